@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { chmod, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { AttestryClient } from '../sdk/index.ts'
+import { deploy } from '../test/server.ts'
+
+test('an organisation and its keys, from nothing to a signed call and back', async (t) => {
+  const { serve, json, cli, env } = await deploy(t)
+  const server = await serve()
+  const org = await json('org', 'create', '--name', 'Acme Staffing')
+  assert.match(org.org_id, /^ORG_[0-9A-HJKMNP-TV-Z]{26}$/)
+  const key = await json(
+    'key',
+    'create',
+    '--org',
+    org.org_id,
+    '--mode',
+    'live',
+    '--scopes',
+    'skills:read,mandates:write',
+  )
+  assert.match(key.key_id, /^VFN_LIVE_/)
+  assert.match(key.secret, /^VFN_SK_/)
+  assert.deepEqual(key.scopes, ['skills:read', 'mandates:write'])
+
+  const call = async (secret = key.secret) =>
+    (await new AttestryClient({ baseUrl: server.url, keyId: key.key_id, secret }).request('GET', '/shifts')).status
+  assert.equal(await call(), 200, 'in force at once')
+
+  const rotated = await json('key', 'rotate', key.key_id)
+  assert.equal(await call(rotated.secret), 200)
+  assert.equal(await call(), 200, 'the old secret too, for now')
+  const now = await json('key', 'rotate', key.key_id, '--grace-hours', '0')
+  assert.equal(await call(now.secret), 200)
+  assert.equal(await call(rotated.secret), 401)
+
+  await json('service', 'off', '--org', org.org_id)
+  assert.equal(await call(now.secret), 503)
+  await json('service', 'on', '--org', org.org_id)
+  assert.equal(await call(now.secret), 200)
+
+  env.ATTESTRY_URL = server.url
+  env.ATTESTRY_KEY_ID = key.key_id
+  env.ATTESTRY_SECRET = now.secret
+  const asked = await cli('request', 'GET', '/shifts', '-i')
+  assert.equal(asked.code, 0, asked.stderr)
+  assert.match(asked.stdout, /^HTTP 200/)
+  const missing = await cli('request', 'GET', '/nowhere')
+  assert.equal(missing.code, 1)
+  assert.match(missing.stdout, /NOT_FOUND/)
+
+  await json('key', 'revoke', key.key_id)
+  assert.equal(await call(now.secret), 401)
+  const listed = await json('key', 'list', '--org', org.org_id)
+  assert.equal(listed.length, 1)
+  assert.ok(listed[0].revoked_at)
+  assert.ok(!JSON.stringify(listed).includes('VFN_SK_'))
+})
+
+test('session keys are listed by a part of themselves and revoked by it', async (t) => {
+  const { json, cli } = await deploy(t)
+  const org = await json('org', 'create', '--name', 'College')
+  const key = await json('key', 'create', '--org', org.org_id, '--mode', 'test', '--kind', 'session')
+  assert.match(key.key, /^VSK_TEST_[\w-]{43}$/)
+  const [listed] = await json('key', 'list', '--org', org.org_id)
+  assert.equal(listed.kind, 'session')
+  assert.equal(listed.key_id, key.key_id)
+  assert.ok(!JSON.stringify(listed).includes(key.key))
+  assert.equal((await json('key', 'revoke', key.key)).key_id, key.key_id)
+  const refused = await cli(
+    'key',
+    'create',
+    '--org',
+    org.org_id,
+    '--mode',
+    'test',
+    '--kind',
+    'session',
+    '--scopes',
+    'skills:read',
+  )
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /no scopes/)
+})
+
+test('mistakes get a sentence that says what to do, not a stack', async (t) => {
+  const { cli, json } = await deploy(t)
+  const org = await json('org', 'create', '--name', 'Acme')
+  const cases: [string[], RegExp][] = [
+    [['org', 'create'], /required option '--name <name>'/],
+    [['org', 'create', '--name', '   '], /1 to 200 characters/],
+    [['key', 'create', '--org', 'ORG_X', '--mode', 'test'], /There is no organisation ORG_X/],
+    [['key', 'create', '--org', org.org_id, '--mode', 'prod'], /Expected test or live/],
+    [
+      ['key', 'create', '--org', org.org_id, '--mode', 'test', '--scopes', 'skills:write'],
+      /Unknown: skills:write.*There are: skills:read/s,
+    ],
+    [['key', 'create', '--org', org.org_id, '--mode', 'test', '--expires', 'tomorrow'], /ISO 8601/],
+    [['key', 'create', '--org', org.org_id, '--mode', 'test', '--expires', '2001-01-01T00:00:00Z'], /in the future/],
+    [['key', 'revoke', 'VFN_LIVE_NOPE'], /There is no key VFN_LIVE_NOPE/],
+    [['key', 'limits', 'VFN_LIVE_NOPE'], /There is no partner key/],
+    [['kee'], /unknown command 'kee'/],
+    [['request', 'GET', 'shifts'], /there is no key to sign with|must start with/],
+    [['request', 'FETCH', '/shifts'], /Expected GET, POST/],
+    [['request', 'POST', '/things', '--data', '{bad'], /Expected JSON/],
+  ]
+  for (const [args, expected] of cases) {
+    const { code, stderr } = await cli(...args)
+    assert.notEqual(code, 0, args.join(' '))
+    assert.match(stderr, expected, args.join(' '))
+    assert.ok(!/\n\s+at /.test(stderr), stderr)
+  }
+})
+
+test('help teaches', async (t) => {
+  const { cli } = await deploy(t)
+  const { code, stdout } = await cli('--help')
+  assert.equal(code, 0)
+  for (const word of ['serve', 'migrate', 'org', 'key', 'service', 'request', 'doctor', 'DATA_DIR'])
+    assert.ok(stdout.includes(word), word)
+  assert.match((await cli('key', 'create', '--help')).stdout, /skills:read/)
+})
+
+test('limits of a key: shown, changed by single numbers, reset', async (t) => {
+  const { json, cli } = await deploy(t)
+  const org = await json('org', 'create', '--name', 'Acme')
+  const { key_id } = await json('key', 'create', '--org', org.org_id, '--mode', 'test')
+  const before = await json('key', 'limits', key_id)
+  assert.deepEqual(before.limits.classes.mandateWrites, { per_second: 1, burst: 2, per_minute: 30, per_day: 2000 })
+  const raised = await json('key', 'limits', key_id, '--class', 'mandateWrites', '--per-minute', '500')
+  assert.deepEqual(raised.limits.classes.mandateWrites, { per_second: 1, burst: 2, per_minute: 500, per_day: 2000 })
+  const people = await json('key', 'limits', key_id, '--people-per-day', '20000')
+  assert.equal(people.limits.people_per_day, 20_000)
+  assert.equal(people.limits.classes.mandateWrites.per_minute, 500)
+  assert.deepEqual((await json('key', 'limits', key_id, '--reset')).limits, before.limits)
+  assert.match((await cli('key', 'limits', key_id, '--per-minute', '5')).stderr, /--class goes with/)
+  assert.match((await cli('key', 'limits', key_id)).stdout, /CLASS +PER SECOND/)
+})
+
+test('the profile file must be private', async (t) => {
+  const { cli, dataDir, env } = await deploy(t)
+  env.ATTESTRY_PROFILE = join(dataDir, 'profile.json')
+  const profile = { baseUrl: 'http://127.0.0.1:9', keyId: 'VFN_TEST_X', secret: 'VFN_SK_X' }
+  await writeFile(env.ATTESTRY_PROFILE, JSON.stringify(profile))
+  await chmod(env.ATTESTRY_PROFILE, 0o644)
+  assert.match((await cli('request', 'GET', '/shifts')).stderr, /can be read by others; run: chmod 600/)
+  await chmod(env.ATTESTRY_PROFILE, 0o600)
+  assert.match((await cli('request', 'GET', '/shifts')).stderr, /cannot be reached.*Is the server running/)
+
+  env.ATTESTRY_PROFILE = join(dataDir, 'new', 'profile.json')
+  await cli('request', 'GET', '/shifts', '--save').then(({ stderr }) => assert.match(stderr, /no key to sign with/))
+  Object.assign(env, { ATTESTRY_KEY_ID: 'VFN_TEST_X', ATTESTRY_SECRET: 'VFN_SK_X', ATTESTRY_URL: 'http://127.0.0.1:9' })
+  await cli('request', 'GET', '/shifts', '--save')
+  assert.equal((await stat(env.ATTESTRY_PROFILE)).mode & 0o777, 0o600)
+})
+
+test('the master key is exchanged while a server runs; the next start takes the new one', async (t) => {
+  const { serve, json, env, external } = await deploy(t)
+  const server = await serve()
+  const org = await json('org', 'create', '--name', 'Acme')
+  const key = await json('key', 'create', '--org', org.org_id, '--mode', 'live')
+  const call = async (url: string) =>
+    (await new AttestryClient({ baseUrl: url, keyId: key.key_id, secret: key.secret }).request('GET', '/shifts')).status
+  const rotated = await json('master-key', 'rotate')
+  assert.equal(await call(server.url), 200)
+  await server.stop()
+  if (external) {
+    env.MASTER_KEY = rotated.master_key
+    await json('master-key', 'finish')
+  }
+  const again = await serve()
+  assert.equal(await call(again.url), 200)
+})
+
+test('doctor checks what there is', async (t) => {
+  const { cli, json, env } = await deploy(t)
+  const findings = await json<{ check: string; state: string; message: string }[]>('doctor')
+  assert.deepEqual(
+    findings.map(({ check, state }) => `${check} ${state}`),
+    ['configuration ok', 'database ok', 'redis ok', 'mail ok', 'ai ok'],
+  )
+  Object.assign(env, { SMTP_URL: 'smtp://127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9' })
+  const bad = await cli('doctor')
+  assert.equal(bad.code, 1)
+  assert.match(bad.stdout, /✗ redis .*does not answer/)
+  assert.match(bad.stdout, /✗ mail .*ECONNREFUSED/)
+})

@@ -1,0 +1,99 @@
+import { Command, Option } from 'commander'
+import { getLimits, setLimits } from '../server/access/key-limits.ts'
+import type { Mode } from '../server/access/keys.ts'
+import { BUCKET_NAMES, type BucketName, type KeyLimits, type Rates } from '../server/access/limits/table.ts'
+import { problem } from '../server/platform/problem.ts'
+import { wholeNumber } from './options.ts'
+import { print, table } from './print.ts'
+import { withStore } from './store.ts'
+
+interface Options {
+  class?: BucketName
+  perSecond?: number
+  burst?: number
+  perMinute?: number
+  perDay?: number
+  peoplePerDay?: number
+  reset?: boolean
+}
+
+const MOST = 1_000_000_000
+
+export function limitsCommand(): Command {
+  return new Command('limits')
+    .description('how often a partner key may call; without options, shows it')
+    .argument('<key>', 'VFN_…')
+    .addOption(
+      new Option(
+        '--class <class>',
+        'the bucket to change: key is the whole key, recruiter each x-on-behalf-of',
+      ).choices(BUCKET_NAMES),
+    )
+    .option('--per-second <n>', 'calls a second, in the long run', wholeNumber(1, MOST))
+    .option('--burst <n>', 'calls at once', wholeNumber(1, MOST))
+    .option('--per-minute <n>', 'calls a clock minute', wholeNumber(1, MOST))
+    .option('--per-day <n>', 'calls a day, until midnight IST', wholeNumber(1, MOST))
+    .option('--people-per-day <n>', 'different people that may be contacted a day', wholeNumber(1, MOST))
+    .option('--reset', 'back to the published table')
+    .action(async (keyId: string, options: Options, command: Command) => {
+      const change = readChange(options)
+      const found = await withStore(({ db }) =>
+        db.transaction((tx) => (change ? setLimits(tx, keyId, change) : getLimits(tx, keyId))),
+      )
+      print(
+        command,
+        { key_id: keyId, mode: found.mode, limits: published(found.limits), overrides: found.overrides },
+        () => describe(keyId, found.mode, found.limits),
+      )
+    })
+}
+
+function readChange(options: Options) {
+  const rates: Partial<Rates> = {}
+  if (options.perSecond !== undefined) rates.rate = options.perSecond
+  if (options.burst !== undefined) rates.burst = options.burst
+  if (options.perMinute !== undefined) rates.minute = options.perMinute
+  if (options.perDay !== undefined) rates.day = options.perDay
+  const some = Object.keys(rates).length > 0
+  if (some !== (options.class !== undefined)) {
+    throw problem(
+      'VALIDATION_FAILED',
+      '--class goes with at least one of --per-second, --burst, --per-minute, --per-day.',
+    )
+  }
+  if (options.reset) {
+    if (some || options.peoplePerDay !== undefined) throw problem('VALIDATION_FAILED', '--reset stands alone.')
+    return { reset: true as const }
+  }
+  if (!some && options.peoplePerDay === undefined) return undefined
+  return { ...(options.class ? { bucket: options.class, rates } : {}), peoplePerDay: options.peoplePerDay }
+}
+
+function published(limits: KeyLimits) {
+  const classes = Object.fromEntries(
+    BUCKET_NAMES.map((name) => {
+      const { rate, burst, minute, day } = limits.buckets[name]
+      return [name, { per_second: rate, burst, per_minute: minute, per_day: Number.isFinite(day) ? day : null }]
+    }),
+  )
+  return {
+    classes,
+    people_per_day: limits.peoplePerDay,
+    skills_per_day: limits.skillsPerDay,
+    browse_pages_per_hour: limits.browsePagesPerHour,
+  }
+}
+
+function describe(keyId: string, mode: Mode, limits: KeyLimits) {
+  const rows = BUCKET_NAMES.map((name) => {
+    const { rate, burst, minute, day } = limits.buckets[name]
+    return [name, rate, burst, minute, Number.isFinite(day) ? day : '-']
+  })
+  return [
+    `${keyId} (${mode})`,
+    '',
+    table(['CLASS', 'PER SECOND', 'BURST', 'PER MINUTE', 'PER DAY'], rows, ''),
+    '',
+    `People contacted a day: ${limits.peoplePerDay}. Different skills read a day: ${limits.skillsPerDay}. Browse pages an hour: ${limits.browsePagesPerHour}.`,
+  ].join('\n')
+}

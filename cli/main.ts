@@ -1,0 +1,58 @@
+import { Command, CommanderError } from 'commander'
+import { ConfigError } from '../server/config.ts'
+import { Problem } from '../server/platform/problem.ts'
+import { doctorCommand } from './doctor.ts'
+import { keyCommand } from './key.ts'
+import { masterKeyCommand } from './master-key.ts'
+import { migrateCommand } from './migrate.ts'
+import { orgCommand } from './org.ts'
+import { requestCommand } from './request.ts'
+import { serveCommand } from './serve.ts'
+import { serviceCommand } from './service.ts'
+
+const program = new Command('attestry')
+  .description('Manages an Attestry deployment. Works beside a running server; changes are in force at once.')
+  .option('--json', 'print JSON for machines instead of tables for people')
+  .showHelpAfterError('(attestry --help, or --help after a command, tells what there is)')
+  .configureHelp({ sortSubcommands: false })
+  .addHelpText(
+    'after',
+    `
+Where the data is:
+  the embedded database in DATA_DIR (default ./.attestry), or the one that DATABASE_URL names.
+
+To begin with:
+  $ attestry org create --name "Acme Staffing"
+  $ attestry key create --org ORG_… --mode test
+  $ attestry request GET /shifts`,
+  )
+
+for (const command of [
+  serveCommand,
+  migrateCommand,
+  orgCommand,
+  keyCommand,
+  serviceCommand,
+  requestCommand,
+  masterKeyCommand,
+  doctorCommand,
+]) {
+  program.addCommand(command())
+}
+
+try {
+  await program.exitOverride().parseAsync()
+} catch (error) {
+  process.exitCode = report(error)
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode
+  if (error instanceof ConfigError) for (const line of error.lines) console.error(`attestry: ${line}`)
+  else if (error instanceof Problem)
+    console.error(
+      `attestry: ${[error.message, ...error.details.map(({ path, message }) => `${path}: ${message}`)].join('\n  ')}`,
+    )
+  else console.error(`attestry: ${error instanceof Error ? error.message : String(error)}`)
+  return 1
+}

@@ -1,0 +1,43 @@
+import { Command } from 'commander'
+import { createOrganisation, listOrganisations } from '../server/access/organisations.ts'
+import { name } from './options.ts'
+import { facts, print, table } from './print.ts'
+import { withStore } from './store.ts'
+
+export function orgCommand(): Command {
+  const org = new Command('org').description('organisations: each owns its keys, mandates, campaigns and results')
+
+  org
+    .command('create')
+    .description('make an organisation')
+    .requiredOption('--name <name>', 'what people call it', name)
+    .action(async (options: { name: string }, command: Command) => {
+      const made = await withStore(({ db, clock }) =>
+        db.transaction((tx) => createOrganisation(tx, options.name, clock)),
+      )
+      print(
+        command,
+        made,
+        () =>
+          `${facts([
+            ['Organisation', made.org_id],
+            ['Name', made.name],
+          ])}\n\nNext: attestry key create --org ${made.org_id} --mode test`,
+      )
+    })
+
+  org
+    .command('list')
+    .description('all organisations, oldest first')
+    .action(async (_options: object, command: Command) => {
+      const all = await withStore(({ db }) => listOrganisations(db.queries))
+      print(command, all, () =>
+        table(
+          ['ORGANISATION', 'NAME', 'PARTNER API', 'CREATED'],
+          all.map((row) => [row.org_id, row.name, row.service_off ? 'off' : 'on', row.created_at]),
+          'There are no organisations yet. Make one: attestry org create --name NAME',
+        ),
+      )
+    })
+  return org
+}

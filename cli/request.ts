@@ -1,0 +1,76 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { AttestryClient } from '../sdk/index.ts'
+import { readProfile, saveProfile } from './profile.ts'
+
+interface Options {
+  data?: unknown
+  onBehalfOf?: string
+  idempotencyKey?: string
+  include?: boolean
+  save?: boolean
+}
+
+export function requestCommand(): Command {
+  return new Command('request')
+    .description('make a signed call to the partner API and print the answer')
+    .argument('<method>', 'GET, POST, PUT or DELETE', method)
+    .argument('<path>', 'such as /mandates?limit=5; the base path is added')
+    .option('--data <json>', 'the body', json)
+    .option('--on-behalf-of <recruiter>', 'the recruiter for whom the call is made')
+    .option('--idempotency-key <key>', 'so that a retry does nothing twice')
+    .option('-i, --include', 'print the status and the headers too')
+    .option('--save', 'keep the key of the environment in the profile file')
+    .addHelpText(
+      'after',
+      `
+The key is taken from, in this order:
+  1. the environment: ATTESTRY_KEY_ID, ATTESTRY_SECRET, and ATTESTRY_URL (default http://127.0.0.1:8080)
+  2. the profile file: ATTESTRY_PROFILE, or ~/.config/attestry/profile.json (readable by you alone)
+  3. the demo keys that the first start left in DATA_DIR
+
+Examples:
+  $ attestry request GET /shifts
+  $ attestry request GET '/countries' --on-behalf-of asha@example.com -i
+
+The exit code is 0 for a 2xx answer and 1 for any other.`,
+    )
+    .action(async (verb: string, path: string, options: Options) => {
+      const profile = await readProfile(process.env)
+      if (options.save) console.error(`Saved in ${await saveProfile(process.env, profile)}.`)
+      if (!path.startsWith('/')) throw new Error('the path must start with /, such as /shifts')
+      const client = new AttestryClient(profile)
+      const answer = await client
+        .request(verb, path, {
+          body: options.data,
+          onBehalfOf: options.onBehalfOf,
+          idempotencyKey: options.idempotencyKey,
+        })
+        .catch((error) => {
+          throw new Error(
+            `${profile.baseUrl} cannot be reached: ${error.cause?.code ?? error.message}. Is the server running?`,
+          )
+        })
+      if (options.include) {
+        console.log(`HTTP ${answer.status}`)
+        for (const [name, value] of answer.headers) console.log(`${name}: ${value}`)
+        console.log()
+      }
+      console.log(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body, null, 2))
+      if (answer.status < 200 || answer.status > 299) process.exitCode = 1
+    })
+}
+
+function method(text: string) {
+  const upper = text.toUpperCase()
+  if (!['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'].includes(upper))
+    throw new InvalidArgumentError('Expected GET, POST, PUT or DELETE.')
+  return upper
+}
+
+function json(text: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new InvalidArgumentError('Expected JSON, in quotes: \'{"name":"Welding"}\'')
+  }
+}

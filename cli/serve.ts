@@ -1,0 +1,9 @@
+import { Command } from 'commander'
+import { readConfig } from '../server/config.ts'
+import { serve } from '../server/serve.ts'
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the server: the APIs, the worker, or both, as ROLES says')
+    .action(() => serve(readConfig(process.env, process.stdout.isTTY === true)))
+}

@@ -1,0 +1,25 @@
+import { Command, Option } from 'commander'
+import { switchService } from '../server/access/organisations.ts'
+import { print } from './print.ts'
+import { withStore } from './store.ts'
+
+export function serviceCommand(): Command {
+  const service = new Command('service').description(
+    'switch the partner API off and on again, as a whole or for one organisation',
+  )
+  for (const state of ['on', 'off'] as const) {
+    service
+      .command(state)
+      .description(state === 'off' ? 'answer 503 SERVICE_DISABLED, within a second' : 'serve again')
+      .addOption(new Option('--org <org>', 'only this organisation'))
+      .action(async (options: { org?: string }, command: Command) => {
+        await withStore(({ db }) => db.transaction((tx) => switchService(tx, state === 'off', options.org)))
+        print(
+          command,
+          { service: state, org_id: options.org ?? null },
+          () => `The partner API is ${state}${options.org ? ` for ${options.org}` : ''}.`,
+        )
+      })
+  }
+  return service
+}

@@ -1,0 +1,2 @@
+export { type AttestryAnswer, AttestryClient, type ClientOptions, type RequestOptions } from './client.ts'
+export { linesToSign, type SignInput, sign } from './sign.ts'

@@ -1,0 +1,89 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { seconds } from '../platform/clock.ts'
+import { type Detail, problem } from '../platform/problem.ts'
+import type { PartnerKey } from './keyring.ts'
+import { CLOCK_WINDOW, clockDifference, isSigned, linesToSign } from './signature.ts'
+
+/** Stands in for the secret of an unknown key, so that finding out costs as much as a wrong signature. */
+const NOBODYS_SECRET = createSecretKey(randomBytes(50))
+
+/** Sets `request.caller`, or refuses: one answer for every cause. */
+export async function authenticate(context: Context, request: FastifyRequest, _reply: FastifyReply): Promise<void> {
+  const { keyring, clock } = context
+  const now = clock.now()
+  const keyId = header(request, 'x-api-key')
+  const timestamp = header(request, 'x-timestamp')
+  const onBehalfOf = header(request, 'x-on-behalf-of')
+  const idempotencyKey = header(request, 'idempotency-key')
+  const lines = linesToSign({
+    timestamp,
+    method: request.raw.method!,
+    target: request.raw.url!,
+    onBehalfOf,
+    idempotencyKey,
+    body: request.rawBody,
+  })
+
+  const key = await keyring.partnerKey(keyId)
+  const signed = isSigned(lines, header(request, 'x-signature'), key ? key.secrets(now) : [NOBODYS_SECRET])
+  const difference = clockDifference(timestamp, now)
+  const inTime = difference !== undefined && Math.abs(difference) <= CLOCK_WINDOW
+  if (!key || !signed || !inTime || key.revoked || now >= key.expiresAt) {
+    throw await refusal(context, request, key, difference, lines)
+  }
+  request.caller = {
+    orgId: key.orgId,
+    mode: key.mode,
+    keyId,
+    key,
+    onBehalfOf: onBehalfOf || undefined,
+    idempotencyKey: idempotencyKey || undefined,
+  }
+}
+
+/** Node reads headers as Latin-1; people write them in UTF-8. */
+export function textOfHeader(value: string): string {
+  return Buffer.from(value, 'latin1').toString('utf8')
+}
+
+function header(request: FastifyRequest, name: string): string {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
+const MESSAGE = 'The request could not be authenticated: check the key, the clock and the signature.'
+
+async function refusal(
+  context: Context,
+  request: FastifyRequest,
+  key: PartnerKey | undefined,
+  difference: number | undefined,
+  lines: string,
+) {
+  const wait = await context.limits.failedAuthentication(request.ip)
+  if (wait > 0) {
+    return problem(
+      'RATE_LIMITED',
+      `Too many calls from this address failed to authenticate; try again in ${seconds(wait)}.`,
+      { retryAfter: wait },
+    )
+  }
+  return problem('UNAUTHORIZED', MESSAGE, { details: key?.mode === 'test' ? hints(difference, lines) : [] })
+}
+
+/** For TEST keys alone: what the server read, never what it expected. */
+function hints(difference: number | undefined, lines: string): Detail[] {
+  return [
+    { path: 'headers.x-timestamp', message: clockHint(difference) },
+    { path: 'headers.x-signature', message: `The server read these seven lines to sign:\n${textOfHeader(lines)}` },
+  ]
+}
+
+function clockHint(difference: number | undefined) {
+  if (difference === undefined) return 'must be Unix time in whole seconds'
+  if (difference === 0) return 'The clocks agree.'
+  const direction = difference > 0 ? 'behind' : 'ahead of'
+  return `The clocks differ by ${seconds(Math.abs(difference))}: yours is ${direction} the server's; ${CLOCK_WINDOW} are allowed.`
+}

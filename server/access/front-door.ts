@@ -1,0 +1,115 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { readBody } from '../platform/body.ts'
+import { type App, validateRequest } from '../platform/http.ts'
+import { parseJson } from '../platform/json.ts'
+import { type Detail, problem } from '../platform/problem.ts'
+import { authenticate, textOfHeader } from './authentication.ts'
+import type { LimitClass } from './limits/table.ts'
+import { chargeLimits } from './rate-limits.ts'
+import type { Scope } from './scopes.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The scope a partner key needs; null where any valid key will do. */
+    scope?: Scope | null
+    /** The bucket that the call is charged to, beside the whole key's. */
+    limit?: LimitClass
+    /** Whether the call takes an Idempotency-Key, or insists on one because it spends credits. */
+    idempotent?: 'optional' | 'required'
+  }
+}
+
+type Check = (context: Context, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>
+
+/**
+ * The order in which a partner call is examined. What an early check refuses never reaches a later one, and is charged
+ * nothing that a later one counts.
+ */
+const checks: Check[] = [
+  requireHttps,
+  readWholeBody, // its size, then its media type
+  authenticate,
+  requireService,
+  chargeLimits, // cooldown, then every bucket
+  requireScope,
+  requireSchema, // syntax, then headers, path, query and body
+  requireIdempotencyKey,
+  // Then `perform` looks for a kept answer, and the domain applies its business rules.
+]
+
+/** Gives every route of the partner API its examination; a route only declares scope, limit class and idempotency. */
+export function guardPartnerRoutes(app: App, context: Context): void {
+  app.decorateRequest('caller', null as never)
+  app.addHook('onRoute', ({ config, url, method }) => {
+    if (config?.scope === undefined || config.limit === undefined) {
+      throw new Error(`${method} ${url} must declare its scope and its limit class`)
+    }
+  })
+  app.addHook('preParsing', async (request, reply) => {
+    for (const check of checks) {
+      const pending = check(context, request, reply)
+      if (pending) await pending
+    }
+  })
+  // The body was read and parsed above; Fastify's own parsing must not put anything in its place.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (request, _payload, done) => done(null, request.body))
+}
+
+function requireHttps({ config }: Context, request: FastifyRequest) {
+  if (config.requireHttps && request.protocol !== 'https') {
+    throw problem('HTTPS_REQUIRED', 'The partner API is served over HTTPS only.')
+  }
+}
+
+async function readWholeBody(_context: Context, request: FastifyRequest) {
+  request.rawBody = await readBody(request.raw)
+}
+
+function requireService({ keyring }: Context, { caller }: FastifyRequest) {
+  if (keyring.serviceOff(caller.orgId)) {
+    throw problem('SERVICE_DISABLED', 'The operator has switched the partner API off; nothing was changed.')
+  }
+}
+
+function requireScope(_context: Context, { caller, routeOptions }: FastifyRequest) {
+  const { scope } = routeOptions.config
+  if (scope && !caller.key.scopes.has(scope)) {
+    throw problem('SCOPE_MISSING', `This key lacks the scope ${scope}.`)
+  }
+}
+
+/** Syntax, headers and schema: everything that is wrong is told at once. */
+function requireSchema(_context: Context, request: FastifyRequest) {
+  if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
+  const { headers, routeOptions } = request
+  const details: Detail[] = []
+  if (!isAbsentOr(PRINTABLE_ASCII, 128, headers['x-on-behalf-of'])) {
+    details.push({ path: 'headers.x-on-behalf-of', message: 'must be 1 to 128 printable ASCII characters' })
+  }
+  if (routeOptions.config.idempotent && !isAbsentOr(PRINTABLE, 255, headers['idempotency-key'])) {
+    details.push({ path: 'headers.Idempotency-Key', message: 'must be 1 to 255 printable characters' })
+  }
+  validateRequest(request, details)
+}
+
+const PRINTABLE_ASCII = /^[\x20-\x7e]+$/
+const PRINTABLE = /^[^\p{Cc}\p{Cs}\ufffd]+$/u
+
+function isAbsentOr(pattern: RegExp, most: number, value: string | string[] | undefined): boolean {
+  if (value === undefined) return true
+  const text = textOfHeader(String(value))
+  return pattern.test(text) && [...text].length <= most
+}
+
+function requireIdempotencyKey(_context: Context, { caller, routeOptions }: FastifyRequest) {
+  if (routeOptions.config.idempotent !== 'required' || caller.idempotencyKey !== undefined) return
+  throw problem(
+    'IDEMPOTENCY_KEY_REQUIRED',
+    'This call spends credits: send an Idempotency-Key, so that a retry cannot spend them twice.',
+    {
+      details: [{ path: 'headers.Idempotency-Key', message: 'is required' }],
+    },
+  )
+}

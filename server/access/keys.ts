@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import { type Clock, HOUR } from '../platform/clock.ts'
+import type { Queries, Tx } from '../platform/database.ts'
+import { randomCode, randomToken } from '../platform/ids.ts'
+import { problem } from '../platform/problem.ts'
+import type { Vault } from '../platform/vault.ts'
+import { getOrganisation } from './organisations.ts'
+import type { Scope } from './scopes.ts'
+
+export type Mode = 'test' | 'live'
+export type KeyKind = 'partner' | 'session'
+
+export interface NewKey {
+  orgId: string
+  mode: Mode
+  expiresAt?: Date | undefined
+}
+
+export interface KeySummary {
+  key_id: string
+  kind: KeyKind
+  org_id: string
+  mode: Mode
+  scopes: string[]
+  expires_at: Date | null
+  revoked_at: Date | null
+  created_at: Date
+}
+
+/** How long the old secret stays valid after a rotation, so that callers can change over without downtime. */
+export const ROTATION_GRACE = 24 * HOUR
+
+export function secretPurpose(keyId: string) {
+  return `secret of ${keyId}`
+}
+
+export function hashSessionKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+/** The secret is in this answer and nowhere else: the database keeps it encrypted. */
+export async function createPartnerKey(
+  tx: Tx,
+  vault: Vault,
+  clock: Clock,
+  key: NewKey & { scopes: Scope[] },
+): Promise<{ keyId: string; secret: string }> {
+  await getOrganisation(tx, key.orgId)
+  const keyId = `VFN_${key.mode.toUpperCase()}_${randomCode(24)}`
+  const secret = newSecret()
+  await tx
+    .insertInto('partner_keys')
+    .values({
+      key_id: keyId,
+      org_id: key.orgId,
+      mode: key.mode,
+      scopes: key.scopes,
+      secret: vault.seal(secret, secretPurpose(keyId)),
+      expires_at: key.expiresAt ?? null,
+      created_at: new Date(clock.now()),
+    })
+    .execute()
+  return { keyId, secret }
+}
+
+function newSecret() {
+  return `VFN_SK_${randomToken(32)}`
+}
+
+/** The key is in this answer and nowhere else: the database keeps its hash. */
+export async function createSessionKey(tx: Tx, clock: Clock, key: NewKey): Promise<{ keyId: string; key: string }> {
+  await getOrganisation(tx, key.orgId)
+  const text = `VSK_${key.mode.toUpperCase()}_${randomToken(32)}`
+  const keyId = text.slice(0, 'VSK_TEST_'.length + 10)
+  await tx
+    .insertInto('session_keys')
+    .values({
+      key_id: keyId,
+      hash: hashSessionKey(text),
+      org_id: key.orgId,
+      mode: key.mode,
+      expires_at: key.expiresAt ?? null,
+      created_at: new Date(clock.now()),
+    })
+    .execute()
+  return { keyId, key: text }
+}
+
+export async function listKeys(tx: Queries, orgId: string): Promise<KeySummary[]> {
+  await getOrganisation(tx, orgId)
+  const shared = ['key_id', 'org_id', 'mode', 'expires_at', 'revoked_at', 'created_at'] as const
+  const partner = await tx
+    .selectFrom('partner_keys')
+    .select([...shared, 'scopes'])
+    .where('org_id', '=', orgId)
+    .execute()
+  const session = await tx.selectFrom('session_keys').select(shared).where('org_id', '=', orgId).execute()
+  return [
+    ...partner.map((row) => ({ ...row, mode: row.mode as Mode, kind: 'partner' as const })),
+    ...session.map((row) => ({ ...row, mode: row.mode as Mode, kind: 'session' as const, scopes: [] })),
+  ].sort((a, b) => a.created_at.getTime() - b.created_at.getTime())
+}
+
+/** Takes a partner key's id, a session key's id, or the session key itself. Revoking again changes nothing. */
+export async function revokeKey(tx: Tx, clock: Clock, key: string): Promise<{ keyId: string; kind: KeyKind }> {
+  const revoked = { revoked_at: new Date(clock.now()) }
+  const kind = key.startsWith('VSK_') ? 'session' : 'partner'
+  const found =
+    kind === 'session'
+      ? await tx
+          .selectFrom('session_keys')
+          .select(['key_id', 'revoked_at'])
+          .where((where) => where.or([where('key_id', '=', key), where('hash', '=', hashSessionKey(key))]))
+          .forUpdate()
+          .executeTakeFirst()
+      : await tx
+          .selectFrom('partner_keys')
+          .select(['key_id', 'revoked_at'])
+          .where('key_id', '=', key)
+          .forUpdate()
+          .executeTakeFirst()
+  if (!found) throw unknownKey(kind === 'session' ? 'this session key' : key)
+  if (!found.revoked_at) {
+    if (kind === 'session')
+      await tx.updateTable('session_keys').set(revoked).where('key_id', '=', found.key_id).execute()
+    else await tx.updateTable('partner_keys').set(revoked).where('key_id', '=', found.key_id).execute()
+  }
+  return { keyId: found.key_id, kind }
+}
+
+/** Gives a partner key a new secret; the one before stays valid for the grace, any older one ends now. */
+export async function rotateKey(
+  tx: Tx,
+  vault: Vault,
+  clock: Clock,
+  keyId: string,
+  grace = ROTATION_GRACE,
+): Promise<{ secret: string; previousUntil: Date }> {
+  const row = await tx
+    .selectFrom('partner_keys')
+    .select(['secret', 'revoked_at'])
+    .where('key_id', '=', keyId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) throw unknownKey(keyId)
+  if (row.revoked_at) throw problem('CONFLICT', `${keyId} is revoked; create a new key instead.`)
+  const secret = newSecret()
+  const previousUntil = new Date(clock.now() + grace)
+  await tx
+    .updateTable('partner_keys')
+    .set({
+      secret: vault.seal(secret, secretPurpose(keyId)),
+      previous_secret: row.secret,
+      previous_secret_until: previousUntil,
+    })
+    .where('key_id', '=', keyId)
+    .execute()
+  return { secret, previousUntil }
+}
+
+function unknownKey(name: string) {
+  return problem('NOT_FOUND', `There is no key ${name}.`)
+}

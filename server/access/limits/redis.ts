@@ -1,0 +1,210 @@
+import { Cluster, Redis } from 'ioredis'
+import { DAY, MINUTE, SECOND } from '../../platform/clock.ts'
+import {
+  type Decision,
+  type Limited,
+  type Limiter,
+  MOST_LISTED,
+  type Refusal,
+  type Rule,
+  type Standings,
+} from './limiter.ts'
+import { shortName } from './names.ts'
+import { CALLER, LIST_LIMITED } from './redis-caller-scripts.ts'
+import { BROWSE_PAGE, DECIDE, PLACE, SEE_SKILLS } from './redis-scripts.ts'
+import type { Bucket, KeyLimits, LimitClass } from './table.ts'
+import { DAY_SLACK, SLACK, seconds } from './windows.ts'
+
+type Script<Answer> = (keys: number, ...args: (string | number)[]) => Promise<Answer>
+
+interface Scripts {
+  limitsDecide: Script<[answer: number, wait: number, count: number, reset: number]>
+  limitsBrowsePage: Script<number>
+  limitsSeeSkills: Script<number>
+  limitsCaller: Script<[refused: number, wait: number, charged: number, meters: number[]]>
+  limitsList: Script<null>
+}
+
+type RedisClient = (Redis | Cluster) & Scripts
+
+/** A command fails at once while there is no connection: whoever asks has somebody waiting. */
+function connectTo(url: string): RedisClient {
+  const shared = { enableOfflineQueue: false, lazyConnect: true }
+  const redisOptions = {
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: (times: number) => Math.min(times * 100, SECOND),
+    connectTimeout: 2 * SECOND,
+  }
+  const nodes = url.split(',')
+  const client =
+    nodes.length > 1
+      ? new Cluster(nodes, { ...shared, redisOptions, clusterRetryStrategy: redisOptions.retryStrategy })
+      : new Redis(url, { ...shared, ...redisOptions })
+  // Whoever sends a command hears of the failure; without a listener the process would end.
+  client.on('error', () => {})
+  client.defineCommand('limitsDecide', { lua: DECIDE })
+  client.defineCommand('limitsBrowsePage', { lua: BROWSE_PAGE })
+  client.defineCommand('limitsSeeSkills', { lua: SEE_SKILLS })
+  client.defineCommand('limitsCaller', { lua: CALLER })
+  client.defineCommand('limitsList', { lua: LIST_LIMITED })
+  return client as RedisClient
+}
+
+const REFUSED = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
+
+/** Counts in Redis, shared by all processes of a deployment: one script and one round trip a decision. */
+export class RedisLimiter implements Limiter {
+  readonly #redis: RedisClient
+  readonly #prefix: string
+  /** A key's limits as the script takes them, for each class. */
+  readonly #packed = new WeakMap<KeyLimits, Partial<Record<LimitClass, Packed>>>()
+
+  /** One URL is a single server; several separated by commas are nodes of a cluster. */
+  constructor(url: string, prefix = 'attestry:limits:') {
+    this.#redis = connectTo(url)
+    this.#prefix = prefix
+  }
+
+  /** Connects; where that fails it is tried again and again in the background. */
+  async connect(): Promise<void> {
+    await this.#redis.connect()
+  }
+
+  async decide(
+    key: string,
+    limits: KeyLimits,
+    limitClass: LimitClass,
+    recruiter: string | undefined,
+    now: number,
+  ): Promise<Decision> {
+    const tag = this.#tag(key)
+    const { numbers, life } = this.#pack(limits, limitClass)
+    const keys = [tag, `${tag}:refusals`]
+    if (recruiter !== undefined) keys.push(`${tag}:for:${shortName(recruiter)}`)
+    const args = [now, PLACE[limitClass]!, numbers, life]
+    const [answer, wait, count, reset] = await this.#redis.limitsDecide(keys.length, ...keys, ...args)
+    const limit = limits.buckets[limitClass].minute
+    return {
+      refused: REFUSED[answer],
+      retryAfter: seconds(wait),
+      limit,
+      remaining: Math.max(0, limit - count),
+      reset: seconds(reset),
+    }
+  }
+
+  async browsePage(key: string, limits: KeyLimits, now: number): Promise<Refusal | undefined> {
+    const tag = this.#tag(key)
+    const keys = [tag, `${tag}:refusals`, `${tag}:pages`]
+    const wait = await this.#redis.limitsBrowsePage(3, ...keys, now, limits.browsePagesPerHour)
+    return wait > 0 ? { code: 'COOLDOWN', retryAfter: seconds(wait) } : undefined
+  }
+
+  async seeSkills(
+    key: string,
+    limits: KeyLimits,
+    skills: readonly number[],
+    now: number,
+  ): Promise<Refusal | undefined> {
+    const tag = this.#tag(key)
+    const wait = await this.#redis.limitsSeeSkills(
+      2,
+      `${tag}:day`,
+      `${tag}:skills`,
+      now,
+      limits.skillsPerDay,
+      ...skills,
+    )
+    return wait > 0 ? { code: 'DAILY_CAP', retryAfter: seconds(wait) } : undefined
+  }
+
+  take(caller: string, rules: readonly Rule[], now: number): Promise<Standings> {
+    return this.#caller(caller, rules, now, 'take')
+  }
+
+  peek(caller: string, rules: readonly Rule[], now: number): Promise<Standings> {
+    return this.#caller(caller, rules, now, 'peek')
+  }
+
+  charge(caller: string, rules: readonly Rule[], now: number): Promise<Standings> {
+    return this.#caller(caller, rules, now, 'charge')
+  }
+
+  async #caller(caller: string, rules: readonly Rule[], now: number, mode: string): Promise<Standings> {
+    const tag = this.#tag(caller)
+    const [refused, wait, charged, meters] = await this.#redis.limitsCaller(
+      rules.length,
+      ...rules.map(({ name }) => `${tag}:${name}`),
+      now,
+      mode,
+      ...rules.flatMap((rule) => [rule.kind, rule.limit, rule.seconds * SECOND]),
+    )
+    const standings = rules.map((rule, i) => {
+      const [own, remaining, reset] = meters.slice(i * 3, i * 3 + 3) as [number, number, number]
+      if (charged && rule.listed && own > 0) this.#list(caller, rule.name, now + own)
+      return { rule: rule.name, limit: rule.limit, remaining, reset: seconds(reset) }
+    })
+    return { refused: rules[refused - 1]?.name, retryAfter: seconds(wait), standings }
+  }
+
+  /** The list lives under a hash tag of its own, so it takes a command of its own, which nobody waits for. */
+  #list(caller: string, rule: string, until: number): void {
+    this.#redis.limitsList(1, this.#limitedKey, MOST_LISTED, until, `${rule} ${caller}`).catch(() => {})
+  }
+
+  async limited(now: number): Promise<Limited[]> {
+    await this.#redis.zremrangebyscore(this.#limitedKey, '-inf', now)
+    const found = await this.#redis.zrange(this.#limitedKey, 0, '-1', 'WITHSCORES')
+    const limited: Limited[] = []
+    for (let i = 0; i < found.length; i += 2) {
+      const [rule, ...caller] = found[i]!.split(' ')
+      limited.push({ caller: caller.join(' '), rule: rule!, until: Number(found[i + 1]) })
+    }
+    return limited
+  }
+
+  /** Does once what every decision does, so that a server which only reads, or is full, does not pass for working. */
+  async probe(): Promise<void> {
+    await this.take('probe', [{ name: 'probe', kind: 'fixed', limit: 1, seconds: 1 }], Date.now())
+  }
+
+  close(): void {
+    this.#redis.disconnect()
+  }
+
+  /** What every key of a caller begins with. The braces keep them together on one node of a cluster. */
+  #tag(caller: string): string {
+    return `${this.#prefix}{${shortName(caller)}}`
+  }
+
+  get #limitedKey(): string {
+    return `${this.#prefix}{limited}`
+  }
+
+  #pack(limits: KeyLimits, limitClass: LimitClass): Packed {
+    let packed = this.#packed.get(limits)
+    if (!packed) {
+      packed = {}
+      this.#packed.set(limits, packed)
+    }
+    packed[limitClass] ??= pack(limits, limitClass)
+    return packed[limitClass]
+  }
+}
+
+interface Packed {
+  /** Refill, capacity, minute and day of the three buckets, as JSON. */
+  numbers: string
+  /** How long a recruiter's counts are kept. */
+  life: number
+}
+
+function pack({ buckets }: KeyLimits, limitClass: LimitClass): Packed {
+  const { key, recruiter } = buckets
+  const numbers = (b: Bucket) => [b.refill, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
+  return {
+    numbers: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(numbers)),
+    life: recruiter.day === Infinity ? Math.max(MINUTE, recruiter.fill) + SLACK : DAY + DAY_SLACK,
+  }
+}

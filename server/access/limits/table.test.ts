@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type BucketName, limitsFor } from './table.ts'
+
+const numbers = (mode: 'test' | 'live', name: BucketName) => {
+  const { rate, burst, minute, day } = limitsFor(mode).buckets[name]
+  return [rate, burst, minute, day]
+}
+
+test('a LIVE key has the published limits', () => {
+  assert.deepEqual(numbers('live', 'key'), [150, 300, 6000, Infinity])
+  assert.deepEqual(numbers('live', 'reads'), [20, 40, 1200, Infinity])
+  assert.deepEqual(numbers('live', 'skillsSearch'), [100, 200, 4000, Infinity])
+  assert.deepEqual(numbers('live', 'skillsLookup'), [20, 40, 600, Infinity])
+  assert.deepEqual(numbers('live', 'skillsMatch'), [10, 20, 300, 50_000])
+  assert.deepEqual(numbers('live', 'skillRequests'), [2, 5, 60, 2000])
+  assert.deepEqual(numbers('live', 'workflowWrites'), [5, 10, 60, 2000])
+  assert.deepEqual(numbers('live', 'mandateWrites'), [10, 20, 300, 20_000])
+  assert.deepEqual(numbers('live', 'campaignWrites'), [2, 5, 30, 500])
+  assert.deepEqual(numbers('live', 'recruiter'), [5, 5, 200, Infinity])
+  const { peoplePerDay, skillsPerDay, browsePagesPerHour } = limitsFor('live')
+  assert.deepEqual([peoplePerDay, skillsPerDay, browsePagesPerHour], [2000, 15_000, 200])
+})
+
+test('a TEST key has one tenth, rounded down, but at least one', () => {
+  assert.deepEqual(numbers('test', 'key'), [15, 30, 600, Infinity])
+  assert.deepEqual(numbers('test', 'skillRequests'), [0.2, 1, 6, 200])
+  assert.deepEqual(numbers('test', 'campaignWrites'), [0.2, 1, 3, 50])
+  assert.deepEqual(numbers('test', 'recruiter'), [0.5, 1, 20, Infinity])
+  const { peoplePerDay, skillsPerDay, browsePagesPerHour } = limitsFor('test')
+  assert.deepEqual([peoplePerDay, skillsPerDay, browsePagesPerHour], [200, 1500, 20])
+})
+
+test('what the operator sets replaces single numbers, and is not divided for a TEST key', () => {
+  const { buckets, peoplePerDay } = limitsFor('test', {
+    buckets: { mandateWrites: { minute: 900 }, key: { rate: 300, day: 5 }, recruiter: { burst: 50 } },
+    peoplePerDay: 7,
+  })
+  assert.deepEqual(
+    [buckets.mandateWrites.rate, buckets.mandateWrites.minute, buckets.mandateWrites.day],
+    [1, 900, 2000],
+  )
+  assert.deepEqual([buckets.key.rate, buckets.key.burst, buckets.key.day], [300, 30, 5])
+  assert.deepEqual([buckets.recruiter.rate, buckets.recruiter.burst], [0.5, 50])
+  assert.equal(peoplePerDay, 7)
+})
+
+test('every published rate refills in whole units a millisecond', () => {
+  for (const mode of ['test', 'live'] as const) {
+    for (const [name, { refill, rate }] of Object.entries(limitsFor(mode).buckets)) {
+      assert.equal(refill, Math.round(rate * 10), name)
+    }
+  }
+})
+
+test('a limit that nobody could ever pass is refused', () => {
+  assert.throws(() => limitsFor('live', { buckets: { reads: { rate: 0 } } }), /reads\.rate must be a positive number/)
+  assert.throws(() => limitsFor('live', { buckets: { key: { minute: 1.5 } } }), /key\.minute must be a whole number/)
+  assert.throws(() => limitsFor('live', { peoplePerDay: -1 }), /peoplePerDay/)
+})

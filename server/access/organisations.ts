@@ -1,0 +1,42 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Queries, Tx } from '../platform/database.ts'
+import { newId } from '../platform/ids.ts'
+import { problem } from '../platform/problem.ts'
+
+export interface Organisation {
+  org_id: string
+  name: string
+  service_off: boolean
+  created_at: Date
+}
+
+const columns = ['org_id', 'name', 'service_off', 'created_at'] as const
+
+export async function createOrganisation(tx: Tx, name: string, clock: Clock): Promise<Organisation> {
+  const now = clock.now()
+  return tx
+    .insertInto('organisations')
+    .values({ org_id: newId('ORG_', now), name, created_at: new Date(now) })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+export async function listOrganisations(tx: Queries): Promise<Organisation[]> {
+  return tx.selectFrom('organisations').select(columns).orderBy('created_at').orderBy('org_id').execute()
+}
+
+export async function getOrganisation(tx: Queries, orgId: string): Promise<Organisation> {
+  const found = await tx.selectFrom('organisations').select(columns).where('org_id', '=', orgId).executeTakeFirst()
+  if (!found) throw problem('NOT_FOUND', `There is no organisation ${orgId}.`)
+  return found
+}
+
+/** Switches the partner API off or on, for one organisation or, without one, as a whole. */
+export async function switchService(tx: Tx, off: boolean, orgId?: string): Promise<void> {
+  if (orgId === undefined) {
+    await tx.updateTable('service_switch').set({ service_off: off }).execute()
+    return
+  }
+  await getOrganisation(tx, orgId)
+  await tx.updateTable('organisations').set({ service_off: off }).where('org_id', '=', orgId).execute()
+}

@@ -1,0 +1,124 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Redis } from 'ioredis'
+import { Gauge } from 'prom-client'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import { type Clock, seconds } from '../platform/clock.ts'
+import type { Database, Tx } from '../platform/database.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { problem } from '../platform/problem.ts'
+import { defineJob } from '../platform/queue.ts'
+import { callerAddress } from './address.ts'
+import { keepCounters } from './limit-counters.ts'
+import { FallbackLimiter } from './limits/fallback.ts'
+import type { Limiter, Rule } from './limits/limiter.ts'
+import { MemoryLimiter } from './limits/memory.ts'
+import { RedisLimiter } from './limits/redis.ts'
+
+/** What the rest of the server asks of the rate limits. */
+export interface Limits {
+  limiter: Limiter
+  /** Counts a failed authentication; answers the seconds to wait where there were too many. */
+  failedAuthentication(ip: string): Promise<number>
+  close(): Promise<void>
+}
+
+export interface LimitsOptions {
+  config: Config
+  db: Database
+  clock: Clock
+  log: Log
+  metrics: Metrics
+}
+
+const FAILED_AUTHENTICATIONS: Rule[] = [{ name: 'auth', kind: 'fixed', limit: 60, seconds: 60 }]
+
+export async function openLimits({ config, db, clock, log, metrics }: LimitsOptions): Promise<Limits> {
+  const memory = new MemoryLimiter({ saving: config.redisUrl === undefined })
+  const stopKeeping = config.redisUrl === undefined ? await keepCounters(memory, { db, clock, log }) : undefined
+  const limiter = config.redisUrl ? await sharedLimiter(config.redisUrl, memory, log, metrics) : memory
+  const sweep = setInterval(() => memory.sweep(clock.now()), 1000)
+  sweep.unref()
+  return {
+    limiter,
+    async failedAuthentication(ip) {
+      const caller = callerAddress(ip)
+      const { retryAfter } = await limiter.take(caller, FAILED_AUTHENTICATIONS, clock.now())
+      return retryAfter
+    },
+    async close() {
+      clearInterval(sweep)
+      await stopKeeping?.()
+      await limiter.close()
+    },
+  }
+}
+
+/** Charges the call to its buckets and tells the caller how much is left. */
+export async function chargeLimits(
+  { limits, clock }: Context,
+  { caller, routeOptions }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const limitClass = routeOptions.config.limit!
+  const decided = limits.limiter.decide(caller.keyId, caller.key.limits, limitClass, caller.onBehalfOf, clock.now())
+  const decision = decided instanceof Promise ? await decided : decided
+  reply.headers({
+    'ratelimit-limit': decision.limit,
+    'ratelimit-remaining': decision.remaining,
+    'ratelimit-reset': decision.reset,
+  })
+  if (!decision.refused) return
+  const wait = seconds(decision.retryAfter)
+  const message =
+    decision.refused === 'COOLDOWN'
+      ? `This key rests after too many refused calls or pages; ${wait} are left.`
+      : `This call is over a limit of the key, of the class ${limitClass} or of the recruiter; it can pass in ${wait}.`
+  throw problem(decision.refused, message, { retryAfter: decision.retryAfter })
+}
+
+async function sharedLimiter(url: string, memory: MemoryLimiter, log: Log, metrics: Metrics): Promise<Limiter> {
+  const down = new Gauge({
+    name: 'attestry_redis_down',
+    help: '1 while Redis does not answer and each process counts rate limits on its own.',
+    registers: [metrics.registry],
+  })
+  const limiter = new FallbackLimiter(new RedisLimiter(url), memory, {
+    onSwitch(state, reason) {
+      down.set(state === 'memory' ? 1 : 0)
+      if (state === 'memory') {
+        metrics.alarms.inc({ alarm: 'redis_down' })
+        log.error({ reason }, 'Redis does not answer: rate limits are counted in each process until it does')
+      } else log.warn('Redis answers again: rate limits are shared')
+    },
+  })
+  await limiter.ready
+  return limiter
+}
+
+/** What keeps Redis from answering, or undefined. */
+export async function redisAnswers(url: string): Promise<string | undefined> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 5000,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+  })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    await redis.ping()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    redis.disconnect()
+  }
+}
+
+export const forgetLimitCounters = defineJob<Record<string, never>>('forget-limit-counters')
+
+export async function deleteOldCounters(tx: Tx, now: number): Promise<void> {
+  await tx.deleteFrom('limit_counters').where('expires_at', '<=', new Date(now)).execute()
+}

@@ -1,0 +1,22 @@
+export const scopes = [
+  'skills:read',
+  'skills:request',
+  'workflows:read',
+  'workflows:write',
+  'mandates:read',
+  'mandates:write',
+  'campaigns:read',
+  'campaigns:write',
+  'results:read',
+  'events:read',
+  'events:write',
+  'webhooks:read',
+  'webhooks:write',
+  'analytics:read',
+] as const
+
+export type Scope = (typeof scopes)[number]
+
+export function isScope(text: string): text is Scope {
+  return (scopes as readonly string[]).includes(text)
+}

@@ -1,0 +1,58 @@
+import { guardPartnerRoutes } from './access/front-door.ts'
+import type { Context } from './context.ts'
+import { docsRoutes } from './docs.ts'
+import { lookupRoutes } from './places/routes.ts'
+import { readBody } from './platform/body.ts'
+import { CATALOGUE_BASE, PARTNER_BASE, VERIFICATION_BASE } from './platform/envelope.ts'
+import { healthRoutes } from './platform/health.ts'
+import { type App, createHttp, validateRequest } from './platform/http.ts'
+import { parseJson } from './platform/json.ts'
+
+/** Which APIs there are, and the routes of each: the route table. */
+export const apis: Record<
+  'partner' | 'verification' | 'catalogue',
+  { base: string; routes: (app: App, context: Context) => void }
+> = {
+  partner: {
+    base: PARTNER_BASE,
+    routes(app, context) {
+      guardPartnerRoutes(app, context)
+      lookupRoutes(app)
+    },
+  },
+  verification: {
+    base: VERIFICATION_BASE,
+    routes(app) {
+      readJsonBodies(app)
+    },
+  },
+  catalogue: {
+    base: CATALOGUE_BASE,
+    routes(app) {
+      readJsonBodies(app)
+    },
+  },
+}
+
+export function buildApp(context: Context, draining: () => boolean = () => false): App {
+  const app = createHttp({ log: context.log, metrics: context.metrics, trustProxy: context.config.trustProxy })
+  for (const { base, routes } of Object.values(apis)) {
+    app.register(async (scope) => routes(scope as App, context), { prefix: base })
+  }
+  app.register(async (scope) => {
+    healthRoutes(scope as App, { db: context.db, metrics: context.metrics, draining })
+    docsRoutes(scope as App)
+    scope.addHook('preValidation', async (request) => validateRequest(request))
+  })
+  return app
+}
+
+function readJsonBodies(app: App) {
+  app.addHook('preParsing', async (request) => {
+    request.rawBody = await readBody(request.raw)
+  })
+  app.addHook('preValidation', async (request) => {
+    if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
+    validateRequest(request)
+  })
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigError, type Environment, readConfig } from './config.ts'
+
+const KEY = Buffer.alloc(32, 1).toString('base64')
+
+function linesFor(env: Environment): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    return error.lines
+  }
+  return []
+}
+
+test('nothing set: defaults that work on a laptop', () => {
+  const config = readConfig({})
+  assert.equal(config.host, '127.0.0.1')
+  assert.equal(config.port, 8080)
+  assert.match(config.dataDir, /\.attestry$/)
+  assert.equal(config.requireHttps, false)
+  assert.deepEqual(config.roles, ['api', 'worker'])
+  assert.deepEqual(config.trustProxy, [])
+})
+
+test('HTTPS is required unless the server listens on loopback alone, or is told otherwise', () => {
+  assert.equal(readConfig({ HOST: '0.0.0.0' }).requireHttps, true)
+  assert.equal(readConfig({ HOST: '::' }).requireHttps, true)
+  for (const HOST of ['127.0.0.1', '127.8.8.8', '::1', 'localhost'])
+    assert.equal(readConfig({ HOST }).requireHttps, false, HOST)
+  assert.equal(readConfig({ HOST: '0.0.0.0', REQUIRE_HTTPS: 'false' }).requireHttps, false)
+  assert.equal(readConfig({ REQUIRE_HTTPS: 'true' }).requireHttps, true)
+})
+
+test('a bad value is told in one line: the variable, the value, what is expected', () => {
+  assert.deepEqual(linesFor({ PORT: 'eighty' }), [
+    'PORT="eighty" is not valid: expected a whole number from 0 to 65535',
+  ])
+  for (const env of [
+    { PORT: '65536' },
+    { PORT: '-1' },
+    { HOST: 'not a host' },
+    { PUBLIC_URL: 'verify.example.com' },
+    { PUBLIC_URL: 'ftp://example.com' },
+    { REQUIRE_HTTPS: 'maybe' },
+    { TRUST_PROXY: '10.0.0.0/33' },
+    { TRUST_PROXY: 'loopback' },
+    { ROLES: 'api,cook' },
+    { MAIL_FROM: 'nobody' },
+    { LOG_LEVEL: 'loud' },
+  ]) {
+    const [[name, value]] = Object.entries(env) as [[string, string]]
+    const lines = linesFor(env)
+    assert.equal(lines.length, 1, name)
+    assert.ok(lines[0]!.startsWith(`${name}=${JSON.stringify(value)} is not valid: expected `), lines[0])
+  }
+})
+
+test('the value of a secret is never shown', () => {
+  for (const name of ['DATABASE_URL', 'REDIS_URL', 'ADMIN_API_KEY', 'MASTER_KEY', 'SMTP_URL']) {
+    const lines = linesFor({ ADMIN_API_KEY: 'long-enough-key', MASTER_KEY: KEY, [name]: 'hun ter2' })
+    assert.equal(lines.length, 1, lines.join('\n'))
+    assert.ok(lines[0]!.startsWith(`${name} (value not shown) is not valid`))
+    assert.ok(!lines[0]!.includes('hun ter2'))
+  }
+})
+
+test('all bad values are told at once', () => {
+  const lines = linesFor({ PORT: 'x', ROLES: 'y', MASTER_KEY: 'z', AI_MODEL: 'm' })
+  assert.deepEqual(
+    lines.map((line) => line.split(/[= ]/)[0]),
+    ['PORT', 'MASTER_KEY', 'AI_MODEL', 'ROLES'],
+  )
+})
+
+test('an external database needs the keys that would otherwise be made', () => {
+  assert.deepEqual(linesFor({ DATABASE_URL: 'postgres://u:p@localhost/db' }), [
+    'ADMIN_API_KEY is not set: it is required with DATABASE_URL',
+    'MASTER_KEY is not set: it is required with DATABASE_URL',
+  ])
+  assert.deepEqual(
+    linesFor({ DATABASE_URL: 'postgres://u:p@localhost/db', ADMIN_API_KEY: 'long-enough-key', MASTER_KEY: KEY }),
+    [],
+  )
+})
+
+test('an AI endpoint needs a model, and a model an endpoint', () => {
+  assert.deepEqual(linesFor({ AI_BASE_URL: 'https://ai.example.com/v1' }), [
+    'AI_MODEL is not set: it is required with AI_BASE_URL',
+  ])
+  assert.deepEqual(linesFor({ AI_API_KEY: 'k' }), ['AI_API_KEY is set without AI_BASE_URL: expected both, or neither'])
+  assert.deepEqual(readConfig({ AI_BASE_URL: 'https://ai.example.com/v1/', AI_MODEL: 'm' }).ai, {
+    baseUrl: 'https://ai.example.com/v1',
+    apiKey: undefined,
+    model: 'm',
+  })
+})
+
+test('the master key is 32 bytes in base64', () => {
+  assert.equal(readConfig({ MASTER_KEY: KEY }).masterKey!.length, 32)
+  for (const key of [Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), `${KEY}!`])
+    assert.equal(linesFor({ MASTER_KEY: key }).length, 1)
+})
+
+test('lists', () => {
+  assert.deepEqual(readConfig({ TRUST_PROXY: '10.0.0.1, 192.168.0.0/16, ::1' }).trustProxy, [
+    '10.0.0.1',
+    '192.168.0.0/16',
+    '::1',
+  ])
+  assert.deepEqual(readConfig({ ROLES: 'worker' }).roles, ['worker'])
+  assert.deepEqual(readConfig({ ROLES: ' api , worker ,api' }).roles, ['api', 'worker'])
+})

@@ -1,0 +1,190 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+
+export type Role = 'api' | 'worker'
+
+export interface Config {
+  host: string
+  port: number
+  /** Undefined until the server listens, unless PUBLIC_URL says otherwise. */
+  publicUrl: string | undefined
+  dataDir: string
+  /** Without it the embedded PostgreSQL in `dataDir` runs. */
+  databaseUrl: string | undefined
+  redisUrl: string | undefined
+  /** Without these two, keys made at the first start are kept in `dataDir`. */
+  adminKey: string | undefined
+  masterKey: Buffer | undefined
+  smtpUrl: string | undefined
+  mailFrom: string
+  ai: { baseUrl: string; apiKey: string | undefined; model: string } | undefined
+  requireHttps: boolean
+  /** Addresses or CIDR ranges whose X-Forwarded-* headers count. */
+  trustProxy: string[]
+  roles: Role[]
+  logLevel: LogLevel
+}
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** All that is wrong with the environment, a line a variable. */
+export class ConfigError extends Error {
+  readonly lines: string[]
+
+  constructor(lines: string[]) {
+    super(lines.join('\n'))
+    this.lines = lines
+  }
+}
+
+export type Environment = Record<string, string | undefined>
+
+/** The only reader of the environment; an empty variable counts as unset. */
+export function readConfig(env: Environment, terminal = false): Config {
+  const lines: string[] = []
+  const host = env.HOST || '127.0.0.1'
+  const config: Config = {
+    host: read('HOST', '127.0.0.1', hostName, 'a host name or an IP address'),
+    port: read('PORT', 8080, wholeNumber(0, 65_535), 'a whole number from 0 to 65535'),
+    publicUrl: read(
+      'PUBLIC_URL',
+      undefined,
+      httpUrl,
+      'an http or https address without a query, such as https://verify.example.com',
+    ),
+    dataDir: resolve(env.DATA_DIR || '.attestry'),
+    databaseUrl: readSecret(
+      'DATABASE_URL',
+      urlWith('postgres:', 'postgresql:'),
+      'a URL such as postgres://user:password@host:5432/database',
+    ),
+    redisUrl: readSecret('REDIS_URL', urlWith('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
+    adminKey: readSecret('ADMIN_API_KEY', adminKey, 'at least 8 printable characters without spaces'),
+    masterKey: readSecret('MASTER_KEY', masterKey, '32 bytes in base64 (make one with: openssl rand -base64 32)'),
+    smtpUrl: readSecret('SMTP_URL', urlWith('smtp:', 'smtps:'), 'a URL such as smtp://user:password@host:587'),
+    mailFrom: read(
+      'MAIL_FROM',
+      'Attestry <no-reply@localhost>',
+      mailbox,
+      'a mail address, or a name and an address in angle brackets',
+    ),
+    ai: readAi(),
+    requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), yesNo, 'true or false'),
+    trustProxy: read('TRUST_PROXY', [], addressRanges, 'a comma-separated list of IP addresses or CIDR ranges'),
+    roles: read('ROLES', ['api', 'worker'], roles, 'api, worker, or api,worker'),
+    logLevel: read('LOG_LEVEL', terminal ? 'warn' : 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
+  }
+  if (env.DATABASE_URL) {
+    for (const name of ['ADMIN_API_KEY', 'MASTER_KEY']) {
+      if (!env[name]) lines.push(`${name} is not set: it is required with DATABASE_URL`)
+    }
+  }
+  if (lines.length > 0) throw new ConfigError(lines)
+  return config
+
+  function read<T>(name: string, fallback: T, parse: (text: string) => T | undefined, expected: string): T {
+    const text = env[name]
+    if (!text) return fallback
+    const value = parse(text)
+    if (value === undefined) lines.push(`${name}=${JSON.stringify(text)} is not valid: expected ${expected}`)
+    return value ?? fallback
+  }
+
+  function readSecret<T>(name: string, parse: (text: string) => T | undefined, expected: string): T | undefined {
+    const text = env[name]
+    if (!text) return undefined
+    const value = parse(text)
+    if (value === undefined) lines.push(`${name} (value not shown) is not valid: expected ${expected}`)
+    return value
+  }
+
+  function readAi(): Config['ai'] {
+    const baseUrl = read(
+      'AI_BASE_URL',
+      undefined,
+      httpUrl,
+      'an http or https address, such as https://api.example.com/v1',
+    )
+    if (!env.AI_BASE_URL) {
+      for (const name of ['AI_API_KEY', 'AI_MODEL']) {
+        if (env[name]) lines.push(`${name} is set without AI_BASE_URL: expected both, or neither`)
+      }
+      return undefined
+    }
+    if (!env.AI_MODEL) lines.push('AI_MODEL is not set: it is required with AI_BASE_URL')
+    return baseUrl === undefined
+      ? undefined
+      : { baseUrl, apiKey: env.AI_API_KEY || undefined, model: env.AI_MODEL ?? '' }
+  }
+}
+
+function wholeNumber(least: number, most: number) {
+  return (text: string) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    return number >= least && number <= most ? number : undefined
+  }
+}
+
+function oneOf<const T extends readonly string[]>(values: T) {
+  return (text: string): T[number] | undefined => values.find((value) => value === text)
+}
+
+function hostName(text: string) {
+  return isIP(text) || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : undefined
+}
+
+function httpUrl(text: string) {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) return undefined
+  return text.replace(/\/+$/, '')
+}
+
+/** One URL, or several separated by commas (hosts of one PostgreSQL, nodes of a Redis cluster). */
+function urlWith(...protocols: string[]) {
+  return (text: string) => {
+    const urls = text.split(',').map((part) => URL.parse(part))
+    return urls.every((url) => url && protocols.includes(url.protocol)) ? text : undefined
+  }
+}
+
+function adminKey(text: string) {
+  return /^[\x21-\x7e]{8,512}$/.test(text) ? text : undefined
+}
+
+function masterKey(text: string) {
+  const bytes = Buffer.from(text, 'base64')
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32 ? bytes : undefined
+}
+
+function mailbox(text: string) {
+  const address = /^[^<>\r\n]*<([^<>\s]+)>$/.exec(text)?.[1] ?? text
+  return /^[^\s@<>]+@[^\s@<>]+$/.test(address) ? text : undefined
+}
+
+function yesNo(text: string) {
+  if (/^(true|1|yes|on)$/i.test(text)) return true
+  if (/^(false|0|no|off)$/i.test(text)) return false
+  return undefined
+}
+
+function addressRanges(text: string) {
+  const ranges = text.split(',').map((range) => range.trim())
+  return ranges.every((range) => isIP(range) !== 0 || isCidr(range)) ? ranges : undefined
+}
+
+function isCidr(text: string) {
+  return text.includes('/') && ipaddr.isValidCIDR(text)
+}
+
+function roles(text: string): Role[] | undefined {
+  const known = oneOf(['api', 'worker'])
+  const names = text.split(',').map((name) => known(name.trim()))
+  return names.includes(undefined) ? undefined : [...new Set(names as Role[])]
+}
+
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
+}

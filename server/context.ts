@@ -1,0 +1,146 @@
+import { type Keyring, openKeyring } from './access/keyring.ts'
+import { type Limits, openLimits } from './access/rate-limits.ts'
+import type { Config } from './config.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { type ConnectionSettings, type Database, openDatabase } from './platform/database.ts'
+import { openHome } from './platform/home.ts'
+import { openListener } from './platform/listener.ts'
+import { createLog, type Log } from './platform/log.ts'
+import { createMetrics, type Metrics, observePool, observeQueues } from './platform/metrics.ts'
+import { migrate, readMigrations } from './platform/migrate.ts'
+import { startEmbeddedPostgres } from './platform/postgres/embedded.ts'
+import { installQueue, openQueue, type Queue, type Worker } from './platform/queue.ts'
+import { openVault, type Vault } from './platform/vault.ts'
+import { jobs } from './worker.ts'
+
+/** What routes and jobs are given. */
+export interface Context {
+  config: Config
+  log: Log
+  metrics: Metrics
+  clock: Clock
+  db: Database
+  vault: Vault
+  queue: Queue
+  keyring: Keyring
+  limits: Limits
+  adminKey: string
+}
+
+export interface Overrides {
+  clock?: Clock
+  log?: Log
+  /** Told of what takes time at the start, for a person to read. */
+  progress?: (text: string) => void
+  /** Registers what this process does with jobs; absent in one that only enqueues. */
+  work?: (worker: Worker, context: Context) => void
+}
+
+export interface OpenedContext {
+  context: Context
+  close(): Promise<void>
+}
+
+/** Opens everything, in order; what was opened is closed again if a later step fails. */
+export async function openContext(config: Config, overrides: Overrides = {}): Promise<OpenedContext> {
+  const opened = new AsyncDisposableStack()
+  try {
+    const context = await openAll(config, overrides, opened)
+    return { context, close: () => opened.disposeAsync() }
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+async function openAll(config: Config, overrides: Overrides, opened: AsyncDisposableStack): Promise<Context> {
+  const log = overrides.log ?? createLog(config.logLevel)
+  const clock = overrides.clock ?? systemClock
+  const metrics = createMetrics()
+  const base = await openStore(
+    config,
+    'owner',
+    { log, clock, ...(overrides.progress ? { progress: overrides.progress } : {}) },
+    opened,
+  )
+  const { db, connection } = base
+  observePool(metrics, db.pool)
+  const listener = await openListener(connection, log)
+  opened.defer(() => listener.close())
+  const keyring = await openKeyring({ db, vault: base.vault, listener, log })
+  opened.defer(() => keyring.close())
+  const limits = await openLimits({ config, db, clock, log, metrics })
+  opened.defer(() => limits.close())
+
+  const context = { config, log, metrics, clock, keyring, limits, ...base } as unknown as Context
+  const work = overrides.work
+  context.queue = await openQueue({
+    connection,
+    db,
+    clock,
+    log,
+    metrics,
+    jobs,
+    ...(work ? { work: (worker: Worker) => work(worker, context) } : {}),
+  })
+  opened.defer(() => context.queue.stop())
+  observeQueues(metrics, () => context.queue.depths())
+  return context
+}
+
+export interface Store {
+  connection: ConnectionSettings
+  db: Database
+  vault: Vault
+  adminKey: string
+  masterKey: Buffer
+}
+
+export interface StoreOptions {
+  log: Log
+  clock: Clock
+  progress?: (text: string) => void
+}
+
+/** The migrated database and what opens its secrets: all that operator commands need. */
+export async function openStore(
+  config: Config,
+  role: 'owner' | 'guest',
+  options: StoreOptions,
+  opened: AsyncDisposableStack,
+): Promise<Store> {
+  const { log, clock, progress } = options
+  const home = config.databaseUrl ? undefined : await openHome(config.dataDir)
+  const connection = await connect()
+  const db = openDatabase({
+    connection,
+    name: `attestry ${role === 'owner' ? config.roles.join('+') : 'cli'} ${process.pid}`,
+    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  })
+  opened.defer(() => db.close())
+  const applied = await migrate(db.pool, await readMigrations())
+  if (applied.length > 0) {
+    progress?.('Preparing the tables…')
+    log.info({ applied }, 'migrations applied')
+  }
+  await installQueue(connection, log)
+  const masterKey = (config.masterKey ?? home?.masterKey)!
+  const vault = await openVault(db, masterKey, clock)
+  return { connection, db, vault, adminKey: (config.adminKey ?? home?.adminKey)!, masterKey }
+
+  async function connect(): Promise<ConnectionSettings> {
+    if (config.databaseUrl) return { connectionString: config.databaseUrl }
+    const postgres = await startEmbeddedPostgres({
+      dataDir: config.dataDir,
+      role,
+      log: ({ level, message, ...rest }) => log[level](rest, message),
+      onLost(error) {
+        log.fatal(error.message)
+        process.exit(1)
+      },
+      ...(progress ? { progress } : {}),
+    })
+    opened.defer(() => postgres.stop())
+    return postgres.connection
+  }
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import fastify from 'fastify'
+import { Type } from 'typebox'
+import type { App } from './platform/http.ts'
+import { randomToken } from './platform/ids.ts'
+
+const sources = [
+  { title: 'Partner API', slug: 'partner', url: 'openapi/partner.json' },
+  { title: 'Verification sessions', slug: 'verification', url: 'openapi/verification.json' },
+  { title: 'Skill catalogue', slug: 'catalogue', url: 'openapi/catalogue.json' },
+]
+
+interface Reference {
+  page: string
+  script: Buffer
+  policy: string
+}
+
+/** The API reference, drawn from the committed descriptions. It is large, so it is loaded when somebody first asks for it. */
+export function docsRoutes(app: App): void {
+  let loading: Promise<Reference> | undefined
+  const reference = () => {
+    loading ??= loadReference()
+    return loading
+  }
+
+  app.get('/docs', async (_request, reply) => reply.redirect('/docs/', 302))
+
+  app.get('/docs/', async (_request, reply) => {
+    const { page, policy } = await reference()
+    return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(page)
+  })
+
+  app.get('/docs/js/scalar.js', async (_request, reply) => {
+    const { script } = await reference()
+    return reply
+      .type('text/javascript; charset=utf-8')
+      .headers({ 'content-encoding': 'gzip', 'cache-control': 'public, max-age=86400' })
+      .send(script)
+  })
+
+  app.get(
+    '/docs/openapi/:name',
+    { schema: { params: Type.Object({ name: Type.Enum(['partner.json', 'verification.json', 'catalogue.json']) }) } },
+    async (request, reply) => {
+      const text = await readFile(new URL(`../openapi/${request.params.name}`, import.meta.url))
+      return reply.type('application/json; charset=utf-8').send(text)
+    },
+  )
+}
+
+async function loadReference(): Promise<Reference> {
+  const nonce = randomToken(16)
+  const { default: scalar } = await import('@scalar/fastify-api-reference')
+  const site = fastify()
+  await site.register(scalar, {
+    routePrefix: '/docs',
+    configuration: {
+      sources,
+      pageTitle: 'Attestry API reference',
+      nonce,
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: 'never',
+    } as object,
+  })
+  const page = await site.inject('/docs/')
+  const script = await site.inject('/docs/js/scalar.js')
+  await site.close()
+  return {
+    page: page.body,
+    script: await promisify(gzip)(script.rawPayload),
+    policy: `default-src 'none'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'`,
+  }
+}

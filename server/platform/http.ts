@@ -1,0 +1,203 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+  type RawServerDefault,
+} from 'fastify'
+import { apiOfPath, errorAnswer, unexpectedProblem } from './envelope.ts'
+import { newId } from './ids.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { type Detail, Problem, problem } from './problem.ts'
+import { compileRequestValidator, invalid, type RequestSchema, type RequestValidator } from './validation.ts'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    validator?: RequestValidator
+  }
+  interface FastifyRequest {
+    /** The bytes of the body as sent; empty when there is none. */
+    rawBody: Buffer
+    /** The code of the error that was answered, for logs. */
+    errorCode: string | undefined
+  }
+}
+
+export interface HttpOptions {
+  log: Log
+  metrics: Metrics
+  trustProxy: string[]
+}
+
+// Node refuses a larger head by closing the connection; a smaller one that is still too large gets a proper answer.
+const PARSER_HEADER_LIMIT = 32 * 1024
+const HEADER_LIMIT = 16 * 1024
+
+export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
+  const app: App = fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    trustProxy: trustProxy.length > 0 ? trustProxy : false,
+    requestIdHeader: false,
+    genReqId: requestId,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    http: { maxHeaderSize: PARSER_HEADER_LIMIT, headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    routerOptions: { maxParamLength: 500, caseSensitive: true },
+    frameworkErrors: answerBadUrl,
+    clientErrorHandler: answerBadProtocol as never,
+    exposeHeadRoutes: true,
+    return503OnClosing: false,
+  }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
+
+  app.decorateRequest('rawBody', null as unknown as Buffer)
+  app.decorateRequest('errorCode', undefined)
+  // Schemas give types and descriptions; the check itself is `validateRequest`, which looks at all parts at once.
+  app.setValidatorCompiler((() => () => true) as never)
+  app.addHook('onRoute', (route) => {
+    if (route.schema)
+      route.config = { ...route.config, validator: compileRequestValidator(route.schema as RequestSchema) }
+  })
+  app.removeAllContentTypeParsers()
+  // Bodies are read and parsed by the APIs themselves, in the order that each promises.
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(commonHeaders)
+    reply.header('x-request-id', request.id)
+    if (headerLength(request.raw) > HEADER_LIMIT) throw headersTooLong()
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    const milliseconds = reply.elapsedTime
+    metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, milliseconds / 1000)
+    request.log.info(
+      {
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        code: request.errorCode,
+        ms: Math.round(milliseconds * 100) / 100,
+      },
+      'request',
+    )
+  })
+  app.setNotFoundHandler(async (request) => {
+    throw problem('NOT_FOUND', `There is no ${request.method} ${pathOf(request.raw.url)} here.`)
+  })
+  app.setErrorHandler(answerError)
+  return app
+}
+
+/**
+ * Refuses a request that breaks its route's schema, naming every violation; `more` are those of headers. A malformed id in a
+ * path means that nothing is there, except where partners are told what is wrong with it.
+ */
+export function validateRequest(request: FastifyRequest, more: Detail[] = []): void {
+  const found = request.routeOptions.config.validator?.(request) ?? []
+  if (found.length === 0 && more.length === 0) return
+  if (found.some(({ part }) => part === 'params') && apiOfPath(request.raw.url!) !== 'partner') {
+    throw problem('NOT_FOUND', 'There is nothing with this id.')
+  }
+  throw invalid([...found.map(({ detail }) => detail), ...more])
+}
+
+const SANE_ID = /^[A-Za-z0-9._:-]{1,128}$/
+
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && SANE_ID.test(given) ? given : newId('req_', Date.now())
+}
+
+const commonHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+function headerLength({ rawHeaders }: IncomingMessage): number {
+  let length = 0
+  for (const text of rawHeaders) length += text.length + 2
+  return length
+}
+
+function headersTooLong() {
+  return problem('VALIDATION_FAILED', `The request's headers are longer than ${HEADER_LIMIT} bytes.`, {
+    status: 431,
+    details: [{ path: 'headers', message: `must be at most ${HEADER_LIMIT} bytes together` }],
+  })
+}
+
+function pathOf(url = '/'): string {
+  const end = url.indexOf('?')
+  return (end < 0 ? url : url.slice(0, end)).slice(0, 200)
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const api = apiOfPath(request.raw.url ?? '/')
+  const known = error instanceof Problem ? error : knownProblem(error as FastifyError)
+  if (!known) request.log.error({ err: error }, 'unexpected error')
+  const { status, code, body } = errorAnswer(api, known ?? unexpectedProblem(api))
+  request.errorCode = code
+  if (known?.retryAfter !== undefined) reply.header('retry-after', known.retryAfter)
+  return reply.status(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+}
+
+function knownProblem(error: FastifyError): Problem | undefined {
+  if (error.code === 'FST_ERR_BAD_URL' || error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
+    return problem('NOT_FOUND', 'There is nothing at this path.')
+  }
+  return undefined
+}
+
+/** Fastify could not route the address at all: no hooks have run, so the headers they set are set here. */
+function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  reply.headers(commonHeaders)
+  reply.header('x-request-id', request.id)
+  answerError(error, request, reply)
+}
+
+/** The bytes were not HTTP that Node accepts: there is no request, only what can be read of its first line. */
+function answerBadProtocol(error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket) {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const target = /^[A-Z]+ (\/\S{0,2000})/.exec(error.rawPacket?.subarray(0, 2048).toString('latin1') ?? '')?.[1]
+  const found = protocolProblem(error.code)
+  const { status, body } = errorAnswer(apiOfPath(target ?? '/'), found)
+  const text = JSON.stringify(body)
+  const head = [
+    `HTTP/1.1 ${status} ${reasons[status] ?? 'Bad Request'}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(text)}`,
+    `x-request-id: ${newId('req_', Date.now())}`,
+    ...Object.entries(commonHeaders).map(([name, value]) => `${name}: ${value}`),
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`)
+}
+
+const reasons: Record<number, string> = { 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }
+
+function protocolProblem(code: string | undefined): Problem {
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLong()
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return problem('VALIDATION_FAILED', 'The request took too long to arrive.', { status: 408 })
+  }
+  return problem('VALIDATION_FAILED', 'This is not a well-formed HTTP request.')
+}

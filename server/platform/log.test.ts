@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLog } from './log.ts'
+
+function lineOf(fields: object, message: string): string {
+  const written: string[] = []
+  createLog('info', { write: (line) => void written.push(line) }).info(fields, message)
+  return written.join('')
+}
+
+test('secrets, signatures, tokens, phone numbers and mail addresses never reach the log', () => {
+  const secrets = [
+    'VFN_SK_abcDEF-123_456',
+    'VSK_TEST_abcDEF-123_456',
+    'whsec_abcDEF123=',
+    'vst_abcDEF123',
+    'adm_abcDEF123',
+    'v1=0123456789abcdef0123456789abcdef',
+    'asha.k+jobs@mail.example.co.in',
+    '+919990000001',
+    '+91 99900 00001',
+    'postgres://user:hunter2@host/db',
+  ]
+  for (const secret of secrets) {
+    for (const line of [
+      lineOf({}, `about ${secret} here`),
+      lineOf({ err: new Error(`bad ${secret}`) }, 'failed'),
+      lineOf({ deep: { list: [secret] } }, 'x'),
+    ]) {
+      assert.doesNotThrow(() => JSON.parse(line), line)
+      for (const part of [secret, 'hunter2', '99900', 'asha']) assert.ok(!line.includes(part), `${part} in ${line}`)
+    }
+  }
+})
+
+test('what an operator needs stays readable', () => {
+  const line = JSON.parse(
+    lineOf(
+      { key: 'VFN_TEST_ABC', request_id: 'req_01J', ms: 12.5, route: '/api/v1/partner/mandates/:mandate_id' },
+      'request',
+    ),
+  )
+  assert.equal(line.key, 'VFN_TEST_ABC')
+  assert.equal(line.level, 'info')
+  assert.equal(line.route, '/api/v1/partner/mandates/:mandate_id')
+  assert.match(line.time, /^\d{4}-\d\d-\d\dT/)
+})

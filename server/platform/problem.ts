@@ -1,0 +1,118 @@
+/**
+ * Every error the three APIs may answer with, and nothing else: one closed table an API, code to status.
+ * Domain code throws `problem(code, message)`; the transport renders it in the envelope of the API that was called.
+ */
+export const partnerCodes = {
+  VALIDATION_FAILED: 400,
+  IDEMPOTENCY_KEY_REQUIRED: 400,
+  UNAUTHORIZED: 401,
+  INSUFFICIENT_CREDITS: 402,
+  FORBIDDEN: 403,
+  SCOPE_MISSING: 403,
+  HTTPS_REQUIRED: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  WORKFLOW_IN_USE: 409,
+  IDEMPOTENCY_IN_PROGRESS: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  LIMIT_EXCEEDED: 422,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  RATE_LIMITED: 429,
+  COOLDOWN: 429,
+  DAILY_CAP: 429,
+  SERVER_ERROR: 500,
+  SERVICE_DISABLED: 503,
+} as const
+
+export const verificationCodes = {
+  VALIDATION_FAILED: 400,
+  MISSING_VERIFICATION_ID: 400,
+  MISSING_VERIFICATION_METHOD: 400,
+  INVALID_VERIFICATION_METHOD: 400,
+  MISSING_SESSION_TOKEN: 400,
+  NO_ITEMS_SELECTED: 400,
+  UNKNOWN_ITEM: 400,
+  VERIFICATION_METHOD_NOT_SET: 400,
+  MISSING_NAME: 400,
+  MISSING_EMAIL: 400,
+  MISSING_COMPANY: 400,
+  INVALID_EMAIL: 400,
+  INVALID_WEBSITE: 400,
+  INVALID_SKILL: 400,
+  INVALID_VERIFICATION_TYPE: 400,
+  NO_DATA: 400,
+  NO_SKILLS: 400,
+  UNAUTHORIZED: 401,
+  ASSESSMENT_LOCKED: 403,
+  ATTEMPTS_EXHAUSTED: 403,
+  INVALID_TOKEN: 403,
+  NOT_FOUND: 404,
+  SESSION_NOT_FOUND: 404,
+  VERIFICATION_NOT_FOUND: 404,
+  ALREADY_SUBMITTED: 409,
+  ASSESSMENT_ALREADY_PASSED: 409,
+  ASSESSMENT_EXPIRED: 409,
+  DUPLICATE_REVIEWER_EMAIL: 409,
+  DUPLICATE_SKILLS_IN_BUNDLE: 409,
+  MAX_SKILLS_PER_SOURCE: 409,
+  NO_OPEN_ATTEMPT: 409,
+  SESSION_LOCKED: 409,
+  TOO_MANY_REVIEWERS: 409,
+  LINK_EXPIRED: 410,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  GENERATION_FAILED: 500,
+  INTERNAL_ERROR: 500,
+} as const
+
+/** The catalogue's bodies carry no code; these names exist so that its statuses form a closed table too. */
+export const catalogueCodes = {
+  VALIDATION_FAILED: 400,
+  ACCESS_DENIED: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  SERVER_ERROR: 500,
+} as const
+
+export type PartnerCode = keyof typeof partnerCodes
+export type VerificationCode = keyof typeof verificationCodes
+export type CatalogueCode = keyof typeof catalogueCodes
+export type Code = PartnerCode | VerificationCode | CatalogueCode
+
+/** One violated rule: where, in a path that reads like code, and what is wrong there. */
+export interface Detail {
+  path: string
+  message: string
+}
+
+export class Problem extends Error {
+  readonly code: Code
+  readonly details: Detail[]
+  /** Seconds; sent as `Retry-After`. */
+  readonly retryAfter: number | undefined
+  /** Set where the protocol has a more exact status than the code's own, such as 431 for headers that are too long. */
+  readonly status: number | undefined
+
+  constructor(code: Code, message: string, extra: ProblemExtra = {}) {
+    super(message)
+    this.code = code
+    this.details = extra.details ?? []
+    this.retryAfter = extra.retryAfter
+    this.status = extra.status
+  }
+}
+
+export interface ProblemExtra {
+  details?: Detail[]
+  retryAfter?: number
+  status?: number
+}
+
+export function problem(code: Code, message: string, extra?: ProblemExtra): Problem {
+  return new Problem(code, message, extra)
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { cloneDatabase } from '../../test/app.ts'
+import { TestClock } from '../../test/clock.ts'
+import { openDatabase } from './database.ts'
+import { addMasterKey, keepOnlyMasterKey, openVault } from './vault.ts'
+
+async function openTestDatabase(t: TestContext) {
+  const { url, drop } = await cloneDatabase()
+  const db = openDatabase({ connection: { connectionString: url }, name: 'test', onError: () => {} })
+  t.after(async () => {
+    await db.close()
+    await drop()
+  })
+  return db
+}
+
+const clock = new TestClock()
+
+test('what is sealed opens again, in its own place alone, and not once it was changed', async (t) => {
+  const vault = await openVault(await openTestDatabase(t), randomBytes(32), clock)
+  const sealed = vault.seal('VFN_SK_secret', 'secret of A')
+  assert.ok(!sealed.includes('VFN_SK_secret'))
+  assert.equal(vault.open(sealed, 'secret of A'), 'VFN_SK_secret')
+  assert.throws(() => vault.open(sealed, 'secret of B'))
+  for (const at of [0, 20, sealed.length - 1]) {
+    const changed = Buffer.from(sealed)
+    changed[at]! ^= 1
+    assert.throws(() => vault.open(changed, 'secret of A'))
+  }
+  assert.notDeepEqual(vault.seal('same', 'x'), vault.seal('same', 'x'))
+})
+
+test('processes that open an empty database together share one data key', async (t) => {
+  const db = await openTestDatabase(t)
+  const master = randomBytes(32)
+  const vaults = await Promise.all(Array.from({ length: 10 }, () => openVault(db, master, clock)))
+  const sealed = vaults[0]!.seal('text', 'x')
+  for (const vault of vaults) assert.equal(vault.open(sealed, 'x'), 'text')
+})
+
+test('another master key is refused with a clear line', async (t) => {
+  const db = await openTestDatabase(t)
+  await openVault(db, randomBytes(32), clock)
+  await assert.rejects(openVault(db, randomBytes(32), clock), /^Error: MASTER_KEY: it does not open the secrets/)
+})
+
+test('a rotation of the master key keeps every secret, and both keys work until it is finished', async (t) => {
+  const db = await openTestDatabase(t)
+  const [before, after] = [randomBytes(32), randomBytes(32)]
+  const running = await openVault(db, before, clock)
+  const sealed = running.seal('text', 'x')
+  await db.transaction((tx) => addMasterKey(tx, before, after, clock))
+  assert.equal((await openVault(db, before, clock)).open(sealed, 'x'), 'text')
+  assert.equal((await openVault(db, after, clock)).open(sealed, 'x'), 'text')
+  await db.transaction((tx) => keepOnlyMasterKey(tx, after))
+  await assert.rejects(openVault(db, before, clock))
+  assert.equal((await openVault(db, after, clock)).open(running.seal('sealed meanwhile', 'y'), 'y'), 'sealed meanwhile')
+})

@@ -1,0 +1,68 @@
+import type { AddressInfo } from 'node:net'
+import { demoKeys } from './access/demo.ts'
+import { buildApp } from './app.ts'
+import { banner } from './banner.ts'
+import type { Config } from './config.ts'
+import { type Overrides, openContext } from './context.ts'
+import { announceProcess } from './platform/processes.ts'
+import { registerWork } from './worker.ts'
+
+/** Longest that requests and jobs in flight are waited for when the process is asked to stop. */
+const DRAIN = 25_000
+
+/** Runs the product until it is told to stop. */
+export async function serve(config: Config): Promise<void> {
+  const progress = (text: string) => {
+    if (process.stderr.isTTY) process.stderr.write(`  ${text}\n`)
+    else console.error(text)
+  }
+  const overrides: Overrides = { progress }
+  if (config.roles.includes('worker')) overrides.work = registerWork
+  const { context, close } = await openContext(config, overrides)
+  let draining = false
+  const app = buildApp(context, () => draining)
+  const stopAnnouncing = await announceProcess({
+    ...context,
+    roles: config.roles,
+    sharedLimits: config.redisUrl !== undefined,
+  })
+  const demo = await demoKeys(context)
+  // A worker listens too: its health and figures are asked for like the api's.
+  await app.listen({ host: config.host, port: config.port }).catch(async (error) => {
+    await close()
+    throw listenError(error, config)
+  })
+  const { port } = app.server.address() as AddressInfo
+  context.config.publicUrl ??= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  process.stdout.write(banner(context, demo))
+
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+  // The launcher that started this process went away without a word.
+  if (process.channel) process.on('disconnect', () => stop('disconnect'))
+  const signal = await stopped
+  draining = true
+  context.log.info({ signal }, 'stopping')
+  const deadline = setTimeout(() => {
+    context.log.error('requests or jobs in flight did not end in time')
+    process.exit(1)
+  }, DRAIN)
+  // Connections that become idle only now would otherwise be waited for until their caller lets go.
+  const closing = setInterval(() => app.server.closeIdleConnections(), 50)
+  await app.close()
+  clearInterval(closing)
+  await stopAnnouncing()
+  await close()
+  clearTimeout(deadline)
+  process.exit(0)
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+  if (error.code === 'EADDRINUSE')
+    return new Error(`PORT=${port}: something else listens on ${host}:${port} already; set another PORT`)
+  if (error.code === 'EACCES')
+    return new Error(`PORT=${port}: listening there is not permitted; set a PORT of 1024 or more`)
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return new Error(`HOST=${host}: this machine has no such address`)
+  return error
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { createPartnerKey, createSessionKey, type Mode } from '../server/access/keys.ts'
+import { createOrganisation } from '../server/access/organisations.ts'
+import { type Scope, scopes } from '../server/access/scopes.ts'
+import { buildApp } from '../server/app.ts'
+import { type Config, readConfig } from '../server/config.ts'
+import { type Context, openContext } from '../server/context.ts'
+import { HOUR } from '../server/platform/clock.ts'
+import { createLog } from '../server/platform/log.ts'
+import { registerWork } from '../server/worker.ts'
+import { type Call, callPartner } from './call.ts'
+import { TestClock } from './clock.ts'
+import { administer, databaseUrl, TEMPLATE } from './cluster.ts'
+
+export const ADMIN_KEY = 'admin-key-of-the-tests'
+
+export interface TestKey {
+  orgId: string
+  mode: Mode
+  keyId: string
+  secret: string
+}
+
+export interface TestOrg {
+  orgId: string
+  /** A LIVE partner key with every scope. */
+  key: TestKey
+}
+
+export interface TestApp {
+  url: string
+  context: Context
+  clock: TestClock
+  /** Every line logged so far. */
+  logged: string[]
+  given: {
+    org(name?: string): Promise<TestOrg>
+    key(orgId: string, options?: { mode?: Mode; scopes?: Scope[]; expiresAt?: Date }): Promise<TestKey>
+    sessionKey(orgId: string, mode?: Mode): Promise<string>
+  }
+  /** Signed calls to the partner API. */
+  as(key: TestKey): Record<'get' | 'post' | 'put' | 'delete', Call>
+  /** Unsigned calls to any path. */
+  fetch(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; body: any }>
+}
+
+export interface StartOptions {
+  config?: Partial<Config>
+  clock?: TestClock
+  /** Run jobs as well. */
+  worker?: boolean
+  /** Routes that only a test has, added before the server starts. */
+  extend?: (app: ReturnType<typeof buildApp>, context: Context) => void
+}
+
+/** A server of the test's own on a database of its own, both gone when the test ends. */
+export async function startApp(t: TestContext, options: StartOptions = {}): Promise<TestApp> {
+  const clock = options.clock ?? new TestClock()
+  const { url: databaseUrl, drop } = await cloneDatabase()
+  const config: Config = {
+    ...readConfig({
+      DATABASE_URL: databaseUrl,
+      ADMIN_API_KEY: ADMIN_KEY,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      PORT: '0',
+    }),
+    ...options.config,
+  }
+  const logged: string[] = []
+  const log = createLog('info', { write: (line) => void logged.push(line) })
+  const { context, close } = await openContext(config, {
+    clock,
+    log,
+    ...(options.worker ? { work: registerWork } : {}),
+  })
+  const app = buildApp(context)
+  options.extend?.(app, context)
+  t.after(async () => {
+    await app.close()
+    await close()
+    await drop()
+  })
+  await app.listen({ host: config.host, port: 0 })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  context.config.publicUrl ??= url
+
+  const given: TestApp['given'] = {
+    async org(name = 'Acme Staffing') {
+      const { org_id: orgId } = await context.db.transaction((tx) => createOrganisation(tx, name, clock))
+      return { orgId, key: await given.key(orgId) }
+    },
+    async key(orgId, { mode = 'live', scopes: granted = [...scopes], expiresAt } = {}) {
+      const made = await context.db.transaction((tx) =>
+        createPartnerKey(tx, context.vault, clock, { orgId, mode, scopes: granted, expiresAt }),
+      )
+      await context.keyring.refresh()
+      return { orgId, mode, ...made }
+    },
+    async sessionKey(orgId, mode = 'live') {
+      const { key } = await context.db.transaction((tx) => createSessionKey(tx, clock, { orgId, mode }))
+      await context.keyring.refresh()
+      return key
+    },
+  }
+  return {
+    url,
+    context,
+    clock,
+    logged,
+    given,
+    as: (key) => callPartner(url, key, clock),
+    async fetch(path, init) {
+      const response = await fetch(url + path, init)
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: parsed(text) }
+    },
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** A migrated database for one test. */
+export async function cloneDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const url = postgresUrl()
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await administer(url, `create database ${name} template ${TEMPLATE}`)
+  return { url: databaseUrl(url, name), drop: () => administer(url, `drop database if exists ${name} with (force)`) }
+}
+
+export function postgresUrl(): string {
+  const url = process.env.TEST_POSTGRES_URL
+  if (!url)
+    throw new Error('run tests with npm test, which starts a database for them: npm test -- path/of/the.test.ts')
+  return url
+}
+
+export const A_DAY = 24 * HOUR
