@@ -9,6 +9,7 @@ import { orgCommand } from './org.ts'
 import { requestCommand } from './request.ts'
 import { serveCommand } from './serve.ts'
 import { serviceCommand } from './service.ts'
+import { skillsCommand } from './skills.ts'
 
 const program = new Command('attestry')
   .description('Manages an Attestry deployment. Works beside a running server; changes are in force at once.')
@@ -33,6 +34,7 @@ for (const command of [
   orgCommand,
   keyCommand,
   serviceCommand,
+  skillsCommand,
   requestCommand,
   masterKeyCommand,
   doctorCommand,

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const OLDEST = [22, 18]
+// V8 would keep three times 16 MB for young objects; a server at rest has few.
+const FLAGS = ['--max-semi-space-size=8']
 
 /** Installs what package-lock.json asks for and node_modules lacks. */
 export async function install({ dev }) {
@@ -50,7 +52,7 @@ export function nodeBinary() {
 
 /** Runs a script of ours and ends with its exit code; signals reach it, and it learns when this process is killed. */
 export async function handOver(script, args, env = {}) {
-  const child = spawn(nodeBinary(), [join(root, script), ...args], {
+  const child = spawn(nodeBinary(), [...FLAGS, join(root, script), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env, ...env },
   })

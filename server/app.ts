@@ -1,4 +1,8 @@
 import { guardPartnerRoutes } from './access/front-door.ts'
+import { catalogueAdminRoutes } from './catalogue/admin-routes.ts'
+import { publicSkillRoutes, selectedSkillRoutes } from './catalogue/public-routes.ts'
+import { skillRequestRoutes, skillRoutes } from './catalogue/routes.ts'
+import { limitVisitors } from './catalogue/visitor-limits.ts'
 import type { Context } from './context.ts'
 import { docsRoutes } from './docs.ts'
 import { lookupRoutes } from './places/routes.ts'
@@ -17,6 +21,8 @@ export const apis: Record<
     base: PARTNER_BASE,
     routes(app, context) {
       guardPartnerRoutes(app, context)
+      skillRoutes(app, context)
+      skillRequestRoutes(app, context)
       lookupRoutes(app)
     },
   },
@@ -28,8 +34,12 @@ export const apis: Record<
   },
   catalogue: {
     base: CATALOGUE_BASE,
-    routes(app) {
+    routes(app, context) {
+      limitVisitors(app, context)
       readJsonBodies(app)
+      publicSkillRoutes(app, context)
+      selectedSkillRoutes(app, context)
+      catalogueAdminRoutes(app, context)
     },
   },
 }
@@ -49,9 +59,10 @@ export function buildApp(context: Context, draining: () => boolean = () => false
 
 function readJsonBodies(app: App) {
   app.addHook('preParsing', async (request) => {
-    request.rawBody = await readBody(request.raw)
+    if (!request.is404) request.rawBody = await readBody(request.raw)
   })
   app.addHook('preValidation', async (request) => {
+    if (request.is404) return
     if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
     validateRequest(request)
   })

@@ -1,5 +1,7 @@
 import { type Keyring, openKeyring } from './access/keyring.ts'
 import { type Limits, openLimits } from './access/rate-limits.ts'
+import { loadBuiltIn } from './catalogue/built-in.ts'
+import { type Catalogue, openCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type ConnectionSettings, type Database, openDatabase } from './platform/database.ts'
@@ -24,6 +26,7 @@ export interface Context {
   queue: Queue
   keyring: Keyring
   limits: Limits
+  catalogue: Catalogue
   adminKey: string
 }
 
@@ -71,8 +74,10 @@ async function openAll(config: Config, overrides: Overrides, opened: AsyncDispos
   opened.defer(() => keyring.close())
   const limits = await openLimits({ config, db, clock, log, metrics })
   opened.defer(() => limits.close())
+  const catalogue = await openCatalogue({ db, listener, log })
+  opened.defer(() => catalogue.close())
 
-  const context = { config, log, metrics, clock, keyring, limits, ...base } as unknown as Context
+  const context = { config, log, metrics, clock, keyring, limits, catalogue, ...base } as unknown as Context
   const work = overrides.work
   context.queue = await openQueue({
     connection,
@@ -124,6 +129,7 @@ export async function openStore(
     log.info({ applied }, 'migrations applied')
   }
   await installQueue(connection, log)
+  await loadBuiltIn(db, clock, log)
   const masterKey = (config.masterKey ?? home?.masterKey)!
   const vault = await openVault(db, masterKey, clock)
   return { connection, db, vault, adminKey: (config.adminKey ?? home?.adminKey)!, masterKey }

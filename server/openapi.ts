@@ -14,8 +14,29 @@ const about: Record<
 > = {
   partner: {
     title: 'Attestry partner API',
-    description:
-      'Job mandates, campaigns and results for partner systems. Every request is signed; see the guide "Sign your first request". A TEST key sees test data only.',
+    description: [
+      'Job mandates, campaigns and results for partner systems. A TEST key sees test data only.',
+      '',
+      '## Signing',
+      '',
+      'Every request carries `x-api-key` (the key id), `x-timestamp` (Unix time in whole seconds, within 5 minutes of the server clock) and `x-signature`: `v1=` and the lower-case hex HMAC-SHA256, keyed with the secret, of these seven lines joined by a newline:',
+      '',
+      '```',
+      'VFN1',
+      '{x-timestamp}',
+      '{METHOD}',
+      '{path and query exactly as sent}',
+      '{x-on-behalf-of, or empty}',
+      '{Idempotency-Key, or empty}',
+      '{lower-case hex SHA-256 of the raw body; of the empty string when there is none}',
+      '```',
+      '',
+      'With a TEST key, a 401 shows the seven lines as the server read them. `npx attestry request GET /shifts` makes a signed call for you.',
+      '',
+      '## Limits',
+      '',
+      "Every answer that passed authentication carries `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` of the minute window of the call's class; a 429 also `Retry-After`, in seconds.",
+    ].join('\n'),
     codes: partnerCodes,
     securitySchemes: {
       key: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The key id, VFN_TEST_… or VFN_LIVE_….' },

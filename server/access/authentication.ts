@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { seconds } from '../platform/clock.ts'
 import { type Detail, problem } from '../platform/problem.ts'
@@ -9,10 +9,14 @@ import { CLOCK_WINDOW, clockDifference, isSigned, linesToSign } from './signatur
 /** Stands in for the secret of an unknown key, so that finding out costs as much as a wrong signature. */
 const NOBODYS_SECRET = createSecretKey(randomBytes(50))
 
-/** Sets `request.caller`, or refuses: one answer for every cause. */
-export async function authenticate(context: Context, request: FastifyRequest, _reply: FastifyReply): Promise<void> {
-  const { keyring, clock } = context
-  const now = clock.now()
+/** Sets `request.caller`, or refuses: one answer for every cause. Answers at once but where keys must be fetched first. */
+export function authenticate(context: Context, request: FastifyRequest): undefined | Promise<void> {
+  const stale = context.keyring.stale()
+  return stale ? stale.then(() => identify(context, request)) : identify(context, request)
+}
+
+function identify(context: Context, request: FastifyRequest): undefined | Promise<never> {
+  const now = context.clock.now()
   const keyId = header(request, 'x-api-key')
   const timestamp = header(request, 'x-timestamp')
   const onBehalfOf = header(request, 'x-on-behalf-of')
@@ -26,12 +30,12 @@ export async function authenticate(context: Context, request: FastifyRequest, _r
     body: request.rawBody,
   })
 
-  const key = await keyring.partnerKey(keyId)
+  const key = context.keyring.partnerKey(keyId)
   const signed = isSigned(lines, header(request, 'x-signature'), key ? key.secrets(now) : [NOBODYS_SECRET])
   const difference = clockDifference(timestamp, now)
   const inTime = difference !== undefined && Math.abs(difference) <= CLOCK_WINDOW
   if (!key || !signed || !inTime || key.revoked || now >= key.expiresAt) {
-    throw await refusal(context, request, key, difference, lines)
+    return refuse(context, request, key, difference, lines)
   }
   request.caller = {
     orgId: key.orgId,
@@ -41,6 +45,7 @@ export async function authenticate(context: Context, request: FastifyRequest, _r
     onBehalfOf: onBehalfOf || undefined,
     idempotencyKey: idempotencyKey || undefined,
   }
+  return undefined
 }
 
 /** Node reads headers as Latin-1; people write them in UTF-8. */
@@ -55,22 +60,22 @@ function header(request: FastifyRequest, name: string): string {
 
 const MESSAGE = 'The request could not be authenticated: check the key, the clock and the signature.'
 
-async function refusal(
+async function refuse(
   context: Context,
   request: FastifyRequest,
   key: PartnerKey | undefined,
   difference: number | undefined,
   lines: string,
-) {
+): Promise<never> {
   const wait = await context.limits.failedAuthentication(request.ip)
   if (wait > 0) {
-    return problem(
+    throw problem(
       'RATE_LIMITED',
       `Too many calls from this address failed to authenticate; try again in ${seconds(wait)}.`,
       { retryAfter: wait },
     )
   }
-  return problem('UNAUTHORIZED', MESSAGE, { details: key?.mode === 'test' ? hints(difference, lines) : [] })
+  throw problem('UNAUTHORIZED', MESSAGE, { details: key?.mode === 'test' ? hints(difference, lines) : [] })
 }
 
 /** For TEST keys alone: what the server read, never what it expected. */

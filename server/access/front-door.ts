@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { readBody } from '../platform/body.ts'
+import { hasBody, NO_BODY, readBody } from '../platform/body.ts'
 import { type App, validateRequest } from '../platform/http.ts'
 import { parseJson } from '../platform/json.ts'
 import { type Detail, problem } from '../platform/problem.ts'
@@ -26,7 +26,7 @@ type Check = (context: Context, request: FastifyRequest, reply: FastifyReply) =>
  * The order in which a partner call is examined. What an early check refuses never reaches a later one, and is charged
  * nothing that a later one counts.
  */
-const checks: Check[] = [
+export const checks: Check[] = [
   requireHttps,
   readWholeBody, // its size, then its media type
   authenticate,
@@ -46,10 +46,20 @@ export function guardPartnerRoutes(app: App, context: Context): void {
       throw new Error(`${method} ${url} must declare its scope and its limit class`)
     }
   })
-  app.addHook('preParsing', async (request, reply) => {
-    for (const check of checks) {
-      const pending = check(context, request, reply)
-      if (pending) await pending
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    next(0)
+
+    /** Most checks answer at once; only those that wait for something cost a turn. */
+    function next(first: number) {
+      try {
+        for (let at = first; at < checks.length; at++) {
+          const pending = checks[at]!(context, request, reply)
+          if (pending) return void pending.then(() => next(at + 1), done)
+        }
+      } catch (error) {
+        return done(error as Error)
+      }
+      done(null, payload)
     }
   })
   // The body was read and parsed above; Fastify's own parsing must not put anything in its place.
@@ -63,8 +73,14 @@ function requireHttps({ config }: Context, request: FastifyRequest) {
   }
 }
 
-async function readWholeBody(_context: Context, request: FastifyRequest) {
-  request.rawBody = await readBody(request.raw)
+function readWholeBody(_context: Context, request: FastifyRequest) {
+  if (!hasBody(request.raw)) {
+    request.rawBody = NO_BODY
+    return undefined
+  }
+  return readBody(request.raw).then((body) => {
+    request.rawBody = body
+  })
 }
 
 function requireService({ keyring }: Context, { caller }: FastifyRequest) {

@@ -33,8 +33,10 @@ export interface SessionKey {
  * well within a second. A flood of unknown keys costs neither queries nor memory.
  */
 export interface Keyring {
-  partnerKey(keyId: string): Promise<PartnerKey | undefined>
-  sessionKey(key: string): Promise<SessionKey | undefined>
+  /** A promise to wait for before asking, in the rare moment when what is known may be out of date. */
+  stale(): Promise<void> | undefined
+  partnerKey(keyId: string): PartnerKey | undefined
+  sessionKey(key: string): SessionKey | undefined
   /** Whether the operator switched the partner API off, as a whole or for the organisation. */
   serviceOff(orgId: string): boolean
   refresh(): Promise<void>
@@ -67,21 +69,12 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
   timer.unref()
 
   return {
-    async partnerKey(keyId) {
-      if (sinceRefresh() > STALE) await refresh()
-      return partnerKeys.get(keyId)
-    },
-    async sessionKey(key) {
-      if (sinceRefresh() > STALE) await refresh()
-      return sessionKeys.get(hashSessionKey(key).toString('base64'))
-    },
+    stale: () => (performance.now() - refreshedAt > STALE ? refresh() : undefined),
+    partnerKey: (keyId) => partnerKeys.get(keyId),
+    sessionKey: (key) => sessionKeys.get(hashSessionKey(key).toString('base64')),
     serviceOff: (orgId) => allOff || offOrganisations.has(orgId),
     refresh,
     close: () => clearInterval(timer),
-  }
-
-  function sinceRefresh() {
-    return performance.now() - refreshedAt
   }
 
   /** Fetches what changed. Who asks while an earlier fetch is under way waits for one that began after the question. */

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Redis } from 'ioredis'
 import { Gauge } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -12,9 +11,9 @@ import { defineJob } from '../platform/queue.ts'
 import { callerAddress } from './address.ts'
 import { keepCounters } from './limit-counters.ts'
 import { FallbackLimiter } from './limits/fallback.ts'
-import type { Limiter, Rule } from './limits/limiter.ts'
+import type { Decision, Limiter, Rule } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory.ts'
-import { RedisLimiter } from './limits/redis.ts'
+import type { LimitClass } from './limits/table.ts'
 
 /** What the rest of the server asks of the rate limits. */
 export interface Limits {
@@ -56,19 +55,21 @@ export async function openLimits({ config, db, clock, log, metrics }: LimitsOpti
 }
 
 /** Charges the call to its buckets and tells the caller how much is left. */
-export async function chargeLimits(
+export function chargeLimits(
   { limits, clock }: Context,
   { caller, routeOptions }: FastifyRequest,
   reply: FastifyReply,
-): Promise<void> {
+): undefined | Promise<void> {
   const limitClass = routeOptions.config.limit!
   const decided = limits.limiter.decide(caller.keyId, caller.key.limits, limitClass, caller.onBehalfOf, clock.now())
-  const decision = decided instanceof Promise ? await decided : decided
-  reply.headers({
-    'ratelimit-limit': decision.limit,
-    'ratelimit-remaining': decision.remaining,
-    'ratelimit-reset': decision.reset,
-  })
+  if (decided instanceof Promise) return decided.then((decision) => applyDecision(decision, limitClass, reply))
+  return applyDecision(decided, limitClass, reply)
+}
+
+function applyDecision(decision: Decision, limitClass: LimitClass, reply: FastifyReply): undefined {
+  reply.header('ratelimit-limit', decision.limit)
+  reply.header('ratelimit-remaining', decision.remaining)
+  reply.header('ratelimit-reset', decision.reset)
   if (!decision.refused) return
   const wait = seconds(decision.retryAfter)
   const message =
@@ -84,6 +85,8 @@ async function sharedLimiter(url: string, memory: MemoryLimiter, log: Log, metri
     help: '1 while Redis does not answer and each process counts rate limits on its own.',
     registers: [metrics.registry],
   })
+  // Loaded where it is needed: most deployments run without Redis, and its client takes memory.
+  const { RedisLimiter } = await import('./limits/redis.ts')
   const limiter = new FallbackLimiter(new RedisLimiter(url), memory, {
     onSwitch(state, reason) {
       down.set(state === 'memory' ? 1 : 0)
@@ -99,6 +102,7 @@ async function sharedLimiter(url: string, memory: MemoryLimiter, log: Log, metri
 
 /** What keeps Redis from answering, or undefined. */
 export async function redisAnswers(url: string): Promise<string | undefined> {
+  const { Redis } = await import('ioredis')
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 5000,

@@ -1,16 +1,89 @@
 import { Type } from 'typebox'
 import { listOf, success } from '../platform/answers.ts'
 import type { App } from '../platform/http.ts'
+import { unstorable } from '../platform/json.ts'
+import type { Detail } from '../platform/problem.ts'
+import { invalid, NOT_BLANK } from '../platform/validation.ts'
 import { employmentTypes, shifts } from './choices.ts'
 import { countries } from './countries.ts'
+import { cursorAt, offsetOf } from './cursor.ts'
+import { locations } from './locations.ts'
 
 const Choice = Type.Object({ value: Type.String(), label: Type.String() })
 const Country = Type.Object({ code: Type.String({ pattern: '^[A-Z]{2}$' }), name: Type.String() })
+
+const Location = Type.Object({
+  city: Type.String(),
+  district: Type.String(),
+  state: Type.String(),
+  pincode: Type.String({ pattern: '^\\d{6}$', description: "One of the place's pincodes; the one asked for, if any." }),
+})
+const LocationQuery = Type.Object({
+  q: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 100,
+      pattern: NOT_BLANK,
+      description:
+        'The beginning of a city, a district or a pincode. Former and common names and small misspellings are understood.',
+    }),
+  ),
+  state: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 100,
+      description: 'Only places of this state or union territory: its name or usual abbreviation, in any case.',
+    }),
+  ),
+  pincode: Type.Optional(Type.String({ pattern: '^\\d{6}$', description: 'Only places with this pincode.' })),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
+  cursor: Type.Optional(Type.String({ maxLength: 100, description: 'The `next_cursor` of the page before.' })),
+})
 
 const lookup = { scope: null, limit: 'reads' } as const
 
 /** Lists that a partner's forms are filled from. */
 export function lookupRoutes(app: App): void {
+  // Read before the first call rather than during it.
+  app.addHook('onReady', async () => {
+    locations()
+  })
+
+  app.get(
+    '/locations',
+    {
+      config: lookup,
+      schema: {
+        operationId: 'listLocations',
+        tags: ['Lookups'],
+        summary: 'Places in India',
+        description:
+          'Every state and union territory and every pincode. Best first: the city of that name, cities that start with it, ' +
+          'districts, parts of cities, the state of that name, then misspellings; better known places before others. ' +
+          'A city that spans districts is listed once for each. ' +
+          'Without `q`, the places of a state or pincode, or all, by how well known they are.',
+        querystring: LocationQuery,
+        response: { 200: success(listOf(Location)) },
+      },
+    },
+    async ({ query: { q, state: stateName, pincode, limit, cursor } }) => {
+      const state = stateName === undefined ? undefined : locations().findState(stateName)
+      const question = [q, stateName, pincode]
+      const offset = cursor === undefined ? 0 : offsetOf(cursor, question)
+      const details: Detail[] = []
+      const fault = q === undefined ? undefined : unstorable(q)
+      if (fault) details.push({ path: 'query.q', message: fault })
+      if (stateName !== undefined && !state)
+        details.push({ path: 'query.state', message: 'is not a state or union territory of India' })
+      if (offset === undefined)
+        details.push({ path: 'query.cursor', message: 'is not a cursor of this question; start again without it' })
+      if (offset === undefined || details.length > 0) throw invalid(details)
+      const { items, more } = locations().find({ q, state, pincode }, offset, limit)
+      const next = more ? cursorAt(offset + limit, question) : null
+      return { success: true as const, message: 'Locations', data: { items, next_cursor: next } }
+    },
+  )
+
   app.get(
     '/countries',
     {

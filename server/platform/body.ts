@@ -3,13 +3,18 @@ import { problem } from './problem.ts'
 
 export const BODY_LIMIT = 262_144
 
-const EMPTY = Buffer.alloc(0)
+export const NO_BODY = Buffer.alloc(0)
+
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const declared = headers['content-length']
+  return declared === undefined ? headers['transfer-encoding'] !== undefined : declared !== '0'
+}
 
 /** The raw bytes of the body, which signatures are made over; refused when too large, then when not JSON. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request
   const declared = headers['content-length']
-  if (declared === undefined ? headers['transfer-encoding'] === undefined : declared === '0') return EMPTY
+  if (!hasBody(request)) return NO_BODY
   if (declared !== undefined && Number(declared) > BODY_LIMIT) throw tooLarge()
   const body = await collect(request)
   if (body.length > 0) requireJson(headers)

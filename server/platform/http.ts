@@ -50,8 +50,10 @@ const HEADER_LIMIT = 16 * 1024
 export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   const app: App = fastify({
     loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
+    // A logger a request would be made for every request; the few lines that are logged name the request themselves.
+    childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestId,
     requestTimeout: 30_000,
@@ -75,25 +77,23 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   app.removeAllContentTypeParsers()
   // Bodies are read and parsed by the APIs themselves, in the order that each promises.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders)
+    if (request.protocol === 'https') reply.header('strict-transport-security', 'max-age=31536000')
     reply.header('x-request-id', request.id)
-    if (headerLength(request.raw) > HEADER_LIMIT) throw headersTooLong()
+    done(headerLength(request.raw) > HEADER_LIMIT ? headersTooLong() : undefined)
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, errorCode: code } = request
     const route = request.routeOptions.url ?? 'unknown'
+    const status = reply.statusCode
     const milliseconds = reply.elapsedTime
-    metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, milliseconds / 1000)
+    metrics.requests.observe({ method, route, status }, milliseconds / 1000)
     request.log.info(
-      {
-        method: request.method,
-        route,
-        status: reply.statusCode,
-        code: request.errorCode,
-        ms: Math.round(milliseconds * 100) / 100,
-      },
+      { request_id: request.id, method, route, status, code, ms: Math.round(milliseconds * 100) / 100 },
       'request',
     )
+    done()
   })
   app.setNotFoundHandler(async (request) => {
     throw problem('NOT_FOUND', `There is no ${request.method} ${pathOf(request.raw.url)} here.`)
@@ -125,9 +125,7 @@ function requestId(request: IncomingMessage): string {
 const commonHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-  'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  'strict-transport-security': 'max-age=31536000',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 }
@@ -153,7 +151,7 @@ function pathOf(url = '/'): string {
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const api = apiOfPath(request.raw.url ?? '/')
   const known = error instanceof Problem ? error : knownProblem(error as FastifyError)
-  if (!known) request.log.error({ err: error }, 'unexpected error')
+  if (!known) request.log.error({ request_id: request.id, err: error }, 'unexpected error')
   const { status, code, body } = errorAnswer(api, known ?? unexpectedProblem(api))
   request.errorCode = code
   if (known?.retryAfter !== undefined) reply.header('retry-after', known.retryAfter)

@@ -99,7 +99,11 @@ export class Problem extends Error {
   readonly status: number | undefined
 
   constructor(code: Code, message: string, extra: ProblemExtra = {}) {
+    // An answer, not a fault: nobody reads its stack, and taking one costs more than most refusals.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.details = extra.details ?? []
     this.retryAfter = extra.retryAfter

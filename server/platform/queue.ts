@@ -146,9 +146,10 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
           boss.work(
             job.name,
             {
-              localConcurrency: job.options.concurrency ?? 4,
+              localConcurrency: job.options.concurrency ?? 2,
               batchSize: 1,
-              pollingIntervalSeconds: 0.5,
+              pollingIntervalSeconds: 1,
+              notifyPollingIntervalSeconds: 1, // for delayed jobs and retries, which nobody announces
               heartbeatRefreshSeconds: HEARTBEAT / 3,
             },
             async ([run]: { id: string; data: unknown; signal: AbortSignal }[]) => {

@@ -28,6 +28,12 @@ export interface AccessVersion {
   version: Generated<number>;
 }
 
+export interface CatalogueVersion {
+  built_in_checksum: string | null;
+  only_row: Generated<boolean>;
+  version: Generated<number>;
+}
+
 export interface DataKeys {
   created_at: Timestamp;
   data_key_id: string;
@@ -50,6 +56,13 @@ export interface LimitCounters {
   key_id: string;
   name: string;
   value: Json;
+}
+
+export interface MasterSkills {
+  name: string;
+  number: number;
+  source: string;
+  source_id: string;
 }
 
 export interface Organisations {
@@ -89,6 +102,16 @@ export interface SchemaMigrations {
   name: string;
 }
 
+export interface SelectedSkills {
+  created_at: Timestamp;
+  master_number: number;
+  selected_skill_id: string;
+  skill_number: number;
+  sub_number: number;
+  updated_at: Timestamp;
+  user_id: string;
+}
+
 export interface ServiceSwitch {
   only_row: Generated<boolean>;
   service_off: Generated<boolean>;
@@ -106,15 +129,65 @@ export interface SessionKeys {
   version: Generated<number>;
 }
 
+export interface SkillRequests {
+  context: string | null;
+  created_at: Timestamp;
+  mode: string;
+  name: string;
+  name_key: string;
+  org_id: string;
+  request_id: string;
+  skill_number: number | null;
+  status: string;
+  updated_at: Timestamp;
+}
+
+export interface Skills {
+  aliases: string[];
+  created_at: Timestamp;
+  description: string;
+  name: string;
+  name_key: string;
+  number: number;
+  sub_number: number;
+  updated_at: Timestamp;
+  verifiable: boolean;
+}
+
+export interface SkillSources {
+  aliases: string[];
+  name: string;
+  owner: boolean;
+  skill_number: number;
+  source: string;
+  source_id: string;
+  verifiable: boolean;
+}
+
+export interface SubSkills {
+  master_number: number;
+  name: string;
+  number: number;
+  source: string;
+  source_id: string;
+}
+
 export interface DB {
   access_version: AccessVersion;
+  catalogue_version: CatalogueVersion;
   data_keys: DataKeys;
   idempotency_records: IdempotencyRecords;
   limit_counters: LimitCounters;
+  master_skills: MasterSkills;
   organisations: Organisations;
   partner_keys: PartnerKeys;
   processes: Processes;
   schema_migrations: SchemaMigrations;
+  selected_skills: SelectedSkills;
   service_switch: ServiceSwitch;
   session_keys: SessionKeys;
+  skill_requests: SkillRequests;
+  skill_sources: SkillSources;
+  skills: Skills;
+  sub_skills: SubSkills;
 }

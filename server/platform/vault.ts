@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto'
 import { sql } from 'kysely'
 import type { Clock } from './clock.ts'
 import type { Database, Tx } from './database.ts'
@@ -13,10 +21,13 @@ export interface Vault {
   /** `purpose` binds the sealed text to its place: moved to another row, it does not open. */
   seal(text: string, purpose: string): Buffer
   open(sealed: Uint8Array, purpose: string): string
+  /** A short proof that the text came from here and for this purpose; much cheaper than sealing it. */
+  stamp(text: string, purpose: string): Buffer
 }
 
 const NONCE = 12
 const TAG = 16
+const STAMP = 16
 
 function seal(key: Buffer, plain: Uint8Array, purpose: string): Buffer {
   const nonce = randomBytes(NONCE)
@@ -47,9 +58,12 @@ export async function openVault(db: Database, masterKey: Buffer, clock: Clock): 
   const dataKey = await db.transaction(
     async (tx) => (await findDataKey(tx, masterKey)) ?? (await makeDataKey(tx, masterKey, clock)),
   )
+  const stampKey = createSecretKey(Buffer.from(hkdfSync('sha256', dataKey, '', 'stamps', 32)))
   return {
     seal: (text, purpose) => seal(dataKey, Buffer.from(text), purpose),
     open: (sealed, purpose) => open(dataKey, sealed, purpose).toString(),
+    stamp: (text, purpose) =>
+      createHmac('sha256', stampKey).update(`${purpose.length} ${purpose}${text}`).digest().subarray(0, STAMP),
   }
 }
 

@@ -53,7 +53,7 @@ export class KeyState {
       }
       left = this.#beginCooldown(now)
     }
-    return { code: 'COOLDOWN', retryAfter: Math.max(1, seconds(left)) }
+    return { code: 'COOLDOWN', retryAfter: seconds(left) }
   }
 
   seeSkills(skills: readonly number[], most: number, now: number): Refusal | undefined {
@@ -63,7 +63,7 @@ export class KeyState {
     const fresh = new Set<number>()
     for (const id of skills) if (!seen.has(id)) fresh.add(id)
     if (fresh.size > 0 && seen.count + fresh.size > most)
-      return { code: 'DAILY_CAP', retryAfter: Math.max(1, seconds(dayStart(seen.day + 1) - now)) }
+      return { code: 'DAILY_CAP', retryAfter: seconds(dayStart(seen.day + 1) - now) }
     for (const id of fresh) seen.add(id)
     return undefined
   }
@@ -116,11 +116,11 @@ export class KeyState {
   #changedPages(rows: SavedRow[]): void {
     const { times } = this.#pages
     const first = this.#pagesCounted - times.length
-    const from = Math.max(first, this.#pagesSaved)
+    const changed = Math.max(first, this.#pagesSaved)
+    if (changed === this.#pagesCounted) return
     this.#pagesSaved = this.#pagesCounted
-    for (let row = Math.floor(from / PAGES_A_ROW); row * PAGES_A_ROW < this.#pagesCounted; row++) {
+    for (let row = Math.floor(changed / PAGES_A_ROW); row * PAGES_A_ROW < this.#pagesCounted; row++) {
       const value = times.slice(Math.max(0, row * PAGES_A_ROW - first), (row + 1) * PAGES_A_ROW - first)
-      if (from === this.#pagesCounted || value.length === 0) continue
       rows.push({ key: this.key, name: `pages:${row}`, value, expiresAt: value.at(-1)! + HOUR + slackOf(HOUR) })
     }
   }
@@ -132,8 +132,8 @@ export class KeyState {
       this.#skillsSavedDay = seen.day
       this.#skillsSaved = 0
     }
-    const expiresAt = dayStart(seen.day + 1) + DAY_SLACK
     if (this.#skillsSaved === seen.count) return
+    const expiresAt = dayStart(seen.day + 1) + DAY_SLACK
     for (let row = Math.floor(this.#skillsSaved / SKILLS_A_ROW); row * SKILLS_A_ROW < seen.count; row++) {
       const value = seen.slice(row * SKILLS_A_ROW, (row + 1) * SKILLS_A_ROW)
       rows.push({ key: this.key, name: `skills:${seen.day}:${row}`, value, expiresAt })

@@ -282,6 +282,21 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       assert.equal(together, 10)
     })
 
+    test('a clock that runs back over midnight stays in the new day', async () => {
+      const midnight = Date.UTC(2026, 4, 4, 18, 30)
+      const key = keyOf(limiter, { buckets: { workflowWrites: { day: 3 } } })
+      assert.equal(passed(await key.many(4, 'workflowWrites', midnight + 1000)), 3)
+      assert.equal(await key.see([1], midnight + 1000), undefined)
+      // The night before is over: it is not opened again, and going to and fro brings nothing back.
+      const before = await key.call('workflowWrites', midnight - HOUR)
+      assert.deepEqual([before.refused, before.retryAfter], ['RATE_LIMITED', 25 * 3600])
+      assert.equal((await key.call('workflowWrites', midnight + 2000)).refused, 'RATE_LIMITED')
+      const full = Array.from({ length: 15_000 }, (_, i) => i + 1)
+      for (let i = 0; i < full.length; i += 500) await key.see(full.slice(i, i + 500), midnight - HOUR)
+      assert.deepEqual(await key.see([15_001], midnight - HOUR), { code: 'DAILY_CAP', retryAfter: 25 * 3600 })
+      assert.equal((await key.see([15_001], midnight + 2000))?.code, 'DAILY_CAP')
+    })
+
     test('a clock set far back locks nobody out for longer than a window, and gives nothing back', async () => {
       const key = keyOf(limiter, { buckets: { reads: { burst: 30, minute: 30 }, workflowWrites: { day: 3 } } })
       await key.many(30, 'reads', NOW)

@@ -64,7 +64,7 @@ export class MemoryLimiter implements Limiter {
     const part = this.#fingerprint.part(a, b, PART[limitClass])
     wait = Math.max(wait, this.#class.look(this.#keys, part.a, part.b, buckets[limitClass], now, minute, day))
     if (recruiter !== undefined) {
-      const name = this.#fingerprint.within(a, b, shortName(recruiter))
+      const name = this.#fingerprint.within(a, b, recruiter)
       wait = Math.max(wait, this.#recruiter.look(this.#recruiters, name.a, name.b, buckets.recruiter, now, minute, day))
     }
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
-const LONGEST = 128
+export const LONGEST_NAME = 128
 
-/**
- * A name that callers send, short enough to be a key of Redis or of a row, and without the brace that would end a
- * hash tag. All but the oddest names stay as they are.
- */
+/** A name that callers send, short enough to be a key of Redis or of a row. Those within the rules stay as they are. */
 export function shortName(name: string): string {
-  if (name.length <= LONGEST && !name.includes('}')) return name
+  return name.length <= LONGEST_NAME ? name : digestOf(name)
+}
+
+export function digestOf(name: string): string {
   return createHash('sha256').update(name).digest('base64url')
 }

@@ -145,6 +145,17 @@ test('the engine in the process decides as the model does, whatever the traffic 
   )
 })
 
+test('sweeping what is idle changes no decision while the clock runs forwards', async () => {
+  const forwards = (steps: { does: string; elapsed: number; run: Step }[]) =>
+    steps.map((step) => ({ ...step, elapsed: Math.abs(step.elapsed) }))
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), start, (steps, now) =>
+      check([new MemoryLimiter({ sweepEvery: 1 })], forwards(steps), now),
+    ),
+    { numRuns: 200 },
+  )
+})
+
 test('both engines decide as the model does, whatever the traffic and the clock', { skip }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), start, async (steps, now) => {

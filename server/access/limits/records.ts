@@ -1,6 +1,6 @@
 /**
  * Records of a fixed number of 32-bit words, found by fingerprint: open addressing in typed arrays, so that a million of them
- * are a few hundred arrays to the garbage collector. Split into shards, each of which grows, shrinks and is swept by itself: no
+ * are some hundred arrays to the garbage collector. Split into shards, each of which grows, shrinks and is swept by itself: no
  * call ever waits for more than a small part of the table to move.
  *
  * The first four words of a record are its fingerprint (A, B), the minute from which it may be forgotten (IDLE) and how much of its limit
@@ -13,13 +13,15 @@ export const USED = 3
 /** The first word that belongs to the kind of record. */
 export const OWN = 4
 
-const SHARDS = 64
+const SHARDS = 256
+/** A sweep looks at so many of them. */
+const SWEPT_AT_ONCE = 4
 const EMPTY = 0
 /** Given up before its time: still a stepping stone for searches, but free to be reused. */
 const EVICTED = 1
 const NEVER = 0x7fff_ffff
 const FULLEST = 0.8
-const SMALLEST = 8
+const SMALLEST = 4
 /** How many records compete when one of them must go. */
 const CANDIDATES = 8
 
@@ -42,11 +44,13 @@ export class Records {
     return this.shards[a & (SHARDS - 1)]!
   }
 
-  /** Gives back the room of records that are idle, one shard a call. */
+  /** Gives back the room of records that are idle, a few shards at a time. */
   sweep(minute: number): void {
     this.minute = Math.max(minute, EVICTED)
-    this.shards[this.#nextSwept]!.sweep()
-    this.#nextSwept = (this.#nextSwept + 1) % SHARDS
+    for (let i = 0; i < SWEPT_AT_ONCE; i++) {
+      this.shards[this.#nextSwept]!.sweep()
+      this.#nextSwept = (this.#nextSwept + 1) % SHARDS
+    }
   }
 
   get bytes(): number {

@@ -131,11 +131,18 @@ if person then p, pMoved, pLast, pDebt, pMinute, pCount, pDay, pDayCount = look(
 local wait = max(w, c, p)
 local reset = (cMinute + 1) * MINUTE - now
 if left == 0 and wait == 0 then
-  local head = cooldownMoved and write(HEADER, start, level, 0) or sub(value, 1, 16)
-  writeKey(KEYS[1], head .. charged(1, wLast, wDebt, wMinute, wCount, wDay, wDayCount) .. sub(value, 49, classAt - 1)
-    .. charged(5, cLast, cDebt, cMinute, cCount, cDay, cDayCount) .. sub(value, classAt + 32))
+  local whole = charged(1, wLast, wDebt, wMinute, wCount, wDay, wDayCount)
+  local class = charged(5, cLast, cDebt, cMinute, cCount, cDay, cDayCount)
+  -- A value is written whole, and its life renewed, by the first call in a minute; the others change their part of it.
+  if wCount > 0 and not cooldownMoved then
+    redis.call('SETRANGE', KEYS[1], '16', whole)
+    redis.call('SETRANGE', KEYS[1], tostring(classAt - 1), class)
+  else
+    writeKey(KEYS[1], write(HEADER, start, level, 0) .. whole .. sub(value, 49, classAt - 1) .. class .. sub(value, classAt + 32))
+  end
   if person then
-    redis.call('SET', KEYS[3], charged(9, pLast, pDebt, pMinute, pCount, pDay, pDayCount), 'PX', ARGV[4])
+    person = charged(9, pLast, pDebt, pMinute, pCount, pDay, pDayCount)
+    if pCount > 0 then redis.call('SETRANGE', KEYS[3], '0', person) else redis.call('SET', KEYS[3], person, 'PX', ARGV[4]) end
   end
   return { 0, 0, cCount + 1, reset }
 end

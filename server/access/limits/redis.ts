@@ -1,4 +1,5 @@
-import { Cluster, Redis } from 'ioredis'
+import { createHash } from 'node:crypto'
+import type { Cluster, Redis } from 'ioredis'
 import { DAY, MINUTE, SECOND } from '../../platform/clock.ts'
 import {
   type Decision,
@@ -9,28 +10,48 @@ import {
   type Rule,
   type Standings,
 } from './limiter.ts'
-import { shortName } from './names.ts'
+import { digestOf, shortName } from './names.ts'
 import { CALLER, LIST_LIMITED } from './redis-caller-scripts.ts'
 import { BROWSE_PAGE, DECIDE, PLACE, SEE_SKILLS } from './redis-scripts.ts'
 import type { Bucket, KeyLimits, LimitClass } from './table.ts'
 import { DAY_SLACK, SLACK, seconds } from './windows.ts'
 
-type Script<Answer> = (keys: number, ...args: (string | number)[]) => Promise<Answer>
+class Script<Answer> {
+  readonly lua: string
+  readonly sha: string
 
-interface Scripts {
-  limitsDecide: Script<[answer: number, wait: number, count: number, reset: number]>
-  limitsBrowsePage: Script<number>
-  limitsSeeSkills: Script<number>
-  limitsCaller: Script<[refused: number, wait: number, charged: number, meters: number[]]>
-  limitsList: Script<null>
+  constructor(lua: string) {
+    this.lua = lua
+    this.sha = createHash('sha1').update(lua).digest('hex')
+  }
+
+  /** By its hash, which is short; a server that does not know the script is sent it whole, once. */
+  async run(redis: Redis | Cluster, keys: string[], args: (string | number)[]): Promise<Answer> {
+    try {
+      return (await redis.evalsha(this.sha, keys.length, ...keys, ...args)) as Answer
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+      return (await redis.eval(this.lua, keys.length, ...keys, ...args)) as Answer
+    }
+  }
 }
 
-type RedisClient = (Redis | Cluster) & Scripts
+const decide = new Script<[answer: number, wait: number, count: number, reset: number]>(DECIDE)
+const browsePage = new Script<number>(BROWSE_PAGE)
+const seeSkills = new Script<number>(SEE_SKILLS)
+const meterCaller = new Script<[refused: number, wait: number, charged: number, meters: number[]]>(CALLER)
+const listLimited = new Script<null>(LIST_LIMITED)
 
-/** A command fails at once while there is no connection: whoever asks has somebody waiting. */
-function connectTo(url: string): RedisClient {
+/**
+ * A command fails at once while there is no connection: whoever asks has somebody waiting. The client is loaded only here, because
+ * it holds a subclass of String, and that makes `charCodeAt` ten times slower in the whole process.
+ */
+async function clientOf(url: string): Promise<Redis | Cluster> {
+  const { Cluster, Redis } = await import('ioredis')
   const shared = { enableOfflineQueue: false, lazyConnect: true }
   const redisOptions = {
+    // Answers of scripts need nothing newer, and are read faster.
+    protocol: 2 as const,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (times: number) => Math.min(times * 100, SECOND),
@@ -43,32 +64,35 @@ function connectTo(url: string): RedisClient {
       : new Redis(url, { ...shared, ...redisOptions })
   // Whoever sends a command hears of the failure; without a listener the process would end.
   client.on('error', () => {})
-  client.defineCommand('limitsDecide', { lua: DECIDE })
-  client.defineCommand('limitsBrowsePage', { lua: BROWSE_PAGE })
-  client.defineCommand('limitsSeeSkills', { lua: SEE_SKILLS })
-  client.defineCommand('limitsCaller', { lua: CALLER })
-  client.defineCommand('limitsList', { lua: LIST_LIMITED })
-  return client as RedisClient
+  return client
 }
 
 const REFUSED = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
 
 /** Counts in Redis, shared by all processes of a deployment: one script and one round trip a decision. */
 export class RedisLimiter implements Limiter {
-  readonly #redis: RedisClient
+  readonly #url: string
   readonly #prefix: string
+  #client: Redis | Cluster | undefined
+  #closed = false
   /** A key's limits as the script takes them, for each class. */
   readonly #packed = new WeakMap<KeyLimits, Partial<Record<LimitClass, Packed>>>()
 
   /** One URL is a single server; several separated by commas are nodes of a cluster. */
   constructor(url: string, prefix = 'attestry:limits:') {
-    this.#redis = connectTo(url)
+    this.#url = url
     this.#prefix = prefix
   }
 
   /** Connects; where that fails it is tried again and again in the background. */
   async connect(): Promise<void> {
-    await this.#redis.connect()
+    this.#client ??= await clientOf(this.#url)
+    if (!this.#closed) await this.#client.connect()
+  }
+
+  get #redis(): Redis | Cluster {
+    if (!this.#client) throw new Error('not connected yet')
+    return this.#client
   }
 
   async decide(
@@ -83,7 +107,7 @@ export class RedisLimiter implements Limiter {
     const keys = [tag, `${tag}:refusals`]
     if (recruiter !== undefined) keys.push(`${tag}:for:${shortName(recruiter)}`)
     const args = [now, PLACE[limitClass]!, numbers, life]
-    const [answer, wait, count, reset] = await this.#redis.limitsDecide(keys.length, ...keys, ...args)
+    const [answer, wait, count, reset] = await decide.run(this.#redis, keys, args)
     const limit = limits.buckets[limitClass].minute
     return {
       refused: REFUSED[answer],
@@ -97,7 +121,7 @@ export class RedisLimiter implements Limiter {
   async browsePage(key: string, limits: KeyLimits, now: number): Promise<Refusal | undefined> {
     const tag = this.#tag(key)
     const keys = [tag, `${tag}:refusals`, `${tag}:pages`]
-    const wait = await this.#redis.limitsBrowsePage(3, ...keys, now, limits.browsePagesPerHour)
+    const wait = await browsePage.run(this.#redis, keys, [now, limits.browsePagesPerHour])
     return wait > 0 ? { code: 'COOLDOWN', retryAfter: seconds(wait) } : undefined
   }
 
@@ -108,14 +132,8 @@ export class RedisLimiter implements Limiter {
     now: number,
   ): Promise<Refusal | undefined> {
     const tag = this.#tag(key)
-    const wait = await this.#redis.limitsSeeSkills(
-      2,
-      `${tag}:day`,
-      `${tag}:skills`,
-      now,
-      limits.skillsPerDay,
-      ...skills,
-    )
+    const keys = [`${tag}:day`, `${tag}:skills`]
+    const wait = await seeSkills.run(this.#redis, keys, [now, limits.skillsPerDay, ...skills])
     return wait > 0 ? { code: 'DAILY_CAP', retryAfter: seconds(wait) } : undefined
   }
 
@@ -133,13 +151,9 @@ export class RedisLimiter implements Limiter {
 
   async #caller(caller: string, rules: readonly Rule[], now: number, mode: string): Promise<Standings> {
     const tag = this.#tag(caller)
-    const [refused, wait, charged, meters] = await this.#redis.limitsCaller(
-      rules.length,
-      ...rules.map(({ name }) => `${tag}:${name}`),
-      now,
-      mode,
-      ...rules.flatMap((rule) => [rule.kind, rule.limit, rule.seconds * SECOND]),
-    )
+    const keys = rules.map(({ name }) => `${tag}:${name}`)
+    const numbers = rules.flatMap((rule) => [rule.kind, rule.limit, rule.seconds * SECOND])
+    const [refused, wait, charged, meters] = await meterCaller.run(this.#redis, keys, [now, mode, ...numbers])
     const standings = rules.map((rule, i) => {
       const [own, remaining, reset] = meters.slice(i * 3, i * 3 + 3) as [number, number, number]
       if (charged && rule.listed && own > 0) this.#list(caller, rule.name, now + own)
@@ -150,7 +164,7 @@ export class RedisLimiter implements Limiter {
 
   /** The list lives under a hash tag of its own, so it takes a command of its own, which nobody waits for. */
   #list(caller: string, rule: string, until: number): void {
-    this.#redis.limitsList(1, this.#limitedKey, MOST_LISTED, until, `${rule} ${caller}`).catch(() => {})
+    listLimited.run(this.#redis, [this.#limitedKey], [MOST_LISTED, until, `${rule} ${caller}`]).catch(() => {})
   }
 
   async limited(now: number): Promise<Limited[]> {
@@ -170,12 +184,13 @@ export class RedisLimiter implements Limiter {
   }
 
   close(): void {
-    this.#redis.disconnect()
+    this.#closed = true
+    this.#client?.disconnect()
   }
 
-  /** What every key of a caller begins with. The braces keep them together on one node of a cluster. */
+  /** What every key of a caller begins with. What stands in braces keeps them together on one node of a cluster. */
   #tag(caller: string): string {
-    return `${this.#prefix}{${shortName(caller)}}`
+    return `${this.#prefix}{${caller.includes('}') ? digestOf(caller) : shortName(caller)}}`
   }
 
   get #limitedKey(): string {
@@ -196,7 +211,7 @@ export class RedisLimiter implements Limiter {
 interface Packed {
   /** Refill, capacity, minute and day of the three buckets, as JSON. */
   numbers: string
-  /** How long a recruiter's counts are kept. */
+  /** How long a recruiter's counts are kept after the first of a minute. */
   life: number
 }
 
@@ -205,6 +220,6 @@ function pack({ buckets }: KeyLimits, limitClass: LimitClass): Packed {
   const numbers = (b: Bucket) => [b.refill, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
   return {
     numbers: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(numbers)),
-    life: recruiter.day === Infinity ? Math.max(MINUTE, recruiter.fill) + SLACK : DAY + DAY_SLACK,
+    life: recruiter.day === Infinity ? MINUTE + recruiter.fill + SLACK : DAY + DAY_SLACK,
   }
 }

@@ -1,0 +1,19 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import fastify from 'fastify'
+
+// The least that can answer: for comparison.
+const [kind, body] = process.argv.slice(2) as [string, string]
+const type = 'application/json; charset=utf-8'
+if (kind === 'fastify') {
+  const app = fastify()
+  app.get('/*', (_request, reply) => reply.type(type).send(body))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  process.send!((app.server.address() as AddressInfo).port)
+} else {
+  const length = Buffer.byteLength(body)
+  const server = createServer((_request, response) =>
+    response.writeHead(200, { 'content-type': type, 'content-length': length }).end(body),
+  )
+  server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
+}

@@ -1,0 +1,31 @@
+import { bench as frontDoor } from './front-door.ts'
+import { bench as http } from './http.ts'
+import { run as rateLimits } from './rate-limits.ts'
+import { printRows, type Row } from './rows.ts'
+import { bench as startUp } from './start-up.ts'
+
+// npm run bench                 all of them
+// npm run bench -- http         one
+// npm run bench -- --json       the figures as JSON
+const benches: Record<string, () => Promise<Row[]>> = {
+  'start-up': startUp,
+  http,
+  'front-door': frontDoor,
+  'rate-limits': rateLimits,
+}
+
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const unknown = wanted.filter((name) => !benches[name])
+if (unknown.length > 0) {
+  console.error(`there is no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}`)
+  process.exit(1)
+}
+const all: Record<string, Row[]> = {}
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  console.error(`running ${name}…`)
+  all[name] = await bench()
+  if (!process.argv.includes('--json')) printRows(name, all[name])
+}
+if (process.argv.includes('--json')) console.log(JSON.stringify(all, null, 2))
+process.exit(0)

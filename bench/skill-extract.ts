@@ -1,0 +1,125 @@
+/**
+ * All skills in a text, in megabytes of text a second against 50,000 names and aliases: the whole answer, with offsets, overlaps,
+ * negation and scores. Aho-Corasick packages look for the same 50,000 texts in the same run and only list what they find. Prints
+ * a table, or JSON with --json.
+ */
+import type { SkillEntry } from '../server/catalogue/index/labels.ts'
+import { buildSkillIndexAtOnce } from '../server/catalogue/index/skill-index.ts'
+import { printRows, type Row } from './rows.ts'
+import { bytesInUse, catalogue, hasSharedData, peer, randomNumbers, sharedFile } from './skill-catalogues.ts'
+
+const LABELS = 50_000
+const TEXT_LENGTH = 50_000
+const TEXTS = 20
+const ROUNDS = 15
+
+export async function run(): Promise<Row[]> {
+  const entries = withLabels(LABELS)
+  const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
+  const texts = advertisements(labels)
+  const megabytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6
+
+  const before = bytesInUse()
+  const index = buildSkillIndexAtOnce(entries)
+  const held = (bytesInUse() - before) / 1e6
+  const ours = throughput(megabytes, () => {
+    for (const text of texts) index.extract(text, 100)
+  })
+  const rows: Row[] = [
+    {
+      name: 'extract',
+      value: ours,
+      unit: 'MB/s',
+      note: `${labels.length.toLocaleString('en')} names and aliases; aim: at least 30`,
+    },
+    {
+      name: 'extract, one text of 50,000 characters',
+      value: slowest(texts, index),
+      unit: 'ms',
+      note: 'the slowest of 20, best of 15',
+    },
+    { name: 'memory', value: held, unit: 'MB', note: 'with search and match' },
+  ]
+  let best = 0
+  for (const [name, search] of await peers(labels)) {
+    const theirs = search ? throughput(megabytes, () => texts.forEach(search), 3) : Number.NaN
+    rows.push({ name, value: theirs, unit: 'MB/s', note: search ? 'mentions only' : 'not installed' })
+    if (search) best = Math.max(best, theirs)
+  }
+  if (best > 0)
+    rows.push({ name: 'against the best of them', value: ours / best, unit: 'times', note: 'aim: at least 4' })
+  if (!hasSharedData)
+    rows.push({ name: 'real sentences', value: 0, unit: 'MB', note: 'not there: made of names and small words' })
+  return rows
+}
+
+async function peers(labels: string[]): Promise<[string, ((text: string) => unknown) | undefined][]> {
+  const patterns = [...new Set(labels.map((label) => label.toLowerCase()))]
+  // biome-ignore lint/suspicious/noExplicitAny: the packages are optional, so their types cannot be relied on
+  const [modern, plain] = [await peer<any>('modern-ahocorasick'), await peer<any>('ahocorasick')]
+  const modernMatcher = modern && new modern.default(patterns)
+  const plainMatcher = plain && new plain.default(patterns)
+  return [
+    ['modern-ahocorasick', modernMatcher && ((text: string) => modernMatcher.search(text.toLowerCase()))],
+    ['ahocorasick', plainMatcher && ((text: string) => plainMatcher.search(text.toLowerCase()))],
+  ]
+}
+
+/** Megabytes a second in the best round. */
+function throughput(megabytes: number, work: () => void, rounds = ROUNDS): number {
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round < rounds; round++) {
+    const began = performance.now()
+    work()
+    best = Math.min(best, performance.now() - began)
+  }
+  return (megabytes / best) * 1000
+}
+
+function slowest(texts: string[], index: { extract(text: string, limit: number): unknown }): number {
+  return Math.max(...texts.map((text) => 1000 / throughput(1, () => index.extract(text, 100))))
+}
+
+/** Skills of the real catalogues until they have so many names and aliases together. */
+function withLabels(count: number): SkillEntry[] {
+  const random = randomNumbers(3)
+  const entries: SkillEntry[] = []
+  let labels = 0
+  for (const entry of catalogue(60_000).sort(() => random() - 0.5)) {
+    const aliases = entry.aliases.slice(0, Math.max(0, count - labels - 1))
+    if (labels >= count) break
+    entries.push({ ...entry, aliases })
+    labels += 1 + aliases.length
+  }
+  return entries
+}
+
+/** Texts of the greatest length the API takes: sentences of advertisements, with a skill of the catalogue now and then. */
+function advertisements(labels: string[]): string[] {
+  const random = randomNumbers(9)
+  const sentences = hasSharedData
+    ? sharedFile('eval/skillspan_dev.jsonl')
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { tokens: string[] }).tokens.join(' '))
+    : [
+        'We are looking for someone who can',
+        'you will work with our team on',
+        'at least two years of experience in',
+        'and a good hand for',
+      ]
+  return Array.from({ length: TEXTS }, () => {
+    let text = ''
+    while (text.length < TEXT_LENGTH) {
+      const pick = random() < 0.8 ? sentences : labels
+      text += `${pick[Math.floor(random() * pick.length)]}. `
+    }
+    return text.slice(0, TEXT_LENGTH)
+  })
+}
+
+if (import.meta.main) {
+  const rows = await run()
+  if (process.argv.includes('--json')) console.log(JSON.stringify(rows, null, 2))
+  else printRows('skill-extract', rows)
+}

@@ -1,0 +1,96 @@
+/**
+ * Both search routes over HTTP, a typo to correct and all, against a Fastify route that sends the same bytes from memory.
+ * Partners' calls are signed, limited and counted; visitors come each from an address of their own, which both servers are sent.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import autocannon from 'autocannon'
+import { sign } from '../sdk/index.ts'
+import { makeDeployment } from './deployment.ts'
+import { printRows, type Row } from './rows.ts'
+
+const SECONDS = 3
+const ROUNDS = 3
+const CONNECTIONS = 50
+const PARTNER = '/api/v1/partner/skills/search?q=weldng'
+const PUBLIC = '/api/skills/search?keyword=weldng'
+
+export async function run(): Promise<Row[]> {
+  process.env.TRUST_PROXY = '127.0.0.1'
+  const deployment = makeDeployment()
+  const server = await deployment.start()
+  try {
+    const { org_id } = deployment.cli<{ org_id: string }>('org', 'create', '--name', 'Bench')
+    const key = deployment.cli<{ key_id: string; secret: string }>('key', 'create', '--org', org_id, '--mode', 'live')
+    const raised = ['--per-second', '1000000', '--burst', '1000000', '--per-minute', '100000000']
+    for (const name of ['key', 'skillsSearch']) deployment.cli('key', 'limits', key.key_id, '--class', name, ...raised)
+    const signed = async () => {
+      const timestamp = Math.floor(Date.now() / 1000)
+      const signature = await sign({ secret: key.secret, timestamp, method: 'GET', target: PARTNER })
+      return { 'x-api-key': key.key_id, 'x-timestamp': String(timestamp), 'x-signature': signature }
+    }
+    return [
+      ...(await compare('GET /skills/search, signed, limited, counted', server.url, PARTNER, signed)),
+      ...(await compare('GET /api/skills/search, limited by address', server.url, PUBLIC)),
+    ]
+  } finally {
+    await server.stop()
+    deployment.remove()
+  }
+}
+
+type HeaderMaker = () => Promise<Record<string, string>>
+
+/** In turns, so that whatever else the machine does falls on both alike; the best round of each counts. */
+async function compare(name: string, url: string, path: string, headers?: HeaderMaker): Promise<Row[]> {
+  const response = await fetch(url + path, { headers: (await headers?.()) ?? {} })
+  const body = await response.text()
+  if (response.status !== 200) throw new Error(`${path}: ${body}`)
+  const peer = await startPeer(body)
+  let ours = 0
+  let bare = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    ours = Math.max(ours, await measure(url, path, headers))
+    bare = Math.max(bare, await measure(peer.url, path, headers))
+  }
+  peer.stop()
+  const kilobytes = (Buffer.byteLength(body) / 1024).toFixed(1)
+  return [
+    { name, value: ours, unit: 'requests/s', note: `${kilobytes} KB` },
+    { name: 'bare Fastify, same bytes', value: bare, unit: 'requests/s' },
+    { name: 'against bare Fastify', value: (100 * ours) / bare, unit: '%', note: 'aim: at least 60' },
+  ]
+}
+
+async function measure(url: string, path: string, headers: HeaderMaker | undefined): Promise<number> {
+  const result = await autocannon({
+    url: url + path,
+    connections: CONNECTIONS,
+    duration: SECONDS,
+    ...(headers ? { headers: await headers() } : { requests: [{ path, setupRequest: fromNextAddress }] }),
+  } as autocannon.Options)
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${result.non2xx} refusals and ${result.errors} errors at ${url}`)
+  return result.requests.average
+}
+
+let visitors = 0
+
+function fromNextAddress(request: autocannon.Request): autocannon.Request {
+  visitors++
+  const address = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`
+  return { ...request, headers: { ...request.headers, 'x-forwarded-for': address } }
+}
+
+async function startPeer(body: string) {
+  const child = fork(new URL('peer-server.ts', import.meta.url).pathname, ['fastify', body])
+  const [port] = (await once(child, 'message')) as [number]
+  return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() }
+}
+
+if (import.meta.main) {
+  const rows = await run()
+  if (process.argv.includes('--json')) console.log(JSON.stringify(rows, null, 2))
+  else printRows('skill-route', rows)
+  process.exit(0)
+}

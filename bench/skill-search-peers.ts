@@ -1,0 +1,81 @@
+import type { SkillEntry } from '../server/catalogue/index/labels.ts'
+import { peer } from './skill-catalogues.ts'
+import type { Finder } from './skill-search.ts'
+
+/** Search libraries over the same names and aliases, set up for beginnings and typos as their documentation advises. */
+
+interface Peer {
+  name: string
+  /** Undefined where the package is not installed. */
+  load: (entries: SkillEntry[]) => Promise<Finder | undefined>
+}
+
+const FIRST = 5
+// biome-ignore lint/suspicious/noExplicitAny: the packages are optional, so their types cannot be relied on
+type Package = any
+
+async function miniSearch(entries: SkillEntry[]): Promise<Finder | undefined> {
+  const found = await peer<Package>('minisearch')
+  if (!found) return undefined
+  const index = new found.default({
+    idField: 'number',
+    fields: ['name', 'aliases'],
+    searchOptions: { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { name: 2 } },
+  })
+  index.addAll(entries.map(({ number, name, aliases }) => ({ number, name, aliases: aliases.join(' ') })))
+  const names = namesOf(entries)
+  return (query) =>
+    index
+      .search(query)
+      .slice(0, FIRST)
+      .map((hit: { id: number }) => names.get(hit.id)!)
+}
+
+async function flexSearch(entries: SkillEntry[]): Promise<Finder | undefined> {
+  const found = await peer<Package>('flexsearch')
+  if (!found) return undefined
+  const { Index, Charset } = found.Index ? found : found.default
+  const index = new Index({ tokenize: 'forward', encoder: Charset.LatinBalance })
+  for (const { number, name, aliases } of entries) index.add(number, [name, ...aliases].join(' '))
+  const names = namesOf(entries)
+  return (query) => index.search(query, { limit: FIRST, suggest: true }).map((id: number) => names.get(id)!)
+}
+
+async function orama(entries: SkillEntry[]): Promise<Finder | undefined> {
+  const found = await peer<Package>('@orama/orama')
+  if (!found) return undefined
+  const index = found.create({ schema: { name: 'string', aliases: 'string' } })
+  await found.insertMultiple(
+    index,
+    entries.map(({ name, aliases }) => ({ name, aliases: aliases.join(' ') })),
+    2000,
+  )
+  return async (query) => {
+    const { hits } = await found.search(index, { term: query, tolerance: 1, limit: FIRST, boost: { name: 2 } })
+    return hits.map((hit: { document: { name: string } }) => hit.document.name)
+  }
+}
+
+async function uFuzzy(entries: SkillEntry[]): Promise<Finder | undefined> {
+  const found = await peer<Package>('@leeoniya/ufuzzy')
+  if (!found) return undefined
+  const fuzzy = new found.default({ intraMode: 1 })
+  const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases].map((label) => ({ label, name })))
+  const haystack = labels.map(({ label }) => label)
+  return (query) => {
+    const [matches, info, order] = fuzzy.search(haystack, query, 1)
+    const best: number[] = order ? order.map((i: number) => info.idx[i]) : (matches ?? [])
+    return [...new Set(best.slice(0, 40).map((i) => labels[i]!.name))].slice(0, FIRST)
+  }
+}
+
+function namesOf(entries: SkillEntry[]): Map<number, string> {
+  return new Map(entries.map(({ number, name }) => [number, name]))
+}
+
+export const peers: Peer[] = [
+  { name: 'MiniSearch', load: miniSearch },
+  { name: 'FlexSearch', load: flexSearch },
+  { name: 'Orama', load: orama },
+  { name: 'uFuzzy', load: uFuzzy },
+]

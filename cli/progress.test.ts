@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { showProgress } from './progress.ts'
+
+function stream(isTTY: boolean) {
+  const written: string[] = []
+  return { written, isTTY, write: (text: string) => written.push(text) } as unknown as NodeJS.WriteStream & {
+    written: string[]
+  }
+}
+
+test('a terminal sees a bar, drawn over and wiped at the end', () => {
+  const terminal = stream(true)
+  const progress = showProgress('Writing', terminal)
+  progress.at(500, 2000)
+  progress.at(501, 2000)
+  progress.at(2000, 2000)
+  progress.end()
+  assert.deepEqual(terminal.written, [
+    `\rWriting ${'█'.repeat(8)}${'░'.repeat(22)} 500 of 2,000\x1b[K`,
+    `\rWriting ${'█'.repeat(30)} 2,000 of 2,000\x1b[K`,
+    '\r\x1b[K',
+  ])
+})
+
+test('elsewhere there are plain lines, few of them', () => {
+  const file = stream(false)
+  const progress = showProgress('Writing', file)
+  for (let done = 1; done <= 1000; done++) progress.at(done, 1000)
+  progress.end()
+  assert.deepEqual(file.written, ['Writing: 1,000 of 1,000\n'])
+})

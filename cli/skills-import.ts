@@ -1,0 +1,70 @@
+import { Command, Option } from 'commander'
+import type { FormatName, ImportSummary } from '../server/catalogue/import/import.ts'
+import { facts, print, table } from './print.ts'
+import { showProgress } from './progress.ts'
+import { withStore } from './store.ts'
+
+interface Options {
+  format: FormatName
+  dryRun?: boolean
+}
+
+const SHOWN_REFUSALS = 20
+
+export function importCommand(): Command {
+  return new Command('import')
+    .description('take a taxonomy into the catalogue: all of it or nothing; again, only what changed')
+    .argument('<path>', 'the folder of the ESCO or O*NET download, or the JSON or CSV file')
+    .addOption(
+      new Option('--format <format>', 'what it is').choices(['esco', 'onet', 'lightcast', 'csv']).makeOptionMandatory(),
+    )
+    .option('--dry-run', 'tell what would happen and change nothing')
+    .addHelpText(
+      'after',
+      '\nA CSV file has the columns id, name, description, aliases, sub_skill, master_skill, verifiable.',
+    )
+    .action(async (path: string, { format, dryRun = false }: Options, command: Command) => {
+      const { importTaxonomy, readTaxonomy } = await import('../server/catalogue/import/import.ts')
+      const began = performance.now()
+      const taxonomy = await readTaxonomy(format, path)
+      const progress = showProgress('Writing')
+      const summary = await withStore(({ db, clock }) =>
+        importTaxonomy(db, clock, taxonomy, { dryRun, progress: progress.at }),
+      ).finally(progress.end)
+      const seconds = Math.round((performance.now() - began) / 100) / 10
+      print(command, { format, dry_run: dryRun, ...summary, seconds }, () => describe(summary, dryRun, seconds))
+    })
+}
+
+function describe(summary: ImportSummary, dryRun: boolean, seconds: number): string {
+  const { rows, version, refused, ...counts } = summary
+  const written = counts.added + counts.changed + counts.merged > 0
+  const number = (count: number) => count.toLocaleString('en-US').padStart(9)
+  return [
+    facts([
+      ['Rows', number(rows)],
+      ['Added', number(counts.added)],
+      ['Changed', number(counts.changed)],
+      [
+        'Merged',
+        number(counts.merged) + (counts.merged > 0 ? '  (the name was there: id and aliases joined that skill)' : ''),
+      ],
+      ['Unchanged', number(counts.unchanged)],
+      ['Refused', number(refused.length)],
+    ]),
+    ...(refused.length > 0 ? ['', table(['WHERE', 'ROW', 'REFUSED BECAUSE'], refusals(refused), '')] : []),
+    ...(refused.length > SHOWN_REFUSALS
+      ? [`… and ${refused.length - SHOWN_REFUSALS} more; --json lists them all`]
+      : []),
+    '',
+    dryRun
+      ? `A dry run of ${seconds} s: nothing was changed.`
+      : written
+        ? `Done in ${seconds} s. The catalogue is at version ${version}; running servers take it up now.`
+        : `Done in ${seconds} s. Nothing changed; the catalogue stays at version ${version}.`,
+  ].join('\n')
+}
+
+function refusals(refused: ImportSummary['refused']): string[][] {
+  return refused.slice(0, SHOWN_REFUSALS).map(({ at, row, reason }) => [at, row.slice(0, 60), reason])
+}

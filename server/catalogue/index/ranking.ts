@@ -1,0 +1,94 @@
+import type { SearchHit } from './search.ts'
+
+const STEPS = 10_000
+const LENGTH_STEPS = 1024
+const BUCKETS = 256
+const ENTRY_BITS = 2 ** 26
+
+/**
+ * The skills found so far, each with its best score. A page is cut without sorting everything: scores are counted in
+ * buckets, and only those that can reach the page are put in order. Ties go to the shorter label, then the lower number.
+ */
+export class Ranking {
+  size = 0
+  private readonly found: Int32Array
+  /** Score and shortness in one number, 0 for a skill not found. */
+  private readonly best: Int32Array
+  /** Skills that passed the last sieve. */
+  readonly candidates: Int32Array
+  kept = 0
+  private readonly passed: Int32Array
+  private sieves = 0
+  private needed = 0
+  private readonly counts = new Int32Array(BUCKETS)
+  private filter: ((entry: number) => boolean) | undefined
+
+  constructor(entries: number) {
+    this.found = new Int32Array(entries)
+    this.best = new Int32Array(entries)
+    this.candidates = new Int32Array(entries)
+    this.passed = new Int32Array(entries)
+  }
+
+  begin(filter?: (entry: number) => boolean): void {
+    for (let i = 0; i < this.size; i++) this.best[this.found[i]!] = 0
+    this.size = 0
+    this.filter = filter
+  }
+
+  /** Begins a list of candidates: of all skills, or of those that the sieve before kept. */
+  sieve(all: boolean): void {
+    this.needed = all ? -1 : this.sieves
+    this.sieves++
+    this.kept = 0
+  }
+
+  /** Keeps the skills of a stretch that passed the sieve before this one. */
+  keep(entries: Int32Array, from: number, to: number): void {
+    const { passed, candidates, sieves, needed } = this
+    let kept = this.kept
+    for (let at = from; at < to; at++) {
+      const entry = entries[at]!
+      const before = passed[entry]!
+      if (needed < 0 ? before !== sieves : before === needed) {
+        passed[entry] = sieves
+        candidates[kept++] = entry
+      }
+    }
+    this.kept = kept
+  }
+
+  put(entry: number, score: number, length: number): void {
+    const rank = ((score * STEPS) | 0) * LENGTH_STEPS + (length < LENGTH_STEPS ? LENGTH_STEPS - 1 - length : 0)
+    const before = this.best[entry]!
+    if (rank <= before) return
+    if (before === 0) {
+      if (this.filter && !this.filter(entry)) return
+      this.found[this.size++] = entry
+    }
+    this.best[entry] = rank
+  }
+
+  page(offset: number, limit: number): SearchHit[] {
+    const { found, best, counts, size } = this
+    const wanted = Math.min(size, offset + limit)
+    if (wanted <= offset) return []
+    const bucketOf = (entry: number) => ((best[entry]! / LENGTH_STEPS) * ((BUCKETS - 1) / STEPS)) | 0
+    counts.fill(0)
+    for (let i = 0; i < size; i++) counts[bucketOf(found[i]!)]!++
+    let lowest = BUCKETS
+    let reached = 0
+    while (reached < wanted) reached += counts[--lowest]!
+    const keys = new Float64Array(reached)
+    let kept = 0
+    for (let i = 0; i < size; i++) {
+      const entry = found[i]!
+      if (bucketOf(entry) >= lowest) keys[kept++] = -(best[entry]! * ENTRY_BITS + (ENTRY_BITS - 1 - entry))
+    }
+    keys.sort()
+    return Array.from(keys.subarray(offset, wanted), (key) => {
+      const entry = ENTRY_BITS - 1 - (-key % ENTRY_BITS)
+      return { entry, score: Math.floor(best[entry]! / LENGTH_STEPS) / STEPS }
+    })
+  }
+}

@@ -1,0 +1,108 @@
+import type { MatchMethod } from './calibration.ts'
+import { Extractor, type Mention } from './extract.ts'
+import { buildLabels, type Labels, type SkillEntry } from './labels.ts'
+import { Matcher, weighStems } from './match.ts'
+import { buildMentions } from './mentions.ts'
+import { buildNearWords } from './near-words.ts'
+import { buildParaphrases } from './paraphrases.ts'
+import { buildPostings } from './postings.ts'
+import { Search } from './search.ts'
+import { runAtOnce, runInSlices, type Stepwise } from './slices.ts'
+
+/**
+ * The catalogue in memory, for the three things that are asked of it: find a skill by (part of) its name, name the skill a
+ * phrase means, list the skills in a text. It is built from all skills at once and never changed; a new catalogue is
+ * a new index, built beside the old one.
+ */
+
+export interface FoundSkill {
+  number: number
+  name: string
+  /** From 0 to 1. */
+  score: number
+}
+
+export interface MatchedSkill extends FoundSkill {
+  method: MatchMethod
+}
+
+export interface ExtractedSkill extends FoundSkill {
+  mentions: Mention[]
+}
+
+export interface SearchPage {
+  offset?: number
+  limit?: number
+  /** Leaves out the skills for which it is false; asked once a skill. */
+  filter?: (number: number) => boolean
+}
+
+export class SkillIndex {
+  private readonly labels: Labels
+  private readonly searcher: Search
+  private readonly matcher: Matcher
+  private readonly extractor: Extractor
+
+  constructor(labels: Labels, searcher: Search, matcher: Matcher, extractor: Extractor) {
+    this.labels = labels
+    this.searcher = searcher
+    this.matcher = matcher
+    this.extractor = extractor
+  }
+
+  /** How many skills there are. */
+  get size(): number {
+    return this.labels.names.length
+  }
+
+  /** Skills by name or alias, best first, and how many there are in all. The order depends on the query alone. */
+  search(query: string, { offset = 0, limit = 20, filter }: SearchPage = {}): { skills: FoundSkill[]; total: number } {
+    const { numbers } = this.labels
+    const only = filter && ((entry: number) => filter(numbers[entry]!))
+    const { hits, total } = this.searcher.search(query, { offset, limit, filter: only })
+    return { skills: hits.map(({ entry, score }) => this.skill(entry, score)), total }
+  }
+
+  /** Skills that a phrase may mean, likeliest first. A score of 0.8 is right about eight times in ten. */
+  match(phrase: string, limit = 3): MatchedSkill[] {
+    return this.matcher
+      .match(phrase, limit)
+      .map(({ entry, score, method }) => ({ ...this.skill(entry, score), method }))
+  }
+
+  /** Skills that a text mentions, surest first, with every mention that no longer one covers. */
+  extract(text: string, limit = 25): ExtractedSkill[] {
+    return this.extractor
+      .extract(text, limit)
+      .map(({ entry, score, mentions }) => ({ ...this.skill(entry, score), mentions }))
+  }
+
+  private skill(entry: number, score: number): FoundSkill {
+    return { number: this.labels.numbers[entry]!, name: this.labels.names[entry]!, score }
+  }
+}
+
+/** Builds the index a few milliseconds at a time, so that a server goes on answering meanwhile. */
+export function buildSkillIndex(entries: readonly SkillEntry[], sliceMs?: number): Promise<SkillIndex> {
+  return runInSlices(build(entries), sliceMs)
+}
+
+/** Builds the index in one go. */
+export function buildSkillIndexAtOnce(entries: readonly SkillEntry[]): SkillIndex {
+  return runAtOnce(build(entries))
+}
+
+function* build(entries: readonly SkillEntry[]): Stepwise<SkillIndex> {
+  const labels = yield* buildLabels(entries)
+  const postings = yield* buildPostings(labels)
+  const nearWords = yield* buildNearWords(labels.vocabulary)
+  const paraphrases = yield* buildParaphrases(labels)
+  const weights = yield* weighStems(labels, postings)
+  const mentions = yield* buildMentions(labels, nearWords)
+  return new SkillIndex(
+    labels,
+    new Search(labels, postings, nearWords),
+    new Matcher(labels, postings, nearWords, paraphrases, weights),
+    new Extractor(labels, mentions, postings),
+  )
+}

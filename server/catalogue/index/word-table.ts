@@ -1,0 +1,104 @@
+import { hashOf } from './tokens.ts'
+
+/**
+ * Words numbered in the order they came. Open addressing over the hashes that `Tokens` computes anyway, with the
+ * letters in one pool to compare against: a lookup makes no string, and a crafted collision finds no wrong word.
+ */
+export class WordTable {
+  size = 0
+  private slots = new Int32Array(1024).fill(-1)
+  private hashes = new Int32Array(512)
+  private starts = new Int32Array(513)
+  private pool = new Uint16Array(4096)
+
+  /** The number of the word in chars[from..to), or -1. */
+  find(hash: number, chars: Uint16Array, from: number, to: number): number {
+    const { slots, hashes, starts, pool } = this
+    const mask = slots.length - 1
+    let slot = spread(hash) & mask
+    for (;;) {
+      const id = slots[slot]!
+      if (id < 0) return -1
+      if (hashes[id] === hash) {
+        const start = starts[id]!
+        if (starts[id + 1]! - start === to - from) {
+          let i = from
+          while (i < to && pool[start + i - from] === chars[i]) i++
+          if (i === to) return id
+        }
+      }
+      slot = (slot + 1) & mask
+    }
+  }
+
+  findWord(word: string): number {
+    const chars = unitsOf(word)
+    return this.find(hashOf(word), chars, 0, word.length)
+  }
+
+  add(hash: number, chars: Uint16Array, from: number, to: number): number {
+    const known = this.find(hash, chars, from, to)
+    if (known >= 0) return known
+    if ((this.size + 1) * 2 > this.slots.length) this.grow()
+    const id = this.size++
+    const start = this.starts[id]!
+    const end = start + to - from
+    if (end > this.pool.length) {
+      const pool = new Uint16Array(Math.max(end, this.pool.length * 2))
+      pool.set(this.pool)
+      this.pool = pool
+    }
+    for (let i = from; i < to; i++) this.pool[start + i - from] = chars[i]!
+    this.starts[id + 1] = end
+    this.hashes[id] = hash
+    this.place(id)
+    return id
+  }
+
+  addWord(word: string): number {
+    return this.add(hashOf(word), unitsOf(word), 0, word.length)
+  }
+
+  word(id: number): string {
+    return String.fromCharCode.apply(null, this.pool.subarray(this.starts[id]!, this.starts[id + 1]!) as never)
+  }
+
+  /** Gives back what growing left unused. */
+  trim(): this {
+    this.hashes = this.hashes.slice(0, this.size)
+    this.starts = this.starts.slice(0, this.size + 1)
+    this.pool = this.pool.slice(0, this.starts[this.size]!)
+    return this
+  }
+
+  private place(id: number): void {
+    const mask = this.slots.length - 1
+    let slot = spread(this.hashes[id]!) & mask
+    while (this.slots[slot]! >= 0) slot = (slot + 1) & mask
+    this.slots[slot] = id
+  }
+
+  private grow(): void {
+    const hashes = new Int32Array(this.slots.length)
+    hashes.set(this.hashes.subarray(0, this.size))
+    const starts = new Int32Array(this.slots.length + 1)
+    starts.set(this.starts.subarray(0, this.size + 1))
+    this.hashes = hashes
+    this.starts = starts
+    this.slots = new Int32Array(this.slots.length * 2).fill(-1)
+    for (let id = 0; id < this.size; id++) this.place(id)
+  }
+}
+
+const letters = new Uint16Array(256)
+
+function unitsOf(word: string): Uint16Array {
+  const chars = word.length <= letters.length ? letters : new Uint16Array(word.length)
+  for (let i = 0; i < word.length; i++) chars[i] = word.charCodeAt(i)
+  return chars
+}
+
+/** FNV mixes upwards only; the table is indexed by the low bits. */
+function spread(hash: number): number {
+  return hash ^ (hash >>> 15)
+}

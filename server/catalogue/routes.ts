@@ -1,0 +1,312 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { perform } from '../access/idempotency.ts'
+import type { Refusal } from '../access/limits/limiter.ts'
+import type { Context } from '../context.ts'
+import { listOf, success } from '../platform/answers.ts'
+import { seconds } from '../platform/clock.ts'
+import { readCursor, writeCursor } from '../platform/cursor.ts'
+import type { App } from '../platform/http.ts'
+import { problem } from '../platform/problem.ts'
+import { invalid } from '../platform/validation.ts'
+import { skillId, skillNumber } from './ids.ts'
+import {
+  BrowseQuery,
+  ExtractBody,
+  ExtractData,
+  FoundSkill,
+  LookupBody,
+  LookupData,
+  MatchBody,
+  MatchData,
+  SearchQuery,
+  SkillParams,
+  SkillRecord,
+  SkillRequestBody,
+  SkillRequestParams,
+  SkillRequestRecord,
+  SkillRequestsQuery,
+} from './schema.ts'
+import { type JsonBytes, joinJson, scoredRecordJson, skillRecord, skillRecordJson } from './skill-json.ts'
+import { type SearchPosition, searchPage, skillsAfter, skillsUnder } from './skill-pages.ts'
+import { getRequest, listRequests, requestSkill, type SkillRequest } from './skill-requests.ts'
+import type { Skill, Snapshot } from './snapshot.ts'
+
+/** The partner's view of the catalogue. */
+export function skillRoutes(app: App, context: Context): void {
+  const { vault } = context
+  const reading = { scope: 'skills:read' } as const
+
+  app.get(
+    '/skills',
+    {
+      config: { ...reading, limit: 'skillsSearch' },
+      schema: {
+        operationId: 'browseSkills',
+        tags: ['Skills'],
+        summary: 'Browse the catalogue by id',
+        description:
+          'Each page counts towards the browse pages of the hour, each new skill towards the different skills of the day.',
+        querystring: BrowseQuery,
+        response: { 200: success(listOf(SkillRecord)) },
+      },
+    },
+    async (request, reply) => {
+      const { limit, cursor, master_skill_id, sub_skill_id } = request.query
+      const list = `skills ${master_skill_id ?? ''} ${sub_skill_id ?? ''}`
+      const after = readCursor<number>(vault, list, cursor) ?? 0
+      await countBrowsePage(context, request)
+      const skills = skillsUnder(context.catalogue.current, request.query)
+      const { page, more } = skillsAfter(skills, after, limit)
+      await countSeenSkills(context, request, page)
+      const next = more ? writeCursor(vault, list, page.at(-1)!.number) : null
+      return sendList(reply, 'Skills', page.map(skillRecordJson), next)
+    },
+  )
+
+  app.get(
+    '/skills/search',
+    {
+      config: { ...reading, limit: 'skillsSearch' },
+      schema: {
+        operationId: 'searchSkills',
+        tags: ['Skills'],
+        summary: 'Search skills by name',
+        description:
+          'Best first. Beginnings of words, typos, swapped words and other names of a skill find it too. Each new skill counts towards the different skills of the day.',
+        querystring: SearchQuery,
+        response: { 200: success(listOf(FoundSkill)) },
+      },
+    },
+    async (request, reply) => {
+      const { q, limit, cursor } = request.query
+      const list = `skills called ${q}`
+      const from = readCursor<SearchPosition>(vault, list, cursor)
+      const { found, next } = searchPage(context.catalogue.current, q, limit, from)
+      await countSeenSkills(
+        context,
+        request,
+        found.map(({ skill }) => skill),
+      )
+      const items = found.map(({ skill, score }) => scoredRecordJson(skill, score))
+      return sendList(reply, 'Skills found', items, next ? writeCursor(vault, list, next) : null)
+    },
+  )
+
+  app.get(
+    '/skills/:skill_id',
+    {
+      config: { ...reading, limit: 'skillsLookup' },
+      schema: {
+        operationId: 'getSkill',
+        tags: ['Skills'],
+        summary: 'One skill',
+        params: SkillParams,
+        response: { 200: success(SkillRecord) },
+      },
+    },
+    async ({ params }) => {
+      const skill = skillOf(context.catalogue.current, params.skill_id)
+      if (!skill) throw problem('NOT_FOUND', `There is no skill ${params.skill_id}.`)
+      return { success: true as const, message: 'Skill', data: skillRecord(skill) }
+    },
+  )
+
+  app.post(
+    '/skills/lookup',
+    {
+      config: { ...reading, limit: 'skillsLookup' },
+      schema: {
+        operationId: 'lookUpSkills',
+        tags: ['Skills'],
+        summary: 'Look up skills by id or by name',
+        description:
+          'Send either `skill_ids` or `names`. A name is the skill’s own, compared without case and spacing. What is asked for twice is answered once.',
+        body: LookupBody,
+        response: { 200: success(LookupData) },
+      },
+    },
+    async ({ body }) => {
+      const { skill_ids, names } = body
+      if ((skill_ids === undefined) === (names === undefined)) {
+        throw invalid([{ path: 'body', message: 'must have either skill_ids or names, one of the two' }])
+      }
+      const { current } = context.catalogue
+      const data = skill_ids
+        ? lookUp(skill_ids, (id) => skillOf(current, id))
+        : lookUp(names!, (name) => current.named(name))
+      return { success: true as const, message: 'Skills', data }
+    },
+  )
+
+  app.post(
+    '/skills/match',
+    {
+      config: { ...reading, limit: 'skillsMatch' },
+      schema: {
+        operationId: 'matchSkills',
+        tags: ['Skills'],
+        summary: 'Find the skills that phrases mean',
+        description:
+          'For each phrase the likeliest skills, best first. A score of 0.8 means right about eight times in ten.',
+        body: MatchBody,
+        response: { 200: success(MatchData) },
+      },
+    },
+    async ({ body }) => {
+      const { phrases, limit = 3 } = body
+      const { current } = context.catalogue
+      const matches = phrases.map((phrase) => ({
+        phrase,
+        candidates: current.index
+          .match(phrase, limit)
+          .map(({ number, name, score, method }) => ({ skill_id: skillId(number), name, score, method })),
+      }))
+      return { success: true as const, message: 'Matches', data: { matches } }
+    },
+  )
+
+  app.post(
+    '/skills/extract',
+    {
+      config: { ...reading, limit: 'skillsMatch' },
+      schema: {
+        operationId: 'extractSkills',
+        tags: ['Skills'],
+        summary: 'Find the skills that a text mentions',
+        description: 'Best first, each with the places where the text mentions it.',
+        body: ExtractBody,
+        response: { 200: success(ExtractData) },
+      },
+    },
+    async ({ body }) => {
+      const { text, limit = 25 } = body
+      const { current } = context.catalogue
+      const skills = current.index
+        .extract(text, limit)
+        .map(({ number, name, score, mentions }) => ({ skill_id: skillId(number), name, score, mentions }))
+      return { success: true as const, message: 'Skills found in the text', data: { skills } }
+    },
+  )
+}
+
+/** Wishes for skills that the catalogue lacks. */
+export function skillRequestRoutes(app: App, context: Context): void {
+  const { db, clock, vault } = context
+  const tags = ['Skill requests']
+
+  app.post(
+    '/skill-requests',
+    {
+      config: { scope: 'skills:request', limit: 'skillRequests', idempotent: 'optional' },
+      schema: {
+        operationId: 'requestSkill',
+        tags,
+        summary: 'Ask for a skill to be added',
+        description:
+          '201 for a new request. 200 where there is nothing to ask for: `duplicate` with the `skill_id` of a skill that has this name, or the request for it that is still open.',
+        body: SkillRequestBody,
+        response: { 200: success(SkillRequestRecord), 201: success(SkillRequestRecord) },
+      },
+    },
+    async (request, reply): Promise<void> => {
+      await perform(context, request, reply, async (tx, caller) => {
+        const { request: asked, made } = await requestSkill(tx, caller, clock, request.body)
+        const message = made ? 'Requested' : asked.status === 'duplicate' ? 'There is such a skill' : 'Requested before'
+        return { status: made ? 201 : 200, body: { success: true, message, data: requestRecord(asked) } }
+      })
+    },
+  )
+
+  app.get(
+    '/skill-requests',
+    {
+      config: { scope: 'skills:request', limit: 'reads' },
+      schema: {
+        operationId: 'listSkillRequests',
+        tags,
+        summary: 'Skill requests, newest first',
+        querystring: SkillRequestsQuery,
+        response: { 200: success(listOf(SkillRequestRecord)) },
+      },
+    },
+    async ({ caller, query }) => {
+      const { status, limit, cursor } = query
+      const list = `skill requests ${status ?? ''}`
+      const after = readCursor<string>(vault, list, cursor)
+      const found = await listRequests(db.queries, caller, { status, after, limit: limit + 1 })
+      const items = found.slice(0, limit).map(requestRecord)
+      const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.request_id) : null
+      return { success: true as const, message: 'Skill requests', data: { items, next_cursor } }
+    },
+  )
+
+  app.get(
+    '/skill-requests/:request_id',
+    {
+      config: { scope: 'skills:request', limit: 'reads' },
+      schema: {
+        operationId: 'getSkillRequest',
+        tags,
+        summary: 'One skill request',
+        params: SkillRequestParams,
+        response: { 200: success(SkillRequestRecord) },
+      },
+    },
+    async ({ caller, params }) => ({
+      success: true as const,
+      message: 'Skill request',
+      data: requestRecord(await getRequest(db.queries, caller, params.request_id)),
+    }),
+  )
+}
+
+export function requestRecord({ request_id, name, status, skill_number, created_at }: SkillRequest) {
+  return {
+    request_id,
+    name,
+    status,
+    skill_id: skill_number === null ? null : skillId(skill_number),
+    created_at: created_at.toISOString(),
+  }
+}
+
+function skillOf(snapshot: Snapshot, id: string): Skill | undefined {
+  const number = skillNumber(id)
+  return number === undefined ? undefined : snapshot.skill(number)
+}
+
+/** Each skill once, in the order asked. */
+function lookUp(asked: string[], find: (text: string) => Skill | undefined) {
+  const found = new Set<Skill>()
+  const missing = new Set<string>()
+  for (const text of asked) {
+    const skill = find(text)
+    if (skill) found.add(skill)
+    else missing.add(text)
+  }
+  return { found: [...found].map(skillRecord), missing: [...missing] }
+}
+
+/** A list made of JSON that is there already. */
+function sendList(reply: FastifyReply, message: string, items: JsonBytes[], next: string | null) {
+  const after = `,"next_cursor":${next === null ? 'null' : `"${next}"`}}}`
+  const json = joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, after)
+  return reply.type('application/json; charset=utf-8').send(json as never)
+}
+
+async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRequest) {
+  const refused = await limits.limiter.browsePage(caller.keyId, caller.key.limits, clock.now())
+  if (refused) throw refusal(refused, 'This key rests after too many browse pages within the hour')
+}
+
+async function countSeenSkills({ limits, clock }: Context, { caller }: FastifyRequest, skills: Skill[]) {
+  const { key, keyId } = caller
+  const numbers = skills.map(({ number }) => number)
+  const counted = limits.limiter.seeSkills(keyId, key.limits, numbers, clock.now())
+  const refused = counted instanceof Promise ? await counted : counted
+  if (refused) throw refusal(refused, `This key may read ${key.limits.skillsPerDay} different skills a day`)
+}
+
+function refusal({ code, retryAfter }: Refusal, cause: string) {
+  return problem(code, `${cause}; this page can be read in ${seconds(retryAfter)}.`, { retryAfter })
+}

@@ -1,0 +1,64 @@
+import { masterSkillId, skillId, subSkillId } from './ids.ts'
+import type { Skill } from './snapshot.ts'
+
+/** The partner API's record of a skill. */
+export function skillRecord({ number, name, description, aliases, sub, verifiable }: Skill) {
+  return {
+    skill_id: skillId(number),
+    name,
+    description,
+    aliases,
+    sub_skill: { sub_skill_id: subSkillId(sub.number), name: sub.name },
+    master_skill: { master_skill_id: masterSkillId(sub.master.number), name: sub.master.name },
+    verifiable,
+  }
+}
+
+/** The public API's. */
+export function publicSkill({ number, name, sub }: Skill) {
+  return {
+    skill_id: skillId(number),
+    skill_name: name,
+    sub_skill_id: subSkillId(sub.number),
+    sub_skill_name: sub.name,
+    master_skill_id: masterSkillId(sub.master.number),
+    master_skill_name: sub.master.name,
+  }
+}
+
+/**
+ * JSON in UTF-8, kept as a string of its bytes. Skills do not change within a snapshot, and writing them costs more than finding
+ * them: so it is done once a skill, when it is first asked for, and forgotten with the snapshot. Such strings are joined without
+ * looking at them, and become the bytes that are sent in one step, where text beyond Latin-1 would be encoded anew each time.
+ */
+export type JsonBytes = string & { readonly bytes: true }
+
+const records = new WeakMap<Skill, JsonBytes>()
+const publicSkills = new WeakMap<Skill, JsonBytes>()
+
+export function skillRecordJson(skill: Skill): JsonBytes {
+  return remembered(records, skill, skillRecord)
+}
+
+/** The record with one property more. */
+export function scoredRecordJson(skill: Skill, score: number): JsonBytes {
+  return `${skillRecordJson(skill).slice(0, -1)},"score":${score}}` as JsonBytes
+}
+
+export function publicSkillJson(skill: Skill): JsonBytes {
+  return remembered(publicSkills, skill, publicSkill)
+}
+
+function remembered(known: WeakMap<Skill, JsonBytes>, skill: Skill, write: (skill: Skill) => object): JsonBytes {
+  let json = known.get(skill)
+  if (json === undefined) {
+    json = Buffer.from(JSON.stringify(write(skill))).toString('latin1') as JsonBytes
+    known.set(skill, json)
+  }
+  return json
+}
+
+/** A list of such JSON between two pieces of plain ASCII. */
+export function joinJson(before: string, items: JsonBytes[], after: string): Buffer {
+  return Buffer.from(`${before}[${items.join(',')}]${after}`, 'latin1')
+}

@@ -1,0 +1,76 @@
+import { sql } from 'kysely'
+import type { Clock } from '../platform/clock.ts'
+import type { Tx } from '../platform/database.ts'
+import { problem } from '../platform/problem.ts'
+import { subSkillId } from './ids.ts'
+import { distinctAliases, nameKey, tidy } from './names.ts'
+import type { Source } from './taxonomy.ts'
+
+/** Every writer takes this lock first: names are unique because one writer at a time looks and then adds. */
+export async function lockCatalogue(tx: Tx): Promise<{ version: number; builtInChecksum: string | null }> {
+  const row = await tx.selectFrom('catalogue_version').selectAll().forUpdate().executeTakeFirstOrThrow()
+  return { version: row.version, builtInChecksum: row.built_in_checksum }
+}
+
+/** Makes running servers take the change up once it is committed. */
+export async function raiseCatalogueVersion(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ version: number }>`select next_catalogue_version() as version`.execute(tx)
+  return rows[0]!.version
+}
+
+export interface NewSkill {
+  name: string
+  subNumber: number
+  source: Source
+  sourceId: string
+  description?: string
+  aliases?: string[]
+  verifiable?: boolean
+}
+
+/** Adds one skill; where there is one of that name already, it is that one, made verifiable if this one is. */
+export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{ number: number; added: boolean }> {
+  await lockCatalogue(tx)
+  const { subNumber, source, sourceId, description = '', verifiable = false } = skill
+  const name = tidy(skill.name)
+  const key = nameKey(name)
+  const sub = await tx.selectFrom('sub_skills').select('number').where('number', '=', subNumber).executeTakeFirst()
+  if (!sub) throw problem('NOT_FOUND', `There is no sub-skill ${subSkillId(subNumber)}.`)
+  const now = new Date(clock.now())
+  const aliases = distinctAliases(name, skill.aliases ?? [])
+  const there = await tx
+    .selectFrom('skills')
+    .select(['number', 'verifiable'])
+    .where('name_key', '=', key)
+    .executeTakeFirst()
+  const number = there?.number ?? (await nextSkillNumber(tx))
+  if (!there)
+    await tx
+      .insertInto('skills')
+      .values({
+        number,
+        sub_number: subNumber,
+        name,
+        name_key: key,
+        description,
+        aliases,
+        verifiable,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+  else if (verifiable && !there.verifiable)
+    await tx.updateTable('skills').set({ verifiable, updated_at: now }).where('number', '=', number).execute()
+  await tx
+    .insertInto('skill_sources')
+    .values({ source, source_id: sourceId, skill_number: number, owner: !there, name, aliases, verifiable })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  await raiseCatalogueVersion(tx)
+  return { number, added: !there }
+}
+
+async function nextSkillNumber(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ number: number }>`select nextval('skill_numbers')::int as number`.execute(tx)
+  return rows[0]!.number
+}

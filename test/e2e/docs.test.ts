@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../app.ts'
+import { newPage } from '../browser.ts'
+
+test('the API reference opens in a browser and shows the three APIs', async (t) => {
+  const { url } = await startApp(t)
+  const page = await newPage(t, { width: 1280, height: 900 })
+  await page.goto(`${url}/docs`)
+  await page.getByRole('heading', { name: 'Attestry partner API' }).first().waitFor({ timeout: 30_000 })
+  await page.getByText('Employment types').first().waitFor()
+  const text = await page.locator('body').innerText()
+  for (const title of ['Partner API', 'Lookups']) assert.ok(text.includes(title), title)
+  if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs.png` })
+  for (const [slug, title] of [
+    ['verification', 'Attestry verification sessions'],
+    ['catalogue', 'Attestry skill catalogue'],
+  ]) {
+    await page.goto(`${url}/docs/?api=${slug}`)
+    await page.getByRole('heading', { name: title! }).first().waitFor({ timeout: 30_000 })
+  }
+})
+
+test('the descriptions behind the reference are the committed ones', async (t) => {
+  const { fetch } = await startApp(t)
+  for (const name of ['partner', 'verification', 'catalogue']) {
+    const { status, body } = await fetch(`/docs/openapi/${name}.json`)
+    assert.equal(status, 200)
+    assert.equal(body.openapi, '3.1.0')
+  }
+  assert.equal((await fetch('/docs/openapi/secrets.json')).status, 404)
+  assert.equal((await fetch('/docs/openapi/..%2fpackage.json')).status, 404)
+})

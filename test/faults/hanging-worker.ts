@@ -1,0 +1,22 @@
+import { systemClock } from '../../server/platform/clock.ts'
+import { openDatabase } from '../../server/platform/database.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createMetrics } from '../../server/platform/metrics.ts'
+import { defineJob, type Job, openQueue } from '../../server/platform/queue.ts'
+
+// Takes a job, says so, and never ends it: for a test that kills this process.
+const connectionString = process.argv[2]!
+const note = defineJob<{ text: string }>('note', { retryDelay: 1, retries: 3 })
+await openQueue({
+  connection: { connectionString },
+  db: openDatabase({ connection: { connectionString }, name: 'hanging', onError: () => {} }),
+  clock: systemClock,
+  log: createLog('silent'),
+  metrics: createMetrics(),
+  jobs: [note] as Job<object>[],
+  work: (worker) =>
+    worker.handle(note, async () => {
+      process.stdout.write('taken\n')
+      await new Promise(() => {})
+    }),
+})
