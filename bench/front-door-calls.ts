@@ -1,6 +1,7 @@
-import { createHmac, createSecretKey, hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checks } from '../server/access/front-door.ts'
+import { HmacKey } from '../server/access/hmac.ts'
 import type { PartnerKey } from '../server/access/keyring.ts'
 import { MemoryLimiter } from '../server/access/limits/memory.ts'
 import { limitsFor } from '../server/access/limits/table.ts'
@@ -10,13 +11,14 @@ import { parseJson } from '../server/platform/json.ts'
 
 // Calls the front door's own checks, without sockets, and prints the processor time of one call.
 const HIGH = { rate: 1e6, burst: 1e6, minute: 1e9, day: 1e9 }
-const secret = createSecretKey(Buffer.from('VFN_SK_a-secret-of-the-usual-length-for-benches-0000'))
+const secret = Buffer.from('VFN_SK_a-secret-of-the-usual-length-for-benches-0000')
+const hmacKey = new HmacKey(secret)
 const key: PartnerKey = {
   keyId: 'VFN_LIVE_ABCDEFGHJKMNPQRSTVWX',
   orgId: 'ORG_X',
   mode: 'live',
   scopes: new Set(['mandates:write']),
-  secrets: () => [secret],
+  secrets: () => [hmacKey],
   limits: limitsFor('live', { buckets: { key: HIGH, mandateWrites: HIGH, recruiter: HIGH } }),
   overrides: {},
   expiresAt: Number.POSITIVE_INFINITY,

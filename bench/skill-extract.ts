@@ -19,9 +19,9 @@ export async function run(): Promise<Row[]> {
   const texts = advertisements(labels)
   const megabytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6
 
-  const before = bytesInUse()
+  const before = await bytesInUse()
   const index = buildSkillIndexAtOnce(entries)
-  const held = (bytesInUse() - before) / 1e6
+  const held = ((await bytesInUse()) - before) / 1e6
   const ours = throughput(megabytes, () => {
     for (const text of texts) index.extract(text, 100)
   })

@@ -23,7 +23,7 @@ export const apis: Record<
       guardPartnerRoutes(app, context)
       skillRoutes(app, context)
       skillRequestRoutes(app, context)
-      lookupRoutes(app)
+      lookupRoutes(app, context)
     },
   },
   verification: {

@@ -1,13 +1,14 @@
-import { createSecretKey, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { seconds } from '../platform/clock.ts'
 import { type Detail, problem } from '../platform/problem.ts'
+import { HmacKey } from './hmac.ts'
 import type { PartnerKey } from './keyring.ts'
 import { CLOCK_WINDOW, clockDifference, isSigned, linesToSign } from './signature.ts'
 
 /** Stands in for the secret of an unknown key, so that finding out costs as much as a wrong signature. */
-const NOBODYS_SECRET = createSecretKey(randomBytes(50))
+const NOBODYS_SECRET = new HmacKey(randomBytes(50))
 
 /** Sets `request.caller`, or refuses: one answer for every cause. Answers at once but where keys must be fetched first. */
 export function authenticate(context: Context, request: FastifyRequest): undefined | Promise<void> {

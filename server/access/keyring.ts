@@ -1,8 +1,8 @@
-import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { Database } from '../platform/database.ts'
 import type { Listener } from '../platform/listener.ts'
 import type { Log } from '../platform/log.ts'
 import type { Vault } from '../platform/vault.ts'
+import { HmacKey } from './hmac.ts'
 import { hashSessionKey, type Mode, secretPurpose } from './keys.ts'
 import { type KeyLimits, type KeyOverrides, limitsFor } from './limits/table.ts'
 
@@ -12,7 +12,7 @@ export interface PartnerKey {
   orgId: string
   mode: Mode
   scopes: ReadonlySet<string>
-  secrets(now: number): KeyObject[]
+  secrets(now: number): HmacKey[]
   limits: KeyLimits
   overrides: KeyOverrides
   expiresAt: number
@@ -145,8 +145,8 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
     const overrides = row.limits as KeyOverrides
     const previousUntil = row.previous_secret_until?.getTime() ?? 0
     // Decrypted at the first use: most keys of a large deployment sleep.
-    let current: KeyObject | undefined
-    let previous: KeyObject | undefined
+    let current: HmacKey | undefined
+    let previous: HmacKey | undefined
     return {
       keyId: row.key_id,
       orgId: row.org_id,
@@ -165,7 +165,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
     }
 
     function secretKey(sealed: Buffer) {
-      return createSecretKey(Buffer.from(vault.open(sealed, secretPurpose(row.key_id))))
+      return new HmacKey(Buffer.from(vault.open(sealed, secretPurpose(row.key_id))))
     }
   }
 }

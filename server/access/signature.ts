@@ -1,4 +1,5 @@
-import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { hash } from 'node:crypto'
+import type { HmacKey } from './hmac.ts'
 
 /** What a partner's signature covers, as the server read it. */
 export interface SignedRequest {
@@ -20,19 +21,18 @@ export function linesToSign({ timestamp, method, target, onBehalfOf, idempotency
 }
 
 const SIGNATURE = /^v1=[0-9a-f]{64}$/
+const NO_SIGNATURE = Buffer.alloc(32)
 
 /**
  * Compares in constant time, against every secret that is valid. Node hands headers and addresses over as Latin-1, so
  * writing them back as Latin-1 restores the very bytes that were sent.
  */
-export function isSigned(lines: string, signature: string, secrets: KeyObject[]): boolean {
-  const given = SIGNATURE.test(signature) ? Buffer.from(signature.slice(3), 'hex') : Buffer.alloc(32)
+export function isSigned(lines: string, signature: string, secrets: HmacKey[]): boolean {
+  const wellFormed = SIGNATURE.test(signature)
+  const given = wellFormed ? Buffer.from(signature.slice(3), 'hex') : NO_SIGNATURE
   let matches = false
-  for (const secret of secrets) {
-    const expected = createHmac('sha256', secret).update(lines, 'latin1').digest()
-    matches = timingSafeEqual(given, expected) || matches
-  }
-  return matches && SIGNATURE.test(signature)
+  for (const secret of secrets) matches = secret.verifies(lines, given) || matches
+  return matches && wellFormed
 }
 
 /** Clocks may differ by this many seconds, to either side. */

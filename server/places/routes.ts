@@ -1,12 +1,14 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { listOf, success } from '../platform/answers.ts'
+import { readCursor, writeCursor } from '../platform/cursor.ts'
 import type { App } from '../platform/http.ts'
 import { unstorable } from '../platform/json.ts'
 import type { Detail } from '../platform/problem.ts'
 import { invalid, NOT_BLANK } from '../platform/validation.ts'
+import type { Vault } from '../platform/vault.ts'
 import { employmentTypes, shifts } from './choices.ts'
 import { countries } from './countries.ts'
-import { cursorAt, offsetOf } from './cursor.ts'
 import { locations } from './locations.ts'
 
 const Choice = Type.Object({ value: Type.String(), label: Type.String() })
@@ -37,13 +39,13 @@ const LocationQuery = Type.Object({
   ),
   pincode: Type.Optional(Type.String({ pattern: '^\\d{6}$', description: 'Only places with this pincode.' })),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
-  cursor: Type.Optional(Type.String({ maxLength: 100, description: 'The `next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: 'The `next_cursor` of the page before.' })),
 })
 
 const lookup = { scope: null, limit: 'reads' } as const
 
 /** Lists that a partner's forms are filled from. */
-export function lookupRoutes(app: App): void {
+export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
   // Read before the first call rather than during it.
   app.addHook('onReady', async () => {
     locations()
@@ -68,18 +70,16 @@ export function lookupRoutes(app: App): void {
     },
     async ({ query: { q, state: stateName, pincode, limit, cursor } }) => {
       const state = stateName === undefined ? undefined : locations().findState(stateName)
-      const question = [q, stateName, pincode]
-      const offset = cursor === undefined ? 0 : offsetOf(cursor, question)
+      const list = `locations ${JSON.stringify([q, stateName, pincode])}`
+      const offset = readCursor<number>(vault, list, cursor) ?? 0
       const details: Detail[] = []
       const fault = q === undefined ? undefined : unstorable(q)
       if (fault) details.push({ path: 'query.q', message: fault })
       if (stateName !== undefined && !state)
         details.push({ path: 'query.state', message: 'is not a state or union territory of India' })
-      if (offset === undefined)
-        details.push({ path: 'query.cursor', message: 'is not a cursor of this question; start again without it' })
-      if (offset === undefined || details.length > 0) throw invalid(details)
+      if (details.length > 0) throw invalid(details)
       const { items, more } = locations().find({ q, state, pincode }, offset, limit)
-      const next = more ? cursorAt(offset + limit, question) : null
+      const next = more ? writeCursor(vault, list, offset + limit) : null
       return { success: true as const, message: 'Locations', data: { items, next_cursor: next } }
     },
   )
@@ -96,7 +96,7 @@ export function lookupRoutes(app: App): void {
         response: { 200: success(listOf(Country)) },
       },
     },
-    async () => everything('Countries', countries()),
+    everything('Countries', countries()),
   )
 
   app.get(
@@ -111,7 +111,7 @@ export function lookupRoutes(app: App): void {
         response: { 200: success(listOf(Choice)) },
       },
     },
-    async () => everything('Employment types', employmentTypes),
+    everything('Employment types', employmentTypes),
   )
 
   app.get(
@@ -126,10 +126,13 @@ export function lookupRoutes(app: App): void {
         response: { 200: success(listOf(Choice)) },
       },
     },
-    async () => everything('Shifts', shifts),
+    everything('Shifts', shifts),
   )
 }
 
+/** Answers a list that never changes, written out once. */
 function everything<T>(message: string, items: T[]) {
-  return { success: true as const, message, data: { items, next_cursor: null } }
+  const json = JSON.stringify({ success: true, message, data: { items, next_cursor: null } })
+  return (_request: FastifyRequest, reply: FastifyReply) =>
+    void reply.type('application/json; charset=utf-8').send(json)
 }

@@ -11,7 +11,7 @@ import fastify, {
   type RawServerDefault,
 } from 'fastify'
 import { apiOfPath, errorAnswer, unexpectedProblem } from './envelope.ts'
-import { newId } from './ids.ts'
+import { randomCode } from './ids.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { type Detail, Problem, problem } from './problem.ts'
@@ -117,9 +117,17 @@ export function validateRequest(request: FastifyRequest, more: Detail[] = []): v
 
 const SANE_ID = /^[A-Za-z0-9._:-]{1,128}$/
 
+// Unique by the process's random part and a count; sortable ids would cost more than they are worth here.
+const processCode = randomCode(10)
+let requests = 0
+
+function nextRequestId(): string {
+  return `req_${processCode}${(requests++).toString(36).padStart(7, '0')}`
+}
+
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
-  return typeof given === 'string' && SANE_ID.test(given) ? given : newId('req_', Date.now())
+  return typeof given === 'string' && SANE_ID.test(given) ? given : nextRequestId()
 }
 
 const commonHeaders = {
@@ -183,7 +191,7 @@ function answerBadProtocol(error: Error & { code?: string; rawPacket?: Buffer },
     `HTTP/1.1 ${status} ${reasons[status] ?? 'Bad Request'}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(text)}`,
-    `x-request-id: ${newId('req_', Date.now())}`,
+    `x-request-id: ${nextRequestId()}`,
     ...Object.entries(commonHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ]

@@ -45,3 +45,15 @@ test('what an operator needs stays readable', () => {
   assert.equal(line.route, '/api/v1/partner/mandates/:mandate_id')
   assert.match(line.time, /^\d{4}-\d\d-\d\dT/)
 })
+
+test('what a driver hangs on its errors stays out', () => {
+  const error = Object.assign(new Error('terminated'), {
+    code: '57P01',
+    client: { secretKey: 12345, password: 'hunter2' },
+  })
+  const line = lineOf({ err: new Error('outer', { cause: error }) }, 'failed')
+  assert.ok(!/secretKey|hunter2/.test(line))
+  const { err } = JSON.parse(line)
+  assert.equal(err.message, 'outer')
+  assert.equal(err.cause.code, '57P01')
+})

@@ -17,6 +17,19 @@ export function redact(line: string): string {
     .replace(PHONE_NUMBERS, '[phone]')
 }
 
+/** Drivers hang whole connections, with their secrets, on their errors: only what tells the fault is logged. */
+function faultOf(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { name, message, stack, code, cause } = error as Error & { code?: string }
+  return {
+    type: name,
+    message,
+    ...(code ? { code } : {}),
+    stack,
+    ...(cause === undefined ? {} : { cause: faultOf(cause) }),
+  }
+}
+
 export function createLog(level: string, destination?: DestinationStream): Log {
   return pino(
     {
@@ -24,6 +37,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: faultOf },
       hooks: { streamWrite: redact },
     },
     destination ?? pino.destination({ dest: 1, sync: true }),

@@ -20,6 +20,8 @@ const skills = [
   { number: 14, name: 'LESS', aliases: [] },
   { number: 15, name: 'Spreadsheet', aliases: [] },
   { number: 16, name: 'Research and development', aliases: [] },
+  { number: 17, name: 'Arc welding', aliases: [] },
+  { number: 18, name: 'Cybersecurity', aliases: ['cybersecurity audit'] },
 ]
 const index = buildSkillIndexAtOnce(skills)
 
@@ -51,6 +53,7 @@ test('offsets count UTF-16 units, through emoji, Devanagari and combining marks'
 test('of overlapping mentions the longest stays', () => {
   assert.deepEqual(mentions('welding machine maintenance'), ['2:welding machine maintenance'])
   assert.deepEqual(mentions('welding machine operation').sort(), ['1:welding', '3:machine operation'])
+  assert.deepEqual(mentions('arc welding machine maintenance'), ['2:welding machine maintenance'])
 })
 
 test('plural, verb, hyphen and spelling variants are found', () => {
@@ -61,6 +64,8 @@ test('plural, verb, hyphen and spelling variants are found', () => {
     ['e commerce', '4:e commerce'],
     ['e-commerce', '4:e-commerce'],
     ['data-entry', '10:data-entry'],
+    ['cyber-security', '18:cyber-security'],
+    ['cyber-security audits', '18:cyber-security audits'],
     ['color mixing', '5:color mixing'],
     ['colours mixing', '5:colours mixing'],
     ['AC repairing', '13:AC repairing'],
@@ -133,6 +138,7 @@ test('a no elsewhere changes nothing', () => {
     'including but not limited to welding',
     'no less than two years of welding',
     'no plumbing, but welding',
+    'no plumbing but welding',
   ])
     assert.equal(score(text, 1), asked, text)
 })

@@ -38,13 +38,12 @@ export interface Labels {
   /** The words of label l are words[wordStarts[l]] up to words[wordStarts[l + 1]]. */
   wordStarts: Int32Array
   words: Int32Array
-  /** What parts each word from the one before it, as `Tokens` tells it. */
-  gaps: Uint8Array
 }
 
 const NOTE = /\s*[([][^)\]]*[)\]]\s*$/
 
-export function* buildLabels(given: readonly SkillEntry[]): Stepwise<Labels> {
+/** With the labels comes what parts each of their words from the one before it, as `Tokens` tells it. */
+export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: Labels; gaps: Uint8Array }> {
   const entries = [...given].sort((a, b) => a.number - b.number)
   yield
   const table = new WordTable()
@@ -99,7 +98,7 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<Labels> {
   yield
   const names = entries.map((entry) => entry.name)
   yield
-  return {
+  const labels = {
     vocabulary,
     numbers,
     names,
@@ -110,8 +109,8 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<Labels> {
     lengths: new Uint16Array(lengths.trimmed()),
     wordStarts: wordStarts.trimmed(),
     words: words.trimmed(),
-    gaps: new Uint8Array(gaps.trimmed()),
   }
+  return { labels, gaps: new Uint8Array(gaps.trimmed()) }
 }
 
 /** How a text is written. */

@@ -51,11 +51,15 @@ export class FormTable {
   }
 }
 
-/** Edges of a trie in one array: parent, number, child, label. */
+/**
+ * A trie over numbers. An edge is three numbers side by side: the node it leaves, the number it takes, and where it leads: to
+ * a node, or straight to a label (below zero) where nothing follows. Nodes have a label of their own.
+ */
 export class Trie {
-  nodes = 1
+  private nodes = 1
   private edges = 0
-  private slots = new Int32Array(4096 * 4)
+  private slots = new Int32Array(4096 * 3)
+  private labels = new Int32Array(1024)
   /** A bit for every edge: most words that follow a beginning lead nowhere, and these bits stay in the fast cache. */
   private readonly sieve = new Int32Array(2 ** 15)
 
@@ -68,67 +72,86 @@ export class Trie {
   /** The place of the edge, or -1. */
   step(parent: number, number: number): number {
     const { slots } = this
-    const mask = slots.length - 4
-    let slot = (mix(parent, number) << 2) & mask
+    const mask = slots.length / 3 - 1
+    let slot = mix(parent, number) & mask
     for (;;) {
-      const at = slots[slot]!
+      const at = slots[slot * 3]!
       if (at === 0) return -1
-      if (at === parent && slots[slot + 1] === number) return slot
-      slot = (slot + 4) & mask
+      if (at === parent && slots[slot * 3 + 1] === number) return slot * 3
+      slot = (slot + 1) & mask
     }
   }
 
+  /** The node that an edge leads to, or 0. */
   nodeAt(slot: number): number {
-    return this.slots[slot + 2]!
+    const target = this.slots[slot + 2]!
+    return Math.max(target, 0)
   }
 
+  /** The label that ends with an edge, or -1. */
   labelAt(slot: number): number {
-    return this.slots[slot + 3]!
+    const target = this.slots[slot + 2]!
+    return (target > 0 ? this.labels[target]! : -target) - 1
   }
 
   setLabel(slot: number, label: number): void {
-    this.slots[slot + 3] = label
+    const target = this.slots[slot + 2]!
+    if (target > 0) this.labels[target] = label + 1
+    else this.slots[slot + 2] = -1 - label
   }
 
-  /** The edge's place, made where there is none; a child is numbered once something follows it. */
+  newNode(): number {
+    if (this.nodes === this.labels.length) {
+      const labels = new Int32Array(this.nodes * 2)
+      labels.set(this.labels)
+      this.labels = labels
+    }
+    return this.nodes++
+  }
+
+  /** The node that an edge leads to, made where there is none. */
+  openNode(slot: number): number {
+    const target = this.slots[slot + 2]!
+    if (target > 0) return target
+    const node = this.newNode()
+    this.labels[node] = -target
+    this.slots[slot + 2] = node
+    return node
+  }
+
+  /** The edge's place, made where there is none. */
   extend(parent: number, number: number): number {
     const known = this.step(parent, number)
     if (known >= 0) return known
     this.edges++
     const bit = mix(parent, number) >>> 3
     this.sieve[(bit >>> 5) & 0x7fff]! |= 1 << (bit & 31)
-    return this.place(parent, number, 0, -1)
-  }
-
-  openNode(slot: number): number {
-    if (this.slots[slot + 2] === 0) this.slots[slot + 2] = this.nodes++
-    return this.slots[slot + 2]!
-  }
-
-  private place(parent: number, number: number, child: number, label: number): number {
-    const { slots } = this
-    const mask = slots.length - 4
-    let slot = (mix(parent, number) << 2) & mask
-    while (slots[slot] !== 0) slot = (slot + 4) & mask
-    slots[slot] = parent
-    slots[slot + 1] = number
-    slots[slot + 2] = child
-    slots[slot + 3] = label
-    return slot
+    return this.place(parent, number, 0)
   }
 
   /** Whether there may be no room for so many more edges. */
   isFull(more: number): boolean {
-    return (this.edges + more) * 6 > this.slots.length
+    return (this.edges + more) * 4 > this.slots.length
   }
 
   *grow(): Stepwise<void> {
     const old = this.slots
     this.slots = new Int32Array(old.length * 2)
-    for (let slot = 0; slot < old.length; slot += 4) {
-      if (old[slot] !== 0) this.place(old[slot]!, old[slot + 1]!, old[slot + 2]!, old[slot + 3]!)
-      if (slot % 65_536 === 0) yield
+    for (let slot = 0; slot < old.length; slot += 3) {
+      if (old[slot] !== 0) this.place(old[slot]!, old[slot + 1]!, old[slot + 2]!)
+      if (slot % 49_152 === 0) yield
     }
+  }
+
+  private place(parent: number, number: number, target: number): number {
+    const { slots } = this
+    const mask = slots.length / 3 - 1
+    let slot = mix(parent, number) & mask
+    while (slots[slot * 3] !== 0) slot = (slot + 1) & mask
+    slots[slot * 3] = parent
+    slots[slot * 3 + 1] = number
+    slots[slot * 3 + 2] = target
+    return slot * 3
   }
 }
 

@@ -141,8 +141,8 @@ function isDevanagari(unit: number): boolean {
 /** Longer labels are sentences; no text repeats them word by word. */
 const LONGEST = 10
 
-export function* buildMentions(labels: Labels, nearWords: NearWords): Stepwise<Mentions> {
-  const { vocabulary, wordStarts, words, gaps, kinds } = labels
+export function* buildMentions(labels: Labels, gaps: Uint8Array, nearWords: NearWords): Stepwise<Mentions> {
+  const { vocabulary, wordStarts, words, kinds } = labels
   const stems = new WordTable()
   const forms = new FormTable()
   const single: { word: string; label: number }[] = []
@@ -165,7 +165,7 @@ export function* buildMentions(labels: Labels, nearWords: NearWords): Stepwise<M
   const trie = new Trie()
   const firstNodes: number[] = []
   const insert = (row: number[], label: number) => {
-    firstNodes[row[0]!] ||= trie.nodes++
+    firstNodes[row[0]!] ||= trie.newNode()
     let node = firstNodes[row[0]!]!
     for (let i = 1; ; i++) {
       const slot = trie.extend(node, row[i]!)

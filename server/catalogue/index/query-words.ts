@@ -96,6 +96,12 @@ export class QueryWord {
     return found > 0 || this.required === 0
   }
 
+  /** The words that agree, best first; those that only begin with it are left to the range. */
+  byAgreement(): number[] {
+    const ids = this.exact < 0 ? this.near : [this.exact, ...this.near]
+    return [...ids].sort((a, b) => this.agreement(b) - this.agreement(a) || a - b)
+  }
+
   /** How many skills the word leads to, counted once for each word that leads there. */
   reachIn(postings: Postings): number {
     let reach = postings.starts[this.to]! - postings.starts[this.from]!

@@ -18,6 +18,7 @@ export class Ranking {
   readonly candidates: Int32Array
   kept = 0
   private readonly passed: Int32Array
+  private readonly points: Float32Array
   private sieves = 0
   private needed = 0
   private readonly counts = new Int32Array(BUCKETS)
@@ -28,6 +29,7 @@ export class Ranking {
     this.best = new Int32Array(entries)
     this.candidates = new Int32Array(entries)
     this.passed = new Int32Array(entries)
+    this.points = new Float32Array(entries)
   }
 
   begin(filter?: (entry: number) => boolean): void {
@@ -56,6 +58,33 @@ export class Ranking {
       }
     }
     this.kept = kept
+  }
+
+  /** Begins to count for another word of the query. */
+  nextTally(): void {
+    this.sieves++
+  }
+
+  /** Gives points to the skills of a stretch that have none for this word yet. */
+  tally(entries: Int32Array, from: number, to: number, points: number): void {
+    const { passed, candidates, points: sums, sieves } = this
+    for (let at = from; at < to; at++) {
+      const entry = entries[at]!
+      if (passed[entry] === sieves) continue
+      passed[entry] = sieves
+      if (sums[entry] === 0) candidates[this.kept++] = entry
+      sums[entry]! += points
+    }
+  }
+
+  /** Visits the skills that have points, and takes these away. */
+  eachTallied(visit: (entry: number, points: number) => void): void {
+    for (let i = 0; i < this.kept; i++) {
+      const entry = this.candidates[i]!
+      visit(entry, this.points[entry]!)
+      this.points[entry] = 0
+    }
+    this.kept = 0
   }
 
   put(entry: number, score: number, length: number): void {

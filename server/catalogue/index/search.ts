@@ -75,7 +75,7 @@ export class Search {
     else {
       for (const word of queryWords) word.reach = word.reachIn(this.postings)
       const scarcestFirst = [...queryWords].sort((a, b) => b.required - a.required || a.reach - b.reach)
-      if (partial) this.rankSome(scarcestFirst, queryWords)
+      if (partial) this.rankSome(queryWords)
       else this.rankAll(scarcestFirst, queryWords)
     }
     for (const word of queryWords) word.forget()
@@ -139,21 +139,25 @@ export class Search {
       candidates = ranking.kept
       if (candidates === 0) return
     }
-    for (let i = 0; i < candidates; i++) this.weigh(ranking.candidates[i]!, scarcestFirst, words, false)
+    for (let i = 0; i < candidates; i++) this.weigh(ranking.candidates[i]!, scarcestFirst, words)
   }
 
-  /** Skills that hold at least half of what was asked: they hold one of the scarcest words that make up the other half. */
-  private rankSome(scarcestFirst: QueryWord[], words: QueryWord[]): void {
-    const { ranking } = this
-    let left = words.reduce((sum, word) => sum + word.text.length, 0)
-    const half = left * PARTIAL
+  /** Skills that hold at least half of what was asked, under whatever labels: no need to look at these one by one. */
+  private rankSome(words: QueryWord[]): void {
+    const { ranking, postings, labels } = this
+    const { starts, entries } = postings
+    const asked = words.reduce((sum, word) => sum + word.text.length, 0)
     ranking.sieve(true)
-    for (const word of scarcestFirst) {
-      if (left < half) break
-      left -= word.text.length
-      this.eachStretch(word, (from, to) => ranking.keep(this.postings.entries, from, to))
+    for (const word of words) {
+      ranking.nextTally()
+      for (const id of word.byAgreement())
+        ranking.tally(entries, starts[id]!, starts[id + 1]!, (word.text.length * word.agreement(id)) / 100)
+      ranking.tally(entries, starts[word.from]!, starts[word.to]!, (word.text.length * PREFIX) / 100)
     }
-    for (let i = 0; i < ranking.kept; i++) this.weigh(ranking.candidates[i]!, scarcestFirst, words, true)
+    ranking.eachTallied((entry, agreed) => {
+      if (agreed / asked < PARTIAL) return
+      ranking.put(entry, (SCATTERED * PARTIAL * agreed) / asked, labels.lengths[labels.labelStarts[entry]!]!)
+    })
   }
 
   private eachStretch(word: QueryWord, visit: (from: number, to: number) => void): void {
@@ -163,7 +167,7 @@ export class Search {
   }
 
   /** Holds every label of a skill against all words of the query. */
-  private weigh(entry: number, scarcestFirst: QueryWord[], words: QueryWord[], partial: boolean): void {
+  private weigh(entry: number, scarcestFirst: QueryWord[], words: QueryWord[]): void {
     const { labelStarts, wordStarts, words: labelWords, lengths, kinds } = this.labels
     const first = labelStarts[entry]!
     const last = labelStarts[entry + 1]!
@@ -183,7 +187,7 @@ export class Search {
     }
     if (best === 0) {
       for (const word of words) word.lookIn(labelWords, wordStarts[first]!, wordStarts[last]!)
-      best = scoreScattered(words, partial)
+      best = scoreScattered(words)
       length = lengths[first]!
     }
     if (best > 0) this.ranking.put(entry, best, length)
@@ -208,17 +212,14 @@ function scoreLabel(words: QueryWord[], labelCount: number, length: number, kind
   return Math.min(BELOW_EXACT, (worth * agreed) / asked / 100)
 }
 
-/** The score of words that no single label holds all of. */
-function scoreScattered(words: QueryWord[], partial: boolean): number {
+/** The score of words that are all there, but under several labels. */
+function scoreScattered(words: QueryWord[]): number {
   let asked = 0
   let agreed = 0
-  let missing = 0
   for (const { text, found, required } of words) {
+    if (found === 0 && required) return 0
     asked += text.length
     agreed += (text.length * found) / 100
-    if (found === 0) missing += required
   }
-  if (missing === 0) return (SCATTERED * agreed) / asked
-  if (!partial || agreed / asked < PARTIAL) return 0
-  return (SCATTERED * PARTIAL * agreed) / asked
+  return (SCATTERED * agreed) / asked
 }

@@ -35,6 +35,14 @@ test('the order in which skills come does not matter', () => {
   }
 })
 
+test('of thousands of names that begin alike only the right one is found', () => {
+  const index = buildSkillIndexAtOnce(skills)
+  for (let i = 0; i < 300; i++) {
+    const numbers = index.extract(`weld pump ${i}`).map(({ number }) => number)
+    assert.deepEqual(numbers, i % 12 === 0 ? [i + 1] : [], String(i))
+  }
+})
+
 test('an empty catalogue answers nothing', () => {
   const empty = buildSkillIndexAtOnce([])
   assert.equal(empty.size, 0)

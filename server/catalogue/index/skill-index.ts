@@ -93,12 +93,12 @@ export function buildSkillIndexAtOnce(entries: readonly SkillEntry[]): SkillInde
 }
 
 function* build(entries: readonly SkillEntry[]): Stepwise<SkillIndex> {
-  const labels = yield* buildLabels(entries)
+  const { labels, gaps } = yield* buildLabels(entries)
   const postings = yield* buildPostings(labels)
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
   const weights = yield* weighStems(labels, postings)
-  const mentions = yield* buildMentions(labels, nearWords)
+  const mentions = yield* buildMentions(labels, gaps, nearWords)
   return new SkillIndex(
     labels,
     new Search(labels, postings, nearWords),
