@@ -85,7 +85,7 @@ test('places are found over HTTP', async (t) => {
       ['limit=0', 'query.limit', /at least 1/],
       ['limit=101', 'query.limit', /at most 100/],
       ['limit=ten', 'query.limit', /whole number/],
-      ['cursor=garbage', 'query.cursor', /not a cursor/],
+      ['cursor=garbage', 'query.cursor', /next_cursor of this list/],
     ]
     for (const [query, path, message] of bad) {
       const { status, body } = await get(`/locations?${query}`)
