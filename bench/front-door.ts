@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { printRows, type Row } from './rows.ts'
 
 /** What the front door (signature, limits, scope) costs a call with a body of 2 KB, in processor time. */
-export async function bench(): Promise<Row[]> {
+export async function run(): Promise<Row[]> {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [new URL('front-door-calls.ts', import.meta.url).pathname],
@@ -21,4 +21,4 @@ export async function bench(): Promise<Row[]> {
   ]
 }
 
-if (import.meta.main) printRows('front-door', await bench())
+if (import.meta.main) printRows('front-door', await run())

@@ -10,7 +10,7 @@ const CONNECTIONS = 50
 const TARGET = '/api/v1/partner/shifts'
 
 /** A trivial authenticated GET through everything, against servers that send the same bytes and do nothing else. */
-export async function bench(): Promise<Row[]> {
+export async function run(): Promise<Row[]> {
   const deployment = makeDeployment()
   const server = await deployment.start()
   try {
@@ -70,6 +70,6 @@ async function startPeer(kind: 'fastify' | 'node', body: string) {
 }
 
 if (import.meta.main) {
-  printRows('http', await bench())
+  printRows('http', await run())
   process.exit(0)
 }

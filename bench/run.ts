@@ -1,8 +1,12 @@
-import { bench as frontDoor } from './front-door.ts'
-import { bench as http } from './http.ts'
+import { run as frontDoor } from './front-door.ts'
+import { run as http } from './http.ts'
 import { run as rateLimits } from './rate-limits.ts'
 import { printRows, type Row } from './rows.ts'
-import { bench as startUp } from './start-up.ts'
+import { run as skillExtract } from './skill-extract.ts'
+import { run as skillQuality } from './skill-quality.ts'
+import { run as skillRoute } from './skill-route.ts'
+import { run as skillSearch } from './skill-search.ts'
+import { run as startUp } from './start-up.ts'
 
 // npm run bench                 all of them
 // npm run bench -- http         one
@@ -12,6 +16,10 @@ const benches: Record<string, () => Promise<Row[]>> = {
   http,
   'front-door': frontDoor,
   'rate-limits': rateLimits,
+  'skill-search': skillSearch,
+  'skill-extract': skillExtract,
+  'skill-quality': skillQuality,
+  'skill-route': skillRoute,
 }
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))

@@ -1,11 +1,12 @@
 /**
  * How good match and extract are on phrases and sentences of real advertisements, with ESCO as the catalogue. Match: whether the
  * skill that people gave a phrase is the first (hit@1) or among the first five (hit@5), and the share of such skills among five
- * (RP@5); how far its scores are from how often they are right. Extract: F1 of the spans that people marked. Prints a
- * table, or JSON with --json.
+ * (RP@5); how far its scores are from how often they are right. Extract: F1 of the spans that people marked; and, with the
+ * built-in catalogue, of the skills that job advertisements of our own writing ask for. Prints a table, or JSON with --json.
  */
 import type { SkillEntry } from '../server/catalogue/index/labels.ts'
 import { buildSkillIndexAtOnce, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
+import { advertisementRows } from './advertisement-quality.ts'
 import { printRows, type Row } from './rows.ts'
 import { builtIn, esco, hasSharedData, parseCsv, sharedFile } from './skill-catalogues.ts'
 
@@ -18,7 +19,10 @@ interface Question {
 
 export async function run(): Promise<Row[]> {
   if (!hasSharedData)
-    return [{ name: 'ESCO and the evaluation sets', value: 0, unit: '', note: 'not there: nothing to measure with' }]
+    return [
+      { name: 'ESCO and the evaluation sets', value: 0, unit: '', note: 'not there: only our own advertisements' },
+      ...advertisementRows(),
+    ]
   const skills = esco()
   const index = buildSkillIndexAtOnce(skills)
   const questions = readQuestions(skills)
@@ -48,6 +52,7 @@ export async function run(): Promise<Row[]> {
     ...calibrationRows(index, questions),
     ...spanRows('ESCO', index),
     ...spanRows('ESCO and our own', both),
+    ...advertisementRows(),
   ]
 }
 

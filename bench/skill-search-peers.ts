@@ -1,16 +1,22 @@
+import pg from 'pg'
 import type { SkillEntry } from '../server/catalogue/index/labels.ts'
+import { startCluster } from '../test/cluster.ts'
 import { peer } from './skill-catalogues.ts'
 import type { Finder } from './skill-search.ts'
 
-/** Search libraries over the same names and aliases, set up for beginnings and typos as their documentation advises. */
+/**
+ * Search libraries, and PostgreSQL's trigrams, over the same names and aliases, set up for beginnings and typos as their
+ * documentation advises.
+ */
 
 interface Peer {
   name: string
-  /** Undefined where the package is not installed. */
+  /** Undefined where the package or extension is not installed. */
   load: (entries: SkillEntry[]) => Promise<Finder | undefined>
 }
 
 const FIRST = 5
+const IDLE_MS = 5000
 // biome-ignore lint/suspicious/noExplicitAny: the packages are optional, so their types cannot be relied on
 type Package = any
 
@@ -69,6 +75,46 @@ async function uFuzzy(entries: SkillEntry[]): Promise<Finder | undefined> {
   }
 }
 
+/** A table of names and aliases with a GIN index, asked over a socket. */
+async function pgTrgm(entries: SkillEntry[]): Promise<Finder | undefined> {
+  const cluster = await startCluster()
+  const client = new pg.Client({ connectionString: cluster.url })
+  await client.connect()
+  const stop = async () => {
+    await client.end()
+    await cluster.stop()
+  }
+  try {
+    const { rowCount } = await client.query("select from pg_available_extensions where name = 'pg_trgm'")
+    if (rowCount === 0) {
+      await stop()
+      return undefined
+    }
+    await client.query('create extension pg_trgm; create table labels (label text not null, name text not null)')
+    const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases].map((label) => ({ label, name })))
+    await client.query('insert into labels select * from unnest($1::text[], $2::text[])', [
+      labels.map(({ label }) => label),
+      labels.map(({ name }) => name),
+    ])
+    await client.query('create index on labels using gin (label gin_trgm_ops)')
+    await client.query('vacuum analyze labels')
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  // Nobody tells a finder that it is no longer needed: the database ends when no query has come for a while.
+  const idle = setTimeout(stop, IDLE_MS)
+  return async (query) => {
+    idle.refresh()
+    const { rows } = await client.query<{ name: string }>({
+      name: 'nearest',
+      text: 'select name from labels where label % $1 order by similarity(label, $1) desc, label limit 40',
+      values: [query],
+    })
+    return [...new Set(rows.map(({ name }) => name))].slice(0, FIRST)
+  }
+}
+
 function namesOf(entries: SkillEntry[]): Map<number, string> {
   return new Map(entries.map(({ number, name }) => [number, name]))
 }
@@ -78,4 +124,5 @@ export const peers: Peer[] = [
   { name: 'FlexSearch', load: flexSearch },
   { name: 'Orama', load: orama },
   { name: 'uFuzzy', load: uFuzzy },
+  { name: 'pg_trgm', load: pgTrgm },
 ]

@@ -2,7 +2,7 @@ import { makeDeployment, residentMegabytes } from './deployment.ts'
 import { printRows, type Row } from './rows.ts'
 
 /** From nothing, and again: time until /readyz answers, and what the server holds when nobody calls. */
-export async function bench(): Promise<Row[]> {
+export async function run(): Promise<Row[]> {
   const deployment = makeDeployment()
   try {
     const first = await deployment.start()
@@ -34,4 +34,4 @@ export async function bench(): Promise<Row[]> {
   }
 }
 
-if (import.meta.main) printRows('start-up', await bench())
+if (import.meta.main) printRows('start-up', await run())

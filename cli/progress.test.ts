@@ -10,9 +10,11 @@ function stream(isTTY: boolean) {
 }
 
 test('a terminal sees a bar, drawn over and wiped at the end', () => {
+  let now = 0
   const terminal = stream(true)
-  const progress = showProgress('Writing', terminal)
+  const progress = showProgress('Writing', terminal, () => now)
   progress.at(500, 2000)
+  now = 99
   progress.at(501, 2000)
   progress.at(2000, 2000)
   progress.end()
@@ -25,7 +27,7 @@ test('a terminal sees a bar, drawn over and wiped at the end', () => {
 
 test('elsewhere there are plain lines, few of them', () => {
   const file = stream(false)
-  const progress = showProgress('Writing', file)
+  const progress = showProgress('Writing', file, () => 0)
   for (let done = 1; done <= 1000; done++) progress.at(done, 1000)
   progress.end()
   assert.deepEqual(file.written, ['Writing: 1,000 of 1,000\n'])

@@ -8,14 +8,18 @@ const WIDTH = 30
 const REDRAW = 100
 const LINE_EVERY = 2000
 
-export function showProgress(label: string, stream: NodeJS.WriteStream = process.stderr): Progress {
+export function showProgress(
+  label: string,
+  stream: NodeJS.WriteStream = process.stderr,
+  clock: () => number = () => performance.now(),
+): Progress {
   const bar = stream.isTTY === true
   const pause = bar ? REDRAW : LINE_EVERY
-  let shownAt = bar ? 0 : performance.now()
+  let shownAt = bar ? Number.NEGATIVE_INFINITY : clock()
   let drawn = false
   return {
     at(done, of) {
-      const now = performance.now()
+      const now = clock()
       if (now - shownAt < pause && done < of) return
       shownAt = now
       const counts = `${done.toLocaleString('en-US')} of ${of.toLocaleString('en-US')}`

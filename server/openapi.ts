@@ -82,6 +82,11 @@ export async function describeApis(): Promise<Record<Name, object>> {
   return made
 }
 
+interface Operation {
+  responses: object
+  parameters?: { required?: boolean; schema: { default?: unknown } }[]
+}
+
 async function describeApi(name: Name): Promise<object> {
   const { title, description, securitySchemes } = about[name]
   const app = fastify() as unknown as App
@@ -110,13 +115,15 @@ async function describeApi(name: Name): Promise<object> {
   )
   app.register(async (scope) => apis[name].routes(scope as App, {} as Context), { prefix: apis[name].base })
   await app.ready()
-  const described = (
-    app as unknown as { swagger(): { paths: Record<string, Record<string, { responses: object }>> } }
-  ).swagger()
+  const described = (app as unknown as { swagger(): { paths: Record<string, Record<string, Operation>> } }).swagger()
   for (const path of Object.values(described.paths)) {
     delete path.head
-    for (const operation of Object.values(path))
+    for (const operation of Object.values(path)) {
       Object.assign(operation.responses, { default: { $ref: '#/components/responses/Error' } })
+      for (const parameter of operation.parameters ?? []) {
+        if (parameter.schema.default !== undefined) parameter.required = false // the server fills it in
+      }
+    }
   }
   await app.close()
   return described

@@ -239,7 +239,8 @@ test('the order of checks: each refusal hides the later ones and charges nothing
   const off = await as(key).post('/things', {})
   assert.equal(off.status, 503)
   assert.equal(off.body.error.code, 'SERVICE_DISABLED')
-  assert.equal(off.headers.get('ratelimit-limit'), null)
+  assert.equal(off.headers.get('ratelimit-limit'), '300')
+  assert.equal(off.headers.get('ratelimit-remaining'), '300', 'nothing was charged')
   await context.db.transaction((tx) => switchService(tx, false, orgId))
   await context.keyring.refresh()
   // Limits before scope, scope before the schema, the schema before idempotency.

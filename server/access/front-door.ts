@@ -6,7 +6,7 @@ import { parseJson } from '../platform/json.ts'
 import { type Detail, problem } from '../platform/problem.ts'
 import { authenticate, textOfHeader } from './authentication.ts'
 import type { LimitClass } from './limits/table.ts'
-import { chargeLimits } from './rate-limits.ts'
+import { chargeLimits, tellLimits } from './rate-limits.ts'
 import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
@@ -83,10 +83,13 @@ function readWholeBody(_context: Context, request: FastifyRequest) {
   })
 }
 
-function requireService({ keyring }: Context, { caller }: FastifyRequest) {
-  if (keyring.serviceOff(caller.orgId)) {
-    throw problem('SERVICE_DISABLED', 'The operator has switched the partner API off; nothing was changed.')
-  }
+function requireService(context: Context, request: FastifyRequest, reply: FastifyReply) {
+  return context.keyring.serviceOff(request.caller.orgId) ? refuseService(context, request, reply) : undefined
+}
+
+async function refuseService(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  await tellLimits(context, request, reply)
+  throw problem('SERVICE_DISABLED', 'The operator has switched the partner API off; nothing was changed.')
 }
 
 function requireScope(_context: Context, { caller, routeOptions }: FastifyRequest) {

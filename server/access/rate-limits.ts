@@ -11,7 +11,7 @@ import { defineJob } from '../platform/queue.ts'
 import { callerAddress } from './address.ts'
 import { keepCounters } from './limit-counters.ts'
 import { FallbackLimiter } from './limits/fallback.ts'
-import type { Decision, Limiter, Rule } from './limits/limiter.ts'
+import type { Decision, Limiter, MinuteWindow, Rule } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory.ts'
 import type { LimitClass } from './limits/table.ts'
 
@@ -66,10 +66,26 @@ export function chargeLimits(
   return applyDecision(decided, limitClass, reply)
 }
 
+/** Tells how much is left without charging, for an answer that comes before the limits. */
+export async function tellLimits(
+  { limits, clock }: Context,
+  { caller, routeOptions }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  setHeaders(
+    await limits.limiter.minute(caller.keyId, caller.key.limits, routeOptions.config.limit!, clock.now()),
+    reply,
+  )
+}
+
+function setHeaders({ limit, remaining, reset }: MinuteWindow, reply: FastifyReply) {
+  reply.header('ratelimit-limit', limit)
+  reply.header('ratelimit-remaining', remaining)
+  reply.header('ratelimit-reset', reset)
+}
+
 function applyDecision(decision: Decision, limitClass: LimitClass, reply: FastifyReply): undefined {
-  reply.header('ratelimit-limit', decision.limit)
-  reply.header('ratelimit-remaining', decision.remaining)
-  reply.header('ratelimit-reset', decision.reset)
+  setHeaders(decision, reply)
   if (!decision.refused) return
   const wait = seconds(decision.retryAfter)
   const message =

@@ -8,8 +8,8 @@ test('the API reference opens in a browser and shows the three APIs', async (t) 
   const page = await newPage(t, { width: 1280, height: 900 })
   await page.goto(`${url}/docs`)
   await page.getByRole('heading', { name: 'Attestry partner API' }).first().waitFor({ timeout: 30_000 })
-  await page.getByText('Employment types').first().waitFor()
-  const text = await page.locator('body').innerText()
+  await page.getByText('Lookups').first().waitFor({ timeout: 30_000 })
+  const text = (await page.locator('body').textContent()) ?? ''
   for (const title of ['Partner API', 'Lookups']) assert.ok(text.includes(title), title)
   if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs.png` })
   for (const [slug, title] of [

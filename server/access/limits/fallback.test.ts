@@ -84,6 +84,20 @@ test('a call waits for an engine that hangs no longer than its patience', async 
   await limiter.close()
 })
 
+test('a call is counted once, also where the failure becomes known after patience ran out', async () => {
+  const shared = new Puppet()
+  const { limiter, switches, call } = open(shared as SharedLimiter, { probeEvery: 10_000 })
+  await limiter.ready
+  let fail = (_: Error) => {}
+  shared.decide = () => new Promise((_, reject) => (fail = reject)) as never
+  assert.equal((await call()).remaining, 29)
+  fail(new Error('too late'))
+  await pause(5)
+  assert.equal((await call()).remaining, 28)
+  assert.deepEqual(switches, ['memory: no answer within 30 ms'])
+  await limiter.close()
+})
+
 test('it returns by itself, and reports that', async () => {
   const shared = new Puppet()
   const { limiter, switches, call } = open(shared as SharedLimiter)

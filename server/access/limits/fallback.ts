@@ -1,4 +1,4 @@
-import type { Decision, Limited, Limiter, Maybe, Refusal, Rule, Standings } from './limiter.ts'
+import type { Decision, Limited, Limiter, Maybe, MinuteWindow, Refusal, Rule, Standings } from './limiter.ts'
 import type { KeyLimits, LimitClass } from './table.ts'
 
 /** The engine that is shared, as far as this needs to know it. */
@@ -46,6 +46,10 @@ export class FallbackLimiter implements Limiter {
 
   decide(key: string, limits: KeyLimits, limitClass: LimitClass, recruiter: string | undefined, now: number) {
     return this.#ask<Decision>((engine) => engine.decide(key, limits, limitClass, recruiter, now))
+  }
+
+  minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number) {
+    return this.#ask<MinuteWindow>((engine) => engine.minute(key, limits, limitClass, now))
   }
 
   browsePage(key: string, limits: KeyLimits, now: number) {

@@ -62,6 +62,21 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       assert.deepEqual(passedIn, [470, 470, 470])
     })
 
+    test('the minute window can be looked at without charging it', async () => {
+      const key = keyOf(limiter)
+      await key.many(3, 'mandateWrites', NOW)
+      const seen = await limiter.minute(key.id, key.limits, 'mandateWrites', NOW)
+      assert.deepEqual([seen.limit, seen.remaining], [300, 297])
+      assert.deepEqual(await limiter.minute(key.id, key.limits, 'mandateWrites', NOW), seen)
+      assert.equal((await key.call('mandateWrites', NOW)).remaining, 296)
+      assert.equal((await limiter.minute(key.id, key.limits, 'reads', NOW)).remaining, 1200)
+      assert.equal((await limiter.minute(key.id, key.limits, 'mandateWrites', NOW + MINUTE)).remaining, 300)
+      const early = await limiter.minute(key.id, key.limits, 'mandateWrites', NOW - 500)
+      assert.deepEqual([early.remaining, early.reset], [296, 61])
+      const corrected = await limiter.minute(key.id, key.limits, 'mandateWrites', NOW - HOUR - 500)
+      assert.deepEqual([corrected.remaining, corrected.reset], [296, 1])
+    })
+
     test('the whole key has a bucket: what it refuses charges no other', async () => {
       const key = keyOf(limiter)
       const all = await Promise.all(
@@ -331,6 +346,13 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       )
       assert.equal(passed(decisions), 4)
       assert.equal(decisions[0]!.remaining, 94)
+      // A day that had no limit was not counted.
+      await key.many(5, 'reads', NOW)
+      const daily = limitsFor('live', { buckets: { reads: { day: 2 } } })
+      const reads = await Promise.all(
+        Array.from({ length: 4 }, () => limiter.decide(key.id, daily, 'reads', undefined, NOW)),
+      )
+      assert.equal(passed(reads), 2)
     })
   })
 }

@@ -20,6 +20,9 @@ export interface Limiter {
     now: number,
   ): Maybe<Decision>
 
+  /** The minute window of a class as it stands, for an answer that comes before the limits; charges nothing. */
+  minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Maybe<MinuteWindow>
+
   /** One page of the catalogue is about to be browsed. One page too many within the hour starts the cooldown. */
   browsePage(key: string, limits: KeyLimits, now: number): Maybe<Refusal | undefined>
 
@@ -39,11 +42,14 @@ export interface Limiter {
   close(): Maybe<void>
 }
 
-export interface Decision {
+export interface Decision extends MinuteWindow {
   refused: 'RATE_LIMITED' | 'COOLDOWN' | undefined
   /** Whole seconds until the call could pass; 0 where it passed. */
   retryAfter: number
-  /** The minute window of the call's class, for the RateLimit headers; `reset` in seconds. */
+}
+
+/** The minute window of the call's class, for the RateLimit headers; `reset` in seconds. */
+export interface MinuteWindow {
   limit: number
   remaining: number
   reset: number

@@ -1,7 +1,7 @@
 import { BUCKET_WORDS, BucketView } from './bucket-view.ts'
 import { Fingerprint } from './fingerprint.ts'
 import { KeyState, type SavedRow } from './key-state.ts'
-import type { Decision, Limited, Limiter, Refusal, Rule, Standings } from './limiter.ts'
+import type { Decision, Limited, Limiter, MinuteWindow, Refusal, Rule, Standings } from './limiter.ts'
 import { MemoryCallers } from './memory-callers.ts'
 import { shortName } from './names.ts'
 import { Records } from './records.ts'
@@ -91,6 +91,14 @@ export class MemoryLimiter implements Limiter {
       remaining: Math.max(0, limit - this.#class.minuteCount),
       reset: seconds(this.#class.minuteEnd - now),
     }
+  }
+
+  minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MinuteWindow {
+    const { a, b } = this.#fingerprint.of(key)
+    const part = this.#fingerprint.part(a, b, PART[limitClass])
+    this.#class.look(this.#keys, part.a, part.b, limits.buckets[limitClass], now, minuteOf(now), dayOf(now))
+    const { limit, remaining, reset } = this.#answer(undefined, 0, limits, limitClass, now)
+    return { limit, remaining, reset }
   }
 
   browsePage(key: string, limits: KeyLimits, now: number): Refusal | undefined {

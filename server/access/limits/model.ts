@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
-import type { Decision, Limited, Limiter, Refusal, Rule, Standings } from './limiter.ts'
+import type { Decision, Limited, Limiter, MinuteWindow, Refusal, Rule, Standings } from './limiter.ts'
 import type { Bucket, KeyLimits, LimitClass } from './table.ts'
 
 /**
@@ -129,6 +129,16 @@ export class ModelLimiter implements Limiter {
     }
     for (const meter of meters) meter.count(now)
     return answer(undefined, 0)
+  }
+
+  minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MinuteWindow {
+    const minute = this.#bucket(`${key} ${limitClass}`, limits.buckets[limitClass])[1]!
+    minute.settle(now)
+    return {
+      limit: limits.buckets[limitClass].minute,
+      remaining: minute.remaining(),
+      reset: Math.ceil(minute.reset(now) / 1000),
+    }
   }
 
   browsePage(key: string, limits: KeyLimits, now: number): Refusal | undefined {

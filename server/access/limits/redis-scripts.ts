@@ -1,7 +1,7 @@
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import { cooldownLength, TOP_LEVEL } from './cooldown.ts'
 import { REFUSALS_BEFORE_COOLDOWN } from './limiter.ts'
-import { BUCKET_NAMES, TOKEN } from './table.ts'
+import { BUCKET_NAMES, type BucketName, TOKEN } from './table.ts'
 import { DAY_SLACK, dayStart, SLACK } from './windows.ts'
 
 /**
@@ -12,6 +12,14 @@ import { DAY_SLACK, dayStart, SLACK } from './windows.ts'
 
 /** The place of each bucket within a partner key's value. */
 export const PLACE = Object.fromEntries(BUCKET_NAMES.map((name, i) => [name, i]))
+
+/** What one bucket takes within the value: two times, two windows, two counts. */
+export const BUCKET_BYTES = 32
+
+/** Where the bucket of a class starts, from 0. */
+export function bucketStart(limitClass: BucketName): number {
+  return 16 + BUCKET_BYTES * PLACE[limitClass]!
+}
 
 export const SHARED = `
 local TOKEN, SLACK, DAY_SLACK, MINUTE, HOUR, DAY = ${TOKEN}, ${SLACK}, ${DAY_SLACK}, ${MINUTE}, ${HOUR}, ${DAY}

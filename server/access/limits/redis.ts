@@ -5,6 +5,7 @@ import {
   type Decision,
   type Limited,
   type Limiter,
+  type MinuteWindow,
   MOST_LISTED,
   type Refusal,
   type Rule,
@@ -12,9 +13,9 @@ import {
 } from './limiter.ts'
 import { digestOf, shortName } from './names.ts'
 import { CALLER, LIST_LIMITED } from './redis-caller-scripts.ts'
-import { BROWSE_PAGE, DECIDE, PLACE, SEE_SKILLS } from './redis-scripts.ts'
+import { BROWSE_PAGE, BUCKET_BYTES, bucketStart, DECIDE, PLACE, SEE_SKILLS } from './redis-scripts.ts'
 import type { Bucket, KeyLimits, LimitClass } from './table.ts'
-import { DAY_SLACK, SLACK, seconds } from './windows.ts'
+import { DAY_SLACK, minuteOf, SLACK, seconds } from './windows.ts'
 
 class Script<Answer> {
   readonly lua: string
@@ -116,6 +117,20 @@ export class RedisLimiter implements Limiter {
       remaining: Math.max(0, limit - count),
       reset: seconds(reset),
     }
+  }
+
+  async minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Promise<MinuteWindow> {
+    const start = bucketStart(limitClass)
+    const bucket = await this.#redis.getrangeBuffer(this.#tag(key), start, start + BUCKET_BYTES - 1)
+    const { minute: limit } = limits.buckets[limitClass]
+    let minute = minuteOf(now)
+    let count = 0
+    if (bucket.length === BUCKET_BYTES && bucket.readUInt32LE(16) >= minute) {
+      count = bucket.readUInt32LE(20)
+      // A clock that ran back a little stays in the later minute.
+      if (bucket.readUInt32LE(16) * MINUTE - now <= SLACK) minute = bucket.readUInt32LE(16)
+    }
+    return { limit, remaining: Math.max(0, limit - count), reset: seconds((minute + 1) * MINUTE - now) }
   }
 
   async browsePage(key: string, limits: KeyLimits, now: number): Promise<Refusal | undefined> {
