@@ -64,7 +64,7 @@ function request(): FastifyRequest {
 async function call(read: boolean) {
   const one = request()
   for (const check of door) {
-    const pending = check(context, one, reply)
+    const pending = check(context, one, reply, one.routeOptions.config)
     if (pending) await pending
   }
   if (read) parseJson(one.rawBody)

@@ -134,7 +134,7 @@ test('limits of a key: shown, changed by single numbers, reset', async (t) => {
   assert.equal(people.limits.people_per_day, 20_000)
   assert.equal(people.limits.classes.mandateWrites.per_minute, 500)
   assert.deepEqual((await json('key', 'limits', key_id, '--reset')).limits, before.limits)
-  assert.match((await cli('key', 'limits', key_id, '--per-minute', '5')).stderr, /--class goes with/)
+  assert.match((await cli('key', 'limits', key_id, '--per-minute', '5')).stderr, /Name the class with --class/)
   assert.match((await cli('key', 'limits', key_id)).stdout, /CLASS +PER SECOND/)
 })
 

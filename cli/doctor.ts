@@ -74,14 +74,14 @@ async function examineRedis({ redisUrl }: Config, add: Add) {
 }
 
 async function examineMail({ smtpUrl }: Config, add: Add) {
-  if (!smtpUrl) return add('mail', 'ok', 'SMTP_URL is not set; mails are kept in the database')
+  if (!smtpUrl) return add('mail', 'ok', 'not configured')
   const fault = await reachable(smtpUrl, { 'smtp:': 587, 'smtps:': 465 })
   if (fault) add('mail', 'failed', `the mail server cannot be reached: ${fault}`)
   else add('mail', 'ok', 'the mail server can be reached')
 }
 
 async function examineAi({ ai }: Config, add: Add) {
-  if (!ai) return add('ai', 'ok', 'AI_BASE_URL is not set; the built-in question writer serves')
+  if (!ai) return add('ai', 'ok', 'not configured')
   const fault = await reachable(ai.baseUrl, { 'http:': 80, 'https:': 443 })
   if (fault) add('ai', 'failed', `the endpoint cannot be reached: ${fault}`)
   else add('ai', 'ok', `the endpoint can be reached; model ${ai.model}`)

@@ -58,7 +58,7 @@ function readChange(options: Options) {
   if (some !== (options.class !== undefined)) {
     throw problem(
       'VALIDATION_FAILED',
-      '--class goes with at least one of --per-second, --burst, --per-minute, --per-day.',
+      'Name the class with --class, and what to change with --per-second, --burst, --per-minute or --per-day.',
     )
   }
   if (options.reset) {
@@ -89,11 +89,16 @@ function describe(keyId: string, mode: Mode, limits: KeyLimits) {
     const { rate, burst, minute, day } = limits.buckets[name]
     return [name, rate, burst, minute, Number.isFinite(day) ? day : '-']
   })
+  const cramped = BUCKET_NAMES.filter((name) => limits.buckets[name].rate * 60 < limits.buckets[name].minute / 2)
   return [
     `${keyId} (${mode})`,
     '',
     table(['CLASS', 'PER SECOND', 'BURST', 'PER MINUTE', 'PER DAY'], rows, ''),
     '',
     `People contacted a day: ${limits.peoplePerDay}. Different skills read a day: ${limits.skillsPerDay}. Browse pages an hour: ${limits.browsePagesPerHour}.`,
+    ...cramped.map(
+      (name) =>
+        `Note: ${limits.buckets[name].rate} a second let at most ${Math.floor(limits.buckets[name].rate * 60 + limits.buckets[name].burst)} calls of ${name} through in a minute; raise --per-second and --burst too.`,
+    ),
   ].join('\n')
 }

@@ -59,7 +59,7 @@ export function keyCommand(): Command {
             row.kind === 'partner' ? shortScopes(row.scopes) : '-',
             row.created_at,
           ]),
-          `${options.org} has no keys yet. Make one: attestry key create --org ${options.org} --mode test`,
+          `${options.org} has no keys yet. Make one: npx attestry key create --org ${options.org} --mode test`,
         ),
       )
     })

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import about from '../package.json' with { type: 'json' }
 import { ConfigError } from '../server/config.ts'
 import { Problem } from '../server/platform/problem.ts'
 import { doctorCommand } from './doctor.ts'
@@ -13,6 +14,7 @@ import { skillsCommand } from './skills.ts'
 
 const program = new Command('attestry')
   .description('Manages an Attestry deployment. Works beside a running server; changes are in force at once.')
+  .version(about.version)
   .option('--json', 'print JSON for machines instead of tables for people')
   .showHelpAfterError('(attestry --help, or --help after a command, tells what there is)')
   .configureHelp({ sortSubcommands: false })
@@ -23,9 +25,9 @@ Where the data is:
   the embedded database in DATA_DIR (default ./.attestry), or the one that DATABASE_URL names.
 
 To begin with:
-  $ attestry org create --name "Acme Staffing"
-  $ attestry key create --org ORG_… --mode test
-  $ attestry request GET /shifts`,
+  $ npx attestry org create --name "Acme Staffing"
+  $ npx attestry key create --org ORG_… --mode test
+  $ npx attestry request GET /shifts`,
   )
 
 for (const command of [

@@ -32,7 +32,7 @@ export function masterKeyCommand(): Command {
           [
             `MASTER_KEY=${text}`,
             '',
-            'Both keys work now. Set the new one everywhere, restart, then run: attestry master-key finish',
+            'Both keys work now. Set the new one everywhere, restart, then run: npx attestry master-key finish',
           ].join('\n'),
         )
       }

@@ -22,7 +22,7 @@ export function orgCommand(): Command {
           `${facts([
             ['Organisation', made.org_id],
             ['Name', made.name],
-          ])}\n\nNext: attestry key create --org ${made.org_id} --mode test`,
+          ])}\n\nNext: npx attestry key create --org ${made.org_id} --mode test`,
       )
     })
 
@@ -35,7 +35,7 @@ export function orgCommand(): Command {
         table(
           ['ORGANISATION', 'NAME', 'PARTNER API', 'CREATED'],
           all.map((row) => [row.org_id, row.name, row.service_off ? 'off' : 'on', row.created_at]),
-          'There are no organisations yet. Make one: attestry org create --name NAME',
+          'There are no organisations yet. Make one: npx attestry org create --name NAME',
         ),
       )
     })

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { readDemoKeys } from '../server/access/demo.ts'
+import { readAddress, readDemoKeys } from '../server/access/demo.ts'
 import type { Environment } from '../server/config.ts'
 
 /** Where signed calls go and the key that signs them. */
@@ -22,9 +22,10 @@ export async function readProfile(env: Environment): Promise<Profile> {
     throw new Error('set both ATTESTRY_KEY_ID and ATTESTRY_SECRET, or neither')
   const saved = await readSaved(profilePath(env))
   if (saved) return { ...saved, ...(baseUrl ? { baseUrl } : {}) }
-  const demo = await readDemoKeys(resolve(env.DATA_DIR || '.attestry'))
+  const dataDir = resolve(env.DATA_DIR || '.attestry')
+  const demo = await readDemoKeys(dataDir)
   if (demo)
-    return { baseUrl: baseUrl ?? `http://127.0.0.1:${env.PORT || 8080}`, keyId: demo.key_id, secret: demo.secret }
+    return { baseUrl: baseUrl ?? (await readAddress(dataDir)) ?? LOCAL, keyId: demo.key_id, secret: demo.secret }
   throw new Error(
     'there is no key to sign with: set ATTESTRY_KEY_ID and ATTESTRY_SECRET, or run this where the server was first started',
   )

@@ -14,7 +14,7 @@ export function requestCommand(): Command {
   return new Command('request')
     .description('make a signed call to the partner API and print the answer')
     .argument('<method>', 'GET, POST, PUT or DELETE', method)
-    .argument('<path>', 'such as /mandates?limit=5; the base path is added')
+    .argument('<path>', 'such as /skills/search?q=welding; the base path is added')
     .option('--data <json>', 'the body', json)
     .option('--on-behalf-of <recruiter>', 'the recruiter for whom the call is made')
     .option('--idempotency-key <key>', 'so that a retry does nothing twice')
@@ -29,8 +29,8 @@ The key is taken from, in this order:
   3. the demo keys that the first start left in DATA_DIR
 
 Examples:
-  $ attestry request GET /shifts
-  $ attestry request GET '/countries' --on-behalf-of asha@example.com -i
+  $ npx attestry request GET /shifts
+  $ npx attestry request GET '/countries' --on-behalf-of asha@example.com -i
 
 The exit code is 0 for a 2xx answer and 1 for any other.`,
     )

@@ -51,8 +51,9 @@ export function buildApp(context: Context, draining: () => boolean = () => false
   }
   app.register(async (scope) => {
     healthRoutes(scope as App, { db: context.db, metrics: context.metrics, draining })
+    scope.get('/', async (_request, reply) => reply.redirect('/docs/', 302))
     docsRoutes(scope as App)
-    scope.addHook('preValidation', async (request) => validateRequest(request))
+    scope.addHook('preValidation', async (request) => validateRequest(request, request.routeOptions.config))
   })
   return app
 }
@@ -64,6 +65,6 @@ function readJsonBodies(app: App) {
   app.addHook('preValidation', async (request) => {
     if (request.is404) return
     if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
-    validateRequest(request)
+    validateRequest(request, request.routeOptions.config)
   })
 }

@@ -1,21 +1,23 @@
 import { relative } from 'node:path'
-import { type DemoKeys, demoFile } from './access/demo.ts'
+import { type Demo, demoFile } from './access/demo.ts'
 import type { Context } from './context.ts'
 
 /** What a person sees when the server is up. */
-export function banner({ config }: Pick<Context, 'config'>, demo: DemoKeys | undefined): string {
+export function banner({ config }: Pick<Context, 'config'>, demo: Demo | undefined, terminal: boolean): string {
   const url = config.publicUrl!
   const lines = ['', `  Attestry is running at ${url}`, '']
   lines.push(`    API reference   ${url}/docs/`)
   if (!config.databaseUrl) lines.push(`    Data            ${shown(config.dataDir)} (embedded PostgreSQL)`)
   if (demo) {
+    const { key_id, secret, session_key } = demo.keys
+    // Shown when they are made and to a person at a terminal; a log file that collects restarts must not collect them.
+    const secrets = demo.fresh || terminal
     lines.push(
       '',
       `  Keys of the demo organisation, for TEST data only (kept in ${shown(demoFile(config.dataDir))}):`,
       '',
-      `    Partner key     ${demo.key_id}`,
-      `    Secret          ${demo.secret}`,
-      `    Session key     ${demo.session_key}`,
+      `    Partner key     ${key_id}`,
+      ...(secrets ? [`    Secret          ${secret}`, `    Session key     ${session_key}`] : []),
       '',
       '  A first signed call, to paste into another terminal in this folder:',
       '',

@@ -30,7 +30,10 @@ export function docsRoutes(app: App): void {
 
   app.get('/docs/', async (_request, reply) => {
     const { page, policy } = await reference()
-    return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(page)
+    return reply
+      .type('text/html; charset=utf-8')
+      .headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' })
+      .send(page)
   })
 
   app.get('/docs/js/scalar.js', async (_request, reply) => {

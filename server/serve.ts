@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { demoKeys } from './access/demo.ts'
+import { demoKeys, keepAddress } from './access/demo.ts'
 import { buildApp } from './app.ts'
 import { banner } from './banner.ts'
 import type { Config } from './config.ts'
@@ -24,7 +24,8 @@ export async function serve(config: Config): Promise<void> {
   const stopAnnouncing = await announceProcess({
     ...context,
     roles: config.roles,
-    sharedLimits: config.redisUrl !== undefined,
+    // The embedded database has one server at a time.
+    sharedLimits: config.redisUrl !== undefined || config.databaseUrl === undefined,
   })
   const demo = await demoKeys(context)
   // A worker listens too: its health and figures are asked for like the api's.
@@ -33,8 +34,10 @@ export async function serve(config: Config): Promise<void> {
     throw listenError(error, config)
   })
   const { port } = app.server.address() as AddressInfo
-  context.config.publicUrl ??= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-  process.stdout.write(banner(context, demo))
+  const localUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  context.config.publicUrl ??= localUrl
+  if (demo) await keepAddress(config.dataDir, localUrl)
+  process.stdout.write(banner(context, demo, process.stdout.isTTY === true))
 
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))

@@ -1,4 +1,4 @@
-import { open, readFile, rename } from 'node:fs/promises'
+import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../context.ts'
 import { createPartnerKey, createSessionKey } from './keys.ts'
@@ -13,19 +13,37 @@ export interface DemoKeys {
   session_key: string
 }
 
+export interface Demo {
+  keys: DemoKeys
+  /** Made by this very start. */
+  fresh: boolean
+}
+
 /** Only on the embedded database, and only while it is empty; later starts find them in DATA_DIR. */
-export async function demoKeys({ config, db, vault, clock }: Context): Promise<DemoKeys | undefined> {
+export async function demoKeys({ config, db, vault, clock }: Context): Promise<Demo | undefined> {
   if (config.databaseUrl) return undefined
   const path = demoFile(config.dataDir)
-  await db.transaction(async (tx) => {
-    if ((await listOrganisations(tx)).length > 0) return
+  const fresh = await db.transaction(async (tx) => {
+    if ((await listOrganisations(tx)).length > 0) return false
     const { org_id } = await createOrganisation(tx, 'Demo organisation', clock)
     const partner = await createPartnerKey(tx, vault, clock, { orgId: org_id, mode: 'test', scopes: [...scopes] })
     const session = await createSessionKey(tx, clock, { orgId: org_id, mode: 'test' })
     // Written before the commit: a crash in between leaves a file that the next start overwrites, never keys that nobody knows.
     await writePrivately(path, { org_id, key_id: partner.keyId, secret: partner.secret, session_key: session.key })
+    return true
   })
-  return readDemoKeys(config.dataDir)
+  const keys = await readDemoKeys(config.dataDir)
+  return keys && { keys, fresh }
+}
+
+/** Leaves word of where the server listens, for commands in the same folder. */
+export async function keepAddress(dataDir: string, url: string): Promise<void> {
+  await writeFile(join(dataDir, 'address'), `${url}\n`, { mode: 0o600 })
+}
+
+export async function readAddress(dataDir: string): Promise<string | undefined> {
+  const text = await readFile(join(dataDir, 'address'), 'utf8').catch(() => undefined)
+  return text?.trim()
 }
 
 export function demoFile(dataDir: string) {

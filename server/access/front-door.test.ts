@@ -479,3 +479,35 @@ test('everything that is wrong is told at once: path, query, headers and body', 
   )
   assert.match(body.error.message, /^5 things are wrong/)
 })
+
+test('more violations than can be listed are still violations', async (t) => {
+  const { as, key, context } = await startThings(t)
+  const junk = Array.from({ length: 12_000 }, (_, index) => `"${index.toString(36)}x":1`).join(',')
+  for (const name of ['"fine"', '""', '5', `"${'y'.repeat(50_000)}"`]) {
+    const { status, body } = await as(key).post('/things', `{"name":${name},${junk}}`)
+    assert.equal(status, 400, name.slice(0, 10))
+    assert.equal(body.error.code, 'VALIDATION_FAILED')
+    assert.ok(body.error.details.length > 0 && body.error.details.length <= 1000)
+  }
+  assert.equal(await countThings(context), 0)
+})
+
+test('a small request cannot make a huge answer', async (t) => {
+  const { as, key } = await startThings(t)
+  const body = `{"name":"x","${'k'.repeat(12_000)}":[${Array(15_000).fill('"\\u0000"').join(',')}]}`
+  const answer = await as(key).post('/things', body)
+  assert.equal(answer.status, 400)
+  assert.ok(JSON.stringify(answer.body).length < 100_000)
+})
+
+test('texts that cannot be stored are told together with everything else, and refused in queries too', async (t) => {
+  const { as, key } = await startThings(t)
+  const both = await as(key).post('/things', '{"name":"a\\u0000b","colour":1}')
+  assert.deepEqual(
+    both.body.error.details.map(({ path }: { path: string }) => path),
+    ['colour', 'name'],
+  )
+  const query = await as(key).get('/skills/search?q=wel%00ding')
+  assert.equal(query.status, 400)
+  assert.deepEqual(query.body.error.details, [{ path: 'query.q', message: 'must not hold a NUL character' }])
+})

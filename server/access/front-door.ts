@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { hasBody, NO_BODY, readBody } from '../platform/body.ts'
 import { type App, validateRequest } from '../platform/http.ts'
@@ -20,7 +20,12 @@ declare module 'fastify' {
   }
 }
 
-type Check = (context: Context, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>
+type Check = (
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: FastifyContextConfig,
+) => void | Promise<void>
 
 /**
  * The order in which a partner call is examined. What an early check refuses never reaches a later one, and is charged
@@ -47,13 +52,14 @@ export function guardPartnerRoutes(app: App, context: Context): void {
     }
   })
   app.addHook('preParsing', (request, reply, payload, done) => {
+    const { config } = request.routeOptions // made anew at every look
     next(0)
 
     /** Most checks answer at once; only those that wait for something cost a turn. */
     function next(first: number) {
       try {
         for (let at = first; at < checks.length; at++) {
-          const pending = checks[at]!(context, request, reply)
+          const pending = checks[at]!(context, request, reply, config)
           if (pending) return void pending.then(() => next(at + 1), done)
         }
       } catch (error) {
@@ -68,7 +74,7 @@ export function guardPartnerRoutes(app: App, context: Context): void {
 }
 
 function requireHttps({ config }: Context, request: FastifyRequest) {
-  if (config.requireHttps && request.protocol !== 'https') {
+  if (config.requireHttps && request.protocol.toLowerCase() !== 'https') {
     throw problem('HTTPS_REQUIRED', 'The partner API is served over HTTPS only.')
   }
 }
@@ -92,25 +98,29 @@ async function refuseService(context: Context, request: FastifyRequest, reply: F
   throw problem('SERVICE_DISABLED', 'The operator has switched the partner API off; nothing was changed.')
 }
 
-function requireScope(_context: Context, { caller, routeOptions }: FastifyRequest) {
-  const { scope } = routeOptions.config
+function requireScope(
+  _context: Context,
+  { caller }: FastifyRequest,
+  _reply: FastifyReply,
+  { scope }: FastifyContextConfig,
+) {
   if (scope && !caller.key.scopes.has(scope)) {
     throw problem('SCOPE_MISSING', `This key lacks the scope ${scope}.`)
   }
 }
 
 /** Syntax, headers and schema: everything that is wrong is told at once. */
-function requireSchema(_context: Context, request: FastifyRequest) {
+function requireSchema(_context: Context, request: FastifyRequest, _reply: FastifyReply, route: FastifyContextConfig) {
   if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
-  const { headers, routeOptions } = request
+  const { headers } = request
   const details: Detail[] = []
   if (!isAbsentOr(PRINTABLE_ASCII, 128, headers['x-on-behalf-of'])) {
     details.push({ path: 'headers.x-on-behalf-of', message: 'must be 1 to 128 printable ASCII characters' })
   }
-  if (routeOptions.config.idempotent && !isAbsentOr(PRINTABLE, 255, headers['idempotency-key'])) {
+  if (route.idempotent && !isAbsentOr(PRINTABLE, 255, headers['idempotency-key'])) {
     details.push({ path: 'headers.Idempotency-Key', message: 'must be 1 to 255 printable characters' })
   }
-  validateRequest(request, details)
+  validateRequest(request, route, details)
 }
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/
@@ -122,8 +132,13 @@ function isAbsentOr(pattern: RegExp, most: number, value: string | string[] | un
   return pattern.test(text) && [...text].length <= most
 }
 
-function requireIdempotencyKey(_context: Context, { caller, routeOptions }: FastifyRequest) {
-  if (routeOptions.config.idempotent !== 'required' || caller.idempotencyKey !== undefined) return
+function requireIdempotencyKey(
+  _context: Context,
+  { caller }: FastifyRequest,
+  _reply: FastifyReply,
+  { idempotent }: FastifyContextConfig,
+) {
+  if (idempotent !== 'required' || caller.idempotencyKey !== undefined) return
   throw problem(
     'IDEMPOTENCY_KEY_REQUIRED',
     'This call spends credits: send an Idempotency-Key, so that a retry cannot spend them twice.',

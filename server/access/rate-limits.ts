@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import { Gauge } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -57,10 +57,11 @@ export async function openLimits({ config, db, clock, log, metrics }: LimitsOpti
 /** Charges the call to its buckets and tells the caller how much is left. */
 export function chargeLimits(
   { limits, clock }: Context,
-  { caller, routeOptions }: FastifyRequest,
+  { caller }: FastifyRequest,
   reply: FastifyReply,
+  route: FastifyContextConfig,
 ): undefined | Promise<void> {
-  const limitClass = routeOptions.config.limit!
+  const limitClass = route.limit!
   const decided = limits.limiter.decide(caller.keyId, caller.key.limits, limitClass, caller.onBehalfOf, clock.now())
   if (decided instanceof Promise) return decided.then((decision) => applyDecision(decision, limitClass, reply))
   return applyDecision(decided, limitClass, reply)

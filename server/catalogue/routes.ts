@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { perform } from '../access/idempotency.ts'
 import type { Refusal } from '../access/limits/limiter.ts'
@@ -30,6 +31,9 @@ import { type JsonBytes, joinJson, scoredRecordJson, skillRecord, skillRecordJso
 import { type SearchPosition, searchPage, skillsAfter, skillsUnder } from './skill-pages.ts'
 import { getRequest, listRequests, requestSkill, type SkillRequest } from './skill-requests.ts'
 import type { Skill, Snapshot } from './snapshot.ts'
+
+/** Milliseconds. */
+const LONGEST_TURN = 10
 
 /** The partner's view of the catalogue. */
 export function skillRoutes(app: App, context: Context): void {
@@ -155,12 +159,19 @@ export function skillRoutes(app: App, context: Context): void {
     async ({ body }) => {
       const { phrases, limit = 3 } = body
       const { current } = context.catalogue
-      const matches = phrases.map((phrase) => ({
-        phrase,
-        candidates: current.index
+      const matches = []
+      let since = performance.now()
+      for (const phrase of phrases) {
+        // Fifty long phrases of misspelt words take a while; other calls get their turn in between.
+        if (performance.now() - since > LONGEST_TURN) {
+          await setImmediate()
+          since = performance.now()
+        }
+        const candidates = current.index
           .match(phrase, limit)
-          .map(({ number, name, score, method }) => ({ skill_id: skillId(number), name, score, method })),
-      }))
+          .map(({ number, name, score, method }) => ({ skill_id: skillId(number), name, score, method }))
+        matches.push({ phrase, candidates })
+      }
       return { success: true as const, message: 'Matches', data: { matches } }
     },
   )
@@ -231,7 +242,7 @@ export function skillRequestRoutes(app: App, context: Context): void {
     },
     async ({ caller, query }) => {
       const { status, limit, cursor } = query
-      const list = `skill requests ${status ?? ''}`
+      const list = `skill requests ${caller.orgId} ${caller.mode} ${status ?? ''}`
       const after = readCursor<string>(vault, list, cursor)
       const found = await listRequests(db.queries, caller, { status, after, limit: limit + 1 })
       const items = found.slice(0, limit).map(requestRecord)

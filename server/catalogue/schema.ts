@@ -44,7 +44,7 @@ export const LookupBody = Type.Object(
   {
     skill_ids: Type.Optional(Type.Array(skillIdText, { minItems: 1, maxItems: 100 })),
     names: Type.Optional(
-      Type.Array(Type.String({ maxLength: 200, pattern: NOT_BLANK }), {
+      Type.Array(Type.String({ pattern: NOT_BLANK }), {
         minItems: 1,
         maxItems: 100,
         description: "The skills' own names; neither case nor spacing counts.",

@@ -3,6 +3,7 @@ import { callerAddress } from '../access/address.ts'
 import type { Rule, Standings } from '../access/limits/limiter.ts'
 import type { Context } from '../context.ts'
 import { seconds } from '../platform/clock.ts'
+import { pathOf } from '../platform/envelope.ts'
 import type { App } from '../platform/http.ts'
 import { type Problem, problem } from '../platform/problem.ts'
 
@@ -44,13 +45,13 @@ export function limitVisitors(app: App, context: Context): void {
   })
   // With a handler of its own, a path that no route answers passes the hooks of this API too.
   app.setNotFoundHandler(async ({ method, raw }) => {
-    throw problem('NOT_FOUND', `There is no ${method} ${raw.url!.split('?', 1)[0]!.slice(0, 200)} here.`)
+    throw problem('NOT_FOUND', `There is no ${method} ${pathOf(raw.url!).slice(0, 200)} here.`)
   })
 }
 
 /** For calls without a route; the prefix of the API is shared with the other two, which limit their own callers. */
 function classOfPath(url: string): VisitorClass | undefined {
-  const group = /^\/api\/(skills|selected-skills|admin)(?:[/?]|$)/.exec(url)?.[1]
+  const group = /^\/api\/(skills|selected-skills|admin)(?:\/|$)/.exec(pathOf(url))?.[1]
   if (group === undefined) return undefined
   return group === 'skills' ? 'skills' : 'other'
 }

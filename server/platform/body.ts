@@ -49,11 +49,12 @@ function tooLarge() {
   return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${BODY_LIMIT} bytes (256 KB).`)
 }
 
-const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+const JSON_TYPE = /^application\/json\s*(;|$)/i
+const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(;|$))/i
 
 function requireJson(headers: IncomingHttpHeaders) {
   const type = headers['content-type']
-  if (type === undefined || !JSON_TYPE.test(type)) {
+  if (type === undefined || !JSON_TYPE.test(type) || OTHER_CHARSET.test(type)) {
     throw problem('UNSUPPORTED_MEDIA_TYPE', 'A body must be sent with Content-Type: application/json (UTF-8).')
   }
   const encoding = headers['content-encoding']

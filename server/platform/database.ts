@@ -36,6 +36,17 @@ export interface Database {
 // bigint columns hold counters and sequences far below 2^53: numbers are what callers and JSON want.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
+/**
+ * A client whose connection may break at any moment. The statement under way fails, and whoever waits for it hears of it;
+ * the event that comes besides would end the process if nobody listened.
+ */
+export class ResilientClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    this.on('error', () => {})
+  }
+}
+
 export function openDatabase({ connection, name, max = 20, onError }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     ...connection,
@@ -44,6 +55,7 @@ export function openDatabase({ connection, name, max = 20, onError }: DatabaseOp
     connectionTimeoutMillis: 15_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+    Client: ResilientClient,
   })
   pool.on('error', onError)
   pool.on('connect', prepareByText)

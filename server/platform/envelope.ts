@@ -9,12 +9,21 @@ export const CATALOGUE_BASE = '/api'
 
 /** Which API a path belongs to, also when no route answers it. */
 export function apiOfPath(url: string): Api {
-  const end = url.search(/[?#]/)
-  const path = end < 0 ? url : url.slice(0, end)
+  const path = pathOf(url)
   if (within(path, PARTNER_BASE)) return 'partner'
   if (within(path, VERIFICATION_BASE)) return 'verification'
   if (within(path, CATALOGUE_BASE)) return 'catalogue'
   return 'site'
+}
+
+/** The path of a request's target as routes are matched against it: without scheme, host and query, and decoded. */
+export function pathOf(target: string): string {
+  const path = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0]!
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 function within(path: string, base: string) {

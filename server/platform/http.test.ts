@@ -116,8 +116,7 @@ test('security headers are on every answer', async (t) => {
   for (const path of ['/healthz', '/api/v1/partner/shifts', '/nowhere', '/docs/']) {
     const { headers } = await fetch(path)
     assert.equal(headers.get('x-content-type-options'), 'nosniff')
-    assert.equal(headers.get('x-frame-options'), 'DENY')
-    assert.match(headers.get('content-security-policy')!, /default-src 'none'/)
+    assert.match(headers.get('content-security-policy')!, /default-src 'none'.*frame-ancestors 'none'/)
     assert.equal(headers.get('x-powered-by'), null)
   }
 })
@@ -155,4 +154,28 @@ test('readiness says which migration is missing', async (t) => {
   const { status, body } = await fetch('/readyz')
   assert.equal(status, 503)
   assert.ok(body.wrong.includes('migration 0001_access.sql is not applied'))
+})
+
+test('however an address is written, the answer is in the envelope of the API that it means', async (t) => {
+  const { url } = await startApp(t)
+  const ask = (line: string, more = 'host: x\r\n') => raw(url, `${line} HTTP/1.1\r\n${more}connection: close\r\n\r\n`)
+  for (const target of ['http://x/api/v1/partner/shifts', '/%61pi/v1/partner/shifts', '/api/v1/%70artner/shifts']) {
+    const { status, body } = await ask(`GET ${target}`)
+    assert.equal(status, 401, target)
+    assert.equal(envelopeOf(body), 'partner', target)
+  }
+  for (const [path, api] of apis) {
+    const { status, body } = await ask(`QUERY ${path}`)
+    assert.equal(status, 404)
+    assert.equal(envelopeOf(body), api)
+  }
+})
+
+test('a missing Host and an unknown expectation get an ordinary answer', async (t) => {
+  const { url } = await startApp(t)
+  for (const more of ['', 'host: x\r\nexpect: miracles\r\n']) {
+    const { status, head } = await raw(url, `GET /healthz HTTP/1.1\r\n${more}connection: close\r\n\r\n`)
+    assert.equal(status, 200, more)
+    assert.match(head, /x-request-id/i)
+  }
 })

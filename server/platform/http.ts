@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, {
   type FastifyBaseLogger,
+  type FastifyContextConfig,
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
@@ -10,7 +11,7 @@ import fastify, {
   LogController,
   type RawServerDefault,
 } from 'fastify'
-import { apiOfPath, errorAnswer, unexpectedProblem } from './envelope.ts'
+import { apiOfPath, errorAnswer, pathOf, unexpectedProblem } from './envelope.ts'
 import { randomCode } from './ids.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -58,14 +59,21 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     genReqId: requestId,
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
-    http: { maxHeaderSize: PARSER_HEADER_LIMIT, headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
-    routerOptions: { maxParamLength: 500, caseSensitive: true },
+    http: {
+      maxHeaderSize: PARSER_HEADER_LIMIT,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 2_000,
+      requireHostHeader: false,
+    },
+    routerOptions: { maxParamLength: HEADER_LIMIT, caseSensitive: true },
     frameworkErrors: answerBadUrl,
     clientErrorHandler: answerBadProtocol as never,
     exposeHeadRoutes: true,
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 
+  // An expectation that nobody knows is no reason for an answer of another kind.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.decorateRequest('rawBody', null as unknown as Buffer)
   app.decorateRequest('errorCode', undefined)
   // Schemas give types and descriptions; the check itself is `validateRequest`, which looks at all parts at once.
@@ -96,7 +104,7 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     done()
   })
   app.setNotFoundHandler(async (request) => {
-    throw problem('NOT_FOUND', `There is no ${request.method} ${pathOf(request.raw.url)} here.`)
+    throw problem('NOT_FOUND', `There is no ${request.method} ${pathOf(request.raw.url!).slice(0, 200)} here.`)
   })
   app.setErrorHandler(answerError)
   return app
@@ -106,8 +114,8 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
  * Refuses a request that breaks its route's schema, naming every violation; `more` are those of headers. A malformed id in a
  * path means that nothing is there, except where partners are told what is wrong with it.
  */
-export function validateRequest(request: FastifyRequest, more: Detail[] = []): void {
-  const found = request.routeOptions.config.validator?.(request) ?? []
+export function validateRequest(request: FastifyRequest, route: FastifyContextConfig, more: Detail[] = []): void {
+  const found = route.validator?.(request) ?? []
   if (found.length === 0 && more.length === 0) return
   if (found.some(({ part }) => part === 'params') && apiOfPath(request.raw.url!) !== 'partner') {
     throw problem('NOT_FOUND', 'There is nothing with this id.')
@@ -133,9 +141,7 @@ function requestId(request: IncomingMessage): string {
 const commonHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-  'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
 }
 
 function headerLength({ rawHeaders }: IncomingMessage): number {
@@ -151,11 +157,6 @@ function headersTooLong() {
   })
 }
 
-function pathOf(url = '/'): string {
-  const end = url.indexOf('?')
-  return (end < 0 ? url : url.slice(0, end)).slice(0, 200)
-}
-
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const api = apiOfPath(request.raw.url ?? '/')
   const known = error instanceof Problem ? error : knownProblem(error as FastifyError)
@@ -167,10 +168,10 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 }
 
 function knownProblem(error: FastifyError): Problem | undefined {
-  if (error.code === 'FST_ERR_BAD_URL' || error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
-    return problem('NOT_FOUND', 'There is nothing at this path.')
-  }
-  return undefined
+  // An address or a method that Fastify itself turns away: nothing answers there.
+  return error.statusCode !== undefined && error.statusCode < 500
+    ? problem('NOT_FOUND', 'There is nothing at this path.')
+    : undefined
 }
 
 /** Fastify could not route the address at all: no hooks have run, so the headers they set are set here. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type Detail, problem } from './problem.ts'
 
-/** Parses a JSON body; what no store or reader can keep faithfully (NUL, half a surrogate pair, bad UTF-8) is refused by path. */
+/** Parses a JSON body, which must be UTF-8 and not nested beyond reason. */
 export function parseJson(raw: Buffer): unknown {
   if (!isUtf8(raw)) throw badBody('is not valid UTF-8')
   const text = raw.toString('utf8')
@@ -11,12 +11,7 @@ export function parseJson(raw: Buffer): unknown {
   } catch (error) {
     throw badBody(`is not valid JSON: ${jsonComplaint(error)}`)
   }
-  // Both evils can only be written as an escape: the parser refuses a raw NUL, and UTF-8 has no lone surrogates.
-  if (text.includes('\\u')) {
-    const details: Detail[] = []
-    collectUnstorable(value, '', details)
-    if (details.length > 0) throw problem('VALIDATION_FAILED', 'The body has text that cannot be stored.', { details })
-  }
+  requireShallow(value)
   return value
 }
 
@@ -34,8 +29,18 @@ function jsonComplaint(error: unknown): string {
 
 const DEEPEST = 64
 
-function collectUnstorable(value: unknown, path: string, details: Detail[], depth = 0): void {
+function requireShallow(value: unknown, depth = 0): void {
   if (depth > DEEPEST) throw badBody(`is nested more than ${DEEPEST} levels deep`)
+  if (value !== null && typeof value === 'object')
+    for (const item of Object.values(value)) requireShallow(item, depth + 1)
+}
+
+const MOST_FOUND = 100
+const LONGEST_PATH = 200
+
+/** Adds a detail for every text that no store or reader can keep faithfully. */
+export function collectUnstorable(value: unknown, path: string, details: Detail[], depth = 0): void {
+  if (details.length >= MOST_FOUND || depth > DEEPEST) return
   if (typeof value === 'string') {
     const fault = unstorable(value)
     if (fault) details.push({ path: path || 'body', message: fault })
@@ -47,7 +52,7 @@ function collectUnstorable(value: unknown, path: string, details: Detail[], dept
     for (const [key, item] of Object.entries(value)) {
       const fault = unstorable(key)
       if (fault) details.push({ path: path || 'body', message: `a property name ${fault}` })
-      collectUnstorable(item, path ? `${path}.${key}` : key, details, depth + 1)
+      else collectUnstorable(item, (path ? `${path}.${key}` : key).slice(0, LONGEST_PATH), details, depth + 1)
     }
   }
 }

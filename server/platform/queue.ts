@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Clock } from './clock.ts'
-import type { ConnectionSettings, Database, Tx } from './database.ts'
+import { type ConnectionSettings, type Database, ResilientClient, type Tx } from './database.ts'
 import type { Log } from './log.ts'
 import type { Metrics, QueueDepth } from './metrics.ts'
 
@@ -86,7 +86,7 @@ export async function installQueue(connection: ConnectionSettings, log: Log): Pr
 }
 
 function bossOptions(connection: ConnectionSettings) {
-  return { ...connection, schema: SCHEMA, max: 4, application_name: 'attestry-queue' }
+  return { ...connection, schema: SCHEMA, max: 4, application_name: 'attestry-queue', Client: ResilientClient }
 }
 
 export async function openQueue(options: QueueOptions): Promise<Queue> {

@@ -2,10 +2,13 @@ import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import type { TSchema } from 'typebox/type'
+import { collectUnstorable } from './json.ts'
 import { type Detail, type Problem, problem } from './problem.ts'
 
-// Every violation is reported, not the first few; a body of 256 KB cannot hold enough of them to matter.
-Settings.Set({ maxErrors: 10_000 })
+// Far more violations than anybody reads; what a hostile body adds beyond them is not worth the time.
+Settings.Set({ maxErrors: 2000 })
+
+const MOST_DETAILS = 1000
 
 type Part = 'params' | 'querystring' | 'body'
 
@@ -16,6 +19,7 @@ export interface RequestParts {
   params: unknown
   query: unknown
   body: unknown
+  rawBody: Buffer
 }
 
 export type RequestSchema = Partial<Record<Part, unknown>>
@@ -38,27 +42,44 @@ function compilePart(part: Part, schema: TSchema) {
   const field = part === 'querystring' ? 'query' : part
   return (request: RequestParts) => {
     const value = part === 'body' ? request.body : readTexts(schema as ObjectSchema, request[field])
-    if (validator.Check(value)) {
-      request[field] = value
-      return []
+    const valid = validator.Check(value)
+    const details = valid ? [] : violations(part, validator.Errors(value), value)
+    // Only an escape can hold what cannot be stored: the JSON parser refuses a raw NUL, and UTF-8 has no half pairs.
+    if (part !== 'body' || request.rawBody.includes('\\u')) {
+      collectUnstorable(knownParts(schema as ObjectSchema, value), prefixes[part], details)
     }
-    if (part === 'body' && value === undefined)
-      return [{ part, detail: { path: 'body', message: 'a JSON body is required' } }]
-    return detailsOf(validator.Errors(value), prefixes[part], value).map((detail) => ({ part, detail }))
+    if (valid && details.length === 0) request[field] = value
+    return details.map((detail) => ({ part, detail }))
   }
 }
 
-/** One refusal for any number of violations. */
-export function invalid(details: Detail[]): Problem {
+function violations(part: Part, errors: TLocalizedValidationError[], value: unknown): Detail[] {
+  if (part === 'body' && value === undefined) return [{ path: 'body', message: 'a JSON body is required' }]
+  const details = detailsOf(errors, prefixes[part], value)
+  return details.length > 0
+    ? details
+    : [{ path: prefixes[part] || 'body', message: 'breaks more rules than can be listed' }]
+}
+
+/** Where unknown properties are ignored, so is what they hold. */
+function knownParts({ properties, additionalProperties }: ObjectSchema, value: unknown): unknown {
+  if (!properties || additionalProperties === false || value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(properties, name)))
+}
+
+/** One refusal for any number of violations, of which as many are listed as anybody would read. */
+export function invalid(found: Detail[]): Problem {
+  const details = found.length > MOST_DETAILS ? found.slice(0, MOST_DETAILS) : found
   const [first] = details
   const message =
     details.length === 1
       ? `${first!.path}: ${first!.message}.`
-      : `${details.length} things are wrong with this request; see details.`
+      : `${found.length} things are wrong with this request; see details.`
   return problem('VALIDATION_FAILED', message, { details })
 }
 
 interface ObjectSchema {
+  additionalProperties?: unknown
   properties?: Record<string, { type?: string; default?: unknown }>
 }
 
@@ -143,7 +164,7 @@ function wording(error: TLocalizedValidationError): string {
 }
 
 /** The pattern that schemas use for a text that must hold more than white space. */
-export const NOT_BLANK = '\\S'
+export const NOT_BLANK = '\\P{White_Space}'
 
 function article(type: string) {
   return type === 'integer' ? 'a whole number' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`

@@ -131,7 +131,7 @@ test('the guide shows the banner of the server', () => {
   const config = { ...readConfig({}), publicUrl: 'http://127.0.0.1:8080' }
   const demo = { org_id: 'ORG_…', key_id: 'VFN_TEST_…', secret: 'VFN_SK_…', session_key: 'VSK_TEST_…' }
   const [shown] = blocks(section(guide, '## Get a TEST key'))
-  assert.equal(shown!.trim(), banner({ config }, demo).trim())
+  assert.equal(shown!.trim(), banner({ config }, { keys: demo, fresh: true }, false).trim())
 })
 
 test('the guide shows what a TEST key is told', async (t) => {

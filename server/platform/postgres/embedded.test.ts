@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -220,3 +221,18 @@ function closeToRootInNamespace(folder: string): void {
   chmodSync(folder, 0o700)
   chownSync(folder, 12_345, 12_345)
 }
+
+test('paths with spaces: what a guest started is stopped again', async (t) => {
+  const folder = join(temporaryFolder(t), 'with a space')
+  mkdirSync(folder)
+  const installed = dirname(dirname(fileURLToPath(import.meta.resolve(packageName))))
+  symlinkSync(installed, join(folder, 'postgres package'))
+  const dataDir = join(folder, 'data folder')
+  const machine = { packageFolder: join(folder, 'postgres package') }
+  const guest = await startEmbeddedPostgres({ dataDir, role: 'guest', log: () => {}, machine })
+  await query(guest.connection, 'select 1')
+  const pid = Number(readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0])
+  await guest.stop()
+  assert.equal(existsSync(join(dataDir, 'postgres/data/postmaster.pid')), false)
+  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+})

@@ -69,11 +69,13 @@ export function signal(mark: Mark, name: NodeJS.Signals): void {
 
 // The command line is what anyone may read. The working folder and the program would say it too, but not to root in a container.
 function bears(command: string, dataFolder: string): boolean {
-  const [program = '', ...args] = command.split(/[\0 ]/)
   const name = clusterName(dataFolder)
-  return basename(program) === 'postgres'
-    ? args.includes(`cluster_name=${name}`)
-    : program === 'postgres:' && args[0] === `${name}:`
+  if (command.startsWith(`postgres: ${name}:`)) return true
+  const setting = `cluster_name=${name}`
+  // Arguments end with a NUL; only ps, which has none to show, leaves it open where a path with spaces ends.
+  const [program = '', ...args] = command.split('\0')
+  if (args.length === 0) return /(^|\/)postgres /.test(command) && command.split(' ').includes(setting)
+  return basename(program) === 'postgres' && args.includes(setting)
 }
 
 function commandOf(pid: number): string {
