@@ -87,6 +87,9 @@ export async function newPage(t: Ending, { width = 1280, height = 800, ...option
     proxy: { server: outside.url, bypass: LOOPBACK },
   })
   t.after(async () => {
+    // What the page has only just thrown, and rejections that nobody took up, are told at the end of its turn.
+    for (const page of context.pages())
+      await page.evaluate('new Promise((done) => setTimeout(done, 20))').catch(() => {})
     await context.close()
     outside.close()
     if (troubles.size > 0) throw new Error(`The page\n${[...troubles].map((trouble) => `- ${trouble}`).join('\n')}`)

@@ -187,3 +187,9 @@ test('the longest text is no trouble, whatever is in it', () => {
 test('a text without skills has none', () => {
   for (const text of ['', ' ', '…', 'the of and', '😀']) assert.deepEqual(index.extract(text), [])
 })
+
+test('a Hindi word is not taken for an abbreviation that sounds like it', () => {
+  const some = buildSkillIndexAtOnce([{ number: 1, name: 'Amazon Web Services', aliases: ['AWS', 'CIT'] }])
+  assert.deepEqual(some.extract('आवास सहित वेतन'), [])
+  assert.equal(some.extract('AWS')[0]!.number, 1)
+})

@@ -114,7 +114,8 @@ export class Mentions {
     const { hashes, checks } = tokens
     let number = -1
     this.nearWords.soundsLike(tokens.word(at), (_, other) => {
-      if (number >= 0) return
+      // Short Latin words are abbreviations: सहित is not CIT, nor आवास AWS.
+      if (number >= 0 || (other.length <= SHORTEST_BY_SOUND && !isDevanagari(other.charCodeAt(0)))) return
       hashes[at] = hashOf(other)
       checks[at] = checkOf(other)
       number = this.forms.find(hashes[at]!, checks[at]!)
@@ -122,6 +123,9 @@ export class Mentions {
     return number
   }
 }
+
+/** Latin words up to this length are not taken for what a Hindi word sounds like. */
+const SHORTEST_BY_SOUND = 3
 
 /** How many unknown Hindi words of one text are tried by their sound. */
 const MOST_STRANGE = 1000
