@@ -14,7 +14,7 @@ import { type Call, callPartner } from './call.ts'
 import { TestClock } from './clock.ts'
 import { administer, databaseUrl, TEMPLATE } from './cluster.ts'
 
-export const ADMIN_KEY = 'admin-key-of-the-tests'
+export const ADMIN_KEY = 'admin-key-of-the-tests-000'
 
 export interface TestKey {
   orgId: string

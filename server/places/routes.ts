@@ -46,11 +46,6 @@ const lookup = { scope: null, limit: 'reads' } as const
 
 /** Lists that a partner's forms are filled from. */
 export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
-  // Read before the first call rather than during it.
-  app.addHook('onReady', async () => {
-    locations()
-  })
-
   app.get(
     '/locations',
     {

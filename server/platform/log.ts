@@ -40,6 +40,20 @@ export function createLog(level: string, destination?: DestinationStream): Log {
       serializers: { err: faultOf },
       hooks: { streamWrite: redact },
     },
-    destination ?? pino.destination({ dest: 1, sync: true }),
+    destination ?? standardOutput(),
   )
+}
+
+/** Lines that come while one is being written go out together with the next write; none is lost when the process ends. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: false })
+  output.on('error', () => {}) // a reader that went away is no reason to stop serving
+  process.once('exit', () => {
+    try {
+      output.flushSync()
+    } catch {
+      // Nothing was written yet, or nobody reads any more.
+    }
+  })
+  return output
 }
