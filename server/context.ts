@@ -3,6 +3,7 @@ import { type Limits, openLimits } from './access/rate-limits.ts'
 import { loadBuiltIn } from './catalogue/built-in.ts'
 import { type Catalogue, openCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
+import { type Ledger, openLedger } from './events/ledger.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type ConnectionSettings, type Database, openDatabase } from './platform/database.ts'
 import { openHome } from './platform/home.ts'
@@ -27,6 +28,7 @@ export interface Context {
   keyring: Keyring
   limits: Limits
   catalogue: Catalogue
+  events: Ledger
   adminKey: string
 }
 
@@ -76,8 +78,10 @@ async function openAll(config: Config, overrides: Overrides, opened: AsyncDispos
   opened.defer(() => limits.close())
   const catalogue = await openCatalogue({ db, listener, log })
   opened.defer(() => catalogue.close())
+  const events = await openLedger({ db, clock, log, listener, placing: async () => {} })
+  opened.defer(() => events.close())
 
-  const context = { config, log, metrics, clock, keyring, limits, catalogue, ...base } as unknown as Context
+  const context = { config, log, metrics, clock, keyring, limits, catalogue, events, ...base } as unknown as Context
   const work = overrides.work
   context.queue = await openQueue({
     connection,

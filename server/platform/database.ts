@@ -30,6 +30,8 @@ export interface Database {
   readonly pool: pg.Pool
   /** Runs `work` in a transaction, again from the start if PostgreSQL asks for that (deadlock, serialisation). */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Called in this process after each commit of a transaction that announced the topic; a crash may swallow the call. */
+  onCommitted(topic: string, hear: () => void): void
   close(): Promise<void>
 }
 
@@ -60,12 +62,36 @@ export function openDatabase({ connection, name, max = 20, onError }: DatabaseOp
   pool.on('error', onError)
   pool.on('connect', prepareByText)
   const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const listeners = new Map<string, (() => void)[]>()
   return {
     queries,
     pool,
-    transaction: (work) => retrying(() => queries.transaction().execute(work)),
+    transaction: (work) => retrying(() => attempt(work)),
+    onCommitted(topic, hear) {
+      listeners.set(topic, [...(listeners.get(topic) ?? []), hear])
+    },
     close: () => queries.destroy(),
   }
+
+  async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    let topics: Set<string> | undefined
+    const result = await queries.transaction().execute(async (tx) => {
+      const answer = await work(tx)
+      topics = announced.get(tx)
+      return answer
+    })
+    for (const topic of topics ?? []) for (const hear of listeners.get(topic) ?? []) hear()
+    return result
+  }
+}
+
+const announced = new WeakMap<Tx, Set<string>>()
+
+/** Tells this process's listeners of the topic once the transaction has committed. */
+export function announce(tx: Tx, topic: string): void {
+  const topics = announced.get(tx)
+  if (topics) topics.add(topic)
+  else announced.set(tx, new Set([topic]))
 }
 
 const RETRIES = 5

@@ -41,6 +41,28 @@ export interface DataKeys {
   wrapped: Buffer;
 }
 
+export interface EventOutbox {
+  created_at: Timestamp;
+  data: string;
+  event_id: string;
+  mode: string;
+  org_id: string;
+  type: string;
+}
+
+export interface Events {
+  acknowledged_at: Timestamp | null;
+  acknowledged_by: string | null;
+  created_at: Timestamp;
+  data: string;
+  day: Timestamp;
+  event_id: string;
+  mode: string;
+  org_id: string;
+  sequence: number;
+  type: string;
+}
+
 export interface IdempotencyRecords {
   body: string | null;
   created_at: Timestamp;
@@ -176,6 +198,8 @@ export interface DB {
   access_version: AccessVersion;
   catalogue_version: CatalogueVersion;
   data_keys: DataKeys;
+  event_outbox: EventOutbox;
+  events: Events;
   idempotency_records: IdempotencyRecords;
   limit_counters: LimitCounters;
   master_skills: MasterSkills;

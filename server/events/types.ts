@@ -1,0 +1,16 @@
+/** Every kind of event there is. */
+export const eventTypes = [
+  'result.completed',
+  'result.declined',
+  'result.failed',
+  'mandate.ready',
+  'mandate.failed',
+  'campaign.completed',
+  'skill_request.resolved',
+  'verification.initiated',
+  'verification.requested',
+  'verification.completed',
+  'verification.declined',
+  'webhook.test',
+] as const
+export type EventType = (typeof eventTypes)[number]
