@@ -4,6 +4,7 @@ import { ConfigError } from '../server/config.ts'
 import { Problem } from '../server/platform/problem.ts'
 import { doctorCommand } from './doctor.ts'
 import { keyCommand } from './key.ts'
+import { mailCommand } from './mail.ts'
 import { masterKeyCommand } from './master-key.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommand } from './org.ts'
@@ -38,6 +39,7 @@ for (const command of [
   serviceCommand,
   skillsCommand,
   requestCommand,
+  mailCommand,
   masterKeyCommand,
   doctorCommand,
 ]) {

@@ -4,6 +4,7 @@ import { loadBuiltIn } from './catalogue/built-in.ts'
 import { type Catalogue, openCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
 import { type Ledger, openLedger } from './events/ledger.ts'
+import { openPostOffice, type PostOffice } from './mail/post-office.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type ConnectionSettings, type Database, openDatabase } from './platform/database.ts'
 import { openHome } from './platform/home.ts'
@@ -29,6 +30,8 @@ export interface Context {
   limits: Limits
   catalogue: Catalogue
   events: Ledger
+  /** Undefined where no mail server is configured: mails are kept to be read here. */
+  postOffice: PostOffice | undefined
   adminKey: string
 }
 
@@ -80,8 +83,21 @@ async function openAll(config: Config, overrides: Overrides, opened: AsyncDispos
   opened.defer(() => catalogue.close())
   const events = await openLedger({ db, clock, log, listener, placing: async () => {} })
   opened.defer(() => events.close())
+  const postOffice = config.smtpUrl === undefined ? undefined : await openPostOffice(config.smtpUrl)
+  opened.defer(() => postOffice?.close())
 
-  const context = { config, log, metrics, clock, keyring, limits, catalogue, events, ...base } as unknown as Context
+  const context = {
+    config,
+    log,
+    metrics,
+    clock,
+    keyring,
+    limits,
+    catalogue,
+    events,
+    postOffice,
+    ...base,
+  } as unknown as Context
   const work = overrides.work
   context.queue = await openQueue({
     connection,

@@ -5,6 +5,14 @@
 
 import type { ColumnType } from "kysely";
 
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
@@ -78,6 +86,53 @@ export interface LimitCounters {
   key_id: string;
   name: string;
   value: Json;
+}
+
+export interface Mails {
+  about: string | null;
+  attempts: Generated<number>;
+  content: Buffer;
+  created_at: Timestamp;
+  kind: string;
+  last_error: string | null;
+  mail_id: string;
+  mode: string | null;
+  org_id: string | null;
+  sent_at: Timestamp | null;
+  status: string;
+  to_address: string;
+  to_name: string | null;
+}
+
+export interface MandateFlows {
+  created_at: Timestamp;
+  flow: string;
+  flow_version: number;
+  mandate_id: string;
+}
+
+export interface Mandates {
+  accepted_body: string | null;
+  attempts: Generated<number>;
+  body: string;
+  changes: Generated<ArrayType<Timestamp>>;
+  created_at: Timestamp;
+  created_via: string;
+  failure: string | null;
+  flow_version: Generated<number>;
+  job_id: string | null;
+  language_warnings: string[];
+  mandate_id: string;
+  methods: string[];
+  mode: string;
+  org_id: string;
+  pending_skills: Generated<string[]>;
+  prepare_at: Timestamp;
+  status: string;
+  updated_at: Timestamp;
+  version: Generated<number>;
+  warnings: string[];
+  workflow_id: string;
 }
 
 export interface MasterSkills {
@@ -194,6 +249,22 @@ export interface SubSkills {
   source_id: string;
 }
 
+export interface Workflows {
+  channels: string[];
+  created_at: Timestamp;
+  created_via: string;
+  default_methods: string[];
+  description: string | null;
+  follow_ups: Json;
+  languages: string[];
+  mode: string;
+  name: string;
+  org_id: string;
+  status: string;
+  updated_at: Timestamp;
+  workflow_id: string;
+}
+
 export interface DB {
   access_version: AccessVersion;
   catalogue_version: CatalogueVersion;
@@ -202,6 +273,9 @@ export interface DB {
   events: Events;
   idempotency_records: IdempotencyRecords;
   limit_counters: LimitCounters;
+  mails: Mails;
+  mandate_flows: MandateFlows;
+  mandates: Mandates;
   master_skills: MasterSkills;
   organisations: Organisations;
   partner_keys: PartnerKeys;
@@ -214,4 +288,5 @@ export interface DB {
   skill_sources: SkillSources;
   skills: Skills;
   sub_skills: SubSkills;
+  workflows: Workflows;
 }
