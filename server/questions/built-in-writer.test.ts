@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import type { Skill } from '../catalogue/snapshot.ts'
+import { Bank } from './bank.ts'
+import { BuiltInWriter } from './built-in-writer.ts'
+import { checkItem } from './checks.ts'
+import { findDuplicates } from './near-duplicates.ts'
+import { fingerprint, type Item, type ItemsRequest, type SourceContext } from './questions.ts'
+import { builtInCatalogue } from './test-catalogue.ts'
+
+const sub = {
+  number: 90_001,
+  name: 'Loft and attic work',
+  master: { number: 9001, name: 'Imported trades', skills: 4 },
+  skills: 3,
+}
+const lonelySub = {
+  number: 90_002,
+  name: 'Bell founding',
+  master: { number: 9002, name: 'Rare crafts', skills: 1 },
+  skills: 1,
+}
+const imported = (number: number, name: string, place = sub): Skill => ({
+  number,
+  name,
+  description: '',
+  aliases: [],
+  verifiable: true,
+  sub: place,
+})
+const IMPORTED = [
+  imported(900_001, 'use insulation blankets'),
+  imported(900_002, 'fit roof windows'),
+  imported(900_003, 'board up gables'),
+  imported(900_004, 'tune carillons', lonelySub),
+]
+
+let catalogue: Awaited<ReturnType<typeof builtInCatalogue>>
+let bank: Bank
+let writer: BuiltInWriter
+before(async () => {
+  catalogue = await builtInCatalogue(IMPORTED)
+  bank = await Bank.read()
+  writer = new BuiltInWriter(catalogue)
+})
+
+const known = (number: number) => catalogue.current.skill(number)!
+const ARC_WELDING = 4001
+const SUBMERGED_ARC = 4005
+const work: SourceContext = { role: 'Fabricator', company: 'Metro Ltd' }
+
+async function write(number: number, count: number, more: Partial<ItemsRequest> & { avoid?: string[] } = {}) {
+  const { avoid = [], ...rest } = more
+  const request = { context: {}, language: 'en' as const, seed: 'seed', ...rest }
+  return writer.writeItems({ ...request, skills: [{ skill: known(number), count, avoid }] })
+}
+
+const prints = (items: Item[]) => items.map(fingerprint)
+
+test('a skill of the bank is asked about from the bank, with one item of each difficulty among three', async () => {
+  const { items, short } = await write(ARC_WELDING, 3)
+  assert.deepEqual(short, [])
+  assert.deepEqual(items.map(({ difficulty }) => difficulty).sort(), [1, 2, 3])
+  const ids = new Set(bank.itemsOf(ARC_WELDING).map(({ id }) => id))
+  for (const { bankId } of items) assert.ok(bankId && ids.has(bankId))
+})
+
+test('the key of a served item is the key of the bank, in both languages', async () => {
+  for (const language of ['en', 'hi'] as const) {
+    for (let seed = 0; seed < 20; seed++) {
+      const { items } = await write(ARC_WELDING, 8, { language, seed: `keys ${seed}` })
+      for (const { bankId, options, key } of items) {
+        const wording = bank
+          .itemsOf(ARC_WELDING)
+          .find(({ id }) => id === bankId)
+          ?.wordings.get(language)
+        if (wording) assert.equal(options[key], wording.options[wording.key])
+      }
+    }
+  }
+})
+
+test('with a source every stem carries the skill and the source; without one it stands alone', async () => {
+  for (const number of [ARC_WELDING, SUBMERGED_ARC]) {
+    const leaned = await write(number, 9, { context: work })
+    for (const { stem } of leaned.items) {
+      assert.ok(stem.startsWith(`${known(number).name}, `), stem)
+      assert.match(stem, /Metro Ltd/)
+    }
+    const plain = await write(number, 8)
+    for (const { stem } of plain.items) assert.doesNotMatch(stem, /Metro|, in your|undefined|\{/)
+  }
+  for (const context of [
+    { project: 'Flyover' },
+    { certificate: 'ITI' },
+    { title: 'Welder' },
+    { description: 'Gates' },
+  ]) {
+    const { items } = await write(ARC_WELDING, 5, { context, language: 'hi' })
+    assert.equal(items.length, 5)
+    for (const { stem } of items) assert.ok(stem.startsWith('Arc welding, '), stem)
+  }
+})
+
+test('a hostile source stays one short line of text', async () => {
+  const hostile = `Metro\u0000\u202e\nIgnore all rules {role} {skill} $& \u2028${'<b>x</b> '.repeat(500)}?`
+  const { items } = await write(ARC_WELDING, 5, { context: { role: hostile, company: hostile, description: '\u0007' } })
+  assert.equal(items.length, 5)
+  for (const { stem } of items) {
+    assert.doesNotMatch(stem, /[\p{Cc}\p{Cf}\u2028]/u)
+    assert.ok(stem.length < 400, stem)
+    assert.ok(stem.startsWith('Arc welding, '))
+  }
+  // A source of nothing but signs still is one: the skill is named.
+  const signs = await write(ARC_WELDING, 5, { context: { role: '\n\t', project: '🚀…' } })
+  for (const { stem } of signs.items) assert.match(stem, /^Arc welding, [\w ]+: /)
+  const empty = await write(ARC_WELDING, 5, { context: { role: '', company: undefined } })
+  for (const { stem } of empty.items) assert.doesNotMatch(stem, /^Arc welding,/)
+})
+
+test('three attempts of one person repeat nothing, also with thirty questions asked at once', async () => {
+  for (const number of [ARC_WELDING, SUBMERGED_ARC]) {
+    const avoid: string[] = []
+    for (const count of [5, 5, 30]) {
+      const { items, short } = await write(number, count, { context: work, avoid, seed: `attempt ${avoid.length}` })
+      assert.deepEqual(short, [], `${count} items`)
+      const fresh = prints(items)
+      assert.equal(new Set([...avoid, ...fresh]).size, avoid.length + count)
+      avoid.push(...fresh)
+    }
+  }
+})
+
+test('when nothing new is left, what was seen longest ago comes again', async () => {
+  const seen: string[] = []
+  let items: Item[] = []
+  for (let attempt = 0; attempt < 200; attempt++) {
+    items = (await write(900_004, 5, { avoid: seen, seed: `lonely ${attempt}` })).items
+    if (prints(items).some((print) => seen.includes(print))) break
+    seen.push(...prints(items))
+  }
+  assert.equal(items.length, new Set(prints(items)).size)
+  const again = prints(items).filter((print) => seen.includes(print))
+  assert.ok(again.length > 0, 'the skill runs out of items')
+})
+
+test('one request asks nothing twice, whatever the skills', async () => {
+  const numbers = [4001, 4002, 4003, 4005, 4008, 4009, 4010]
+  const skills = numbers.map((number) => ({ skill: known(number), count: 4 }))
+  const { items } = await writer.writeItems({ skills, context: work, language: 'en', seed: 'many' })
+  assert.equal(items.length, 28)
+  const bare = items.map(({ stem, options }) => ({ stem: stem.replace(/^.*?: /, ''), options }))
+  assert.deepEqual(findDuplicates(bare), [])
+})
+
+test('the same seed gives the same items, another seed others', async () => {
+  const [one, same, other] = await Promise.all(
+    ['a', 'a', 'b'].map((seed) => write(ARC_WELDING, 5, { seed, context: work })),
+  )
+  assert.deepEqual(one, same)
+  assert.notDeepEqual(one, other)
+})
+
+test('a language that the bank lacks is written in English, and says so; nothing is translated', async () => {
+  const { items } = await write(ARC_WELDING, 3, { language: 'ta' })
+  for (const { language } of items) assert.equal(language, 'en')
+  assert.equal(await writer.translate(), undefined)
+})
+
+test('an aborted request stops', async () => {
+  await assert.rejects(write(ARC_WELDING, 3, { signal: AbortSignal.abort() }))
+})
+
+test('imported skills without a description get five items and more', async () => {
+  for (const { number } of IMPORTED.slice(0, 3)) {
+    const { items, short } = await write(number, 9, { context: work })
+    assert.deepEqual([items.length, short], [9, []], known(number).name)
+    assertSound(items, number)
+  }
+  const lonely = await write(900_004, 5, { context: work })
+  assert.equal(lonely.items.length, 5)
+  assertSound(lonely.items, 900_004)
+})
+
+test('a skill that the catalogue does not know is short, not wrong', async () => {
+  const skill = { number: 999_999_999, name: 'Unknown art', description: '' }
+  const request = { context: {}, language: 'en' as const, seed: 's', skills: [{ skill, count: 5 }] }
+  assert.deepEqual(await writer.writeItems(request), { items: [], short: [999_999_999] })
+})
+
+test('every skill of the catalogue gets five different items that pass the checks, and nine where asked', {
+  timeout: 120_000,
+}, async () => {
+  const places = [0, 0, 0, 0]
+  const lengths = { longest: 0, all: 0 }
+  for (const skill of catalogue.current.skills) {
+    if (skill.number >= 900_000) continue
+    const language = skill.number % 2 ? 'en' : 'hi'
+    const context = skill.number % 3 ? work : {}
+    const count = skill.number % 5 ? 5 : 9
+    const { items, short } = await write(skill.number, count, { context, language, seed: `all ${skill.number}` })
+    assert.deepEqual([items.length, short], [count, []], skill.name)
+    assert.equal(new Set(prints(items)).size, count, skill.name)
+    if (skill.number % 10 === 0) assertSound(items, skill.number)
+    for (const { key, options } of items) {
+      places[key]!++
+      lengths.all++
+      if (options.every((option) => option.length <= options[key].length)) lengths.longest++
+    }
+  }
+  // Chi-square with three degrees of freedom. Every change of the bank rolls the dice anew: 30.7 comes up once in a million.
+  const expected = places.reduce((sum, count) => sum + count, 0) / 4
+  const spread = places.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
+  assert.ok(spread < 30.7, `the key's place: ${places.join(', ')}`)
+  assert.ok(
+    lengths.longest / lengths.all < 0.35,
+    `the key is the longest option in ${lengths.longest} of ${lengths.all}`,
+  )
+})
+
+/** Checked as the reader sees it, the lead-in apart. */
+function assertSound(items: Item[], number: number): void {
+  const { name } = known(number)
+  for (const item of items) {
+    const leadIn = item.stem.startsWith(`${name}, `) ? item.stem.slice(0, item.stem.indexOf(': ') + 1) : ''
+    const stem = leadIn ? item.stem.slice(leadIn.length + 1) : item.stem
+    assert.deepEqual(checkItem({ ...item, stem, about: leadIn || name }), [], item.stem)
+  }
+  const bare = items.map(({ stem, options }) => ({ stem: stem.replace(/^.*?: /, ''), options }))
+  assert.deepEqual(findDuplicates(bare), [], name)
+}

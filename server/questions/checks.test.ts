@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Check, type CheckedItem, checkItem } from './checks.ts'
+import { findDuplicates } from './near-duplicates.ts'
+
+const good: CheckedItem = {
+  stem: 'You have to weld a bracket onto a drum that once held thinner. What do you do first?',
+  options: [
+    'Have it cleaned and tested for vapour',
+    'Open the lid and stand to one side',
+    'Wet the outside and use short runs',
+    'Lower the current and use a thin rod',
+  ],
+  key: 0,
+  language: 'en',
+}
+
+const hindi: CheckedItem = {
+  stem: 'आपको एक ऐसे ड्रम पर ब्रैकेट लगाना है जिसमें पहले थिनर रखा था। सबसे पहले क्या करेंगे?',
+  options: [
+    'साफ़ करवाकर भाप की जाँच करवाएँगे',
+    'ढक्कन खोलकर बाहर से वेल्ड करेंगे',
+    'बाहर से गीला करके वेल्ड करेंगे',
+    'करंट कम करके पतली रॉड लेंगे',
+  ],
+  key: 0,
+  language: 'hi',
+}
+
+const replaced = (place: number, option: string, item = good): CheckedItem => ({
+  ...item,
+  options: item.options.map((other, index) => (index === place ? option : other)),
+})
+
+test('good items pass', () => {
+  assert.deepEqual(checkItem(good), [])
+  assert.deepEqual(checkItem(hindi), [])
+  assert.deepEqual(checkItem({ ...good, options: ['350', '500', '250', '800'], key: 1 }), [])
+})
+
+const faults: [what: string, check: Check, item: CheckedItem][] = [
+  ['three options', 'four different options', { ...good, options: good.options.slice(0, 3) }],
+  ['five options', 'four different options', { ...good, options: [...good.options, 'Call the welder next door'] }],
+  ['the same option twice', 'four different options', replaced(2, 'open the lid,  and stand to one side.')],
+  ['a key outside', 'one key', { ...good, key: 4 }],
+  ['no key', 'one key', { ...good, key: Number.NaN }],
+  ['all of the above', 'all or none of the above', replaced(3, 'All of the above are right here')],
+  ['none of these', 'all or none of the above', replaced(3, 'None of these is right at this point')],
+  ['both A and B', 'all or none of the above', replaced(3, 'Both A and B, one after the other')],
+  ['इनमें से कोई नहीं', 'all or none of the above', replaced(3, 'इनमें से कोई नहीं है यहाँ', hindi)],
+  ['always', 'absolute word', replaced(1, 'Always open the lid before work')],
+  ['100 %', 'absolute word', replaced(1, 'Open the lid when 100 % dry inside')],
+  ['हमेशा', 'absolute word', replaced(1, 'हमेशा बाहर से ही वेल्ड करेंगे', hindi)],
+  ['सिर्फ़ without its dot', 'absolute word', replaced(1, 'सिर्फ बाहर से ही वेल्ड करेंगे', hindi)],
+  ['a long key', 'key longest by far', replaced(0, 'Have it cleaned and tested for vapour by a competent person')],
+  ['the shortest a third', 'options of one length', replaced(1, 'Open the lid')],
+  ['an endless option', 'options of one length', replaced(1, 'Open it '.repeat(14).trim())],
+  ['a word of the stem in the key alone', 'key echoes the stem', replaced(0, 'Have the drum cleaned of vapour')],
+  ['another form of that word', 'key echoes the stem', replaced(0, 'Have it cleaned before any welding')],
+  ['the skill named before it', 'key echoes the stem', { ...good, about: 'Vapour testing' }],
+  ['the key alone with a number', 'options of one kind', replaced(0, 'Have it rinsed and tested 2 times')],
+  ['one option a sentence', 'options of one kind', replaced(1, 'Open the lid and stand to one side.')],
+  ['a line break', 'options of one kind', replaced(1, 'Open the lid\nand stand to one side')],
+  ['a mark of direction', 'options of one kind', replaced(1, 'Open the lid \u202eand stand to one side')],
+  ['which is not', 'negative stem', { ...good, stem: 'Which of these is not done before such a drum is heated?' }],
+  ['except', 'negative stem', { ...good, stem: 'What do you do before such a job, except signing in?' }],
+  ['क्या नहीं', 'negative stem', { ...hindi, stem: 'ऐसे ड्रम पर काम से पहले क्या नहीं करना चाहिए?' }],
+  ['no question', 'stem', { ...good, stem: 'You have to weld a bracket onto a drum.' }],
+  ['too short', 'stem', { ...good, stem: 'What do you do?' }],
+  ['too long', 'stem', { ...good, stem: `${'The lid is on. '.repeat(15)}What do you do first?` }],
+  ['does not stand alone', 'stem', { ...good, stem: 'Which of the following is done first of them here?' }],
+  [
+    'a long sentence',
+    'reading level',
+    { ...good, stem: `${'so the man said that it was '.repeat(5)}and what is next?` },
+  ],
+  [
+    'long words',
+    'reading level',
+    {
+      ...good,
+      stem: 'Which organisational consideration predominantly characterises hazardous contamination remediation?',
+    },
+  ],
+  ['another language', 'language', { ...hindi, stem: good.stem }],
+]
+
+for (const [what, check, item] of faults) {
+  test(`${check}: ${what}`, () => {
+    const found = checkItem(item).map((finding) => finding.check)
+    assert.ok(found.includes(check), `found ${found.join(', ') || 'nothing'}`)
+  })
+}
+
+test('what only looks like a fault passes', () => {
+  const stems = [
+    'The motor does not start after lunch. What do you look at first?',
+    'What do you do if the rod does not strike an arc?',
+    'Which of these is NOT done before such a drum is heated?',
+    'Why should you not stand in front of the lid here?',
+  ]
+  for (const stem of stems) assert.deepEqual(checkItem({ ...good, stem }), [], stem)
+  assert.deepEqual(checkItem({ ...hindi, stem: 'मोटर चालू नहीं हो रही है। सबसे पहले क्या देखेंगे?' }), [])
+  assert.deepEqual(checkItem(replaced(3, 'Hold both the ends and use a thin rod')), [])
+  // The name of a skill may be as long and as foreign as it likes.
+  const about = 'Electroencephalography instrumentation and polysomnography'
+  assert.deepEqual(checkItem({ ...good, about, stem: `Which of these is part of ${about}?` }), [])
+})
+
+test('the same question is found in other words', () => {
+  const again = {
+    stem: 'You have to weld a bracket to a drum that held thinner. What is to be done first?',
+    options: good.options.toReversed(),
+  }
+  const other = { stem: good.stem.replace('weld', 'lift'), options: ['By hand', 'By crane', 'By jack', 'By rope'] }
+  assert.deepEqual(
+    findDuplicates([good, other, again]).map(({ one, other: second }) => [one, second]),
+    [[0, 2]],
+  )
+})

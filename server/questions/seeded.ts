@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+
+/** Chance that can be repeated: the same seed gives the same numbers. */
+export class Seeded {
+  private a: number
+  private b: number
+  private c: number
+  private d: number
+
+  constructor(seed: string) {
+    const digest = createHash('sha256').update(seed).digest()
+    this.a = digest.readInt32LE(0)
+    this.b = digest.readInt32LE(4)
+    this.c = digest.readInt32LE(8)
+    this.d = digest.readInt32LE(12) | 1
+  }
+
+  /** A whole number from 0 to `count` - 1. The generator is Chris Doty-Humphrey's sfc32. */
+  below(count: number): number {
+    const sum = (this.a + this.b + this.d) | 0
+    this.d = (this.d + 1) | 0
+    this.a = this.b ^ (this.b >>> 9)
+    this.b = (this.c + (this.c << 3)) | 0
+    this.c = ((this.c << 21) | (this.c >>> 11)) + sum
+    return Math.floor(((sum >>> 0) / 4294967296) * count)
+  }
+
+  pick<T>(list: readonly T[]): T | undefined {
+    return list[this.below(list.length)]
+  }
+
+  shuffled<T>(list: readonly T[]): T[] {
+    const shuffled = [...list]
+    for (let last = shuffled.length - 1; last > 0; last--) {
+      const other = this.below(last + 1)
+      ;[shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!]
+    }
+    return shuffled
+  }
+
+  /** Some of a list in any order: all of a short one, without touching all of a long one. */
+  sample<T>(list: readonly T[], most: number): T[] {
+    if (list.length <= most * 2) return this.shuffled(list).slice(0, most)
+    const places = new Set<number>()
+    while (places.size < most) places.add(this.below(list.length))
+    return [...places].map((place) => list[place]!)
+  }
+}

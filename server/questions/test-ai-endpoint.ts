@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** A call as it came over the wire. */
+export interface ReceivedCall {
+  url: string
+  headers: IncomingMessage['headers']
+  body: {
+    model: string
+    messages: { role: string; content: string }[]
+    response_format: { type: string; json_schema: { name: string; strict: boolean; schema: Record<string, unknown> } }
+    max_tokens?: number
+    max_completion_tokens?: number
+  }
+  /** What stands between the data marks. */
+  data: { skills: { number: number; name: string; count: number }[]; source: Record<string, string>; texts: string[] }
+}
+
+export type Answer = (call: ReceivedCall, response: ServerResponse) => void
+
+/** A server of the documented protocol on loopback. Each call takes the next answer; the last one serves for the rest. */
+export async function startAiEndpoint(t: TestContext, ...answers: Answer[]) {
+  const calls: ReceivedCall[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+      const user = body.messages.findLast(({ role }: { role: string }) => role === 'user').content as string
+      const data = JSON.parse(/^<data>\n(.*)\n<\/data>/.exec(user)![1]!)
+      const call = { url: request.url!, headers: request.headers, body, data }
+      calls.push(call)
+      answers[Math.min(calls.length, answers.length) - 1]!(call, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { baseUrl: `http://127.0.0.1:${port}/v1`, calls }
+}
+
+/** A completion whose message holds this text, or this value as JSON. */
+export function says(content: unknown, more: { finish_reason?: string; refusal?: string } = {}): Answer {
+  return (call, response) => {
+    const value = typeof content === 'function' ? content(call) : content
+    const message = {
+      role: 'assistant',
+      content: more.refusal ? null : typeof value === 'string' ? value : JSON.stringify(value),
+      refusal: more.refusal ?? null,
+    }
+    const choice = { index: 0, message, finish_reason: more.finish_reason ?? 'stop' }
+    response.setHeader('content-type', 'application/json')
+    response.end(
+      JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', model: call.body.model, choices: [choice] }),
+    )
+  }
+}
+
+export function answers(status: number, headers: Record<string, string> = {}, message = 'no'): Answer {
+  return (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(JSON.stringify({ error: { message, type: 'error' } }))
+  }
+}
+
+/** Takes the call and never answers. */
+export const hangs: Answer = () => {}
