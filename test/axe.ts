@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Finding {
+  id: string
+  impact: string
+  help: string
+  nodes: { html: string; failureSummary: string }[]
+}
+
+/** Fails on anything serious that axe finds in the page as it stands. */
+export async function assertAccessible(page: Page): Promise<void> {
+  // Evaluated by the debugger, which the page's content policy does not bind.
+  await page.evaluate(SOURCE)
+  const { violations } = (await page.evaluate(
+    "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })",
+  )) as { violations: Finding[] }
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  const lines = serious.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`),
+  )
+  assert.deepEqual(lines, [])
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+const web = fileURLToPath(new URL('.', import.meta.url))
+const output = join(web, 'dist')
+
+/** Changes with everything that the pages are made of. */
+export function sourcesHash(): string {
+  const hash = createHash('sha256')
+  const files = globSync('**/*.{ts,tsx,css,html,json,svg,txt,woff2}', { cwd: web })
+  for (const file of files.filter((name) => !name.startsWith('dist') && !name.endsWith('.test.ts')).sort()) {
+    hash.update(`${file}\n`).update(readFileSync(join(web, file)))
+  }
+  const { dependencies } = JSON.parse(readFileSync(join(web, '..', 'package.json'), 'utf8'))
+  return hash.update(`${dependencies.vite} ${dependencies.preact}`).digest('hex')
+}
+
+export async function isBuilt(): Promise<boolean> {
+  return (await readFile(join(output, 'built.txt'), 'utf8').catch(() => '')) === sourcesHash()
+}
+
+/** Makes the pages in a folder of its own and puts it in place as a whole: whoever serves the old one goes on. */
+async function build() {
+  const hash = sourcesHash()
+  const { build: bundle } = await import('vite')
+  const made = `${output}-${process.pid}`
+  await rm(made, { recursive: true, force: true })
+  await bundle({ configFile: join(web, 'vite.config.ts'), build: { outDir: made, emptyOutDir: true } })
+  await compress(made)
+  await writeFile(join(made, 'built.txt'), hash)
+  const old = `${output}-old-${process.pid}`
+  await rename(output, old).catch(() => {})
+  await rename(made, output)
+  await rm(old, { recursive: true, force: true })
+}
+
+/** Once at build time, as well as it gets, rather than at every request. */
+async function compress(folder: string) {
+  await mkdir(join(folder, 'assets'), { recursive: true })
+  for (const name of await readdir(join(folder, 'assets'))) {
+    if (!/\.(js|css|svg)$/.test(name)) continue
+    const path = join(folder, 'assets', name)
+    const bytes = await readFile(path)
+    const brotli = {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }
+    await writeFile(`${path}.br`, brotliCompressSync(bytes, brotli))
+    await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }))
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && !(await isBuilt())) await build()

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../../test/app.ts'
+import { assertAccessible } from '../../test/axe.ts'
+import { newPage } from '../../test/browser.ts'
+import { shot } from '../../test/shots.ts'
+import { A_STUDENT, requestReview } from '../../test/student.ts'
+
+const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
+
+test('a reviewer on a small phone endorses, rates and comments, and the student is told', async (t) => {
+  const app = await startApp(t, { worker: true })
+  const { link, id, key } = await requestReview(app)
+  const page = await newPage(t, PHONE)
+
+  await page.goto(link)
+  await page.getByRole('heading', { name: 'Asha Verma asks you to confirm their skills' }).waitFor()
+  await page.getByText('Metro Fabricators', { exact: true }).waitFor()
+  await shot(page, 'reviewer-phone')
+  await assertAccessible(page)
+  const send = page.getByRole('button', { name: 'Send my answer' })
+  assert.ok(await send.isDisabled())
+  const first = page.getByRole('group', { name: 'Bricklaying' })
+  await first.getByText('Yes, I endorse it').click()
+  await first.getByRole('radio', { name: '4: Very well' }).click()
+  await first.getByRole('button', { name: 'Add a comment' }).click()
+  await first.getByRole('textbox').fill('<b>Straight</b> walls')
+  const second = page.getByRole('group', { name: 'Cement plastering' })
+  await second.getByText('No, I cannot').click()
+  await shot(page, 'reviewer-phone-answered')
+  await page.reload() // nothing typed is lost
+  assert.equal(
+    await page.getByRole('group', { name: 'Bricklaying' }).getByRole('textbox').inputValue(),
+    '<b>Straight</b> walls',
+  )
+  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing sticks out')
+  await page.getByRole('button', { name: 'Send my answer' }).dblclick()
+  await page.getByRole('heading', { name: 'Thank you' }).waitFor()
+  await shot(page, 'reviewer-phone-thanks')
+  await assertAccessible(page)
+
+  const outcome = await app.fetch(`/api/v1/verification/${id}`, { headers: { 'x-api-key': key } })
+  assert.equal(outcome.body.data.status, 'completed')
+  assert.deepEqual(
+    outcome.body.data.skills.map((skill: any) => [skill.outcome, skill.rating, skill.comment]),
+    [
+      ['endorsed', 4, '<b>Straight</b> walls'],
+      ['not_endorsed', undefined, undefined],
+    ],
+  )
+  await page.goto(link)
+  await page.reload()
+  await page.getByRole('heading', { name: 'This review is finished' }).waitFor()
+})
+
+test('a lost connection loses nothing; the second try arrives', async (t) => {
+  const app = await startApp(t)
+  const { link } = await requestReview(app)
+  const page = await newPage(t, PHONE)
+  await page.goto(link)
+  for (const choice of await page.getByText('Yes, I endorse it').all()) await choice.click()
+
+  await page.route('**/humanverification/submit', (route) => route.abort())
+  await page.getByRole('button', { name: 'Send my answer' }).click()
+  await page.getByText('No connection').waitFor()
+  // The next one arrives, but its answer gets lost.
+  await page.unroute('**/humanverification/submit')
+  await page.route('**/humanverification/submit', async (route) => {
+    const body = route.request().postData()!
+    const headers = { 'content-type': 'application/json' }
+    await app.fetch('/api/v1/humanverification/submit', { method: 'POST', headers, body })
+    await route.abort()
+  })
+  await page.getByRole('button', { name: 'Send my answer' }).click()
+  await page.getByText('No connection').waitFor()
+  await page.unroute('**/humanverification/submit')
+  await page.getByRole('button', { name: 'Send my answer' }).click()
+  await page.getByRole('heading', { name: 'Thank you' }).waitFor()
+})
+
+test('declining, in Hindi, on a wide screen, with the keyboard', async (t) => {
+  const app = await startApp(t)
+  const { link, id, key } = await requestReview(app)
+  const page = await newPage(t, { width: 1280, height: 900, locale: 'hi-IN' })
+  await page.goto(link)
+  await page.getByRole('heading', { name: 'Asha Verma चाहते हैं कि आप उनके हुनर की पुष्टि करें' }).waitFor()
+  assert.equal(await page.evaluate('document.documentElement.lang'), 'hi')
+  await shot(page, 'reviewer-desktop-hindi')
+  await assertAccessible(page)
+
+  const decline = page.getByRole('button', { name: 'मैं यह समीक्षा नहीं कर सकता/सकती' })
+  await decline.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('textbox').fill('मैं उन्हें नहीं जानता।')
+  await shot(page, 'reviewer-desktop-declining')
+  await page.getByRole('button', { name: 'समीक्षा से मना करें' }).press('Enter')
+  await page.getByRole('heading', { name: 'आपने मना किया' }).waitFor()
+  const outcome = await app.fetch(`/api/v1/verification/${id}`, { headers: { 'x-api-key': key } })
+  assert.equal(outcome.body.data.status, 'declined')
+})
+
+test('without the token one can read and not answer; what users wrote is text; nothing comes from elsewhere', async (t) => {
+  const app = await startApp(t)
+  const evil = `<img src=x onerror="document.title='owned'">`
+  const { link } = await requestReview(app, { ...A_STUDENT, name: evil })
+  const page = await newPage(t, PHONE)
+  await page.goto(link.split('#')[0]!)
+  await page.getByText('To answer, open the link in your mail').waitFor()
+  await page.getByText(evil).first().waitFor()
+  assert.equal(await page.locator('main img').count(), 0)
+  assert.ok(await page.getByRole('button', { name: 'Send my answer' }).isDisabled())
+  const proof = page.getByRole('link', { name: 'https://example.com/wall' })
+  assert.match((await proof.getAttribute('rel'))!, /noopener.*nofollow/)
+
+  const answer = await app.fetch('/verify/SV_nothing')
+  assert.equal(answer.status, 200)
+  const policy = answer.headers.get('content-security-policy')!
+  assert.match(policy, /default-src 'none'/)
+  assert.doesNotMatch(policy, /unsafe/)
+  assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
+  await page.goto(`${app.url}/verify/SV_nothing`)
+  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
+  await shot(page, 'reviewer-phone-nothing')
+})

@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import type { Decision, Review } from './review.ts'
+import type { Texts } from './texts.ts'
+
+interface Props {
+  skill: Review['skills'][number]
+  decision: Decision
+  texts: Texts
+  disabled: boolean
+  onChange: (decision: Decision) => void
+}
+
+/** One skill: its proof, yes or no, and what else the reviewer wants to say. */
+export function SkillCard({ skill, decision, texts, disabled, onChange }: Props) {
+  const [commenting, setCommenting] = useState(Boolean(decision.comment))
+  const name = `endorse-${skill.skillId}`
+  return (
+    <fieldset class="card skill" disabled={disabled}>
+      <legend class="skill-name">{skill.name}</legend>
+      {skill.proofUrl.length > 0 && (
+        <div class="small">
+          <span class="soft">{texts.proof}:</span>
+          <ul class="proof">
+            {skill.proofUrl.map((url) => (
+              <li key={url}>
+                <a href={url} target="_blank" rel="noopener nofollow noreferrer">
+                  {url}
+                  <span class="hidden-text"> ({texts.opensElsewhere})</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <div class="choices two">
+        <label class="choice">
+          <input
+            type="radio"
+            name={name}
+            checked={decision.endorsed === true}
+            onChange={() => onChange({ ...decision, endorsed: true })}
+          />
+          {texts.endorse}
+        </label>
+        <label class="choice no">
+          <input
+            type="radio"
+            name={name}
+            checked={decision.endorsed === false}
+            onChange={() => onChange({ ...decision, endorsed: false })}
+          />
+          {texts.refuse}
+        </label>
+      </div>
+      {decision.endorsed && (
+        <fieldset class="rating">
+          <legend class="small">{texts.rating}</legend>
+          <div class="ratings">
+            {texts.ratings.map((label, index) => (
+              <label class="choice small" key={label}>
+                <input
+                  type="radio"
+                  name={`rating-${skill.skillId}`}
+                  aria-label={`${index + 1}: ${label}`}
+                  checked={decision.rating === index + 1}
+                  onClick={() =>
+                    onChange({ ...decision, rating: decision.rating === index + 1 ? undefined : index + 1 })
+                  }
+                />
+                <span aria-hidden="true">{index + 1}</span>
+              </label>
+            ))}
+          </div>
+          <p class="soft small" aria-hidden="true">
+            {decision.rating ? texts.ratings[decision.rating - 1] : `1 ${texts.ratings[0]} · 5 ${texts.ratings[4]}`}
+          </p>
+        </fieldset>
+      )}
+      {commenting ? (
+        <label class="small">
+          {texts.commentLabel(skill.name)}
+          <textarea
+            maxLength={1000}
+            value={decision.comment ?? ''}
+            onInput={(event) => onChange({ ...decision, comment: event.currentTarget.value })}
+          />
+        </label>
+      ) : (
+        <button type="button" class="plain small flush" onClick={() => setCommenting(true)} disabled={disabled}>
+          {texts.comment}
+        </button>
+      )}
+    </fieldset>
+  )
+}

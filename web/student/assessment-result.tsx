@@ -1,0 +1,66 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { Session } from './session.ts'
+import type { Texts } from './texts.ts'
+
+export interface Score {
+  score: number
+  passed: boolean
+  passMark: number
+  correct: number
+  totalQuestions: number
+  skills: { skillId: string; correct: number; total: number; passed: boolean }[]
+  attempt: number
+  attemptsLeft: number
+  locked: boolean
+}
+
+interface Props {
+  score: Score
+  session: Session
+  words: Texts
+  onAgain: () => void
+}
+
+export function AssessmentResult({ score, session, words, onAgain }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [])
+  const nameOf = (skillId: string) => session.skills.find((skill) => skill.skillId === skillId)?.name ?? skillId
+  return (
+    <div class="stack">
+      <section class={`notice ${score.passed ? 'good' : ''} stack-tight`} role="status">
+        <h1 tabIndex={-1} ref={heading}>
+          {score.passed ? words.passed : words.notPassed}
+        </h1>
+        <p>{words.score(score.score, score.passMark)}</p>
+      </section>
+      <ul class="chosen">
+        {score.skills.map((skill) => (
+          <li class="card chosen-row row between" key={skill.skillId}>
+            <strong>{nameOf(skill.skillId)}</strong>
+            <span class="small">
+              {words.right(skill.correct, skill.total)} ·{' '}
+              <strong class={skill.passed ? 'good-text' : 'bad-text'}>
+                {skill.passed ? words.skillPassed : words.skillNotPassed}
+              </strong>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {!score.passed && (
+        <div class="stack-tight">
+          <p class="soft">{words.attemptsLeft(score.attemptsLeft)}</p>
+          {score.attemptsLeft > 0 && (
+            <button type="button" class="primary" onClick={onAgain}>
+              {words.again}
+            </button>
+          )}
+        </div>
+      )}
+      {session.returnUrl && (
+        <a class="button" href={session.returnUrl} rel="noopener">
+          {words.returnTo}
+        </a>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks'
+import { paths } from '../paths.ts'
+import { type Session, type SessionCall, type SourceItem, sourceItems, storedItems } from './session.ts'
+import { StepFrame } from './step-frame.tsx'
+import { faultText, type Texts } from './texts.ts'
+
+interface Props {
+  session: Session
+  token: string
+  call: SessionCall
+  words: Texts
+  onDone: (change: Partial<Session>) => void
+  onBack: () => void
+}
+
+const KINDS = ['workExperienceIds', 'projectIds', 'credentialIds'] as const
+
+export function ItemsStep({ session, token, call, words, onDone, onBack }: Props) {
+  const items = sourceItems(session)
+  const [chosen, setChosen] = useState<Set<string>>(() => {
+    const stored = storedItems(session)
+    return stored.size === 0 && items.length === 1 ? new Set([keyOf(items[0]!)]) : stored
+  })
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<string>()
+
+  return (
+    <StepFrame
+      title={words.itemsTitle}
+      hint={words.itemsHint}
+      words={words}
+      fault={fault}
+      busy={busy}
+      next={words.next}
+      canGoOn={chosen.size > 0}
+      onNext={store}
+      onBack={onBack}
+    >
+      {KINDS.map((kind) => {
+        const ofKind = items.filter((item) => item.kind === kind)
+        return (
+          ofKind.length > 0 && (
+            <fieldset key={kind} class="stack-tight">
+              <legend>{words.kinds[kind]}</legend>
+              <div class="choices">
+                {ofKind.map((item) => (
+                  <label class="choice tall" key={item.id}>
+                    <input type="checkbox" checked={chosen.has(keyOf(item))} onChange={() => toggle(item)} />
+                    <span>
+                      <strong>{item.title}</strong>
+                      {item.subtitle && <span class="soft small hint">{item.subtitle}</span>}
+                    </span>
+                  </label>
+                ))}
+              </div>
+            </fieldset>
+          )
+        )
+      })}
+    </StepFrame>
+  )
+
+  function toggle(item: SourceItem) {
+    const next = new Set(chosen)
+    if (!next.delete(keyOf(item))) next.add(keyOf(item))
+    setChosen(next)
+    setFault(undefined)
+  }
+
+  async function store() {
+    setBusy(true)
+    setFault(undefined)
+    const ids = (kind: SourceItem['kind']) =>
+      items.filter((item) => item.kind === kind && chosen.has(keyOf(item))).map((item) => item.id)
+    const answer = await call<{ stored: Session['stored'] }>(paths.storeItems, {
+      body: {
+        sessionToken: token,
+        projectIds: ids('projectIds'),
+        workExperienceIds: ids('workExperienceIds'),
+        credentialIds: ids('credentialIds'),
+      },
+    })
+    setBusy(false)
+    if (answer.ok) onDone({ stored: answer.data.stored })
+    else setFault(faultText(words, answer))
+  }
+}
+
+function keyOf({ kind, id }: SourceItem) {
+  return `${kind} ${id}`
+}

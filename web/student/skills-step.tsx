@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks'
+import { keepDraft, readDraft } from '../drafts.ts'
+import { paths } from '../paths.ts'
+import type { ChosenSkill, Session, SessionCall } from './session.ts'
+import { SkillSearch } from './skill-search.tsx'
+import { StepFrame } from './step-frame.tsx'
+import { faultText, type Texts } from './texts.ts'
+
+const MOST = 10
+
+interface Props {
+  session: Session
+  token: string
+  call: SessionCall
+  words: Texts
+  onDone: (change: Partial<Session>) => void
+}
+
+export function SkillsStep({ session, token, call, words, onDone }: Props) {
+  const name = `skills ${session.serviceVerificationId}`
+  const [skills, setSkills] = useState<ChosenSkill[]>(() => readDraft<ChosenSkill[]>(name) ?? session.skills)
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<string>()
+
+  return (
+    <StepFrame
+      title={words.skillsTitle}
+      hint={words.skillsHint}
+      words={words}
+      fault={fault}
+      busy={busy}
+      next={words.next}
+      canGoOn={skills.length > 0}
+      onNext={store}
+    >
+      {skills.length < MOST ? (
+        <SkillSearch
+          call={call}
+          words={words}
+          chosen={skills}
+          onChoose={(skill) => change([...skills, { ...skill, proofUrl: [] }])}
+        />
+      ) : (
+        <p class="notice">{words.most}</p>
+      )}
+      <section class="stack-tight" aria-label={words.chosen}>
+        <h2>
+          {words.chosen} ({skills.length}/{MOST})
+        </h2>
+        {skills.length === 0 && <p class="soft">{words.noneChosen}</p>}
+        <ul class="chosen">
+          {skills.map((skill) => (
+            <ChosenRow
+              key={skill.skillId}
+              skill={skill}
+              words={words}
+              onChange={(next) => change(skills.map((each) => (each.skillId === skill.skillId ? next : each)))}
+              onRemove={() => change(skills.filter((each) => each.skillId !== skill.skillId))}
+            />
+          ))}
+        </ul>
+      </section>
+    </StepFrame>
+  )
+
+  function change(next: ChosenSkill[]) {
+    setSkills(next)
+    setFault(undefined)
+    keepDraft(name, next)
+  }
+
+  async function store() {
+    setBusy(true)
+    setFault(undefined)
+    const answer = await call<{ skills: ChosenSkill[]; endorsementType: string }>(paths.storeSkills, {
+      body: {
+        sessionToken: token,
+        skills: skills.map(({ skillId, proofUrl }) => ({ skillId, proofUrl })),
+        endorsementType: session.endorsementType,
+      },
+    })
+    setBusy(false)
+    if (answer.ok) onDone({ skills: answer.data.skills })
+    else setFault(faultText(words, answer))
+  }
+}
+
+interface RowProps {
+  skill: ChosenSkill
+  words: Texts
+  onChange: (skill: ChosenSkill) => void
+  onRemove: () => void
+}
+
+function ChosenRow({ skill, words, onChange, onRemove }: RowProps) {
+  const [open, setOpen] = useState(skill.proofUrl.length > 0)
+  const [text, setText] = useState(skill.proofUrl.join('\n'))
+  return (
+    <li class="card chosen-row stack-tight">
+      <div class="row between">
+        <strong>{skill.name}</strong>
+        <button type="button" class="plain remove" aria-label={words.remove(skill.name)} onClick={onRemove}>
+          ×
+        </button>
+      </div>
+      {open ? (
+        <label class="small">
+          {words.proofLabel(skill.name)}
+          <textarea
+            rows={2}
+            value={text}
+            onInput={(event) => {
+              setText(event.currentTarget.value)
+              const proofUrl = event.currentTarget.value.split(/\s+/).filter(Boolean)
+              onChange({ ...skill, proofUrl })
+            }}
+          />
+        </label>
+      ) : (
+        <button type="button" class="plain small flush" onClick={() => setOpen(true)}>
+          {words.addProof}
+        </button>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,33 @@
+const TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
+  ready: 'good',
+  running: 'good',
+  active: 'good',
+  enabled: 'good',
+  completed: 'good',
+  delivered: 'good',
+  read: 'good',
+  sent: 'good',
+  approved: 'good',
+  passed: 'good',
+  endorsed: 'good',
+  verified: 'good',
+  failed: 'bad',
+  failing: 'bad',
+  rejected: 'bad',
+  revoked: 'bad',
+  declined: 'bad',
+  unknown: 'bad',
+  preparing: 'wait',
+  pending: 'wait',
+  scheduled: 'wait',
+  paused: 'wait',
+  queued: 'wait',
+  sending: 'wait',
+  pending_review: 'wait',
+  in_assessment: 'wait',
+}
+
+/** A state in a word; the colour helps, the word tells. */
+export function Badge({ state }: { state: string }) {
+  return <span class={`badge ${TONES[state] ?? 'quiet'}`}>{state.replaceAll('_', ' ')}</span>
+}

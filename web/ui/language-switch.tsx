@@ -1,0 +1,17 @@
+const NAMES = { en: 'English', hi: 'हिन्दी' } as const
+
+/** Shows the language that a tap leads to, in that language. */
+export function LanguageSwitch({
+  language,
+  onChoose,
+}: {
+  language: 'en' | 'hi'
+  onChoose: (next: 'en' | 'hi') => void
+}) {
+  const next = language === 'en' ? 'hi' : 'en'
+  return (
+    <button type="button" class="plain" lang={next} onClick={() => onChoose(next)}>
+      {NAMES[next]}
+    </button>
+  )
+}

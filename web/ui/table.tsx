@@ -1,0 +1,68 @@
+import type { ComponentChildren } from 'preact'
+
+export interface Column<T> {
+  name: string
+  /** Numbers stand under each other. */
+  right?: boolean
+  cell: (row: T) => ComponentChildren
+}
+
+interface Props<T> {
+  caption: string
+  columns: Column<T>[]
+  rows: T[] | undefined
+  keyOf: (row: T) => string
+  /** Shown where there are none: says what to do next. */
+  empty: ComponentChildren
+  more?: (() => void) | undefined
+  loading?: boolean
+}
+
+/** Rows of one kind. On a phone each row becomes a card whose cells carry their column's name. */
+export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }: Props<T>) {
+  if (rows?.length === 0) return <div class="empty card">{empty}</div>
+  return (
+    <div class="table-wrap">
+      <table class="table" aria-busy={rows === undefined || loading}>
+        <caption class="hidden-text">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ name, right }) => (
+              <th key={name} scope="col" class={right ? 'right' : ''}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows === undefined
+            ? Array.from({ length: 4 }, (_, row) => (
+                <tr key={row}>
+                  {columns.map(({ name }) => (
+                    <td key={name}>
+                      <span class="waiting">waiting here</span>
+                    </td>
+                  ))}
+                </tr>
+              ))
+            : rows.map((row) => (
+                <tr key={keyOf(row)}>
+                  {columns.map(({ name, right, cell }) => (
+                    <td key={name} data-name={name} class={right ? 'right' : ''}>
+                      {cell(row)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+        </tbody>
+      </table>
+      {more && (
+        <p class="more">
+          <button type="button" onClick={more} disabled={loading}>
+            {loading ? 'Loading…' : 'Show more'}
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}

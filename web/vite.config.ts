@@ -1,0 +1,28 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vite'
+
+const web = fileURLToPath(new URL('.', import.meta.url))
+
+/** Every folder with an index.html is a page of its own. */
+export const pages = readdirSync(web).filter((folder) => existsSync(`${web}${folder}/index.html`))
+
+export default defineConfig({
+  root: web,
+  base: '/',
+  publicDir: false,
+  appType: 'mpa',
+  logLevel: 'warn',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    target: ['es2020', 'chrome80', 'firefox78', 'safari14'],
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    cssCodeSplit: true,
+    sourcemap: false,
+    rolldownOptions: {
+      input: Object.fromEntries(pages.map((page) => [page, `${web}${page}/index.html`])),
+      output: { entryFileNames: 'assets/[name]-[hash].js', chunkFileNames: 'assets/[name]-[hash].js' },
+    },
+  },
+})
