@@ -46,6 +46,8 @@ test('a bad value is told in one line: the variable, the value, what is expected
     { REQUIRE_HTTPS: 'maybe' },
     { TRUST_PROXY: '10.0.0.0/33' },
     { TRUST_PROXY: 'loopback' },
+    { WEBHOOK_ALLOW: '10.0.0.0/33' },
+    { WEBHOOK_ALLOW: 'https://hooks.internal' },
     { ROLES: 'api,cook' },
     { MAIL_FROM: 'nobody' },
     { LOG_LEVEL: 'loud' },
@@ -108,6 +110,13 @@ test('lists', () => {
     '10.0.0.1',
     '192.168.0.0/16',
     '::1',
+  ])
+  assert.deepEqual(readConfig({}).webhookAllow, [])
+  assert.deepEqual(readConfig({ WEBHOOK_ALLOW: 'hooks.internal, 10.0.0.0/8,fd00::/8,192.168.0.7' }).webhookAllow, [
+    'hooks.internal',
+    '10.0.0.0/8',
+    'fd00::/8',
+    '192.168.0.7',
   ])
   assert.deepEqual(readConfig({ ROLES: 'worker' }).roles, ['worker'])
   assert.deepEqual(readConfig({ ROLES: ' api , worker ,api' }).roles, ['api', 'worker'])

@@ -22,6 +22,8 @@ export interface Config {
   requireHttps: boolean
   /** Addresses or CIDR ranges whose X-Forwarded-* headers count. */
   trustProxy: string[]
+  /** Host names, addresses or CIDR ranges that webhooks may be sent to although they are private. */
+  webhookAllow: string[]
   roles: Role[]
   logLevel: LogLevel
 }
@@ -73,6 +75,12 @@ export function readConfig(env: Environment, terminal = false): Config {
     ai: readAi(),
     requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), yesNo, 'true or false'),
     trustProxy: read('TRUST_PROXY', [], addressRanges, 'a comma-separated list of IP addresses or CIDR ranges'),
+    webhookAllow: read(
+      'WEBHOOK_ALLOW',
+      [],
+      hostsOrRanges,
+      'a comma-separated list of host names, IP addresses or CIDR ranges',
+    ),
     roles: read('ROLES', ['api', 'worker'], roles, 'api, worker, or api,worker'),
     logLevel: read('LOG_LEVEL', terminal ? 'warn' : 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
   }
@@ -172,6 +180,11 @@ function yesNo(text: string) {
 function addressRanges(text: string) {
   const ranges = text.split(',').map((range) => range.trim())
   return ranges.every((range) => isIP(range) !== 0 || isCidr(range)) ? ranges : undefined
+}
+
+function hostsOrRanges(text: string) {
+  const entries = text.split(',').map((entry) => entry.trim())
+  return entries.every((entry) => hostName(entry) !== undefined || isCidr(entry)) ? entries : undefined
 }
 
 function isCidr(text: string) {

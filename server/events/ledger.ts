@@ -28,6 +28,9 @@ export interface Ledger {
   settle(scope: OwnerScope): Promise<void>
   /** Resolves when something new is there for the organisation, when the time is over or when the signal says so. */
   wait(scope: OwnerScope, milliseconds: number, signal: AbortSignal): Promise<void>
+  /** Sends everybody home who waits: the server is about to stop. */
+  release(): void
+  readonly released: boolean
   close(): Promise<void>
 }
 
@@ -54,11 +57,12 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
   let running: Promise<void> | undefined
   let again: Promise<void> | undefined
   let closed = false
+  let released = false
 
   db.onCommitted(EVENTS_RECORDED, () => void place().catch(report))
   await listener.on(EVENTS_PLACED, (owner) => {
     if (owner !== '') wake(owner)
-    else for (const each of waiting.keys()) wake(each) // after a reconnection: something may have been missed
+    else for (const each of [...waiting.keys()]) wake(each) // after a reconnection: something may have been missed
   })
   const sweep = setInterval(() => void settleAny().catch(report), SWEEP)
   sweep.unref()
@@ -69,10 +73,14 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
       if (await hasRecorded(db.queries, sql`where org_id = ${orgId} and mode = ${mode}`)) await place()
     },
     wait,
+    release,
+    get released() {
+      return released
+    },
     async close() {
       closed = true
       clearInterval(sweep)
-      for (const owner of waiting.keys()) wake(owner)
+      release()
       await running?.catch(() => {})
       await again?.catch(() => {})
     },
@@ -131,7 +139,7 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
   }
 
   function wait({ orgId, mode }: OwnerScope, milliseconds: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || closed) return Promise.resolve()
+    if (signal.aborted || released) return Promise.resolve()
     const owner = ownerKey(orgId, mode)
     const woken = waiting.get(owner) ?? new Set()
     waiting.set(owner, woken)
@@ -147,6 +155,11 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
         resolve()
       }
     })
+  }
+
+  function release() {
+    released = true
+    for (const owner of [...waiting.keys()]) wake(owner)
   }
 
   function wake(owner: string) {

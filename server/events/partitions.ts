@@ -3,7 +3,7 @@ import { DAY } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/database.ts'
 
 /** Tables that are kept by day and dropped a day at a time. */
-export const PARTITIONED = ['events'] as const
+export const PARTITIONED = ['events', 'webhook_deliveries'] as const
 
 /** Days that events are kept. */
 export const KEPT_DAYS = 30

@@ -16,12 +16,19 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const declared = headers['content-length']
   if (!hasBody(request)) return NO_BODY
   if (declared !== undefined && Number(declared) > BODY_LIMIT) throw tooLarge()
-  const body = await collect(request)
+  const body = await collect(request, BODY_LIMIT)
   if (body.length > 0) requireJson(headers)
   return body
 }
 
-function collect(request: IncomingMessage): Promise<Buffer> {
+/** The raw bytes of a body of any kind, for those who call us in their own way. */
+export async function readRawBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  if (!hasBody(request)) return NO_BODY
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+  return collect(request, limit)
+}
+
+function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   let length = 0
@@ -31,7 +38,7 @@ function collect(request: IncomingMessage): Promise<Buffer> {
   function onData(chunk: Buffer) {
     length += chunk.length
     chunks.push(chunk)
-    if (length > BODY_LIMIT) settle(() => reject(tooLarge()))
+    if (length > limit) settle(() => reject(tooLarge(limit)))
   }
   function onEnd() {
     settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)))
@@ -45,8 +52,8 @@ function collect(request: IncomingMessage): Promise<Buffer> {
   }
 }
 
-function tooLarge() {
-  return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${BODY_LIMIT} bytes (256 KB).`)
+function tooLarge(limit = BODY_LIMIT) {
+  return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes (${Math.floor(limit / 1024)} KB).`)
 }
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i

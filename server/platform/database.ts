@@ -30,6 +30,8 @@ export interface Database {
   readonly pool: pg.Pool
   /** Runs `work` in a transaction, again from the start if PostgreSQL asks for that (deadlock, serialisation). */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Tells this process's listeners of the topic now, after a statement that needed no transaction of its own. */
+  tell(topic: string): void
   /** Called in this process after each commit of a transaction that announced the topic; a crash may swallow the call. */
   onCommitted(topic: string, hear: () => void): void
   close(): Promise<void>
@@ -67,6 +69,7 @@ export function openDatabase({ connection, name, max = 20, onError }: DatabaseOp
     queries,
     pool,
     transaction: (work) => retrying(() => attempt(work)),
+    tell,
     onCommitted(topic, hear) {
       listeners.set(topic, [...(listeners.get(topic) ?? []), hear])
     },
@@ -80,8 +83,12 @@ export function openDatabase({ connection, name, max = 20, onError }: DatabaseOp
       topics = announced.get(tx)
       return answer
     })
-    for (const topic of topics ?? []) for (const hear of listeners.get(topic) ?? []) hear()
+    for (const topic of topics ?? []) tell(topic)
     return result
+  }
+
+  function tell(topic: string) {
+    for (const hear of listeners.get(topic) ?? []) hear()
   }
 }
 

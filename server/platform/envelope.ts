@@ -1,11 +1,12 @@
 import { type Code, catalogueCodes, type Detail, Problem, partnerCodes, verificationCodes } from './problem.ts'
 
-/** The three APIs and, beside them, the pages and probes of the site. */
-export type Api = 'partner' | 'verification' | 'catalogue' | 'site'
+/** The three APIs, the console's own and, beside them, the pages and probes of the site. */
+export type Api = 'partner' | 'verification' | 'catalogue' | 'console' | 'site'
 
 export const PARTNER_BASE = '/api/v1/partner'
 export const VERIFICATION_BASE = '/api/v1'
 export const CATALOGUE_BASE = '/api'
+export const CONSOLE_BASE = '/console/api'
 
 /** Which API a path belongs to, also when no route answers it. */
 export function apiOfPath(url: string): Api {
@@ -13,6 +14,7 @@ export function apiOfPath(url: string): Api {
   if (within(path, PARTNER_BASE)) return 'partner'
   if (within(path, VERIFICATION_BASE)) return 'verification'
   if (within(path, CATALOGUE_BASE)) return 'catalogue'
+  if (within(path, CONSOLE_BASE)) return 'console'
   return 'site'
 }
 
@@ -34,6 +36,7 @@ const unexpected = {
   partner: 'SERVER_ERROR',
   verification: 'INTERNAL_ERROR',
   catalogue: 'SERVER_ERROR',
+  console: 'SERVER_ERROR',
   site: 'SERVER_ERROR',
 } as const satisfies Record<Api, Code>
 
@@ -41,6 +44,7 @@ const tables: Record<Api, Partial<Record<Code, number>>> = {
   partner: partnerCodes,
   verification: verificationCodes,
   catalogue: catalogueCodes,
+  console: partnerCodes, // the partner API's routes answer there too
   site: catalogueCodes,
 }
 
@@ -62,7 +66,7 @@ export function unexpectedProblem(api: Api): Problem {
 }
 
 function errorBody(api: Api, { code, message, details }: Problem): object {
-  if (api === 'partner') return { success: false, error: { code, message, details } }
+  if (api === 'partner' || api === 'console') return { success: false, error: { code, message, details } }
   if (api === 'verification') return { success: false, error: { code, message: withFields(message, details) } }
   const text = withFields(message, details)
   return { success: false, message: text, error: text }

@@ -16,6 +16,7 @@ import { randomCode } from './ids.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { type Detail, Problem, problem } from './problem.ts'
+import { lazySerializers } from './serializers.ts'
 import { compileRequestValidator, invalid, type RequestSchema, type RequestValidator } from './validation.ts'
 
 export type App = FastifyInstance<
@@ -78,6 +79,7 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   app.decorateRequest('errorCode', undefined)
   // Schemas give types and descriptions; the check itself is `validateRequest`, which looks at all parts at once.
   app.setValidatorCompiler((() => () => true) as never)
+  app.setSerializerCompiler(lazySerializers() as never)
   app.addHook('onRoute', (route) => {
     if (route.schema)
       route.config = { ...route.config, validator: compileRequestValidator(route.schema as RequestSchema) }

@@ -4,7 +4,7 @@ export type Log = Logger
 
 // What must never reach a log, whoever put it into a message: our own secrets and tokens, signatures, mail addresses, phone
 // numbers. The last resort behind not logging such things in the first place.
-const SECRETS = /\b(VFN_SK_|VSK_(?:TEST|LIVE)_|whsec_|vst_|adm_|v1=)[\w+/=-]+/g
+const SECRETS = /\b(VFN_SK_|VSK_(?:TEST|LIVE)_|whsec_|vst_|vrt_|adm_|v1=)[\w+/=-]+/g
 const CREDENTIALS_IN_URL = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi
 const MAIL_ADDRESSES = /[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+/g
 const PHONE_NUMBERS = /\+\d[\d ()-]{7,17}\d/g

@@ -53,7 +53,14 @@ export interface Queue {
   stop(): Promise<void>
 }
 
+/** Something that goes on by itself until it is stopped. */
+export interface Running {
+  stop(): Promise<void>
+}
+
 export interface Worker {
+  /** What a process that works keeps doing beside its jobs, until the queue stops. */
+  run(start: () => Running): void
   /** What this process does with the jobs of a kind. */
   handle<Payload extends object>(job: Job<Payload>, handler: Handler<Payload>): void
   /** Enqueues the job on a cron schedule in Indian time, once for all processes. */
@@ -107,6 +114,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
   boss.on('warning', (warning) => log.warn({ warning }, 'queue'))
   await boss.start()
   const stopping = new AbortController()
+  const running: Running[] = []
   await Promise.all(jobs.map((job) => declare(boss, job)))
   if (work) await startWork()
 
@@ -116,6 +124,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     depths: () => depths(db),
     async stop() {
       stopping.abort()
+      await Promise.all(running.map((each) => each.stop()))
       await boss.stop({ graceful: true, timeout: grace * 1000, close: true })
     },
   }
@@ -141,6 +150,9 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
   async function startWork() {
     const handled: Promise<unknown>[] = []
     work!({
+      run(start) {
+        running.push(start())
+      },
       handle(job, handler) {
         handled.push(
           boss.work(

@@ -36,10 +36,263 @@ export interface AccessVersion {
   version: Generated<number>;
 }
 
+export interface AnalyticsChanges {
+  amount: number;
+  campaign_id: string;
+  change_id: Generated<number>;
+  counter: string;
+  day: Timestamp;
+  mandate_id: string;
+  mode: string;
+  org_id: string;
+  workflow_id: string;
+}
+
+export interface AnalyticsTotals {
+  call_answered: Generated<number>;
+  call_busy: Generated<number>;
+  call_failed: Generated<number>;
+  call_no_answer: Generated<number>;
+  call_placed: Generated<number>;
+  call_seconds: Generated<number>;
+  channel_email_delivered: Generated<number>;
+  channel_email_failed: Generated<number>;
+  channel_email_read: Generated<number>;
+  channel_email_replied: Generated<number>;
+  channel_email_sent: Generated<number>;
+  channel_sms_delivered: Generated<number>;
+  channel_sms_failed: Generated<number>;
+  channel_sms_read: Generated<number>;
+  channel_sms_replied: Generated<number>;
+  channel_sms_sent: Generated<number>;
+  channel_voice_delivered: Generated<number>;
+  channel_voice_failed: Generated<number>;
+  channel_voice_read: Generated<number>;
+  channel_voice_replied: Generated<number>;
+  channel_voice_sent: Generated<number>;
+  channel_whatsapp_delivered: Generated<number>;
+  channel_whatsapp_failed: Generated<number>;
+  channel_whatsapp_read: Generated<number>;
+  channel_whatsapp_replied: Generated<number>;
+  channel_whatsapp_sent: Generated<number>;
+  day: Timestamp;
+  drop_off_consent: Generated<number>;
+  drop_off_enrichment: Generated<number>;
+  drop_off_interest: Generated<number>;
+  drop_off_language: Generated<number>;
+  drop_off_no_response: Generated<number>;
+  drop_off_skills: Generated<number>;
+  ended_completed: Generated<number>;
+  ended_declined: Generated<number>;
+  ended_failed: Generated<number>;
+  follow_up_1_replied: Generated<number>;
+  follow_up_1_sent: Generated<number>;
+  follow_up_2_replied: Generated<number>;
+  follow_up_2_sent: Generated<number>;
+  follow_up_3_replied: Generated<number>;
+  follow_up_3_sent: Generated<number>;
+  follow_up_4_replied: Generated<number>;
+  follow_up_4_sent: Generated<number>;
+  follow_up_5_replied: Generated<number>;
+  follow_up_5_sent: Generated<number>;
+  funnel_completed: Generated<number>;
+  funnel_consented: Generated<number>;
+  funnel_contacted: Generated<number>;
+  funnel_delivered: Generated<number>;
+  funnel_enrichment_done: Generated<number>;
+  funnel_enrolled: Generated<number>;
+  funnel_interest_done: Generated<number>;
+  funnel_interested: Generated<number>;
+  funnel_qualified: Generated<number>;
+  funnel_responded: Generated<number>;
+  funnel_skills_done: Generated<number>;
+  language_as_candidates: Generated<number>;
+  language_as_completed: Generated<number>;
+  language_bn_candidates: Generated<number>;
+  language_bn_completed: Generated<number>;
+  language_en_candidates: Generated<number>;
+  language_en_completed: Generated<number>;
+  language_gu_candidates: Generated<number>;
+  language_gu_completed: Generated<number>;
+  language_hi_candidates: Generated<number>;
+  language_hi_completed: Generated<number>;
+  language_kn_candidates: Generated<number>;
+  language_kn_completed: Generated<number>;
+  language_ml_candidates: Generated<number>;
+  language_ml_completed: Generated<number>;
+  language_mr_candidates: Generated<number>;
+  language_mr_completed: Generated<number>;
+  language_or_candidates: Generated<number>;
+  language_or_completed: Generated<number>;
+  language_pa_candidates: Generated<number>;
+  language_pa_completed: Generated<number>;
+  language_ta_candidates: Generated<number>;
+  language_ta_completed: Generated<number>;
+  language_te_candidates: Generated<number>;
+  language_te_completed: Generated<number>;
+  mode: string;
+  org_id: string;
+  subject: string;
+}
+
+export interface AuditLog {
+  action: string;
+  at: Timestamp;
+  audit_id: string;
+  details: Generated<Json>;
+  mode: string | null;
+  org_id: string | null;
+  request_id: string | null;
+  subject: string | null;
+  who: string;
+}
+
+export interface Campaigns {
+  campaign_id: string;
+  candidates: Generated<number>;
+  completed: Generated<number>;
+  completed_at: Timestamp | null;
+  created_at: Timestamp;
+  created_via: string;
+  declined: Generated<number>;
+  failed: Generated<number>;
+  flow_version: number;
+  hold: string | null;
+  job_id: string | null;
+  mandate_id: string;
+  mode: string;
+  name: string | null;
+  org_id: string;
+  pending: Generated<number>;
+  starts_at: Timestamp;
+  updated_at: Timestamp;
+  version: Generated<number>;
+  workflow_id: string;
+}
+
+export interface CandidateProgress {
+  campaign_id: string;
+  candidate_id: string;
+  channel: string | null;
+  completed_at: Timestamp | null;
+  contact_step: number | null;
+  conversation: string;
+  created_at: Timestamp;
+  flow_version: number;
+  listed_at: Timestamp | null;
+  mandate_id: string;
+  mode: string;
+  moved: Generated<boolean>;
+  org_id: string;
+  reason: string | null;
+  result_id: string;
+  stages: Generated<number>;
+  started_at: Timestamp | null;
+  status: string;
+  updated_at: Timestamp;
+  version: Generated<number>;
+}
+
+export interface Candidates {
+  campaign_id: string;
+  candidate_id: string;
+  email: string | null;
+  enrolled_at: Timestamp;
+  external_candidate_id: string;
+  language: string | null;
+  metadata: string;
+  mode: string;
+  name: string;
+  org_id: string;
+  phone: string | null;
+  token: Buffer;
+  token_hash: Buffer;
+}
+
+export interface CatalogueImports {
+  alive_at: Timestamp;
+  dry_run: boolean;
+  ended_at: Timestamp | null;
+  error: string | null;
+  file_name: string;
+  format: string;
+  import_id: string;
+  of: Generated<number>;
+  started_at: Timestamp;
+  started_by: string;
+  status: string;
+  summary: Json | null;
+  written: Generated<number>;
+}
+
 export interface CatalogueVersion {
   built_in_checksum: string | null;
   only_row: Generated<boolean>;
   version: Generated<number>;
+}
+
+export interface ChannelCredentials {
+  channel: string;
+  channel_id: string;
+  created_at: Timestamp;
+  credentials: Buffer;
+  org_id: string;
+  per_second: number | null;
+  updated_at: Timestamp;
+}
+
+export interface ConsoleLinks {
+  created_at: Timestamp;
+  email: string | null;
+  expires_at: Timestamp;
+  token_hash: Buffer;
+  used_at: Timestamp | null;
+}
+
+export interface ConsoleMembers {
+  created_at: Timestamp;
+  email: string;
+  last_sign_in_at: Timestamp | null;
+  member_id: string;
+  org_id: string;
+  role: string;
+}
+
+export interface ConsoleSessions {
+  created_at: Timestamp;
+  email: string | null;
+  key_stamp: Buffer | null;
+  seen_at: Timestamp;
+  token_hash: Buffer;
+}
+
+export interface Contacts {
+  campaign_id: string;
+  candidate_id: string;
+  due_at: Timestamp | null;
+  held: boolean;
+  kind: string;
+  step: number;
+}
+
+export interface CreditBalances {
+  balance: number;
+  entries: number;
+  mode: string;
+  org_id: string;
+}
+
+export interface CreditEntries {
+  amount: number;
+  balance_after: number;
+  campaign_id: string | null;
+  candidate_id: string | null;
+  created_at: Timestamp;
+  entry_id: string;
+  mode: string;
+  number: number;
+  org_id: string;
+  reason: string;
 }
 
 export interface DataKeys {
@@ -142,6 +395,27 @@ export interface MasterSkills {
   source_id: string;
 }
 
+export interface Messages {
+  attempts: Generated<number>;
+  campaign_id: string;
+  candidate_id: string;
+  channel: string;
+  contact_step: number | null;
+  content: string;
+  conversation_step: number;
+  created_at: Timestamp;
+  direction: string;
+  due_at: Timestamp | null;
+  error: string | null;
+  leased_until: Timestamp | null;
+  message_id: string;
+  mode: string;
+  org_id: string;
+  provider_id: string | null;
+  state: string;
+  updated_at: Timestamp;
+}
+
 export interface Organisations {
   created_at: Timestamp;
   name: string;
@@ -165,12 +439,46 @@ export interface PartnerKeys {
   version: Generated<number>;
 }
 
+export interface PeopleDays {
+  day: Timestamp;
+  key_id: string;
+  people: number;
+}
+
+export interface PeopleEnrolled {
+  day: Timestamp;
+  key_id: string;
+  person: Buffer;
+}
+
 export interface Processes {
   process_id: string;
   roles: string[];
   seen_at: Timestamp;
   shared_limits: boolean;
   started_at: Timestamp;
+}
+
+export interface RequestLog {
+  api: string;
+  at: Timestamp;
+  code: string | null;
+  differed: Json | null;
+  duration_ms: number;
+  id: Generated<number>;
+  key_id: string | null;
+  method: string;
+  mode: string;
+  org_id: string;
+  request_id: string;
+  route: string;
+  status: number;
+}
+
+export interface ResultListings {
+  listed_until: Timestamp;
+  mode: string;
+  org_id: string;
 }
 
 export interface SchemaMigrations {
@@ -204,6 +512,12 @@ export interface SessionKeys {
   org_id: string;
   revoked_at: Timestamp | null;
   version: Generated<number>;
+}
+
+export interface SimulatorTurns {
+  candidate_id: string;
+  conversation_step: number;
+  due_at: Timestamp;
 }
 
 export interface SkillRequests {
@@ -241,12 +555,123 @@ export interface SkillSources {
   verifiable: boolean;
 }
 
+export interface StoppedAddresses {
+  address: string;
+  created_at: Timestamp;
+  mode: string;
+  org_id: string;
+}
+
 export interface SubSkills {
   master_number: number;
   name: string;
   number: number;
   source: string;
   source_id: string;
+}
+
+export interface VerificationAttempts {
+  attempt_id: string;
+  correct: number | null;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  fingerprints: string[];
+  number: number;
+  passed: boolean | null;
+  passed_skills: Generated<number[]>;
+  questions: Json;
+  score: number | null;
+  skill_numbers: number[];
+  submitted_at: Timestamp | null;
+  user_id: string;
+  verification_id: string;
+}
+
+export interface VerificationReviews {
+  addresses: string[];
+  company: string;
+  decisions: Json | null;
+  decline_reason: string | null;
+  email: string;
+  endorsed: Generated<number[]>;
+  expires_at: Timestamp | null;
+  link: Buffer | null;
+  name: string;
+  remind_at: Timestamp | null;
+  requested_at: Timestamp | null;
+  sent_at: Timestamp | null;
+  submitted_at: Timestamp | null;
+  token_hash: Buffer | null;
+  verification_id: string;
+  website: string | null;
+}
+
+export interface VerificationSessions {
+  completed_at: Timestamp | null;
+  created_at: Timestamp;
+  endorsement_type: Generated<string>;
+  expires_at: Timestamp;
+  generating_by: string | null;
+  generating_until: Timestamp | null;
+  items: Json;
+  method: string | null;
+  mode: string;
+  org_id: string;
+  return_url: string | null;
+  skill_numbers: Generated<number[]>;
+  skills: Generated<Json>;
+  sources: Generated<string[]>;
+  status: string;
+  student: Json;
+  token_hash: Buffer;
+  updated_at: Timestamp;
+  user_id: string;
+  verification_id: string;
+  version: Generated<number>;
+}
+
+export interface VerificationStudents {
+  created_at: Timestamp;
+  external_student_id: string;
+  mode: string;
+  org_id: string;
+  user_id: string;
+}
+
+export interface WebhookDeliveries {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  day: Timestamp;
+  ended: string | null;
+  event_id: string;
+  event_type: string;
+  failures: Generated<number>;
+  held_in: number | null;
+  last_error: string | null;
+  log: Generated<Json>;
+  next_attempt_at: Timestamp;
+  round: Generated<number>;
+  sequence: number;
+  status: Generated<string>;
+  webhook_id: string;
+}
+
+export interface Webhooks {
+  created_at: Timestamp;
+  created_via: string;
+  description: string | null;
+  event_types: string[] | null;
+  failing_since: Timestamp | null;
+  mode: string;
+  org_id: string;
+  previous_secret: Buffer | null;
+  previous_secret_until: Timestamp | null;
+  secret: Buffer;
+  status: string;
+  times_disabled: Generated<number>;
+  updated_at: Timestamp;
+  url: string;
+  webhook_id: string;
 }
 
 export interface Workflows {
@@ -267,7 +692,21 @@ export interface Workflows {
 
 export interface DB {
   access_version: AccessVersion;
+  analytics_changes: AnalyticsChanges;
+  analytics_totals: AnalyticsTotals;
+  audit_log: AuditLog;
+  campaigns: Campaigns;
+  candidate_progress: CandidateProgress;
+  candidates: Candidates;
+  catalogue_imports: CatalogueImports;
   catalogue_version: CatalogueVersion;
+  channel_credentials: ChannelCredentials;
+  console_links: ConsoleLinks;
+  console_members: ConsoleMembers;
+  console_sessions: ConsoleSessions;
+  contacts: Contacts;
+  credit_balances: CreditBalances;
+  credit_entries: CreditEntries;
   data_keys: DataKeys;
   event_outbox: EventOutbox;
   events: Events;
@@ -277,16 +716,29 @@ export interface DB {
   mandate_flows: MandateFlows;
   mandates: Mandates;
   master_skills: MasterSkills;
+  messages: Messages;
   organisations: Organisations;
   partner_keys: PartnerKeys;
+  people_days: PeopleDays;
+  people_enrolled: PeopleEnrolled;
   processes: Processes;
+  request_log: RequestLog;
+  result_listings: ResultListings;
   schema_migrations: SchemaMigrations;
   selected_skills: SelectedSkills;
   service_switch: ServiceSwitch;
   session_keys: SessionKeys;
+  simulator_turns: SimulatorTurns;
   skill_requests: SkillRequests;
   skill_sources: SkillSources;
   skills: Skills;
+  stopped_addresses: StoppedAddresses;
   sub_skills: SubSkills;
+  verification_attempts: VerificationAttempts;
+  verification_reviews: VerificationReviews;
+  verification_sessions: VerificationSessions;
+  verification_students: VerificationStudents;
+  webhook_deliveries: WebhookDeliveries;
+  webhooks: Webhooks;
   workflows: Workflows;
 }

@@ -6,7 +6,7 @@ import { collectUnstorable } from './json.ts'
 import { type Detail, type Problem, problem } from './problem.ts'
 
 // Far more violations than anybody reads; what a hostile body adds beyond them is not worth the time.
-Settings.Set({ maxErrors: 2000 })
+Settings.Set({ maxErrors: 5000 })
 
 const MOST_DETAILS = 1000
 
@@ -38,10 +38,15 @@ export function compileRequestValidator(schema: RequestSchema): RequestValidator
 }
 
 function compilePart(part: Part, schema: TSchema) {
-  const validator = Compile(schema)
+  // Made at the first call: a server has hundreds of them, and is up sooner without.
+  let compiled: ReturnType<typeof Compile> | undefined
   const field = part === 'querystring' ? 'query' : part
+  const absentBody = (schema as { default?: unknown }).default // for a body that may be left out
   return (request: RequestParts) => {
-    const value = part === 'body' ? request.body : readTexts(schema as ObjectSchema, request[field])
+    const body = request.body === undefined ? absentBody : request.body
+    const value = part === 'body' ? body : readTexts(schema as ObjectSchema, request[field])
+    compiled ??= Compile(schema)
+    const validator = compiled
     const valid = validator.Check(value)
     const details = valid ? [] : violations(part, validator.Errors(value), value)
     // Only an escape can hold what cannot be stored: the JSON parser refuses a raw NUL, and UTF-8 has no half pairs.
@@ -69,13 +74,23 @@ function knownParts({ properties, additionalProperties }: ObjectSchema, value: u
 
 /** One refusal for any number of violations, of which as many are listed as anybody would read. */
 export function invalid(found: Detail[]): Problem {
-  const details = found.length > MOST_DETAILS ? found.slice(0, MOST_DETAILS) : found
+  const details = found.length > MOST_DETAILS ? fewer(found) : found
   const [first] = details
   const message =
     details.length === 1
       ? `${first!.path}: ${first!.message}.`
       : `${found.length} things are wrong with this request; see details.`
   return problem('VALIDATION_FAILED', message, { details })
+}
+
+/** Each item of a list that is at fault is named at least once before any is named again. */
+function fewer(found: Detail[]): Detail[] {
+  const firsts = new Map(
+    found.toReversed().map((detail) => [/^[^\]]*\]/.exec(detail.path)?.[0] ?? detail.path, detail]),
+  )
+  const chosen = new Set([...firsts.values()].slice(-MOST_DETAILS))
+  for (const detail of found) if (chosen.size < MOST_DETAILS) chosen.add(detail)
+  return found.filter((detail) => chosen.has(detail))
 }
 
 interface ObjectSchema {

@@ -1,0 +1,28 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+// An endpoint in a process of its own. It tells how many have come in, and when each event first came.
+let count = 0
+let arrivals: [string, number][] = []
+
+const server = createServer((request, response) => {
+  const id = request.headers['webhook-id'] as string
+  request.on('data', () => {})
+  request.on('end', () => {
+    count++
+    if (request.url === '/timed') arrivals.push([id, performance.timeOrigin + performance.now()])
+    if (request.url === '/failing') return void setTimeout(() => response.writeHead(500).end('not now'), 50)
+    response.writeHead(204).end()
+  })
+})
+server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
+process.on('message', (asked) => {
+  if (asked === 'count') process.send!(count)
+  else if (asked === 'reset') {
+    count = 0
+    process.send!(0)
+  } else {
+    process.send!(arrivals)
+    arrivals = []
+  }
+})

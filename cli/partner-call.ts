@@ -1,0 +1,43 @@
+import { AttestryClient, type RequestOptions } from '../sdk/index.ts'
+import { readProfile } from './profile.ts'
+
+/** A refusal by the partner API. */
+export class Refused extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** The server could not be reached, or has troubles of its own: another time it may do. */
+export class Unavailable extends Error {}
+
+export type PartnerCall = <T>(method: string, path: string, options?: RequestOptions) => Promise<T>
+
+/** Calls signed with the key of the environment or profile; answers `data`. */
+export async function openPartner(): Promise<PartnerCall> {
+  const profile = await readProfile(process.env)
+  const client = new AttestryClient(profile)
+  return async <T>(method: string, path: string, options: RequestOptions = {}) => {
+    const answer = await client.request<Envelope<T>>(method, path, options).catch((error) => {
+      if (options.signal?.aborted) throw error
+      throw new Unavailable(`${profile.baseUrl} cannot be reached: ${error.cause?.code ?? error.message}`)
+    })
+    if (answer.body?.success) return answer.body.data
+    const said = [
+      answer.body?.error?.message,
+      ...(answer.body?.error?.details ?? []).map(({ path, message }) => `${path}: ${message}`),
+    ]
+    const message = said.filter(Boolean).join('\n  ') || `the server answered ${answer.status}`
+    if (answer.status >= 500 || answer.status === 429) throw new Unavailable(message)
+    throw new Refused(answer.status, message)
+  }
+}
+
+interface Envelope<T> {
+  success: boolean
+  data: T
+  error?: { message: string; details?: { path: string; message: string }[] }
+}

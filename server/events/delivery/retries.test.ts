@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startReceiver, until } from '../../../test/receiver.ts'
+import { startWebhooks } from '../../../test/webhooks.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
+
+test('retries follow the schedule until the event is 30 days old, and then it has failed', async (t) => {
+  const { clock, keyOf, endpoint, record, deliveries, as, logged } = await startWebhooks(t, { worker: true })
+  const key = await keyOf('test')
+  const receiver = await startReceiver(t, () => 500)
+  const { webhook_id } = await endpoint(key, receiver.url)
+  const start = clock.now()
+  await record(key, { n: 1 })
+  const statuses = new Set<string>()
+  const steps = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR]
+  for (let count = 1; ; count++) {
+    await receiver.has(count)
+    const attempted = clock.now()
+    await until(async () => (await deliveries(key, webhook_id))[0].attempts.length === count)
+    const [{ status, next_attempt_at }] = await deliveries(key, webhook_id)
+    statuses.add((await as(key).get(`/webhooks/${webhook_id}`)).body.data.status)
+    if (status === 'failed') break
+    const wait = Date.parse(next_attempt_at) - attempted
+    const step = steps[count - 1] ?? 12 * HOUR
+    assert.ok(wait >= 0.9 * step && wait <= 1.1 * step + 1, `${count}: ${wait} ms`)
+    if (count < 4) {
+      clock.set(Date.parse(next_attempt_at) - 1)
+      await pause(250)
+      assert.equal(receiver.received.length, count, 'not a moment early')
+    }
+    // Ten days of every twelve hours would show nothing new.
+    clock.set(count === 11 ? start + 29.8 * DAY : Date.parse(next_attempt_at))
+  }
+  assert.deepEqual([...statuses], ['enabled', 'failing'])
+  assert.equal(logged.filter((line) => line.includes('nothing but failures for a day')).length, 1)
+  const [{ next_attempt_at, attempts }] = await deliveries(key, webhook_id, '?status=failed')
+  assert.equal(next_attempt_at, null)
+  assert.equal(attempts.length, 12)
+
+  receiver.answer = () => 200
+  await record(key, { n: 2 })
+  await until(async () => (await as(key).get(`/webhooks/${webhook_id}`)).body.data.status === 'enabled')
+})

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { startApp, type TestApp, type TestKey } from '../../test/app.ts'
+import { DAY } from '../platform/clock.ts'
+import { dropOldDays } from './partitions.ts'
+import { recordEvents } from './record.ts'
+import type { EventType } from './types.ts'
+
+async function record({ context, clock }: TestApp, key: TestKey, count: number, type: EventType = 'mandate.ready') {
+  return context.db.transaction((tx) =>
+    recordEvents(
+      tx,
+      key,
+      clock,
+      type,
+      Array.from({ length: count }, (_, number) => ({ number, version: 1 })),
+    ),
+  )
+}
+
+test('events are pulled oldest first, page by page', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.given.org()
+  const ids = await record(app, key, 5)
+
+  const first = await app.as(key).get('/events?limit=3')
+  assert.equal(first.status, 200)
+  assert.deepEqual(
+    first.body.data.items.map((event: any) => event.event_id),
+    ids.slice(0, 3),
+  )
+  assert.deepEqual(first.body.data.items[0], {
+    event_id: ids[0],
+    type: 'mandate.ready',
+    mode: 'live',
+    sequence: first.body.data.items[0].sequence,
+    created_at: new Date(app.clock.now()).toISOString(),
+    data: { number: 0, version: 1 },
+    delivery: { acknowledged_at: null, acknowledged_by: null, attempts: 0, last_error: null },
+  })
+  const second = await app.as(key).get(`/events?limit=3&cursor=${first.body.data.next_cursor}`)
+  assert.deepEqual(
+    second.body.data.items.map((event: any) => event.event_id),
+    ids.slice(3),
+  )
+  assert.equal(second.body.data.next_cursor, null)
+  const after = await app.as(key).get(`/events?after=${ids[3]}`)
+  assert.deepEqual(
+    after.body.data.items.map((event: any) => event.event_id),
+    ids.slice(4),
+  )
+})
+
+test('types narrow the list; what is no type is refused', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.given.org()
+  await record(app, key, 1, 'mandate.ready')
+  await record(app, key, 1, 'result.failed')
+  await record(app, key, 1, 'result.completed')
+
+  const some = await app.as(key).get('/events?types=result.completed,result.failed')
+  assert.deepEqual(
+    some.body.data.items.map((event: any) => event.type),
+    ['result.failed', 'result.completed'],
+  )
+  const wrong = await app.as(key).get('/events?types=result.completed,result.lost')
+  assert.equal(wrong.status, 400)
+  assert.equal(wrong.body.error.details[0].path, 'query.types')
+})
+
+test('acknowledging by id: the known are counted, the unknown named, a repeat changes nothing', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.given.org()
+  const other = await app.given.org('Another')
+  const [foreign] = await record(app, other.key, 1)
+  const ids = await record(app, key, 3)
+  const body = { event_ids: [ids[0], ids[2], foreign, 'EV_01ARZ3NDEKTSV4RRFFQ69G5FAV'] }
+
+  const acked = await app.as(key).post('/events/ack', body)
+  assert.equal(acked.status, 200)
+  assert.deepEqual(acked.body.data, { acknowledged: 2, unknown: [foreign, 'EV_01ARZ3NDEKTSV4RRFFQ69G5FAV'] })
+  const again = await app.as(key).post('/events/ack', body)
+  assert.equal(again.body.data.acknowledged, 0)
+
+  const left = await app.as(key).get('/events')
+  assert.deepEqual(
+    left.body.data.items.map((event: any) => event.event_id),
+    [ids[1]],
+  )
+  const done = await app.as(key).get('/events?acknowledged=true')
+  assert.deepEqual(
+    done.body.data.items.map((event: any) => [event.event_id, event.delivery.acknowledged_by]),
+    [
+      [ids[0], 'pull'],
+      [ids[2], 'pull'],
+    ],
+  )
+  const all = await app.as(key).get('/events?acknowledged=all')
+  assert.equal(all.body.data.items.length, 3)
+  const theirs = await app.as(other.key).get('/events')
+  assert.equal(theirs.body.data.items.length, 1)
+})
+
+test('acknowledging up to an event takes everything before it along', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.given.org()
+  const ids = await record(app, key, 4)
+
+  const acked = await app.as(key).post('/events/ack', { up_to: ids[2] })
+  assert.deepEqual(acked.body.data, { acknowledged: 3, unknown: [] })
+  const unknown = await app.as(key).post('/events/ack', { up_to: 'EV_01ARZ3NDEKTSV4RRFFQ69G5FAV' })
+  assert.deepEqual(unknown.body.data, { acknowledged: 0, unknown: ['EV_01ARZ3NDEKTSV4RRFFQ69G5FAV'] })
+  for (const body of [
+    {},
+    { up_to: ids[0], event_ids: ids },
+    { event_ids: [] },
+    { event_ids: ['x'] },
+    { upto: ids[0] },
+  ]) {
+    assert.equal((await app.as(key).post('/events/ack', body)).status, 400, JSON.stringify(body))
+  }
+})
+
+test('a call that waits is answered when something arrives, and with nothing when its time is over', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.given.org()
+  const waiting = app.as(key).get('/events?wait=20')
+  const started = Date.now()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const [id] = await record(app, key, 1)
+
+  const answer = await waiting
+  assert.equal(answer.body.data.items[0].event_id, id)
+  assert.ok(Date.now() - started < 10_000)
+
+  const nothing = await app.as(key).get(`/events?wait=1&after=${id}`)
+  assert.deepEqual(nothing.body.data, { items: [], next_cursor: null })
+  assert.equal((await app.as(key).get('/events?wait=26')).status, 400)
+})
+
+test('two hundred callers wait without asking the database again and again', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.given.org()
+  const scope = { orgId, mode: 'live' as const }
+  const woken = Array.from({ length: 200 }, () => app.context.events.wait(scope, 20_000, new AbortController().signal))
+  let queries = 0
+  app.context.db.pool.on('acquire', () => queries++)
+
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  assert.ok(queries < 40, `${queries} connections were taken while nothing happened`)
+  await record(app, { ...scope, keyId: '', secret: '' }, 1)
+  await Promise.all(woken)
+})
+
+test('modes and scopes are kept apart', async (t) => {
+  const app = await startApp(t)
+  const { orgId, key } = await app.given.org()
+  const test = await app.given.key(orgId, { mode: 'test' })
+  const reader = await app.given.key(orgId, { scopes: ['events:read'] })
+  const [id] = await record(app, key, 1)
+
+  assert.deepEqual((await app.as(test).get('/events')).body.data.items, [])
+  assert.deepEqual((await app.as(test).post('/events/ack', { event_ids: [id] })).body.data.unknown, [id])
+  const refused = await app.as(reader).post('/events/ack', { event_ids: [id] })
+  assert.equal(refused.status, 403)
+  assert.match(refused.body.error.message, /events:write/)
+})
+
+test('after thirty days an event is gone, and its table with it', async (t) => {
+  const app = await startApp(t)
+  const { key } = await app.given.org()
+  await record(app, key, 1)
+  assert.equal((await app.as(key).get('/events')).body.data.items.length, 1)
+
+  app.clock.advance(30 * DAY + 1)
+  assert.deepEqual((await app.as(key).get('/events?acknowledged=all')).body.data.items, [])
+  app.clock.advance(2 * DAY)
+  await dropOldDays(app.context.db, app.clock.now())
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from events`.execute(
+    app.context.db.queries,
+  )
+  assert.equal(rows[0]!.count, 0)
+  const [id] = await record(app, key, 1)
+  assert.equal((await app.as(key).get('/events')).body.data.items[0].event_id, id)
+})

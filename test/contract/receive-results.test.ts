@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { signWebhook } from '../../sdk/index.ts'
+import { eventTypes } from '../../server/events/types.ts'
+import { until } from '../receiver.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const guide = readFileSync(join(root, 'docs/guides/receive-results.md'), 'utf8')
+
+for (const [heading, language, needs] of [
+  ['TypeScript, with @attestry/sdk', 'ts', 'true'],
+  ['Python 3', 'python', 'python3 -c "import sys; sys.exit(sys.version_info < (3, 6))"'],
+  ['Java 17', 'java', 'java --list-modules | grep -E "^jdk.compiler@(1[7-9]|[2-9][0-9])"'],
+] as const) {
+  const lacking = spawnSync('sh', ['-c', needs]).status !== 0 && `this machine cannot run the example in ${heading}`
+  test(`the receiver in ${heading} takes what is signed and nothing else`, { skip: lacking }, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'attestry-receiver-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    mkdirSync(join(folder, 'node_modules/@attestry'), { recursive: true })
+    symlinkSync(join(root, 'sdk'), join(folder, 'node_modules/@attestry/sdk'))
+    const [program, command] = [block(heading, language), block(heading, 'sh').trim()]
+    writeFileSync(join(folder, command.split(' ').at(-1)!), program)
+    const port = await freePort()
+    const secret = `whsec_${randomBytes(32).toString('base64')}`
+    const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
+    const child = spawn('sh', ['-c', `exec ${command}`], {
+      cwd: folder,
+      env: { ...process.env, PATH: path, PORT: String(port), WEBHOOK_SECRET: secret },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    let said = ''
+    child.stdout.on('data', (chunk) => {
+      said += chunk
+    })
+
+    const body = JSON.stringify({ event_id: 'EV_1', type: 'mandate.ready', data: { title: 'वेल्डर ß' } })
+    const headers = await signWebhook(body, { id: 'EV_1', secret })
+    const post = (text: string, more: Record<string, string>) =>
+      fetch(`http://127.0.0.1:${port}/attestry`, { method: 'POST', body: text, headers: more }).then(
+        ({ status }) => status,
+      )
+    await until(() => post('{}', {}).then(Boolean, () => false), 30_000)
+    assert.equal(await post(body, headers), 204)
+    await until(() => said.includes('EV_1'))
+    const foreign = await signWebhook(body, { id: 'EV_1', secret: `whsec_${randomBytes(32).toString('base64')}` })
+    const rotated = `${foreign['webhook-signature']} ${headers['webhook-signature']}`
+    assert.equal(await post(body, { ...headers, 'webhook-signature': rotated }), 204, 'one of two signatures')
+    assert.equal(await post(body, foreign), 401, 'another secret')
+    assert.equal(await post(`${body} `, headers), 401, 'another body')
+    assert.equal(await post(body, { ...headers, 'webhook-id': 'EV_2' }), 401, 'another id')
+    const old = await signWebhook(body, { id: 'EV_1', secret, timestamp: Math.floor(Date.now() / 1000) - 600 })
+    assert.equal(await post(body, old), 401, 'an old one')
+    assert.equal(await post(body, {}), 401, 'no signature')
+  })
+}
+
+test('events.md lists every type there is', () => {
+  const text = readFileSync(join(root, 'docs/reference/events.md'), 'utf8')
+  const table = text.slice(text.indexOf('\n## Types\n'), text.indexOf('\n## Addressed'))
+  assert.deepEqual(
+    [...table.matchAll(/^\| `([a-z_.]+)`/gm)].map(([, type]) => type),
+    [...eventTypes],
+  )
+})
+
+function block(heading: string, language: string): string {
+  const section = guide.slice(guide.indexOf(`\n### ${heading}\n`))
+  const found = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(section)
+  assert.ok(found, `${heading} has a block of ${language}`)
+  return found[1]!
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
