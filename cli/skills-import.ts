@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import type { FormatName, ImportSummary } from '../server/catalogue/import/import.ts'
+import { noteCommand } from './audit.ts'
 import { facts, print, table } from './print.ts'
 import { showProgress } from './progress.ts'
 import { withStore } from './store.ts'
@@ -28,9 +29,13 @@ export function importCommand(): Command {
       const began = performance.now()
       const taxonomy = await readTaxonomy(format, path)
       const progress = showProgress('Writing')
-      const summary = await withStore(({ db, clock }) =>
-        importTaxonomy(db, clock, taxonomy, { dryRun, progress: progress.at }),
-      ).finally(progress.end)
+      const summary = await withStore(async ({ db, clock }) => {
+        const done = await importTaxonomy(db, clock, taxonomy, { dryRun, progress: progress.at })
+        const { added, changed, merged, version } = done
+        const details = { format, added, changed, merged, version }
+        if (!dryRun) await db.transaction((tx) => noteCommand(tx, clock, { action: 'catalogue.import', details }))
+        return done
+      }).finally(progress.end)
       const seconds = Math.round((performance.now() - began) / 100) / 10
       print(command, { format, dry_run: dryRun, ...summary, seconds }, () => describe(summary, dryRun, seconds))
     })

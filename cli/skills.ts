@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import '../server/mandates/skill-requests.ts'
 import { skillId, subSkillNumber } from '../server/catalogue/ids.ts'
 import {
   approveRequest,
@@ -8,6 +9,7 @@ import {
   requestStatuses,
   type SkillRequest,
 } from '../server/catalogue/skill-requests.ts'
+import { noteCommand } from './audit.ts'
 import { print, table } from './print.ts'
 import { importCommand } from './skills-import.ts'
 import { withStore } from './store.ts'
@@ -57,7 +59,13 @@ export function skillsCommand(): Command {
     .option('--description <text>', 'one sentence that says what it is')
     .action(async (id: string, { subSkill, ...rest }: ApproveOptions, command: Command) => {
       const { skill, requests } = await withStore(({ db, clock }) =>
-        db.transaction((tx) => approveRequest(tx, clock, id, { subNumber: subSkill, ...rest })),
+        db.transaction(async (tx) => {
+          const approved = await approveRequest(tx, clock, id, { subNumber: subSkill, ...rest })
+          const { number, name } = approved.skill
+          const details = { skill_id: skillId(number), name }
+          await noteCommand(tx, clock, { action: 'skill_request.approve', subject: id, details })
+          return approved
+        }),
       )
       const value = {
         request_id: id,
@@ -80,7 +88,13 @@ export function skillsCommand(): Command {
     .description('turn a request down')
     .argument('<request>', 'SR_…')
     .action(async (id: string, _options: object, command: Command) => {
-      const rejected = await withStore(({ db, clock }) => db.transaction((tx) => rejectRequest(tx, clock, id)))
+      const rejected = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          const done = await rejectRequest(tx, clock, id)
+          await noteCommand(tx, clock, { action: 'skill_request.reject', subject: id, details: { name: done.name } })
+          return done
+        }),
+      )
       print(command, record(rejected), () => `${id} (${rejected.name}) is rejected.`)
     })
 

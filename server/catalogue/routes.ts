@@ -29,7 +29,7 @@ import {
 } from './schema.ts'
 import { type JsonBytes, joinJson, scoredRecordJson, skillRecord, skillRecordJson } from './skill-json.ts'
 import { type SearchPosition, searchPage, skillsAfter, skillsUnder } from './skill-pages.ts'
-import { getRequest, listRequests, requestSkill, type SkillRequest } from './skill-requests.ts'
+import { getRequest, listRequests, requestRecord, requestSkill } from './skill-requests.ts'
 import type { Skill, Snapshot } from './snapshot.ts'
 
 /** Milliseconds. */
@@ -269,16 +269,6 @@ export function skillRequestRoutes(app: App, context: Context): void {
       data: requestRecord(await getRequest(db.queries, caller, params.request_id)),
     }),
   )
-}
-
-export function requestRecord({ request_id, name, status, skill_number, created_at }: SkillRequest) {
-  return {
-    request_id,
-    name,
-    status,
-    skill_id: skill_number === null ? null : skillId(skill_number),
-    created_at: created_at.toISOString(),
-  }
 }
 
 function skillOf(snapshot: Snapshot, id: string): Skill | undefined {

@@ -76,6 +76,21 @@ export async function findOpenRequest(tx: Queries, scope: OwnerScope, name: stri
   return found as SkillRequest | undefined
 }
 
+/**
+ * Of these names, the keys of those that the organisation has an open request for. Nobody decides one of them before the
+ * transaction ends, so what relies on it is there for the decision to see.
+ */
+export async function holdOpenRequests(tx: Tx, scope: OwnerScope, names: string[]): Promise<Set<string>> {
+  if (names.length === 0) return new Set()
+  const found = await requestsOf(tx, scope)
+    .where('name_key', 'in', names.map(nameKey))
+    .where('status', '=', 'pending')
+    .orderBy('request_id')
+    .forShare()
+    .execute()
+  return new Set(found.map(({ name_key }) => name_key))
+}
+
 export async function getRequest(tx: Queries, scope: OwnerScope, id: string): Promise<SkillRequest> {
   const found = await requestsOf(tx, scope).where('request_id', '=', id).executeTakeFirst()
   if (!found) throw problem('NOT_FOUND', `There is no skill request ${id}.`)
@@ -108,13 +123,30 @@ function requestsOf(tx: Queries, { orgId, mode }: OwnerScope) {
   return tx.selectFrom('skill_requests').selectAll().where('org_id', '=', orgId).where('mode', '=', mode)
 }
 
+/** What partners are shown. */
+export function requestRecord({ request_id, name, status, skill_number, created_at }: SkillRequest) {
+  return {
+    request_id,
+    name,
+    status,
+    skill_id: skill_number === null ? null : skillId(skill_number),
+    created_at: created_at.toISOString(),
+  }
+}
+
 /** For operators: the requests of all organisations, oldest first. */
-export async function listAllRequests(tx: Queries, status: RequestStatus | undefined): Promise<SkillRequest[]> {
+export async function listAllRequests(
+  tx: Queries,
+  status: RequestStatus | undefined,
+  { after, limit }: { after?: string | undefined; limit?: number } = {},
+): Promise<SkillRequest[]> {
   const found = await tx
     .selectFrom('skill_requests')
     .selectAll()
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
+    .$if(after !== undefined, (query) => query.where('request_id', '>', after!))
     .orderBy('request_id')
+    .$if(limit !== undefined, (query) => query.limit(limit!))
     .execute()
   return found as SkillRequest[]
 }
@@ -136,8 +168,8 @@ export interface ApprovedSkill {
   nameKey: string
 }
 
-type SkillApproved = (tx: Tx, skill: ApprovedSkill) => Promise<void>
-type RequestResolved = (tx: Tx, request: SkillRequest) => Promise<void>
+type SkillApproved = (tx: Tx, skill: ApprovedSkill, clock: Clock) => Promise<void>
+type RequestResolved = (tx: Tx, request: SkillRequest, clock: Clock) => Promise<void>
 
 const skillApproved = new Set<SkillApproved>()
 const requestResolved = new Set<RequestResolved>()
@@ -178,8 +210,8 @@ export async function approveRequest(
   })
   const requests = await resolve(tx, clock, { status: 'approved', skill_number: number }, { name_key: key })
   const skill = { number, name: tidy(name), nameKey: key }
-  for (const handle of skillApproved) await handle(tx, skill)
-  await tellResolved(tx, requests)
+  for (const handle of skillApproved) await handle(tx, skill, clock)
+  await tellResolved(tx, requests, clock)
   return { skill, requests }
 }
 
@@ -187,7 +219,7 @@ export async function approveRequest(
 export async function rejectRequest(tx: Tx, clock: Clock, id: string): Promise<SkillRequest> {
   await lockPending(tx, id)
   const [request] = await resolve(tx, clock, { status: 'rejected', skill_number: null }, { request_id: id })
-  await tellResolved(tx, [request!])
+  await tellResolved(tx, [request!], clock)
   return request!
 }
 
@@ -207,8 +239,8 @@ async function resolve(
   return (rows as SkillRequest[]).sort((a, b) => (a.request_id < b.request_id ? -1 : 1))
 }
 
-async function tellResolved(tx: Tx, requests: SkillRequest[]) {
-  for (const request of requests) for (const handle of requestResolved) await handle(tx, request)
+async function tellResolved(tx: Tx, requests: SkillRequest[], clock: Clock) {
+  for (const request of requests) for (const handle of requestResolved) await handle(tx, request, clock)
 }
 
 /** The request, which nobody else can decide until the transaction ends; refused where somebody has. */

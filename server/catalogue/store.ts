@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Clock } from '../platform/clock.ts'
-import type { Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database.ts'
 import { problem } from '../platform/problem.ts'
 import { subSkillId } from './ids.ts'
 import { distinctAliases, nameKey, tidy } from './names.ts'
@@ -73,4 +73,11 @@ export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{
 async function nextSkillNumber(tx: Tx): Promise<number> {
   const { rows } = await sql<{ number: number }>`select nextval('skill_numbers')::int as number`.execute(tx)
   return rows[0]!.number
+}
+
+/** Of these skills, those that the catalogue has; for commands, which have no snapshot of it. */
+export async function findSkills(tx: Queries, numbers: number[]): Promise<Map<number, { verifiable: boolean }>> {
+  const wanted = numbers.length > 0 ? numbers : [0]
+  const rows = await tx.selectFrom('skills').select(['number', 'verifiable']).where('number', 'in', wanted).execute()
+  return new Map(rows.map(({ number, verifiable }) => [number, { verifiable }]))
 }

@@ -1,0 +1,133 @@
+import { perform } from '../access/idempotency.ts'
+import type { Context } from '../context.ts'
+import { listOf, success } from '../platform/answers.ts'
+import { readCursor, writeCursor } from '../platform/cursor.ts'
+import type { Queries } from '../platform/database.ts'
+import type { App } from '../platform/http.ts'
+import { WorkflowInput, WorkflowParams, WorkflowRecord, WorkflowsQuery } from './schema.ts'
+import {
+  archiveWorkflow,
+  createWorkflow,
+  getWorkflow,
+  listWorkflows,
+  replaceWorkflow,
+  type Workflow,
+  workflowRecords,
+} from './workflows.ts'
+
+/** How candidates are contacted: methods, channels, languages and follow-ups that mandates share. */
+export function workflowRoutes(app: App, context: Context): void {
+  const { db, clock, vault } = context
+  const reading = { scope: 'workflows:read', limit: 'reads' } as const
+  const writing = { scope: 'workflows:write', limit: 'workflowWrites', idempotent: 'optional' } as const
+  const tags = ['Workflows']
+
+  app.get(
+    '/workflows',
+    {
+      config: reading,
+      schema: {
+        operationId: 'listWorkflows',
+        tags,
+        summary: 'Workflows, newest first',
+        querystring: WorkflowsQuery,
+        response: { 200: success(listOf(WorkflowRecord)) },
+      },
+    },
+    async ({ caller, query: { limit, cursor } }) => {
+      const list = `workflows ${caller.orgId} ${caller.mode}`
+      const after = readCursor<string>(vault, list, cursor)
+      const found = await listWorkflows(db.queries, caller, { after, limit: limit + 1 })
+      const items = await workflowRecords(db.queries, found.slice(0, limit))
+      const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.workflow_id) : null
+      return { success: true as const, message: 'Workflows', data: { items, next_cursor } }
+    },
+  )
+
+  app.get(
+    '/workflows/:workflow_id',
+    {
+      config: reading,
+      schema: {
+        operationId: 'getWorkflow',
+        tags,
+        summary: 'One workflow',
+        params: WorkflowParams,
+        response: { 200: success(WorkflowRecord) },
+      },
+    },
+    async ({ caller, params }) =>
+      answer(db.queries, 'Workflow', await getWorkflow(db.queries, caller, params.workflow_id)),
+  )
+
+  app.post(
+    '/workflows',
+    {
+      config: writing,
+      schema: {
+        operationId: 'createWorkflow',
+        tags,
+        summary: 'Create a workflow',
+        description:
+          'Only `name` is required. Defaults: all three methods, the channel `whatsapp`, the language `en`, no follow-ups.',
+        body: WorkflowInput,
+        response: { 201: success(WorkflowRecord) },
+      },
+    },
+    async (request, reply): Promise<void> => {
+      await perform(context, request, reply, async (tx, caller) => {
+        const made = await createWorkflow(tx, caller, clock, request.body, caller.via)
+        return { status: 201, body: await answer(tx, 'Workflow created', made) }
+      })
+    },
+  )
+
+  app.put(
+    '/workflows/:workflow_id',
+    {
+      config: writing,
+      schema: {
+        operationId: 'replaceWorkflow',
+        tags,
+        summary: 'Replace a workflow',
+        description:
+          'The whole workflow is sent again; what is left out takes its default. Mandates keep the methods and questions that they have.',
+        params: WorkflowParams,
+        body: WorkflowInput,
+        response: { 200: success(WorkflowRecord) },
+      },
+    },
+    async (request, reply): Promise<void> => {
+      await perform(context, request, reply, async (tx, caller) => {
+        const replaced = await replaceWorkflow(tx, caller, clock, request.params.workflow_id, request.body)
+        return { status: 200, body: await answer(tx, 'Workflow replaced', replaced) }
+      })
+    },
+  )
+
+  app.delete(
+    '/workflows/:workflow_id',
+    {
+      config: writing,
+      schema: {
+        operationId: 'archiveWorkflow',
+        tags,
+        summary: 'Archive a workflow',
+        description: 'Refused while a mandate that is not archived uses it.',
+        params: WorkflowParams,
+        response: { 200: success(WorkflowRecord) },
+      },
+    },
+    async (request, reply): Promise<void> => {
+      await perform(context, request, reply, async (tx, caller) => {
+        const archived = await archiveWorkflow(tx, caller, clock, request.params.workflow_id)
+        return { status: 200, body: await answer(tx, 'Workflow archived', archived) }
+      })
+    },
+  )
+}
+
+async function answer(tx: Queries, message: string, workflow: Workflow) {
+  const [data] = await workflowRecords(tx, [workflow])
+  return { success: true as const, message, data: data! }
+}
