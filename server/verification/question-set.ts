@@ -1,0 +1,89 @@
+import type { Context } from '../context.ts'
+import { problem } from '../platform/problem.ts'
+import { fingerprint, type Item, type Language } from '../questions/questions.ts'
+import { seenItems } from './attempts.ts'
+import { questionContext } from './items.ts'
+import type { Session, SessionSkill } from './sessions.ts'
+
+const PER_SKILL = 3
+const FEWEST = 5
+
+export function generationFailed() {
+  return problem('GENERATION_FAILED', 'No questions could be made in time; the session is as it was. Try again.')
+}
+
+/** Asks the writer for a session's questions, until the deadline (of `performance.now()`), in a language where it can. */
+export async function writeItems(
+  { writer, catalogue, log, db }: Pick<Context, 'writer' | 'catalogue' | 'log' | 'db'>,
+  session: Session,
+  { seed, deadline, language }: { seed: string; deadline: number; language: Language },
+): Promise<Item[]> {
+  const seen = await seenItems(db.queries, session)
+  const count = session.skills.length === 1 ? FEWEST : PER_SKILL
+  const abort = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('the writer took too long')), Math.max(1, deadline - performance.now()))
+  })
+  try {
+    return await Promise.race([write(), late])
+  } catch (error) {
+    // The name alone: what a writer complains of may quote questions and their keys.
+    const reason = error instanceof Error && error.name !== 'Error' ? error.name : 'the writer failed'
+    log.warn({ org: session.scope.orgId, writer: writer.kind, reason }, 'questions could not be made')
+    throw generationFailed()
+  } finally {
+    clearTimeout(timer)
+    abort.abort()
+  }
+
+  /** What a writer gives for each skill; where two questions read the same, more are asked for once. */
+  async function write(): Promise<Item[]> {
+    const set = new QuestionSet(count)
+    set.add(await ask(session.skills, count, seen, seed))
+    const short = session.skills.filter(({ number }) => set.lacks(number))
+    if (short.length > 0) {
+      const kept = set.items.map(fingerprint)
+      set.add(await ask(short, count, [...seen, ...kept], `${seed} again`))
+    }
+    if (session.skills.some(({ number }) => set.lacks(number))) throw new Error('too few questions passed the checks')
+    return session.skills.flatMap(({ number }) => set.items.filter(({ skill }) => skill === number))
+  }
+
+  async function ask(skills: SessionSkill[], count: number, avoid: string[], seed: string): Promise<Item[]> {
+    const { items } = await writer.writeItems({
+      skills: skills.map(({ number, name }) => {
+        const description = catalogue.current.skill(number)?.description ?? ''
+        return { skill: { number, name, description }, count, avoid }
+      }),
+      context: questionContext(session.items, session.sources),
+      language,
+      seed,
+      signal: abort.signal,
+    })
+    return items
+  }
+}
+
+/** The same number of questions for each skill, no two of which read the same. */
+class QuestionSet {
+  readonly items: Item[] = []
+  readonly #count: number
+  readonly #stems = new Set<string>()
+
+  constructor(count: number) {
+    this.#count = count
+  }
+
+  add(items: Item[]): void {
+    for (const item of items) {
+      if (!this.lacks(item.skill) || this.#stems.has(item.stem)) continue
+      this.#stems.add(item.stem)
+      this.items.push(item)
+    }
+  }
+
+  lacks(number: number): boolean {
+    return this.items.filter(({ skill }) => skill === number).length < this.#count
+  }
+}

@@ -1,0 +1,76 @@
+import type { Detail } from '../platform/problem.ts'
+import { invalid } from '../platform/validation.ts'
+import { isEmail, isWebAddress, notWebAddress } from './fields.ts'
+import type { Items } from './items.ts'
+import type { SessionInput } from './schema.ts'
+
+export interface Student {
+  externalStudentId: string
+  name: string
+  email: string
+  phone?: string
+}
+
+/** What the schema cannot say: addresses, ids that repeat, and that there is something to verify against. */
+export function readSessionInput(input: SessionInput): {
+  student: Student
+  items: Items
+  returnUrl: string | undefined
+} {
+  const { externalStudentId, name, email, phone, returnUrl } = input
+  const { projects = [], workExperiences = [], certificates = [] } = input
+  const details: Detail[] = []
+  if (!isEmail(email)) details.push({ path: 'email', message: 'must be a mail address' })
+  if (returnUrl !== undefined && !isWebAddress(returnUrl)) details.push(notWebAddress('returnUrl'))
+  for (const [name, list] of Object.entries({ projects, certificates })) {
+    list.forEach(({ url }, index) => {
+      if (url !== undefined && !isWebAddress(url)) details.push(notWebAddress(`${name}[${index}].url`))
+    })
+  }
+  noRepeats('projects', 'externalProjectId', projects)
+  noRepeats('workExperiences', 'externalExperienceId', workExperiences)
+  noRepeats('certificates', 'externalCertificateId', certificates)
+  if (projects.length + workExperiences.length + certificates.length === 0) {
+    details.push({ path: 'projects', message: 'at least one project, work experience or certificate is required' })
+  }
+  if (details.length > 0) throw invalid(details)
+  return {
+    student: { externalStudentId, name, email, ...(phone === undefined ? {} : { phone }) },
+    items: {
+      projects: projects.map(({ externalProjectId, projectName, role, description, url, startDate, endDate }) => ({
+        externalProjectId,
+        projectName,
+        ...given({ role, description, url, startDate, endDate }),
+      })),
+      workExperiences: workExperiences.map(
+        ({ externalExperienceId, companyName, role, description, startDate, endDate }) => ({
+          externalExperienceId,
+          companyName,
+          role,
+          ...given({ description, startDate, endDate }),
+        }),
+      ),
+      certificates: certificates.map(
+        ({ externalCertificateId, certificateName, issuer, description, url, issueDate }) => ({
+          externalCertificateId,
+          certificateName,
+          ...given({ issuer, description, url, issueDate }),
+        }),
+      ),
+    },
+    returnUrl,
+  }
+
+  function noRepeats<Id extends string>(list: string, field: Id, items: Record<Id, string>[]) {
+    const seen = new Set<string>()
+    items.forEach((item, index) => {
+      if (seen.has(item[field])) details.push({ path: `${list}[${index}].${field}`, message: 'comes twice' })
+      seen.add(item[field])
+    })
+  }
+}
+
+/** Without the fields that were not sent. */
+function given<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}

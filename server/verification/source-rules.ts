@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import { skillId } from '../catalogue/ids.ts'
+import type { Tx } from '../platform/database.ts'
+import { problem } from '../platform/problem.ts'
+import type { EndorsementType } from './schema.ts'
+import type { Session } from './sessions.ts'
+
+/** Different skills that one source takes. */
+export const MOST_SKILLS = 10
+
+/** Another session of the student on one of the same sources, whose review is awaited or given. */
+interface Neighbour {
+  endorsement_type: EndorsementType
+  status: 'pending_review' | 'completed'
+  sources: string[]
+  skill_numbers: number[]
+  endorsed: number[]
+  email: string
+}
+
+/**
+ * What may be verified on the chosen sources. The caller holds the student, so that two sessions at once cannot both pass
+ * what only one of them may.
+ */
+export async function requireFreeSources(tx: Tx, session: Session, now: number): Promise<void> {
+  const neighbours = await findNeighbours(tx, session, now)
+  const skills = session.skills.map(({ number }) => number)
+
+  for (const { endorsement_type, status, endorsed } of neighbours) {
+    if (status !== 'completed' || endorsement_type !== session.endorsementType) continue
+    const twice = skills.find((number) => endorsed.includes(number))
+    if (twice !== undefined) {
+      const type = session.endorsementType
+      throw problem(
+        'DUPLICATE_SKILLS_IN_BUNDLE',
+        `${named(session, twice)} is endorsed already for this source (${type}).`,
+      )
+    }
+  }
+  for (const source of session.sources) {
+    const all = new Set(skills)
+    for (const { sources, status, skill_numbers, endorsed } of neighbours) {
+      if (!sources.includes(source)) continue
+      for (const number of status === 'completed' ? endorsed : skill_numbers) all.add(number)
+    }
+    if (all.size > MOST_SKILLS) {
+      throw problem('MAX_SKILLS_PER_SOURCE', `A source takes ${MOST_SKILLS} skills; this one would have ${all.size}.`)
+    }
+  }
+  if (session.method === 'assessment') await requireNotPassed(tx, session, skills)
+}
+
+/** An address that reviews for the same source under another type cannot serve twice. */
+export async function requireFreeReviewer(tx: Tx, session: Session, email: string, now: number): Promise<void> {
+  const neighbours = await findNeighbours(tx, session, now)
+  if (neighbours.some((other) => other.email === email && other.endorsement_type !== session.endorsementType)) {
+    throw problem('DUPLICATE_REVIEWER_EMAIL', 'This reviewer serves the same source under another endorsement type.')
+  }
+}
+
+async function findNeighbours(tx: Tx, { id, userId, sources }: Session, now: number): Promise<Neighbour[]> {
+  if (sources.length === 0) return []
+  const { rows } = await sql<Neighbour>`
+    select s.endorsement_type, s.status, s.sources, s.skill_numbers, r.endorsed, r.email
+    from verification_sessions s join verification_reviews r using (verification_id)
+    where s.user_id = ${userId} and s.verification_id <> ${id} and s.method = 'human' and s.sources && ${sources}::text[]
+      and (s.status = 'completed' or (s.status = 'pending_review' and r.expires_at > ${new Date(now)}))`.execute(tx)
+  return rows
+}
+
+async function requireNotPassed(tx: Tx, session: Session, skills: number[]) {
+  const { rows } = await sql<{ skill: number }>`
+    select skill from verification_attempts, unnest(passed_skills) as skill
+    where user_id = ${session.userId} and skill = any(${skills}::integer[]) limit 1`.execute(tx)
+  const [passed] = rows
+  if (passed) {
+    throw problem(
+      'ASSESSMENT_ALREADY_PASSED',
+      `The student has passed an assessment of ${named(session, passed.skill)}.`,
+    )
+  }
+}
+
+function named({ skills }: Session, number: number): string {
+  return `${skillId(number)} (${skills.find((skill) => skill.number === number)!.name})`
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startVerification } from '../verification.ts'
+
+const guide = await readFile(new URL('../../docs/guides/verify-a-students-skills.md', import.meta.url), 'utf8')
+
+function blocks(language: string): string {
+  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, code]) => code).join('\n')
+}
+
+async function run(command: string, args: string[], env: Record<string, string>) {
+  const child = spawn(command, args, { env: { ...process.env, ...env } })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    err += chunk
+  })
+  const [code] = await once(child, 'close')
+  assert.equal(code, 0, err)
+  return { out, err }
+}
+
+test('the programs of the guide work as they stand', async (t) => {
+  const calls = await startVerification(t)
+  const folder = await mkdtemp(join(tmpdir(), 'attestry-guide-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const env = { ATTESTRY_URL: calls.app.url, SESSION_KEY: calls.key }
+
+  await t.test('bash', async () => {
+    await writeFile(join(folder, 'verify.sh'), blocks('bash'))
+    const { out } = await run('bash', [join(folder, 'verify.sh')], env)
+    const { data } = JSON.parse(out.slice(out.lastIndexOf('{"success"')))
+    assert.equal(data.status, 'pending_review')
+    const [mail] = await calls.mails({ id: data.serviceVerificationId, token: '', userId: '' })
+    assert.equal(mail!.to_address, 'ravi@metro.example')
+  })
+
+  await t.test('TypeScript', async () => {
+    await writeFile(join(folder, 'verify.ts'), blocks('ts'))
+    const { out, err } = await run(process.execPath, [join(folder, 'verify.ts')], env)
+    const { status, score } = JSON.parse(out)
+    assert.ok(['completed', 'in_assessment'].includes(status))
+    assert.equal(typeof score, 'number')
+    assert.match(err, /House wiring/)
+  })
+})
