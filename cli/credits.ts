@@ -1,0 +1,58 @@
+import { Command } from 'commander'
+import type { Mode } from '../server/access/keys.ts'
+import { balanceOf, grantCredits } from '../server/campaigns/credits.ts'
+import { problem } from '../server/platform/problem.ts'
+import { noteCommand } from './audit.ts'
+import { mode, wholeNumber } from './options.ts'
+import { print } from './print.ts'
+import { withStore } from './store.ts'
+
+interface Options {
+  org: string
+  mode: Mode
+  amount: number
+}
+
+export function creditsCommand(): Command {
+  const credits = new Command('credits').description('credits: one is spent for each candidate enrolled')
+
+  credits
+    .command('grant')
+    .description('add credits; in force at once')
+    .requiredOption('--org <org>', 'ORG_…')
+    .requiredOption('--mode <mode>', 'test or live', mode)
+    .requiredOption('--amount <n>', 'how many', wholeNumber(1, 1_000_000_000))
+    .action(async ({ org, mode, amount }: Options, command: Command) => {
+      const balance = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          const left = await grantCredits(tx, { orgId: org, mode }, clock, amount)
+          await noteCommand(tx, clock, { orgId: org, mode, action: 'credits.grant', subject: org, details: { amount } })
+          return left
+        }),
+      )
+      print(
+        command,
+        { org_id: org, mode, amount, balance },
+        () => `${amount} ${mode} credits granted; there are ${balance}.`,
+      )
+    })
+
+  credits
+    .command('show')
+    .description('how many are left')
+    .requiredOption('--org <org>', 'ORG_…')
+    .requiredOption('--mode <mode>', 'test or live', mode)
+    .action(async ({ org, mode }: Options, command: Command) => {
+      const balance = await withStore(async ({ db }) => {
+        const known = await db.queries
+          .selectFrom('organisations')
+          .select('org_id')
+          .where('org_id', '=', org)
+          .executeTakeFirst()
+        if (!known) throw problem('NOT_FOUND', `There is no organisation ${org}.`)
+        return balanceOf(db.queries, { orgId: org, mode })
+      })
+      print(command, { org_id: org, mode, balance }, () => `${balance} ${mode} credits are left.`)
+    })
+  return credits
+}

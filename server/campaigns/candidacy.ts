@@ -1,0 +1,131 @@
+import { sql } from 'kysely'
+import type { OwnerScope } from '../access/caller.ts'
+import type { ChannelName } from '../channels/channel.ts'
+import type { State } from '../conversation/conversation.ts'
+import { type Flow, getFlow } from '../mandates/flow.ts'
+import type { Queries, Tx } from '../platform/database.ts'
+
+export const resultStatuses = ['pending', 'completed', 'declined', 'failed'] as const
+export type ResultStatus = (typeof resultStatuses)[number]
+export const reasons = ['no_response', 'unreachable', 'stopped', 'expired', 'refused'] as const
+export type Reason = (typeof reasons)[number]
+
+/** A candidate in a campaign: who it is, how far, and what the campaign asks. */
+export interface Candidacy {
+  candidate_id: string
+  campaign_id: string
+  org_id: string
+  mode: 'test' | 'live'
+  mandate_id: string
+  workflow_id: string
+  job_id: string | null
+  result_id: string
+  external_candidate_id: string
+  name: string
+  phone: string | null
+  email: string | null
+  metadata: Record<string, string>
+  token: Buffer
+  status: ResultStatus
+  reason: Reason | null
+  flow_version: number
+  state: State
+  flow: Flow
+  stages: number
+  contact_step: number | null
+  channel: ChannelName | null
+  started_at: Date | null
+  completed_at: Date | null
+  version: number
+  created_at: Date
+  updated_at: Date
+  /** Of the campaign. */
+  hold: 'paused' | 'archived' | null
+}
+
+type Row = Omit<Candidacy, 'state' | 'flow' | 'metadata'> & { conversation: string; metadata: string }
+
+const columns = sql`p.candidate_id, p.campaign_id, p.org_id, p.mode, p.mandate_id, g.workflow_id, g.job_id, p.result_id,
+  c.external_candidate_id, c.name, c.phone, c.email, c.metadata, c.token, p.status, p.reason, p.flow_version, p.conversation,
+  p.stages, p.contact_step, p.channel, p.started_at, p.completed_at, p.version, p.created_at, p.updated_at, g.hold`
+const tables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id`
+
+/** Those of the candidates whom nobody else is busy with, locked; in the order of their ids. */
+export async function lockIdle(tx: Tx, candidateIds: string[]): Promise<Candidacy[]> {
+  if (candidateIds.length === 0) return []
+  const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = any (${candidateIds})
+    order by p.candidate_id for update of p skip locked`.execute(tx)
+  return readAll(tx, rows)
+}
+
+export async function lockCandidacies(tx: Tx, candidateIds: string[]): Promise<Candidacy[]> {
+  if (candidateIds.length === 0) return []
+  const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = any (${candidateIds})
+    order by p.candidate_id for update of p`.execute(tx)
+  return readAll(tx, rows)
+}
+
+export async function lockCandidacy(tx: Tx, candidateId: string): Promise<Candidacy | undefined> {
+  return (await lockCandidacies(tx, [candidateId]))[0]
+}
+
+export async function findCandidacy(tx: Queries, candidateId: string): Promise<Candidacy | undefined> {
+  const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = ${candidateId}`.execute(tx)
+  return (await readAll(tx, rows))[0]
+}
+
+/** For the results: pages of candidacies in whatever order and selection the caller gives. */
+export async function selectCandidacies(
+  tx: Queries,
+  where: ReturnType<typeof sql>,
+  order: ReturnType<typeof sql>,
+): Promise<(Candidacy & { listed_at: Date })[]> {
+  const { rows } = await sql<Row & { listed_at: Date }>`
+    select ${columns}, p.listed_at from ${tables} where ${where} ${order}`.execute(tx)
+  return (await readAll(tx, rows)) as (Candidacy & { listed_at: Date })[]
+}
+
+async function readAll(tx: Queries, rows: Row[]): Promise<Candidacy[]> {
+  const found: Candidacy[] = []
+  for (const { conversation, metadata, ...row } of rows) {
+    const flow = await flowOf(tx, { orgId: row.org_id, mode: row.mode }, row.mandate_id, row.flow_version)
+    found.push({ ...row, metadata: JSON.parse(metadata), state: JSON.parse(conversation), flow })
+  }
+  return found
+}
+
+// A version of a flow never changes once it is there; the few that run at a time are kept at hand.
+const flows = new Map<string, Flow>()
+const MOST_FLOWS = 200
+
+export async function flowOf(tx: Queries, scope: OwnerScope, mandateId: string, version: number): Promise<Flow> {
+  const key = `${mandateId} ${version}`
+  const known = flows.get(key)
+  if (known) return known
+  const flow = await getFlow(tx, scope, mandateId, version)
+  if (flows.size >= MOST_FLOWS) flows.delete(flows.keys().next().value!)
+  flows.set(key, flow)
+  return flow
+}
+
+export interface ListedCandidate {
+  candidate_id: string
+  external_candidate_id: string
+  name: string
+  status: ResultStatus
+  result_id: string
+}
+
+/** Newest first. */
+export async function listCandidates(
+  tx: Queries,
+  campaignId: string,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<ListedCandidate[]> {
+  const { rows } = await sql<ListedCandidate>`
+    select candidate_id, c.external_candidate_id, c.name, p.status, p.result_id
+    from candidates c join candidate_progress p using (candidate_id)
+    where c.campaign_id = ${campaignId} and (${before ?? null}::text is null or candidate_id < ${before ?? null})
+    order by candidate_id desc limit ${limit}`.execute(tx)
+  return rows
+}

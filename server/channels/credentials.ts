@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import type { Clock } from '../platform/clock.ts'
+import type { Queries, Tx } from '../platform/database.ts'
+import { newId } from '../platform/ids.ts'
+import type { Vault } from '../platform/vault.ts'
+import type { ChannelName } from './channel.ts'
+
+/** A channel of an organisation that is set up. */
+export interface Account {
+  channel_id: string
+  org_id: string
+  channel: ChannelName
+  per_second: number | null
+  created_at: Date
+  updated_at: Date
+  credentials: Record<string, unknown>
+}
+
+type Row = Omit<Account, 'credentials'> & { credentials: Buffer }
+
+const columns = sql`channel_id, org_id, channel, per_second, created_at, updated_at, credentials`
+
+/**
+ * Keeps what opens an organisation's account with a provider; LIVE only, since TEST never leaves the house. Answers the channel's
+ * id, which stays when the credentials are exchanged: the provider goes on calling the same address.
+ */
+export async function saveCredentials(
+  tx: Tx,
+  vault: Vault,
+  clock: Clock,
+  orgId: string,
+  channel: ChannelName,
+  credentials: object,
+): Promise<string> {
+  const sealed = vault.seal(JSON.stringify(credentials), purpose(orgId, channel))
+  const now = clock.now()
+  const { per_second: rate } = credentials as { per_second?: number }
+  const { rows } = await sql<{ channel_id: string }>`
+    insert into channel_credentials (org_id, channel, channel_id, per_second, credentials, created_at, updated_at)
+    values (${orgId}, ${channel}, ${newId('CH_', now)}, ${rate ?? null}, ${sealed}, ${new Date(now)}, ${new Date(now)})
+    on conflict (org_id, channel) do update set credentials = excluded.credentials, per_second = excluded.per_second,
+      updated_at = excluded.updated_at
+    returning channel_id`.execute(tx)
+  return rows[0]!.channel_id
+}
+
+/** Answers false where there was nothing to remove. */
+export async function removeCredentials(tx: Tx, orgId: string, channel: ChannelName): Promise<boolean> {
+  const { rows } = await sql`
+    delete from channel_credentials where org_id = ${orgId} and channel = ${channel} returning 1`.execute(tx)
+  return rows.length > 0
+}
+
+/** With the channel's id among them. */
+export async function findCredentials(
+  tx: Queries,
+  vault: Vault,
+  orgId: string,
+  channel: ChannelName,
+): Promise<unknown | undefined> {
+  const { rows } = await sql<Row>`
+    select ${columns} from channel_credentials where org_id = ${orgId} and channel = ${channel}`.execute(tx)
+  const account = rows[0] && opened(vault, rows[0])
+  return account && { ...account.credentials, channel_id: account.channel_id }
+}
+
+/** By the id that providers call. */
+export async function findAccount(tx: Queries, vault: Vault, channelId: string): Promise<Account | undefined> {
+  const { rows } = await sql<Row>`
+    select ${columns} from channel_credentials where channel_id = ${channelId}`.execute(tx)
+  return rows[0] && opened(vault, rows[0])
+}
+
+/** Oldest first; of one organisation or of all. */
+export async function listAccounts(tx: Queries, vault: Vault, orgId: string | undefined): Promise<Account[]> {
+  const { rows } = await sql<Row>`
+    select ${columns} from channel_credentials where ${orgId ?? null}::text is null or org_id = ${orgId ?? null}
+    order by channel_id`.execute(tx)
+  return rows.map((row) => opened(vault, row))
+}
+
+/** The channels that the organisation has credentials for. Mail needs none of its own where the deployment has a mail server. */
+export async function channelsOpenTo(tx: Queries, orgId: string, mailServer: boolean): Promise<Set<ChannelName>> {
+  const { rows } = await sql<{ channel: ChannelName }>`
+    select channel from channel_credentials where org_id = ${orgId}`.execute(tx)
+  const open = new Set(rows.map(({ channel }) => channel))
+  if (mailServer) open.add('email')
+  return open
+}
+
+/** The rates that were set, by organisation and channel. */
+export async function ratesOf(tx: Queries, orgIds: string[]): Promise<Map<string, number>> {
+  const { rows } = await sql<{ org_id: string; channel: string; per_second: number }>`
+    select org_id, channel, per_second from channel_credentials
+    where org_id = any (${orgIds}) and per_second is not null`.execute(tx)
+  return new Map(rows.map(({ org_id, channel, per_second }) => [`${org_id} ${channel}`, per_second]))
+}
+
+function opened(vault: Vault, row: Row): Account {
+  return { ...row, credentials: JSON.parse(vault.open(row.credentials, purpose(row.org_id, row.channel))) }
+}
+
+function purpose(orgId: string, channel: string) {
+  return `credentials of ${orgId} for ${channel}`
+}

@@ -1,0 +1,52 @@
+import type { Candidacy } from '../campaigns/candidacy.ts'
+import { isQualified, verdictsOf } from '../conversation/verdicts.ts'
+
+/** A result as partners see it, and as events carry it. */
+export function resultRecord(candidacy: Candidacy) {
+  const { candidate_id, external_candidate_id, name, metadata } = candidacy
+  return {
+    result_id: candidacy.result_id,
+    campaign_id: candidacy.campaign_id,
+    mandate_id: candidacy.mandate_id,
+    job_id: candidacy.job_id,
+    candidate: { candidate_id, external_candidate_id, name, metadata },
+    status: candidacy.status,
+    reason: candidacy.reason,
+    output: outputOf(candidacy),
+    flow_version: candidacy.flow_version,
+    version: candidacy.version,
+    created_at: candidacy.created_at.toISOString(),
+    started_at: candidacy.started_at?.toISOString() ?? null,
+    completed_at: candidacy.completed_at?.toISOString() ?? null,
+    updated_at: candidacy.updated_at.toISOString(),
+  }
+}
+
+/** Answers and verdicts; methods that are not in force are absent. */
+function outputOf({ state, flow, channel, status }: Candidacy) {
+  const has = (method: (typeof flow.methods)[number]) => flow.methods.includes(method)
+  return {
+    qualified: status === 'completed' ? isQualified(state, flow) : null,
+    ...(has('data_enrichment') ? { enrichment: enrichmentOf({ state, flow }) } : {}),
+    ...(has('skill_verification') ? { skills: verdictsOf(state, flow) } : {}),
+    ...(has('interest_collection') ? { interest: interestOf(state.interest) } : {}),
+    language: state.language,
+    channel,
+  }
+}
+
+/** By the partner's keys, what was answered; what was not asked or passed over is absent. */
+function enrichmentOf({ state, flow }: Pick<Candidacy, 'state' | 'flow'>) {
+  return Object.fromEntries(
+    state.enrichment.flatMap((answer, index) => {
+      const { key, type, knockout } = flow.enrichment[index]!
+      return answer === null
+        ? []
+        : [[key, { type, answer, knocked_out: knockout !== undefined && knockout === answer }]]
+    }),
+  )
+}
+
+function interestOf(interest: boolean | null) {
+  return interest === null ? null : interest ? ('interested' as const) : ('not_interested' as const)
+}

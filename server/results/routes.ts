@@ -1,0 +1,75 @@
+import './events.ts'
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { listOf, success } from '../platform/answers.ts'
+import { readMoment } from '../platform/clock.ts'
+import { readCursor, writeCursor } from '../platform/cursor.ts'
+import type { App } from '../platform/http.ts'
+import { resultRecord } from './record.ts'
+import { getResult, listChanges, listResults, type Position } from './results.ts'
+import { ResultParams, ResultRecord, ResultsQuery } from './schema.ts'
+
+export function resultRoutes(app: App, { db, vault }: Context): void {
+  const config = { scope: 'results:read', limit: 'reads' } as const
+  const tags = ['Results']
+
+  app.get(
+    '/results',
+    {
+      config: { ...config, shape: timesShape },
+      schema: {
+        operationId: 'listResults',
+        tags,
+        summary: 'Results, the oldest update first',
+        description:
+          'To follow them, read to the last page, and ask again later with `updated_after` set to the last `updated_at` you saw. No change is missed; one may be told twice, and `version` tells which is newer.',
+        querystring: ResultsQuery,
+        response: { 200: success(listOf(ResultRecord)) },
+      },
+    },
+    async ({ caller, query }) => {
+      const { cursor, limit, updated_after, ...filter } = query
+      const since = updated_after === undefined ? undefined : new Date(readTime(updated_after)!)
+      const list = `results ${JSON.stringify([filter.campaign_id, filter.mandate_id, filter.job_id, filter.status, since])}`
+      const after = readCursor<Position>(vault, list, cursor)
+      await listChanges(db, caller)
+      const found = await listResults(db.queries, caller, { ...filter, updated_after: since, after, limit: limit + 1 })
+      const page = found.slice(0, limit)
+      const last = page.at(-1)
+      const next_cursor =
+        found.length > limit
+          ? writeCursor(vault, list, { listedAt: last!.listed_at.toISOString(), resultId: last!.result_id })
+          : null
+      return { success: true as const, message: 'Results', data: { items: page.map(resultRecord), next_cursor } }
+    },
+  )
+
+  app.get(
+    '/results/:result_id',
+    {
+      config,
+      schema: {
+        operationId: 'getResult',
+        tags,
+        summary: 'One result',
+        params: ResultParams,
+        response: { 200: success(ResultRecord) },
+      },
+    },
+    async ({ caller, params }) => {
+      const found = await getResult(db.queries, caller, params.result_id)
+      return { success: true as const, message: 'Result', data: resultRecord(found) }
+    },
+  )
+}
+
+function readTime(text: string): number | undefined {
+  // A plus sign that was not encoded arrives as a space.
+  return readMoment(text.replace(' ', '+'))
+}
+
+function timesShape(_context: Context, { query }: FastifyRequest) {
+  const { updated_after } = query as { updated_after?: unknown }
+  if (typeof updated_after !== 'string' || readTime(updated_after) !== undefined) return []
+  return [{ path: 'query.updated_after', message: 'must be ISO 8601 with a time zone' }]
+}
