@@ -1,5 +1,11 @@
+import { run as analytics } from './analytics.ts'
+import { run as campaignSimulator } from './campaign-simulator.ts'
+import { run as consoleLists } from './console-lists.ts'
+import { run as enrolment } from './enrolment.ts'
 import { run as frontDoor } from './front-door.ts'
 import { run as http } from './http.ts'
+import { run as mandates } from './mandates.ts'
+import { run as pages } from './pages.ts'
 import { run as rateLimits } from './rate-limits.ts'
 import { printRows, type Row } from './rows.ts'
 import { run as skillExtract } from './skill-extract.ts'
@@ -7,6 +13,8 @@ import { run as skillQuality } from './skill-quality.ts'
 import { run as skillRoute } from './skill-route.ts'
 import { run as skillSearch } from './skill-search.ts'
 import { run as startUp } from './start-up.ts'
+import { run as verificationSessions } from './verification-sessions.ts'
+import { run as webhookDelivery } from './webhook-delivery.ts'
 
 // npm run bench                 all of them
 // npm run bench -- http         one
@@ -16,10 +24,18 @@ const benches: Record<string, () => Promise<Row[]>> = {
   http,
   'front-door': frontDoor,
   'rate-limits': rateLimits,
+  mandates,
   'skill-search': skillSearch,
   'skill-extract': skillExtract,
   'skill-quality': skillQuality,
   'skill-route': skillRoute,
+  enrolment,
+  'campaign-simulator': campaignSimulator,
+  analytics,
+  'verification-sessions': verificationSessions,
+  'webhook-delivery': webhookDelivery,
+  pages,
+  'console-lists': consoleLists,
 }
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))

@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander'
 import { getLimits, setLimits } from '../server/access/key-limits.ts'
-import type { Mode } from '../server/access/keys.ts'
+import { type Mode, ownerOfKey } from '../server/access/keys.ts'
 import { BUCKET_NAMES, type BucketName, type KeyLimits, type Rates } from '../server/access/limits/table.ts'
 import { problem } from '../server/platform/problem.ts'
+import { noteCommand } from './audit.ts'
 import { wholeNumber } from './options.ts'
 import { print, table } from './print.ts'
 import { withStore } from './store.ts'
@@ -37,8 +38,14 @@ export function limitsCommand(): Command {
     .option('--reset', 'back to the published table')
     .action(async (keyId: string, options: Options, command: Command) => {
       const change = readChange(options)
-      const found = await withStore(({ db }) =>
-        db.transaction((tx) => (change ? setLimits(tx, keyId, change) : getLimits(tx, keyId))),
+      const found = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          if (!change) return getLimits(tx, keyId)
+          const set = await setLimits(tx, keyId, change)
+          const owner = await ownerOfKey(tx, keyId)
+          await noteCommand(tx, clock, { ...owner, action: 'key.limits', subject: keyId, details: change })
+          return set
+        }),
       )
       print(
         command,

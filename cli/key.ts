@@ -6,12 +6,14 @@ import {
   type KeySummary,
   listKeys,
   type Mode,
+  ownerOfKey,
   revokeKey,
   rotateKey,
 } from '../server/access/keys.ts'
 import { type Scope, scopes } from '../server/access/scopes.ts'
 import { HOUR } from '../server/platform/clock.ts'
 import { problem } from '../server/platform/problem.ts'
+import { noteCommand } from './audit.ts'
 import { limitsCommand } from './key-limits.ts'
 import { futureTime, mode, scopeList, wholeNumber } from './options.ts'
 import { facts, print, table } from './print.ts'
@@ -69,7 +71,17 @@ export function keyCommand(): Command {
     .description('end a key, in force within a second in every process')
     .argument('<key>', 'VFN_… or VSK_…')
     .action(async (id: string, _options: object, command: Command) => {
-      const revoked = await withStore(({ db, clock }) => db.transaction((tx) => revokeKey(tx, clock, id)))
+      const revoked = await withStore(({ db, clock }) =>
+        db.transaction(async (tx) => {
+          const done = await revokeKey(tx, clock, id)
+          await noteCommand(tx, clock, {
+            ...(await ownerOfKey(tx, done.keyId)),
+            action: 'key.revoke',
+            subject: done.keyId,
+          })
+          return done
+        }),
+      )
       print(
         command,
         { key_id: revoked.keyId, kind: revoked.kind, status: 'revoked' },
@@ -84,7 +96,11 @@ export function keyCommand(): Command {
     .option('--grace-hours <hours>', 'how long the old secret stays valid', wholeNumber(0, 720), 24)
     .action(async (id: string, options: { graceHours: number }, command: Command) => {
       const rotated = await withStore(({ db, vault, clock }) =>
-        db.transaction((tx) => rotateKey(tx, vault, clock, id, options.graceHours * HOUR)),
+        db.transaction(async (tx) => {
+          const done = await rotateKey(tx, vault, clock, id, options.graceHours * HOUR)
+          await noteCommand(tx, clock, { ...(await ownerOfKey(tx, id)), action: 'key.rotate', subject: id })
+          return done
+        }),
       )
       print(command, { key_id: id, secret: rotated.secret, previous_secret_until: rotated.previousUntil }, () =>
         [
@@ -109,14 +125,15 @@ async function createKey(options: CreateOptions, command: Command) {
     throw problem('VALIDATION_FAILED', 'A session key has no scopes; leave --scopes out.')
   const granted = options.scopes ?? [...scopes]
   const made = await withStore(({ db, vault, clock }) =>
-    db.transaction(async (tx) =>
-      kind === 'session'
-        ? { ...(await createSessionKey(tx, clock, { orgId, mode, expiresAt: expires })), secret: undefined }
-        : {
-            ...(await createPartnerKey(tx, vault, clock, { orgId, mode, scopes: granted, expiresAt: expires })),
-            key: undefined,
-          },
-    ),
+    db.transaction(async (tx) => {
+      const key = { orgId, mode, expiresAt: expires }
+      const created =
+        kind === 'session'
+          ? { ...(await createSessionKey(tx, clock, key)), secret: undefined }
+          : { ...(await createPartnerKey(tx, vault, clock, { ...key, scopes: granted })), key: undefined }
+      await noteCommand(tx, clock, { orgId, mode, action: 'key.create', subject: created.keyId, details: { kind } })
+      return created
+    }),
   )
   const shared = { key_id: made.keyId, kind, org_id: orgId, mode, expires_at: expires ?? null }
   const value = kind === 'session' ? { ...shared, key: made.key } : { ...shared, secret: made.secret, scopes: granted }

@@ -2,12 +2,18 @@ import { Command, CommanderError } from 'commander'
 import about from '../package.json' with { type: 'json' }
 import { ConfigError } from '../server/config.ts'
 import { Problem } from '../server/platform/problem.ts'
+import { channelsCommand } from './channels.ts'
+import { creditsCommand } from './credits.ts'
 import { doctorCommand } from './doctor.ts'
+import { eventsCommand } from './events.ts'
 import { keyCommand } from './key.ts'
+import { listenCommand } from './listen.ts'
 import { mailCommand } from './mail.ts'
 import { masterKeyCommand } from './master-key.ts'
+import { memberCommand } from './member.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommand } from './org.ts'
+import { playgroundCommand } from './playground.ts'
 import { requestCommand } from './request.ts'
 import { serveCommand } from './serve.ts'
 import { serviceCommand } from './service.ts'
@@ -36,9 +42,15 @@ for (const command of [
   migrateCommand,
   orgCommand,
   keyCommand,
+  memberCommand,
+  creditsCommand,
+  channelsCommand,
   serviceCommand,
   skillsCommand,
+  playgroundCommand,
   requestCommand,
+  listenCommand,
+  eventsCommand,
   mailCommand,
   masterKeyCommand,
   doctorCommand,

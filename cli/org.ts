@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { createOrganisation, listOrganisations } from '../server/access/organisations.ts'
+import { noteCommand } from './audit.ts'
 import { name } from './options.ts'
 import { facts, print, table } from './print.ts'
 import { withStore } from './store.ts'
@@ -13,7 +14,12 @@ export function orgCommand(): Command {
     .requiredOption('--name <name>', 'what people call it', name)
     .action(async (options: { name: string }, command: Command) => {
       const made = await withStore(({ db, clock }) =>
-        db.transaction((tx) => createOrganisation(tx, options.name, clock)),
+        db.transaction(async (tx) => {
+          const organisation = await createOrganisation(tx, options.name, clock)
+          const { org_id: orgId, name } = organisation
+          await noteCommand(tx, clock, { orgId, action: 'org.create', subject: orgId, details: { name } })
+          return organisation
+        }),
       )
       print(
         command,

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { switchService } from '../server/access/organisations.ts'
+import { noteCommand } from './audit.ts'
 import { print } from './print.ts'
 import { withStore } from './store.ts'
 
@@ -13,7 +14,12 @@ export function serviceCommand(): Command {
       .description(state === 'off' ? 'answer 503 SERVICE_DISABLED, within a second' : 'serve again')
       .addOption(new Option('--org <org>', 'only this organisation'))
       .action(async (options: { org?: string }, command: Command) => {
-        await withStore(({ db }) => db.transaction((tx) => switchService(tx, state === 'off', options.org)))
+        await withStore(({ db, clock }) =>
+          db.transaction(async (tx) => {
+            await switchService(tx, state === 'off', options.org)
+            await noteCommand(tx, clock, { orgId: options.org, action: `service.${state}`, subject: options.org })
+          }),
+        )
         print(
           command,
           { service: state, org_id: options.org ?? null },

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { buildPages } from '../server/pages/build.ts'
 import { prepareTemplate, startCluster } from '../test/cluster.ts'
 import { startExternal } from '../test/external.ts'
 
@@ -17,6 +18,7 @@ if (files.length === 0) {
   process.exit(1)
 }
 
+await buildPages()
 const cluster = external ? await startExternal() : await startCluster()
 let code = 1
 try {

@@ -5,7 +5,9 @@ const node = process.execPath
 const steps: [name: string, command: string, args: string[]][] = [
   ['lint, format and import boundaries', 'node_modules/.bin/biome', ['ci', '--error-on-warnings', '.']],
   ['types', 'node_modules/.bin/tsc', ['--noEmit']],
+  ['types of the pages', 'node_modules/.bin/tsc', ['--noEmit', '-p', 'web/tsconfig.json']],
   ['types of the tables', node, ['scripts/tables.ts', '--check']],
+  ['question bank', node, ['scripts/question-bank.ts', '--check']],
   ['OpenAPI descriptions', node, ['scripts/openapi.ts', '--check']],
   ['tests on the embedded PostgreSQL', node, ['scripts/test.ts']],
   ['tests on an external PostgreSQL', node, ['scripts/test.ts', '--external']],

@@ -1,16 +1,35 @@
 import { guardPartnerRoutes } from './access/front-door.ts'
+import { analyticsRoutes } from './analytics/routes.ts'
+import { candidatePageRoutes } from './campaigns/candidate-page.ts'
+import { CANDIDATE_BASE, candidateRoutes } from './campaigns/candidate-routes.ts'
+import { openReceiver } from './campaigns/inbound.ts'
+import { campaignRoutes, creditRoutes } from './campaigns/routes.ts'
 import { catalogueAdminRoutes } from './catalogue/admin-routes.ts'
 import { publicSkillRoutes, selectedSkillRoutes } from './catalogue/public-routes.ts'
 import { skillRequestRoutes, skillRoutes } from './catalogue/routes.ts'
 import { limitVisitors } from './catalogue/visitor-limits.ts'
+import { HOOKS_BASE, inboundRoutes } from './channels/inbound-routes.ts'
+import { consolePageRoutes } from './console/page.ts'
+import { type LoggedApi, openRequestLog } from './console/request-log.ts'
+import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
 import { docsRoutes } from './docs.ts'
+import { eventRoutes } from './events/routes.ts'
+import { webhookRoutes } from './events/webhook-routes.ts'
+import { mandateRoutes } from './mandates/routes.ts'
+import { pageRoutes } from './pages/routes.ts'
 import { lookupRoutes } from './places/routes.ts'
 import { readBody } from './platform/body.ts'
-import { CATALOGUE_BASE, PARTNER_BASE, VERIFICATION_BASE } from './platform/envelope.ts'
+import { CATALOGUE_BASE, CONSOLE_BASE, PARTNER_BASE, VERIFICATION_BASE } from './platform/envelope.ts'
 import { healthRoutes } from './platform/health.ts'
 import { type App, createHttp, validateRequest } from './platform/http.ts'
 import { parseJson } from './platform/json.ts'
+import { resultRoutes } from './results/routes.ts'
+import { assessmentRoutes } from './verification/assessment-routes.ts'
+import { guardVerificationRoutes } from './verification/front-door.ts'
+import { reviewRoutes } from './verification/review-routes.ts'
+import { sessionRoutes, stepRoutes } from './verification/routes.ts'
+import { workflowRoutes } from './workflows/routes.ts'
 
 /** Which APIs there are, and the routes of each: the route table. */
 export const apis: Record<
@@ -21,15 +40,17 @@ export const apis: Record<
     base: PARTNER_BASE,
     routes(app, context) {
       guardPartnerRoutes(app, context)
-      skillRoutes(app, context)
-      skillRequestRoutes(app, context)
-      lookupRoutes(app, context)
+      partnerRoutes(app, context)
     },
   },
   verification: {
     base: VERIFICATION_BASE,
-    routes(app) {
-      readJsonBodies(app)
+    routes(app, context) {
+      guardVerificationRoutes(app, context)
+      sessionRoutes(app, context)
+      stepRoutes(app, context)
+      reviewRoutes(app, context)
+      assessmentRoutes(app, context)
     },
   },
   catalogue: {
@@ -44,15 +65,45 @@ export const apis: Record<
   },
 }
 
+/** The partner API's routes; the console has them too, behind its own front door. */
+function partnerRoutes(app: App, context: Context): void {
+  skillRoutes(app, context)
+  skillRequestRoutes(app, context)
+  lookupRoutes(app, context)
+  workflowRoutes(app, context)
+  mandateRoutes(app, context)
+  campaignRoutes(app, context)
+  creditRoutes(app, context)
+  resultRoutes(app, context)
+  analyticsRoutes(app, context)
+  eventRoutes(app, context)
+  webhookRoutes(app, context)
+}
+
 export function buildApp(context: Context, draining: () => boolean = () => false): App {
   const app = createHttp({ log: context.log, metrics: context.metrics, trustProxy: context.config.trustProxy })
-  for (const { base, routes } of Object.values(apis)) {
-    app.register(async (scope) => routes(scope as App, context), { prefix: base })
+  const requestLog = openRequestLog(context)
+  app.addHook('onClose', () => requestLog.close())
+  // Calls that wait for an event must not hold up the end of the server.
+  app.addHook('preClose', async () => context.events.release())
+  for (const [name, { base, routes }] of Object.entries(apis)) {
+    const register = async (scope: unknown) => {
+      if (name !== 'catalogue') requestLog.listen(scope as App, name as LoggedApi)
+      routes(scope as App, context)
+    }
+    app.register(register, { prefix: base })
   }
+  app.register(async (scope) => consoleRoutes(scope as App, context, requestLog, partnerRoutes), {
+    prefix: CONSOLE_BASE,
+  })
+  app.register(async (scope) => candidateRoutes(scope as App, context), { prefix: CANDIDATE_BASE })
+  app.register(async (scope) => inboundRoutes(scope as App, context, openReceiver(context)), { prefix: HOOKS_BASE })
   app.register(async (scope) => {
     healthRoutes(scope as App, { db: context.db, metrics: context.metrics, draining })
-    scope.get('/', async (_request, reply) => reply.redirect('/docs/', 302))
     docsRoutes(scope as App)
+    const pages = pageRoutes(scope as App)
+    candidatePageRoutes(scope as App, context, pages)
+    consolePageRoutes(scope as App, pages)
     scope.addHook('preValidation', async (request) => validateRequest(request, request.routeOptions.config))
   })
   return app

@@ -2,10 +2,17 @@ import { relative } from 'node:path'
 import { type Demo, demoFile } from './access/demo.ts'
 import type { Context } from './context.ts'
 
-/** What a person sees when the server is up. */
-export function banner({ config }: Pick<Context, 'config'>, demo: Demo | undefined, terminal: boolean): string {
+/** What a person sees when the server is up. The link, where there is one, signs the operator in once. */
+export function banner(
+  { config }: Pick<Context, 'config'>,
+  demo: Demo | undefined,
+  terminal: boolean,
+  link?: string,
+): string {
   const url = config.publicUrl!
   const lines = ['', `  Attestry is running at ${url}`, '']
+  lines.push(`    Console         ${url}/console`)
+  if (link) lines.push(`    Sign in         ${link}`, '                    (as the operator: once, within the hour)')
   lines.push(`    API reference   ${url}/docs/`)
   if (!config.databaseUrl) lines.push(`    Data            ${shown(config.dataDir)} (embedded PostgreSQL)`)
   if (demo) {

@@ -3,18 +3,20 @@ import { type Limits, openLimits } from './access/rate-limits.ts'
 import { loadBuiltIn } from './catalogue/built-in.ts'
 import { type Catalogue, openCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
+import { addressEvents } from './events/deliveries.ts'
 import { type Ledger, openLedger } from './events/ledger.ts'
 import { openPostOffice, type PostOffice } from './mail/post-office.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type ConnectionSettings, type Database, openDatabase } from './platform/database.ts'
 import { openHome } from './platform/home.ts'
-import { openListener } from './platform/listener.ts'
+import { type Listener, openListener } from './platform/listener.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createMetrics, type Metrics, observePool, observeQueues } from './platform/metrics.ts'
 import { migrate, readMigrations } from './platform/migrate.ts'
 import { startEmbeddedPostgres } from './platform/postgres/embedded.ts'
 import { installQueue, openQueue, type Queue, type Worker } from './platform/queue.ts'
 import { openVault, type Vault } from './platform/vault.ts'
+import { openWriter, type QuestionWriter } from './questions/questions.ts'
 import { jobs } from './worker.ts'
 
 /** What routes and jobs are given. */
@@ -23,6 +25,8 @@ export interface Context {
   log: Log
   metrics: Metrics
   clock: Clock
+  connection: ConnectionSettings
+  listener: Listener
   db: Database
   vault: Vault
   queue: Queue
@@ -30,6 +34,7 @@ export interface Context {
   limits: Limits
   catalogue: Catalogue
   events: Ledger
+  writer: QuestionWriter
   /** Undefined where no mail server is configured: mails are kept to be read here. */
   postOffice: PostOffice | undefined
   adminKey: string
@@ -81,7 +86,13 @@ async function openAll(config: Config, overrides: Overrides, opened: AsyncDispos
   opened.defer(() => limits.close())
   const catalogue = await openCatalogue({ db, listener, log })
   opened.defer(() => catalogue.close())
-  const events = await openLedger({ db, clock, log, listener, placing: async () => {} })
+  const events = await openLedger({
+    db,
+    clock,
+    log,
+    listener,
+    placing: (tx, placed) => addressEvents(tx, placed, clock),
+  })
   opened.defer(() => events.close())
   const postOffice = config.smtpUrl === undefined ? undefined : await openPostOffice(config.smtpUrl)
   opened.defer(() => postOffice?.close())
@@ -91,10 +102,12 @@ async function openAll(config: Config, overrides: Overrides, opened: AsyncDispos
     log,
     metrics,
     clock,
+    listener,
     keyring,
     limits,
     catalogue,
     events,
+    writer: openWriter(config.ai, { catalogue, clock, log }),
     postOffice,
     ...base,
   } as unknown as Context

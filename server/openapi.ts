@@ -90,6 +90,7 @@ interface Operation {
 async function describeApi(name: Name): Promise<object> {
   const { title, description, securitySchemes } = about[name]
   const app = fastify() as unknown as App
+  app.setValidatorCompiler((() => () => true) as never) // nothing is called, so nothing is checked
   await app.register(
     swagger as never,
     {

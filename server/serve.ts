@@ -2,8 +2,11 @@ import type { AddressInfo } from 'node:net'
 import { demoKeys, keepAddress } from './access/demo.ts'
 import { buildApp } from './app.ts'
 import { banner } from './banner.ts'
+import { giveFirstCredits } from './campaigns/credits.ts'
 import type { Config } from './config.ts'
-import { type Overrides, openContext } from './context.ts'
+import { linkTo, makeLink } from './console/links.ts'
+import { type Context, type Overrides, openContext } from './context.ts'
+import { buildPages } from './pages/build.ts'
 import { announceProcess } from './platform/processes.ts'
 import { registerWork } from './worker.ts'
 
@@ -18,7 +21,13 @@ export async function serve(config: Config): Promise<void> {
   }
   const overrides: Overrides = { progress }
   if (config.roles.includes('worker')) overrides.work = registerWork
+  const pages = buildPages()
+  pages.catch(() => {}) // told below, where it is waited for
   const { context, close } = await openContext(config, overrides)
+  await pages.catch(async (error) => {
+    await close()
+    throw error
+  })
   let draining = false
   const app = buildApp(context, () => draining)
   const stopAnnouncing = await announceProcess({
@@ -28,6 +37,7 @@ export async function serve(config: Config): Promise<void> {
     sharedLimits: config.redisUrl !== undefined || config.databaseUrl === undefined,
   })
   const demo = await demoKeys(context)
+  if (demo) await context.db.transaction((tx) => giveFirstCredits(tx, demo.keys.org_id, context.clock))
   // A worker listens too: its health and figures are asked for like the api's.
   await app.listen({ host: config.host, port: config.port }).catch(async (error) => {
     await close()
@@ -37,7 +47,8 @@ export async function serve(config: Config): Promise<void> {
   const localUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   context.config.publicUrl ??= localUrl
   if (demo) await keepAddress(config.dataDir, localUrl)
-  process.stdout.write(banner(context, demo, process.stdout.isTTY === true))
+  const terminal = process.stdout.isTTY === true
+  process.stdout.write(banner(context, demo, terminal, await operatorLink(context, terminal)))
 
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
@@ -58,6 +69,13 @@ export async function serve(config: Config): Promise<void> {
   await close()
   clearTimeout(deadline)
   process.exit(0)
+}
+
+/** For whoever started the server; not where a deployment's logs are collected and read by others. */
+async function operatorLink({ db, clock, config }: Context, terminal: boolean): Promise<string | undefined> {
+  if (!config.roles.includes('api') || (config.databaseUrl && !terminal)) return undefined
+  const token = await db.transaction((tx) => makeLink(tx, clock, null))
+  return linkTo(config.publicUrl!, token)
 }
 
 function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Error {

@@ -1,15 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import type { OwnerScope } from '../server/access/caller.ts'
 import { createPartnerKey, createSessionKey, type Mode } from '../server/access/keys.ts'
 import { createOrganisation } from '../server/access/organisations.ts'
 import { type Scope, scopes } from '../server/access/scopes.ts'
 import { buildApp } from '../server/app.ts'
 import { type Config, readConfig } from '../server/config.ts'
 import { type Context, openContext } from '../server/context.ts'
+import { createMandate, getMandate, type Mandate } from '../server/mandates/mandates.ts'
+import { openPreparer } from '../server/mandates/preparing.ts'
+import type { MandateInput } from '../server/mandates/schema.ts'
 import { HOUR } from '../server/platform/clock.ts'
 import { createLog } from '../server/platform/log.ts'
 import { registerWork } from '../server/worker.ts'
+import type { WorkflowInput } from '../server/workflows/schema.ts'
+import { type CreatedVia, createWorkflow, type Workflow } from '../server/workflows/workflows.ts'
 import { type Call, callPartner } from './call.ts'
 import { TestClock } from './clock.ts'
 import { administer, databaseUrl, TEMPLATE } from './cluster.ts'
@@ -39,6 +45,9 @@ export interface TestApp {
     org(name?: string): Promise<TestOrg>
     key(orgId: string, options?: { mode?: Mode; scopes?: Scope[]; expiresAt?: Date }): Promise<TestKey>
     sessionKey(orgId: string, mode?: Mode): Promise<string>
+    workflow(scope: OwnerScope, input?: Partial<WorkflowInput>, via?: CreatedVia): Promise<Workflow>
+    /** Prepared already, unless the test runs the worker itself. */
+    mandate(scope: OwnerScope, input?: Partial<MandateInput>, via?: CreatedVia): Promise<Mandate>
   }
   /** Signed calls to the partner API. */
   as(key: TestKey): Record<'get' | 'post' | 'put' | 'delete', Call>
@@ -103,6 +112,17 @@ export async function startApp(t: TestContext, options: StartOptions = {}): Prom
       await context.keyring.refresh()
       return key
     },
+    workflow: (scope, input = {}, via = 'api') =>
+      context.db.transaction((tx) => createWorkflow(tx, scope, clock, { name: 'Site hiring', ...input }, via)),
+    async mandate(scope, input = {}, via = 'api') {
+      const workflow_id = input.workflow_id ?? (await given.workflow(scope)).workflow_id
+      const surroundings = { clock, skills: context.catalogue.current, writer: context.writer }
+      const made = await context.db.transaction((tx) =>
+        createMandate(tx, scope, surroundings, { ...aMandate(workflow_id), ...input }, via),
+      )
+      if (!options.worker) await prepareMandates(context)
+      return getMandate(context.db.queries, scope, made.mandate_id)
+    },
   }
   return {
     url,
@@ -125,6 +145,29 @@ function parsed(text: string): unknown {
   } catch {
     return text
   }
+}
+
+/** A mandate that draws no warnings, with three skills to verify. */
+export function aMandate(workflowId: string): MandateInput {
+  return {
+    workflow_id: workflowId,
+    title: 'Electrician',
+    company_name: 'Metro Ltd',
+    location: { city: 'Pune', state: 'Maharashtra', pincode: '411001' },
+    skills: ['sk_2001', 'sk_2005', 'sk_2020', 'sk_2002', 'sk_2003'].map((skill_id, index) => ({
+      skill_id,
+      verify: index < 3,
+    })),
+    enrichment_questions: [
+      { key: 'licence', type: 'yes_no', text: 'Do you hold a wireman licence?', knockout: 'no' },
+      { key: 'notice', type: 'voice', text: 'When can you start?', required: false },
+    ],
+  }
+}
+
+/** Prepares every mandate that is due, now. */
+export async function prepareMandates(context: Context): Promise<void> {
+  await openPreparer(context).settle()
 }
 
 /** A migrated database for one test. */

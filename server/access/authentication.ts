@@ -45,6 +45,7 @@ function identify(context: Context, request: FastifyRequest): undefined | Promis
     key,
     onBehalfOf: onBehalfOf || undefined,
     idempotencyKey: idempotencyKey || undefined,
+    via: 'api',
   }
   return undefined
 }
@@ -68,6 +69,7 @@ async function refuse(
   difference: number | undefined,
   lines: string,
 ): Promise<never> {
+  request.claimed = key
   const wait = await context.limits.failedAuthentication(request.ip)
   if (wait > 0) {
     throw problem(

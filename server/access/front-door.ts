@@ -3,7 +3,8 @@ import type { Context } from '../context.ts'
 import { hasBody, NO_BODY, readBody } from '../platform/body.ts'
 import { type App, validateRequest } from '../platform/http.ts'
 import { parseJson } from '../platform/json.ts'
-import { type Detail, problem } from '../platform/problem.ts'
+import { type Detail, Problem, problem } from '../platform/problem.ts'
+import { invalid } from '../platform/validation.ts'
 import { authenticate, textOfHeader } from './authentication.ts'
 import type { LimitClass } from './limits/table.ts'
 import { chargeLimits, tellLimits } from './rate-limits.ts'
@@ -17,10 +18,14 @@ declare module 'fastify' {
     limit?: LimitClass
     /** Whether the call takes an Idempotency-Key, or insists on one because it spends credits. */
     idempotent?: 'optional' | 'required'
+    /** What a schema cannot say about the call's shape, such as what depends on the key; it belongs to the same stage. */
+    shape?: (context: Context, request: FastifyRequest) => Detail[]
+    /** Once a call is refused for its shape: what its rules would refuse next, so that the caller learns of all of it. */
+    rulesToo?: (context: Context, request: FastifyRequest) => Promise<Detail[]>
   }
 }
 
-type Check = (
+export type Check = (
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -46,11 +51,17 @@ export const checks: Check[] = [
 /** Gives every route of the partner API its examination; a route only declares scope, limit class and idempotency. */
 export function guardPartnerRoutes(app: App, context: Context): void {
   app.decorateRequest('caller', null as never)
+  app.decorateRequest('claimed', undefined)
   app.addHook('onRoute', ({ config, url, method }) => {
     if (config?.scope === undefined || config.limit === undefined) {
       throw new Error(`${method} ${url} must declare its scope and its limit class`)
     }
   })
+  examineRoutes(app, context, checks)
+}
+
+/** Puts every call of an API through its checks, one after the other, before a route sees it. */
+export function examineRoutes(app: App, context: Context, checks: Check[]): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { config } = request.routeOptions // made anew at every look
     next(0)
@@ -73,13 +84,13 @@ export function guardPartnerRoutes(app: App, context: Context): void {
   app.addContentTypeParser('*', (request, _payload, done) => done(null, request.body))
 }
 
-function requireHttps({ config }: Context, request: FastifyRequest) {
+export function requireHttps({ config }: Context, request: FastifyRequest) {
   if (config.requireHttps && request.protocol.toLowerCase() !== 'https') {
     throw problem('HTTPS_REQUIRED', 'The partner API is served over HTTPS only.')
   }
 }
 
-function readWholeBody(_context: Context, request: FastifyRequest) {
+export function readWholeBody(_context: Context, request: FastifyRequest) {
   if (!hasBody(request.raw)) {
     request.rawBody = NO_BODY
     return undefined
@@ -110,7 +121,12 @@ function requireScope(
 }
 
 /** Syntax, headers and schema: everything that is wrong is told at once. */
-function requireSchema(_context: Context, request: FastifyRequest, _reply: FastifyReply, route: FastifyContextConfig) {
+export function requireSchema(
+  context: Context,
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  route: FastifyContextConfig,
+): void | Promise<void> {
   if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
   const { headers } = request
   const details: Detail[] = []
@@ -120,7 +136,16 @@ function requireSchema(_context: Context, request: FastifyRequest, _reply: Fasti
   if (route.idempotent && !isAbsentOr(PRINTABLE, 255, headers['idempotency-key'])) {
     details.push({ path: 'headers.Idempotency-Key', message: 'must be 1 to 255 printable characters' })
   }
-  validateRequest(request, route, details)
+  if (route.shape) details.push(...route.shape(context, request))
+  if (!route.rulesToo) return validateRequest(request, route, details)
+  try {
+    validateRequest(request, route, details)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'VALIDATION_FAILED') throw error
+    return route.rulesToo(context, request).then((more) => {
+      throw more.length === 0 ? error : invalid([...error.details, ...more])
+    })
+  }
 }
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/
@@ -132,7 +157,7 @@ function isAbsentOr(pattern: RegExp, most: number, value: string | string[] | un
   return pattern.test(text) && [...text].length <= most
 }
 
-function requireIdempotencyKey(
+export function requireIdempotencyKey(
   _context: Context,
   { caller }: FastifyRequest,
   _reply: FastifyReply,

@@ -36,8 +36,12 @@ export async function perform(
 ): Promise<FastifyReply> {
   const { caller } = request
   const key = caller.idempotencyKey
+  if (caller.dryRun) {
+    const answer = await rehearse(db, (tx) => work(tx, caller))
+    return reply.status(answer.status).send(answer.body)
+  }
   if (key === undefined) {
-    const answer = await db.transaction((tx) => work(tx, caller))
+    const answer = await db.transaction(recorded)
     return reply.status(answer.status).send(answer.body)
   }
 
@@ -50,7 +54,7 @@ export async function perform(
       const text = kept.sealed_body ? vault.open(kept.sealed_body, purpose(caller.keyId, key)) : kept.body!
       return { status: kept.status, body: JSON.parse(text) as object, replayed: true }
     }
-    const { answer, failure } = await attempt(tx, () => work(tx, caller))
+    const { answer, failure } = await attempt(tx, () => recorded(tx))
     if (failure && !isKept(answer.status, failure)) throw failure
     await insertRecord(tx, answer)
     return { ...answer, replayed: false }
@@ -61,6 +65,12 @@ export async function perform(
     reply.serializer(JSON.stringify).type('application/json; charset=utf-8')
   }
   return reply.status(outcome.status).send(outcome.body)
+
+  async function recorded(tx: Tx): Promise<Answer> {
+    const answer = await work(tx, caller)
+    await caller.record?.(tx, answer)
+    return answer
+  }
 
   async function insertRecord(tx: Tx, answer: Answer) {
     const text = JSON.stringify(answer.body)
@@ -78,6 +88,27 @@ export async function perform(
       .values(row)
       .onConflict((conflict) => conflict.columns(['key_id', 'idempotency_key']).doUpdateSet(row)) // one that has aged out
       .execute()
+  }
+}
+
+class Rehearsed extends Error {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super('nothing was kept')
+    this.answer = answer
+  }
+}
+
+/** Does the work, every rule included, and takes all of it back. */
+async function rehearse(db: Context['db'], work: (tx: Tx) => Promise<Answer>): Promise<Answer> {
+  try {
+    return await db.transaction(async (tx) => {
+      throw new Rehearsed(await work(tx))
+    })
+  } catch (error) {
+    if (error instanceof Rehearsed) return error.answer
+    throw error
   }
 }
 

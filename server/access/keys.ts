@@ -158,6 +158,13 @@ export async function rotateKey(
   return { secret, previousUntil }
 }
 
+/** Whose key it is. */
+export async function ownerOfKey(tx: Queries, keyId: string): Promise<{ orgId: string; mode: Mode } | undefined> {
+  const table = keyId.startsWith('VSK_') ? 'session_keys' : 'partner_keys'
+  const row = await tx.selectFrom(table).select(['org_id', 'mode']).where('key_id', '=', keyId).executeTakeFirst()
+  return row && { orgId: row.org_id, mode: row.mode as Mode }
+}
+
 function unknownKey(name: string) {
   return problem('NOT_FOUND', `There is no key ${name}.`)
 }

@@ -6,7 +6,15 @@ import { problem } from '../platform/problem.ts'
 import { defineJob } from '../platform/queue.ts'
 import type { Vault } from '../platform/vault.ts'
 
-export type MailKind = 'review_request' | 'review_reminder' | 'review_outcome' | 'sign_in' | 'notice' | 'candidate'
+export const mailKinds = [
+  'review_request',
+  'review_reminder',
+  'review_outcome',
+  'sign_in',
+  'notice',
+  'candidate',
+] as const
+export type MailKind = (typeof mailKinds)[number]
 
 export interface MailContent {
   subject: string
@@ -25,7 +33,8 @@ export interface OutgoingMail extends MailContent {
   at?: number
 }
 
-export type MailStatus = 'queued' | 'sent' | 'failed' | 'kept'
+export const mailStatuses = ['queued', 'sent', 'failed', 'kept'] as const
+export type MailStatus = (typeof mailStatuses)[number]
 
 /** A mail without its content. */
 export interface MailHead {
@@ -92,6 +101,8 @@ export interface MailFilter {
   scope?: OwnerScope
   /** What the mails are about. */
   subjectId?: string
+  kind?: MailKind
+  status?: MailStatus
   /** The last one of the page before. */
   before?: string
   limit: number
@@ -100,11 +111,13 @@ export interface MailFilter {
 /** Newest first. */
 export async function listMails(
   queries: Queries,
-  { scope, subjectId, before, limit }: MailFilter,
+  { scope, subjectId, kind, status, before, limit }: MailFilter,
 ): Promise<MailHead[]> {
   const rows = await heads(queries)
     .$if(scope !== undefined, (query) => query.where('org_id', '=', scope!.orgId).where('mode', '=', scope!.mode))
     .$if(subjectId !== undefined, (query) => query.where('about', '=', subjectId!))
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
+    .$if(status !== undefined, (query) => query.where('status', '=', status!))
     .$if(before !== undefined, (query) => query.where('mail_id', '<', before!))
     .orderBy('mail_id', 'desc')
     .limit(limit)

@@ -15,10 +15,13 @@ export interface Letter {
 /** Why a mail server did not take a letter, and whether it might another time. */
 export class Undelivered extends Error {
   readonly permanent: boolean
+  /** What the mail library said of it. */
+  readonly smtp: { code?: string | undefined; responseCode?: number | undefined; message: string }
 
-  constructor(message: string, permanent: boolean) {
+  constructor(message: string, permanent: boolean, smtp: Undelivered['smtp']) {
     super(message)
     this.permanent = permanent
+    this.smtp = smtp
   }
 }
 
@@ -73,7 +76,7 @@ interface SmtpError extends Error {
 /** A 5xx to the recipient or the message is final; anything else, the server's own troubles included, may pass. */
 function undelivered({ code, responseCode, response, message }: SmtpError): Undelivered {
   const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== undefined && responseCode >= 500
-  return new Undelivered((response ?? message).slice(0, 500), final)
+  return new Undelivered((response ?? message).slice(0, 500), final, { code, responseCode, message })
 }
 
 /** The domain in MAIL_FROM, for message ids. */

@@ -83,9 +83,10 @@ export function storedItems({ stored }: Session): Set<string> {
   ])
 }
 
-/** Calls that carry the student's token. */
+/** Calls that carry the student's token, and the language that the page is in: questions are written in it. */
 export type SessionCall = <T>(path: string, options?: CallOptions) => Promise<Outcome<T>>
 
 export function sessionCalls(token: string): SessionCall {
-  return (path, options = {}) => call(path, { ...options, headers: { 'x-session-token': token } })
+  return (path, options = {}) =>
+    call(path, { ...options, headers: { 'x-session-token': token, 'accept-language': document.documentElement.lang } })
 }

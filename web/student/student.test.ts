@@ -79,6 +79,7 @@ test('an assessment, one question at a time, with a reload in the middle, in Hin
   for (let number = 1; number <= total; number++) {
     await page.getByText(`सवाल ${number}/${total}`).waitFor()
     if (number === 2) {
+      assert.match(await page.getByRole('heading', { level: 1 }).innerText(), /[\u0900-\u097f]/) // in Hindi, as the browser asked
       await shot(page, 'student-phone-question')
       await assertAccessible(page)
     }

@@ -52,6 +52,10 @@ export class FallbackLimiter implements Limiter {
     return this.#ask<MinuteWindow>((engine) => engine.minute(key, limits, limitClass, now))
   }
 
+  cooldown(key: string, now: number) {
+    return this.#ask<number>((engine) => engine.cooldown(key, now))
+  }
+
   browsePage(key: string, limits: KeyLimits, now: number) {
     return this.#ask<Refusal | undefined>((engine) => engine.browsePage(key, limits, now))
   }

@@ -23,6 +23,9 @@ export interface Limiter {
   /** The minute window of a class as it stands, for an answer that comes before the limits; charges nothing. */
   minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Maybe<MinuteWindow>
 
+  /** Milliseconds that the key's cooldown has left, 0 where there is none. */
+  cooldown(key: string, now: number): Maybe<number>
+
   /** One page of the catalogue is about to be browsed. One page too many within the hour starts the cooldown. */
   browsePage(key: string, limits: KeyLimits, now: number): Maybe<Refusal | undefined>
 

@@ -101,6 +101,10 @@ export class MemoryLimiter implements Limiter {
     return { limit, remaining, reset }
   }
 
+  cooldown(key: string, now: number): number {
+    return this.#states.get(key)?.cooldown.left(now) ?? 0
+  }
+
   browsePage(key: string, limits: KeyLimits, now: number): Refusal | undefined {
     this.#tick(now)
     return this.#change(key).browsePage(limits.browsePagesPerHour, now)

@@ -141,6 +141,10 @@ export class ModelLimiter implements Limiter {
     }
   }
 
+  cooldown(key: string, now: number): number {
+    return this.#cooldownLeft(key, now)
+  }
+
   browsePage(key: string, limits: KeyLimits, now: number): Refusal | undefined {
     let left = this.#cooldownLeft(key, now)
     if (left === 0) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Cluster, Redis } from 'ioredis'
 import { DAY, MINUTE, SECOND } from '../../platform/clock.ts'
+import { cooldownLength } from './cooldown.ts'
 import {
   type Decision,
   type Limited,
@@ -131,6 +132,13 @@ export class RedisLimiter implements Limiter {
       if (bucket.readUInt32LE(16) * MINUTE - now <= SLACK) minute = bucket.readUInt32LE(16)
     }
     return { limit, remaining: Math.max(0, limit - count), reset: seconds((minute + 1) * MINUTE - now) }
+  }
+
+  async cooldown(key: string, now: number): Promise<number> {
+    const header = await this.#redis.getrangeBuffer(this.#tag(key), 0, 11)
+    if (header.length < 12) return 0
+    const start = header.readDoubleLE(0)
+    return Math.max(0, Math.min(start, now) + cooldownLength(header.readUInt32LE(8)) - now)
   }
 
   async browsePage(key: string, limits: KeyLimits, now: number): Promise<Refusal | undefined> {

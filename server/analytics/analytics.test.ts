@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../../test/app.ts'
+import { aCandidate, campaigner, pass, player } from '../../test/campaigns.ts'
+import { pathsOf } from '../../test/partner.ts'
+import { foldChanges } from './rollups.ts'
+
+test('the ten test numbers, as the overview shows them', async (t) => {
+  const app = await startApp(t)
+  const { campaign, mandate, get } = await campaigner(app)
+  const workflow = {
+    channels: ['voice', 'sms'] as const,
+    languages: ['en', 'hi'] as const,
+    follow_ups: [{ after_hours: 24, channel: 'sms' as const }],
+  }
+  const made = await mandate(workflow as object)
+  await campaign(
+    made.mandate_id,
+    Array.from({ length: 10 }, (_, index) => player(index + 1, index === 3 ? { language: 'hi' } : {})),
+  )
+  await pass(app, 10_000)
+
+  const path = `/analytics/workflows/${made.workflow_id}/overview`
+  const { status, body } = await get(path)
+  assert.equal(status, 200, JSON.stringify(body))
+  const { daily, ...figures } = body.data
+  assert.deepEqual(figures, {
+    funnel: {
+      enrolled: 10,
+      contacted: 9,
+      delivered: 9,
+      responded: 8,
+      consented: 7,
+      enrichment_done: 5,
+      skills_done: 5,
+      interest_done: 5,
+      completed: 5,
+      qualified: 3,
+      interested: 3,
+    },
+    channels: [
+      { channel: 'voice', sent: 9, delivered: 9, read: 0, replied: 7, failed: 1 },
+      { channel: 'sms', sent: 2, delivered: 2, read: 0, replied: 1, failed: 1 },
+    ],
+    follow_ups: [{ step: 1, sent: 2, replied: 1 }],
+    calls: { placed: 10, answered: 7, no_answer: 2, busy: 0, failed: 1, total_seconds: 210, average_seconds: 30 },
+    drop_offs: [
+      { at: 'no_response', candidates: 2 },
+      { at: 'consent', candidates: 1 },
+      { at: 'language', candidates: 0 },
+      { at: 'enrichment', candidates: 2 },
+      { at: 'skills', candidates: 0 },
+      { at: 'interest', candidates: 0 },
+    ],
+    languages: [
+      { language: 'en', candidates: 9, completed: 4 },
+      { language: 'hi', candidates: 1, completed: 1 },
+    ],
+  })
+  assert.equal(daily.length, 30)
+  assert.deepEqual(daily.at(-1), { date: '2026-03-11', enrolled: 10, completed: 5, declined: 2, failed: 3 })
+  assert.deepEqual(daily[0], { date: '2026-02-10', enrolled: 0, completed: 0, declined: 0, failed: 0 })
+
+  assert.ok((await app.context.db.transaction((tx) => foldChanges(tx, 1000))) > 0)
+  assert.deepEqual((await get(path)).body.data, body.data, 'folding changes nothing')
+  assert.equal(await app.context.db.transaction((tx) => foldChanges(tx, 1000)), 0)
+  assert.deepEqual((await get('/analytics/overview')).body.data, body.data)
+})
+
+test('a period picks candidates by the day of their enrolment in India; ends count on their own day', async (t) => {
+  const app = await startApp(t)
+  const { campaign, mandate, get } = await campaigner(app)
+  const { mandate_id, workflow_id } = await mandate()
+  app.clock.set('2026-03-11T18:29:50Z') // ten seconds to midnight in India
+  const made = await campaign(mandate_id, [player(1), player(5)])
+  app.clock.set('2026-03-11T18:30:01Z')
+  await pass(app, 10_000)
+  const path = `/analytics/workflows/${workflow_id}/overview`
+
+  const enrolled = (await get(`${path}?from=2026-03-11&to=2026-03-11`)).body.data
+  assert.deepEqual([enrolled.funnel.enrolled, enrolled.funnel.completed], [2, 1])
+  assert.deepEqual(enrolled.daily, [{ date: '2026-03-11', enrolled: 2, completed: 0, declined: 0, failed: 0 }])
+  const ended = (await get(`${path}?from=2026-03-12&to=2026-03-12`)).body.data
+  assert.deepEqual([ended.funnel.enrolled, ended.funnel.completed], [0, 0])
+  assert.deepEqual(ended.daily, [{ date: '2026-03-12', enrolled: 0, completed: 1, declined: 1, failed: 0 }])
+  assert.equal((await get(path)).body.data.daily.at(-1).date, '2026-03-12', 'today is a day in India')
+  assert.deepEqual(
+    (await get(`${path}?campaign_id=${made.campaign.campaign_id}&mandate_id=${mandate_id}`)).body.data.funnel,
+    enrolled.funnel,
+  )
+})
+
+test('periods that are none are refused', async (t) => {
+  const app = await startApp(t)
+  const { mandate, get } = await campaigner(app)
+  const { workflow_id } = await mandate()
+  for (const base of ['/analytics/overview', `/analytics/workflows/${workflow_id}/overview`]) {
+    const refused = async (query: string) => {
+      const answer = await get(`${base}?${query}`)
+      return [answer.status, ...pathsOf(answer)]
+    }
+    assert.deepEqual(await refused('from=2026-02-30'), [400, 'query.from'])
+    assert.deepEqual(await refused('from=yesterday&to=2026-13-01'), [400, 'query.from'])
+    assert.deepEqual(await refused('from=2026-02-30&to=2026-13-01'), [400, 'query.from', 'query.to'])
+    assert.deepEqual(await refused('from=0000-01-01'), [400, 'query.from'])
+    assert.deepEqual(await refused('from=2026-03-11T00:00:00Z'), [400, 'query.from'])
+    assert.deepEqual(await refused('from=2026-03-02&to=2026-03-01'), [400, 'query.from'])
+    assert.deepEqual(await refused('from=2026-03-12'), [400, 'query.from'], 'tomorrow')
+    assert.deepEqual(await refused('from=2025-01-01&to=2026-01-02'), [400, 'query.from'])
+    const year = await get(`${base}?from=2025-01-01&to=2026-01-01`)
+    assert.deepEqual([year.status, year.body.data.daily.length], [200, 366])
+    assert.equal((await get(`${base}?to=2030-01-01`)).body.data.daily[0].date, '2029-12-03')
+  }
+})
+
+test('nobody sees the figures of others, and what does not belong together is refused', async (t) => {
+  const app = await startApp(t)
+  const one = await campaigner(app)
+  const other = await campaigner(app)
+  const live = await campaigner(app, { orgId: one.orgId, mode: 'live' })
+  const mine = await one.mandate()
+  const second = await one.mandate()
+  const theirs = await other.mandate()
+  const { campaign } = await one.campaign(mine.mandate_id, [aCandidate(1)])
+  const stranger = await other.campaign(theirs.mandate_id, [aCandidate(1), aCandidate(2)])
+
+  assert.equal((await one.get('/analytics/overview')).body.data.funnel.enrolled, 1)
+  assert.equal((await other.get('/analytics/overview')).body.data.funnel.enrolled, 2)
+  assert.equal((await live.get('/analytics/overview')).body.data.funnel.enrolled, 0)
+  assert.equal((await one.get(`/analytics/workflows/${theirs.workflow_id}/overview`)).status, 404)
+  assert.equal((await live.get(`/analytics/workflows/${mine.workflow_id}/overview`)).status, 404)
+  const asked = async (query: string) => {
+    const answer = await one.get(`/analytics/workflows/${mine.workflow_id}/overview?${query}`)
+    return [answer.status, ...pathsOf(answer)]
+  }
+  assert.deepEqual(await asked(`mandate_id=${theirs.mandate_id}`), [400, 'query.mandate_id'])
+  assert.deepEqual(await asked(`mandate_id=${second.mandate_id}`), [400, 'query.mandate_id'])
+  assert.deepEqual(await asked(`campaign_id=${stranger.campaign.campaign_id}`), [400, 'query.campaign_id'])
+  assert.deepEqual(await asked(`campaign_id=${campaign.campaign_id}`), [200])
+  assert.deepEqual(await asked('campaign_id=nonsense'), [400, 'query.campaign_id'])
+
+  const reader = await app.given.key(one.orgId, { mode: 'test', scopes: ['campaigns:read'] })
+  assert.equal((await app.as(reader).get('/analytics/overview')).status, 403)
+})
+
+test('a workflow without candidates has empty figures', async (t) => {
+  const app = await startApp(t)
+  const { mandate, get } = await campaigner(app)
+  const { workflow_id } = await mandate({
+    channels: ['email', 'whatsapp'],
+    follow_ups: [{ after_hours: 1, channel: 'email' }],
+  })
+  const { data } = (await get(`/analytics/workflows/${workflow_id}/overview`)).body
+  assert.deepEqual(
+    data.channels.map(({ channel }: any) => channel),
+    ['whatsapp', 'email'],
+  )
+  assert.deepEqual(data.follow_ups, [{ step: 1, sent: 0, replied: 0 }])
+  assert.deepEqual(data.languages, [])
+  assert.equal(
+    Object.values(data.funnel).every((value) => value === 0),
+    true,
+  )
+})

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { sql } from 'kysely'
+import { startApp, type TestApp } from '../../test/app.ts'
+import { aCandidate, type Campaigner, campaigner, pass, player } from '../../test/campaigns.ts'
+import { recount, spread } from '../../test/recount.ts'
+import { lockCandidacy } from '../campaigns/candidacy.ts'
+import { contactNow } from '../campaigns/engine.ts'
+import { handleReply } from '../campaigns/replies.ts'
+import { handleStatus } from '../campaigns/statuses.ts'
+import { type ChannelName, registerChannel, SendError } from '../channels/channel.ts'
+import { saveCredentials } from '../channels/credentials.ts'
+import { replyOf } from '../channels/simulator/parts.ts'
+import type { Mandate } from '../mandates/mandates.ts'
+import { HOUR } from '../platform/clock.ts'
+import { foldChanges } from './rollups.ts'
+
+// SEED=… runs one of them again, ACTIONS=… makes it longer.
+const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+const ACTIONS = Number(process.env.ACTIONS ?? 60)
+
+for (const mode of ['test', 'live'] as const) {
+  test(`whatever happens to ${mode} campaigns, the figures are what a recount finds (seed ${SEED})`, async (t) => {
+    const app = await startApp(t)
+    const random = randomFrom(SEED)
+    const one = await campaigner(app, { mode, credits: 2000 })
+    if (mode === 'live') await openChannels(app, one, random)
+    await run(t, app, one, random)
+  })
+}
+
+type Random = ReturnType<typeof randomFrom>
+
+async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random) {
+  const { context, clock } = app
+  const { db } = context
+  const { get, post, remove, scope } = one
+  const workflows = [
+    { channels: ['whatsapp', 'sms'], languages: ['en', 'hi'], follow_ups: [{ after_hours: 20, channel: 'sms' }] },
+    { channels: one.mode === 'test' ? ['voice', 'sms'] : ['sms'], languages: ['en'], follow_ups: [] },
+  ]
+  const mandates: Mandate[] = []
+  for (const workflow of workflows) mandates.push(await one.mandate(workflow as object))
+  const campaigns: string[] = []
+  const began = clock.now()
+  let people = 0
+  let checks = 0
+
+  const actions: Record<string, () => Promise<unknown>> = {
+    async start() {
+      const mandate = random.of(mandates)
+      const more = mandate === mandates[0] ? () => random.of([{}, { language: 'hi' }]) : () => ({})
+      const { campaign } = await one.campaign(mandate.mandate_id, somebody(more))
+      campaigns.push(campaign.campaign_id)
+    },
+    enrol: () =>
+      one.enrol(
+        random.of(campaigns),
+        somebody(() => ({})),
+      ),
+    reply: () => replyAs(app, one, random),
+    report: () => reportOf(app, random),
+    async pause() {
+      const path = `/campaigns/${random.of(campaigns)}`
+      await post(`${path}/pause`, {})
+      await contactNow(context)
+      if (random.one(3)) await post(`${path}/resume`, {})
+    },
+    resume: () => post(`/campaigns/${random.of(campaigns)}/resume`, {}),
+    archive: async () => random.one(3) && (await remove(`/campaigns/${random.of(campaigns)}`)),
+    async wait() {
+      if (random.one(2)) return pass(app, 2000, 500)
+      clock.advance(random.of([1, 9, 21, 73]) * HOUR)
+      await contactNow(context)
+    },
+    fold: () => db.transaction((tx) => foldChanges(tx, random.of([3, 50, 10_000]))),
+    check,
+  }
+  const often = ['start', 'enrol', 'reply', 'reply', 'reply', 'wait', 'wait', 'wait', 'report', 'report', 'check']
+  await actions.start!()
+  for (let done = 0; done < ACTIONS; done++) await actions[random.of([...Object.keys(actions), ...often])]!()
+  for (let days = 0; days < 4; days++) {
+    clock.advance(24 * HOUR)
+    await contactNow(context)
+  }
+  await check()
+  await db.transaction((tx) => foldChanges(tx, 100_000))
+  await check()
+  const { funnel } = (await get('/analytics/overview')).body.data
+  t.diagnostic(`${funnel.enrolled} candidates, ${funnel.completed} completed, ${checks} checks`)
+
+  function somebody(more: () => object) {
+    const players = random.one(2) ? [random.number(10) + 1] : []
+    return [
+      ...players.map((number) => player(number, { external_candidate_id: `player-${++people}` })),
+      // A few numbers come again and again, so that a STOP meets them in another campaign.
+      ...Array.from({ length: 1 + random.number(6) }, () =>
+        aCandidate(random.one(4) ? random.number(5) : 100 + ++people, {
+          external_candidate_id: `ext-${++people}`,
+          ...more(),
+        }),
+      ),
+    ]
+  }
+
+  async function check() {
+    checks++
+    const days = [began, clock.now(), began + random.number(10) * 24 * HOUR].map((time) =>
+      new Date(time + 5.5 * HOUR).toISOString().slice(0, 10),
+    )
+    for (const [from, to] of [days.slice(0, 2), [days[2]!, days[2]!]] as [string, string][]) {
+      const period = `from=${from}&to=${to}`
+      const mandate = random.of(mandates)
+      const id = random.of(campaigns)
+      const own = (await get(`/campaigns/${id}`)).body.data.mandate_id === mandate.mandate_id
+      const { workflow_id, mandate_id } = mandate
+      const path = `/analytics/workflows/${workflow_id}/overview?${period}`
+      await same(`/analytics/overview?${period}`, { from, to })
+      await same(path, { from, to, workflow_id })
+      await same(`${path}&mandate_id=${mandate_id}`, { from, to, mandate_id })
+      if (own) await same(`${path}&campaign_id=${id}`, { from, to, campaign_id: id })
+    }
+  }
+
+  async function same(path: string, filter: Parameters<typeof recount>[2]) {
+    const { status, body } = await get(path)
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.deepEqual(sorted(spread(body.data)), sorted(await recount(db, scope, filter)), path)
+    const { qualified, interested, ...line } = body.data.funnel
+    const counts = Object.values(line) as number[]
+    assert.deepEqual(
+      counts,
+      [...counts].sort((a, b) => b - a),
+      'the funnel never grows',
+    )
+    assert.ok(qualified <= line.completed && interested <= line.completed)
+  }
+}
+
+/** Somebody who plays no part answers, by the channel or on the page, sensibly or not. */
+async function replyAs({ context }: TestApp, { scope }: Campaigner, random: Random) {
+  const { rows } = await sql<{ candidate_id: string }>`
+    select candidate_id from candidate_progress p join candidates c using (candidate_id)
+    where p.org_id = ${scope.orgId} and p.mode = ${scope.mode} and c.phone not like '+91999%'
+    order by candidate_id desc limit 40`.execute(context.db.queries)
+  if (rows.length === 0) return
+  const { candidate_id } = random.of(rows)
+  for (let replies = 1 + random.number(14); replies > 0; replies--) {
+    await context.db.transaction(async (tx) => {
+      const candidate = (await lockCandidacy(tx, candidate_id))!
+      const part = random.of(['passes', 'passes', 'passes', 'knocked_out', 'fails_skills', 'not_interested'] as const)
+      const input = random.one(12)
+        ? random.of([
+            { kind: 'reply' as const, text: random.of(['STOP', 'what?']) },
+            { kind: 'language' as const, language: random.of(['en', 'hi'] as const) },
+            { kind: 'back' as const },
+          ])
+        : replyOf(part, candidate.state, candidate.flow, 1)
+      const channel = candidate.channel && random.one(2) ? candidate.channel : 'page'
+      if (input) await handleReply(tx, context, candidate, { channel, input })
+    })
+  }
+}
+
+/** Providers that take messages, refuse them, are busy, or end without an answer. */
+async function openChannels(app: TestApp, { orgId, remove }: Campaigner, random: Random) {
+  const { context, clock } = app
+  for (const name of ['whatsapp', 'sms'] as ChannelName[]) {
+    await context.db.transaction((tx) =>
+      saveCredentials(tx, context.vault, clock, orgId, name, { token: 'of the test' }),
+    )
+    registerChannel({
+      name,
+      async send({ message_id }) {
+        // The campaign ends while its message is on the way.
+        if (random.one(20)) await remove(`/campaigns/${await campaignOf(message_id)}`)
+        if (random.one(6)) throw new SendError(random.of(['refused', 'unreachable', 'busy']), 'as the test wants')
+        if (random.one(12)) throw new Error('the line is dead')
+        return { providerId: `p-${message_id}` }
+      },
+    })
+  }
+
+  async function campaignOf(messageId: string) {
+    const { rows } = await sql<{ campaign_id: string }>`
+      select campaign_id from messages where message_id = ${messageId}`.execute(context.db.queries)
+    return rows[0]!.campaign_id
+  }
+}
+
+/** A provider tells what became of a message that it took. */
+async function reportOf({ context }: TestApp, random: Random) {
+  const { rows } = await sql<{ channel: ChannelName; provider_id: string }>`
+    select channel, provider_id from messages where direction = 'out' and provider_id is not null
+    order by message_id desc limit 30`.execute(context.db.queries)
+  for (const { channel, provider_id: providerId } of rows.filter(() => random.one(2))) {
+    const status = random.of(['delivered', 'delivered', 'read', 'failed'] as const)
+    await context.db.transaction((tx) => handleStatus(tx, context, { channel, providerId, status }))
+  }
+}
+
+function sorted(counts: Record<string, number>) {
+  return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** The same numbers for the same seed. */
+function randomFrom(seed: number) {
+  let state = seed
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return (state >>> 8) / 2 ** 24
+  }
+  const number = (below: number) => Math.floor(next() * below)
+  return {
+    number,
+    /** True one time in so many. */
+    one: (times: number) => number(times) === 0,
+    of: <T>(list: readonly T[]): T => list[number(list.length)]!,
+  }
+}

@@ -1,0 +1,122 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { OwnerScope } from '../access/caller.ts'
+import { type CandidateChange, onCandidateChange } from '../campaigns/progress.ts'
+import { announce, type Queries, type Tx } from '../platform/database.ts'
+import { counters, countsOf, dailyCounters } from './counters.ts'
+
+/** Announced when there is something to fold. */
+export const COUNTED = 'analytics counted'
+
+/** Counts are kept in the transaction that changes a candidate. Importing this module is what makes it so. */
+onCandidateChange(addCounts)
+
+async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<void> {
+  const sums = new Map<string, { change: CandidateChange; day: string; counter: string; amount: number }>()
+  for (const change of changes) {
+    for (const { day, counter, amount } of countsOf(change)) {
+      const key = `${change.campaignId} ${day} ${counter}`
+      const sum = sums.get(key)
+      if (sum) sum.amount += amount
+      else sums.set(key, { change, day, counter, amount })
+    }
+  }
+  const rows = [...sums.values()].filter(({ amount }) => amount !== 0)
+  if (rows.length === 0) return
+  await sql`
+    insert into analytics_changes (org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, amount)
+    select * from unnest(${rows.map(({ change }) => change.orgId)}::text[], ${rows.map(({ change }) => change.mode)}::text[],
+      ${rows.map(({ change }) => change.workflowId)}::text[], ${rows.map(({ change }) => change.mandateId)}::text[],
+      ${rows.map(({ change }) => change.campaignId)}::text[], ${rows.map(({ day }) => day)}::date[],
+      ${rows.map(({ counter }) => counter)}::text[], ${rows.map(({ amount }) => amount)}::int[])`.execute(tx)
+  announce(tx, COUNTED)
+}
+
+const columns = sql.join(
+  counters.map((name) => sql.ref(name)),
+  sql`, `,
+)
+
+/**
+ * Moves changes that have committed into the totals, at most so many; answers how many there were. One process at a time:
+ * another one that comes meanwhile has nothing to do.
+ */
+export async function foldChanges(tx: Tx, limit: number): Promise<number> {
+  const { rows: free } = await sql<{ free: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended('fold analytics', 0)) as free`.execute(tx)
+  if (!free[0]!.free) return 0
+  const { rows } = await sql<{ count: number }>`
+    with taken as (
+      delete from analytics_changes where change_id in (select change_id from analytics_changes order by change_id limit ${limit})
+      returning org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, amount
+    ), summed as (
+      select org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, sum(amount) as amount
+      from taken group by org_id, mode, workflow_id, mandate_id, campaign_id, day, counter
+    ), added as (
+      insert into analytics_totals as t (org_id, mode, subject, day, ${columns})
+      select org_id, mode, subject, day, ${each((name) => sql`coalesce(sum(amount) filter (where counter = ${sql.lit(name)}), 0)`)}
+      from summed cross join lateral (values (''), (workflow_id), (mandate_id), (campaign_id)) as s (subject)
+      group by org_id, mode, subject, day
+      on conflict (org_id, mode, subject, day) do update
+      set ${each((name) => sql`${sql.ref(name)} = t.${sql.ref(name)} + excluded.${sql.ref(name)}`)}
+    )
+    select count(*) as count from taken`.execute(tx)
+  return rows[0]!.count
+}
+
+/** What is counted: everything of the organisation, or what belongs to a workflow, a mandate or a campaign. */
+export interface Subject {
+  kind: 'all' | 'workflow' | 'mandate' | 'campaign'
+  id: string
+}
+
+const columnOf = { workflow: 'workflow_id', mandate: 'mandate_id', campaign: 'campaign_id' } as const
+
+/** A sum over all days, or of one day. */
+export interface CountRow {
+  counter: string
+  day: string | null
+  amount: number
+}
+
+/** One statement, so that it sees either all of a change or nothing, folded or not. */
+export async function readCounts(
+  tx: Queries,
+  { orgId, mode }: OwnerScope,
+  { kind, id }: Subject,
+  { from, to }: { from: string; to: string },
+): Promise<CountRow[]> {
+  const ofSubject = kind === 'all' ? sql`true` : sql`${sql.ref(columnOf[kind])} = ${id}`
+  const { rows } = await sql<CountRow>`
+    with totals as not materialized (
+      select * from analytics_totals
+      where org_id = ${orgId} and mode = ${mode} and subject = ${id} and day between ${from}::date and ${to}::date
+    ), changes as materialized (
+      select counter, day, sum(amount) as amount from analytics_changes
+      where org_id = ${orgId} and mode = ${mode} and ${ofSubject} and day between ${from}::date and ${to}::date
+      group by counter, day
+    )
+    select u.counter, null as day, u.amount
+    from (select ${each((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`)} from totals) as s
+      cross join lateral (values ${pairs(counters)}) as u (counter, amount)
+    where u.amount <> 0
+    union all
+    select u.counter, day::text, u.amount from totals cross join lateral (values ${pairs(dailyCounters)}) as u (counter, amount)
+    where u.amount <> 0
+    union all
+    select counter, null, sum(amount)::bigint from changes group by counter
+    union all
+    select counter, day::text, amount from changes where counter = any (${dailyCounters})`.execute(tx)
+  return rows
+}
+
+function each(write: (counter: string) => RawBuilder<unknown>) {
+  return sql.join(counters.map(write), sql`, `)
+}
+
+/** The counters' names beside their columns. */
+function pairs(names: readonly string[]) {
+  return sql.join(
+    names.map((name) => sql`(${sql.lit(name)}, ${sql.ref(name)})`),
+    sql`, `,
+  )
+}

@@ -1,0 +1,15 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Pages } from '../pages/pages.ts'
+import { apiOfPath } from '../platform/envelope.ts'
+import type { App } from '../platform/http.ts'
+import { problem } from '../platform/problem.ts'
+
+/** One page, whatever the address within it: it finds its way by itself, and asks the console's API for what it shows. */
+export function consolePageRoutes(app: App, pages: Pages): void {
+  for (const path of ['/console', '/console/*']) {
+    app.get(path, async (request: FastifyRequest, reply: FastifyReply) => {
+      if (apiOfPath(request.raw.url!) === 'console') throw problem('NOT_FOUND', 'There is nothing at this path.')
+      return pages.send(request, reply, 'console')
+    })
+  }
+}

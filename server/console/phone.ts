@@ -1,0 +1,84 @@
+import type { OwnerScope } from '../access/caller.ts'
+import { type Candidacy, findCandidacy } from '../campaigns/candidacy.ts'
+import { type Handset, nextContactOf } from '../campaigns/handsets.ts'
+import { linkOf } from '../campaigns/links.ts'
+import { listMessages, type Message } from '../campaigns/messages.ts'
+import { partOf } from '../channels/simulator/numbers.ts'
+import type { Context } from '../context.ts'
+import { asking } from '../conversation/conversation.ts'
+import { type Rendered, render } from '../conversation/render.ts'
+import type { Queries } from '../platform/database.ts'
+import { problem } from '../platform/problem.ts'
+
+export function handsetRecord(row: Handset) {
+  const { conversation, direction, last_channel, content, last_at, updated_at, ...rest } = row
+  return {
+    ...rest,
+    part: partOf(row.phone) ?? null,
+    language: (JSON.parse(conversation) as { language: string }).language,
+    last:
+      direction === null
+        ? null
+        : { direction, channel: last_channel!, text: lastWords(content!), at: last_at!.toISOString() },
+    updated_at: updated_at.toISOString(),
+  }
+}
+
+function lastWords(content: string): string {
+  const said = JSON.parse(content) as Message['content']
+  return Array.isArray(said) ? (said.at(-1)?.text ?? '') : (said.text ?? said.value ?? '')
+}
+
+export async function getCandidate(queries: Queries, { orgId, mode }: OwnerScope, id: string): Promise<Candidacy> {
+  const found = await findCandidacy(queries, id)
+  if (found?.org_id !== orgId || found.mode !== mode) throw problem('NOT_FOUND', `There is no candidate ${id}.`)
+  return found
+}
+
+/** A candidate with everything that was said, as the console shows it. */
+export async function candidateRecord(
+  queries: Queries,
+  context: Pick<Context, 'vault' | 'config'>,
+  candidate: Candidacy,
+) {
+  const { state, flow, status, mode } = candidate
+  const open = status === 'pending' && candidate.hold !== 'archived'
+  const next = await nextContactOf(queries, candidate.candidate_id)
+  return {
+    candidate_id: candidate.candidate_id,
+    campaign_id: candidate.campaign_id,
+    mandate_id: candidate.mandate_id,
+    result_id: candidate.result_id,
+    external_candidate_id: candidate.external_candidate_id,
+    name: candidate.name,
+    phone: candidate.phone,
+    email: candidate.email,
+    metadata: candidate.metadata,
+    part: partOf(candidate.phone) ?? null,
+    status,
+    reason: candidate.reason,
+    language: state.language,
+    channel: candidate.channel,
+    contact_step: candidate.contact_step,
+    flow_version: candidate.flow_version,
+    // The page lets in whoever opens it: a real candidate's is for that candidate alone.
+    link: mode === 'test' ? linkOf(context, candidate) : null,
+    started_at: candidate.started_at?.toISOString() ?? null,
+    completed_at: candidate.completed_at?.toISOString() ?? null,
+    updated_at: candidate.updated_at.toISOString(),
+    asking: open ? asking(state, flow).map((said) => render(said, state.language, flow, candidate)) : [],
+    next_contact_at: next?.toISOString() ?? null,
+    messages: messageRecords(await listMessages(queries, candidate.candidate_id)),
+  }
+}
+
+/** A choice that was taken is shown by its label. */
+function messageRecords(messages: Message[]) {
+  const labels = new Map<string, string>()
+  return messages.map(({ content, created_at, conversation_step, candidate_id: _, ...message }) => {
+    const parts: Rendered[] = Array.isArray(content) ? content : []
+    for (const { choices } of parts) for (const { value, label } of choices) labels.set(value, label)
+    const text = Array.isArray(content) ? '' : (content.text ?? labels.get(content.value ?? '') ?? content.value ?? '')
+    return { ...message, step: conversation_step, parts, text, at: created_at.toISOString() }
+  })
+}

@@ -1,0 +1,114 @@
+import { useEffect, useState } from 'preact/hooks'
+import { api, useCsrf, whenSignedOut } from './api.ts'
+import { Frame } from './frame.tsx'
+import { PageHost } from './page-host.tsx'
+import { operatorPages, pages } from './pages.ts'
+import { navigate, useAddress } from './router.tsx'
+import { type Mode, type Organisation, PlaceContext, placeOf, RefreshContext, type Session } from './session.ts'
+import { SignIn } from './sign-in.tsx'
+
+/** Asks who is there, then shows the page that the address names. */
+export function Console() {
+  const [session, setSession] = useState<Session | null>()
+  const { path } = useAddress()
+  useEffect(() => {
+    whenSignedOut(() => setSession(null))
+    void refresh()
+  }, [])
+
+  if (session === undefined) return <div class="console-waiting" aria-busy="true" />
+  if (session === null || path === '/sign-in') return <SignIn onSession={enter} />
+  return (
+    <RefreshContext.Provider value={refresh}>
+      <Signed session={session} path={path} onSession={setSession} />
+    </RefreshContext.Provider>
+  )
+
+  async function refresh() {
+    const answer = await api<Session>('/session')
+    enter(answer.ok ? answer.data : null)
+  }
+
+  function enter(next: Session | null) {
+    if (next) useCsrf(next.csrf)
+    setSession(next)
+    if (next && path === '/sign-in') navigate('', { replace: true })
+  }
+}
+
+interface Props {
+  session: Session
+  path: string
+  onSession: (session: Session | null) => void
+}
+
+function Signed({ session, path, onSession }: Props) {
+  const operator = session.kind === 'operator'
+  const place = readPlace(session, path)
+  const home = session.organisations[0]
+  useEffect(() => {
+    if (place || (operator && path.startsWith('/operator'))) return
+    const known = session.organisations.find(({ org_id }) => org_id === lastOrganisation()) ?? home
+    if (known) navigate(`/${known.org_id}/test${path === '/first-campaign' ? path : ''}`, { replace: true })
+    else if (operator) navigate('/operator/organisations', { replace: true })
+  }, [path])
+
+  if (operator && path.startsWith('/operator')) {
+    const organisation = session.organisations.find(({ org_id }) => org_id === lastOrganisation()) ?? home
+    const around = organisation ? placeOf(session, organisation, 'test') : undefined
+    return (
+      <Frame session={session} place={around} section="operator" path={path} onSession={onSession}>
+        <PageHost pages={operatorPages} path={path.slice('/operator'.length)} />
+      </Frame>
+    )
+  }
+  if (!place) {
+    return session.organisations.length > 0 || operator ? null : (
+      <main class="sheet">
+        <div class="card">
+          <h1>No organisation</h1>
+          <p class="soft">You are no longer a member of any organisation. Ask its owner to add you again.</p>
+        </div>
+      </main>
+    )
+  }
+  keepOrganisation(place.org)
+  return (
+    <PlaceContext.Provider value={place}>
+      <Frame session={session} place={place} section="organisation" path={place.rest} onSession={onSession}>
+        <PageHost key={`${place.org.org_id} ${place.mode}`} pages={pages} path={place.rest} />
+      </Frame>
+    </PlaceContext.Provider>
+  )
+}
+
+/** /{org}/{mode}/…, where the organisation is one that the reader may see. */
+function readPlace(session: Session, path: string) {
+  const [, orgId, mode] = path.split('/')
+  if (!orgId?.startsWith('ORG_') || (mode !== 'test' && mode !== 'live')) return undefined
+  const known = session.organisations.find(({ org_id }) => org_id === orgId)
+  // An operator has more organisations than the first hundred that the session names.
+  const org = known ?? (session.kind === 'operator' ? unnamed(orgId) : undefined)
+  if (!org) return undefined
+  return { ...placeOf(session, org, mode as Mode), rest: path.slice(`/${orgId}/${mode}`.length) }
+}
+
+function unnamed(org_id: string): Organisation {
+  return { org_id, name: org_id, role: 'operator', service_off: false }
+}
+
+const LAST = 'attestry console organisation'
+
+function lastOrganisation(): string | null {
+  try {
+    return localStorage.getItem(LAST)
+  } catch {
+    return null
+  }
+}
+
+function keepOrganisation({ org_id }: Organisation) {
+  try {
+    localStorage.setItem(LAST, org_id)
+  } catch {}
+}

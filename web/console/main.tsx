@@ -1,0 +1,7 @@
+import { render } from 'preact'
+import '../ui/base.css'
+import '../ui/parts.css'
+import './console.css'
+import { Console } from './console.tsx'
+
+render(<Console />, document.getElementById('root')!)

@@ -1,0 +1,219 @@
+import { useState } from 'preact/hooks'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import type { Refusal } from '../api.ts'
+import { useData } from '../loading.ts'
+import { chunksOf, patiently, send, type Target, useRosterCheck } from '../parts/enrolling.ts'
+import '../parts/campaigns.css'
+import '../parts/forms.css'
+import '../parts/roster.css'
+import { ReadOnly } from '../parts/made-by.tsx'
+import type { Campaign, Mandate, Page } from '../parts/records.ts'
+import { candidateOf, EMPTY, type Roster, readRoster } from '../parts/roster.ts'
+import { RosterInput } from '../parts/roster-input.tsx'
+import { RosterPreview } from '../parts/roster-preview.tsx'
+import { Link, navigate, useAddress } from '../router.tsx'
+import { usePlace } from '../session.ts'
+
+/** A new campaign, or more candidates for one that is there (?campaign_id=). */
+export default function CampaignNew() {
+  const place = usePlace()
+  const { query } = useAddress()
+  const campaignId = query.get('campaign_id') ?? undefined
+  const campaign = useData<Campaign>(campaignId && place.at(`/campaigns/${campaignId}`))
+  const mandates = useData<Page<Mandate>>(campaignId ? undefined : place.at('/mandates?status=ready&limit=100'))
+  const refusal = campaign.refusal ?? mandates.refusal
+  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
+  if (campaignId ? !campaign.data : !mandates.data) return <h1 class="waiting">A campaign to be made</h1>
+  if (campaign.data?.created_via === 'api') return <ReadOnly what="campaign" />
+  if (mandates.data?.items.length === 0) {
+    return (
+      <div class="card empty">
+        <h1>A campaign needs a mandate that is ready</h1>
+        <p class="soft">Describe the job first; its questions are written in a moment.</p>
+        <Link class="button primary" to={place.go('/mandates/new')}>
+          Describe a job
+        </Link>
+      </div>
+    )
+  }
+  return <Form campaign={campaign.data} mandates={mandates.data?.items ?? []} first={query.get('mandate_id')} />
+}
+
+interface FormProps {
+  campaign: Campaign | undefined
+  mandates: Mandate[]
+  first: string | null
+}
+
+interface Sending {
+  done: number
+  of: number
+  refusal?: Refusal
+}
+
+function Form({ campaign, mandates, first }: FormProps) {
+  const place = usePlace()
+  const [mandateId, setMandateId] = useState(first ?? mandates[0]?.mandate_id ?? '')
+  const [name, setName] = useState('')
+  const [later, setLater] = useState('')
+  const [roster, setRoster] = useState<Roster>()
+  const [sending, setSending] = useState<Sending>()
+  // What was sent already, and the key of the call under way: a retry never enrols anybody twice.
+  const [sent, setSent] = useState<{ campaignId: string | undefined; chunks: number; key: string }>({
+    campaignId: campaign?.campaign_id,
+    chunks: 0,
+    key: crypto.randomUUID(),
+  })
+  const credits = useData<{ balance: number }>(place.at('/credits'))
+  const candidates = (roster?.rows ?? []).map((row) => candidateOf(roster!, row))
+  const target: Target = {
+    at: place.at,
+    mode: place.mode,
+    campaignId: campaign?.campaign_id,
+    about: {
+      mandate_id: mandateId,
+      ...(name.trim() ? { name: name.trim() } : {}),
+      ...(later ? { starts_at: new Date(later).toISOString() } : {}),
+    },
+  }
+  const check = useRosterCheck(target, candidates)
+  const fault = (field: string) => check.refusal?.details.find(({ path }) => path === field)?.message
+  const balance = credits.data?.balance
+  const tooFew = balance !== undefined && candidates.length > balance
+  const ready = candidates.length > 0 && check.faults.size === 0 && !check.refusal && !check.checking
+  const live = place.mode === 'live'
+
+  return (
+    <>
+      <p>
+        <Link to={place.go(campaign ? `/campaigns/${campaign.campaign_id}` : '/campaigns')}>
+          {campaign ? (campaign.name ?? campaign.campaign_id) : 'Campaigns'}
+        </Link>
+      </p>
+      <h1>{campaign ? 'More candidates' : 'New campaign'}</h1>
+      {!campaign && (
+        <section class="card stack narrow">
+          <Field id="mandate_id" label="For which job" fault={fault('mandate_id')}>
+            {(attributes) => (
+              <select {...attributes} value={mandateId} onChange={(event) => setMandateId(event.currentTarget.value)}>
+                {mandates.map(({ mandate_id, title, company_name }) => (
+                  <option key={mandate_id} value={mandate_id}>
+                    {title}, {company_name}
+                  </option>
+                ))}
+                {!mandates.some(({ mandate_id }) => mandate_id === mandateId) && (
+                  <option value={mandateId}>{mandateId}</option>
+                )}
+              </select>
+            )}
+          </Field>
+          <div class="pair">
+            <Field id="campaign_name" label="Name (optional)" fault={fault('name')}>
+              {(attributes) => (
+                <input
+                  type="text"
+                  {...attributes}
+                  maxLength={120}
+                  value={name}
+                  onInput={(event) => setName(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+            <Field
+              id="starts_at"
+              label="Start (empty: at once)"
+              hint="People are contacted between 09:00 and 20:00 Indian time."
+              fault={fault('starts_at')}
+            >
+              {(attributes) => (
+                <input
+                  type="datetime-local"
+                  class="datetime"
+                  {...attributes}
+                  value={later}
+                  onInput={(event) => setLater(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+          </div>
+        </section>
+      )}
+      {roster === undefined ? (
+        <div class="narrow">
+          <RosterInput onText={(text) => setRoster(readRoster(text))} onType={() => setRoster(typedRoster())} />
+        </div>
+      ) : (
+        <>
+          <RosterPreview roster={roster} candidates={candidates} check={check} onChange={changeRoster} />
+          {check.refusal && <Notice kind="bad">{check.refusal.message}</Notice>}
+          {sending?.refusal && (
+            <Notice kind="bad">
+              {sending.refusal.message} {sent.chunks > 0 && `${sending.done} were enrolled before; nobody twice.`}
+            </Notice>
+          )}
+          <div class="card row between">
+            <span>
+              <strong>{candidates.length.toLocaleString()}</strong> candidates,{' '}
+              <strong>{candidates.length.toLocaleString()}</strong> credits
+              {balance !== undefined && (
+                <span class={tooFew ? 'bad-text' : 'soft'}> of {balance.toLocaleString()} that are left</span>
+              )}
+            </span>
+            <span class="row">
+              <button type="button" class="plain" disabled={sending && !sending.refusal} onClick={startOver}>
+                Start over
+              </button>
+              <button
+                type="button"
+                class={live ? 'danger' : 'primary'}
+                disabled={!ready || tooFew || (sending !== undefined && !sending.refusal)}
+                onClick={() => void start()}
+              >
+                {sending && !sending.refusal
+                  ? `Enrolling ${sending.done.toLocaleString()} of ${sending.of.toLocaleString()}…`
+                  : live
+                    ? `Contact ${candidates.length.toLocaleString()} real people`
+                    : campaign
+                      ? 'Enrol them'
+                      : 'Start the campaign'}
+              </button>
+            </span>
+          </div>
+        </>
+      )}
+    </>
+  )
+
+  function changeRoster(next: Roster) {
+    setSending(undefined)
+    setRoster(next)
+  }
+
+  function startOver() {
+    setSending(undefined)
+    setRoster(undefined)
+  }
+
+  async function start() {
+    const chunks = chunksOf(candidates, place.mode)
+    let { campaignId, chunks: done, key } = sent
+    for (; done < chunks.length; done++) {
+      const { from, candidates: rows } = chunks[done]!
+      setSending({ done: from, of: candidates.length })
+      const answer = await patiently(() => send({ ...target, campaignId }, rows, { idempotencyKey: key }))
+      if (!answer.ok) {
+        setSent({ campaignId, chunks: done, key })
+        setSending({ done: from, of: candidates.length, refusal: answer.refusal })
+        return
+      }
+      campaignId = answer.data.campaign.campaign_id
+      key = crypto.randomUUID()
+    }
+    navigate(place.go(`/campaigns/${campaignId}`))
+  }
+}
+
+function typedRoster(): Roster {
+  return { ...EMPTY, rows: [{ number: 1, cells: ['', ''], typed: true }] }
+}

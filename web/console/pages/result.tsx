@@ -1,0 +1,83 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Notice } from '../../ui/notice.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useData } from '../loading.ts'
+import { Fact, Facts } from '../parts/facts.tsx'
+import type { Result } from '../parts/records.ts'
+import { Outcome, ResultOutput } from '../parts/result-output.tsx'
+import '../parts/results.css'
+import { channelName, languageName } from '../parts/words.ts'
+import { Link, type Params } from '../router.tsx'
+import { usePlace } from '../session.ts'
+
+export default function ResultPage({ params }: { params: Params }) {
+  const place = usePlace()
+  const [open, setOpen] = useState(true)
+  const { data, refusal } = useData<Result>(place.at(`/results/${params.result_id}`), {
+    every: open ? 2000 : undefined,
+  })
+  useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
+  const up = <Link to={place.go('/results')}>Results</Link>
+  if (refusal) {
+    return (
+      <>
+        <p>{up}</p>
+        <Notice kind="bad">{refusal.message}</Notice>
+      </>
+    )
+  }
+  if (!data) return <h1 class="waiting">Somebody's result</h1>
+  const { candidate, output } = data
+  return (
+    <>
+      <p>{up}</p>
+      <div class="page-head">
+        <h1>
+          {candidate.name} <Outcome result={data} />
+        </h1>
+        <Link class="button" to={place.go(`/candidates/${candidate.candidate_id}`)}>
+          Read the conversation
+        </Link>
+      </div>
+      <div class="two-columns">
+        <section class="card" aria-label="Answers and verdicts">
+          <ResultOutput output={output} />
+        </section>
+        <Facts>
+          <Fact name="Your id">{candidate.external_candidate_id}</Fact>
+          {data.job_id && <Fact name="Your job id">{data.job_id}</Fact>}
+          <Fact name="Campaign">
+            <Link to={place.go(`/campaigns/${data.campaign_id}`)}>
+              <code>{data.campaign_id}</code>
+            </Link>
+          </Fact>
+          <Fact name="Mandate">
+            <Link to={place.go(`/mandates/${data.mandate_id}`)}>
+              <code>{data.mandate_id}</code>
+            </Link>
+          </Fact>
+          <Fact name="Language">{languageName(output.language)}</Fact>
+          <Fact name="Channel">{channelName(output.channel)}</Fact>
+          <Fact name="Contacted">
+            <Time at={data.started_at} />
+          </Fact>
+          <Fact name="Ended">
+            <Time at={data.completed_at} />
+          </Fact>
+          {Object.entries(candidate.metadata).map(([name, value]) => (
+            <Fact key={name} name={name}>
+              {value}
+            </Fact>
+          ))}
+          <Fact name="Id">
+            <code>{data.result_id}</code>
+          </Fact>
+        </Facts>
+      </div>
+      <details class="card">
+        <summary>As the API answers it</summary>
+        <pre class="json">{JSON.stringify(data, null, 2)}</pre>
+      </details>
+    </>
+  )
+}

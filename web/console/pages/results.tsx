@@ -1,0 +1,159 @@
+import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useData, useList } from '../loading.ts'
+import type { Campaign, Mandate, Page, Result } from '../parts/records.ts'
+import { interestText, Outcome, Qualified } from '../parts/result-output.tsx'
+import '../parts/results.css'
+import { channelName, languageName } from '../parts/words.ts'
+import { Link, setQuery, useAddress } from '../router.tsx'
+import { usePlace } from '../session.ts'
+
+const STATUSES = ['pending', 'completed', 'declined', 'failed']
+const SINCE: Record<string, { name: string; hours: number }> = {
+  hour: { name: 'In the last hour', hours: 1 },
+  day: { name: 'In the last day', hours: 24 },
+  week: { name: 'In the last week', hours: 168 },
+}
+
+export default function Results() {
+  const place = usePlace()
+  const { query } = useAddress()
+  const filter = new URLSearchParams()
+  for (const name of ['campaign_id', 'mandate_id', 'job_id', 'status']) {
+    const value = query.get(name)
+    if (value) filter.set(name, value)
+  }
+  const exported = `/console/api${place.at(`/export/results.csv?${filter}`)}`
+  const since = query.get('since') ?? ''
+  if (SINCE[since]) filter.set('updated_after', aWhileAgo(SINCE[since].hours))
+  const filtered = filter.toString() !== ''
+  const list = useList<Result>(place.at(`/results?${filter}`), { every: 4000 })
+  const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=100'))
+  const mandates = useData<Page<Mandate>>(place.at('/mandates?limit=100'))
+  return (
+    <>
+      <div class="page-head">
+        <h1>Results</h1>
+        <a class="button" href={exported} download={`results-${place.mode}.csv`}>
+          Export as CSV
+        </a>
+      </div>
+      <p class="soft">
+        What each candidate answered, and the verdicts. The export holds every result of this campaign, job and status.
+      </p>
+      <div class="row filters">
+        <Choice
+          name="campaign_id"
+          label="Campaign"
+          every="Every campaign"
+          choices={campaigns.data?.items.map((each) => [each.campaign_id, each.name ?? each.campaign_id])}
+        />
+        <Choice
+          name="mandate_id"
+          label="Mandate"
+          every="Every mandate"
+          choices={mandates.data?.items.map((each) => [each.mandate_id, `${each.title}, ${each.company_name}`])}
+        />
+        <Choice
+          name="status"
+          label="Status"
+          every="Every status"
+          choices={STATUSES.map((status) => [status, status])}
+        />
+        <Choice
+          name="since"
+          label="Changed"
+          every="At any time"
+          choices={Object.entries(SINCE).map(([value, { name }]) => [value, name])}
+        />
+        <label>
+          Your job id
+          <input
+            type="search"
+            value={query.get('job_id') ?? ''}
+            onChange={(event) => setQuery({ job_id: event.currentTarget.value.trim() })}
+          />
+        </label>
+      </div>
+      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      <Table
+        caption="Results, the oldest change first"
+        rows={list.items}
+        keyOf={({ result_id }) => result_id}
+        more={list.more}
+        empty={
+          filtered ? (
+            <p class="soft">No result fits this filter.</p>
+          ) : (
+            <>
+              <h2>No result yet</h2>
+              <p class="soft">Results appear as soon as candidates are enrolled in a campaign.</p>
+              {place.may('recruiter') && (
+                <Link to={place.go(place.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
+                  {place.mode === 'test' ? 'Run a first campaign' : 'Start a campaign'}
+                </Link>
+              )}
+            </>
+          )
+        }
+        columns={[
+          {
+            name: 'Candidate',
+            cell: ({ result_id, candidate }) => (
+              <>
+                <Link to={place.go(`/results/${result_id}`)}>{candidate.name}</Link>
+                <br />
+                <span class="soft small">{candidate.external_candidate_id}</span>
+              </>
+            ),
+          },
+          { name: 'Status', cell: (result) => <Outcome result={result} /> },
+          { name: 'Verdict', cell: ({ output }) => <Qualified qualified={output.qualified} /> },
+          { name: 'This job', cell: ({ output }) => interestText(output.interest) },
+          { name: 'Skills', cell: ({ output }) => skillsText(output.skills) },
+          { name: 'Language', cell: ({ output }) => languageName(output.language) },
+          { name: 'Channel', cell: ({ output }) => channelName(output.channel) },
+          { name: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
+        ]}
+      />
+    </>
+  )
+}
+
+/** To the minute, so that the address of the list stays the same while one reads it. */
+function aWhileAgo(hours: number): string {
+  const minute = 60_000
+  return new Date(Math.floor(Date.now() / minute) * minute - hours * 60 * minute).toISOString()
+}
+
+function skillsText(skills: Result['output']['skills']): string {
+  if (!skills || skills.length === 0) return '–'
+  return `${skills.filter(({ verdict }) => verdict === 'verified').length} of ${skills.length}`
+}
+
+interface ChoiceProps {
+  name: string
+  label: string
+  every: string
+  choices: [string, string][] | undefined
+}
+
+function Choice({ name, label, every, choices = [] }: ChoiceProps) {
+  const { query } = useAddress()
+  const value = query.get(name) ?? ''
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+        <option value="">{every}</option>
+        {value && !choices.some(([each]) => each === value) && <option value={value}>{value}</option>}
+        {choices.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import type { Answer, Refusal } from '../api.ts'
+
+interface Props {
+  title: string
+  action: string
+  onClose: () => void
+  /** Done where the answer is a good one; a refusal is shown here. */
+  act: () => Promise<Answer<unknown>>
+  onDone: () => void
+  children: ComponentChildren
+}
+
+/** Asks once more before something that is not easily undone. */
+export function Confirm({ title, action, onClose, act, onDone, children }: Props) {
+  const [refusal, setRefusal] = useState<Refusal>()
+  const [busy, setBusy] = useState(false)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      {refusal && <Notice kind="bad">{refusal.message}</Notice>}
+      <div class="row">
+        <button type="button" class="danger" disabled={busy} onClick={() => void go()}>
+          {action}
+        </button>
+        <button type="button" onClick={onClose}>
+          Leave it
+        </button>
+      </div>
+    </Dialog>
+  )
+
+  async function go() {
+    setBusy(true)
+    const answer = await act()
+    setBusy(false)
+    if (!answer.ok) return setRefusal(answer.refusal)
+    onClose()
+    onDone()
+  }
+}

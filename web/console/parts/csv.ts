@@ -1,0 +1,45 @@
+/** Reads comma, semicolon or tab separated lines, with quotes as spreadsheets write them. Empty lines are left out. */
+export function parseCsv(text: string): string[][] {
+  const source = text.replace(/^\ufeff/, '')
+  const mark = separatorOf(source)
+  const rows: string[][] = []
+  let row: string[] = []
+  let cell = ''
+  let quoted = false
+  for (let at = 0; at < source.length; at++) {
+    const letter = source[at]!
+    if (quoted) {
+      if (letter !== '"') cell += letter
+      else if (source[at + 1] === '"') {
+        cell += '"'
+        at += 1
+      } else quoted = false
+    } else if (letter === '"' && cell.trim() === '') {
+      quoted = true
+      cell = ''
+    } else if (letter === mark) endCell()
+    else if (letter === '\n') endRow()
+    else if (letter !== '\r') cell += letter
+  }
+  endRow()
+  return rows
+
+  function endCell() {
+    row.push(cell.trim())
+    cell = ''
+  }
+
+  function endRow() {
+    endCell()
+    if (row.some((value) => value !== '')) rows.push(row)
+    row = []
+  }
+}
+
+/** The mark that is most frequent in the first line, outside of quotes. */
+function separatorOf(text: string): string {
+  const [line = ''] = text.trimStart().split('\n', 1)
+  const bare = line.replace(/"[^"]*"/g, '')
+  const counts = [',', ';', '\t'].map((mark) => ({ mark, count: bare.split(mark).length }))
+  return counts.reduce((best, next) => (next.count > best.count ? next : best)).mark
+}

@@ -1,0 +1,126 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Answer, api, type Refusal } from '../api.ts'
+import type { Mode } from '../session.ts'
+import type { Campaign, CandidateInput, Enrolment } from './records.ts'
+
+const MOST_IN_CALL: Record<Mode, number> = { test: 100, live: 1000 }
+/** The API takes 256 KB; a little is left for what stands around the rows. */
+const MOST_BYTES = 240_000
+const PAUSE = 400
+
+export interface Chunk {
+  /** The place of its first row. */
+  from: number
+  candidates: CandidateInput[]
+}
+
+/** So many rows a call as the API takes. */
+export function chunksOf(candidates: CandidateInput[], mode: Mode): Chunk[] {
+  const chunks: Chunk[] = []
+  const encoder = new TextEncoder()
+  let bytes = 0
+  for (const [index, candidate] of candidates.entries()) {
+    const size = encoder.encode(JSON.stringify(candidate)).length + 1
+    const last = chunks.at(-1)
+    if (last && last.candidates.length < MOST_IN_CALL[mode] && bytes + size <= MOST_BYTES) {
+      last.candidates.push(candidate)
+      bytes += size
+    } else {
+      chunks.push({ from: index, candidates: [candidate] })
+      bytes = size
+    }
+  }
+  return chunks
+}
+
+/** What the rows are sent to: a campaign that is there, or one that the first call makes. */
+export interface Target {
+  at: (path: string) => string
+  mode: Mode
+  campaignId: string | undefined
+  /** Of a new campaign. */
+  about: { mandate_id: string; name?: string; starts_at?: string }
+}
+
+export interface Enrolled {
+  campaign: Campaign
+  enrolment?: Enrolment
+}
+
+export type RowFaults = Map<number, { field: string; message: string }[]>
+
+export interface RosterCheck {
+  faults: RowFaults
+  refusal: Refusal | undefined
+  /** How many rows the API has looked at. */
+  checked: number
+  checking: boolean
+}
+
+const ROW = /^candidates\[(\d+)\](?:\.(.*))?$/
+
+/** Asks the API what it would say to every row; nothing is kept there. */
+export function useRosterCheck(target: Target, candidates: CandidateInput[]): RosterCheck {
+  const [state, setState] = useState<RosterCheck>({
+    faults: new Map(),
+    refusal: undefined,
+    checked: 0,
+    checking: false,
+  })
+  const text = JSON.stringify([target.campaignId, target.about, candidates])
+  const current = useRef(text)
+  current.current = text
+  useEffect(() => {
+    if (candidates.length === 0 || !(target.campaignId || target.about.mandate_id)) {
+      setState({ faults: new Map(), refusal: undefined, checked: 0, checking: false })
+      return
+    }
+    setState((before) => ({ ...before, checking: true }))
+    const timer = setTimeout(() => void check(), PAUSE)
+    return () => clearTimeout(timer)
+  }, [text])
+  return state
+
+  async function check() {
+    const faults: RowFaults = new Map()
+    let refusal: Refusal | undefined
+    let checked = 0
+    for (const chunk of chunksOf(candidates, target.mode)) {
+      const answer = await patiently(() => send(target, chunk.candidates, { dryRun: true }))
+      if (current.current !== text) return // changed meanwhile
+      if (!answer.ok) {
+        for (const { path, message } of answer.refusal.details) {
+          const [, index, field = ''] = ROW.exec(path) ?? []
+          if (index === undefined) refusal = answer.refusal
+          else noteFault(faults, chunk.from + Number(index), { field, message })
+        }
+        if (answer.refusal.details.length === 0) refusal = answer.refusal
+      }
+      checked += chunk.candidates.length
+      setState({ faults: new Map(faults), refusal, checked, checking: checked < candidates.length })
+      if (refusal) return setState({ faults, refusal, checked, checking: false })
+    }
+  }
+}
+
+function noteFault(faults: RowFaults, row: number, fault: { field: string; message: string }) {
+  faults.set(row, [...(faults.get(row) ?? []), fault])
+}
+
+export function send(
+  { at, campaignId, about }: Target,
+  candidates: CandidateInput[] | undefined,
+  options: { dryRun?: boolean; idempotencyKey?: string },
+): Promise<Answer<Enrolled>> {
+  if (campaignId) return api<Enrolled>(at(`/campaigns/${campaignId}/candidates`), { body: { candidates }, ...options })
+  return api<Enrolled>(at('/campaigns'), { body: { ...about, ...(candidates ? { candidates } : {}) }, ...options })
+}
+
+/** A call that came too early is made again a little later. */
+export async function patiently<T>(call: () => Promise<Answer<T>>): Promise<Answer<T>> {
+  for (let left = 20; ; left--) {
+    const answer = await call()
+    if (answer.ok || left === 0 || (answer.refusal.status !== 429 && answer.refusal.status !== 0)) return answer
+    await new Promise((wake) => setTimeout(wake, 1000))
+  }
+}

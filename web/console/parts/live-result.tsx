@@ -1,0 +1,42 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Notice } from '../../ui/notice.tsx'
+import { useData } from '../loading.ts'
+import { Link } from '../router.tsx'
+import { usePlace } from '../session.ts'
+import type { Result } from './records.ts'
+import { Outcome, ResultOutput } from './result-output.tsx'
+import './results.css'
+import './live-result.css'
+
+const SOON = 1200
+
+/** A result while it comes into being; what has changed lights up. */
+export function LiveResult({ resultId, turn }: { resultId: string; turn: number }) {
+  const place = usePlace()
+  const [open, setOpen] = useState(true)
+  const { data, refusal, reload } = useData<Result>(place.at(`/results/${resultId}`), {
+    every: open ? SOON : undefined,
+  })
+  useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
+  useEffect(() => void reload(), [turn])
+  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
+  return (
+    <section class="card stack live-result" aria-label="Result" aria-live="polite">
+      <div class="row between">
+        <h2>The result</h2>
+        {data && <Outcome result={data} />}
+      </div>
+      {data ? (
+        <div key={JSON.stringify([data.status, data.output])} class="lit">
+          <ResultOutput output={data.output} />
+        </div>
+      ) : (
+        <p class="waiting">Answers and verdicts</p>
+      )}
+      <p class="soft small">
+        This is what your system receives, by webhook or by <code>GET /results</code>.{' '}
+        <Link to={place.go(`/results/${resultId}`)}>All of it</Link>
+      </p>
+    </section>
+  )
+}
