@@ -12,7 +12,7 @@ import { printRows, type Row } from './rows.ts'
 
 /** A number is in a campaign once. The tenth says STOP, which would end it for all others at once. */
 const PLAYERS = 9
-const CAMPAIGNS = Number(process.env.BENCH_CAMPAIGNS ?? 200)
+const CAMPAIGNS = Number(process.env.BENCH_CAMPAIGNS ?? 400)
 const CANDIDATES = CAMPAIGNS * PLAYERS
 
 export async function run(): Promise<Row[]> {
@@ -28,14 +28,19 @@ export async function run(): Promise<Row[]> {
       (await query.execute(db.queries)).rows[0]!.count
     const before = process.cpuUsage()
     const started = performance.now()
-    for (let made = 0; made < CAMPAIGNS; made++) {
-      const candidates = Array.from({ length: PLAYERS }, (_, index) => ({
-        external_candidate_id: `${made}-${index}`,
-        name: `Person ${index}`,
-        phone: `+9199900000${String(index + 1).padStart(2, '0')}`,
-      }))
-      await post('/campaigns', { mandate_id, candidates })
+    let made = 0
+    const enrol = async () => {
+      while (made < CAMPAIGNS) {
+        const number = made++
+        const candidates = Array.from({ length: PLAYERS }, (_, index) => ({
+          external_candidate_id: `${number}-${index}`,
+          name: `Person ${index}`,
+          phone: `+9199900000${String(index + 1).padStart(2, '0')}`,
+        }))
+        await post('/campaigns', { mandate_id, candidates })
+      }
     }
+    await Promise.all(Array.from({ length: 8 }, enrol))
     const enrolled = since(started)
     while ((await count(sql`select count(*) as count from candidate_progress where status = 'pending'`)) > 0)
       await pause(50)

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { startApp } from '../../test/app.ts'
 import { aCandidate, campaigner, pass, player } from '../../test/campaigns.ts'
 import { pathsOf } from '../../test/partner.ts'
+import { recount, spread } from '../../test/recount.ts'
+import { lockCandidacy } from '../campaigns/candidacy.ts'
+import { contactNow } from '../campaigns/engine.ts'
+import { handleReply } from '../campaigns/replies.ts'
+import { counters } from './counters.ts'
 import { foldChanges } from './rollups.ts'
 
 test('the ten test numbers, as the overview shows them', async (t) => {
@@ -161,4 +167,40 @@ test('a workflow without candidates has empty figures', async (t) => {
     Object.values(data.funnel).every((value) => value === 0),
     true,
   )
+})
+
+test('the totals have a column for everything that is counted', async (t) => {
+  const { context } = await startApp(t)
+  const { rows } = await sql<{ column_name: string }>`
+    select column_name from information_schema.columns where table_name = 'analytics_totals'`.execute(
+    context.db.queries,
+  )
+  const found = rows.map(({ column_name }) => column_name)
+  assert.deepEqual(found.sort(), ['org_id', 'mode', 'subject', 'day', ...counters].sort())
+})
+
+test('many changes of one campaign at once wait for nobody, and folding meanwhile loses none', async (t) => {
+  const app = await startApp(t)
+  const { campaign, mandate, get, scope } = await campaigner(app)
+  const { mandate_id } = await mandate()
+  const people = Array.from({ length: 40 }, (_, number) => aCandidate(number))
+  const made = await campaign(mandate_id, people)
+  await contactNow(app.context)
+  const { db } = app.context
+  const { rows } = await sql<{ candidate_id: string }>`
+    select candidate_id from candidates where campaign_id = ${made.campaign.campaign_id}`.execute(db.queries)
+  const input = { kind: 'reply', value: 'yes' } as const
+  await Promise.all([
+    ...rows.map(({ candidate_id }) =>
+      db.transaction(async (tx) => {
+        const candidate = (await lockCandidacy(tx, candidate_id))!
+        await handleReply(tx, app.context, candidate, { channel: 'whatsapp', input })
+      }),
+    ),
+    ...Array.from({ length: 8 }, () => db.transaction((tx) => foldChanges(tx, 20))),
+  ])
+  const { data } = (await get('/analytics/overview')).body
+  assert.deepEqual([data.funnel.enrolled, data.funnel.responded, data.funnel.consented], [40, 40, 40])
+  const today = data.daily.at(-1).date
+  assert.deepEqual(spread(data), await recount(db, scope, { from: today, to: today }))
 })

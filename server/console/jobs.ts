@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/queue.ts'
+import { startTellingOwners } from './failing-endpoints.ts'
 import { deleteOldLinks } from './links.ts'
 import { deleteOldRequests } from './request-log.ts'
 import { deleteEndedSessions } from './sessions.ts'
@@ -19,4 +20,5 @@ export function handleConsoleJobs(worker: Worker, context: Context): void {
     await db.transaction((tx) => deleteOldRequests(tx, now))
   })
   worker.schedule(tidyConsole, '31 * * * *')
+  worker.run(() => startTellingOwners(context))
 }

@@ -9,6 +9,7 @@ import type { Tx } from '../platform/database.ts'
 import type { App } from '../platform/http.ts'
 import { problem } from '../platform/problem.ts'
 import { invalid } from '../platform/validation.ts'
+import { noteChange } from './front-door.ts'
 import { pageOf } from './pages.ts'
 import { candidateRecord, getCandidate, handsetRecord } from './phone.ts'
 import { answer, closed, PageQuery } from './schema.ts'
@@ -78,7 +79,8 @@ export function phoneRoutes(app: App, context: Context): void {
   app.post(
     '/orgs/:org/:mode/phone/:candidate_id/reply',
     { config: { role: 'recruiter' }, schema: { params: CandidateParams, body: ReplyBody } },
-    async ({ caller, params, body }) => {
+    async (request) => {
+      const { caller, params, body } = request
       requireTest(caller)
       const { value, text, step, client_id, channel } = body
       if ((value === undefined) === (text === undefined))
@@ -96,6 +98,7 @@ export function phoneRoutes(app: App, context: Context): void {
           input,
           providerId: `phone:${client_id}`,
         })
+        await noteChange(tx, context, request, 'phone.reply', params.candidate_id)
         return candidateRecord(tx, context, after)
       })
       return answer('Replied', record)

@@ -47,14 +47,14 @@ export async function sendInvitation(tx: Tx, tools: Tools, member: Member, organ
 
 const P = 'margin:0 0 16px;font:16px/24px sans-serif;color:#1f2933'
 
-function paragraph(text: string) {
+export function paragraph(text: string) {
   return `<p style="${P}">${escapeHtml(text)}</p>`
 }
 
-function anchor(label: string, link: string) {
+export function anchor(label: string, link: string) {
   return `<p style="${P}"><a href="${escapeHtml(link)}" style="color:#1d5fbf;font-weight:600">${escapeHtml(label)}</a></p>`
 }
 
-function page(parts: string[]) {
+export function page(parts: string[]) {
   return `<!doctype html><html lang="en"><body style="margin:0;padding:24px">${parts.join('\n')}</body></html>`
 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { OwnerScope } from '../access/caller.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, DAY } from '../platform/clock.ts'
 import type { Tx } from '../platform/database.ts'
 import { invalid } from '../platform/validation.ts'
 import { ANY_DAY, DELIVERIES_DUE, of } from './deliveries.ts'
-import { dayOf } from './partitions.ts'
+import { dayOf, KEPT_DAYS } from './partitions.ts'
 import { findEvents } from './reading.ts'
 import { requireActive, type Webhook } from './webhooks.ts'
 
@@ -33,8 +33,8 @@ export async function replayEvents(
   const chosen = input.event_ids
     ? await byIds(tx, scope, input.event_ids, now)
     : input.only_failed
-      ? failedBetween(webhook, input)
-      : allBetween(webhook, scope, input)
+      ? failedBetween(webhook, input, now)
+      : allBetween(webhook, scope, input, now)
   const { numAffectedRows } = await sql`
     insert into webhook_deliveries (day, event_id, webhook_id, event_type, sequence, next_attempt_at, created_at)
     select e.day, e.event_id, ${webhook.webhook_id}, e.type, e.sequence, ${new Date(now)}, ${new Date(now)}
@@ -70,26 +70,25 @@ async function byIds(tx: Tx, scope: OwnerScope, ids: string[], now: number) {
   return sql`select e.day, e.event_id, e.type, e.sequence from events e where ${of('e', known)}`
 }
 
-function allBetween({ event_types }: Webhook, { orgId, mode }: OwnerScope, { from, to }: ReplayInput) {
+function allBetween({ event_types }: Webhook, { orgId, mode }: OwnerScope, { from, to }: ReplayInput, now: number) {
   const types = event_types ? sql`and e.type = any (${event_types}::text[])` : sql`and e.type <> 'webhook.test'`
   return sql`
     select e.day, e.event_id, e.type, e.sequence from events e
-    where e.org_id = ${orgId} and e.mode = ${mode} ${types} ${between(from, to)}`
+    where e.org_id = ${orgId} and e.mode = ${mode} ${types} ${between(from, to, now)}`
 }
 
-function failedBetween({ webhook_id }: Webhook, { from, to }: ReplayInput) {
+function failedBetween({ webhook_id }: Webhook, { from, to }: ReplayInput, now: number) {
   return sql`
     select e.day, e.event_id, e.type, e.sequence
     from webhook_deliveries d join events e on e.day = d.day and e.event_id = d.event_id
     where d.webhook_id = ${webhook_id} and (d.status = 'failed' or (d.status = 'pending' and d.failures > 0))
-    ${between(from, to)}`
+    ${between(from, to, now)}`
 }
 
-/** An event's day is never before the moment it was recorded. */
-function between(from: string | undefined, to: string | undefined) {
-  const start =
-    from === undefined
-      ? sql``
-      : sql`and e.created_at >= ${new Date(from)} and e.day >= ${dayOf(Date.parse(from))}::date`
+/** Nothing that is older than events are kept. An event's day is never before the moment it was recorded. */
+function between(from: string | undefined, to: string | undefined, now: number) {
+  const oldest = now - KEPT_DAYS * DAY + 1
+  const first = from === undefined ? oldest : Math.max(oldest, Date.parse(from))
+  const start = sql`and e.created_at >= ${new Date(first)} and e.day >= ${dayOf(first)}::date`
   return to === undefined ? start : sql`${start} and e.created_at < ${new Date(to)}`
 }

@@ -39,7 +39,7 @@ import {
 
 /** Endpoints that events are sent to, and what became of each. */
 export function webhookRoutes(app: App, context: Context): void {
-  const { db, vault, clock } = context
+  const { db, vault, clock, events } = context
   const tags = ['Webhooks']
   const reading = { scope: 'webhooks:read', limit: 'reads' } as const
   const writing = { scope: 'webhooks:write', limit: 'reads', idempotent: 'optional' } as const
@@ -295,6 +295,7 @@ export function webhookRoutes(app: App, context: Context): void {
       },
     },
     async (request, reply): Promise<void> => {
+      await events.settle(request.caller)
       await perform(context, request, reply, async (tx, caller) => {
         const webhook = await getWebhook(tx, caller, request.params.webhook_id)
         const replayed = await replayEvents(tx, caller, clock, webhook, request.body)

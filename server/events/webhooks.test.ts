@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startWebhooks as start } from '../../test/webhooks.ts'
-import { SECOND } from '../platform/clock.ts'
+import { DAY, SECOND } from '../platform/clock.ts'
 import { eventTypes } from './types.ts'
 import { createWebhook } from './webhooks.ts'
 
@@ -291,6 +291,10 @@ test('a replay names what it does not know, takes one form, and needs an endpoin
   assert.equal((await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed, 0)
   await as(key).post(`/webhooks/${id}/disable`)
   assert.equal((await replay({ event_ids: late })).body.error.code, 'CONFLICT')
+  await as(key).post(`/webhooks/${id}/enable`)
+  await as(key).put(`/webhooks/${id}`, { url: URL })
+  clock.advance(30 * DAY - 60 * SECOND)
+  assert.equal((await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed, 1, 'two are past their time')
 })
 
 function omit(record: object, name: string) {

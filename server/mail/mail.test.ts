@@ -83,9 +83,12 @@ test('a greylisting server gets the mail again, a refusal for good ends it', asy
   const waiting = await getMail(db.queries, vault, greylisted)
   assert.equal(waiting.status, 'queued')
   assert.match(waiting.last_error!, /greylisted/)
-  const due = await db.pool.query(
-    `select extract(epoch from start_after - now()) as seconds from pgboss.job where name = 'send-mail' and state = 'retry'`,
-  )
+  const retries = () =>
+    db.pool.query(
+      `select extract(epoch from start_after - now()) as seconds from pgboss.job where name = 'send-mail' and state = 'retry'`,
+    )
+  await until(async () => (await retries()).rows.length === 1)
+  const due = await retries()
   assert.ok(Number(due.rows[0].seconds) < 60, 'the first retry comes within a minute')
   await db.pool.query(`update pgboss.job set start_after = now() where name = 'send-mail'`)
   await until(async () => (await getMail(db.queries, vault, greylisted)).status === 'sent')

@@ -46,6 +46,8 @@ test('mandates', async (t) => {
 
     await prepareMandates(context)
     const { questions, ...ready } = (await get(`/mandates/${mandate_id}`)).body.data
+    const [event] = (await get('/events?types=mandate.ready')).body.data.items
+    assert.deepEqual(event.data, { ...ready, questions }, 'the event carries the same record')
     assert.deepEqual(ready, {
       ...made.body.data,
       ...aMandate(workflow_id),

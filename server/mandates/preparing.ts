@@ -10,10 +10,11 @@ import type { Database, Tx } from '../platform/database.ts'
 import { WriterError, type WriterFault } from '../questions/writer-error.ts'
 import type { Language } from '../workflows/workflows.ts'
 import { toVerify } from './body.ts'
+import type { Flow } from './flow.ts'
 import { FlowWriter, TooFewQuestions, type WrittenFlow } from './flow-writer.ts'
 import { languageWarnings } from './languages.ts'
 import { columns, MANDATE_TO_PREPARE, type Mandate, type MandateRow, read } from './mandates.ts'
-import { mandateRecord } from './record.ts'
+import { wholeMandate } from './record.ts'
 
 export type PreparingOptions = Pick<Context, 'db' | 'clock' | 'log' | 'metrics' | 'catalogue' | 'writer'>
 
@@ -229,7 +230,8 @@ async function finish(tx: Tx, clock: Clock, written: Written[]): Promise<void> {
     select ${sql.join(columns.map((column) => sql.ref(column.replace('mandates.', ''))))} from ready order by mandate_id`.execute(
     tx,
   )
-  await tell(tx, clock, 'mandate.ready', rows.map(read))
+  const flows = new Map(written.map(({ claimed: { mandate }, flow }) => [mandate.mandate_id, flow]))
+  await tell(tx, clock, 'mandate.ready', rows.map(read), flows)
 }
 
 async function fail(tx: Tx, clock: Clock, { mandate }: Claimed, failure: string): Promise<void> {
@@ -244,11 +246,12 @@ async function fail(tx: Tx, clock: Clock, { mandate }: Claimed, failure: string)
   if (changed) await tell(tx, clock, 'mandate.failed', [read(changed)])
 }
 
-async function tell(tx: Tx, clock: Clock, type: EventType, mandates: Mandate[]) {
+async function tell(tx: Tx, clock: Clock, type: EventType, mandates: Mandate[], flows = new Map<string, Flow>()) {
   const owners = Map.groupBy(mandates, ({ org_id, mode }) => `${org_id} ${mode}`)
   for (const own of owners.values()) {
     const { org_id: orgId, mode } = own[0]!
-    await recordEvents(tx, { orgId, mode }, clock, type, own.map(mandateRecord))
+    const records = own.map((mandate) => wholeMandate(mandate, flows.get(mandate.mandate_id) ?? null))
+    await recordEvents(tx, { orgId, mode }, clock, type, records)
   }
 }
 

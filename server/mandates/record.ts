@@ -7,7 +7,7 @@ export function mandateResult(mandate: Mandate, changed: boolean) {
   return { mandate_id, job_id, status, flow_version, methods, changed, warnings }
 }
 
-/** The whole mandate, as events carry it. */
+/** All but the questions that were prepared. */
 export function mandateRecord(mandate: Mandate) {
   const { body, created_via, failure, version, created_at, updated_at } = mandate
   return {
@@ -21,7 +21,11 @@ export function mandateRecord(mandate: Mandate) {
   }
 }
 
-/** The same with the questions that were prepared, null where they are not. */
+/** The whole mandate, as `GET` and events show it; `questions` is null until they are prepared. */
 export function mandateWithQuestions({ mandate, flow }: { mandate: Mandate; flow: string | null }) {
-  return { ...mandateRecord(mandate), questions: flow === null ? null : questionsOf(JSON.parse(flow) as Flow) }
+  return wholeMandate(mandate, flow === null ? null : (JSON.parse(flow) as Flow))
+}
+
+export function wholeMandate(mandate: Mandate, flow: Flow | null) {
+  return { ...mandateRecord(mandate), questions: flow && questionsOf(flow) }
 }

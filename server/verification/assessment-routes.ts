@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { type App, validateRequest } from '../platform/http.ts'
 import { LANGUAGES, type Language } from '../questions/questions.ts'
-import { generateAssessment, submitAssessment } from './assessments.ts'
+import { generateAssessment, requireOpenAttempt, submitAssessment } from './assessments.ts'
 import { PASS_MARK, questionsAnswer } from './attempts.ts'
 import { success } from './routes.ts'
 import { AnswersInput, answerOf, SubmittedAssessment, TimedAssessment } from './schema.ts'
@@ -59,8 +59,9 @@ export function assessmentRoutes(app: App, context: Context): void {
       const { guest, body, routeOptions } = request
       const { session, attempt, marks, attemptsLeft } = await db.transaction(async (tx) => {
         const current = await lockSession(tx, guest.token!, guest.scope, clock.now())
+        const open = await requireOpenAttempt(tx, current, clock.now())
         validateRequest(request, routeOptions.config)
-        return submitAssessment(tx, context, current, body)
+        return submitAssessment(tx, context, { session: current, attempt: open }, body)
       })
       return success(
         {

@@ -63,7 +63,6 @@ export async function generateAssessment(
     const now = clock.now()
     const session = await lockSession(tx, token, scope, now)
     const last = await requireAssessable(tx, session)
-    if (last && isOpen(last, now)) return { session, attempt: last, alreadyGenerated: true }
     const exhausted = await findExhaustion(tx, session, now)
     if (exhausted) {
       // Kept although the call is refused: the last attempt may have ended unnoticed.
@@ -71,6 +70,7 @@ export async function generateAssessment(
         await changeSession(tx, session, now, { status: 'failed', completedAt: now })
       return { refusal: exhausted }
     }
+    if (last && isOpen(last, now)) return { session, attempt: last, alreadyGenerated: true }
     await requireFreeSources(tx, session, now)
     if (session.generatingBy !== null && now < session.generatingUntil) return { busy: true }
     await claim(tx, session.id, claimant, now + CLAIM)
@@ -155,14 +155,8 @@ export interface SubmittedAssessment {
   attemptsLeft: number
 }
 
-/** Marks the open attempt. Passed, the assessment is closed for good. */
-export async function submitAssessment(
-  tx: Tx,
-  { clock }: Pick<Context, 'clock'>,
-  session: Session,
-  input: AnswersInput,
-): Promise<SubmittedAssessment> {
-  const now = clock.now()
+/** The attempt that answers are awaited for. */
+export async function requireOpenAttempt(tx: Tx, session: Session, now: number): Promise<Attempt> {
   const attempt = await findLastAttempt(tx, session.id)
   if (attempt?.passed) throw locked()
   if (!attempt || attempt.submittedAt !== undefined) {
@@ -171,6 +165,20 @@ export async function submitAssessment(
   if (now >= attempt.expiresAt) {
     throw problem('ASSESSMENT_EXPIRED', 'The time for these questions is over; generate new ones.')
   }
+  // Sessions side by side have an attempt each; what fails in one ends it in all.
+  const exhausted = await findExhaustion(tx, session, now)
+  if (exhausted) throw exhausted
+  return attempt
+}
+
+/** Marks the open attempt. Passed, the assessment is closed for good. */
+export async function submitAssessment(
+  tx: Tx,
+  { clock }: Pick<Context, 'clock'>,
+  { session, attempt }: { session: Session; attempt: Attempt },
+  input: AnswersInput,
+): Promise<SubmittedAssessment> {
+  const now = clock.now()
   const marks = markAnswers(attempt, input)
   const attemptsLeft = Math.max(0, MOST_FAILED - 1 - (await countFailed(tx, session, now)))
   const passedSkills = marks.passed ? marks.skills.filter(({ passed }) => passed).map(({ number }) => number) : []

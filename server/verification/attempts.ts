@@ -119,6 +119,16 @@ export async function seenItems(queries: Queries, { userId, skills }: Session): 
   return rows.flatMap(({ fingerprints }) => fingerprints)
 }
 
+/** The texts of the session's earlier questions. */
+export async function seenQuestions(queries: Queries, verificationId: string): Promise<Set<string>> {
+  const rows = await queries
+    .selectFrom('verification_attempts')
+    .select('questions')
+    .where('verification_id', '=', verificationId)
+    .execute()
+  return new Set(rows.flatMap(({ questions }) => (questions as unknown as Question[]).map(({ question }) => question)))
+}
+
 /**
  * The most attempts that failed lately at one of the skills, across the student's sessions. An attempt at a skill fails unless
  * the skill counts as passed by it; one that was not submitted in time has failed too.

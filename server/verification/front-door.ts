@@ -14,9 +14,10 @@ import { hashToken } from './sessions.ts'
 /**
  * How a route knows its caller.
  * `key`: a session key. `header`, `body`, `path`: a session token, found there. `either`: a key, or a token in a header.
+ * `link`: the token of a mail, which the route itself looks at.
  * `nobody`: no proof of who calls; a key that is sent all the same is not looked at.
  */
-export type Entry = 'key' | 'header' | 'body' | 'path' | 'either' | 'nobody'
+export type Entry = 'key' | 'header' | 'body' | 'path' | 'either' | 'link' | 'nobody'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -67,7 +68,8 @@ export function guardVerificationRoutes(app: App, context: Context): void {
 }
 
 async function admit(context: Context, request: FastifyRequest, entry: Entry): Promise<Guest> {
-  if (entry === 'nobody') {
+  if (entry === 'link' || entry === 'nobody') {
+    if (entry === 'link') await readKey(context, request)
     await take(context, callerAddress(request.ip), ADDRESS, 'from this address')
     return { scope: undefined, token: undefined }
   }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { problem } from '../platform/problem.ts'
-import { fingerprint, type Item, type Language } from '../questions/questions.ts'
-import { seenItems } from './attempts.ts'
+import { fingerprint, type Item, type ItemsAnswer, type Language } from '../questions/questions.ts'
+import { seenItems, seenQuestions } from './attempts.ts'
 import { questionContext } from './items.ts'
 import type { Session, SessionSkill } from './sessions.ts'
 
@@ -19,6 +19,7 @@ export async function writeItems(
   { seed, deadline, language }: { seed: string; deadline: number; language: Language },
 ): Promise<Item[]> {
   const seen = await seenItems(db.queries, session)
+  const told = await seenQuestions(db.queries, session.id)
   const count = session.skills.length === 1 ? FEWEST : PER_SKILL
   const abort = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -39,19 +40,23 @@ export async function writeItems(
 
   /** What a writer gives for each skill; where two questions read the same, more are asked for once. */
   async function write(): Promise<Item[]> {
-    const set = new QuestionSet(count)
-    set.add(await ask(session.skills, count, seen, seed))
+    const set = new QuestionSet(count, told)
+    const first = await ask(session.skills, count, seen, seed)
+    set.add(first.items)
     const short = session.skills.filter(({ number }) => set.lacks(number))
-    if (short.length > 0) {
+    // An endpoint that has brought too few was asked again already.
+    if (short.length > 0 && !(writer.kind === 'ai' && first.short.length > 0)) {
       const kept = set.items.map(fingerprint)
-      set.add(await ask(short, count, [...seen, ...kept], `${seed} again`))
+      const more = told.size > 0 ? 2 * count : count // some of these may read like earlier ones too
+      set.add((await ask(short, more, [...seen, ...kept], `${seed} again`)).items)
     }
+    set.addSpare()
     if (session.skills.some(({ number }) => set.lacks(number))) throw new Error('too few questions passed the checks')
     return session.skills.flatMap(({ number }) => set.items.filter(({ skill }) => skill === number))
   }
 
-  async function ask(skills: SessionSkill[], count: number, avoid: string[], seed: string): Promise<Item[]> {
-    const { items } = await writer.writeItems({
+  async function ask(skills: SessionSkill[], count: number, avoid: string[], seed: string): Promise<ItemsAnswer> {
+    return writer.writeItems({
       skills: skills.map(({ number, name }) => {
         const description = catalogue.current.skill(number)?.description ?? ''
         return { skill: { number, name, description }, count, avoid }
@@ -61,7 +66,6 @@ export async function writeItems(
       seed,
       signal: abort.signal,
     })
-    return items
   }
 }
 
@@ -70,17 +74,31 @@ class QuestionSet {
   readonly items: Item[] = []
   readonly #count: number
   readonly #stems = new Set<string>()
+  readonly #told: ReadonlySet<string>
+  /** These read like questions of an earlier attempt, though other things are right. */
+  readonly #spare: Item[] = []
 
-  constructor(count: number) {
+  constructor(count: number, told: ReadonlySet<string>) {
     this.#count = count
+    this.#told = told
   }
 
   add(items: Item[]): void {
     for (const item of items) {
-      if (!this.lacks(item.skill) || this.#stems.has(item.stem)) continue
-      this.#stems.add(item.stem)
-      this.items.push(item)
+      if (this.#told.has(item.stem)) this.#spare.push(item)
+      else this.#take(item)
     }
+  }
+
+  /** Where there are no others, what reads like an earlier question has to do. */
+  addSpare(): void {
+    for (const item of this.#spare) this.#take(item)
+  }
+
+  #take(item: Item): void {
+    if (!this.lacks(item.skill) || this.#stems.has(item.stem)) return
+    this.#stems.add(item.stem)
+    this.items.push(item)
   }
 
   lacks(number: number): boolean {

@@ -97,7 +97,7 @@ export function reviewRoutes(app: App, context: Context): void {
   app.post(
     '/humanverification/submit',
     {
-      config: { entry: 'nobody' },
+      config: { entry: 'link' },
       schema: {
         operationId: 'submitReview',
         tags,

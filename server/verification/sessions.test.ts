@@ -214,6 +214,10 @@ test('the public routes need nothing and ignore a key', async () => {
   assert.deepEqual(body, { success: true, email: 'asha@example.com', name: 'Asha Rao', serviceUserId: session.userId })
   const unknown = await call('GET', '/step3/store-verification-items/vst_no/email')
   assert.equal(outcome(unknown), '404 SESSION_NOT_FOUND')
+  const review = { serviceVerificationId: session.id, token: 'no' }
+  assert.equal(outcome(await call('POST', '/humanverification/submit', { body: review })), '403 INVALID_TOKEN')
+  const wrong = await call('POST', '/humanverification/submit', { key: 'VSK_LIVE_wrong', body: review })
+  assert.equal(outcome(wrong), '401 UNAUTHORIZED', 'only the pages that need nothing ignore a key')
 })
 
 test('a session lives 24 hours from its last step', async () => {

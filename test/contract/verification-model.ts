@@ -58,10 +58,7 @@ export function statusOf(session: Session, now: number): string {
   if (session.declined) return 'declined'
   if (session.endorsed) return 'completed'
   if (session.attempts.some(({ passed }) => passed)) return 'completed'
-  if (session.attempts.length > 0) {
-    const open = session.attempts.some((attempt) => attempt.submitted === undefined && now < attempt.expires)
-    return !open && failedAt(session, now) >= 3 ? 'failed' : 'in_assessment'
-  }
+  if (session.attempts.length > 0) return failedAt(session, now) >= 3 ? 'failed' : 'in_assessment'
   if (session.mails > 0) return now < session.linkExpires ? 'pending_review' : 'expired'
   return now < session.expires ? 'open' : 'expired'
 }
@@ -221,8 +218,8 @@ export function generate(session: Session, now: number): string {
   if (session.method === 'human') return '400 INVALID_VERIFICATION_TYPE'
   if (session.sources.length === 0) return '400 NO_DATA'
   if (session.skills.length === 0) return '400 NO_SKILLS'
-  if (last && last.submitted === undefined && now < last.expires) return '200'
   if (failedAt(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
+  if (last && last.submitted === undefined && now < last.expires) return '200'
   const refusal = sourceRules(session, now)
   if (refusal) return refusal
   session.attempts.push({ skills: session.skills, expires: now + HOUR, passedSkills: [] })
@@ -237,6 +234,7 @@ export function submitAnswers(session: Session, now: number, right: boolean): st
   if (last?.passed) return '403 ASSESSMENT_LOCKED'
   if (!last || last.submitted !== undefined) return '409 NO_OPEN_ATTEMPT'
   if (now >= last.expires) return '409 ASSESSMENT_EXPIRED'
+  if (failedAt(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
   last.submitted = now
   last.passed = right
   last.passedSkills = right ? [...session.skills] : []

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api, useCsrf, whenSignedOut } from './api.ts'
 import { Frame } from './frame.tsx'
+import { useData } from './loading.ts'
 import { PageHost } from './page-host.tsx'
 import { operatorPages, pages } from './pages.ts'
 import { navigate, useAddress } from './router.tsx'
@@ -44,7 +45,8 @@ interface Props {
 
 function Signed({ session, path, onSession }: Props) {
   const operator = session.kind === 'operator'
-  const place = readPlace(session, path)
+  const read = readPlace(session, path)
+  const place = useNamed(session, read)
   const home = session.organisations[0]
   useEffect(() => {
     if (place || (operator && path.startsWith('/operator'))) return
@@ -82,12 +84,21 @@ function Signed({ session, path, onSession }: Props) {
   )
 }
 
+type ReadPlace = ReturnType<typeof readPlace>
+
+/** An operator has more organisations than the first hundred that the session names: the name of another is asked for. */
+function useNamed(session: Session, place: ReadPlace): ReadPlace {
+  const org_id = place?.org.org_id
+  const known = session.organisations.some((each) => each.org_id === org_id)
+  const { data } = useData<Organisation>(org_id && !known ? `/orgs/${org_id}` : undefined)
+  return place && data ? { ...placeOf(session, data, place.mode), rest: place.rest } : place
+}
+
 /** /{org}/{mode}/…, where the organisation is one that the reader may see. */
 function readPlace(session: Session, path: string) {
   const [, orgId, mode] = path.split('/')
   if (!orgId?.startsWith('ORG_') || (mode !== 'test' && mode !== 'live')) return undefined
   const known = session.organisations.find(({ org_id }) => org_id === orgId)
-  // An operator has more organisations than the first hundred that the session names.
   const org = known ?? (session.kind === 'operator' ? unnamed(orgId) : undefined)
   if (!org) return undefined
   return { ...placeOf(session, org, mode as Mode), rest: path.slice(`/${orgId}/${mode}`.length) }

@@ -109,7 +109,9 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
 
 function ModeBand({ mode }: { mode: Mode }) {
   return mode === 'live' ? (
-    <span class="mode-band">LIVE: real people, real credits</span>
+    <span class="mode-band">
+      LIVE: real people<span class="mode-more">, real credits</span>
+    </span>
   ) : (
     <span class="mode-band test">TEST: nobody is contacted</span>
   )

@@ -192,8 +192,11 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
           remaining: minute - burst,
           reset: 60,
         })
+        assert.equal(await limiter.cooldown(key.id, NOW + 1000), 59_000)
         assert.equal((await key.call('campaignWrites', NOW + 59_001)).retryAfter, 1)
         assert.equal((await key.call('reads', NOW + MINUTE)).refused, undefined)
+        assert.equal(await limiter.cooldown(key.id, NOW + MINUTE), 0)
+        assert.equal(await limiter.cooldown('VFN_NOBODYS', NOW), 0)
       }
     })
 

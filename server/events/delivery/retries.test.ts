@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { memberOf } from '../../../test/console.ts'
 import { startReceiver, until } from '../../../test/receiver.ts'
 import { startWebhooks } from '../../../test/webhooks.ts'
+import { getMail, listMails } from '../../mail/mail.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
 
 test('retries follow the schedule until the event is 30 days old, and then it has failed', async (t) => {
-  const { clock, keyOf, endpoint, record, deliveries, as, logged } = await startWebhooks(t, { worker: true })
+  const app = await startWebhooks(t, { worker: true })
+  const { clock, keyOf, endpoint, record, deliveries, as, logged, context, orgId } = app
   const key = await keyOf('test')
+  const owner = await memberOf(app, orgId, 'owner')
+  await memberOf(app, orgId, 'viewer')
   const receiver = await startReceiver(t, () => 500)
   const { webhook_id } = await endpoint(key, receiver.url)
   const start = clock.now()
@@ -34,6 +39,13 @@ test('retries follow the schedule until the event is 30 days old, and then it ha
   }
   assert.deepEqual([...statuses], ['enabled', 'failing'])
   assert.equal(logged.filter((line) => line.includes('nothing but failures for a day')).length, 1)
+  const mails = await listMails(context.db.queries, { scope: key, subjectId: webhook_id, limit: 10 })
+  assert.deepEqual(
+    mails.map(({ to_address }) => to_address),
+    [owner.email],
+  )
+  const { text } = await getMail(context.db.queries, context.vault, mails[0]!.mail_id)
+  assert.ok(text.includes(receiver.url) && text.includes(webhook_id))
   const [{ next_attempt_at, attempts }] = await deliveries(key, webhook_id, '?status=failed')
   assert.equal(next_attempt_at, null)
   assert.equal(attempts.length, 12)

@@ -25,7 +25,7 @@ export default function Analytics() {
       <h1>Analytics</h1>
       <p class="soft">
         About the candidates enrolled in the period, as they stand now. Days are days in India; every number leads to
-        the list behind it.
+        the results that it was counted from.
       </p>
       <AnalyticsFilters filters={filters} shown={shown} refusal={refusal} />
       {refusal && <Notice kind="bad">{[refusal.message, ...refusal.details.map(told)].join(' ')}</Notice>}
@@ -98,115 +98,117 @@ function Pictures({ data, filters }: { data: Overview | undefined; filters: Filt
         />
         <DayNumbers daily={daily} filters={filters} />
       </Picture>
-      <Picture title="Channels" about="First messages and follow-ups; a candidate's replies count once.">
-        {channels.length === 0 && <p class="soft">Nothing was sent.</p>}
-        {channels.map(({ channel, ...counts }) => (
-          <section key={channel} class="stack-tight" aria-label={channelName(channel)}>
-            <h3>{channelName(channel)}</h3>
+      <div class="half-pictures">
+        <Picture title="Channels" about="First messages and follow-ups; a candidate's replies count once.">
+          {channels.length === 0 && <p class="soft">Nothing was sent.</p>}
+          {channels.map(({ channel, ...counts }) => (
+            <section key={channel} class="stack-tight" aria-label={channelName(channel)}>
+              <h3>{channelName(channel)}</h3>
+              <Bars
+                name={channelName(channel)}
+                bars={(['sent', 'delivered', 'read', 'replied', 'failed'] as const).map((what) => ({
+                  key: what,
+                  label: capital(what),
+                  value: counts[what],
+                  tone: (what === 'failed' ? 'bad' : what === 'replied' ? 'good' : 'quiet') as Tone,
+                  number: <Behind filters={filters} what={`${channelName(channel)}, ${what}`} value={counts[what]} />,
+                }))}
+              />
+            </section>
+          ))}
+        </Picture>
+        <Picture title="Follow-ups" about="Sent, and how many of them were answered.">
+          {follow_ups.length === 0 ? (
+            <p class="soft">No follow-up was due.</p>
+          ) : (
             <Bars
-              name={channelName(channel)}
-              bars={(['sent', 'delivered', 'read', 'replied', 'failed'] as const).map((what) => ({
-                key: what,
-                label: capital(what),
-                value: counts[what],
-                tone: (what === 'failed' ? 'bad' : what === 'replied' ? 'good' : 'quiet') as Tone,
-                number: <Behind filters={filters} what={`${channelName(channel)}, ${what}`} value={counts[what]} />,
+              name="Follow-ups"
+              bars={follow_ups.map(({ step, sent, replied }) => ({
+                key: String(step),
+                label: `Follow-up ${step}`,
+                value: sent,
+                part: replied,
+                number: <Behind filters={filters} what={`Follow-up ${step}, sent`} value={sent} />,
+                note: `${replied.toLocaleString()} answered, ${percent(replied, sent)}`,
               }))}
             />
-          </section>
-        ))}
-      </Picture>
-      <Picture title="Follow-ups" about="Sent, and how many of them were answered.">
-        {follow_ups.length === 0 ? (
-          <p class="soft">No follow-up was due.</p>
-        ) : (
+          )}
+        </Picture>
+        <Picture title="Drop-offs" about="Where those who declined or failed were lost.">
           <Bars
-            name="Follow-ups"
-            bars={follow_ups.map(({ step, sent, replied }) => ({
-              key: String(step),
-              label: `Follow-up ${step}`,
-              value: sent,
-              part: replied,
-              number: <Behind filters={filters} what={`Follow-up ${step}, sent`} value={sent} />,
-              note: `${replied.toLocaleString()} answered, ${percent(replied, sent)}`,
-            }))}
-          />
-        )}
-      </Picture>
-      <Picture title="Drop-offs" about="Where those who declined or failed were lost.">
-        <Bars
-          name="Drop-offs"
-          most={ends}
-          bars={drop_offs.map(({ at, candidates }) => ({
-            key: at,
-            label: DROP_OFFS[at] ?? at,
-            value: candidates,
-            tone: 'bad' as Tone,
-            number: (
-              <Behind
-                filters={filters}
-                what={`Lost: ${DROP_OFFS[at] ?? at}`}
-                value={candidates}
-                status={at === 'no_response' ? 'failed' : undefined}
-              />
-            ),
-          }))}
-        />
-      </Picture>
-      <Picture title="Languages" about="Candidates in each; the darker part completed.">
-        {languages.length === 0 ? (
-          <p class="soft">Nobody yet.</p>
-        ) : (
-          <Bars
-            name="Languages"
-            bars={languages.map(({ language, candidates, completed }) => ({
-              key: language,
-              label: languageName(language),
+            name="Drop-offs"
+            most={ends}
+            bars={drop_offs.map(({ at, candidates }) => ({
+              key: at,
+              label: DROP_OFFS[at] ?? at,
               value: candidates,
-              part: completed,
-              number: <Behind filters={filters} what={languageName(language)} value={candidates} />,
-              note: (
-                <>
-                  <Behind
-                    filters={filters}
-                    what={`${languageName(language)}, completed`}
-                    value={completed}
-                    status="completed"
-                  />{' '}
-                  completed, {percent(completed, candidates)}
-                </>
+              tone: 'bad' as Tone,
+              number: (
+                <Behind
+                  filters={filters}
+                  what={`Lost: ${DROP_OFFS[at] ?? at}`}
+                  value={candidates}
+                  status={at === 'no_response' ? 'failed' : undefined}
+                />
               ),
             }))}
           />
-        )}
-      </Picture>
-      <Picture title="Calls" about="What became of each call that was placed.">
-        {calls.placed === 0 ? (
-          <p class="soft">No call was placed.</p>
-        ) : (
-          <>
-            <Shares
-              shares={(
-                [
-                  ['Answered', calls.answered, 'good'],
-                  ['Not answered', calls.no_answer, 'quiet'],
-                  ['Busy', calls.busy, 'wait'],
-                  ['Failed', calls.failed, 'bad'],
-                ] as const
-              ).map(([name, value, tone]) => ({
-                name,
-                value,
-                tone,
-                number: <Behind filters={filters} what={`Calls, ${name.toLowerCase()}`} value={value} />,
+        </Picture>
+        <Picture title="Languages" about="Candidates in each; the darker part completed.">
+          {languages.length === 0 ? (
+            <p class="soft">Nobody yet.</p>
+          ) : (
+            <Bars
+              name="Languages"
+              bars={languages.map(({ language, candidates, completed }) => ({
+                key: language,
+                label: languageName(language),
+                value: candidates,
+                part: completed,
+                number: <Behind filters={filters} what={languageName(language)} value={candidates} />,
+                note: (
+                  <>
+                    <Behind
+                      filters={filters}
+                      what={`${languageName(language)}, completed`}
+                      value={completed}
+                      status="completed"
+                    />{' '}
+                    completed, {percent(completed, candidates)}
+                  </>
+                ),
               }))}
             />
-            <p class="soft small">
-              {calls.placed.toLocaleString()} placed · {duration(calls.total_seconds)} in all ·{' '}
-              {duration(calls.average_seconds)} on average
-            </p>
-          </>
-        )}
-      </Picture>
+          )}
+        </Picture>
+        <Picture title="Calls" about="What became of each call that was placed.">
+          {calls.placed === 0 ? (
+            <p class="soft">No call was placed.</p>
+          ) : (
+            <>
+              <Shares
+                shares={(
+                  [
+                    ['Answered', calls.answered, 'good'],
+                    ['Not answered', calls.no_answer, 'quiet'],
+                    ['Busy', calls.busy, 'wait'],
+                    ['Failed', calls.failed, 'bad'],
+                  ] as const
+                ).map(([name, value, tone]) => ({
+                  name,
+                  value,
+                  tone,
+                  number: <Behind filters={filters} what={`Calls, ${name.toLowerCase()}`} value={value} />,
+                }))}
+              />
+              <p class="soft small">
+                {calls.placed.toLocaleString()} placed · {duration(calls.total_seconds)} in all ·{' '}
+                {duration(calls.average_seconds)} on average
+              </p>
+            </>
+          )}
+        </Picture>
+      </div>
     </div>
   )
 }

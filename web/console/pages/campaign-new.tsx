@@ -1,8 +1,10 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import type { Refusal } from '../api.ts'
 import { useData } from '../loading.ts'
+import { useDryRun } from '../parts/dry-run.ts'
 import { chunksOf, patiently, send, type Target, useRosterCheck } from '../parts/enrolling.ts'
 import '../parts/campaigns.css'
 import '../parts/forms.css'
@@ -21,7 +23,7 @@ export default function CampaignNew() {
   const { query } = useAddress()
   const campaignId = query.get('campaign_id') ?? undefined
   const campaign = useData<Campaign>(campaignId && place.at(`/campaigns/${campaignId}`))
-  const mandates = useData<Page<Mandate>>(campaignId ? undefined : place.at('/mandates?status=ready&limit=100'))
+  const mandates = useData<Page<Mandate>>(campaignId ? undefined : place.at('/mandates?status=ready&limit=50'))
   const refusal = campaign.refusal ?? mandates.refusal
   if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
   if (campaignId ? !campaign.data : !mandates.data) return <h1 class="waiting">A campaign to be made</h1>
@@ -59,6 +61,7 @@ function Form({ campaign, mandates, first }: FormProps) {
   const [later, setLater] = useState('')
   const [roster, setRoster] = useState<Roster>()
   const [sending, setSending] = useState<Sending>()
+  const [asking, setAsking] = useState(false)
   // What was sent already, and the key of the call under way: a retry never enrols anybody twice.
   const [sent, setSent] = useState<{ campaignId: string | undefined; chunks: number; key: string }>({
     campaignId: campaign?.campaign_id,
@@ -66,7 +69,7 @@ function Form({ campaign, mandates, first }: FormProps) {
     key: crypto.randomUUID(),
   })
   const credits = useData<{ balance: number }>(place.at('/credits'))
-  const candidates = (roster?.rows ?? []).map((row) => candidateOf(roster!, row))
+  const candidates = useMemo(() => (roster?.rows ?? []).map((row) => candidateOf(roster!, row)), [roster])
   const target: Target = {
     at: place.at,
     mode: place.mode,
@@ -78,7 +81,12 @@ function Form({ campaign, mandates, first }: FormProps) {
     },
   }
   const check = useRosterCheck(target, candidates)
-  const fault = (field: string) => check.refusal?.details.find(({ path }) => path === field)?.message
+  const touched = name !== '' || later !== ''
+  const plan = useDryRun(
+    touched && !campaign ? { path: place.at('/campaigns'), method: 'POST', body: target.about } : undefined,
+    sending?.refusal,
+  )
+  const fault = plan.at
   const balance = credits.data?.balance
   const tooFew = balance !== undefined && candidates.length > balance
   const ready = candidates.length > 0 && check.faults.size === 0 && !check.refusal && !check.checking
@@ -168,7 +176,7 @@ function Form({ campaign, mandates, first }: FormProps) {
                 type="button"
                 class={live ? 'danger' : 'primary'}
                 disabled={!ready || tooFew || (sending !== undefined && !sending.refusal)}
-                onClick={() => void start()}
+                onClick={() => (live ? setAsking(true) : void start())}
               >
                 {sending && !sending.refusal
                   ? `Enrolling ${sending.done.toLocaleString()} of ${sending.of.toLocaleString()}…`
@@ -181,6 +189,26 @@ function Form({ campaign, mandates, first }: FormProps) {
             </span>
           </div>
         </>
+      )}
+      {asking && (
+        <Dialog title={`Contact ${candidates.length.toLocaleString()} real people?`} onClose={() => setAsking(false)}>
+          <p>This is LIVE: they are contacted on their own phones, and each costs a credit.</p>
+          <div class="row">
+            <button
+              type="button"
+              class="danger"
+              onClick={() => {
+                setAsking(false)
+                void start()
+              }}
+            >
+              Contact them
+            </button>
+            <button type="button" onClick={() => setAsking(false)}>
+              Not yet
+            </button>
+          </div>
+        </Dialog>
       )}
     </>
   )

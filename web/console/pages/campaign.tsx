@@ -28,16 +28,16 @@ export default function CampaignPage({ params }: { params: Params }) {
   const path = place.at(`/campaigns/${params.campaign_id}`)
   const [moving, setMoving] = useState(true)
   const { data, refusal, reload, set } = useData<Campaign>(path, { every: moving ? SOON : undefined })
-  const candidates = useList<CandidateRow>(`${path}/candidates?limit=50`)
+  const candidates = useList<CandidateRow>(`${path}/candidates?limit=50`, { every: moving ? 2 * SOON : undefined })
   const mandate = useData<Mandate>(data && place.at(`/mandates/${data.mandate_id}`))
   const [archiving, setArchiving] = useState(false)
   const [refused, setRefused] = useState<Refusal>()
   useEffect(() => {
     setMoving(data === undefined || (data.status !== 'archived' && data.counts.pending > 0))
   }, [data?.status, data?.counts.pending])
-  // The list is read again only when the counts tell that somebody in it has changed.
-  const counts = JSON.stringify(data?.counts)
-  useEffect(() => void candidates.reload(), [counts])
+  useEffect(() => {
+    if (!moving) void candidates.reload() // as it stands at the end
+  }, [moving])
 
   const up = <Link to={place.go('/campaigns')}>Campaigns</Link>
   if (refusal) {

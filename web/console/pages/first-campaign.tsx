@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { type Answer, api, type Refusal } from '../api.ts'
@@ -30,6 +30,11 @@ export default function FirstCampaign() {
   const [refusal, setRefusal] = useState<Refusal>()
   const [busy, setBusy] = useState(false)
   const ready = mandate.data?.status === 'ready'
+  const before = useRef(campaignId)
+  useEffect(() => {
+    if (before.current === campaignId) return
+    document.querySelector('.step:last-child')?.scrollIntoView({ behavior: 'smooth' })
+  }, [campaignId])
 
   if (place.mode === 'live') {
     return (
@@ -215,7 +220,7 @@ function Step({ number, title, done, closed = false, call, body, children }: Ste
   return (
     <li class={`card step ${done ? 'done' : ''} ${closed ? 'closed' : ''}`}>
       <span class="step-number" aria-hidden="true">
-        {done ? '✓' : number}
+        {done ? <Tick /> : number}
       </span>
       <div class="stack-tight step-body">
         <h2>{title}</h2>
@@ -233,6 +238,14 @@ function Step({ number, title, done, closed = false, call, body, children }: Ste
         )}
       </div>
     </li>
+  )
+}
+
+function Tick() {
+  return (
+    <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
+      <path d="M2.5 8.5l3.5 4 7.5-9" fill="none" stroke="currentColor" stroke-width="2.2" />
+    </svg>
   )
 }
 

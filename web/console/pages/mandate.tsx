@@ -168,7 +168,7 @@ function Skills({ skills }: { skills: Mandate['skills'] }) {
         return (
           <li key={id} class="tag">
             {names.get(id) ?? id}
-            {'pending' in skill ? ' (asked for)' : skill.verify ? ' ✓ verified' : ''}
+            {'pending' in skill ? ' (asked for)' : skill.verify ? ': verify' : ''}
           </li>
         )
       })}

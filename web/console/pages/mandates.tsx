@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -20,7 +21,10 @@ export default function Mandates() {
     if (value) filter.set(name, value)
   }
   const filtered = filter.toString() !== ''
-  const list = useList<Mandate>(place.at(`/mandates?${filter}`), { every: 5000 })
+  const [preparing, setPreparing] = useState(false)
+  const list = useList<Mandate>(place.at(`/mandates?${filter}`), { every: preparing ? 2000 : undefined })
+  const some = list.items?.some(({ status }) => status === 'preparing') ?? false
+  useEffect(() => setPreparing(some), [some])
   const workflows = useData<Page<Workflow>>(place.at('/workflows?limit=100'))
   const workflowId = query.get('workflow_id') ?? ''
   const known = workflows.data?.items ?? []

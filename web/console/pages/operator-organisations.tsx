@@ -17,7 +17,7 @@ type Asking = { what: 'credits' | 'service'; org: OperatedOrganisation } | { wha
 export default function OperatorOrganisations() {
   const { query } = useAddress()
   const q = query.get('q') ?? ''
-  const list = useList<OperatedOrganisation>(`/operator/orgs${q ? `?q=${encodeURIComponent(q)}` : ''}`)
+  const list = useList<OperatedOrganisation>(`/operator/orgs${q.trim() ? `?q=${encodeURIComponent(q.trim())}` : ''}`)
   const service = useData<{ on: boolean }>('/operator/service')
   const [asking, setAsking] = useState<Asking>()
   const refresh = useContext(RefreshContext)
@@ -45,7 +45,7 @@ export default function OperatorOrganisations() {
       <div class="row filters">
         <label>
           Name or id
-          <input type="search" value={q} onInput={(event) => setQuery({ q: event.currentTarget.value.trim() })} />
+          <input type="search" value={q} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
         </label>
       </div>
       {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}

@@ -129,19 +129,29 @@ export default function PhonePage({ params }: { params: Params }) {
               </button>
             )}
           </aside>
-          {id ? <Picked key={id} candidateId={id} /> : <p class="soft pick">Pick somebody from the list.</p>}
+          {id ? (
+            <Picked key={id} candidateId={id} onChange={() => void list.reload()} />
+          ) : (
+            <p class="soft pick">Pick somebody from the list.</p>
+          )}
         </div>
       )}
     </>
   )
 }
 
-function Picked({ candidateId }: { candidateId: string }) {
+function Picked({ candidateId, onChange }: { candidateId: string; onChange: () => void }) {
   const place = usePlace()
   const [candidate, setCandidate] = useState<Candidate>()
   return (
     <>
-      <Handset candidateId={candidateId} onCandidate={setCandidate} />
+      <Handset
+        candidateId={candidateId}
+        onCandidate={(next) => {
+          if (candidate) onChange()
+          setCandidate(next)
+        }}
+      />
       <div class="stack">
         {candidate && (
           <>

@@ -30,7 +30,7 @@ export default function Results() {
   const filtered = filter.toString() !== ''
   const list = useList<Result>(place.at(`/results?${filter}`), { every: 4000 })
   const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=100'))
-  const mandates = useData<Page<Mandate>>(place.at('/mandates?limit=100'))
+  const mandates = useData<Page<Mandate>>(place.at('/mandates?limit=25'))
   return (
     <>
       <div class="page-head">
@@ -128,7 +128,7 @@ function aWhileAgo(hours: number): string {
 }
 
 function skillsText(skills: Result['output']['skills']): string {
-  if (!skills || skills.length === 0) return '–'
+  if (!skills || skills.every(({ verdict }) => verdict === 'not_asked')) return '–'
   return `${skills.filter(({ verdict }) => verdict === 'verified').length} of ${skills.length}`
 }
 

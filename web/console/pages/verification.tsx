@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -6,6 +5,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { api, type Refusal } from '../api.ts'
 import { useData } from '../loading.ts'
+import { Fact, Facts } from '../parts/facts.tsx'
 import { Link, type Params } from '../router.tsx'
 import { usePlace } from '../session.ts'
 import type { VerificationRow } from './verifications.tsx'
@@ -58,7 +58,7 @@ export default function VerificationPage({ params }: { params: Params }) {
       </div>
       {sent === 'sent' && <Notice kind="good">The mail is on its way again.</Notice>}
       {sent !== undefined && sent !== 'sent' && <Notice kind="bad">{sent.message}</Notice>}
-      <dl class="facts card">
+      <Facts>
         <Fact name="Student">
           {data.student.email} · {data.student.externalStudentId}
         </Fact>
@@ -76,7 +76,7 @@ export default function VerificationPage({ params }: { params: Params }) {
         <Fact name="Ended">
           <Time at={data.completed_at} />
         </Fact>
-      </dl>
+      </Facts>
       <h2>Skills</h2>
       <Table
         caption="Skills and their outcome"
@@ -120,13 +120,4 @@ export default function VerificationPage({ params }: { params: Params }) {
     if (answer.ok) set(answer.data)
     setSent(answer.ok ? 'sent' : answer.refusal)
   }
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
 }

@@ -115,10 +115,10 @@ function Form({ known }: { known: Workflow | undefined }) {
                     type="button"
                     class="plain flush"
                     disabled={index === 0}
-                    aria-label={`${CHANNELS[channel]} earlier`}
+                    aria-label={`Earlier: ${CHANNELS[channel]}`}
                     onClick={() => change({ channels: swapped(draft.channels, index) })}
                   >
-                    ↑
+                    Earlier
                   </button>
                   <button
                     type="button"

@@ -4,16 +4,16 @@ import './conversation.css'
 import type { Message, Part } from './records.ts'
 import { channelName } from './words.ts'
 
-const MARKS: Record<string, string> = { whatsapp: '💬', voice: '📞', sms: '✉️', email: '📧', page: '🌐' }
-
 interface Props {
   messages: Message[]
   /** With channel, state and time of every message, for who looks into a conversation; without, as the candidate sees it. */
   detailed?: boolean
+  /** The step that is being answered: its choices are buttons elsewhere. */
+  open?: number | undefined
 }
 
 /** A conversation, message by message. What the candidate said stands on the right, as on the candidate's own phone. */
-export function Conversation({ messages, detailed = false }: Props) {
+export function Conversation({ messages, detailed = false, open }: Props) {
   return (
     <>
       {messages.map((message, index) => {
@@ -23,10 +23,10 @@ export function Conversation({ messages, detailed = false }: Props) {
           <Fragment key={message.message_id}>
             {moved && (
               <p class="channel-mark">
-                <span aria-hidden="true">{MARKS[message.channel]}</span> {channelName(message.channel)}
+                <span class="tag">{channelName(message.channel)}</span>
               </p>
             )}
-            <Bubble message={message} detailed={detailed} />
+            <Bubble message={message} detailed={detailed} open={open} />
           </Fragment>
         )
       })}
@@ -34,7 +34,7 @@ export function Conversation({ messages, detailed = false }: Props) {
   )
 }
 
-function Bubble({ message, detailed }: { message: Message; detailed: boolean }) {
+function Bubble({ message, detailed, open }: { message: Message; detailed: boolean; open: number | undefined }) {
   const { direction, channel, state, parts, text, error, at, contact_step } = message
   const lost = state === 'failed' || state === 'dropped'
   return (
@@ -42,7 +42,11 @@ function Bubble({ message, detailed }: { message: Message; detailed: boolean }) 
       <span class="hidden-text">{direction === 'in' ? 'Candidate:' : 'Arrived:'}</span>
       {contact_step !== null && contact_step > 0 && <p class="bubble-note">Follow-up {contact_step}</p>}
       {channel === 'voice' && direction === 'out' && <p class="bubble-note">The call says</p>}
-      {direction === 'in' ? <p>{text}</p> : parts.map((part, index) => <Words key={index} part={part} />)}
+      {direction === 'in' ? (
+        <p>{text}</p>
+      ) : (
+        parts.map((part, index) => <Words key={index} part={part} open={part.step === open} />)
+      )}
       {(detailed || lost) && (
         <p class="bubble-foot">
           {detailed && (
@@ -58,13 +62,13 @@ function Bubble({ message, detailed }: { message: Message; detailed: boolean }) 
   )
 }
 
-function Words({ part }: { part: Part }) {
+function Words({ part, open }: { part: Part; open: boolean }) {
   return (
     <>
       {part.text.split('\n').map((line, index) => (
         <p key={index}>{line}</p>
       ))}
-      {part.choices.length > 0 && (
+      {part.choices.length > 0 && !open && (
         <ul class="offered" aria-label="Choices">
           {part.choices.map(({ value, label }) => (
             <li key={value}>{label}</li>

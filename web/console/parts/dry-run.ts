@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Answer, api, type Refusal } from '../api.ts'
+import { explained } from './explained.ts'
 
 /** Long enough that nobody is corrected in the middle of a word. */
 const PAUSE = 400
@@ -43,7 +44,8 @@ export function useDryRun<T>(wanted: Wanted | undefined, refused?: Refusal): Che
     return () => clearTimeout(timer)
   }, [text])
 
-  const details = refused?.details ?? (answer && !answer.ok ? answer.refusal.details : [])
+  const said = refused?.details ?? (answer && !answer.ok ? answer.refusal.details : [])
+  const details = said.map(({ path, message }) => ({ path, message: explained(path, message) }))
   return {
     answer,
     checking,

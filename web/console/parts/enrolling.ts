@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Answer, api, type Refusal } from '../api.ts'
 import type { Mode } from '../session.ts'
+import { explained } from './explained.ts'
 import type { Campaign, CandidateInput, Enrolment } from './records.ts'
 
 const MOST_IN_CALL: Record<Mode, number> = { test: 100, live: 1000 }
@@ -57,50 +58,62 @@ export interface RosterCheck {
   checking: boolean
 }
 
+const NOTHING: RosterCheck = { faults: new Map(), refusal: undefined, checked: 0, checking: false }
+
 const ROW = /^candidates\[(\d+)\](?:\.(.*))?$/
 
-/** Asks the API what it would say to every row; nothing is kept there. */
-export function useRosterCheck(target: Target, candidates: CandidateInput[]): RosterCheck {
-  const [state, setState] = useState<RosterCheck>({
-    faults: new Map(),
-    refusal: undefined,
-    checked: 0,
-    checking: false,
-  })
-  const text = JSON.stringify([target.campaignId, target.about, candidates])
-  const current = useRef(text)
-  current.current = text
+/** Asks the API what it would say to every row; nothing is kept there. A chunk that has not changed is not asked about again. */
+export function useRosterCheck({ at, mode, campaignId, about }: Target, candidates: CandidateInput[]): RosterCheck {
+  const [state, setState] = useState<RosterCheck>(NOTHING)
+  const { mandate_id } = about
+  const wanted = useMemo(() => ({ candidates, campaignId, mandate_id }), [candidates, campaignId, mandate_id])
+  const current = useRef(wanted)
+  current.current = wanted
+  const answers = useRef(new Map<string, Answer<Enrolled>>())
   useEffect(() => {
-    if (candidates.length === 0 || !(target.campaignId || target.about.mandate_id)) {
-      setState({ faults: new Map(), refusal: undefined, checked: 0, checking: false })
-      return
-    }
+    if (candidates.length === 0 || !(campaignId || mandate_id)) return setState(NOTHING)
     setState((before) => ({ ...before, checking: true }))
     const timer = setTimeout(() => void check(), PAUSE)
     return () => clearTimeout(timer)
-  }, [text])
+  }, [wanted])
   return state
 
   async function check() {
     const faults: RowFaults = new Map()
     let refusal: Refusal | undefined
     let checked = 0
-    for (const chunk of chunksOf(candidates, target.mode)) {
-      const answer = await patiently(() => send(target, chunk.candidates, { dryRun: true }))
-      if (current.current !== text) return // changed meanwhile
-      if (!answer.ok) {
-        for (const { path, message } of answer.refusal.details) {
-          const [, index, field = ''] = ROW.exec(path) ?? []
-          if (index === undefined) refusal = answer.refusal
-          else noteFault(faults, chunk.from + Number(index), { field, message })
-        }
-        if (answer.refusal.details.length === 0) refusal = answer.refusal
-      }
+    for (const chunk of chunksOf(candidates, mode)) {
+      const answer = await ask(chunk.candidates)
+      if (current.current !== wanted) return // changed meanwhile
+      if (!answer.ok) refusal = noteFaults(faults, chunk.from, answer.refusal)
       checked += chunk.candidates.length
-      setState({ faults: new Map(faults), refusal, checked, checking: checked < candidates.length })
-      if (refusal) return setState({ faults, refusal, checked, checking: false })
+      const going = checked < candidates.length && !refusal
+      setState({ faults: new Map(faults), refusal, checked, checking: going })
+      if (refusal) return
     }
   }
+
+  async function ask(rows: CandidateInput[]): Promise<Answer<Enrolled>> {
+    const key = JSON.stringify([campaignId, mandate_id, rows])
+    const known = answers.current.get(key)
+    if (known) return known
+    const target = { at, mode, campaignId, about: { mandate_id } }
+    const answer = await patiently(() => send(target, rows, { dryRun: true }))
+    if (answer.ok || answer.refusal.status === 400) answers.current.set(key, answer)
+    return answer
+  }
+}
+
+/** Notes what is wrong with which row; answers the refusal where it is about more than rows. */
+function noteFaults(faults: RowFaults, from: number, refusal: Refusal): Refusal | undefined {
+  let ofRows = 0
+  for (const { path, message } of refusal.details) {
+    const [, index, field = ''] = ROW.exec(path) ?? []
+    if (index === undefined) continue
+    ofRows += 1
+    noteFault(faults, from + Number(index), { field, message: explained(field, message) })
+  }
+  return ofRows > 0 && ofRows === refusal.details.length ? undefined : refusal
 }
 
 function noteFault(faults: RowFaults, row: number, fault: { field: string; message: string }) {

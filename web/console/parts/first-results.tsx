@@ -35,7 +35,7 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
           : `${over} of ten have reached their end. For test numbers a wait of hours takes a second.`}
       </p>
       <div class="table-wrap">
-        <table class="table">
+        <table class="table first-table">
           <caption class="hidden-text">The ten test candidates</caption>
           <thead>
             <tr>

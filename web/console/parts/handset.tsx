@@ -41,22 +41,27 @@ export function Handset({ candidateId, onCandidate }: Props) {
 
   if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
   const asked = data?.asking.at(-1)
+  const last = data?.messages.at(-1)?.channel
   const reachable = count > 0
+  const answering = data?.status === 'pending' && !data.part && place.may('recruiter')
   return (
     <section class="handset" aria-label={data ? `Phone of ${data.name}` : 'Phone'}>
-      <header class="handset-top">
+      <header class={`handset-top ${last ?? ''}`}>
         <span class="avatar" aria-hidden="true">
           {data ? initials(data.name) : ''}
         </span>
         <div>
           <p class="handset-name">{data?.name ?? <span class="waiting">Somebody</span>}</p>
-          <p class="small">{data ? (data.phone ?? data.email) : '…'}</p>
+          <p class="small">
+            {data ? ((last === 'email' ? data.email : data.phone) ?? data.email) : '…'}
+            {last && ` · ${channelName(last)}`}
+          </p>
         </div>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
       <div class="handset-screen" ref={screen} role="log" aria-label="Messages" tabIndex={0}>
         {data && !reachable && <Waiting candidate={data} />}
-        {data && <Conversation messages={data.messages} />}
+        {data && <Conversation messages={data.messages} open={answering ? asked?.step : undefined} />}
         {busy && <p class="bubble out typing">…</p>}
       </div>
       <div class="handset-reply stack-tight">
@@ -110,7 +115,7 @@ export function Handset({ candidateId, onCandidate }: Props) {
           </button>
         </form>
         <p class="small soft row between">
-          <span>You answer as the candidate, by {channelName(data?.messages.at(-1)?.channel ?? null)}.</span>
+          <span>You answer as the candidate</span>
           <button type="button" class="plain flush small" disabled={busy} onClick={() => void reply({ text: 'STOP' })}>
             Send STOP
           </button>

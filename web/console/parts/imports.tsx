@@ -68,7 +68,10 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
               <Badge state={status === 'done' ? (dry_run ? 'tried' : 'completed') : status} />
             ),
           },
-          { name: 'Progress', cell: (each) => <ImportProgress of={each.of} written={each.written} /> },
+          {
+            name: 'Progress',
+            cell: ({ dry_run, of, written }) => (dry_run ? '–' : <ImportProgress of={of} written={written} />),
+          },
           {
             name: 'Outcome',
             cell: (each) =>
@@ -119,7 +122,9 @@ function ImportProgress({ of, written }: { of: number; written: number }) {
 }
 
 function counts(summary: Record<string, unknown>): string {
-  const numbers = Object.entries(summary).filter(([, value]) => typeof value === 'number' && value > 0)
+  const numbers = Object.entries(summary).filter(
+    ([name, value]) => name !== 'version' && typeof value === 'number' && value > 0,
+  )
   return numbers.map(([name, value]) => `${(value as number).toLocaleString()} ${name}`).join(', ') || 'no change'
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Notice } from '../../ui/notice.tsx'
 import { useData } from '../loading.ts'
 import { Link } from '../router.tsx'
@@ -19,6 +19,9 @@ export function LiveResult({ resultId, turn }: { resultId: string; turn: number 
   })
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
   useEffect(() => void reload(), [turn])
+  const text = data && JSON.stringify([data.status, data.output])
+  const first = useRef(text)
+  first.current ??= text
   if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
   return (
     <section class="card stack live-result" aria-label="Result" aria-live="polite">
@@ -27,7 +30,7 @@ export function LiveResult({ resultId, turn }: { resultId: string; turn: number 
         {data && <Outcome result={data} />}
       </div>
       {data ? (
-        <div key={JSON.stringify([data.status, data.output])} class="lit">
+        <div key={text} class={text === first.current ? '' : 'lit'}>
           <ResultOutput output={data.output} />
         </div>
       ) : (

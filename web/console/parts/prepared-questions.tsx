@@ -93,6 +93,7 @@ function Wording({ texts, language }: { texts: Record<string, string>; language:
   return (
     <>
       <span lang={spoken}>{texts[spoken]}</span>
+      {spoken !== language && ' '}
       {spoken !== language && <span class="tag">only in {languageName(spoken)}</span>}
     </>
   )

@@ -75,7 +75,13 @@ export function SearchBox<T>(props: Props<T>) {
           {hint}
         </p>
       )}
-      <div id={`${id}-options`} role="listbox" aria-label={label} class="options" hidden={items.length === 0}>
+      <div
+        id={`${id}-options`}
+        role="listbox"
+        aria-label={`Found: ${label}`}
+        class="options"
+        hidden={items.length === 0}
+      >
         {items.map((item, index) => (
           // The input keeps the focus: the keyboard moves in the list through it.
           <div

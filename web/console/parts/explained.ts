@@ -1,0 +1,16 @@
+/** What a pattern of the API means, for those who do not read patterns. */
+const MEANINGS: Record<string, string> = {
+  phone: 'a number with its country, such as +919812345678',
+  email: 'a mail address',
+  external_candidate_id: 'letters, digits and . _ : - only',
+  job_id: 'letters, digits and . _ : - only',
+  key: 'letters, digits and . _ - only',
+  pincode: 'six digits',
+}
+
+/** The API's own words, with what they mean where they are a pattern. */
+export function explained(path: string, message: string): string {
+  const field = path.split('.').at(-1) ?? ''
+  const meaning = MEANINGS[field]
+  return meaning && message.startsWith('must match') ? `${meaning} (${message})` : message
+}

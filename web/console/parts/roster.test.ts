@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseCsv } from './csv.ts'
+import { candidateOf, readPhone, readRoster } from './roster.ts'
+
+test('cells in quotes, with any of the usual marks between them', () => {
+  assert.deepEqual(parseCsv('\ufeffa,b\r\n"x, ""y""\nz", 2 \r\n\r\n,\n3,4'), [
+    ['a', 'b'],
+    ['x, "y"\nz', '2'],
+    ['3', '4'],
+  ])
+  assert.deepEqual(parseCsv('a;b\n1,5;2'), [
+    ['a', 'b'],
+    ['1,5', '2'],
+  ])
+  assert.deepEqual(parseCsv('a\tb\n1\t2'), [
+    ['a', 'b'],
+    ['1', '2'],
+  ])
+  assert.deepEqual(parseCsv(''), [])
+})
+
+test('columns are taken for what their names say', () => {
+  const roster = readRoster(
+    'Candidate name,Mobile No.,E-mail,Applicant ID,Preferred language,City\nAsha,98123 45678,a@b.in,7,Hindi,Pune',
+  )
+  assert.deepEqual(roster.meanings, ['name', 'phone', 'email', 'external_candidate_id', 'language', 'metadata'])
+  assert.equal(roster.rows[0]!.number, 2)
+  assert.deepEqual(candidateOf(roster, roster.rows[0]!), {
+    external_candidate_id: '7',
+    name: 'Asha',
+    phone: '+919812345678',
+    email: 'a@b.in',
+    language: 'hi',
+    metadata: { City: 'Pune' },
+  })
+})
+
+test('without a line of names, columns are known by what is in them, and people by their number', () => {
+  const roster = readRoster('Asha Rao,9812345678\nRavi,9812345679,x')
+  assert.deepEqual(roster.meanings, ['name', 'phone'])
+  assert.deepEqual(
+    roster.rows.map(({ number }) => number),
+    [1, 2],
+  )
+  assert.deepEqual(candidateOf(roster, roster.rows[1]!), {
+    external_candidate_id: '919812345679',
+    name: 'Ravi',
+    phone: '+919812345679',
+  })
+})
+
+test('a number keeps what is wrong with it, for the API to say', () => {
+  assert.equal(readPhone('+91 98123-45678'), '+919812345678')
+  assert.equal(readPhone('09812345678'), '+919812345678')
+  assert.equal(readPhone('0044 20 7946 0000'), '+442079460000')
+  assert.equal(readPhone('12345'), '12345')
+  assert.equal(readPhone('9.19812E+11'), '919812E+11')
+})
