@@ -2,22 +2,6 @@ import { Command, CommanderError } from 'commander'
 import about from '../package.json' with { type: 'json' }
 import { ConfigError } from '../server/config.ts'
 import { Problem } from '../server/platform/problem.ts'
-import { channelsCommand } from './channels.ts'
-import { creditsCommand } from './credits.ts'
-import { doctorCommand } from './doctor.ts'
-import { eventsCommand } from './events.ts'
-import { keyCommand } from './key.ts'
-import { listenCommand } from './listen.ts'
-import { mailCommand } from './mail.ts'
-import { masterKeyCommand } from './master-key.ts'
-import { memberCommand } from './member.ts'
-import { migrateCommand } from './migrate.ts'
-import { orgCommand } from './org.ts'
-import { playgroundCommand } from './playground.ts'
-import { requestCommand } from './request.ts'
-import { serveCommand } from './serve.ts'
-import { serviceCommand } from './service.ts'
-import { skillsCommand } from './skills.ts'
 
 const program = new Command('attestry')
   .description('Manages an Attestry deployment. Works beside a running server; changes are in force at once.')
@@ -37,26 +21,28 @@ To begin with:
   $ npx attestry request GET /shifts`,
   )
 
-for (const command of [
-  serveCommand,
-  migrateCommand,
-  orgCommand,
-  keyCommand,
-  memberCommand,
-  creditsCommand,
-  channelsCommand,
-  serviceCommand,
-  skillsCommand,
-  playgroundCommand,
-  requestCommand,
-  listenCommand,
-  eventsCommand,
-  mailCommand,
-  masterKeyCommand,
-  doctorCommand,
-]) {
-  program.addCommand(command())
+/** In the order of the help. A command's code is loaded when it is asked for; for the help, that of all. */
+const commands: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand(),
+  migrate: async () => (await import('./migrate.ts')).migrateCommand(),
+  org: async () => (await import('./org.ts')).orgCommand(),
+  key: async () => (await import('./key.ts')).keyCommand(),
+  member: async () => (await import('./member.ts')).memberCommand(),
+  credits: async () => (await import('./credits.ts')).creditsCommand(),
+  channels: async () => (await import('./channels.ts')).channelsCommand(),
+  service: async () => (await import('./service.ts')).serviceCommand(),
+  skills: async () => (await import('./skills.ts')).skillsCommand(),
+  playground: async () => (await import('./playground.ts')).playgroundCommand(),
+  request: async () => (await import('./request.ts')).requestCommand(),
+  listen: async () => (await import('./listen.ts')).listenCommand(),
+  events: async () => (await import('./events.ts')).eventsCommand(),
+  mail: async () => (await import('./mail.ts')).mailCommand(),
+  'master-key': async () => (await import('./master-key.ts')).masterKeyCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
 }
+
+const asked = process.argv.slice(2).find((argument) => Object.hasOwn(commands, argument))
+for (const load of asked ? [commands[asked]!] : Object.values(commands)) program.addCommand(await load())
 
 try {
   await program.exitOverride().parseAsync()

@@ -1,8 +1,8 @@
 import type { Config } from '../server/config.ts'
 import { readConfig } from '../server/config.ts'
-import { openStore, type Store } from '../server/context.ts'
 import { type Clock, systemClock } from '../server/platform/clock.ts'
 import { createLog } from '../server/platform/log.ts'
+import { openStore, type Store } from '../server/store.ts'
 
 export interface CliStore extends Store {
   config: Config

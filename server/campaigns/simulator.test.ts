@@ -41,12 +41,12 @@ test('the test numbers play their parts to the end within 30 s, also at night', 
     'ext-2': ['completed', null, false, null],
     'ext-3': ['completed', null, false, 'interested'],
     'ext-4': ['completed', null, true, 'not_interested'],
-    'ext-5': ['declined', 'refused', null, null],
-    'ext-6': ['failed', 'no_response', null, null],
-    'ext-7': ['failed', 'expired', null, null],
-    'ext-8': ['failed', 'unreachable', null, null],
+    'ext-5': ['declined', 'refused', false, null],
+    'ext-6': ['failed', 'no_response', false, null],
+    'ext-7': ['failed', 'expired', false, null],
+    'ext-8': ['failed', 'unreachable', false, null],
     'ext-9': ['completed', null, true, 'interested'],
-    'ext-10': ['declined', 'stopped', null, null],
+    'ext-10': ['declined', 'stopped', false, null],
   })
   const campaigns = await get(`/campaigns/${made.campaign.campaign_id}`)
   assert.deepEqual(campaigns.body.data.counts, { candidates: 10, pending: 0, completed: 5, declined: 2, failed: 3 })

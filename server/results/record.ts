@@ -26,7 +26,7 @@ export function resultRecord(candidacy: Candidacy) {
 function outputOf({ state, flow, channel, status }: Candidacy) {
   const has = (method: (typeof flow.methods)[number]) => flow.methods.includes(method)
   return {
-    qualified: status === 'completed' ? isQualified(state, flow) : null,
+    qualified: status === 'pending' ? null : status === 'completed' && isQualified(state, flow) === true,
     ...(has('data_enrichment') ? { enrichment: enrichmentOf({ state, flow }) } : {}),
     ...(has('skill_verification') ? { skills: verdictsOf(state, flow) } : {}),
     ...(has('interest_collection') ? { interest: interestOf(state.interest) } : {}),

@@ -43,6 +43,7 @@ async function look(page: Page, name: string) {
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
+const nav = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const dialog = (page: Page) => page.getByRole('dialog')
 
@@ -62,7 +63,7 @@ async function timeTo(page: Page, link: string, title: string): Promise<number> 
     })
     0 // not the promise, which would be waited for
   }`)
-  await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click()
+  await nav(page, link).click()
   return (await page.evaluate('window.routed')) as number
 }
 
@@ -127,7 +128,7 @@ test('the operator signs in with the admin key, makes an organisation and gives 
   t.diagnostic(`first load: ${bytes} bytes compressed`)
   assert.ok(bytes > 0 && bytes < 200 * 1024)
 
-  await page.getByRole('link', { name: 'Audit log' }).click()
+  await nav(page, 'Audit log').click()
   await heading(page, 'Audit log')
   await page.getByRole('cell', { name: 'credits.grant' }).waitFor()
   await page.getByRole('cell', { name: 'service.off' }).first().waitFor()
@@ -142,7 +143,7 @@ test('skills that partners miss are decided, and a taxonomy is handed in', async
   await post('/skill-requests', { name: 'Bamboo scaffolding tying', context: 'High-rise work' })
   await post('/skill-requests', { name: 'Snake catching' })
   const page = await signedIn(t, app)
-  await page.getByRole('link', { name: 'Skills', exact: true }).click()
+  await nav(page, 'Skills').click()
   await heading(page, 'Skills')
   await button(page, 'Approve Bamboo scaffolding tying').click()
   await dialog(page).getByText('Wanted for: High-rise work').waitFor()
@@ -194,7 +195,7 @@ test('jobs are tried again, limits are seen, mails are read in a closed box', as
   for (let n = 0; n < 140; n++) await app.as(key).post('/skill-requests', { name: '' })
 
   const page = await signedIn(t, app)
-  await page.getByRole('link', { name: 'Jobs' }).click()
+  await nav(page, 'Jobs').click()
   await heading(page, 'Jobs')
   await page.getByText('the mail server is away').waitFor()
   await look(page, 'operator-jobs')
@@ -204,12 +205,12 @@ test('jobs are tried again, limits are seen, mails are read in a closed box', as
   await button(page, '1 waiting in send-mail').click()
   await page.getByRole('row', { name: /send-mail.*ML_/ }).waitFor()
 
-  await page.getByRole('link', { name: 'Limits' }).click()
+  await nav(page, 'Limits').click()
   await heading(page, 'Limits in force')
   await page.getByRole('cell', { name: key.keyId }).waitFor()
   await look(page, 'operator-limits')
 
-  await page.getByRole('link', { name: 'Mails' }).click()
+  await nav(page, 'Mails').click()
   await heading(page, 'Mails')
   await look(page, 'operator-mails')
   await page.getByRole('link', { name: 'notice' }).click()
@@ -379,7 +380,7 @@ test('a person comes in by mail; what their role may not do is not there', async
   assert.equal(await page.getByText('Somebody else').count(), 0)
   assert.equal(await page.getByRole('link', { name: 'Organisations' }).count(), 0)
 
-  await page.getByRole('link', { name: 'People' }).click()
+  await nav(page, 'People').click()
   await button(page, 'Add a person').click()
   await dialog(page).getByLabel('Mail address').fill('viewer@metro.example')
   await dialog(page).getByLabel('Role').selectOption('recruiter')
@@ -393,7 +394,7 @@ test('a person comes in by mail; what their role may not do is not there', async
   await page.getByLabel('Role of owner@metro.example').selectOption('viewer')
   await page.getByRole('alert').waitFor() // the last owner cannot step down
   await look(page, 'members')
-  await page.getByRole('link', { name: 'Audit' }).click()
+  await nav(page, 'Audit').click()
   await page.getByRole('cell', { name: 'owner@metro.example' }).first().waitFor()
   await look(page, 'audit')
 
@@ -401,10 +402,10 @@ test('a person comes in by mail; what their role may not do is not there', async
   await heading(reader, 'Metro Staffing')
   for (const hidden of ['Keys', 'Audit', 'Organisations', 'Jobs', 'Mails'])
     assert.equal(await reader.getByRole('link', { name: hidden, exact: true }).count(), 0, hidden)
-  await reader.getByRole('link', { name: 'Webhooks' }).click()
+  await nav(reader, 'Webhooks').click()
   await reader.getByText('No endpoint yet').waitFor()
   assert.equal(await button(reader, 'Add an endpoint').count(), 0)
-  await reader.getByRole('link', { name: 'People' }).click()
+  await nav(reader, 'People').click()
   await reader.getByRole('cell', { name: 'owner@metro.example' }).waitFor()
   assert.equal(await button(reader, 'Add a person').count(), 0)
   await reader.goto(`${app.url}/console/${orgId}/test/keys`)
@@ -413,7 +414,7 @@ test('a person comes in by mail; what their role may not do is not there', async
   await reader.getByRole('navigation').waitFor({ state: 'attached' })
   assert.equal(await reader.getByRole('heading', { name: 'Organisations' }).count(), 0)
 
-  await page.getByRole('link', { name: 'People' }).click()
+  await nav(page, 'People').click()
   await page
     .getByRole('row', { name: /viewer@/ })
     .getByRole('button', { name: 'Remove' })

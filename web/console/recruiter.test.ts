@@ -310,4 +310,12 @@ test('every page of a recruiter fits a phone, in the dark, with and without anyt
     await assertFits(page)
     await assertAccessible(page)
   }
+  await page.goto(at(`/campaigns/new?mandate_id=${mandate_id}`))
+  await page.getByRole('button', { name: 'Type them instead' }).click()
+  await page.getByLabel('name, row 1').fill('Asha Rao')
+  await page.getByLabel('phone, row 1').fill('98')
+  await page.getByText('1 row to put right').waitFor()
+  await shot(page, 'a-dark-campaigns-new')
+  await assertFits(page)
+  await assertAccessible(page)
 })
