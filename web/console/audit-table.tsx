@@ -27,8 +27,8 @@ export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>;
       columns={[
         { name: 'When', cell: ({ at }) => <Time at={at} /> },
         { name: 'Who', cell: ({ who }) => who },
-        { name: 'What', cell: ({ action }) => <code>{action}</code> },
-        { name: 'On', cell: ({ subject }) => (subject ? <code>{subject}</code> : '–') },
+        { name: 'What', cell: ({ action }) => action },
+        { name: 'On', cell: ({ subject, org_id }) => (subject && subject !== org_id ? <code>{subject}</code> : '–') },
         ...(withOrganisation
           ? [
               {

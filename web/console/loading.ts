@@ -23,9 +23,13 @@ export function useData<T>(path: string | undefined, { every }: { every?: number
     setState((known) => (known.path === path ? { ...known, loading: true } : { path, loading: true }))
     const answer: Answer<T> = await api<T>(path)
     if (current.current !== path) return // the reader has gone on meanwhile
-    setState(
-      answer.ok ? { path, data: answer.data, loading: false } : { path, refusal: answer.refusal, loading: false },
-    )
+    setState((known) => {
+      if (answer.ok) return { path, data: answer.data, loading: false }
+      // A hiccup while something is shown: it stays, and is read again later.
+      if (isPassing(answer.refusal) && known.path === path && known.data !== undefined)
+        return { ...known, loading: false }
+      return { path, refusal: answer.refusal, loading: false }
+    })
   }, [path])
   useEffect(() => void reload(), [reload])
   useEffect(() => {
@@ -44,6 +48,10 @@ export function useData<T>(path: string | undefined, { every }: { every?: number
     reload,
     set: (data) => setState({ path: path!, data, loading: false }),
   }
+}
+
+function isPassing({ status }: Refusal): boolean {
+  return status === 0 || status === 429 || status >= 500
 }
 
 export interface List<T> {

@@ -7,21 +7,21 @@ type Load = () => Promise<{ default: Page }>
 
 const loaded = new Map<Load, Page>()
 
-/** Fetches a page's code when it is first opened, and shows the one before until it is there. */
+/** Fetches a page's code when it is first opened; its place stays empty for that moment. */
 export function PageHost({ pages, path }: { pages: Record<string, Load>; path: string }) {
   const found = find(pages, path)
   const [, redraw] = useState(0)
-  const [failed, setFailed] = useState(false)
+  const [failed, setFailed] = useState<Load>()
   const page = found && loaded.get(found.load)
   useEffect(() => {
     if (!found || page) return
-    setFailed(false)
+    setFailed(undefined)
     found.load().then(
       (module) => {
         loaded.set(found.load, module.default)
         redraw((count) => count + 1)
       },
-      () => setFailed(true),
+      () => setFailed(() => found.load),
     )
   }, [found?.load, page])
 
@@ -33,7 +33,17 @@ export function PageHost({ pages, path }: { pages: Record<string, Load>; path: s
       </div>
     )
   }
-  if (failed) return <Notice kind="bad">This page could not be fetched. Check the connection and load it again.</Notice>
+  if (!page && failed === found.load) {
+    // Most often the server has been renewed meanwhile: what this tab knows by name is gone.
+    return (
+      <Notice kind="bad">
+        This page could not be fetched. Check the connection and{' '}
+        <button type="button" onClick={() => location.reload()}>
+          load it again
+        </button>
+      </Notice>
+    )
+  }
   const Shown = page
   return Shown ? <Shown key={path} params={found.params} /> : <div aria-busy="true" />
 }

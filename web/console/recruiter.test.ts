@@ -72,6 +72,12 @@ test('from the admin key to an exported result: workflow, mandate, campaign and 
   await page.getByRole('button', { name: 'Make the workflow' }).click()
   await page.getByRole('heading', { name: /^Site hiring/ }).waitFor()
   await shot(page, 'a-workflow')
+  await page.getByRole('link', { name: 'Edit', exact: true }).click()
+  await page.getByLabel(/^Description/).fill('For building sites')
+  await page.getByText('Looks right.').waitFor()
+  await assertAccessible(page)
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('For building sites').waitFor()
 
   // A mandate for it.
   await page.getByRole('link', { name: 'New mandate' }).click()
@@ -202,11 +208,22 @@ test('the guided first campaign, to the end', async (t) => {
   await page.getByRole('region', { name: 'Phone of Tara' }).waitFor() // the one that waits for a person
 })
 
-test('a file goes in by chunks; the campaign is paused, resumed and archived', async (t) => {
+test('a mandate is edited, a file goes in by chunks; the campaign is paused, resumed and archived', async (t) => {
   const { app, at, signedIn, scope } = await start(t)
   const { mandate_id } = await app.given.mandate(scope, {}, 'playground')
   const page = await signedIn()
   await page.goto(at(`/mandates/${mandate_id}`))
+  await page.getByRole('link', { name: 'Edit', exact: true }).click()
+  await page.getByLabel('Job title').fill('Site electrician')
+  await page.getByText('More about the job').click()
+  await page.getByLabel('Experience from, years').fill('5')
+  await page.getByLabel('to, years').fill('2')
+  await page.getByText('must not be more than max_years').waitFor()
+  await page.getByLabel('to, years').fill('9')
+  await page.getByText('must not be more than max_years').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Save, and write the questions anew' }).click()
+  await page.getByRole('heading', { name: /^Site electrician ready/ }).waitFor()
+  await page.getByText('5 to 9 years').waitFor()
   await page.getByRole('link', { name: 'New campaign' }).click()
   const calls: string[] = []
   page.on('request', (request) => {

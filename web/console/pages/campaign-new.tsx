@@ -162,8 +162,9 @@ function Form({ campaign, mandates, first }: FormProps) {
           )}
           <div class="card row between">
             <span>
-              <strong>{candidates.length.toLocaleString()}</strong> candidates,{' '}
-              <strong>{candidates.length.toLocaleString()}</strong> credits
+              <strong>{candidates.length.toLocaleString()}</strong>{' '}
+              {candidates.length === 1 ? 'candidate' : 'candidates'},{' '}
+              <strong>{candidates.length.toLocaleString()}</strong> {candidates.length === 1 ? 'credit' : 'credits'}
               {balance !== undefined && (
                 <span class={tooFew ? 'bad-text' : 'soft'}> of {balance.toLocaleString()} that are left</span>
               )}

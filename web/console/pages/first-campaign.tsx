@@ -26,7 +26,7 @@ export default function FirstCampaign() {
     every: preparing ? 500 : undefined,
   })
   useEffect(() => setPreparing(!mandate.data || mandate.data.status === 'preparing'), [mandate.data?.status])
-  const [reader, setReader] = useState(place.session.email?.split('@')[0] ?? 'You')
+  const [reader, setReader] = useState(place.session.email?.split('@')[0] ?? 'Sam')
   const [refusal, setRefusal] = useState<Refusal>()
   const [busy, setBusy] = useState(false)
   const ready = mandate.data?.status === 'ready'
@@ -120,7 +120,7 @@ export default function FirstCampaign() {
               : {
                   mandate_id: mandateId ?? 'JM_…',
                   name: 'First campaign',
-                  candidates: candidatesWith(reader).slice(1, 3),
+                  candidates: candidatesWith(reader).slice(0, 2),
                 }
           }
         >

@@ -42,3 +42,8 @@ export const DROP_OFFS: Record<string, string> = {
   skills: 'In the skills',
   interest: 'At the interest',
 }
+
+/** How many results came in the period. */
+export function endsIn({ daily }: Overview): number {
+  return daily.reduce((total, { completed, declined, failed }) => total + completed + declined + failed, 0)
+}

@@ -1,0 +1,275 @@
+import type { ComponentChildren } from 'preact'
+import { Bars, type Tone } from '../../ui/chart-bars.tsx'
+import { Days } from '../../ui/chart-days.tsx'
+import { Shares } from '../../ui/chart-shares.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Link } from '../router.tsx'
+import { usePlace } from '../session.ts'
+import type { Filters } from './analytics-filters.tsx'
+import { DROP_OFFS, endsIn, type Overview, STAGES } from './overview.ts'
+import { channelName, languageName } from './words.ts'
+
+/** Everything of an overview, each number beside its picture. */
+export function Pictures({ data, filters }: { data: Overview | undefined; filters: Filters }) {
+  if (!data) {
+    return (
+      <div class="pictures" aria-busy="true">
+        <Picture title="Funnel" wide>
+          <div class="waiting picture-waiting">waiting</div>
+        </Picture>
+      </div>
+    )
+  }
+  const { funnel, channels, follow_ups, calls, drop_offs, languages, daily } = data
+  const ends = drop_offs.reduce((total, { candidates }) => total + candidates, 0)
+  return (
+    <div class="pictures">
+      <Picture title="Funnel" about="How many of those enrolled came how far." wide>
+        <Bars
+          name="Funnel"
+          most={funnel.enrolled}
+          bars={STAGES.map(([stage, label]) => ({
+            key: stage,
+            label,
+            value: funnel[stage],
+            tone: (stage === 'qualified' || stage === 'interested' ? 'quiet' : 'good') as Tone,
+            number: (
+              <Behind filters={filters} what={label} value={funnel[stage]} status={statusOf(stage)}>
+                <span class="soft share">{percent(funnel[stage], funnel.enrolled)}</span>
+              </Behind>
+            ),
+          }))}
+        />
+      </Picture>
+      <Picture title="Day by day" about="Who was enrolled on each day, and whose result came on it." wide>
+        <Days
+          name={`Results day by day: ${endsIn(data).toLocaleString()} in all`}
+          line="Enrolled"
+          series={[
+            { name: 'Completed', tone: 'good' },
+            { name: 'Declined', tone: 'wait' },
+            { name: 'Failed', tone: 'bad' },
+          ]}
+          days={daily.map(({ date, enrolled, completed, declined, failed }) => ({
+            date,
+            line: enrolled,
+            amounts: [completed, declined, failed],
+          }))}
+        />
+        <DayNumbers daily={daily} filters={filters} />
+      </Picture>
+      <div class="half-pictures">
+        <Picture title="Channels" about="First messages and follow-ups; a candidate's replies count once.">
+          {channels.length === 0 && <p class="soft">Nothing was sent.</p>}
+          {channels.map(({ channel, ...counts }) => (
+            <section key={channel} class="stack-tight" aria-label={channelName(channel)}>
+              <h3>{channelName(channel)}</h3>
+              <Bars
+                name={channelName(channel)}
+                bars={(['sent', 'delivered', 'read', 'replied', 'failed'] as const).map((what) => ({
+                  key: what,
+                  label: capital(what),
+                  value: counts[what],
+                  tone: (what === 'failed' ? 'bad' : what === 'replied' ? 'good' : 'quiet') as Tone,
+                  number: <Behind filters={filters} what={`${channelName(channel)}, ${what}`} value={counts[what]} />,
+                }))}
+              />
+            </section>
+          ))}
+        </Picture>
+        <Picture title="Follow-ups" about="Sent, and how many of them were answered.">
+          {follow_ups.length === 0 ? (
+            <p class="soft">No follow-up was due.</p>
+          ) : (
+            <Bars
+              name="Follow-ups"
+              bars={follow_ups.map(({ step, sent, replied }) => ({
+                key: String(step),
+                label: `Follow-up ${step}`,
+                value: sent,
+                part: replied,
+                number: <Behind filters={filters} what={`Follow-up ${step}, sent`} value={sent} />,
+                note: `${replied.toLocaleString()} answered, ${percent(replied, sent)}`,
+              }))}
+            />
+          )}
+        </Picture>
+        <Picture title="Drop-offs" about="Where those who declined or failed were lost.">
+          <Bars
+            name="Drop-offs"
+            most={ends}
+            bars={drop_offs.map(({ at, candidates }) => ({
+              key: at,
+              label: DROP_OFFS[at] ?? at,
+              value: candidates,
+              tone: 'bad' as Tone,
+              number: (
+                <Behind
+                  filters={filters}
+                  what={`Lost: ${DROP_OFFS[at] ?? at}`}
+                  value={candidates}
+                  status={at === 'no_response' ? 'failed' : undefined}
+                />
+              ),
+            }))}
+          />
+        </Picture>
+        <Picture title="Languages" about="Candidates in each; the darker part completed.">
+          {languages.length === 0 ? (
+            <p class="soft">Nobody yet.</p>
+          ) : (
+            <Bars
+              name="Languages"
+              bars={languages.map(({ language, candidates, completed }) => ({
+                key: language,
+                label: languageName(language),
+                value: candidates,
+                part: completed,
+                number: <Behind filters={filters} what={languageName(language)} value={candidates} />,
+                note: (
+                  <>
+                    <Behind
+                      filters={filters}
+                      what={`${languageName(language)}, completed`}
+                      value={completed}
+                      status="completed"
+                    />{' '}
+                    completed, {percent(completed, candidates)}
+                  </>
+                ),
+              }))}
+            />
+          )}
+        </Picture>
+        <Picture title="Calls" about="What became of each call that was placed.">
+          {calls.placed === 0 ? (
+            <p class="soft">No call was placed.</p>
+          ) : (
+            <>
+              <Shares
+                shares={(
+                  [
+                    ['Answered', calls.answered, 'good'],
+                    ['Not answered', calls.no_answer, 'quiet'],
+                    ['Busy', calls.busy, 'wait'],
+                    ['Failed', calls.failed, 'bad'],
+                  ] as const
+                ).map(([name, value, tone]) => ({
+                  name,
+                  value,
+                  tone,
+                  number: <Behind filters={filters} what={`Calls, ${name.toLowerCase()}`} value={value} />,
+                }))}
+              />
+              <p class="soft small">
+                {calls.placed.toLocaleString()} placed · {duration(calls.total_seconds)} in all ·{' '}
+                {duration(calls.average_seconds)} on average
+              </p>
+            </>
+          )}
+        </Picture>
+      </div>
+    </div>
+  )
+}
+
+interface PictureProps {
+  title: string
+  about?: string
+  wide?: boolean
+  children: ComponentChildren
+}
+
+function Picture({ title, about, wide, children }: PictureProps) {
+  return (
+    <section class={`card stack ${wide ? 'wide-picture' : ''}`} aria-label={title}>
+      <div>
+        <h2>{title}</h2>
+        {about && <p class="soft small">{about}</p>}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+interface BehindProps {
+  filters: Filters
+  /** What the number counts: the link's name for those who do not see the picture. */
+  what: string
+  value: number
+  status?: string | undefined
+  children?: ComponentChildren
+}
+
+/** A number, and the way to the results that it was counted from. */
+function Behind({ filters, what, value, status, children }: BehindProps) {
+  const place = usePlace()
+  const { campaign_id, mandate_id } = filters
+  const query = new URLSearchParams()
+  if (status) query.set('status', status)
+  if (campaign_id) query.set('campaign_id', campaign_id)
+  if (mandate_id && !campaign_id) query.set('mandate_id', mandate_id)
+  const text = value.toLocaleString()
+  return (
+    <>
+      {value === 0 ? (
+        <span class="soft">0</span>
+      ) : (
+        <Link to={place.go(`/results${query.size > 0 ? `?${query}` : ''}`)}>
+          <span class="hidden-text">{what}: </span>
+          {text}
+        </Link>
+      )}{' '}
+      {children}
+    </>
+  )
+}
+
+function DayNumbers({ daily, filters }: { daily: Overview['daily']; filters: Filters }) {
+  const busy = daily.filter(({ enrolled, completed, declined, failed }) => enrolled + completed + declined + failed > 0)
+  if (busy.length === 0) return null
+  return (
+    <details>
+      <summary>The numbers of each day</summary>
+      <div class="details-body">
+        <Table
+          caption="Day by day"
+          rows={[...busy].reverse()}
+          keyOf={({ date }) => date}
+          empty={null}
+          columns={[
+            { name: 'Day', cell: ({ date }) => date },
+            { name: 'Enrolled', right: true, cell: ({ enrolled }) => enrolled.toLocaleString() },
+            ...(['completed', 'declined', 'failed'] as const).map((end) => ({
+              name: capital(end),
+              right: true,
+              cell: (day: Overview['daily'][number]) => (
+                <Behind filters={filters} what={`${day.date}, ${end}`} value={day[end]} status={end} />
+              ),
+            })),
+          ]}
+        />
+      </div>
+    </details>
+  )
+}
+
+function statusOf(stage: string): string | undefined {
+  return stage === 'completed' || stage === 'qualified' ? 'completed' : undefined
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '' : `${Math.round((100 * part) / whole)} %`
+}
+
+function capital(word: string): string {
+  return word[0]!.toUpperCase() + word.slice(1)
+}
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.round(seconds)} s`
+  const minutes = Math.floor(seconds / 60)
+  return minutes < 60
+    ? `${minutes} min ${Math.round(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
