@@ -6,7 +6,9 @@ const time = Type.String({ format: 'date-time' })
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 export const ResultOutput = Type.Object({
-  qualified: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null while the result is pending; false where it was declined or failed.' }),
+  qualified: Type.Union([Type.Boolean(), Type.Null()], {
+    description: 'Null while the result is pending; false where it was declined or failed.',
+  }),
   enrichment: Type.Optional(
     Type.Record(
       Type.String(),
