@@ -136,7 +136,8 @@ function tell(
 
 function httpUrl(text: string): string {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
-  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('Expected an http or https address.')
+  const whole = url && /^https?:$/.test(url.protocol) && /[.:]|^localhost$/.test(url.host)
+  if (!whole) throw new InvalidArgumentError('Expected an address such as http://localhost:3000/webhooks.')
   return url.href
 }
 

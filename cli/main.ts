@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import about from '../package.json' with { type: 'json' }
 import { ConfigError } from '../server/config.ts'
 import { Problem } from '../server/platform/problem.ts'
+import { withDetails } from './print.ts'
 
 const program = new Command('attestry')
   .description('Manages an Attestry deployment. Works beside a running server; changes are in force at once.')
@@ -53,10 +54,7 @@ try {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode
   if (error instanceof ConfigError) for (const line of error.lines) console.error(`attestry: ${line}`)
-  else if (error instanceof Problem)
-    console.error(
-      `attestry: ${[error.message, ...error.details.map(({ path, message }) => `${path}: ${message}`)].join('\n  ')}`,
-    )
+  else if (error instanceof Problem) console.error(`attestry: ${withDetails(error.message, error.details)}`)
   else console.error(`attestry: ${error instanceof Error ? error.message : String(error)}`)
   return 1
 }

@@ -1,4 +1,5 @@
 import { AttestryClient, type RequestOptions } from '../sdk/index.ts'
+import { withDetails } from './print.ts'
 import { readProfile } from './profile.ts'
 
 /** A refusal by the partner API. */
@@ -26,11 +27,8 @@ export async function openPartner(): Promise<PartnerCall> {
       throw new Unavailable(`${profile.baseUrl} cannot be reached: ${error.cause?.code ?? error.message}`)
     })
     if (answer.body?.success) return answer.body.data
-    const said = [
-      answer.body?.error?.message,
-      ...(answer.body?.error?.details ?? []).map(({ path, message }) => `${path}: ${message}`),
-    ]
-    const message = said.filter(Boolean).join('\n  ') || `the server answered ${answer.status}`
+    const { message: told, details = [] } = answer.body?.error ?? {}
+    const message = told ? withDetails(told, details) : `the server answered ${answer.status}`
     if (answer.status >= 500 || answer.status === 429) throw new Unavailable(message)
     throw new Refused(answer.status, message)
   }

@@ -35,3 +35,10 @@ function shown(cell: Cell): string {
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
   return String(cell)
 }
+
+/** A refusal and the places it is about, a line each; a single one that the sentence tells already is not told twice. */
+export function withDetails(message: string, details: { path: string; message: string }[]): string {
+  const lines = details.map((detail) => `${detail.path}: ${detail.message}`)
+  if (lines.length === 1 && message.toLowerCase().includes(details[0]!.message.toLowerCase())) return message
+  return [message.replace(/; see details\.$/, ':'), ...lines].join('\n  ')
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigError, type Environment, readConfig } from './config.ts'
+import { ConfigError, type Environment, isForThisMachine, readConfig } from './config.ts'
 
 const KEY = Buffer.alloc(32, 1).toString('base64')
 
@@ -120,4 +120,13 @@ test('lists', () => {
   ])
   assert.deepEqual(readConfig({ ROLES: 'worker' }).roles, ['worker'])
   assert.deepEqual(readConfig({ ROLES: ' api , worker ,api' }).roles, ['api', 'worker'])
+})
+
+test('a server is for its own machine alone while it listens on loopback and has no public https address', () => {
+  const isOwn = (env: Record<string, string>) => isForThisMachine(readConfig(env))
+  assert.equal(isOwn({}), true)
+  assert.equal(isOwn({ PUBLIC_URL: 'http://localhost:9000' }), true)
+  assert.equal(isOwn({ PUBLIC_URL: 'https://127.0.0.1:9000' }), true)
+  assert.equal(isOwn({ PUBLIC_URL: 'https://verify.example.com' }), false)
+  assert.equal(isOwn({ HOST: '0.0.0.0' }), false)
 })

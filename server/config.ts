@@ -197,6 +197,13 @@ function roles(text: string): Role[] | undefined {
   return names.includes(undefined) ? undefined : [...new Set(names as Role[])]
 }
 
+/** Whether whoever can reach this server sits on this machine. A public https address means that a proxy lets others in. */
+export function isForThisMachine({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): boolean {
+  const address = publicUrl === undefined ? undefined : new URL(publicUrl)
+  const proxied = address?.protocol === 'https:' && !isLoopback(address.hostname.replace(/^\[|\]$/g, ''))
+  return isLoopback(host) && !proxied
+}
+
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'

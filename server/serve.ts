@@ -48,7 +48,7 @@ export async function serve(config: Config): Promise<void> {
   context.config.publicUrl ??= localUrl
   if (demo) await keepAddress(config.dataDir, localUrl)
   const terminal = process.stdout.isTTY === true
-  process.stdout.write(banner(context, demo, terminal, await operatorLink(context, terminal)))
+  process.stdout.write(banner(context, demo, terminal, await operatorLink(context, terminal || demo?.fresh === true)))
 
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
@@ -71,9 +71,9 @@ export async function serve(config: Config): Promise<void> {
   process.exit(0)
 }
 
-/** For whoever started the server; not where a deployment's logs are collected and read by others. */
-async function operatorLink({ db, clock, config }: Context, terminal: boolean): Promise<string | undefined> {
-  if (!config.roles.includes('api') || (config.databaseUrl && !terminal)) return undefined
+/** For whoever started the server: at a terminal, and at the very first start. Logs that others read collect no way in. */
+async function operatorLink({ db, clock, config }: Context, shown: boolean): Promise<string | undefined> {
+  if (!config.roles.includes('api') || !shown) return undefined
   const token = await db.transaction((tx) => makeLink(tx, clock, null))
   return linkTo(config.publicUrl!, token)
 }

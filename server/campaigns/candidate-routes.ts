@@ -6,6 +6,7 @@ import { readBody } from '../platform/body.ts'
 import type { Tx } from '../platform/database.ts'
 import { type App, validateRequest } from '../platform/http.ts'
 import { parseJson } from '../platform/json.ts'
+import { isStop } from '../questions/prompts.ts'
 import { LANGUAGES } from '../questions/questions.ts'
 import { type Candidacy, findCandidacy, lockCandidacy } from './candidacy.ts'
 import { openDoor } from './candidate-door.ts'
@@ -69,11 +70,18 @@ export function candidateRoutes(app: App, context: Context): void {
   async function answer(candidateId: Candidacy['candidate_id'], input: Input, asked: Asked = {}) {
     return db.transaction(async (tx: Tx) => {
       const before = (await lockCandidacy(tx, candidateId))!
-      const candidate = await handleReply(tx, context, before, { channel: 'page', input, providerId: asked.clientId })
+      // Of a conversation that is over only a STOP still means something; the rest is not even written down.
+      const over = before.status !== 'pending' && !isStopping(input)
+      const reply = { channel: 'page', input, providerId: asked.clientId } as const
+      const candidate = over ? before : await handleReply(tx, context, before, reply)
       const data = asked.have === undefined ? await candidateView(tx, candidate) : candidateTurn(candidate, asked.have)
       return { success: true, data }
     })
   }
+}
+
+function isStopping(input: Input): boolean {
+  return input.kind === 'stop' || (input.kind === 'reply' && input.text !== undefined && isStop(input.text))
 }
 
 interface Asked {

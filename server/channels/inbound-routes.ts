@@ -5,7 +5,7 @@ import { readRawBody } from '../platform/body.ts'
 import type { App } from '../platform/http.ts'
 import { parseJson } from '../platform/json.ts'
 import { problem } from '../platform/problem.ts'
-import type { ChannelName } from './channel.ts'
+import { type ChannelName, channelNames } from './channel.ts'
 import { type Account, findAccount } from './credentials.ts'
 import type { Receiver } from './inbound.ts'
 import { isSignedByTwilio, twilioHook } from './twilio.ts'
@@ -32,7 +32,16 @@ interface Params {
 export function inboundRoutes(app: App, context: Context, receiver: Receiver): void {
   const { db, vault, log, config } = context
   app.addHook('preParsing', async (request) => {
-    if (!request.is404) request.rawBody = await readRawBody(request.raw, isTwilio(request) ? MOST_FORM : MOST_JSON)
+    if (request.is404) return
+    // Nobody's megabytes are held who does not name a channel and claim to have signed.
+    if (request.method === 'POST') {
+      await accountOf(request, ...channelNames)
+      if (!request.headers[isTwilio(request) ? 'x-twilio-signature' : 'x-hub-signature-256']) throw forged()
+      const { message_id } = request.params as Partial<Params>
+      if (message_id !== undefined && !/^[\w-]{1,64}$/.test(message_id))
+        throw problem('NOT_FOUND', 'There is no such message.')
+    }
+    request.rawBody = await readRawBody(request.raw, isTwilio(request) ? MOST_FORM : MOST_JSON)
   })
 
   app.get('/whatsapp/:channel_id', async (request, reply) => {

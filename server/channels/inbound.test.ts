@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import PostalMime from 'postal-mime'
@@ -25,6 +27,28 @@ import { openChannels } from './adapters.ts'
 import type { ChannelName } from './channel.ts'
 import { removeCredentials, saveCredentials } from './credentials.ts'
 import '../results/events.ts'
+
+test('nothing is read from a caller who names no channel or brings no signature', { timeout: 10_000 }, async (t) => {
+  const { url, context, given } = await startApp(t)
+  const { orgId } = await given.org()
+  const channelId = await context.db.transaction((tx) =>
+    saveCredentials(tx, context.vault, context.clock, orgId, 'whatsapp', {
+      ...WHATSAPP,
+      base_url: 'http://127.0.0.1:9',
+    }),
+  )
+  for (const [id, status] of [
+    ['CH_00000000000000000000000000', 404],
+    [channelId, 403],
+  ] as const) {
+    const headers = { 'content-type': 'application/json', 'content-length': 3_000_000 }
+    const call = request(`${url}/hooks/whatsapp/${id}`, { method: 'POST', headers })
+    call.flushHeaders() // and not a byte of the body
+    const [answer] = (await once(call, 'response')) as [IncomingMessage]
+    assert.equal(answer.statusCode, status)
+    call.destroy()
+  }
+})
 
 test('conversations over real channels', async (t) => {
   const app = await startApp(t)

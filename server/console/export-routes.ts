@@ -93,6 +93,6 @@ function cellsOf(row: Parameters<typeof resultRecord>[0]): unknown[] {
 /** A cell that a spreadsheet would take for a formula is made text: candidates write some of this. */
 function cell(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -142,6 +142,7 @@ function isFromHere({ config }: Context, { headers, protocol, host }: FastifyReq
 async function locate(context: Context, request: FastifyRequest) {
   const { org, mode } = request.params as { org?: string; mode?: string }
   if (org === undefined) return
+  if (!/^ORG_[0-9A-Z]{26}$/.test(org)) throw problem('NOT_FOUND', 'There is nothing at this path.')
   const role = await roleAt(context, request.session, org)
   if (role === undefined || (mode !== undefined && mode !== 'test' && mode !== 'live')) {
     throw problem('NOT_FOUND', 'There is nothing at this path.')
@@ -263,9 +264,9 @@ async function requireService(
   { keyring }: Context,
   request: FastifyRequest,
   _reply: FastifyReply,
-  route: FastifyContextConfig,
+  _route: FastifyContextConfig,
 ) {
-  if (route.scope === undefined || request.method === 'GET' || request.method === 'HEAD') return
+  if (!request.place || request.method === 'GET' || request.method === 'HEAD') return
   if (request.session.email === null) return
   await keyring.stale()
   if (keyring.serviceOff(request.place.orgId)) {

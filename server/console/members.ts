@@ -19,6 +19,8 @@ export interface Member {
 export interface Membership {
   org_id: string
   name: string
+  /** As the owner wrote it. */
+  email: string
   role: MemberRole
   service_off: boolean
 }
@@ -30,7 +32,7 @@ export async function membershipsOf(queries: Queries, email: string): Promise<Me
   const rows = await queries
     .selectFrom('console_members as m')
     .innerJoin('organisations as o', 'o.org_id', 'm.org_id')
-    .select(['o.org_id', 'o.name', 'm.role', 'o.service_off'])
+    .select(['o.org_id', 'o.name', 'm.role', 'm.email', 'o.service_off'])
     .where(sameAddress(email))
     .orderBy('o.name')
     .orderBy('o.org_id')

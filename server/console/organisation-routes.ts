@@ -1,18 +1,25 @@
 import { Type } from 'typebox'
+import type { Rule } from '../access/limits/limiter.ts'
 import { getOrganisation } from '../access/organisations.ts'
 import type { Context } from '../context.ts'
+import { seconds } from '../platform/clock.ts'
 import type { App } from '../platform/http.ts'
+import { problem } from '../platform/problem.ts'
 import { listChanges } from './audit.ts'
 import { noteChange } from './front-door.ts'
 import { addMember, changeRole, listMembers, memberRecord, removeMember } from './members.ts'
 import { pageOf } from './pages.ts'
 import { memberRoles } from './roles.ts'
 import { answer, closed, Mail, PageQuery } from './schema.ts'
+import { hashToken } from './sessions.ts'
 import { sendInvitation } from './sign-in-mails.ts'
 import { summaryOf } from './summary.ts'
 
 const MemberParams = Type.Object({ member_id: Type.String({ pattern: '^MB_[A-Z0-9]{10,40}$' }) })
 const Role = Type.Enum([...memberRoles])
+
+/** However often somebody is added and removed again, their mailbox is not to suffer for it. */
+const INVITATIONS_TO: Rule = { name: 'console-invitations-to', kind: 'fixed', limit: 3, seconds: 3600 }
 
 /** An organisation, its people, and what was changed in it. */
 export function organisationRoutes(app: App, context: Context): void {
@@ -46,6 +53,7 @@ export function organisationRoutes(app: App, context: Context): void {
     { config: owner, schema: { body: Type.Object({ email: Mail, role: Role }, closed) } },
     async (request, reply) => {
       const { place, body } = request
+      await allowInvitation(body.email)
       const member = await db.transaction(async (tx) => {
         const { name } = await getOrganisation(tx, place.orgId)
         const made = await addMember(tx, clock, place.orgId, body)
@@ -94,4 +102,13 @@ export function organisationRoutes(app: App, context: Context): void {
     )
     return answer('Changes', page)
   })
+
+  async function allowInvitation(email: string) {
+    const who = hashToken(email.toLowerCase()).toString('base64url')
+    const { refused, retryAfter } = await context.limits.limiter.take(who, [INVITATIONS_TO], clock.now())
+    if (refused === undefined) return
+    throw problem('RATE_LIMITED', `This address was invited often; try again in ${seconds(retryAfter)}.`, {
+      retryAfter,
+    })
+  }
 }

@@ -137,6 +137,8 @@ test('the partner API’s routes, for a person at the console', async (t) => {
     assert.equal((await owner.get(`${base}/workflows`)).status, 200)
     const refused = await owner.post(`${base}/workflows`, { name: 'Late' })
     assert.equal(refused.body.error.code, 'SERVICE_DISABLED')
+    const invited = await owner.post(`/orgs/${orgId}/members`, { email: 'late@example.com', role: 'viewer' })
+    assert.equal(invited.body.error.code, 'SERVICE_DISABLED')
     assert.equal((await operator.post(`${base}/workflows`, { name: 'By the operator' })).status, 201)
     assert.equal((await api.get('/workflows')).status, 503)
     await operator.put(`/operator/orgs/${orgId}/service`, { on: true })

@@ -65,7 +65,11 @@ export function sessionRoutes(app: App, context: Context): void {
       await allow(callerAddress(request.ip), ATTEMPTS)
       return db.transaction(async (tx) => {
         const found = await takeLink(tx, context.clock, request.body.token)
-        if (!found) throw problem('UNAUTHORIZED', 'This link was used already, or its time is over. Ask for a new one.')
+        if (!found)
+          throw problem(
+            'UNAUTHORIZED',
+            'This link was used already, or its time is over. Ask for a new one; the operator signs in with the admin key.',
+          )
         if (found.email !== null && (await membershipsOf(tx, found.email)).length === 0) {
           throw problem('UNAUTHORIZED', 'You do not belong to an organisation here any more.')
         }
@@ -115,7 +119,7 @@ export function sessionRoutes(app: App, context: Context): void {
         ? (await newestOrganisations(queries, { limit: 100 })).map(({ org_id, name, service_off }) => {
             return { org_id, name, role: 'operator' as const, service_off }
           })
-        : await membershipsOf(queries, email)
+        : (await membershipsOf(queries, email)).map(({ email: _own, ...organisation }) => organisation)
     return answer('Session', {
       kind: email === null ? 'operator' : 'person',
       email,

@@ -13,7 +13,7 @@ import { mailRecord } from './verification-routes.ts'
 
 const JobParams = Type.Object({
   queue: Type.String({ pattern: '^[a-z][a-z0-9-]{0,99}$' }),
-  job_id: Type.String({ pattern: '^[0-9a-f-]{36}$' }),
+  job_id: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
 })
 const JobsQuery = Type.Object({
   ...PageQuery.properties,

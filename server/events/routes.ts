@@ -15,7 +15,7 @@ import {
   type StoredEvent,
 } from './reading.ts'
 import { AckBody, AckData, EventRecord, EventsQuery } from './schema.ts'
-import type { EventType } from './types.ts'
+import { type EventType, eventTypes } from './types.ts'
 
 const tags = ['Events']
 
@@ -43,7 +43,7 @@ export function eventRoutes(app: App, context: Context): void {
       const list = `events ${caller.orgId} ${caller.mode} ${types ?? ''} ${acknowledged} ${after ?? ''}`
       const position = readCursor<EventPosition>(vault, list, cursor) ?? (await positionOf(caller, after))
       const filter: EventFilter = {
-        types: types?.split(',') as EventType[] | undefined,
+        types: types === undefined ? undefined : readTypes(types),
         acknowledged,
         after: position,
         limit: limit + 1,
@@ -135,6 +135,14 @@ export function eventRoutes(app: App, context: Context): void {
       gone.abort()
     }
   }
+}
+
+function readTypes(list: string): EventType[] {
+  const names = list.split(',')
+  const unknown = names.filter((name) => !(eventTypes as readonly string[]).includes(name))
+  if (unknown.length === 0) return names as EventType[]
+  const message = `there is no type ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; there are ${eventTypes.join(', ')}`
+  throw invalid([{ path: 'query.types', message }])
 }
 
 function eventRecord(event: StoredEvent, state: { attempts: number; last_error: string | null } | undefined) {

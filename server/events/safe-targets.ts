@@ -65,6 +65,7 @@ function refuseForm(text: string, url: URL | null, mode: Mode): string | undefin
   if (mode === 'live' && url.protocol !== 'https:') return 'must be https: LIVE events are not sent in the clear'
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'must not hold a user name or a password'
   if (text.includes('#')) return 'must not hold a fragment'
+  if (url.port === '0') return 'must not use port 0'
   if (otherProtocols.has(Number(url.port))) return `must not use port ${url.port}, which belongs to another protocol`
   return undefined
 }

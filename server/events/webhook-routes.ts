@@ -1,6 +1,6 @@
 import { perform } from '../access/idempotency.ts'
 import type { Mode } from '../access/keys.ts'
-import { isLoopback } from '../config.ts'
+import { isForThisMachine } from '../config.ts'
 import type { Context } from '../context.ts'
 import { listOf, success } from '../platform/answers.ts'
 import { readCursor, writeCursor } from '../platform/cursor.ts'
@@ -306,7 +306,7 @@ export function webhookRoutes(app: App, context: Context): void {
 }
 
 async function refusal({ config }: Context, url: string, mode: Mode) {
-  const rules = { allow: config.webhookAllow, onLoopback: isLoopback(config.host) }
+  const rules = { allow: config.webhookAllow, onLoopback: isForThisMachine(config) }
   const message = await refuseUrl(url, mode, rules)
   return message === undefined ? undefined : invalid([{ path: 'url', message }])
 }

@@ -165,11 +165,11 @@ test('workflows', async (t) => {
       const both = round % 2 ? [make(), archive()] : [archive(), make()]
       const results = (await Promise.allSettled<object>(both)).map(({ status }) => status)
       assert.deepEqual([...results].sort(), ['fulfilled', 'rejected'])
-      outcomes.add(results.join())
+      outcomes.add(results[round % 2 ? 0 : 1]!) // what came of the mandate
       const { mandates, status } = (await get(`/workflows/${workflow_id}`)).body.data
       assert.deepEqual([mandates, status], status === 'archived' ? [0, 'archived'] : [1, 'active'])
     }
-    assert.equal(outcomes.size, 2, 'both orders were seen')
+    assert.equal(outcomes.size, 2, 'each of the two was the first at times')
   })
 
   await t.test('a key without the scope is refused', async () => {

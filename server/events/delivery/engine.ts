@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Counter, Gauge } from 'prom-client'
-import { isLoopback } from '../../config.ts'
+import { isForThisMachine } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { SECOND } from '../../platform/clock.ts'
 import type { Metrics } from '../../platform/metrics.ts'
@@ -57,7 +57,7 @@ export function startDelivery(options: DeliveryOptions): Running {
   const tools: EndpointTools = {
     ...options,
     recorder,
-    rules: { allow: config.webhookAllow, onLoopback: isLoopback(config.host) },
+    rules: { allow: config.webhookAllow, onLoopback: isForThisMachine(config) },
     resolve: options.resolve ?? resolveName,
     timeout: options.timeout ?? TIMEOUT,
     observe: ({ error }) => figures.attempts.inc({ outcome: error === null ? 'delivered' : 'failed' }),

@@ -23,7 +23,7 @@ export default function Start() {
     ['Mandates ready', data?.mandates.ready, '/mandates', 'jobs whose questions are written'],
     ['Campaigns running', data?.campaigns.running, '/campaigns', 'candidates are being contacted'],
     ['Candidates waiting', data?.candidates.pending, '/results?status=pending', 'have not finished yet'],
-    ['Results', data?.candidates.completed, '/results?status=completed', 'candidates who finished'],
+    ['Completed', data?.candidates.completed, '/results?status=completed', 'candidates who finished'],
     ['Credits', data?.credits, '/campaigns', 'one is spent a candidate'],
   ]
   return (
@@ -31,9 +31,12 @@ export default function Start() {
       <div class="page-head">
         <h1>{place.org.name}</h1>
         {place.may('recruiter') && (
-          <Link class="button primary" to={place.go('/campaigns/new')}>
-            New campaign
-          </Link>
+          <span class="row">
+            {place.mode === 'test' && <Link to={place.go('/first-campaign')}>Run a first campaign</Link>}
+            <Link class="button primary" to={place.go('/campaigns/new')}>
+              New campaign
+            </Link>
+          </span>
         )}
       </div>
       {data && data.mandates.failed > 0 && (
