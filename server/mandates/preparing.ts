@@ -146,6 +146,7 @@ export function openPreparer(options: PreparingOptions): Preparer {
   async function write(claimed: Claimed): Promise<Written | { error: unknown }> {
     const { mandate, languages } = claimed
     try {
+      stopping.signal.throwIfAborted() // it may have been claimed at the very moment
       await takeUpSkills(catalogue, mandate)
       const { mandate_id: mandateId, flow_version: flowVersion, body } = mandate
       const result = await flows.write({ mandateId, flowVersion, body, languages, signal: stopping.signal })
