@@ -6,7 +6,7 @@ import { deploy } from '../test/server.ts'
 test('channels are set, listed without secrets and removed', async (t) => {
   const { cli, json, serve } = await deploy(t)
   const server = await serve()
-  const [org] = await json('org', 'list')
+  const org = await json('org', 'create', '--name', 'Acme')
   const set = (channel: string, data: object) =>
     cli('--json', 'channels', 'set', '--org', org.org_id, '--channel', channel, '--data', JSON.stringify(data))
   const made = await set('whatsapp', { ...WHATSAPP, per_second: 2.5 })
