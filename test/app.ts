@@ -18,7 +18,7 @@ import type { WorkflowInput } from '../server/workflows/schema.ts'
 import { type CreatedVia, createWorkflow, type Workflow } from '../server/workflows/workflows.ts'
 import { type Call, callPartner } from './call.ts'
 import { TestClock } from './clock.ts'
-import { administer, databaseUrl, TEMPLATE } from './cluster.ts'
+import { administer, databaseUrl, dropDatabase, TEMPLATE } from './cluster.ts'
 
 export const ADMIN_KEY = 'admin-key-of-the-tests-000'
 
@@ -175,7 +175,7 @@ export async function cloneDatabase(): Promise<{ url: string; drop(): Promise<vo
   const url = postgresUrl()
   const name = `test_${randomBytes(8).toString('hex')}`
   await administer(url, `create database ${name} template ${TEMPLATE}`)
-  return { url: databaseUrl(url, name), drop: () => administer(url, `drop database if exists ${name} with (force)`) }
+  return { url: databaseUrl(url, name), drop: () => dropDatabase(url, name) }
 }
 
 export function postgresUrl(): string {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { loadBuiltIn } from '../server/catalogue/built-in.ts'
 import { systemClock } from '../server/platform/clock.ts'
@@ -11,6 +12,8 @@ import { startEmbeddedPostgres } from '../server/platform/postgres/embedded.ts'
 import { installQueue } from '../server/platform/queue.ts'
 
 export const TEMPLATE = 'attestry_template'
+
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 export interface TestCluster {
   /** Of the maintenance database; every test file clones the template into one of its own. */
@@ -59,5 +62,17 @@ export async function administer(url: string, ...statements: string[]): Promise<
     for (const statement of statements) await client.query(statement)
   } finally {
     await client.end()
+  }
+}
+
+/** A database with whoever is still in it. An autovacuum worker in it may be ended by a superuser alone: we wait for it. */
+export async function dropDatabase(url: string, name: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await administer(url, `drop database if exists ${name} with (force)`)
+    } catch (error) {
+      if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE || tries === 100) throw error
+      await pause(200)
+    }
   }
 }

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { postgresUrl } from '../../test/app.ts'
-import { administer, databaseUrl } from '../../test/cluster.ts'
+import { administer, databaseUrl, dropDatabase } from '../../test/cluster.ts'
 import { migrate, pendingMigrations, readMigrations } from './migrate.ts'
 import { splitStatements } from './statements.ts'
 
@@ -16,7 +16,7 @@ async function emptyDatabase(t: TestContext) {
   const pools: pg.Pool[] = []
   t.after(async () => {
     await Promise.all(pools.map((pool) => pool.end()))
-    await administer(postgresUrl(), `drop database ${name} with (force)`)
+    await dropDatabase(postgresUrl(), name)
   })
   return () => {
     const pool = new pg.Pool({ connectionString: databaseUrl(postgresUrl(), name), max: 2 })

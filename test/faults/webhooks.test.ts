@@ -85,7 +85,7 @@ test('the database goes away again and again: what was sent is written down late
     await until(() => receiver.received.length > before, 10_000)
     await administer(
       process.env.TEST_POSTGRES_URL!,
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and backend_type = 'client backend'`,
     )
   }
   await until(

@@ -1,0 +1,13 @@
+import type { TestEvent } from 'node:test/reporters'
+
+/** A reporter that writes the files in which a test failed, each once, a line each. */
+export default async function* failedFiles(events: AsyncIterable<TestEvent>) {
+  const seen = new Set<string>()
+  for await (const event of events) {
+    if (event.type !== 'test:fail') continue
+    const file = event.data.file ?? event.data.name
+    if (seen.has(file)) continue
+    seen.add(file)
+    yield `${file}\n`
+  }
+}
