@@ -11,7 +11,7 @@ import { startExternal } from '../test/external.ts'
 // Starts a PostgreSQL for the tests, runs them all (or the files named), and stops it again.
 //   npm test                          everything, on the embedded PostgreSQL
 //   npm test -- server/access         the tests whose path contains this
-//   npm test -- --external            everything, with servers on an external PostgreSQL over TCP, with a password
+//   npm test -- --external            all but the pages, with servers on an external PostgreSQL over TCP, with a password
 const STOPS = ['SIGINT', 'SIGTERM'] as const
 /** More files than this failing are no accident of a busy machine. */
 const MOST_RERUN = 5
@@ -19,7 +19,9 @@ const MOST_RERUN = 5
 const external = process.argv.includes('--external')
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const files = globSync('{server,cli,sdk,test,scripts,web}/**/*.test.ts')
-  .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
+  .filter((file) =>
+    wanted.length === 0 ? !external || !file.startsWith('web/') : wanted.some((part) => file.includes(part)),
+  )
   .sort()
 if (files.length === 0) {
   console.error(`no test file matches ${wanted.join(' ')}`)
