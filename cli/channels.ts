@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
 import { type ChannelName, channelNames } from '../server/channels/channel.ts'
 import { type Account, listAccounts, removeCredentials, saveCredentials } from '../server/channels/credentials.ts'
 import { requireSettings, withoutSecrets } from '../server/channels/settings.ts'
 import type { Queries } from '../server/platform/database.ts'
 import { problem } from '../server/platform/problem.ts'
+import { dataText } from './data-option.ts'
+import { examples } from './examples.ts'
 import { facts, print, table } from './print.ts'
 import { withStore } from './store.ts'
 
@@ -15,7 +16,9 @@ interface Options {
 }
 
 export function channelsCommand(): Command {
-  const channels = new Command('channels').description('how LIVE campaigns of an organisation reach people')
+  const channels = new Command('channels')
+    .description('how LIVE campaigns of an organisation reach people')
+    .addHelpText(...examples('channels set --org ORG_… --channel sms --data @twilio.json', 'channels list'))
 
   channels
     .command('set')
@@ -24,10 +27,12 @@ export function channelsCommand(): Command {
     .requiredOption('--channel <channel>', channelNames.join(', '), channelName)
     .requiredOption(
       '--data <json>',
-      'its settings; - reads them from standard input, which keeps them out of the history',
+      'its settings; @file reads them from a file, - from standard input, which keeps them out of the history',
+      dataText,
     )
+    .addHelpText(...examples('channels set --org ORG_… --channel whatsapp --data @whatsapp.json'))
     .action(async ({ org, channel, data }: Options, command: Command) => {
-      const settings = requireSettings(channel, parsed(data === '-' ? readFileSync(0, 'utf8') : data))
+      const settings = requireSettings(channel, parsed(data))
       const saved = await withStore(async ({ db, vault, clock, config }) => {
         await requireOrganisation(db.queries, org)
         const channelId = await db.transaction((tx) => saveCredentials(tx, vault, clock, org, channel, settings))
@@ -48,6 +53,7 @@ export function channelsCommand(): Command {
     .command('list')
     .description('the channels that are set up, without their secrets')
     .option('--org <org>', 'ORG_…; of all organisations where it is left out')
+    .addHelpText(...examples('channels list --org ORG_…'))
     .action(async ({ org }: Partial<Options>, command: Command) => {
       const all = await withStore(async ({ db, vault, config }) =>
         (await listAccounts(db.queries, vault, org)).map((account) => shown(account, config.publicUrl)),
@@ -73,6 +79,7 @@ export function channelsCommand(): Command {
     .description('forget the credentials; nothing more is sent on the channel')
     .requiredOption('--org <org>', 'ORG_…')
     .requiredOption('--channel <channel>', channelNames.join(', '), channelName)
+    .addHelpText(...examples('channels remove --org ORG_… --channel sms'))
     .action(async ({ org, channel }: Options, command: Command) => {
       const removed = await withStore(({ db }) => db.transaction((tx) => removeCredentials(tx, org, channel)))
       if (!removed) throw problem('NOT_FOUND', `${org} has no ${channel} channel.`)

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { chmod, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
 import { AttestryClient } from '../sdk/index.ts'
 import { deploy } from '../test/server.ts'
+import { until } from '../test/until.ts'
+import { commands } from './commands.ts'
 
 test('an organisation and its keys, from nothing to a signed call and back', async (t) => {
-  const { serve, json, cli, env } = await deploy(t)
+  const { serve, json, cli, env, dataDir } = await deploy(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme Staffing')
   assert.match(org.org_id, /^ORG_[0-9A-HJKMNP-TV-Z]{26}$/)
@@ -26,19 +31,21 @@ test('an organisation and its keys, from nothing to a signed call and back', asy
 
   const call = async (secret = key.secret) =>
     (await new AttestryClient({ baseUrl: server.url, keyId: key.key_id, secret }).request('GET', '/shifts')).status
-  assert.equal(await call(), 200, 'in force at once')
+  /** A change is in force within a second; a busy machine gets a few more. */
+  const answered = (status: number, secret?: string) => until(async () => (await call(secret)) === status, 5000)
+  await answered(200)
 
   const rotated = await json('key', 'rotate', key.key_id)
-  assert.equal(await call(rotated.secret), 200)
+  await answered(200, rotated.secret)
   assert.equal(await call(), 200, 'the old secret too, for now')
   const now = await json('key', 'rotate', key.key_id, '--grace-hours', '0')
-  assert.equal(await call(now.secret), 200)
-  assert.equal(await call(rotated.secret), 401)
+  await answered(200, now.secret)
+  await answered(401, rotated.secret)
 
   await json('service', 'off', '--org', org.org_id)
-  assert.equal(await call(now.secret), 503)
+  await answered(503, now.secret)
   await json('service', 'on', '--org', org.org_id)
-  assert.equal(await call(now.secret), 200)
+  await answered(200, now.secret)
 
   env.ATTESTRY_URL = server.url
   env.ATTESTRY_KEY_ID = key.key_id
@@ -49,9 +56,29 @@ test('an organisation and its keys, from nothing to a signed call and back', asy
   const missing = await cli('request', 'GET', '/nowhere')
   assert.equal(missing.code, 1)
   assert.match(missing.stdout, /NOT_FOUND/)
+  const part = await cli('request', 'GET', '/shifts', '--pick', 'items[0].value')
+  assert.deepEqual(
+    [part.code, part.stdout],
+    [0, `${JSON.parse(asked.stdout.slice(asked.stdout.indexOf('{'))).data.items[0].value}\n`],
+  )
+  const absent = await cli('request', 'GET', '/shifts', '--pick', 'items[0].nome')
+  assert.deepEqual([absent.code, absent.stdout], [1, ''])
+  assert.match(absent.stderr, /data has no items\[0\]\.nome: at nome there is value, label/)
+  const refused = await cli('request', 'GET', '/nowhere', '--pick', 'items')
+  assert.deepEqual([refused.code, refused.stdout], [1, ''])
+  assert.match(refused.stderr, /NOT_FOUND/)
+
+  const path = join(dataDir, 'names.json')
+  await writeFile(path, '{"names":["Bricklaying"]}')
+  const lookup = ['request', 'POST', '/skills/lookup', '--pick', 'found[0].skill_id', '--data']
+  const main = fileURLToPath(new URL('main.ts', import.meta.url))
+  const piped = (input: string) => spawnSync(process.execPath, [main, ...lookup, '-'], { env, input, encoding: 'utf8' })
+  assert.equal((await cli(...lookup, `@${path}`)).stdout, 'sk_1001\n', 'the body from a file')
+  assert.equal(piped('{"names":["Bricklaying"]}').stdout, 'sk_1001\n', 'from standard input')
+  assert.match(piped('no JSON').stderr, /standard input is not JSON/)
 
   await json('key', 'revoke', key.key_id)
-  assert.equal(await call(now.secret), 401)
+  await answered(401, now.secret)
   const listed = await json('key', 'list', '--org', org.org_id)
   assert.equal(listed.length, 1)
   assert.ok(listed[0].revoked_at)
@@ -104,6 +131,10 @@ test('mistakes get a sentence that says what to do, not a stack', async (t) => {
     [['request', 'GET', 'shifts'], /there is no key to sign with|must start with/],
     [['request', 'FETCH', '/shifts'], /Expected GET, POST/],
     [['request', 'POST', '/things', '--data', '{bad'], /Expected JSON/],
+    [['request', 'POST', '/things', '--data', '@nowhere.json'], /There is no file nowhere\.json/],
+    [['request', 'POST', '/things', '--data', '@README.md'], /README\.md does not hold JSON/],
+    [['key', 'limits', 'VFN_LIVE_NOPE', '--class', 'reads', '--per-second', '0'], /a number above 0/],
+    [['key', 'limits', 'VFN_LIVE_NOPE', '--class', 'reads', '--per-second', '0.00001'], /a number above 0/],
   ]
   for (const [args, expected] of cases) {
     const { code, stderr } = await cli(...args)
@@ -122,6 +153,19 @@ test('help teaches', async (t) => {
   assert.match((await cli('key', 'create', '--help')).stdout, /skills:read/)
 })
 
+test('the help of every command ends with an example', async () => {
+  const shown: string[] = []
+  const examine = (command: Command, path: string) => {
+    const help: string[] = []
+    command.configureOutput({ writeOut: (text) => void help.push(text) }).outputHelp()
+    assert.match(help.join(''), new RegExp(`\\n {2}\\$ npx attestry ${path}\\b.*`), `attestry ${path} --help`)
+    shown.push(path)
+    for (const inner of command.commands) examine(inner, `${path} ${inner.name()}`)
+  }
+  for (const [name, load] of Object.entries(commands)) examine(await load(), name)
+  assert.ok(shown.length > 40, shown.join(', '))
+})
+
 test('limits of a key: shown, changed by single numbers, reset', async (t) => {
   const { json, cli } = await deploy(t)
   const org = await json('org', 'create', '--name', 'Acme')
@@ -130,6 +174,8 @@ test('limits of a key: shown, changed by single numbers, reset', async (t) => {
   assert.deepEqual(before.limits.classes.mandateWrites, { per_second: 1, burst: 2, per_minute: 30, per_day: 2000 })
   const raised = await json('key', 'limits', key_id, '--class', 'mandateWrites', '--per-minute', '500')
   assert.deepEqual(raised.limits.classes.mandateWrites, { per_second: 1, burst: 2, per_minute: 500, per_day: 2000 })
+  const slow = await json('key', 'limits', key_id, '--class', 'skillRequests', '--per-second', '0.05')
+  assert.equal(slow.limits.classes.skillRequests.per_second, 0.05)
   const people = await json('key', 'limits', key_id, '--people-per-day', '20000')
   assert.equal(people.limits.people_per_day, 20_000)
   assert.equal(people.limits.classes.mandateWrites.per_minute, 500)
@@ -156,7 +202,7 @@ test('the profile file must be private', async (t) => {
 })
 
 test('the master key is exchanged while a server runs; the next start takes the new one', async (t) => {
-  const { serve, json, env, external } = await deploy(t)
+  const { serve, json, cli, env, external } = await deploy(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme')
   const key = await json('key', 'create', '--org', org.org_id, '--mode', 'live')
@@ -167,10 +213,13 @@ test('the master key is exchanged while a server runs; the next start takes the 
   await server.stop()
   if (external) {
     env.MASTER_KEY = rotated.master_key
-    await json('master-key', 'finish')
+    assert.equal((await json('master-key', 'finish')).forgotten, 1)
   }
   const again = await serve()
   assert.equal(await call(again.url), 200)
+  const idle = await cli('master-key', 'finish')
+  assert.equal(idle.code, 0, idle.stderr)
+  assert.match(idle.stdout, /^There is nothing to finish/)
 })
 
 test('doctor checks what there is', async (t) => {

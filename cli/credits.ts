@@ -3,6 +3,7 @@ import type { Mode } from '../server/access/keys.ts'
 import { balanceOf, grantCredits } from '../server/campaigns/credits.ts'
 import { problem } from '../server/platform/problem.ts'
 import { noteCommand } from './audit.ts'
+import { examples } from './examples.ts'
 import { mode, wholeNumber } from './options.ts'
 import { print } from './print.ts'
 import { withStore } from './store.ts'
@@ -14,7 +15,9 @@ interface Options {
 }
 
 export function creditsCommand(): Command {
-  const credits = new Command('credits').description('credits: one is spent for each candidate enrolled')
+  const credits = new Command('credits')
+    .description('credits: one is spent for each candidate enrolled')
+    .addHelpText(...examples('credits grant --org ORG_… --mode live --amount 1000'))
 
   credits
     .command('grant')
@@ -22,6 +25,7 @@ export function creditsCommand(): Command {
     .requiredOption('--org <org>', 'ORG_…')
     .requiredOption('--mode <mode>', 'test or live', mode)
     .requiredOption('--amount <n>', 'how many', wholeNumber(1, 1_000_000_000))
+    .addHelpText(...examples('credits grant --org ORG_… --mode live --amount 1000'))
     .action(async ({ org, mode, amount }: Options, command: Command) => {
       const balance = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
@@ -42,6 +46,7 @@ export function creditsCommand(): Command {
     .description('how many are left')
     .requiredOption('--org <org>', 'ORG_…')
     .requiredOption('--mode <mode>', 'test or live', mode)
+    .addHelpText(...examples('credits show --org ORG_… --mode live'))
     .action(async ({ org, mode }: Options, command: Command) => {
       const balance = await withStore(async ({ db }) => {
         const known = await db.queries

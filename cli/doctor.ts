@@ -6,6 +6,7 @@ import { systemClock } from '../server/platform/clock.ts'
 import { createLog } from '../server/platform/log.ts'
 import { unsharedApis } from '../server/platform/processes.ts'
 import { openStore } from '../server/store.ts'
+import { examples } from './examples.ts'
 import { print } from './print.ts'
 import { reachable } from './reachable.ts'
 
@@ -20,6 +21,7 @@ const marks = { ok: '✓', warning: '!', failed: '✗' }
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('check the configuration, the database, mail and AI')
+    .addHelpText(...examples('doctor', 'doctor --json'))
     .action(async (_options: object, command: Command) => {
       const findings: Finding[] = []
       const add = (check: string, state: Finding['state'], message: string) => findings.push({ check, state, message })

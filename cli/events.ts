@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { examples } from './examples.ts'
 import { wholeNumber } from './options.ts'
 import { openPartner } from './partner-call.ts'
 import { print, table } from './print.ts'
@@ -24,9 +25,9 @@ interface ReplayOptions {
 }
 
 export function eventsCommand(): Command {
-  const events = new Command('events').description(
-    'what partners are told of; calls are signed as for "attestry request"',
-  )
+  const events = new Command('events')
+    .description('what partners are told of; calls are signed as for "attestry request"')
+    .addHelpText(...examples('events list', 'events replay --webhook WH_… EV_…'))
 
   events
     .command('list')
@@ -36,6 +37,7 @@ export function eventsCommand(): Command {
     )
     .option('--types <list>', 'only these types, separated by commas')
     .option('--limit <n>', 'how many', wholeNumber(1, 100), 25)
+    .addHelpText(...examples('events list --acknowledged all --types result.completed,result.failed'))
     .action(async (options: { acknowledged: string; types?: string; limit: number }, command: Command) => {
       const call = await openPartner()
       const query = new URLSearchParams({
@@ -69,6 +71,12 @@ export function eventsCommand(): Command {
     .option('--from <time>', 'everything since, ISO 8601', time)
     .option('--to <time>', 'everything before, ISO 8601', time)
     .option('--only-failed', 'leave out what the endpoint has acknowledged')
+    .addHelpText(
+      ...examples(
+        'events replay --webhook WH_… EV_… EV_…',
+        'events replay --webhook WH_… --from 2026-03-01T00:00:00Z --only-failed',
+      ),
+    )
     .action(async (ids: string[], { webhook, from, to, onlyFailed }: ReplayOptions, command: Command) => {
       const call = await openPartner()
       const body =

@@ -4,7 +4,8 @@ import { type Mode, ownerOfKey } from '../server/access/keys.ts'
 import { BUCKET_NAMES, type BucketName, type KeyLimits, type Rates } from '../server/access/limits/table.ts'
 import { problem } from '../server/platform/problem.ts'
 import { noteCommand } from './audit.ts'
-import { wholeNumber } from './options.ts'
+import { examples } from './examples.ts'
+import { rate, wholeNumber } from './options.ts'
 import { print, table } from './print.ts'
 import { withStore } from './store.ts'
 
@@ -30,12 +31,20 @@ export function limitsCommand(): Command {
         'the bucket to change: key is the whole key, recruiter each x-on-behalf-of',
       ).choices(BUCKET_NAMES),
     )
-    .option('--per-second <n>', 'calls a second, in the long run', wholeNumber(1, MOST))
+    .option('--per-second <n>', 'calls a second, in the long run; 0.2 is one in 5 seconds', rate(MOST))
     .option('--burst <n>', 'calls at once', wholeNumber(1, MOST))
     .option('--per-minute <n>', 'calls a clock minute', wholeNumber(1, MOST))
     .option('--per-day <n>', 'calls a day, until midnight IST', wholeNumber(1, MOST))
     .option('--people-per-day <n>', 'different people that may be contacted a day', wholeNumber(1, MOST))
     .option('--reset', 'back to the published table')
+    .addHelpText(
+      ...examples(
+        'key limits VFN_LIVE_…',
+        'key limits VFN_LIVE_… --class skillsMatch --per-second 0.5 --burst 10',
+        'key limits VFN_LIVE_… --people-per-day 5000',
+        'key limits VFN_LIVE_… --reset',
+      ),
+    )
     .action(async (keyId: string, options: Options, command: Command) => {
       const change = readChange(options)
       const found = await withStore(({ db, clock }) =>

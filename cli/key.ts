@@ -2,18 +2,19 @@ import { Command, Option } from 'commander'
 import {
   createPartnerKey,
   createSessionKey,
+  GRACE_HOURS,
   type KeyKind,
-  type KeySummary,
   listKeys,
   type Mode,
   ownerOfKey,
   revokeKey,
   rotateKey,
+  statusOf,
 } from '../server/access/keys.ts'
 import { type Scope, scopes } from '../server/access/scopes.ts'
-import { HOUR } from '../server/platform/clock.ts'
 import { problem } from '../server/platform/problem.ts'
 import { noteCommand } from './audit.ts'
+import { examples } from './examples.ts'
 import { limitsCommand } from './key-limits.ts'
 import { futureTime, mode, scopeList, wholeNumber } from './options.ts'
 import { facts, print, table } from './print.ts'
@@ -28,7 +29,9 @@ interface CreateOptions {
 }
 
 export function keyCommand(): Command {
-  const key = new Command('key').description('keys: who may call, for which organisation, with which scopes')
+  const key = new Command('key')
+    .description('keys: who may call, for which organisation, with which scopes')
+    .addHelpText(...examples('key create --org ORG_… --mode test', 'key list --org ORG_…'))
 
   key
     .command('create')
@@ -42,23 +45,33 @@ export function keyCommand(): Command {
     )
     .option('--scopes <list>', `comma-separated, or all (default: all); there are ${scopes.join(', ')}`, scopeList)
     .option('--expires <time>', 'ISO 8601; without it the key is valid until revoked', futureTime)
+    .addHelpText(
+      ...examples(
+        'key create --org ORG_… --mode test',
+        'key create --org ORG_… --mode live --scopes mandates:read,results:read --expires 2030-01-31T00:00:00Z',
+        'key create --org ORG_… --mode test --kind session',
+      ),
+    )
     .action(createKey)
 
   key
     .command('list')
     .description('the keys of an organisation')
     .requiredOption('--org <org>', 'the organisation, ORG_…')
+    .addHelpText(...examples('key list --org ORG_…'))
     .action(async (options: { org: string }, command: Command) => {
       const keys = await withStore(({ db }) => listKeys(db.queries, options.org))
       print(command, keys, () =>
         table(
-          ['KEY', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'CREATED'],
+          ['KEY', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'EXPIRES', 'OLD SECRET UNTIL', 'CREATED'],
           keys.map((row) => [
             row.key_id,
             row.kind,
             row.mode,
-            statusOf(row),
+            statusOf(row, Date.now()),
             row.kind === 'partner' ? shortScopes(row.scopes) : '-',
+            row.expires_at ?? 'never',
+            stillValid(row.previous_secret_until) ?? '-',
             row.created_at,
           ]),
           `${options.org} has no keys yet. Make one: npx attestry key create --org ${options.org} --mode test`,
@@ -70,6 +83,7 @@ export function keyCommand(): Command {
     .command('revoke')
     .description('end a key, in force within a second in every process')
     .argument('<key>', 'VFN_… or VSK_…')
+    .addHelpText(...examples('key revoke VFN_LIVE_…'))
     .action(async (id: string, _options: object, command: Command) => {
       const revoked = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
@@ -93,11 +107,17 @@ export function keyCommand(): Command {
     .command('rotate')
     .description('give a partner key a new secret; the old one stays valid for a while')
     .argument('<key>', 'VFN_…')
-    .option('--grace-hours <hours>', 'how long the old secret stays valid', wholeNumber(0, 720), 24)
+    .option(
+      '--grace-hours <hours>',
+      'how long the old secret stays valid',
+      wholeNumber(0, GRACE_HOURS.most),
+      GRACE_HOURS.usual,
+    )
+    .addHelpText(...examples('key rotate VFN_LIVE_… --grace-hours 48'))
     .action(async (id: string, options: { graceHours: number }, command: Command) => {
       const rotated = await withStore(({ db, vault, clock }) =>
         db.transaction(async (tx) => {
-          const done = await rotateKey(tx, vault, clock, id, options.graceHours * HOUR)
+          const done = await rotateKey(tx, vault, clock, id, options.graceHours)
           await noteCommand(tx, clock, { ...(await ownerOfKey(tx, id)), action: 'key.rotate', subject: id })
           return done
         }),
@@ -156,10 +176,8 @@ async function createKey(options: CreateOptions, command: Command) {
   )
 }
 
-function statusOf(key: KeySummary) {
-  if (key.revoked_at) return 'revoked'
-  if (key.expires_at && key.expires_at.getTime() <= Date.now()) return 'expired'
-  return 'active'
+function stillValid(until: Date | null): Date | undefined {
+  return until && until.getTime() > Date.now() ? until : undefined
 }
 
 function shortScopes(list: string[]) {

@@ -4,6 +4,7 @@ import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'
 import { request } from 'undici'
 import { signWebhook } from '../sdk/index.ts'
+import { examples } from './examples.ts'
 import { openPartner, type PartnerCall, Unavailable } from './partner-call.ts'
 
 interface Options {
@@ -36,6 +37,7 @@ Starts with the events that nobody has acknowledged and goes on until Ctrl-C. Wh
 tried again; what the address refuses is shown, stays unacknowledged and is passed over until the next time you listen.
 The key is found as for "attestry request".`,
     )
+    .addHelpText(...examples('listen --forward-to http://localhost:3000/webhooks --ack --types result.completed'))
     .action(async (options: Options) => {
       const call = await openPartner()
       const secret = options.secret ?? `whsec_${randomBytes(24).toString('base64')}`

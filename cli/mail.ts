@@ -1,18 +1,20 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { getMail, listMails } from '../server/mail/mail.ts'
+import { examples } from './examples.ts'
 import { facts, print, table } from './print.ts'
 import { withStore } from './store.ts'
 
 export function mailCommand(): Command {
-  const mail = new Command('mail').description(
-    'mails that were asked for; without SMTP_URL they are kept to be read here',
-  )
+  const mail = new Command('mail')
+    .description('mails that were asked for; without SMTP_URL they are kept to be read here')
+    .addHelpText(...examples('mail list', 'mail show ML_…'))
 
   mail
     .command('list')
     .description('newest first')
     .option('--about <id>', 'only mails about this, such as a verification SV_…')
     .option('--limit <n>', 'how many', upTo(1000), 25)
+    .addHelpText(...examples('mail list --about SV_…'))
     .action(async ({ about, limit }: { about?: string; limit: number }, command: Command) => {
       const found = await withStore(({ db }) =>
         listMails(db.queries, { limit, ...(about ? { subjectId: about } : {}) }),
@@ -38,6 +40,7 @@ export function mailCommand(): Command {
     .command('show')
     .description('one mail as its reader sees it; its links let in whoever opens them')
     .argument('<mail>', 'ML_…')
+    .addHelpText(...examples('mail show ML_…'))
     .action(async (id: string, _options: object, command: Command) => {
       const found = await withStore(({ db, vault }) => getMail(db.queries, vault, id))
       print(

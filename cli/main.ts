@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import about from '../package.json' with { type: 'json' }
 import { ConfigError } from '../server/config.ts'
 import { Problem } from '../server/platform/problem.ts'
+import { commands } from './commands.ts'
 import { withDetails } from './print.ts'
 
 const program = new Command('attestry')
@@ -21,26 +22,6 @@ To begin with:
   $ npx attestry key create --org ORG_… --mode test
   $ npx attestry request GET /shifts`,
   )
-
-/** In the order of the help. A command's code is loaded when it is asked for; for the help, that of all. */
-const commands: Record<string, () => Promise<Command>> = {
-  serve: async () => (await import('./serve.ts')).serveCommand(),
-  migrate: async () => (await import('./migrate.ts')).migrateCommand(),
-  org: async () => (await import('./org.ts')).orgCommand(),
-  key: async () => (await import('./key.ts')).keyCommand(),
-  member: async () => (await import('./member.ts')).memberCommand(),
-  credits: async () => (await import('./credits.ts')).creditsCommand(),
-  channels: async () => (await import('./channels.ts')).channelsCommand(),
-  service: async () => (await import('./service.ts')).serviceCommand(),
-  skills: async () => (await import('./skills.ts')).skillsCommand(),
-  playground: async () => (await import('./playground.ts')).playgroundCommand(),
-  request: async () => (await import('./request.ts')).requestCommand(),
-  listen: async () => (await import('./listen.ts')).listenCommand(),
-  events: async () => (await import('./events.ts')).eventsCommand(),
-  mail: async () => (await import('./mail.ts')).mailCommand(),
-  'master-key': async () => (await import('./master-key.ts')).masterKeyCommand(),
-  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
-}
 
 const asked = process.argv.slice(2).find((argument) => Object.hasOwn(commands, argument))
 for (const load of asked ? [commands[asked]!] : Object.values(commands)) program.addCommand(await load())

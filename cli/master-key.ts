@@ -2,15 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
 import { replaceMasterKey } from '../server/platform/home.ts'
 import { addMasterKey, keepOnlyMasterKey } from '../server/platform/vault.ts'
+import { examples } from './examples.ts'
 import { print } from './print.ts'
 import { withStore } from './store.ts'
 
 export function masterKeyCommand(): Command {
-  const masterKey = new Command('master-key').description('the key that encrypts all secrets at rest')
+  const masterKey = new Command('master-key')
+    .description('the key that encrypts all secrets at rest')
+    .addHelpText(...examples('master-key rotate', 'master-key finish'))
 
   masterKey
     .command('rotate')
     .description('exchange it; servers that run go on undisturbed, and their next start takes the new one')
+    .addHelpText(...examples('master-key rotate'))
     .action(async (_options: object, command: Command) => {
       const next = randomBytes(32)
       const kept = await withStore(async ({ config, db, clock, masterKey: current }) => {
@@ -41,9 +45,16 @@ export function masterKeyCommand(): Command {
   masterKey
     .command('finish')
     .description('after a rotation: forget every master key but the one in MASTER_KEY')
+    .addHelpText(...examples('master-key finish'))
     .action(async (_options: object, command: Command) => {
-      await withStore(({ db, masterKey: current }) => db.transaction((tx) => keepOnlyMasterKey(tx, current)))
-      print(command, { finished: true }, () => 'Only the current master key opens the secrets now.')
+      const forgotten = await withStore(({ db, masterKey: current }) =>
+        db.transaction((tx) => keepOnlyMasterKey(tx, current)),
+      )
+      print(command, { finished: true, forgotten }, () =>
+        forgotten > 0
+          ? 'Only the current master key opens the secrets now.'
+          : 'There is nothing to finish: no rotation is under way, and the current master key alone opens the secrets.',
+      )
     })
   return masterKey
 }

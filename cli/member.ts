@@ -11,6 +11,7 @@ import {
 import { type MemberRole, memberRoles } from '../server/console/roles.ts'
 import { problem } from '../server/platform/problem.ts'
 import { noteCommand } from './audit.ts'
+import { examples } from './examples.ts'
 import { print, table } from './print.ts'
 import { withStore } from './store.ts'
 
@@ -23,7 +24,9 @@ interface MemberOptions {
 const MOST_LISTED = 1000
 
 export function memberCommand(): Command {
-  const member = new Command('member').description('people who may sign in to the console, for an organisation')
+  const member = new Command('member')
+    .description('people who may sign in to the console, for an organisation')
+    .addHelpText(...examples('member add --org ORG_… --email asha@example.com --role owner'))
 
   member
     .command('add')
@@ -31,6 +34,7 @@ export function memberCommand(): Command {
     .requiredOption('--org <org>', 'the organisation, ORG_…')
     .requiredOption('--email <mail>', 'their mail address', mailAddress)
     .addOption(new Option('--role <role>', 'what they may do').choices([...memberRoles]).makeOptionMandatory())
+    .addHelpText(...examples('member add --org ORG_… --email asha@example.com --role owner'))
     .action(async ({ org, email, role }: MemberOptions, command: Command) => {
       const made = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
@@ -51,6 +55,7 @@ export function memberCommand(): Command {
     .command('list')
     .description('the people of an organisation, newest first')
     .requiredOption('--org <org>', 'the organisation, ORG_…')
+    .addHelpText(...examples('member list --org ORG_…'))
     .action(async ({ org }: MemberOptions, command: Command) => {
       const found = await withStore(async ({ db }) => {
         await getOrganisation(db.queries, org)
@@ -70,6 +75,7 @@ export function memberCommand(): Command {
     .description('let somebody in no longer; in force at once, wherever they are signed in')
     .requiredOption('--org <org>', 'the organisation, ORG_…')
     .requiredOption('--email <mail>', 'their mail address', mailAddress)
+    .addHelpText(...examples('member remove --org ORG_… --email asha@example.com'))
     .action(async ({ org, email }: MemberOptions, command: Command) => {
       const removed = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {

@@ -32,6 +32,18 @@ export function futureTime(text: string): Date {
   return time
 }
 
+/** Up to four decimals: the rate limits count in ten-thousandths. */
+export function rate(most: number) {
+  return (text: string): number => {
+    const number = /^\d{1,12}(\.\d{1,4})?$/.test(text) ? Number(text) : Number.NaN
+    if (!(number > 0 && number <= most))
+      throw new InvalidArgumentError(
+        `Expected a number above 0 and up to ${most}, such as 5 or 0.2 (one in 5 seconds).`,
+      )
+    return number
+  }
+}
+
 export function wholeNumber(least: number, most: number) {
   return (text: string): number => {
     const number = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN

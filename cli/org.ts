@@ -1,17 +1,21 @@
 import { Command } from 'commander'
 import { createOrganisation, listOrganisations } from '../server/access/organisations.ts'
 import { noteCommand } from './audit.ts'
+import { examples } from './examples.ts'
 import { name } from './options.ts'
 import { facts, print, table } from './print.ts'
 import { withStore } from './store.ts'
 
 export function orgCommand(): Command {
-  const org = new Command('org').description('organisations: each owns its keys, mandates, campaigns and results')
+  const org = new Command('org')
+    .description('organisations: each owns its keys, mandates, campaigns and results')
+    .addHelpText(...examples('org create --name "Acme Staffing"', 'org list'))
 
   org
     .command('create')
     .description('make an organisation')
     .requiredOption('--name <name>', 'what people call it', name)
+    .addHelpText(...examples('org create --name "Acme Staffing"'))
     .action(async (options: { name: string }, command: Command) => {
       const made = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
@@ -35,6 +39,7 @@ export function orgCommand(): Command {
   org
     .command('list')
     .description('all organisations, oldest first')
+    .addHelpText(...examples('org list --json'))
     .action(async (_options: object, command: Command) => {
       const all = await withStore(({ db }) => listOrganisations(db.queries))
       print(command, all, () =>

@@ -13,6 +13,8 @@ import { compileRequestValidator, invalid } from '../server/platform/validation.
 import { WorkflowInput } from '../server/workflows/schema.ts'
 import { createWorkflow, workflowRecords } from '../server/workflows/workflows.ts'
 import { noteCommand } from './audit.ts'
+import { DATA_SOURCES, dataText } from './data-option.ts'
+import { examples } from './examples.ts'
 import { mode } from './options.ts'
 import { print } from './print.ts'
 import { type CliStore, withStore } from './store.ts'
@@ -25,9 +27,9 @@ interface PlaygroundOptions {
 
 /** What the console's playground makes: readable through the partner API, not changeable. */
 export function playgroundCommand(): Command {
-  const playground = new Command('playground').description(
-    "make what the console's playground makes: partners can read it, but not change it",
-  )
+  const playground = new Command('playground')
+    .description("make what the console's playground makes: partners can read it, but not change it")
+    .addHelpText(...examples(`playground workflow --org ORG_… --mode test --data '{"name":"Trial"}'`))
 
   define('workflow', 'a workflow', async (tx, scope, { clock }, data) => {
     const made = await createWorkflow(tx, scope, clock, read(WorkflowInput, data), 'playground')
@@ -60,7 +62,8 @@ export function playgroundCommand(): Command {
       .description(description)
       .requiredOption('--org <org>', 'the organisation, ORG_…')
       .requiredOption('--mode <mode>', 'test or live', mode)
-      .requiredOption('--data <json>', 'the body, as the partner API takes it')
+      .requiredOption('--data <json>', `the body, as the partner API takes it; ${DATA_SOURCES}`, dataText)
+      .addHelpText(...examples(`playground ${noun} --org ORG_… --mode test --data @${noun}.json`))
       .action(async (options: PlaygroundOptions, command: Command) => {
         const { record, id } = await withStore((store) =>
           store.db.transaction(async (tx) => {

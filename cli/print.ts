@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { visible } from '../server/platform/visible.ts'
 
 export type Cell = string | number | boolean | Date | null | undefined | string[]
 
@@ -33,7 +34,7 @@ function shown(cell: Cell): string {
   if (cell instanceof Date) return cell.toISOString()
   if (Array.isArray(cell)) return cell.join(',')
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no'
-  return String(cell)
+  return visible(String(cell)) // partners write some of it: nothing may command the terminal
 }
 
 /** A refusal and the places it is about, a line each; a single one that the sentence tells already is not told twice. */

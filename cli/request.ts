@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { AttestryClient } from '../sdk/index.ts'
+import { DATA_SOURCES, jsonData } from './data-option.ts'
 import { readProfile, saveProfile } from './profile.ts'
 
 interface Options {
@@ -7,6 +8,7 @@ interface Options {
   onBehalfOf?: string
   idempotencyKey?: string
   include?: boolean
+  pick?: string
   save?: boolean
 }
 
@@ -15,10 +17,14 @@ export function requestCommand(): Command {
     .description('make a signed call to the partner API and print the answer')
     .argument('<method>', 'GET, POST, PUT or DELETE', method)
     .argument('<path>', 'such as /skills/search?q=welding; the base path is added')
-    .option('--data <json>', 'the body', json)
+    .option('--data <json>', `the body; ${DATA_SOURCES}`, jsonData)
     .option('--on-behalf-of <recruiter>', 'the recruiter for whom the call is made')
     .option('--idempotency-key <key>', 'so that a retry does nothing twice')
     .option('-i, --include', 'print the status and the headers too')
+    .option(
+      '--pick <path>',
+      'print only this part of "data", such as workflow_id or items[0].name: for shell variables',
+    )
     .option('--save', 'keep the key of the environment in the profile file')
     .addHelpText(
       'after',
@@ -30,7 +36,10 @@ The key is taken from, in this order:
 
 Examples:
   $ npx attestry request GET /shifts
-  $ npx attestry request GET '/countries' --on-behalf-of asha@example.com -i
+  $ npx attestry request GET /countries --on-behalf-of asha@example.com -i
+  $ npx attestry request POST /workflows --data '{"name":"Site hiring"}'
+  $ npx attestry request POST /mandates --data @mandate.json --idempotency-key job-4711
+  $ WORKFLOW=$(npx attestry request POST /workflows --data '{"name":"Site hiring"}' --pick workflow_id)
 
 The exit code is 0 for a 2xx answer and 1 for any other.`,
     )
@@ -55,9 +64,32 @@ The exit code is 0 for a 2xx answer and 1 for any other.`,
         for (const [name, value] of answer.headers) console.log(`${name}: ${value}`)
         console.log()
       }
-      console.log(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body, null, 2))
-      if (answer.status < 200 || answer.status > 299) process.exitCode = 1
+      const fine = answer.status >= 200 && answer.status <= 299
+      if (options.pick === undefined) console.log(shown(answer.body))
+      else if (fine) console.log(shown(pick(answer.body, options.pick)))
+      else console.error(shown(answer.body)) // a variable that is assigned to stays empty, and the reason is seen
+      if (!fine) process.exitCode = 1
     })
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}
+
+/** The part of an answer's data that a path such as `items[0].name` names. */
+function pick(body: unknown, path: string): unknown {
+  let found: unknown = (body as { data?: unknown } | undefined)?.data
+  for (const step of path.split(/[.[\]]+/).filter((part) => part !== '')) {
+    const within = typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : {}
+    if (!Object.hasOwn(within, step)) {
+      const names = Object.keys(within)
+      throw new Error(
+        `data has no ${path}: at ${step} there ${names.length > 0 ? `is ${names.join(', ')}` : 'is nothing'}`,
+      )
+    }
+    found = within[step]
+  }
+  return found
 }
 
 function method(text: string) {
@@ -65,12 +97,4 @@ function method(text: string) {
   if (!['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'].includes(upper))
     throw new InvalidArgumentError('Expected GET, POST, PUT or DELETE.')
   return upper
-}
-
-function json(text: string) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new InvalidArgumentError('Expected JSON, in quotes: \'{"name":"Welding"}\'')
-  }
 }

@@ -40,6 +40,7 @@ test('a CSV is tried, imported, imported again', async (t) => {
   assert.equal(done.code, 0, done.stderr)
   assert.match(done.stdout, /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nRefused +1\n/)
   assert.match(done.stdout, /skills\.csv:4 +k3 +it has no name/)
+  assert.match(done.stdout, /Mend them and import the file again/)
   assert.match(done.stdout, new RegExp(`at version ${version + 1}; running servers take it up`))
   assert.match(done.stderr, /Writing: \d+ of \d+/)
 
@@ -57,7 +58,7 @@ test('mistakes get a sentence', async (t) => {
     [['--format', 'csv', join(dataDir, 'none.csv')], /none\.csv: there is no such file/],
     [
       ['--format', 'csv', path],
-      /bad\.csv: there is no column id, name, sub_skill; its first line has: id;name;sub_skill/,
+      /bad\.csv: there is no column id, name, sub_skill; its first line has: id;name;sub_skill. .*semicolons: save it with commas/,
     ],
     [['--format', 'xml', path], /Allowed choices are esco, onet, lightcast, csv/],
     [[path], /required option '--format <format>'/],

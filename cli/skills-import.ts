@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import type { FormatName, ImportSummary } from '../server/catalogue/import/import.ts'
 import { noteCommand } from './audit.ts'
+import { examples } from './examples.ts'
 import { facts, print, table } from './print.ts'
 import { showProgress } from './progress.ts'
 import { withStore } from './store.ts'
@@ -22,7 +23,17 @@ export function importCommand(): Command {
     .option('--dry-run', 'tell what would happen and change nothing')
     .addHelpText(
       'after',
-      '\nA CSV file has the columns id, name, description, aliases, sub_skill, master_skill, verifiable.',
+      `
+A CSV file is in UTF-8, separated by commas, and its first line names the columns: id, name, sub_skill, and as wanted
+master_skill, description, aliases (separated by ;) and verifiable (true or false). A row needs a master_skill unless its sub_skill
+is the id of one that exists (ss_101). docs/guides/import-a-taxonomy.md tells more.`,
+    )
+    .addHelpText(
+      ...examples(
+        'skills import --format csv skills.csv --dry-run',
+        'skills import --format csv skills.csv',
+        'skills import --format esco ./ESCO-dataset-en',
+      ),
     )
     .action(async (path: string, { format, dryRun = false }: Options, command: Command) => {
       const { importTaxonomy, readTaxonomy } = await import('../server/catalogue/import/import.ts')
@@ -61,9 +72,12 @@ function describe(summary: ImportSummary, dryRun: boolean, seconds: number): str
     ...(refused.length > SHOWN_REFUSALS
       ? [`… and ${refused.length - SHOWN_REFUSALS} more; --json lists them all`]
       : []),
+    ...(refused.length > 0
+      ? ['', 'Refused rows are left out. Mend them and import the file again: what is there already stays as it is.']
+      : []),
     '',
     dryRun
-      ? `A dry run of ${seconds} s: nothing was changed.`
+      ? `A dry run of ${seconds} s: nothing was changed. Without --dry-run, this is what happens.`
       : written
         ? `Done in ${seconds} s. The catalogue is at version ${version}; running servers take it up now.`
         : `Done in ${seconds} s. Nothing changed; the catalogue stays at version ${version}.`,

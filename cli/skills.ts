@@ -10,6 +10,7 @@ import {
   type SkillRequest,
 } from '../server/catalogue/skill-requests.ts'
 import { noteCommand } from './audit.ts'
+import { examples } from './examples.ts'
 import { print, table } from './print.ts'
 import { importCommand } from './skills-import.ts'
 import { withStore } from './store.ts'
@@ -21,7 +22,9 @@ interface ApproveOptions {
 }
 
 export function skillsCommand(): Command {
-  const skills = new Command('skills').description('the skill catalogue: imports, and skills that partners ask for')
+  const skills = new Command('skills')
+    .description('the skill catalogue: imports, and skills that partners ask for')
+    .addHelpText(...examples('skills import --format esco ./esco', 'skills requests'))
   skills.addCommand(importCommand())
 
   skills
@@ -30,6 +33,7 @@ export function skillsCommand(): Command {
     .addOption(
       new Option('--status <status>', 'which requests to show').choices([...requestStatuses, 'all']).default('pending'),
     )
+    .addHelpText(...examples('skills requests --status all'))
     .action(async ({ status }: { status: RequestStatus | 'all' }, command: Command) => {
       const found = await withStore(({ db }) => listAllRequests(db.queries, status === 'all' ? undefined : status))
       print(command, found.map(record), () =>
@@ -57,6 +61,7 @@ export function skillsCommand(): Command {
     .requiredOption('--sub-skill <sub-skill>', 'where it belongs in the catalogue, ss_…', subSkill)
     .option('--verifiable', 'questions can be made for it')
     .option('--description <text>', 'one sentence that says what it is')
+    .addHelpText(...examples('skills approve SR_… --sub-skill ss_201 --verifiable'))
     .action(async (id: string, { subSkill, ...rest }: ApproveOptions, command: Command) => {
       const { skill, requests } = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
@@ -87,6 +92,7 @@ export function skillsCommand(): Command {
     .command('reject')
     .description('turn a request down')
     .argument('<request>', 'SR_…')
+    .addHelpText(...examples('skills reject SR_…'))
     .action(async (id: string, _options: object, command: Command) => {
       const rejected = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {

@@ -1,4 +1,12 @@
-export { type AttestryAnswer, AttestryClient, type ClientOptions, type RequestOptions } from './client.ts'
+export {
+  type AttestryAnswer,
+  AttestryClient,
+  type CallOptions,
+  type ClientOptions,
+  type RequestOptions,
+} from './client.ts'
+export { AttestryError, type ErrorDetail } from './error.ts'
+export type { RetryOptions } from './retry.ts'
 export { linesToSign, type SignInput, sign } from './sign.ts'
 export {
   signWebhook,

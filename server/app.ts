@@ -19,7 +19,7 @@ import { webhookRoutes } from './events/webhook-routes.ts'
 import { mandateRoutes } from './mandates/routes.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { lookupRoutes } from './places/routes.ts'
-import { readBody } from './platform/body.ts'
+import { hasBody, NO_BODY, readBody } from './platform/body.ts'
 import { CATALOGUE_BASE, CONSOLE_BASE, PARTNER_BASE, VERIFICATION_BASE } from './platform/envelope.ts'
 import { healthRoutes } from './platform/health.ts'
 import { type App, createHttp, validateRequest } from './platform/http.ts'
@@ -110,12 +110,24 @@ export function buildApp(context: Context, draining: () => boolean = () => false
 }
 
 function readJsonBodies(app: App) {
-  app.addHook('preParsing', async (request) => {
-    if (!request.is404) request.rawBody = await readBody(request.raw)
+  // Most calls have no body, and wait for nothing.
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (request.is404) return done(null, payload)
+    request.rawBody = NO_BODY
+    if (!hasBody(request.raw)) return done(null, payload)
+    readBody(request.raw).then((body) => {
+      request.rawBody = body
+      done(null, payload)
+    }, done)
   })
-  app.addHook('preValidation', async (request) => {
-    if (request.is404) return
-    if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
-    validateRequest(request, request.routeOptions.config)
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.is404) return done()
+    try {
+      if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
+      validateRequest(request, request.routeOptions.config)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
   })
 }

@@ -5,7 +5,7 @@ import { seconds } from '../platform/clock.ts'
 import { type Detail, problem } from '../platform/problem.ts'
 import { HmacKey } from './hmac.ts'
 import type { PartnerKey } from './keyring.ts'
-import { CLOCK_WINDOW, clockDifference, isSigned, linesToSign } from './signature.ts'
+import { CLOCK_WINDOW, clockDifference, isSigned, isWellFormed, linesToSign } from './signature.ts'
 
 /** Stands in for the secret of an unknown key, so that finding out costs as much as a wrong signature. */
 const NOBODYS_SECRET = new HmacKey(randomBytes(50))
@@ -74,22 +74,28 @@ async function refuse(
   if (wait > 0) {
     throw problem(
       'RATE_LIMITED',
-      `Too many calls from this address failed to authenticate; try again in ${seconds(wait)}.`,
+      `Too many calls from this address failed to authenticate: 60 a minute may. Calls that are signed right still pass; try again in ${seconds(wait)}.`,
       { retryAfter: wait },
     )
   }
-  throw problem('UNAUTHORIZED', MESSAGE, { details: key?.mode === 'test' ? hints(difference, lines) : [] })
+  throw problem('UNAUTHORIZED', MESSAGE, { details: key?.mode === 'test' ? hints(request, difference, lines) : [] })
 }
 
 /** For TEST keys alone: what the server read, never what it expected. */
-function hints(difference: number | undefined, lines: string): Detail[] {
+function hints(request: FastifyRequest, difference: number | undefined, lines: string): Detail[] {
+  const form = isWellFormed(header(request, 'x-signature')) ? '' : 'It must be v1= and 64 lower-case hex digits. '
+  const digest = request.rawBody.length > 0 ? "; the last is the SHA-256 of the body's bytes as they came" : ''
   return [
-    { path: 'headers.x-timestamp', message: clockHint(difference) },
-    { path: 'headers.x-signature', message: `The server read these seven lines to sign:\n${textOfHeader(lines)}` },
+    { path: 'headers.x-timestamp', message: clockHint(difference, header(request, 'x-timestamp')) },
+    {
+      path: 'headers.x-signature',
+      message: `${form}The server read these seven lines to sign${digest}:\n${textOfHeader(lines)}`,
+    },
   ]
 }
 
-function clockHint(difference: number | undefined) {
+function clockHint(difference: number | undefined, given: string) {
+  if (/^\d{13}$/.test(given)) return 'must be Unix time in whole seconds; these are milliseconds: divide by 1,000'
   if (difference === undefined) return 'must be Unix time in whole seconds'
   if (difference === 0) return 'The clocks agree.'
   const direction = difference > 0 ? 'behind' : 'ahead of'

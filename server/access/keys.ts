@@ -24,11 +24,18 @@ export interface KeySummary {
   scopes: string[]
   expires_at: Date | null
   revoked_at: Date | null
+  /** Until when the secret before the last rotation is valid beside the new one; it may be past. */
+  previous_secret_until: Date | null
   created_at: Date
 }
 
-/** How long the old secret stays valid after a rotation, so that callers can change over without downtime. */
-export const ROTATION_GRACE = 24 * HOUR
+/** Hours that the old secret stays valid after a rotation, so that callers can change over without downtime. */
+export const GRACE_HOURS = { usual: 24, most: 720 } as const
+
+export function statusOf({ revoked_at, expires_at }: Pick<KeySummary, 'revoked_at' | 'expires_at'>, now: number) {
+  if (revoked_at) return 'revoked'
+  return expires_at && expires_at.getTime() <= now ? 'expired' : 'active'
+}
 
 export function secretPurpose(keyId: string) {
   return `secret of ${keyId}`
@@ -91,13 +98,19 @@ export async function listKeys(tx: Queries, orgId: string): Promise<KeySummary[]
   const shared = ['key_id', 'org_id', 'mode', 'expires_at', 'revoked_at', 'created_at'] as const
   const partner = await tx
     .selectFrom('partner_keys')
-    .select([...shared, 'scopes'])
+    .select([...shared, 'scopes', 'previous_secret_until'])
     .where('org_id', '=', orgId)
     .execute()
   const session = await tx.selectFrom('session_keys').select(shared).where('org_id', '=', orgId).execute()
   return [
     ...partner.map((row) => ({ ...row, mode: row.mode as Mode, kind: 'partner' as const })),
-    ...session.map((row) => ({ ...row, mode: row.mode as Mode, kind: 'session' as const, scopes: [] })),
+    ...session.map((row) => ({
+      ...row,
+      mode: row.mode as Mode,
+      kind: 'session' as const,
+      scopes: [],
+      previous_secret_until: null,
+    })),
   ].sort((a, b) => a.created_at.getTime() - b.created_at.getTime())
 }
 
@@ -134,7 +147,7 @@ export async function rotateKey(
   vault: Vault,
   clock: Clock,
   keyId: string,
-  grace = ROTATION_GRACE,
+  graceHours: number = GRACE_HOURS.usual,
 ): Promise<{ secret: string; previousUntil: Date }> {
   const row = await tx
     .selectFrom('partner_keys')
@@ -145,7 +158,7 @@ export async function rotateKey(
   if (!row) throw unknownKey(keyId)
   if (row.revoked_at) throw problem('CONFLICT', `${keyId} is revoked; create a new key instead.`)
   const secret = newSecret()
-  const previousUntil = new Date(clock.now() + grace)
+  const previousUntil = new Date(clock.now() + graceHours * HOUR)
   await tx
     .updateTable('partner_keys')
     .set({

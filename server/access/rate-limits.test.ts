@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { cloneDatabase, startApp } from '../../test/app.ts'
+import { cloneDatabase, startApp, type TestApp, type TestKey } from '../../test/app.ts'
 import { TestClock } from '../../test/clock.ts'
 import { addThings, createThingsTable } from '../../test/things.ts'
+import { until } from '../../test/until.ts'
 import { MINUTE, SECOND } from '../platform/clock.ts'
 import { setLimits } from './key-limits.ts'
 
@@ -40,6 +41,45 @@ test('refused calls say when they could pass, and they do', async (t) => {
   assert.equal((await as(key).get('/things')).status, 429)
   clock.advance(1)
   assert.equal((await as(key).get('/things')).status, 200)
+})
+
+test('a refusal says which limit it was, how much that allows, and when the call could pass', async (t) => {
+  const { as, given, orgId, clock, context } = await startThings(t)
+  clock.set('2026-03-11T06:30:42.000Z')
+  type Rates = Parameters<typeof setLimits>[2] & { rates?: unknown }
+  const told = async (change: Rates | undefined, calls: number, onBehalfOf?: string) => {
+    const key = await given.key(orgId, { mode: 'test' })
+    if (change) await context.db.transaction((tx) => setLimits(tx, key.keyId, change))
+    await context.keyring.refresh()
+    for (let call = 0; call < calls; call++) await as(key).post('/things', { name: 'x' }, { onBehalfOf })
+    const { body } = await as(key).post('/things', { name: 'x' }, { onBehalfOf })
+    assert.equal(body.error.code, 'RATE_LIMITED')
+    return body.error.message
+  }
+  assert.equal(
+    await told(undefined, 2),
+    'Too many calls: mandateWrites allows 1 a second (burst 2) for this key. Try again in 1 second.',
+  )
+  assert.equal(
+    await told({ bucket: 'mandateWrites', rates: { rate: 0.2, burst: 2 } }, 2),
+    'Too many calls: mandateWrites allows 1 in 5 seconds (burst 2) for this key. Try again in 5 seconds.',
+  )
+  assert.equal(
+    await told({ bucket: 'mandateWrites', rates: { minute: 2 } }, 2),
+    'Too many calls: mandateWrites allows 2 a minute for this key. Try again in 18 seconds.',
+  )
+  assert.equal(
+    await told({ bucket: 'mandateWrites', rates: { day: 1 } }, 1),
+    'Too many calls: mandateWrites allows 1 a day for this key. Try again in 43158 seconds, at midnight IST.',
+  )
+  assert.equal(
+    await told({ bucket: 'key', rates: { minute: 1 } }, 1),
+    'Too many calls: key allows 1 a minute for all calls of this key together. Try again in 18 seconds.',
+  )
+  assert.equal(
+    await told(undefined, 1, 'asha'),
+    'Too many calls: recruiter allows 1 in 2 seconds (burst 1) for each recruiter (x-on-behalf-of) of this key. Try again in 2 seconds.',
+  )
 })
 
 test('the minute window is aligned to the clock minute', async (t) => {
@@ -108,8 +148,13 @@ test('the hundredth refusal within a minute starts a cooldown; repeats double it
     }
     return last!
   }
-  await provoke()
+  const hundredth = await provoke()
+  assert.equal(
+    hundredth.body.error.message,
+    'Too many calls: reads allows 2 a second (burst 4) for this key. This was refused call 100 within a minute, so the whole key rests now (cooldown). Try again in 60 seconds.',
+  )
   const resting = await as(key).get('/things')
+  assert.match(resting.body.error.message, /^This key rests \(cooldown\) .*Try again in 60 seconds;/)
   assert.equal(resting.status, 429)
   assert.equal(resting.body.error.code, 'COOLDOWN')
   assert.equal(resting.headers.get('retry-after'), '60')
@@ -171,4 +216,60 @@ test('counters of long windows survive a restart of the server', async (t) => {
     assert.equal((await as(key!).post('/things', { name: 'x' })).status, 201)
     assert.equal((await as(key!).post('/things', { name: 'x' })).status, 429)
   })
+})
+
+test('several processes without Redis do not overwrite what another has counted', async (t) => {
+  const { url, drop } = await cloneDatabase()
+  t.after(drop)
+  const clock = new TestClock()
+  const masterKey = Buffer.alloc(32, 7)
+  const open = (inner: TestContext) =>
+    startApp(inner, {
+      clock,
+      config: { databaseUrl: url, masterKey },
+      extend: (server, context) => addThings(server, context),
+    })
+  const skillsSeen = (names: string[]) => names.map((name) => `/skills/search?limit=50&q=${name}`)
+  let key: TestKey | undefined
+  let together = 0
+  await t.test('two side by side', async (inner) => {
+    const [one, two] = [await open(inner), await open(inner)]
+    await createThingsTable(one.context)
+    key = (await one.given.org()).key
+    await one.context.db.transaction(async (tx) => {
+      await setLimits(tx, key!.keyId, { bucket: 'mandateWrites', rates: { day: 6 } })
+    })
+    for (const { context } of [one, two]) await context.keyring.refresh()
+    for (const app of [one, two, one, two, one]) {
+      assert.equal((await app.as(key).post('/things', { name: 'x' })).status, 201)
+      await until(async () => (await countOf(app, 'day:mandateWrites')) > 0)
+    }
+    const seen = new Set<string>()
+    for (const [app, word] of [
+      [one, 'welding'],
+      [two, 'wiring'],
+      [one, 'plumbing'],
+    ] as const) {
+      for (const path of skillsSeen([word]))
+        for (const { skill_id } of (await app.as(key).get(path)).body.data.items) seen.add(skill_id)
+    }
+    together = seen.size
+  })
+  clock.advance(MINUTE)
+  await t.test('the next one knows of all of it', async (inner) => {
+    const app = await open(inner)
+    assert.equal(await countOf(app, 'day:mandateWrites'), 5)
+    assert.equal((await app.as(key!).post('/things', { name: 'x' })).status, 201)
+    assert.equal((await app.as(key!).post('/things', { name: 'x' })).status, 429)
+    const { rows } = await app.context.db.pool.query(
+      `select distinct jsonb_array_elements(value) as skill from limit_counters where name like 'skills:%'`,
+    )
+    assert.ok(together > 50)
+    assert.equal(rows.length, together)
+  })
+
+  async function countOf({ context }: TestApp, name: string): Promise<number> {
+    const { rows } = await context.db.pool.query('select value from limit_counters where name = $1', [name])
+    return rows[0]?.value[1] ?? 0
+  }
 })

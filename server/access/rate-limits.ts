@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { Gauge } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import { type Clock, seconds } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -13,7 +13,8 @@ import { keepCounters } from './limit-counters.ts'
 import { FallbackLimiter } from './limits/fallback.ts'
 import type { Decision, Limiter, MinuteWindow, Rule } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory.ts'
-import type { LimitClass } from './limits/table.ts'
+import { overLimit, resting } from './limits/sentences.ts'
+import type { KeyLimits } from './limits/table.ts'
 
 /** What the rest of the server asks of the rate limits. */
 export interface Limits {
@@ -61,10 +62,10 @@ export function chargeLimits(
   reply: FastifyReply,
   route: FastifyContextConfig,
 ): undefined | Promise<void> {
-  const limitClass = route.limit!
-  const decided = limits.limiter.decide(caller.keyId, caller.key.limits, limitClass, caller.onBehalfOf, clock.now())
-  if (decided instanceof Promise) return decided.then((decision) => applyDecision(decision, limitClass, reply))
-  return applyDecision(decided, limitClass, reply)
+  const own = caller.key.limits
+  const decided = limits.limiter.decide(caller.keyId, own, route.limit!, caller.onBehalfOf, clock.now())
+  if (decided instanceof Promise) return decided.then((decision) => applyDecision(decision, own, reply))
+  return applyDecision(decided, own, reply)
 }
 
 /** Tells how much is left without charging, for an answer that comes before the limits. */
@@ -85,15 +86,11 @@ function setHeaders({ limit, remaining, reset }: MinuteWindow, reply: FastifyRep
   reply.header('ratelimit-reset', reset)
 }
 
-function applyDecision(decision: Decision, limitClass: LimitClass, reply: FastifyReply): undefined {
+function applyDecision(decision: Decision, limits: KeyLimits, reply: FastifyReply): undefined {
   setHeaders(decision, reply)
-  if (!decision.refused) return
-  const wait = seconds(decision.retryAfter)
-  const message =
-    decision.refused === 'COOLDOWN'
-      ? `This key rests after too many refused calls or pages; ${wait} are left.`
-      : `This call is over a limit of the key, of the class ${limitClass} or of the recruiter; it can pass in ${wait}.`
-  throw problem(decision.refused, message, { retryAfter: decision.retryAfter })
+  const { refused, over, retryAfter } = decision
+  if (!refused) return
+  throw problem(refused, over ? overLimit(over, limits, retryAfter) : resting(retryAfter), { retryAfter })
 }
 
 async function sharedLimiter(url: string, memory: MemoryLimiter, log: Log, metrics: Metrics): Promise<Limiter> {

@@ -21,6 +21,11 @@ export function linesToSign({ timestamp, method, target, onBehalfOf, idempotency
 }
 
 const SIGNATURE = /^v1=[0-9a-f]{64}$/
+
+export function isWellFormed(signature: string): boolean {
+  return SIGNATURE.test(signature)
+}
+
 const NO_SIGNATURE = Buffer.alloc(32)
 
 /**
@@ -28,7 +33,7 @@ const NO_SIGNATURE = Buffer.alloc(32)
  * writing them back as Latin-1 restores the very bytes that were sent.
  */
 export function isSigned(lines: string, signature: string, secrets: HmacKey[]): boolean {
-  const wellFormed = SIGNATURE.test(signature)
+  const wellFormed = isWellFormed(signature)
   const given = wellFormed ? Buffer.from(signature.slice(3), 'hex') : NO_SIGNATURE
   let matches = false
   for (const secret of secrets) matches = secret.verifies(lines, given) || matches

@@ -65,7 +65,13 @@ export async function createMandate(
   via: CreatedVia,
 ): Promise<Mandate> {
   const workflow = await holdWorkflow(tx, owner, input.workflow_id)
-  if (!workflow) throw invalid([{ path: 'workflow_id', message: "is not one of the organisation's workflows" }])
+  if (!workflow)
+    throw invalid([
+      {
+        path: 'workflow_id',
+        message: "is not one of the organisation's workflows; GET /workflows lists those of this key's mode",
+      },
+    ])
   if (workflow.status === 'archived') throw problem('CONFLICT', 'The workflow is archived; choose another one.')
   const requested = await holdOpenRequests(tx, owner, pendingNames(input.skills))
   const body = acceptableBody(owner, workflow, input, { skills, requested })
@@ -80,7 +86,11 @@ export async function createMandate(
     )
     .returning(columns)
     .executeTakeFirst()
-  if (!made) throw problem('CONFLICT', `There is a mandate for the job ${job_id} already.`)
+  if (!made)
+    throw problem(
+      'CONFLICT',
+      `There is a mandate for the job ${job_id} already: GET /mandates?job_id= finds it. Change that one with PUT, or archive it first.`,
+    )
   announce(tx, MANDATE_TO_PREPARE)
   return read(made)
 }
@@ -140,9 +150,13 @@ export async function replaceMandate(
   requireMadeHere('mandate', current.created_via, owner)
   if (current.status === 'archived') throw problem('CONFLICT', 'An archived mandate cannot change.')
   if (current.status === 'preparing')
-    throw problem('CONFLICT', 'The questions of this mandate are being prepared; send the change in a moment.', {
-      retryAfter: PREPARING_TAKES,
-    })
+    throw problem(
+      'CONFLICT',
+      'The questions of this mandate are being prepared; send the change again after Retry-After.',
+      {
+        retryAfter: PREPARING_TAKES,
+      },
+    )
   if (input.workflow_id !== current.workflow_id)
     throw problem('CONFLICT', `This mandate follows ${current.workflow_id}, and cannot move to another workflow.`)
   const defaults = { methods: workflow.default_methods, onBehalfOf: owner.onBehalfOf }

@@ -3,6 +3,7 @@ import { perform } from '../access/idempotency.ts'
 import { skillNumber } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import { listOf, success } from '../platform/answers.ts'
+import { NoBody } from '../platform/body.ts'
 import { readCursor, writeCursor } from '../platform/cursor.ts'
 import type { App } from '../platform/http.ts'
 import {
@@ -141,6 +142,7 @@ export function mandateRoutes(app: App, context: Context): void {
         tags,
         summary: 'Prepare a failed mandate again',
         params: MandateParams,
+        body: NoBody,
         response: { 202: success(MandateResult) },
       },
     },

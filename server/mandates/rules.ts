@@ -57,16 +57,22 @@ export function requireConsistency(body: MandateBody, { countries, known, reques
 
 function* placeDetails({ location_type, location, countries: codes }: MandateBody): Generator<Detail> {
   const abroad = location_type === 'abroad'
-  if (codes && !abroad) yield { path: 'countries', message: 'goes with location_type abroad only' }
-  if (abroad && !codes) yield { path: 'countries', message: 'is required with location_type abroad' }
-  if (abroad && location) yield { path: 'location', message: 'does not go with location_type abroad' }
+  if (codes && !abroad)
+    yield { path: 'countries', message: 'goes with location_type abroad only; a job in India has location' }
+  if (abroad && !codes)
+    yield { path: 'countries', message: 'is required with location_type abroad; GET /countries lists the codes' }
+  if (abroad && location)
+    yield { path: 'location', message: 'does not go with location_type abroad; countries says where the job is' }
 }
 
 function countryDetails(codes: readonly string[] = []): Detail[] {
   return codes.flatMap((code, index) => {
     const upper = code.toUpperCase()
     if (abroadCodes().has(upper)) return []
-    const message = upper === 'IN' ? 'must be another country than India' : 'is not a country code of ISO 3166-1'
+    const message =
+      upper === 'IN'
+        ? 'must be another country than India; a job in India has location_type india'
+        : 'is not a country code of ISO 3166-1; GET /countries lists them'
     return [{ path: `countries[${index}]`, message }]
   })
 }
@@ -85,33 +91,39 @@ function* rangeDetails({ experience, salary }: MandateBody): Generator<Detail> {
 }
 
 function* skillDetails({ skills }: MandateBody, known: KnownSkills, requested: ReadonlySet<string>): Generator<Detail> {
-  const seen = new Set<string>()
+  const seen = new Map<string, number>()
   for (const [index, skill] of skills.entries()) {
     const path = `skills[${index}]`
     const pending = 'name' in skill
     const id = pending ? nameKey(skill.name) : skill.skill_id
     const named = `${path}.${pending ? 'name' : 'skill_id'}`
-    if (seen.has(id)) yield { path: named, message: 'is there already' }
-    seen.add(id)
+    if (seen.has(id)) yield { path: named, message: `is the same skill as skills[${seen.get(id)}]; name it once` }
+    else seen.set(id, index)
     if (pending) {
-      if (!requested.has(id)) yield { path: named, message: 'has no open skill request of this name' }
+      if (!requested.has(id))
+        yield { path: named, message: 'has no open skill request of this name; make one with POST /skill-requests' }
       continue
     }
     const number = skillNumber(skill.skill_id)
     const found = number === undefined ? undefined : known.skill(number)
-    if (!found) yield { path: named, message: 'is not a skill of the catalogue' }
+    if (!found) yield { path: named, message: 'is not a skill of the catalogue; GET /skills/search finds ids' }
     else if (skill.verify && !found.verifiable)
-      yield { path: `${path}.verify`, message: 'this skill cannot be verified' }
+      yield { path: `${path}.verify`, message: 'cannot be true: this skill is not verifiable' }
   }
 }
 
 function* questionDetails({ methods, enrichment_questions: questions = [] }: MandateBody): Generator<Detail> {
-  const keys = new Set<string>()
+  const keys = new Map<string, number>()
   for (const [index, { key, type, knockout }] of questions.entries()) {
     const path = `enrichment_questions[${index}]`
-    if (keys.has(key)) yield { path: `${path}.key`, message: 'is there already' }
-    keys.add(key)
-    if (knockout && type === 'voice') yield { path: `${path}.knockout`, message: 'goes with yes_no only' }
+    if (keys.has(key))
+      yield {
+        path: `${path}.key`,
+        message: `is the key of enrichment_questions[${keys.get(key)}] too; each needs its own`,
+      }
+    else keys.set(key, index)
+    if (knockout && type === 'voice')
+      yield { path: `${path}.knockout`, message: 'goes with type yes_no only; leave it out for voice' }
   }
   if (asksQuestionsOnly(methods) && questions.length === 0)
     yield { path: 'enrichment_questions', message: 'is required where data_enrichment is the only method' }

@@ -1,10 +1,13 @@
 import { type Static, Type } from 'typebox'
-import { NOT_BLANK } from '../platform/validation.ts'
+import { explain, inWords, NOT_BLANK } from '../platform/validation.ts'
 import { MethodList, WORKFLOW_ID } from '../workflows/schema.ts'
 import { createdVia, languages } from '../workflows/workflows.ts'
 
 export const MANDATE_ID = '^JM_[A-Z0-9]{10,40}$'
-const JOB_ID = '^[A-Za-z0-9._:-]{1,128}$'
+const JOB_ID = inWords(
+  '^[A-Za-z0-9._:-]{1,128}$',
+  'must be 1 to 128 letters, digits, dots, underscores, colons or hyphens',
+)
 
 export const mandateStatuses = ['preparing', 'ready', 'failed', 'archived'] as const
 export type MandateStatus = (typeof mandateStatuses)[number]
@@ -14,24 +17,36 @@ const text = (maxLength: number) => Type.String({ minLength: 1, maxLength, patte
 
 const CatalogueSkill = Type.Object(
   {
-    skill_id: Type.String({ pattern: '^sk_\\d{1,9}$' }),
+    skill_id: Type.String({
+      pattern: inWords('^sk_\\d{1,9}$', 'must be the id of a skill, such as sk_2001; GET /skills/search finds it'),
+    }),
     verify: Type.Optional(
       Type.Boolean({ default: false, description: 'Ask questions about it: at most 3 skills, verifiable ones only.' }),
     ),
   },
   closed,
 )
-const PendingSkill = Type.Object(
+const PendingSkill = explain(
+  Type.Object(
+    {
+      name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK }),
+      pending: Type.Literal(true, { description: 'Requested with POST /skill-requests; cannot be verified.' }),
+    },
+    closed,
+  ),
   {
-    name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK }),
-    pending: Type.Literal(true, { description: 'Requested with POST /skill-requests; cannot be verified.' }),
+    pending:
+      'is required beside a name; a skill of the catalogue goes by its skill_id, which POST /skills/lookup finds',
+    verify: 'does not go with a pending skill, which cannot be verified yet',
   },
-  closed,
 )
 
 const Question = Type.Object(
   {
-    key: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$', description: 'Answers come back under it.' }),
+    key: Type.String({
+      pattern: inWords('^[A-Za-z0-9_.-]{1,64}$', 'must be 1 to 64 letters, digits, underscores, dots or hyphens'),
+      description: 'Answers come back under it.',
+    }),
     type: Type.Enum(['yes_no', 'voice']),
     text: Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK, description: 'In English.' }),
     knockout: Type.Optional(
@@ -57,17 +72,20 @@ const fields = {
       {
         city: text(100),
         state: Type.Optional(Type.String({ maxLength: 100 })),
-        pincode: Type.Optional(Type.String({ pattern: '^\\d{6}$' })),
+        pincode: Type.Optional(Type.String({ pattern: inWords('^\\d{6}$', 'must be six digits, such as "411001"') })),
       },
       closed,
     ),
   ),
   countries: Type.Optional(
-    Type.Array(Type.String({ pattern: '^[A-Za-z]{2}$' }), {
-      minItems: 1,
-      maxItems: 20,
-      description: 'ISO 3166-1 alpha-2; up to 10 are meant, more draw a warning.',
-    }),
+    Type.Array(
+      Type.String({ pattern: inWords('^[A-Za-z]{2}$', 'must be a code of two letters; GET /countries lists them') }),
+      {
+        minItems: 1,
+        maxItems: 20,
+        description: 'ISO 3166-1 alpha-2; up to 10 are meant, more draw a warning.',
+      },
+    ),
   ),
   experience: Type.Optional(
     Type.Object(
@@ -119,11 +137,22 @@ const fields = {
   ),
 }
 
-export const MandateReplacement = Type.Object(fields, closed)
+/** Who sends back what was read meets these. */
+const answered = Object.fromEntries(
+  [
+    ...['mandate_id', 'status', 'flow_version', 'changed', 'warnings', 'created_via', 'failure', 'version'],
+    ...['created_at', 'updated_at', 'questions'],
+  ].map((name) => [name, 'is part of the answer, not of the body: leave it out']),
+)
+
+export const MandateReplacement = explain(Type.Object(fields, closed), {
+  ...answered,
+  job_id: 'is set when the mandate is created and stays: leave it out of a replacement',
+})
 export type MandateReplacement = Static<typeof MandateReplacement>
 
 const jobId = Type.String({ pattern: JOB_ID, description: 'Your own id of the job.' })
-export const MandateInput = Type.Object({ ...fields, job_id: Type.Optional(jobId) }, closed)
+export const MandateInput = explain(Type.Object({ ...fields, job_id: Type.Optional(jobId) }, closed), answered)
 export type MandateInput = Static<typeof MandateInput>
 
 const result = {

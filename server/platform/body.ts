@@ -1,9 +1,19 @@
+import { createWriteStream } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { finished } from 'node:stream/promises'
+import { Type } from 'typebox'
+import { seconds } from './clock.ts'
 import { problem } from './problem.ts'
 
 export const BODY_LIMIT = 262_144
 
 export const NO_BODY = Buffer.alloc(0)
+
+/** For calls that take nothing: an empty object, or no body at all. */
+export const NoBody = Type.Object({}, { additionalProperties: false, default: {} })
+
+/** Milliseconds that a body may take to arrive. Tests wait less long. */
+export const bodyTime = { whole: 30_000, upload: 240_000 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   const declared = headers['content-length']
@@ -28,32 +38,65 @@ export async function readRawBody(request: IncomingMessage, limit: number): Prom
   return collect(request, limit)
 }
 
-function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+/** Writes a body of any kind to a file as it comes in. The request itself is never torn down, so that a refusal is heard. */
+export async function saveBody(request: IncomingMessage, path: string, limit: number): Promise<void> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+  const file = createWriteStream(path)
+  const written = finished(file)
+  written.catch(() => {}) // told below, where it is waited for
+  try {
+    const received = receive(request, limit, bodyTime.upload, (chunk) => {
+      if (file.write(chunk)) return
+      request.pause()
+      file.once('drain', () => request.resume())
+    })
+    await Promise.race([received, written])
+    file.end()
+    await written
+  } catch (error) {
+    file.destroy()
+    throw error
+  }
+}
+
+async function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = []
+  await receive(request, limit, bodyTime.whole, (chunk) => chunks.push(chunk))
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+}
+
+function receive(request: IncomingMessage, limit: number, time: number, take: (chunk: Buffer) => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
   let length = 0
+  const timer = setTimeout(() => settle(() => reject(tooSlow(time))), time)
   request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   return promise
 
   function onData(chunk: Buffer) {
     length += chunk.length
-    chunks.push(chunk)
     if (length > limit) settle(() => reject(tooLarge(limit)))
+    else take(chunk)
   }
   function onEnd() {
-    settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)))
+    settle(resolve)
   }
   function onGone() {
     settle(() => reject(problem('VALIDATION_FAILED', 'The body ended before its declared length.')))
   }
   function settle(end: () => void) {
+    clearTimeout(timer)
     request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
     end()
   }
 }
 
+function tooSlow(time: number) {
+  return problem('VALIDATION_FAILED', `The body did not arrive within ${seconds(time / 1000)}.`, { status: 408 })
+}
+
 function tooLarge(limit = BODY_LIMIT) {
-  return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes (${Math.floor(limit / 1024)} KB).`)
+  const size = limit < 1_048_576 ? `${Math.floor(limit / 1024)} KB` : `${Math.floor(limit / 1_048_576)} MB`
+  return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes (${size}).`)
 }
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { startApp } from '../../test/app.ts'
+import { signIn } from '../../test/console.ts'
+import { until } from '../../test/until.ts'
+import { bodyTime } from './body.ts'
 
 const apis = [
   ['/api/v1/partner/nowhere', 'partner'],
@@ -35,6 +39,59 @@ function raw(url: string, bytes: string | Buffer): Promise<{ status: number; hea
     })
   })
 }
+
+/** Sends the beginning of a body, and the rest byte by byte: what comes back meanwhile, and whether the connection broke. */
+async function dribble(url: string, head: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let text = ''
+  let broken = false
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.on('error', () => {
+    broken = true
+  })
+  socket.write(`${head}\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"a":`)
+  const rest = setInterval(() => socket.write(' '), 20)
+  await until(() => broken || text.includes('\r\n\r\n{'))
+  await pause(200) // nor does it break after the answer
+  clearInterval(rest)
+  socket.destroy()
+  const [top = '', body = ''] = text.split('\r\n\r\n')
+  return { status: Number(top.split(' ')[1]), top, body: body && JSON.parse(body), broken }
+}
+
+test('a body that takes too long is refused in the envelope, and the connection is not torn down', async (t) => {
+  const app = await startApp(t)
+  const usual = { ...bodyTime }
+  t.after(() => Object.assign(bodyTime, usual))
+  Object.assign(bodyTime, { whole: 300, upload: 400 })
+  const operator = await signIn(app)
+  const session = `cookie: ${operator.cookie}\r\nx-csrf-token: ${operator.csrf}`
+  const json = 'content-type: application/json'
+  const upload = '/console/api/operator/catalogue/imports?format=csv&file_name=a.csv'
+  for (const [head, envelope] of [
+    [`POST /api/v1/partner/mandates HTTP/1.1\r\n${json}`, 'partner'],
+    [`POST /api/v1/verify HTTP/1.1\r\n${json}`, 'verification'],
+    [`POST /console/api/sign-in/operator HTTP/1.1\r\n${json}\r\n${session}`, 'partner'],
+    [`POST ${upload} HTTP/1.1\r\ncontent-type: application/octet-stream\r\n${session}`, 'partner'],
+  ] as const) {
+    const { status, body, top, broken } = await dribble(app.url, head)
+    assert.deepEqual([status, envelopeOf(body), broken], [408, envelope, false], head)
+    assert.match(body.error.message, /did not arrive within 0\.[34] seconds/)
+    assert.match(top, /x-request-id: req_/)
+  }
+  const { items } = (await operator.get('/operator/catalogue/imports')).body.data
+  assert.deepEqual(items, [], 'nothing was begun with half a file')
+})
+
+test('a request that names two hosts is refused', async (t) => {
+  const { url } = await startApp(t)
+  for (const [path, api] of apis) {
+    const { status, body } = await raw(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nhost: b\r\nconnection: close\r\n\r\n`)
+    assert.deepEqual([status, envelopeOf(body)], [400, api])
+  }
+})
 
 test('unknown routes and methods answer 404 in the envelope of the API whose path was called', async (t) => {
   const { fetch } = await startApp(t)

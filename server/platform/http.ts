@@ -11,9 +11,10 @@ import fastify, {
   LogController,
   type RawServerDefault,
 } from 'fastify'
-import { apiOfPath, errorAnswer, pathOf, unexpectedProblem } from './envelope.ts'
+import { apiOfPath, errorAnswer, unexpectedProblem } from './envelope.ts'
 import { randomCode } from './ids.ts'
 import type { Log } from './log.ts'
+import { nothingHere } from './lost-paths.ts'
 import type { Metrics } from './metrics.ts'
 import { type Detail, Problem, problem } from './problem.ts'
 import { lazySerializers } from './serializers.ts'
@@ -49,6 +50,9 @@ export interface HttpOptions {
 const PARSER_HEADER_LIMIT = 32 * 1024
 const HEADER_LIMIT = 16 * 1024
 
+/** Milliseconds that the rest of a body is let in, and thrown away, after the answer: closing at once could swallow the answer. */
+const LINGER = 10_000
+
 export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   const app: App = fastify({
     loggerInstance: log,
@@ -58,7 +62,8 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: requestId,
-    requestTimeout: 30_000,
+    // Only for who never ends: the time for a body is watched by those who read it, who can also say so in their own way.
+    requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
     http: {
       maxHeaderSize: PARSER_HEADER_LIMIT,
@@ -89,11 +94,15 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders)
-    if (request.protocol === 'https') reply.header('strict-transport-security', 'max-age=31536000')
+    // We speak plain HTTP; a proxy that we trust tells of more. Asking who sent it takes a while.
+    if (request.headers['x-forwarded-proto'] !== undefined && request.protocol === 'https')
+      reply.header('strict-transport-security', 'max-age=31536000')
     reply.header('x-request-id', request.id)
-    done(headerLength(request.raw) > HEADER_LIMIT ? headersTooLong() : undefined)
+    if (headerLength(request.raw) > HEADER_LIMIT) return done(headersTooLong())
+    done(hasTwoHosts(request.raw) ? twoHosts() : undefined)
   })
   app.addHook('onResponse', (request, reply, done) => {
+    if (!request.raw.complete) setTimeout(() => request.raw.complete || request.raw.socket.destroy(), LINGER).unref()
     const { method, errorCode: code } = request
     const route = request.routeOptions.url ?? 'unknown'
     const status = reply.statusCode
@@ -106,7 +115,7 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     done()
   })
   app.setNotFoundHandler(async (request) => {
-    throw problem('NOT_FOUND', `There is no ${request.method} ${pathOf(request.raw.url!).slice(0, 200)} here.`)
+    throw nothingHere(app, request)
   })
   app.setErrorHandler(answerError)
   return app
@@ -150,6 +159,21 @@ function headerLength({ rawHeaders }: IncomingMessage): number {
   let length = 0
   for (const text of rawHeaders) length += text.length + 2
   return length
+}
+
+/** Of two names for the host, a proxy before us may have gone by the other one. */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
+}
+
+function twoHosts() {
+  const details = [{ path: 'headers.Host', message: 'must come once' }]
+  return problem('VALIDATION_FAILED', 'The header Host comes more than once.', { details })
 }
 
 function headersTooLong() {
@@ -199,6 +223,7 @@ function answerBadProtocol(error: Error & { code?: string; rawPacket?: Buffer },
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`)
+  setTimeout(() => socket.destroy(), LINGER).unref()
 }
 
 const reasons: Record<number, string> = { 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }

@@ -68,12 +68,17 @@ export async function announceProcess({
   }
 }
 
-/** How many live api processes count limits on their own. */
-export async function unsharedApis({ queries }: Database, now: number): Promise<number> {
-  const rows = await queries
+/** The processes that have been heard of lately. */
+export function liveProcesses({ queries }: Pick<Database, 'queries'>, now: number) {
+  return queries
     .selectFrom('processes')
     .select(['roles', 'shared_limits'])
     .where('seen_at', '>', new Date(now - GONE))
     .execute()
+}
+
+/** How many live api processes count limits on their own. */
+export async function unsharedApis(db: Database, now: number): Promise<number> {
+  const rows = await liveProcesses(db, now)
   return rows.filter((row) => row.roles.includes('api') && !row.shared_limits).length
 }

@@ -36,6 +36,14 @@ export interface AccessVersion {
   version: Generated<number>;
 }
 
+export interface AnalyticsCandidates {
+  amount: number;
+  campaign_id: string;
+  candidate_id: string;
+  counter: string;
+  day: Timestamp;
+}
+
 export interface AnalyticsChanges {
   amount: number;
   campaign_id: string;
@@ -574,6 +582,7 @@ export interface VerificationAttempts {
   attempt_id: string;
   correct: number | null;
   created_at: Timestamp;
+  ended_at: Timestamp | null;
   expires_at: Timestamp;
   fingerprints: string[];
   number: number;
@@ -692,6 +701,7 @@ export interface Workflows {
 
 export interface DB {
   access_version: AccessVersion;
+  analytics_candidates: AnalyticsCandidates;
   analytics_changes: AnalyticsChanges;
   analytics_totals: AnalyticsTotals;
   audit_log: AuditLog;

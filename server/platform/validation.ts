@@ -1,12 +1,11 @@
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
-import { Settings } from 'typebox/system'
 import type { TSchema } from 'typebox/type'
+import { closestName } from './close-names.ts'
+import { withoutOtherBranches } from './closest-form.ts'
 import { collectUnstorable } from './json.ts'
+import { findErrors } from './long-lists.ts'
 import { type Detail, type Problem, problem } from './problem.ts'
-
-// Far more violations than anybody reads; what a hostile body adds beyond them is not worth the time.
-Settings.Set({ maxErrors: 5000 })
 
 const MOST_DETAILS = 1000
 
@@ -20,6 +19,7 @@ export interface RequestParts {
   query: unknown
   body: unknown
   rawBody: Buffer
+  raw?: { url?: string | undefined }
 }
 
 export type RequestSchema = Partial<Record<Part, unknown>>
@@ -48,9 +48,10 @@ function compilePart(part: Part, schema: TSchema) {
     compiled ??= Compile(schema)
     const validator = compiled
     const valid = validator.Check(value)
-    const details = valid ? [] : violations(part, validator.Errors(value), value)
-    // Only an escape can hold what cannot be stored: the JSON parser refuses a raw NUL, and UTF-8 has no half pairs.
-    if (part !== 'body' || request.rawBody.includes('\\u')) {
+    const details = valid ? [] : violations(part, schema, findErrors(validator, schema, value), value)
+    // Only an escape can hold what cannot be stored: neither the parser of JSON nor that of addresses lets a raw NUL pass, and
+    // UTF-8 has no half pairs.
+    if (part === 'body' ? request.rawBody.includes('\\u') : request.raw?.url?.includes('%')) {
       collectUnstorable(knownParts(schema as ObjectSchema, value), prefixes[part], details)
     }
     if (valid && details.length === 0) request[field] = value
@@ -58,9 +59,9 @@ function compilePart(part: Part, schema: TSchema) {
   }
 }
 
-function violations(part: Part, errors: TLocalizedValidationError[], value: unknown): Detail[] {
+function violations(part: Part, schema: TSchema, errors: TLocalizedValidationError[], value: unknown): Detail[] {
   if (part === 'body' && value === undefined) return [{ path: 'body', message: 'a JSON body is required' }]
-  const details = detailsOf(errors, prefixes[part], value)
+  const details = detailsOf(schema, errors, prefixes[part], value)
   return details.length > 0
     ? details
     : [{ path: prefixes[part] || 'body', message: 'breaks more rules than can be listed' }]
@@ -78,7 +79,7 @@ export function invalid(found: Detail[]): Problem {
   const [first] = details
   const message =
     details.length === 1
-      ? `${first!.path}: ${first!.message}.`
+      ? `${first!.path}: ${first!.message}${first!.message.endsWith('?') ? '' : '.'}`
       : `${found.length} things are wrong with this request; see details.`
   return problem('VALIDATION_FAILED', message, { details })
 }
@@ -95,6 +96,7 @@ function fewer(found: Detail[]): Detail[] {
 
 interface ObjectSchema {
   additionalProperties?: unknown
+  required?: string[]
   properties?: Record<string, { type?: string; default?: unknown }>
 }
 
@@ -121,26 +123,77 @@ function readText(text: string, type: string | undefined): unknown {
 }
 
 /** Turns the checker's findings into one detail a violation, named by the path of the property at fault. */
-function detailsOf(errors: TLocalizedValidationError[], prefix: string, value: unknown): Detail[] {
+function detailsOf(schema: TSchema, errors: TLocalizedValidationError[], prefix: string, value: unknown): Detail[] {
   const details = new Map<string, Detail>()
-  for (const error of withoutOtherBranches(errors)) {
-    for (const detail of describe(error, prefix, value)) details.set(`${detail.path}\n${detail.message}`, detail)
+  const found = withoutOtherBranches(errors)
+  // Of a property with a name of the caller's own, the checker says both that its value is wrong and that it is unknown.
+  const faulty = new Set(found.filter(({ keyword }) => keyword !== 'boolean').map(({ instancePath }) => instancePath))
+  for (const error of found) {
+    for (const { at, ...detail } of describe(schema, error, prefix, value))
+      if (at === undefined || !faulty.has(at)) details.set(`${detail.path}\n${detail.message}`, detail)
   }
   return [...details.values()]
 }
 
-function describe(error: TLocalizedValidationError, prefix: string, value: unknown): Detail[] {
+/** `at`: where the property is, for one that is not known. */
+type Finding = Detail & { at?: string }
+
+function describe(schema: TSchema, error: TLocalizedValidationError, prefix: string, value: unknown): Finding[] {
   const at = (name?: string) => readablePath(error.instancePath, prefix, value, name)
   switch (error.keyword) {
     case 'boolean':
       return [] // said by additionalProperties, with the name
     case 'required':
-      return error.params.requiredProperties.map((name) => ({ path: at(name), message: 'is required' }))
+      return error.params.requiredProperties.map((name) => ({
+        path: at(name),
+        message: wordsFor(schemaAt(schema, error.schemaPath), name) ?? 'is required',
+      }))
     case 'additionalProperties':
-      return error.params.additionalProperties.map((name) => ({ path: at(name), message: 'is not a known property' }))
+      return error.params.additionalProperties.map((name, _index, { length }) => ({
+        path: at(name),
+        at: `${error.instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        message: unknownWording(name, schemaAt(schema, error.schemaPath), length <= MOST_HINTS),
+      }))
     default:
-      return [{ path: at(), message: wording(error) }]
+      return [{ path: at(), message: wording(error) + objectHint(schema, error) }]
   }
+}
+
+/** Who sends this many names that nobody knows is not in need of hints, which take time. */
+const MOST_HINTS = 20
+
+function unknownWording(name: string, schema: ObjectSchema | undefined, hints: boolean): string {
+  const words = wordsFor(schema, name)
+  if (words) return words
+  const meant = hints && schema?.properties ? closestName(name, Object.keys(schema.properties)) : undefined
+  return meant === undefined ? 'is not a known property' : `is not a known property; did you mean ${meant}?`
+}
+
+const explained = new WeakMap<object, Record<string, string>>()
+
+/** What is said of properties that an object lacks, or has and must not have, instead of the bare fact. */
+export function explain<Schema extends object>(schema: Schema, words: Record<string, string>): Schema {
+  explained.set(schema, words)
+  return schema
+}
+
+function wordsFor(schema: object | undefined, name: string): string | undefined {
+  const words = schema && explained.get(schema)
+  return words && Object.hasOwn(words, name) ? words[name] : undefined
+}
+
+/** Who sends a text or a list where an object belongs learns what the object holds. */
+function objectHint(schema: TSchema, { keyword, params, schemaPath }: TLocalizedValidationError): string {
+  if (keyword !== 'type' || params.type !== 'object') return ''
+  const { required = [] } = schemaAt(schema, schemaPath) ?? {}
+  return required.length === 0 || required.length > 4 ? '' : ` with ${required.join(' and ')}`
+}
+
+/** The part of a schema that a finding names as `#/properties/skills/items`. */
+function schemaAt(schema: TSchema, path: string): ObjectSchema | undefined {
+  let found: unknown = schema
+  for (const step of path.split('/').slice(1)) found = (found as Record<string, unknown> | undefined)?.[step]
+  return found as ObjectSchema | undefined
 }
 
 function wording(error: TLocalizedValidationError): string {
@@ -152,7 +205,7 @@ function wording(error: TLocalizedValidationError): string {
     case 'enum':
       return `must be one of ${error.params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
     case 'pattern':
-      return String(error.params.pattern) === NOT_BLANK ? 'must not be blank' : `must match ${error.params.pattern}`
+      return patternWording(String(error.params.pattern))
     case 'minLength':
       return `must have at least ${count(error.params.limit, 'character')}`
     case 'maxLength':
@@ -181,6 +234,23 @@ function wording(error: TLocalizedValidationError): string {
 /** The pattern that schemas use for a text that must hold more than white space. */
 export const NOT_BLANK = '\\P{White_Space}'
 
+const patternWords = new Map([[NOT_BLANK, 'must not be blank']])
+
+/** A pattern whose violation is told in words, wherever it is used. */
+export function inWords(pattern: string, words: string): string {
+  patternWords.set(pattern, words)
+  return pattern
+}
+
+/** Ids are told by how they begin. */
+function patternWording(pattern: string): string {
+  const prefix = /^\^([A-Za-z]{2}_)/.exec(pattern)?.[1]
+  return (
+    patternWords.get(pattern) ??
+    (prefix ? `must be an id that begins with ${prefix}, and match ${pattern}` : `must match ${pattern}`)
+  )
+}
+
 function article(type: string) {
   return type === 'integer' ? 'a whole number' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 }
@@ -203,48 +273,4 @@ function readablePath(pointer: string, prefix: string, value: unknown, name?: st
     at = (at as Record<string, unknown> | undefined | null)?.[part]
   }
   return path || 'body'
-}
-
-/**
- * A value that fits none of several forms is reported against the form it comes closest to, by the number of findings;
- * the findings of the other forms would only mislead.
- */
-function withoutOtherBranches(errors: TLocalizedValidationError[]): TLocalizedValidationError[] {
-  let kept = errors
-  for (const choice of errors.filter((error) => error.keyword === 'anyOf')) {
-    const branches = branchesOf(choice, kept)
-    if (branches.size === 0) continue
-    const closest = [...branches.values()].sort((a, b) => weight(a) - weight(b))[0]!
-    const allConstants = [...branches.values()].every((branch) => branch.length === 1 && branch[0]!.keyword === 'const')
-    const dropped = new Set([...branches.values()].filter((branch) => branch !== closest || allConstants).flat())
-    if (allConstants) {
-      const allowedValues = [...branches.values()].map(
-        (branch) => (branch[0] as { params: { allowedValue: unknown } }).params.allowedValue,
-      )
-      kept = kept.map((error) => (error === choice ? { ...choice, keyword: 'enum', params: { allowedValues } } : error))
-    } else {
-      dropped.add(choice)
-    }
-    kept = kept.filter((error) => !dropped.has(error))
-  }
-  return kept
-}
-
-function branchesOf(choice: TLocalizedValidationError, errors: TLocalizedValidationError[]) {
-  const start = `${choice.schemaPath}/anyOf/`
-  const branches = new Map<string, TLocalizedValidationError[]>()
-  for (const error of errors) {
-    if (!error.schemaPath.startsWith(start) || !error.instancePath.startsWith(choice.instancePath)) continue
-    const branch = error.schemaPath.slice(start.length).split('/')[0]!
-    branches.set(branch, [...(branches.get(branch) ?? []), error])
-  }
-  return branches
-}
-
-function weight(branch: TLocalizedValidationError[]): number {
-  // A wrong kind of value altogether is further away than any number of wrong properties.
-  return branch.reduce(
-    (sum, error) => sum + (error.keyword === 'type' && error.instancePath === branch[0]!.instancePath ? 3 : 1),
-    0,
-  )
 }

@@ -109,8 +109,13 @@ export async function addMasterKey(tx: Tx, current: Buffer, next: Buffer, clock:
   for (const row of rows) await insertDataKey(tx, row.data_key_id, open(current, row.wrapped, PURPOSE), next, clock)
 }
 
-/** Forgets every master key but this one. */
-export async function keepOnlyMasterKey(tx: Tx, masterKey: Buffer): Promise<void> {
+/** Forgets every master key but this one; answers how many there were. */
+export async function keepOnlyMasterKey(tx: Tx, masterKey: Buffer): Promise<number> {
   if (!(await findDataKey(tx, masterKey))) throw new WrongMasterKey()
-  await tx.deleteFrom('data_keys').where('master_key_id', '<>', masterKeyId(masterKey)).execute()
+  const gone = await tx
+    .deleteFrom('data_keys')
+    .where('master_key_id', '<>', masterKeyId(masterKey))
+    .returning('master_key_id')
+    .execute()
+  return gone.length
 }

@@ -1,4 +1,5 @@
 import { DAY, MINUTE } from '../../platform/clock.ts'
+import type { MeterName } from './limiter.ts'
 import { IDLE, OWN, type Records, type Shard, USED } from './records.ts'
 import { type Bucket, TOKEN } from './table.ts'
 import { DAY_SLACK, dayStart, SLACK } from './windows.ts'
@@ -17,6 +18,8 @@ export class BucketView {
   /** The minute window the call falls into, and the calls counted in it. */
   minute = 0
   minuteCount = 0
+  /** The meter that takes longest to have room, where `look` found one without. */
+  over: MeterName = 'second'
   #shard!: Shard
   #bucket!: Bucket
   #a = 0
@@ -50,9 +53,16 @@ export class BucketView {
 
     let wait = 0
     const missing = this.#debt + TOKEN - bucket.capacity
+    this.over = 'second'
     if (missing > 0) wait = Math.ceil(missing / bucket.refill) + this.#time - now
-    if (this.minuteCount >= bucket.minute) wait = Math.max(wait, this.minuteEnd - now)
-    if (this.#dayCount >= bucket.day) wait = Math.max(wait, dayStart(this.#day + 1) - now)
+    if (this.minuteCount >= bucket.minute && this.minuteEnd - now > wait) {
+      wait = this.minuteEnd - now
+      this.over = 'minute'
+    }
+    if (this.#dayCount >= bucket.day && dayStart(this.#day + 1) - now > wait) {
+      wait = dayStart(this.#day + 1) - now
+      this.over = 'day'
+    }
     return wait
   }
 

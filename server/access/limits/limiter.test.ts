@@ -120,13 +120,15 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       const key = keyOf(limiter, { buckets: { campaignWrites: { burst: 100 } } })
       assert.deepEqual(await key.call('campaignWrites', NOW + 100), {
         refused: undefined,
+        over: undefined,
         retryAfter: 0,
         limit: 30,
         remaining: 29,
         reset: 60,
       })
       await key.many(29, 'campaignWrites', NOW + 2000)
-      const refused = { refused: 'RATE_LIMITED', limit: 30, remaining: 0 }
+      const over = { bucket: 'campaignWrites', meter: 'minute', rests: false }
+      const refused = { refused: 'RATE_LIMITED', over, limit: 30, remaining: 0 }
       assert.deepEqual(await key.call('campaignWrites', NOW + 2000), { ...refused, retryAfter: 58, reset: 58 })
       assert.deepEqual(await key.call('campaignWrites', NOW + 59_999), { ...refused, retryAfter: 1, reset: 1 })
       assert.equal((await key.call('campaignWrites', NOW + MINUTE)).remaining, 29)
@@ -183,10 +185,12 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
         const last = await key.call('reads', NOW)
         // The call itself could pass in a moment, but the key cannot.
         assert.deepEqual([last.refused, last.retryAfter], ['RATE_LIMITED', 60])
+        assert.deepEqual(last.over, { bucket: 'reads', meter: 'second', rests: true })
         const { burst, minute } = key.limits.buckets.reads
         const next = await key.call('reads', NOW + 1)
         assert.deepEqual(next, {
           refused: 'COOLDOWN',
+          over: undefined,
           retryAfter: 60,
           limit: minute,
           remaining: minute - burst,

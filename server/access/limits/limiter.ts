@@ -1,4 +1,4 @@
-import type { KeyLimits, LimitClass } from './table.ts'
+import type { BucketName, KeyLimits, LimitClass } from './table.ts'
 
 /** Engines in the process answer at once, the shared one after a round trip. */
 export type Maybe<T> = T | Promise<T>
@@ -47,9 +47,22 @@ export interface Limiter {
 
 export interface Decision extends MinuteWindow {
   refused: 'RATE_LIMITED' | 'COOLDOWN' | undefined
+  /** What a call is RATE_LIMITED by. */
+  over: Over | undefined
   /** Whole seconds until the call could pass; 0 where it passed. */
   retryAfter: number
 }
+
+/** The meter without room that takes longest to get some; of several, the first of the key, the class, the recruiter. */
+export interface Over {
+  bucket: BucketName
+  meter: MeterName
+  /** The refusal started a cooldown. */
+  rests: boolean
+}
+
+export const METERS = ['second', 'minute', 'day'] as const
+export type MeterName = (typeof METERS)[number]
 
 /** The minute window of the call's class, for the RateLimit headers; `reset` in seconds. */
 export interface MinuteWindow {

@@ -1,11 +1,11 @@
 import { BUCKET_WORDS, BucketView } from './bucket-view.ts'
 import { Fingerprint } from './fingerprint.ts'
 import { KeyState, type SavedRow } from './key-state.ts'
-import type { Decision, Limited, Limiter, MinuteWindow, Refusal, Rule, Standings } from './limiter.ts'
+import type { Decision, Limited, Limiter, MinuteWindow, Over, Refusal, Rule, Standings } from './limiter.ts'
 import { MemoryCallers } from './memory-callers.ts'
 import { shortName } from './names.ts'
 import { Records } from './records.ts'
-import { BUCKET_NAMES, type KeyLimits, type LimitClass } from './table.ts'
+import { BUCKET_NAMES, type BucketName, type KeyLimits, type LimitClass } from './table.ts'
 import { DAY_SLACK, dayOf, dayStart, minuteOf, seconds } from './windows.ts'
 
 export interface MemoryOptions {
@@ -61,18 +61,22 @@ export class MemoryLimiter implements Limiter {
     const [minute, day] = [minuteOf(now), dayOf(now)]
     const { a, b } = this.#fingerprint.of(key)
     let wait = this.#whole.look(this.#keys, a, b, buckets.key, now, minute, day)
+    let fullest: BucketName = 'key'
     const part = this.#fingerprint.part(a, b, PART[limitClass])
-    wait = Math.max(wait, this.#class.look(this.#keys, part.a, part.b, buckets[limitClass], now, minute, day))
+    const own = this.#class.look(this.#keys, part.a, part.b, buckets[limitClass], now, minute, day)
+    if (own > wait) [wait, fullest] = [own, limitClass]
     if (recruiter !== undefined) {
       const name = this.#fingerprint.within(a, b, recruiter)
-      wait = Math.max(wait, this.#recruiter.look(this.#recruiters, name.a, name.b, buckets.recruiter, now, minute, day))
+      const theirs = this.#recruiter.look(this.#recruiters, name.a, name.b, buckets.recruiter, now, minute, day)
+      if (theirs > wait) [wait, fullest] = [theirs, 'recruiter']
     }
 
     const cooldown = this.#states.size === 0 ? 0 : (this.#states.get(key)?.cooldown.left(now) ?? 0)
     if (cooldown > 0) return this.#answer('COOLDOWN', cooldown, limits, limitClass, now)
     if (wait > 0) {
       const started = this.#change(key).refuse(now)
-      return this.#answer('RATE_LIMITED', Math.max(wait, started), limits, limitClass, now)
+      const over = { bucket: fullest, meter: this.#viewOf(fullest).over, rests: started > 0 }
+      return this.#answer('RATE_LIMITED', Math.max(wait, started), limits, limitClass, now, over)
     }
 
     if (this.#whole.charge(this.#save)) this.#dayChanged(key, 'key')
@@ -82,10 +86,23 @@ export class MemoryLimiter implements Limiter {
     return this.#answer(undefined, 0, limits, limitClass, now)
   }
 
-  #answer(refused: Decision['refused'], wait: number, limits: KeyLimits, limitClass: LimitClass, now: number) {
+  #viewOf(bucket: BucketName): BucketView {
+    if (bucket === 'key') return this.#whole
+    return bucket === 'recruiter' ? this.#recruiter : this.#class
+  }
+
+  #answer(
+    refused: Decision['refused'],
+    wait: number,
+    limits: KeyLimits,
+    limitClass: LimitClass,
+    now: number,
+    over?: Over,
+  ): Decision {
     const limit = limits.buckets[limitClass].minute
     return {
       refused,
+      over,
       retryAfter: seconds(wait),
       limit,
       remaining: Math.max(0, limit - this.#class.minuteCount),

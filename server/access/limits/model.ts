@@ -1,5 +1,15 @@
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
-import type { Decision, Limited, Limiter, MinuteWindow, Refusal, Rule, Standings } from './limiter.ts'
+import {
+  type Decision,
+  type Limited,
+  type Limiter,
+  METERS,
+  type MinuteWindow,
+  type Over,
+  type Refusal,
+  type Rule,
+  type Standings,
+} from './limiter.ts'
 import type { Bucket, KeyLimits, LimitClass } from './table.ts'
 
 /**
@@ -111,8 +121,9 @@ export class ModelLimiter implements Limiter {
     for (const meter of meters) meter.settle(now)
 
     const minute = this.#bucket(`${key} ${limitClass}`, buckets[limitClass])[1]!
-    const answer = (refused: Decision['refused'], wait: number) => ({
+    const answer = (refused: Decision['refused'], wait: number, over?: Over): Decision => ({
       refused,
+      over,
       retryAfter: Math.ceil(wait / 1000),
       limit: buckets[limitClass].minute,
       remaining: minute.remaining(),
@@ -120,12 +131,17 @@ export class ModelLimiter implements Limiter {
     })
     const left = this.#cooldownLeft(key, now)
     if (left > 0) return answer('COOLDOWN', left)
-    const wait = Math.max(...meters.map((meter) => meter.wait(now)))
+    const waits = meters.map((meter) => meter.wait(now))
+    const wait = Math.max(...waits)
     if (wait > 0) {
       const refusals = this.#refusals(key)
       refusals.settle(now)
       refusals.count(now)
-      return answer('RATE_LIMITED', refusals.remaining() > 0 ? wait : Math.max(wait, this.#beginCooldown(key, now)))
+      const rests = refusals.remaining() === 0
+      const worst = waits.indexOf(wait)
+      const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(worst / METERS.length)]!
+      const over = { bucket, meter: METERS[worst % METERS.length]!, rests }
+      return answer('RATE_LIMITED', rests ? Math.max(wait, this.#beginCooldown(key, now)) : wait, over)
     }
     for (const meter of meters) meter.count(now)
     return answer(undefined, 0)

@@ -88,7 +88,7 @@ export const DECIDE = `${SHARED}${COOLDOWN}
 local now, place, limits = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
 local thisMinute, today = floor(now / MINUTE), floor((now + INDIA) / DAY)
 
--- A bucket's meters as of now, the wait until all have room, and whether a clock set back moved them.
+-- A bucket's meters as of now, the wait until all have room, whether a clock set back moved them, and which one (1 to 3) takes longest.
 local function look(value, at, first)
   local refill, capacity, perMinute, perDay = limits[first], limits[first + 1], limits[first + 2], limits[first + 3]
   local last, debt, minute, minuteCount, day, dayCount = read(BUCKET, value, at)
@@ -109,11 +109,13 @@ local function look(value, at, first)
   elseif day * DAY - INDIA - now > DAY_SLACK then
     day, moved = today, true
   end
-  local wait, missing = 0, debt + TOKEN - capacity
+  local wait, missing, over = 0, debt + TOKEN - capacity, 1
   if missing > 0 then wait = ceil(missing / refill) + last - now end
-  if minuteCount >= perMinute then wait = max(wait, (minute + 1) * MINUTE - now) end
-  if perDay >= 0 and dayCount >= perDay then wait = max(wait, (day + 1) * DAY - INDIA - now) end
-  return wait, moved, last, debt, minute, minuteCount, day, dayCount
+  local left = (minute + 1) * MINUTE - now
+  if minuteCount >= perMinute and left > wait then wait, over = left, 2 end
+  left = (day + 1) * DAY - INDIA - now
+  if perDay >= 0 and dayCount >= perDay and left > wait then wait, over = left, 3 end
+  return wait, moved, last, debt, minute, minuteCount, day, dayCount, over
 end
 
 local function charged(first, last, debt, minute, minuteCount, day, dayCount)
@@ -131,12 +133,15 @@ end
 value = readKey(value)
 local classAt = 17 + 32 * place
 local start, level, left, cooldownMoved = readCooldown(value, now)
-local w, wMoved, wLast, wDebt, wMinute, wCount, wDay, wDayCount = look(value, 17, 1)
-local c, cMoved, cLast, cDebt, cMinute, cCount, cDay, cDayCount = look(value, classAt, 5)
-local p, pMoved, pLast, pDebt, pMinute, pCount, pDay, pDayCount = 0, false
-if person then p, pMoved, pLast, pDebt, pMinute, pCount, pDay, pDayCount = look(person, 1, 9) end
+local w, wMoved, wLast, wDebt, wMinute, wCount, wDay, wDayCount, wOver = look(value, 17, 1)
+local c, cMoved, cLast, cDebt, cMinute, cCount, cDay, cDayCount, cOver = look(value, classAt, 5)
+local p, pMoved, pLast, pDebt, pMinute, pCount, pDay, pDayCount, pOver = 0, false
+if person then p, pMoved, pLast, pDebt, pMinute, pCount, pDay, pDayCount, pOver = look(person, 1, 9) end
 
-local wait = max(w, c, p)
+-- What refuses: three meters of the key, then of the class, then of the recruiter, from 1.
+local wait, over = w, wOver
+if c > wait then wait, over = c, 3 + cOver end
+if p > wait then wait, over = p, 6 + pOver end
 local reset = (cMinute + 1) * MINUTE - now
 if left == 0 and wait == 0 then
   local whole = charged(1, wLast, wDebt, wMinute, wCount, wDay, wDayCount)
@@ -152,7 +157,7 @@ if left == 0 and wait == 0 then
     person = charged(9, pLast, pDebt, pMinute, pCount, pDay, pDayCount)
     if pCount > 0 then redis.call('SETRANGE', KEYS[3], '0', person) else redis.call('SET', KEYS[3], person, 'PX', ARGV[4]) end
   end
-  return { 0, 0, cCount + 1, reset }
+  return { 0, 0, cCount + 1, reset, 0, 0 }
 end
 ${BEGIN_COOLDOWN}${ROLLING}
 local answer, began = left > 0 and 2 or 1, false
@@ -180,7 +185,7 @@ end
 if pMoved then
   redis.call('SET', KEYS[3], write(BUCKET, pLast, pDebt, pMinute, pCount, pDay, pDayCount), 'PX', ARGV[4])
 end
-return { answer, wait, cCount, reset }
+return { answer, wait, cCount, reset, over, began and 1 or 0 }
 `
 
 /** KEYS: partner key, refusals, pages. ARGV: now, pages allowed. Milliseconds of cooldown, 0 where the page is counted. */

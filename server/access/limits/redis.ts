@@ -6,8 +6,10 @@ import {
   type Decision,
   type Limited,
   type Limiter,
+  METERS,
   type MinuteWindow,
   MOST_LISTED,
+  type Over,
   type Refusal,
   type Rule,
   type Standings,
@@ -38,7 +40,9 @@ class Script<Answer> {
   }
 }
 
-const decide = new Script<[answer: number, wait: number, count: number, reset: number]>(DECIDE)
+const decide = new Script<[answer: number, wait: number, count: number, reset: number, over: number, began: number]>(
+  DECIDE,
+)
 const browsePage = new Script<number>(BROWSE_PAGE)
 const seeSkills = new Script<number>(SEE_SKILLS)
 const meterCaller = new Script<[refused: number, wait: number, charged: number, meters: number[]]>(CALLER)
@@ -70,6 +74,13 @@ async function clientOf(url: string): Promise<Redis | Cluster> {
 }
 
 const REFUSED = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
+const RATE_LIMITED = 1
+
+function overOf(over: number, limitClass: LimitClass, began: number): Over {
+  const place = over - 1
+  const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(place / METERS.length)]!
+  return { bucket, meter: METERS[place % METERS.length]!, rests: began === 1 }
+}
 
 /** Counts in Redis, shared by all processes of a deployment: one script and one round trip a decision. */
 export class RedisLimiter implements Limiter {
@@ -109,10 +120,11 @@ export class RedisLimiter implements Limiter {
     const keys = [tag, `${tag}:refusals`]
     if (recruiter !== undefined) keys.push(`${tag}:for:${shortName(recruiter)}`)
     const args = [now, PLACE[limitClass]!, numbers, life]
-    const [answer, wait, count, reset] = await decide.run(this.#redis, keys, args)
+    const [answer, wait, count, reset, over, began] = await decide.run(this.#redis, keys, args)
     const limit = limits.buckets[limitClass].minute
     return {
       refused: REFUSED[answer],
+      over: answer === RATE_LIMITED ? overOf(over, limitClass, began) : undefined,
       retryAfter: seconds(wait),
       limit,
       remaining: Math.max(0, limit - count),
