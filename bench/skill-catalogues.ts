@@ -48,9 +48,14 @@ export function builtIn(): SkillEntry[] {
     .filter((file) => file.endsWith('.txt'))
     .sort()
     .flatMap((file) => readFileSync(new URL(file, folder), 'utf8').split('\n'))
-    .map((line) => /^sk_(\d+) \| (.+?) \| \S \| .*? \|(.*)$/.exec(line))
+    .map((line) => /^sk_(\d+) \| (.+?) \| (\S) \| .*? \|(.*)$/.exec(line))
     .filter((found) => found !== null)
-    .map((found) => ({ number: Number(found[1]), name: found[2]!, aliases: split(found[3]!, ';') }))
+    .map(([, number, name, flag, aliases]) => ({
+      number: Number(number),
+      name: name!,
+      aliases: split(aliases!, ';'),
+      verifiable: flag === 'v',
+    }))
 }
 
 export function esco(first = 1_000_000): SkillEntry[] {

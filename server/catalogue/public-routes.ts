@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import type { Context } from '../context.ts'
 import type { App } from '../platform/http.ts'
 import { unstorable } from '../platform/json.ts'
@@ -23,6 +22,7 @@ import {
   single,
   WholePublicSkill,
 } from './public-schema.ts'
+import { RecentAnswers } from './recent-answers.ts'
 import { SkillParams } from './schema.ts'
 import {
   countSelections,
@@ -32,7 +32,7 @@ import {
   type Selection,
   selectSkill,
 } from './selections.ts'
-import { type JsonBytes, joinJson, publicSkill, publicSkillJson } from './skill-json.ts'
+import { type JsonBytes, joinJson, publicSkill, publicSkillJson, sendJson } from './skill-json.ts'
 import { skillsUnder } from './skill-pages.ts'
 import type { MasterSkill, Snapshot, SubSkill as SubSkillEntry } from './snapshot.ts'
 
@@ -40,6 +40,7 @@ import type { MasterSkill, Snapshot, SubSkill as SubSkillEntry } from './snapsho
 export function publicSkillRoutes(app: App, context: Context): void {
   const tags = ['Skills']
   const config = { visitors: 'skills' } as const
+  const searches = new RecentAnswers()
 
   app.get(
     '/skills/search',
@@ -54,13 +55,16 @@ export function publicSkillRoutes(app: App, context: Context): void {
         response: { 200: pageOf(PublicSkill) },
       },
     },
-    async ({ query }, reply) => {
+    ({ query }, reply) => {
       const { current } = context.catalogue
-      const offset = (query.page - 1) * query.limit
-      const { skills, total } = current.index.search(query.keyword, { offset, limit: query.limit })
-      pageWithin(query, total)
-      const items = skills.map(({ number }) => publicSkillJson(current.skill(number)!))
-      return sendPage(reply, items, query, total)
+      const { keyword, page, limit } = query
+      const { body } = searches.answer(current, `${page} ${limit} ${keyword}`, () => {
+        const { skills, total } = current.index.search(keyword, { offset: (page - 1) * limit, limit })
+        pageWithin(query, total)
+        const items = skills.map(({ number }) => publicSkillJson(current.skill(number)!))
+        return { body: pageJson(items, query, total) }
+      })
+      sendJson(reply, body)
     },
   )
 
@@ -80,7 +84,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
       const skills = skillsUnder(context.catalogue.current, query)
       const { offset, limit } = pageWithin(query, skills.length)
       const items = skills.slice(offset, offset + limit).map(publicSkillJson)
-      return sendPage(reply, items, query, skills.length)
+      return sendJson(reply, pageJson(items, query, skills.length))
     },
   )
 
@@ -270,7 +274,6 @@ function pageFrom<Entry, Item>(all: Entry[], paging: Paging, write: (entry: Entr
 }
 
 /** A page made of JSON that is there already. */
-function sendPage(reply: FastifyReply, items: JsonBytes[], { page, limit }: Paging, count: number) {
-  const json = joinJson('{"data":', items, `,"page":${page},"limit":${limit},"count":${count}}`)
-  return reply.type('application/json; charset=utf-8').send(json as never)
+function pageJson(items: JsonBytes[], { page, limit }: Paging, count: number): Buffer {
+  return joinJson('{"data":', items, `,"page":${page},"limit":${limit},"count":${count}}`)
 }

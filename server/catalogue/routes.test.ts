@@ -4,6 +4,7 @@ import { startApp, type TestApp, type TestKey } from '../../test/app.ts'
 import { setLimits } from '../access/key-limits.ts'
 import { LIMIT_CLASSES } from '../access/limits/table.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
+import { skillId } from './ids.ts'
 import { addSkill } from './store.ts'
 
 const RECORD = ['skill_id', 'name', 'description', 'aliases', 'sub_skill', 'master_skill', 'verifiable']
@@ -121,9 +122,25 @@ test('skills for partners', async (t) => {
     assert.equal(before[10].skill_id, ids(again)[0])
   })
 
+  await t.test('a skill that was added a moment ago is there', async () => {
+    const add = (name: string) =>
+      context.db.transaction((tx) =>
+        addSkill(tx, app.clock, { name, subNumber: 101, source: 'request', sourceId: `SR_${name}` }),
+      )
+    const { number } = await add('Kite making')
+    assert.equal((await calls.get(`/skills/${skillId(number)}`)).body.data?.name, 'Kite making')
+    const { number: second } = await add('Well digging')
+    const byId = await calls.post('/skills/lookup', { skill_ids: [skillId(second)] })
+    assert.deepEqual([byId.body.data.found[0]?.name, byId.body.data.missing], ['Well digging', []])
+    await add('Moon digging')
+    const byName = await calls.post('/skills/lookup', { names: ['Moon digging', 'Sun digging'] })
+    assert.deepEqual([byName.body.data.found[0]?.name, byName.body.data.missing], ['Moon digging', ['Sun digging']])
+  })
+
   await t.test('a cursor is taken back only as it was given, and only by its own list', async () => {
     const { next_cursor: cursor } = (await calls.get('/skills/search?q=machine&limit=5')).body.data
     assert.equal((await calls.get(`/skills/search?q=machine&limit=9&cursor=${cursor}`)).status, 200)
+    assert.equal((await calls.get('/skills/search?q=machine')).status, 200, 'an answer to remember')
     const altered = cursor.slice(0, -2) + (cursor.at(-2) === 'A' ? 'B' : 'A') + cursor.at(-1)
     for (const bad of ['x', altered, `${cursor}A`, cursor.slice(1), '%00', '', 'a'.repeat(2001), `${cursor}%3D`]) {
       refusedAt(await calls.get(`/skills/search?q=machine&cursor=${bad}`), 'query.cursor')
@@ -317,6 +334,7 @@ test('what a TEST key may read of the catalogue', async (t) => {
     const refused = await calls.get(`/skills?limit=1${cursor}`)
     assert.equal(refused.status, 429)
     assert.equal(refused.body.error.code, 'DAILY_CAP')
+    assert.match(refused.body.error.message, /1500 different skills to this key .*Try again in 43200 seconds\.$/)
     assert.equal(refused.body.data, undefined)
     assert.equal(refused.headers.get('retry-after'), String(12 * 3600), 'until midnight in India')
     const unseen = app.context.catalogue.current.skills.find(({ number }) => number > Number(last.slice(3)))!
@@ -339,6 +357,7 @@ test('what a TEST key may read of the catalogue', async (t) => {
     const refused = await calls.get('/skills?limit=1')
     assert.equal(refused.status, 429)
     assert.equal(refused.body.error.code, 'COOLDOWN')
+    assert.match(refused.body.error.message, /may browse 20 pages .* in an hour\. Try again in 60 seconds\.$/)
     assert.equal(refused.headers.get('retry-after'), '60')
     assert.equal((await calls.get('/skills/search?q=welding')).body.error.code, 'COOLDOWN', 'the whole key rests')
     clock.advance(59 * SECOND)

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { perform } from '../access/idempotency.ts'
 import type { Refusal } from '../access/limits/limiter.ts'
 import type { Context } from '../context.ts'
@@ -10,6 +10,7 @@ import type { App } from '../platform/http.ts'
 import { problem } from '../platform/problem.ts'
 import { invalid } from '../platform/validation.ts'
 import { skillId, skillNumber } from './ids.ts'
+import { RecentAnswers } from './recent-answers.ts'
 import {
   BrowseQuery,
   ExtractBody,
@@ -27,7 +28,7 @@ import {
   SkillRequestRecord,
   SkillRequestsQuery,
 } from './schema.ts'
-import { type JsonBytes, joinJson, scoredRecordJson, skillRecord, skillRecordJson } from './skill-json.ts'
+import { type JsonBytes, joinJson, scoredRecordJson, sendJson, skillRecord, skillRecordJson } from './skill-json.ts'
 import { type SearchPosition, searchPage, skillsAfter, skillsUnder } from './skill-pages.ts'
 import { getRequest, listRequests, requestRecord, requestSkill } from './skill-requests.ts'
 import type { Skill, Snapshot } from './snapshot.ts'
@@ -39,6 +40,7 @@ const LONGEST_TURN = 10
 export function skillRoutes(app: App, context: Context): void {
   const { vault } = context
   const reading = { scope: 'skills:read' } as const
+  const searches = new RecentAnswers<{ body: Buffer; numbers: number[] }>()
 
   app.get(
     '/skills',
@@ -61,9 +63,10 @@ export function skillRoutes(app: App, context: Context): void {
       await countBrowsePage(context, request)
       const skills = skillsUnder(context.catalogue.current, request.query)
       const { page, more } = skillsAfter(skills, after, limit)
-      await countSeenSkills(context, request, page)
-      const next = more ? writeCursor(vault, list, page.at(-1)!.number) : null
-      return sendList(reply, 'Skills', page.map(skillRecordJson), next)
+      const numbers = page.map(({ number }) => number)
+      await countSeenSkills(context, request, numbers)
+      const next = more ? writeCursor(vault, list, numbers.at(-1)!) : null
+      return sendJson(reply, listJson('Skills', page.map(skillRecordJson), next))
     },
   )
 
@@ -81,18 +84,24 @@ export function skillRoutes(app: App, context: Context): void {
         response: { 200: success(listOf(FoundSkill)) },
       },
     },
-    async (request, reply) => {
+    (request, reply) => {
       const { q, limit, cursor } = request.query
-      const list = `skills called ${q}`
-      const from = readCursor<SearchPosition>(vault, list, cursor)
-      const { found, next } = searchPage(context.catalogue.current, q, limit, from)
-      await countSeenSkills(
-        context,
-        request,
-        found.map(({ skill }) => skill),
-      )
-      const items = found.map(({ skill, score }) => scoredRecordJson(skill, score))
-      return sendList(reply, 'Skills found', items, next ? writeCursor(vault, list, next) : null)
+      const { current } = context.catalogue
+      const { numbers, body } = searches.answer(current, JSON.stringify([q, limit, cursor]), () => {
+        const list = `skills called ${q}`
+        const from = readCursor<SearchPosition>(vault, list, cursor)
+        const { found, next } = searchPage(current, q, limit, from)
+        const items = found.map(({ skill, score }) => scoredRecordJson(skill, score))
+        const next_cursor = next ? writeCursor(vault, list, next) : null
+        return { numbers: found.map(({ skill }) => skill.number), body: listJson('Skills found', items, next_cursor) }
+      })
+      const counting = countSeenSkills(context, request, numbers)
+      if (!counting) sendJson(reply, body)
+      else
+        counting.then(
+          () => sendJson(reply, body),
+          (error) => reply.send(error),
+        )
     },
   )
 
@@ -109,7 +118,8 @@ export function skillRoutes(app: App, context: Context): void {
       },
     },
     async ({ params }) => {
-      const skill = skillOf(context.catalogue.current, params.skill_id)
+      const find = () => skillOf(context.catalogue.current, params.skill_id)
+      const skill = find() ?? (await context.catalogue.refresh().then(find)) // it may have been added a moment ago
       if (!skill) throw problem('NOT_FOUND', `There is no skill ${params.skill_id}.`)
       return { success: true as const, message: 'Skill', data: skillRecord(skill) }
     },
@@ -134,10 +144,17 @@ export function skillRoutes(app: App, context: Context): void {
       if ((skill_ids === undefined) === (names === undefined)) {
         throw invalid([{ path: 'body', message: 'must have either skill_ids or names, one of the two' }])
       }
-      const { current } = context.catalogue
-      const data = skill_ids
-        ? lookUp(skill_ids, (id) => skillOf(current, id))
-        : lookUp(names!, (name) => current.named(name))
+      const look = () => {
+        const { current } = context.catalogue
+        return skill_ids
+          ? lookUp(skill_ids, (id) => skillOf(current, id))
+          : lookUp(names!, (name) => current.named(name))
+      }
+      let data = look()
+      if (data.missing.length > 0) {
+        await context.catalogue.refresh() // they may have been added a moment ago
+        data = look()
+      }
       return { success: true as const, message: 'Skills', data }
     },
   )
@@ -289,25 +306,37 @@ function lookUp(asked: string[], find: (text: string) => Skill | undefined) {
 }
 
 /** A list made of JSON that is there already. */
-function sendList(reply: FastifyReply, message: string, items: JsonBytes[], next: string | null) {
+function listJson(message: string, items: JsonBytes[], next: string | null): Buffer {
   const after = `,"next_cursor":${next === null ? 'null' : `"${next}"`}}}`
-  const json = joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, after)
-  return reply.type('application/json; charset=utf-8').send(json as never)
+  return joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, after)
 }
 
 async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRequest) {
   const refused = await limits.limiter.browsePage(caller.keyId, caller.key.limits, clock.now())
-  if (refused) throw refusal(refused, 'This key rests after too many browse pages within the hour')
+  const most = caller.key.limits.browsePagesPerHour
+  if (refused) throw refusal(refused, `This key rests (cooldown): it may browse ${most} pages (GET /skills) in an hour`)
 }
 
-async function countSeenSkills({ limits, clock }: Context, { caller }: FastifyRequest, skills: Skill[]) {
-  const { key, keyId } = caller
-  const numbers = skills.map(({ number }) => number)
+/** Answers at once but where the counts are kept elsewhere. */
+function countSeenSkills(
+  { limits, clock }: Context,
+  { caller: { key, keyId } }: FastifyRequest,
+  numbers: number[],
+): undefined | Promise<void> {
+  const most = key.limits.skillsPerDay
   const counted = limits.limiter.seeSkills(keyId, key.limits, numbers, clock.now())
-  const refused = counted instanceof Promise ? await counted : counted
-  if (refused) throw refusal(refused, `This key may read ${key.limits.skillsPerDay} different skills a day`)
+  if (counted instanceof Promise) return counted.then((refused) => refuseNewSkills(refused, most))
+  return refuseNewSkills(counted, most)
+}
+
+function refuseNewSkills(refused: Refusal | undefined, most: number): undefined {
+  if (!refused) return
+  throw refusal(
+    refused,
+    `Search and browse return ${most} different skills to this key between two midnights IST, and this call would return more; those seen today stay readable`,
+  )
 }
 
 function refusal({ code, retryAfter }: Refusal, cause: string) {
-  return problem(code, `${cause}; this page can be read in ${seconds(retryAfter)}.`, { retryAfter })
+  return problem(code, `${cause}. Try again in ${seconds(retryAfter)}.`, { retryAfter })
 }

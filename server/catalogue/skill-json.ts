@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { masterSkillId, skillId, subSkillId } from './ids.ts'
 import type { Skill } from './snapshot.ts'
 
@@ -61,4 +62,9 @@ function remembered(known: WeakMap<Skill, JsonBytes>, skill: Skill, write: (skil
 /** A list of such JSON between two pieces of plain ASCII. */
 export function joinJson(before: string, items: JsonBytes[], after: string): Buffer {
   return Buffer.from(`${before}[${items.join(',')}]${after}`, 'latin1')
+}
+
+/** Sends JSON that is written already. */
+export function sendJson(reply: FastifyReply, json: Buffer): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(json)
 }

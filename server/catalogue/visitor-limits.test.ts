@@ -45,8 +45,12 @@ test('how often one address may call', async (t) => {
     assert.equal(first.headers.get('ratelimit-reset'), '60')
     clock.advance(20 * SECOND)
     await repeat(get, SEARCH, 14)
-    const { headers } = await refused(get, SEARCH, 40)
+    const { headers, body } = await refused(get, SEARCH, 40)
     assert.equal(headers.get('ratelimit-limit'), '15')
+    assert.equal(
+      body.error,
+      'Too many requests from this address: 15 a minute to search are allowed. Try again in 40 seconds.',
+    )
     assert.equal((await get('/api/skills/masters')).status, 200, 'other routes have room')
     clock.advance(40 * SECOND - 1)
     await refused(get, SEARCH, 1)

@@ -1,10 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import { callerAddress } from '../access/address.ts'
 import type { Rule, Standings } from '../access/limits/limiter.ts'
+import { allowance } from '../access/limits/sentences.ts'
 import type { Context } from '../context.ts'
 import { seconds } from '../platform/clock.ts'
 import { pathOf } from '../platform/envelope.ts'
 import type { App } from '../platform/http.ts'
+import { nothingHere } from '../platform/lost-paths.ts'
 import { type Problem, problem } from '../platform/problem.ts'
 
 /** The public API knows its callers by their address alone: three limits for each, counted apart. */
@@ -17,6 +19,12 @@ const rules = {
   skills: [GLOBAL, SCRAPING],
   other: [GLOBAL],
 } satisfies Record<string, Rule[]>
+
+const limitsInWords: Record<string, string> = {
+  [GLOBAL.name]: `${allowance(GLOBAL)} are allowed.`,
+  [SEARCH.name]: `${allowance(SEARCH)} to search are allowed.`,
+  [SCRAPING.name]: `${allowance(SCRAPING)} to /api/skills are allowed; more looks like a scraper.`,
+}
 
 export type VisitorClass = keyof typeof rules
 
@@ -44,8 +52,8 @@ export function limitVisitors(app: App, context: Context): void {
     else done(tell(reply, taken))
   })
   // With a handler of its own, a path that no route answers passes the hooks of this API too.
-  app.setNotFoundHandler(async ({ method, raw }) => {
-    throw problem('NOT_FOUND', `There is no ${method} ${pathOf(raw.url!).slice(0, 200)} here.`)
+  app.setNotFoundHandler(async (request) => {
+    throw nothingHere(app, request)
   })
 }
 
@@ -61,9 +69,7 @@ function tell(reply: FastifyReply, found: Standings): Problem | undefined {
   const { limit, remaining, reset } = tightest(found)
   reply.headers({ 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset })
   if (found.refused === undefined) return undefined
-  const cause =
-    found.refused === SCRAPING.name ? ': this address reads the catalogue as a scraper would' : ' from this address'
-  const message = `Too many requests${cause}; try again in ${seconds(found.retryAfter)}.`
+  const message = `Too many requests from this address: ${limitsInWords[found.refused]} Try again in ${seconds(found.retryAfter)}.`
   return problem('RATE_LIMITED', message, { retryAfter: found.retryAfter })
 }
 

@@ -31,7 +31,7 @@ export async function readRows(path: string, format: Format, required: string[])
   const missing = required.filter((column) => !columns.has(columnKey(column)))
   if (missing.length > 0)
     throw new Error(
-      `${name}: there is no column ${missing.join(', ')}; its first line has: ${heading.cells.join(', ')}`,
+      `${name}: there is no column ${missing.join(', ')}; its first line has: ${heading.cells.join(', ')}${separatorHint(heading.cells, format)}`,
     )
   return records.map(({ cells, line }) => ({
     at: `${name}:${line}`,
@@ -40,9 +40,19 @@ export async function readRows(path: string, format: Format, required: string[])
   }))
 }
 
+/** Spreadsheets of many countries write semicolons, which make one long name of all columns. */
+function separatorHint(cells: string[], { delimiter }: Format): string {
+  const other = cells.length === 1 ? /[;\t]/.exec(cells[0]!)?.[0] : undefined
+  if (delimiter !== ',' || !other) return ''
+  return `. Its columns are separated by ${other === ';' ? 'semicolons' : 'tabs'}: save it with commas`
+}
+
 function columnKey(column: string): string {
   return column.trim().toLowerCase()
 }
+
+/** Far more than any skill takes: a row that goes on and on is none. */
+const LONGEST_ROW = 262_144
 
 interface Record {
   cells: string[]
@@ -58,6 +68,7 @@ async function readRecords(path: string, { delimiter, quotes }: Format): Promise
       delimiter,
       quote: quotes ? '"' : false,
       relax_column_count: true,
+      max_record_size: LONGEST_ROW,
       skip_empty_lines: true,
       // The parser tells the line on which a record ends. Its types know of no other results than lists of cells.
       on_record(cells: string[], { lines }) {
@@ -66,9 +77,18 @@ async function readRecords(path: string, { delimiter, quotes }: Format): Promise
       },
     }) as unknown as Record[]
   } catch (error) {
+    if (error instanceof CsvError && error.code === 'CSV_MAX_RECORD_SIZE') throw tooLong(basename(path), error)
     if (error instanceof CsvError) throw new Error(`${basename(path)} cannot be read: ${error.message}`)
     throw error
   }
+}
+
+/** The parser counts the lines that it has read through. */
+function tooLong(name: string, { lines }: CsvError) {
+  const most = LONGEST_ROW.toLocaleString('en')
+  return new Error(
+    `${name}: the row at line ${lines} is longer than ${most} characters. Is there a quotation mark without its end, or are the line breaks missing?`,
+  )
 }
 
 function lineBreaks(cells: string[]): number {

@@ -12,23 +12,34 @@ export function editsAllowed(length: number): number {
  */
 export function editDistance(a: string, b: string, limit: number, asPrefix = false): number {
   const over = limit + 1
-  const height = a.length
-  const width = asPrefix ? Math.min(b.length, height + limit) : b.length
-  if (height > WIDTH || width > WIDTH || Math.abs(height - width) > limit) return over
+  const reach = asPrefix ? Math.min(b.length, a.length + limit) : b.length
+  if (a.length > WIDTH || reach > WIDTH || Math.abs(a.length - reach) > limit) return over
+  // What both begin and end with takes no edits.
+  let start = 0
+  const shorter = Math.min(a.length, reach)
+  while (start < shorter && a.charCodeAt(start) === b.charCodeAt(start)) start++
+  let same = 0
+  if (!asPrefix)
+    while (same < shorter - start && a.charCodeAt(a.length - 1 - same) === b.charCodeAt(reach - 1 - same)) same++
+  const height = a.length - start - same
+  const width = reach - start - same
+  if (height === 0) return asPrefix ? 0 : width
+  if (width === 0) return height > limit ? over : height
   let [older, previous, current] = rows as unknown as Uint8Array[]
   for (let j = 0; j <= width; j++) previous![j] = j
   for (let i = 1; i <= height; i++) {
     const from = Math.max(1, i - limit)
     const to = Math.min(width, i + limit)
-    const letter = a.charCodeAt(i - 1)
+    const letter = a.charCodeAt(start + i - 1)
+    const before = i > 1 ? a.charCodeAt(start + i - 2) : -1
     current![from - 1] = from === 1 ? i : over
     let least = from === 1 ? i : over
     for (let j = from; j <= to; j++) {
-      const other = b.charCodeAt(j - 1)
+      const other = b.charCodeAt(start + j - 1)
       let cost = previous![j - 1]! + (letter === other ? 0 : 1)
       if (j < i + limit && previous![j]! + 1 < cost) cost = previous![j]! + 1
       if (current![j - 1]! + 1 < cost) cost = current![j - 1]! + 1
-      if (i > 1 && j > 1 && letter === b.charCodeAt(j - 2) && other === a.charCodeAt(i - 2)) {
+      if (j > 1 && before === other && letter === b.charCodeAt(start + j - 2)) {
         cost = Math.min(cost, older![j - 2]! + 1)
       }
       current![j] = cost

@@ -101,6 +101,59 @@ test('Hindi is found in other spellings, also of a single word', () => {
     )
 })
 
+const site = buildSkillIndexAtOnce([
+  { number: 1, name: 'Wheel alignment', aliases: [] },
+  { number: 2, name: 'Wheel balancing', aliases: [] },
+  { number: 3, name: 'Truck loading', aliases: [] },
+  { number: 4, name: 'Pump installation', aliases: ['pump fitting'] },
+  { number: 5, name: 'Accident investigation', aliases: [] },
+  { number: 6, name: 'Arc welding', aliases: ['welding ka kaam'] },
+  { number: 7, name: 'House wiring', aliases: ['bijli ka kaam'] },
+  { number: 8, name: 'Recruitment', aliases: ['HR'] },
+  { number: 9, name: 'Cash in transit', aliases: ['CIT'] },
+  { number: 10, name: 'Mobile crane operation', aliases: ['crane'] },
+])
+const onSite = (text: string) =>
+  site
+    .extract(text)
+    .flatMap((skill) => skill.mentions.map((mention) => `${skill.number}:${mention.text}`))
+    .sort()
+
+test('a name is found the other way round, and over the small words that link it', () => {
+  for (const [text, found] of [
+    ['loading of trucks', '3:loading of trucks'],
+    ['you load the trucks', '3:load the trucks'],
+    ['installation of pumps', '4:installation of pumps'],
+    ['pump ki fitting', '4:pump ki fitting'],
+  ] as const)
+    assert.deepEqual(onSite(text), [found], text)
+  for (const text of ['truck, loading', 'installation pumps', 'load of the the the trucks'])
+    assert.deepEqual(onSite(text), [], text)
+})
+
+test('a word that two names share is said once', () => {
+  assert.deepEqual(onSite('wheel alignment and balancing on a machine'), ['1:wheel alignment', '2:balancing'])
+  assert.deepEqual(onSite('wheel alignment and balancing sheets'), ['1:wheel alignment'])
+  assert.deepEqual(onSite('accident and near-miss investigation'), ['5:accident'])
+  assert.deepEqual(onSite('accident. And near miss investigation'), [])
+})
+
+test('an activity is found without the words that round it off, a thing is not', () => {
+  assert.deepEqual(onSite('welding, cutting'), ['6:welding'])
+  assert.deepEqual(onSite('bijli, pani free'), [])
+})
+
+test('what every advertisement says is listed with a low score', () => {
+  assert.ok(site.extract('call HR')[0]!.score < 0.5)
+  assert.ok(site.extract('Accident investigation')[0]!.score > 0.5)
+})
+
+test('a part of a compound and a small Hindi word are nothing else', () => {
+  assert.deepEqual(onSite('RS-CIT certificate'), [])
+  assert.deepEqual(onSite('CIT'), ['9:CIT'])
+  assert.deepEqual(onSite('काम करने'), [])
+})
+
 test('words of two sentences or list items make no mention together', () => {
   for (const text of ['data. Entry', 'Data\nEntry', 'data, entry', 'data - entry'])
     assert.deepEqual(mentions(text), [], text)
@@ -123,6 +176,15 @@ test('what is not asked for is found and scored low', () => {
     "you don't need welding",
     'without welding',
     'welding nahi chahiye',
+    'welding nahi karna hai',
+    'welding is not in scope',
+    'welding (arc) is not what we need',
+    'welding is outsourced',
+    'welding is handled by our vendor',
+    'welding is looked after by our vendor',
+    'everything except welding',
+    'welding ka kaam alag thekedar karega',
+    'welding unit is separate',
     'वेल्डिंग ज़रूरी नहीं',
   ]) {
     assert.ok(score(text, 1) > 0, text)
@@ -137,6 +199,9 @@ test('a no elsewhere changes nothing', () => {
     'not only welding',
     'including but not limited to welding',
     'no less than two years of welding',
+    'welding without gas',
+    'welding by people who do not smoke',
+    'welding aur uske baad alag team ke saath',
     'no plumbing, but welding',
     'no plumbing but welding',
   ])

@@ -1,3 +1,4 @@
+import { isAdvertisementPhrase } from './advertisement-words.ts'
 import { everydayWords } from './everyday-words.ts'
 import { ALIAS, CAPITALS, type Labels, SMALL, writingOf } from './labels.ts'
 import type { Mentions } from './mentions.ts'
@@ -26,8 +27,15 @@ export interface Extracted {
 
 const NEGATED = 0.2
 const AGAIN = 0.8
+/** "loading of trucks" for truck loading. */
+const TURNED = 0.9
+/** "HR", "salary" and the like. */
+const OF_THE_ADVERTISEMENT = 0.5
 /** A word that more than this part of all skills hold says little alone. */
 const COMMON = 0.003
+
+/** Words up to this length are not what they are when they are a part of a compound. */
+const SHORT_PART = 4
 
 interface Found {
   label: number
@@ -35,6 +43,8 @@ interface Found {
   to: number
   start: number
   end: number
+  /** Its words stand in another order. */
+  turned: boolean
 }
 
 export class Extractor {
@@ -52,15 +62,21 @@ export class Extractor {
   extract(text: string, limit: number): Extracted[] {
     const tokens = this.tokens.read(text)
     const found: Found[] = []
-    this.mentions.each(tokens, (label, from, to) => {
+    const count = this.labels.kinds.length
+    this.mentions.each(tokens, (given, from, to) => {
       const start = tokens.starts[from]!
       const end = tokens.ends[to - 1]!
-      if (to - from > 1 || this.standsAlone(label, text, tokens, from)) found.push({ label, from, to, start, end })
+      const turned = given >= count
+      const label = turned ? given - count : given
+      if (to - from > 1 || this.standsAlone(label, text, tokens, from))
+        found.push({ label, from, to, start, end, turned })
     })
     const skills = new Map<number, Extracted>()
-    for (const { label, from, to, start, end } of settle(found)) {
+    for (const { label, from, to, start, end, turned } of settle(found)) {
       const entry = this.labels.entryOf[label]!
-      const score = this.worth(label) * (isNegated(tokens, from, to) ? NEGATED : 1)
+      let score = this.worth(label) * (turned ? TURNED : 1)
+      if (isNegated(text, tokens, from, to)) score *= NEGATED
+      else if (isAdvertisementPhrase(tokens, from, to)) score *= OF_THE_ADVERTISEMENT
       const mention = { start, end, text: text.slice(start, end) }
       const skill = skills.get(entry)
       if (!skill) skills.set(entry, { entry, score, mentions: [mention] })
@@ -85,6 +101,7 @@ export class Extractor {
     if (wordStarts[label + 1]! - from !== 1) return true
     const word = vocabulary.words[words[from]!]!
     const short = word.length <= 2
+    if (word.length <= SHORT_PART && isPartOfCompound(text, tokens.starts[at]!, tokens.ends[at]!)) return false
     if (!short && !everydayWords.has(word)) return true
     const written = writingOf(text.slice(tokens.starts[at], tokens.ends[at]))
     if (written === CAPITALS) return short || writing[label] === CAPITALS
@@ -112,7 +129,8 @@ function settle(found: Found[]): Found[] {
   for (let i = 1; apart && i < found.length; i++) apart = found[i]!.start >= found[i - 1]!.end
   if (apart) return found
   const kept: Found[] = []
-  // Mentions come in the order they begin; a run of overlapping ones is settled by itself.
+  // In the order they begin, a run of overlapping ones is settled by itself.
+  found.sort((a, b) => a.start - b.start)
   for (let i = 0; i < found.length; ) {
     let end = found[i]!.end
     let next = i + 1
@@ -124,6 +142,14 @@ function settle(found: Found[]): Found[] {
     i = next
   }
   return kept
+}
+
+/** "RS-CIT" is not CIT, nor "C-form" C. */
+function isPartOfCompound(text: string, start: number, end: number): boolean {
+  return (
+    (text[start - 1] === '-' && /\S/.test(text[start - 2] ?? ' ')) ||
+    (text[end] === '-' && /\S/.test(text[end + 1] ?? ' '))
+  )
 }
 
 function beginsSentence(text: string, start: number): boolean {

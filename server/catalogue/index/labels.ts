@@ -1,3 +1,4 @@
+import { isFiller } from './filler-words.ts'
 import type { Stepwise } from './slices.ts'
 import { Tokens } from './tokens.ts'
 import { buildVocabulary, type Vocabulary } from './vocabulary.ts'
@@ -9,6 +10,8 @@ export interface SkillEntry {
   number: number
   name: string
   aliases: readonly string[]
+  /** People can be tested on it: of skills that fit a query alike, the likelier one. */
+  verifiable?: boolean
 }
 
 /** A skill's own name; its name without a note in brackets ("Java" of "Java (computer programming)"); another name. */
@@ -27,13 +30,14 @@ export interface Labels {
   /** Of each skill its number and name. */
   numbers: Int32Array
   names: readonly string[]
+  verifiable: Uint8Array
   /** The labels of skill e are labelStarts[e] up to labelStarts[e + 1]; the first is its name. */
   labelStarts: Int32Array
   entryOf: Int32Array
   kinds: Uint8Array
   /** Of labels of a single word. */
   writing: Uint8Array
-  /** Letters of a label without spaces. */
+  /** Letters of a label's telling words, without spaces. */
   lengths: Uint16Array
   /** The words of label l are words[wordStarts[l]] up to words[wordStarts[l + 1]]. */
   wordStarts: Int32Array
@@ -44,7 +48,7 @@ const NOTE = /\s*[([][^)\]]*[)\]]\s*$/
 
 /** With the labels comes what parts each of their words from the one before it, as `Tokens` tells it. */
 export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: Labels; gaps: Uint8Array }> {
-  const entries = [...given].sort((a, b) => a.number - b.number)
+  const entries = inOrder(given) ? given : [...given].sort((a, b) => a.number - b.number)
   yield
   const table = new WordTable()
   const tokens = new Tokens()
@@ -55,6 +59,7 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: L
   const lengths = new Growing()
   const gaps = new Growing()
   const writing = new Growing()
+  const fills = new Growing()
   const labelStarts = new Int32Array(entries.length + 1)
   wordStarts.push(0)
 
@@ -62,9 +67,13 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: L
     tokens.read(text)
     if (tokens.count === 0) return
     const from = words.size
+    let telling = 0
     for (let i = 0; i < tokens.count; i++) {
       gaps.push(tokens.gaps[i]!)
-      words.push(table.add(tokens.hashes[i]!, tokens.chars, tokens.charStarts[i]!, tokens.charStarts[i + 1]!))
+      const word = table.add(tokens.hashes[i]!, tokens.chars, tokens.charStarts[i]!, tokens.charStarts[i + 1]!)
+      if (word === fills.size) fills.push(isFiller(tokens.hashes[i]!) ? 1 : 0)
+      if (fills.items[word] === 0) telling += tokens.charStarts[i + 1]! - tokens.charStarts[i]!
+      words.push(word)
     }
     for (let label = labelStarts[entry]!; label < entryOf.size; label++) {
       const start = wordStarts.items[label]!
@@ -78,30 +87,42 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: L
     entryOf.push(entry)
     kinds.push(kind)
     writing.push(tokens.count === 1 ? writingOf(text) : SMALL)
-    lengths.push(Math.min(65_535, tokens.charStarts[tokens.count]!))
+    lengths.push(Math.min(65_535, telling || tokens.charStarts[tokens.count]!))
   }
 
-  for (let entry = 0; entry < entries.length; entry++) {
-    const { name, aliases } = entries[entry]!
-    add(entry, name, NAME)
-    if (NOTE.test(name)) add(entry, name.replace(NOTE, ''), BARE_NAME)
-    for (const alias of aliases) add(entry, alias, ALIAS)
-    labelStarts[entry + 1] = entryOf.size
-    if (entry % 256 === 255) yield
+  // Work is done in functions of its own: within a generator a loop stays slow.
+  const addEntries = (from: number, to: number) => {
+    for (let entry = from; entry < to; entry++) {
+      const { name, aliases } = entries[entry]!
+      add(entry, name, NAME)
+      if (NOTE.test(name)) add(entry, name.replace(NOTE, ''), BARE_NAME)
+      for (const alias of aliases) add(entry, alias, ALIAS)
+      labelStarts[entry + 1] = entryOf.size
+    }
+  }
+  for (let from = 0; from < entries.length; from += 256) {
+    addEntries(from, Math.min(entries.length, from + 256))
+    yield
   }
   const { vocabulary, ranks } = yield* buildVocabulary(table)
-  for (let i = 0; i < words.size; i++) {
-    words.items[i] = ranks[words.items[i]!]!
-    if (i % 65_536 === 65_535) yield
+  for (let from = 0; from < words.size; from += 65_536) {
+    replaceEach(words.items, from, Math.min(words.size, from + 65_536), ranks)
+    yield
   }
-  const numbers = Int32Array.from(entries, (entry) => entry.number)
-  yield
-  const names = entries.map((entry) => entry.name)
-  yield
+  const numbers = new Int32Array(entries.length)
+  const names: string[] = []
+  const verifiable = new Uint8Array(entries.length)
+  for (let entry = 0; entry < entries.length; entry++) {
+    numbers[entry] = entries[entry]!.number
+    names.push(entries[entry]!.name)
+    if (entries[entry]!.verifiable) verifiable[entry] = 1
+    if (entry % 16_384 === 16_383) yield
+  }
   const labels = {
     vocabulary,
     numbers,
     names,
+    verifiable,
     labelStarts,
     entryOf: entryOf.trimmed(),
     kinds: new Uint8Array(kinds.trimmed()),
@@ -117,6 +138,15 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: L
 export function writingOf(text: string): number {
   if (text === text.toLowerCase()) return SMALL
   return text === text.toUpperCase() ? CAPITALS : CAPITAL
+}
+
+function replaceEach(items: Int32Array, from: number, to: number, by: Int32Array): void {
+  for (let i = from; i < to; i++) items[i] = by[items[i]!]!
+}
+
+function inOrder(entries: readonly SkillEntry[]): boolean {
+  for (let i = 1; i < entries.length; i++) if (entries[i]!.number < entries[i - 1]!.number) return false
+  return true
 }
 
 function sameWords(words: Growing, a: number, b: number, count: number): boolean {

@@ -4,7 +4,7 @@ import type { NearWords } from './near-words.ts'
 import type { Paraphrases } from './paraphrases.ts'
 import { IN_MEANING, LIKENESS, PhraseWord, weightOf } from './phrase-words.ts'
 import { LENGTH_BITS, type Postings } from './postings.ts'
-import { Ranking } from './ranking.ts'
+import type { Ranking } from './ranking.ts'
 import { shortForms } from './short-forms.ts'
 import type { Stepwise } from './slices.ts'
 import { stopWords } from './thesaurus.ts'
@@ -62,12 +62,13 @@ export class Matcher {
     nearWords: NearWords,
     paraphrases: Paraphrases,
     weights: Float32Array,
+    ranking: Ranking,
   ) {
     this.labels = labels
     this.postings = postings
     this.nearWords = nearWords
     this.paraphrases = paraphrases
-    this.ranking = new Ranking(labels.names.length)
+    this.ranking = ranking
     this.sums = new Float32Array(labels.names.length)
     this.countedFor = new Int32Array(labels.names.length)
     this.touched = new Int32Array(labels.names.length)

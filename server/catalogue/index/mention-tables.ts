@@ -1,3 +1,4 @@
+import { Growing } from './labels.ts'
 import type { Stepwise } from './slices.ts'
 import { checkOf, hashOf } from './tokens.ts'
 
@@ -6,9 +7,14 @@ import { checkOf, hashOf } from './tokens.ts'
  * a text costs one read; between them the two hashes are wide enough that no other word passes for a known one.
  */
 export class FormTable {
-  private slots = new Int32Array(1024 * 2).fill(-1)
+  private slots: Int32Array
   /** What was added, to be placed anew when the table grows; dropped once it is complete. */
-  private added: number[] = []
+  private added = new Growing()
+
+  /** `expected` forms go in without the table growing, which holds up who waits for the next step. */
+  constructor(expected: number) {
+    this.slots = new Int32Array(2 ** Math.ceil(Math.log2(1024 + expected * 1.5)) * 2).fill(-1)
+  }
 
   /** The number of the word with these two hashes, or -1. */
   find(hash: number, check: number): number {
@@ -27,13 +33,15 @@ export class FormTable {
     const hash = hashOf(form)
     const check = checkOf(form)
     if (this.find(hash, check) >= 0) return
-    if (this.added.length > this.slots.length) this.grow()
-    this.added.push(hash, check, number)
+    if (this.added.size > this.slots.length) this.grow()
+    this.added.push(hash)
+    this.added.push(check)
+    this.added.push(number)
     this.place(hash, check, number)
   }
 
   complete(): this {
-    this.added = []
+    this.added = new Growing()
     return this
   }
 
@@ -47,7 +55,8 @@ export class FormTable {
 
   private grow(): void {
     this.slots = new Int32Array(this.slots.length * 2).fill(-1)
-    for (let i = 0; i < this.added.length; i += 3) this.place(this.added[i]!, this.added[i + 1]!, this.added[i + 2]!)
+    const { items, size } = this.added
+    for (let i = 0; i < size; i += 3) this.place(items[i]!, items[i + 1]!, items[i + 2]!)
   }
 }
 
@@ -58,7 +67,7 @@ export class FormTable {
 export class Trie {
   private nodes = 1
   private edges = 0
-  private slots = new Int32Array(4096 * 3)
+  private slots = new Int32Array(8192 * 3)
   private labels = new Int32Array(1024)
   /** A bit for every edge: most words that follow a beginning lead nowhere, and these bits stay in the fast cache. */
   private readonly sieve = new Int32Array(2 ** 15)
@@ -121,12 +130,22 @@ export class Trie {
 
   /** The edge's place, made where there is none. */
   extend(parent: number, number: number): number {
-    const known = this.step(parent, number)
-    if (known >= 0) return known
-    this.edges++
-    const bit = mix(parent, number) >>> 3
+    const { slots } = this
+    const mask = slots.length / 3 - 1
+    const hash = mix(parent, number)
+    let slot = hash & mask
+    for (;;) {
+      const at = slots[slot * 3]!
+      if (at === parent && slots[slot * 3 + 1] === number) return slot * 3
+      if (at === 0) break
+      slot = (slot + 1) & mask
+    }
+    slots[slot * 3] = parent
+    slots[slot * 3 + 1] = number
+    const bit = hash >>> 3
     this.sieve[(bit >>> 5) & 0x7fff]! |= 1 << (bit & 31)
-    return this.place(parent, number, 0)
+    this.edges++
+    return slot * 3
   }
 
   /** Whether there may be no room for so many more edges. */
@@ -143,7 +162,7 @@ export class Trie {
     }
   }
 
-  private place(parent: number, number: number, target: number): number {
+  private place(parent: number, number: number, target: number): void {
     const { slots } = this
     const mask = slots.length / 3 - 1
     let slot = mix(parent, number) & mask
@@ -151,7 +170,6 @@ export class Trie {
     slots[slot * 3] = parent
     slots[slot * 3 + 1] = number
     slots[slot * 3 + 2] = target
-    return slot * 3
   }
 }
 

@@ -1,11 +1,7 @@
-import { ALIAS, type Labels, NAME } from './labels.ts'
-import { FormTable, Trie } from './mention-tables.ts'
+import type { FormTable, Trie } from './mention-tables.ts'
 import type { NearWords } from './near-words.ts'
-import type { Stepwise } from './slices.ts'
-import { respellings } from './sounds.ts'
-import { formsOf, spellingsOf, stemOf } from './stems.ts'
+import { isDevanagari } from './sounds.ts'
 import { APART, checkOf, checkOn, hashOf, hashOn, JOINED, NEXT, type Tokens } from './tokens.ts'
-import { WordTable } from './word-table.ts'
 
 /**
  * Finds the labels of a catalogue in a text. Every form a word may take leads to one number, so a text is first a
@@ -19,36 +15,53 @@ export class Mentions {
   /** By number: the trie node after it, or 0, and whether a label of a single word may have it. */
   private readonly firstNodes: Int32Array
   private readonly alone: Uint8Array
+  /** By number: whether the word only links two others. */
+  private readonly roles: Uint8Array
   private readonly trie: Trie
   private readonly nearWords: NearWords
   private row = new Int32Array(0)
   private compounds = new Int32Array(0)
 
   constructor(
-    tables: { forms: FormTable; singles: FormTable; firstNodes: Int32Array; alone: Uint8Array; trie: Trie },
+    tables: {
+      forms: FormTable
+      singles: FormTable
+      firstNodes: Int32Array
+      alone: Uint8Array
+      roles: Uint8Array
+      trie: Trie
+    },
     nearWords: NearWords,
   ) {
     this.forms = tables.forms
     this.singles = tables.singles
     this.firstNodes = tables.firstNodes
     this.alone = tables.alone
+    this.roles = tables.roles
     this.trie = tables.trie
     this.nearWords = nearWords
   }
 
   /** Calls `found` with the longest label that begins at each word: its first word and the one behind its last. */
-  each(tokens: Tokens, found: (label: number, from: number, to: number) => void): void {
+  each(tokens: Tokens, found: Finding): void {
     this.number(tokens)
-    const { row, compounds, firstNodes, alone, singles, trie } = this
+    const { row, compounds, firstNodes, alone, roles, singles, trie } = this
     const { count, hashes, checks } = tokens
     for (let from = 0; from < count; from++) {
       const number = row[from]!
       if (number >= 0) {
         const node = firstNodes[number]!
         const label = alone[number] ? singles.find(hashes[from]!, checks[from]!) : -1
-        if (node !== 0 && from + 1 < count && (trie.mayStep(node, row[from + 1]!) || compounds[from + 1]! >= 0))
+        const next = from + 1 < count ? row[from + 1]! : -1
+        const role = next >= 0 ? roles[next]! : 0
+        if (
+          node !== 0 &&
+          from + 1 < count &&
+          (trie.mayStep(node, next) || compounds[from + 1]! >= 0 || (role === LINK && this.mayLink(tokens, from, node)))
+        )
           this.walk(tokens, from, from + 1, node, label, found)
         else if (label >= 0) found(label, from, from + 1)
+        if (role === AND && node !== 0) this.shareLast(tokens, from, node, found)
       }
       const compound = compounds[from]!
       if (compound < 0) continue
@@ -57,19 +70,22 @@ export class Mentions {
     }
   }
 
-  private walk(
-    tokens: Tokens,
-    from: number,
-    next: number,
-    node: number,
-    label: number,
-    found: (label: number, from: number, to: number) => void,
-  ): void {
-    const { row, compounds, trie } = this
+  /** Whether a name may go on behind the small words that follow its first. */
+  private mayLink(tokens: Tokens, from: number, node: number): boolean {
+    const { row, roles, compounds } = this
+    let at = from + 2
+    if (at < tokens.count && row[at]! >= 0 && roles[row[at]!] === LINK) at++
+    return at < tokens.count && (this.trie.mayStep(node, row[at]!) || compounds[at]! >= 0)
+  }
+
+  private walk(tokens: Tokens, from: number, next: number, node: number, label: number, found: Finding): void {
+    const { row, compounds, roles, trie } = this
     const { gaps, count } = tokens
     let best = label
     let end = next
     let at = next
+    let branch = 0
+    let links = 0
     while (node !== 0 && at < count && gaps[at] !== APART) {
       let slot = row[at]! >= 0 ? trie.step(node, row[at]!) : -1
       let taken = 1
@@ -77,15 +93,48 @@ export class Mentions {
         slot = trie.step(node, compounds[at]!)
         taken = 2
       }
-      if (slot < 0) break
+      if (slot < 0) {
+        if (row[at]! < 0 || roles[row[at]!] !== LINK || ++links > MOST_LINKS) break
+        at++
+        continue
+      }
       at += taken
-      node = trie.nodeAt(slot)
       if (trie.labelAt(slot) >= 0) {
         best = trie.labelAt(slot)
         end = at
+        branch = node
       }
+      node = trie.nodeAt(slot)
     }
-    if (best >= 0) found(best, from, end)
+    if (best < 0) return
+    found(best, from, end)
+    if (branch !== 0) this.shareFirst(tokens, end, branch, found)
+  }
+
+  /** "wheel alignment and balancing" is wheel balancing too: the words before the last are not said again. */
+  private shareFirst(tokens: Tokens, and: number, node: number, found: Finding): void {
+    const at = and + 1
+    if (at >= tokens.count || tokens.gaps[and] === APART || tokens.gaps[at] === APART) return
+    const { row, roles } = this
+    if (row[and]! < 0 || roles[row[and]!] !== AND || row[at]! < 0) return
+    const next = at + 1 < tokens.count && tokens.gaps[at + 1] !== APART ? row[at + 1]! : -1
+    if (next >= 0 ? roles[next] === 0 : at + 1 < tokens.count && tokens.gaps[at + 1] !== APART) return
+    const slot = this.trie.step(node, row[at]!)
+    if (slot >= 0 && this.trie.labelAt(slot) >= 0) found(this.trie.labelAt(slot), at, at + 1)
+  }
+
+  /** "accident and near miss investigation" is accident investigation too: the last word is said only once. */
+  private shareLast(tokens: Tokens, from: number, node: number, found: Finding): void {
+    const { gaps, count } = tokens
+    if (gaps[from + 1] === APART) return
+    for (let at = from + 2; at < count && at <= from + MOST_SHARED && gaps[at] !== APART; at++) {
+      const number = this.row[at]!
+      if (at < from + 3 || number < 0 || !this.trie.mayStep(node, number)) continue
+      const slot = this.trie.step(node, number)
+      if (slot < 0 || this.trie.labelAt(slot) < 0) continue
+      found(this.trie.labelAt(slot), from, from + 1)
+      return
+    }
   }
 
   /** Turns words into numbers; two words joined by a hyphen may also be known as one. */
@@ -100,7 +149,7 @@ export class Mentions {
     let strange = 0
     for (let i = 0; i < count; i++) {
       let number = forms.find(hashes[i]!, checks[i]!)
-      if (number < 0 && isDevanagari(chars[charStarts[i]!]!) && strange++ < MOST_STRANGE)
+      if (number < 0 && isHindi(chars[charStarts[i]!]!) && strange++ < MOST_STRANGE)
         number = this.numberBySound(tokens, i)
       row[i] = number
       compounds[i] = -1
@@ -113,9 +162,11 @@ export class Mentions {
   private numberBySound(tokens: Tokens, at: number): number {
     const { hashes, checks } = tokens
     let number = -1
-    this.nearWords.soundsLike(tokens.word(at), (_, other) => {
+    const word = tokens.word(at)
+    if (HINDI_VERBS.test(word)) return -1
+    this.nearWords.soundsLike(word, (_, other) => {
       // Short Latin words are abbreviations: सहित is not CIT, nor आवास AWS.
-      if (number >= 0 || (other.length <= SHORTEST_BY_SOUND && !isDevanagari(other.charCodeAt(0)))) return
+      if (number >= 0 || (other.length <= SHORTEST_BY_SOUND && !isDevanagari(other))) return
       hashes[at] = hashOf(other)
       checks[at] = checkOf(other)
       number = this.forms.find(hashes[at]!, checks[at]!)
@@ -124,8 +175,26 @@ export class Mentions {
   }
 }
 
+/**
+ * Takes a label, the place of its first word and that behind its last. A label whose words stand in another order comes with its
+ * number behind those of all labels.
+ */
+type Finding = (label: number, from: number, to: number) => void
+
+/** What a word may be beside itself: one that links two words of a name, or one that lists. */
+export const LINK = 1
+export const AND = 2
+/** A word that goes on after a name: what stands before it is whole. */
+export const GO_ON = 3
+/** How many links a name may be taken over, and how far behind an "and" the shared word may stand. */
+const MOST_LINKS = 2
+const MOST_SHARED = 5
+
 /** Latin words up to this length are not taken for what a Hindi word sounds like. */
 const SHORTEST_BY_SOUND = 3
+
+/** Forms of "to do", "to be" and "to give": करने is no crane. */
+const HINDI_VERBS = /^(कर|हो|दे|ले|रह)(ना|ने|नी|ता|ते|ती|के|कर|गा|गे|गी|ेगा|ेंगे|ेगी|ें|े|ो|ा)?$/
 
 /** How many unknown Hindi words of one text are tried by their sound. */
 const MOST_STRANGE = 1000
@@ -138,122 +207,6 @@ function joinedCheck({ checks, chars, charStarts }: Tokens, at: number): number 
   return checkOn(checks[at]!, chars, charStarts[at + 1]!, charStarts[at + 2]!)
 }
 
-function isDevanagari(unit: number): boolean {
+function isHindi(unit: number): boolean {
   return unit >= 0x900 && unit < 0x980
-}
-
-/** Longer labels are sentences; no text repeats them word by word. */
-const LONGEST = 10
-
-export function* buildMentions(labels: Labels, gaps: Uint8Array, nearWords: NearWords): Stepwise<Mentions> {
-  const { vocabulary, wordStarts, words, kinds } = labels
-  const stems = new WordTable()
-  const forms = new FormTable()
-  const single: { word: string; label: number }[] = []
-  const alone: number[] = []
-  const numberOf = new Int32Array(vocabulary.words.length)
-  // A form that the catalogue itself uses is its own word before it is made of another.
-  for (let id = 0; id < vocabulary.words.length; id++) {
-    numberOf[id] = stems.addWord(vocabulary.stem(vocabulary.stems[id]!))
-    forms.add(vocabulary.words[id]!, numberOf[id]!)
-    if (id % 1024 === 1023) yield
-  }
-  const otherSpellings = yield* spellHindi(labels, nearWords)
-  for (const [id, spellings] of otherSpellings) for (const spelling of spellings) forms.add(spelling, numberOf[id]!)
-  yield
-  for (let id = 0; id < vocabulary.words.length; id++) {
-    for (const form of formsOf(vocabulary.words[id]!)) forms.add(form, numberOf[id]!)
-    if (id % 256 === 255) yield
-  }
-
-  const trie = new Trie()
-  const firstNodes: number[] = []
-  const insert = (row: number[], label: number) => {
-    firstNodes[row[0]!] ||= trie.newNode()
-    let node = firstNodes[row[0]!]!
-    for (let i = 1; ; i++) {
-      const slot = trie.extend(node, row[i]!)
-      if (i < row.length - 1) node = trie.openNode(slot)
-      else {
-        // A skill's own name goes before another skill's alias, and the lower number before the higher.
-        const known = trie.labelAt(slot)
-        if (known < 0 || kinds[label]! < kinds[known]!) trie.setLabel(slot, label)
-        return
-      }
-    }
-  }
-  const addSingle = (word: string, number: number, label: number) => {
-    single.push({ word, label })
-    alone[number] = 1
-  }
-  const row: number[] = []
-  for (let label = 0; label < kinds.length; label++) {
-    const from = wordStarts[label]!
-    const to = wordStarts[label + 1]!
-    if (label % 1024 === 1023) yield
-    if (to - from > LONGEST) continue
-    if (trie.isFull(2 * LONGEST)) yield* trie.grow()
-    row.length = 0
-    let compound = false
-    for (let at = from; at < to; at++) {
-      row.push(numberOf[words[at]!]!)
-      if (at > from && gaps[at] === JOINED) compound = true
-    }
-    if (row.length > 1) insert(row, label)
-    else {
-      addSingle(vocabulary.words[words[from]!]!, row[0]!, label)
-      for (const spelling of otherSpellings.get(words[from]!) ?? []) addSingle(spelling, row[0]!, label)
-    }
-    if (!compound) continue
-    // "e-commerce" is also written "ecommerce".
-    row.length = 0
-    let word = ''
-    for (let at = from; at < to; at++) {
-      word = vocabulary.words[words[at]!]!
-      while (at + 1 < to && gaps[at + 1] === JOINED) word += vocabulary.words[words[++at]!]!
-      const number = stems.addWord(stemOf(word))
-      for (const form of [word, ...formsOf(word)]) forms.add(form, number)
-      row.push(number)
-    }
-    if (row.length > 1) insert(row, label)
-    else addSingle(word, row[0]!, label)
-  }
-  const singles = yield* tabulate(single, kinds)
-  const tables = {
-    forms: forms.complete(),
-    singles,
-    firstNodes: Int32Array.from({ length: stems.size }, (_, number) => firstNodes[number] ?? 0),
-    alone: Uint8Array.from({ length: stems.size }, (_, number) => alone[number] ?? 0),
-    trie,
-  }
-  return new Mentions(tables, nearWords)
-}
-
-/** Labels of a single word by the word, names before aliases, and words as they are before their plurals. */
-function* tabulate(single: { word: string; label: number }[], kinds: Uint8Array): Stepwise<FormTable> {
-  const singles = new FormTable()
-  let looked = 0
-  for (const spell of [(word: string) => [word], spellingsOf]) {
-    for (let kind = NAME; kind <= ALIAS; kind++) {
-      for (const { word, label } of single) {
-        if (kinds[label] === kind) for (const form of spell(word)) singles.add(form, label)
-        if (++looked % 2048 === 0) yield
-      }
-    }
-  }
-  return singles.complete()
-}
-
-/** A Latin word that is also there in Devanagari is Hindi, which has no one spelling in Latin letters. */
-function* spellHindi({ vocabulary }: Labels, nearWords: NearWords): Stepwise<Map<number, string[]>> {
-  const spellings = new Map<number, string[]>()
-  for (let id = 0; id < vocabulary.words.length; id++) {
-    if (!isDevanagari(vocabulary.words[id]!.charCodeAt(0))) continue
-    nearWords.soundsLike(vocabulary.words[id]!, (other, word) => {
-      const strange = respellings(word).filter((spelling) => vocabulary.find(spelling) < 0)
-      if (strange.length > 0) spellings.set(other, strange)
-    })
-    if (id % 64 === 63) yield
-  }
-  return spellings
 }

@@ -8,7 +8,8 @@ import type { Vocabulary } from './vocabulary.ts'
  * Words of the catalogue that are near a given one: that hold it inside, that a typo makes of it, that sound like it.
  *
  * - Three letters in a row (with marks for beginning and end) lead to the words that hold them. A word inside another
- *   shares all its triples; a word two typos away has lost six of them, so that of its rarest seven one is left.
+ *   shares all its triples. A typo spoils one of the triples that stand apart from each other, so that of three such triples
+ *   a word two typos away has kept one: the three with the shortest lists are read.
  * - Short words keep too few triples. For them the word itself and the word without each one of its letters are listed:
  *   words one typo apart have one such remainder in common.
  * - What these lists offer is then checked letter by letter, so a chance hit in a list costs time and nothing else.
@@ -81,7 +82,7 @@ export class NearWords {
       for (let drop = -1; drop < length; drop++)
         count += this.offer(this.remainders, remainder(word, drop), word, found)
     if (length > SHORT - 3 && count === 0)
-      for (const triple of this.rarestTriples(word, 7)) this.offer(this.triples, triple, word, found)
+      for (const triple of this.triplesToRead(word, 2, word.length - 1)) this.offer(this.triples, triple, word, found)
   }
 
   /** Words that begin with something a typo away from the given beginning. */
@@ -91,7 +92,7 @@ export class NearWords {
     if (limit === 0) return
     this.round++
     const { starts, items } = this.triples
-    for (const list of this.rarestTriples(word.slice(0, -1), 5)) {
+    for (const list of this.triplesToRead(word, 1, word.length - 2)) {
       for (let at = starts[list]!; at < starts[list + 1]!; at++) {
         const id = items[at]!
         if (this.seen[id] === this.round) continue
@@ -136,13 +137,48 @@ export class NearWords {
     return count
   }
 
-  private rarestTriples(word: string, count: number): number[] {
-    const lists: number[] = []
-    for (let i = -1; i < word.length - 1; i++) lists.push(tripleAt(word, i) & this.triples.mask)
-    if (lists.length <= count) return lists
-    return lists.sort((a, b) => this.triples.size(a) - this.triples.size(b)).slice(0, count)
+  /**
+   * Lists in which every word that differs by so many typos stands at least once: one more than typos of triples before `end`
+   * that have a letter between them, those with the fewest words in all. Of a word too short for that, all its triples.
+   */
+  private triplesToRead(word: string, typos: number, end: number): number[] {
+    const { triples } = this
+    const count = end + 1
+    const lists = new Array<number>(count)
+    for (let i = 0; i < count; i++) lists[i] = tripleAt(word, i - 1) & triples.mask
+    // Side by side they serve shorter words, though two letters swapped where they meet spoil both.
+    const apart = typos * APART_BY < count ? APART_BY : TRIPLE
+    if (typos * apart >= count) return lists
+    // next[i] is the least cost of the triples chosen so far among the first i + 1, last[i] the place of the last of them.
+    let best = new Array<number>(count).fill(0)
+    const places: number[][] = []
+    for (let chosen = 0; chosen <= typos; chosen++) {
+      const next = new Array<number>(count).fill(Number.POSITIVE_INFINITY)
+      const last = new Array<number>(count).fill(-1)
+      for (let i = 0; i < count; i++) {
+        const before = chosen === 0 ? 0 : i >= apart ? best[i - apart]! : Number.POSITIVE_INFINITY
+        const cost = before + triples.size(lists[i]!)
+        const keep = i > 0 ? next[i - 1]! : Number.POSITIVE_INFINITY
+        next[i] = Math.min(cost, keep)
+        last[i] = cost <= keep ? i : last[i - 1]!
+      }
+      best = next
+      places.push(last)
+    }
+    const read: number[] = []
+    let at = count - 1
+    for (let chosen = typos; chosen >= 0; chosen--) {
+      const place = places[chosen]![at]!
+      read.push(lists[place]!)
+      at = place - apart
+    }
+    return read
   }
 }
+
+/** Triples this far apart have a letter between them, so that no typo, not even two letters swapped, spoils both. */
+const APART_BY = 4
+const TRIPLE = 3
 
 class Lists {
   readonly starts: Int32Array
@@ -159,6 +195,9 @@ class Lists {
     return this.starts[list + 1]! - this.starts[list]!
   }
 }
+
+/** In the place of a sound key's hash. */
+const NO_SOUND = 0
 
 /** From this length on two edits are allowed, and words keep enough triples. */
 const SHORT = 8
@@ -177,9 +216,14 @@ export function* buildNearWords(vocabulary: Vocabulary): Stepwise<NearWords> {
     if (word.length < 3 || word.length > SHORT) return
     for (let drop = -1; drop < word.length; drop++) put(remainder(word, drop))
   })
-  const sounds = yield* listWords(words, sizeFor(words.length), (word, put) => {
-    const key = word.length < 3 ? '' : soundKey(word)
-    if (key) put(hashOf(key))
+  const keys = new Int32Array(words.length)
+  for (let id = 0; id < words.length; id++) {
+    const key = words[id]!.length < 3 ? '' : soundKey(words[id]!)
+    keys[id] = key ? hashOf(key) : NO_SOUND
+    if (id % 2048 === 2047) yield
+  }
+  const sounds = yield* listWords(words, sizeFor(words.length), (_, put, id) => {
+    if (keys[id] !== NO_SOUND) put(keys[id]!)
   })
   return new NearWords(vocabulary, { triples, remainders, sounds }, letters)
 }
@@ -191,21 +235,30 @@ function sizeFor(items: number): number {
 function* listWords(
   words: readonly string[],
   size: number,
-  keys: (word: string, put: (key: number) => void) => void,
+  keys: (word: string, put: (key: number) => void, id: number) => void,
 ): Stepwise<Lists> {
   const starts = new Int32Array(size + 1)
-  for (let id = 0; id < words.length; id++) {
-    keys(words[id]!, (key) => starts[(key & (size - 1)) + 1]!++)
-    if (id % 2048 === 2047) yield
+  const count = (key: number) => {
+    starts[(key & (size - 1)) + 1]!++
+  }
+  let current = 0
+  const run = (to: number, put: (key: number) => void) => {
+    for (; current < to; current++) keys(words[current]!, put, current)
+  }
+  while (current < words.length) {
+    run(Math.min(words.length, current + 2048), count)
+    yield
   }
   for (let list = 0; list < size; list++) starts[list + 1]! += starts[list]!
   const next = starts.slice()
   const items = new Int32Array(starts[size]!)
-  for (let id = 0; id < words.length; id++) {
-    keys(words[id]!, (key) => {
-      items[next[key & (size - 1)]!++] = id
-    })
-    if (id % 2048 === 2047) yield
+  const place = (key: number) => {
+    items[next[key & (size - 1)]!++] = current
+  }
+  current = 0
+  while (current < words.length) {
+    run(Math.min(words.length, current + 2048), place)
+    yield
   }
   return new Lists(starts, items)
 }

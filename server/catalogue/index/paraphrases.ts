@@ -1,7 +1,9 @@
-import type { Labels } from './labels.ts'
+import { Growing, type Labels } from './labels.ts'
 import type { Stepwise } from './slices.ts'
+import { Gaps, PairCounts } from './stem-pairs.ts'
 import { rootOf, stemOf } from './stems.ts'
 import { stopWords, wordGroups } from './thesaurus.ts'
+import { WordTable } from './word-table.ts'
 
 /**
  * Which stems can stand for each other. A catalogue teaches it itself: where two labels of one skill differ in a single
@@ -57,21 +59,36 @@ for (const group of wordGroups) {
 
 export function* buildParaphrases(labels: Labels): Stepwise<Paraphrases> {
   const learned = yield* learn(labels)
-  const byRoot = new Map<string, number[]>()
   const { vocabulary } = labels
-  for (let stem = 0; stem < vocabulary.stemCount; stem++) {
-    const root = rootOf(vocabulary.stem(stem))
-    const others = byRoot.get(root)
-    if (others) others.push(stem)
-    else byRoot.set(root, [stem])
+  const roots = new WordTable()
+  const rootIds = new Int32Array(vocabulary.stemCount)
+  const sizes = new Growing()
+  const same = new Growing()
+  for (let stem = 0; stem < rootIds.length; stem++) {
+    const text = vocabulary.stem(stem)
+    const root = rootOf(text)
+    const id = roots.addWord(root)
+    if (id === sizes.size) {
+      sizes.push(0)
+      same.push(root === text ? 1 : 0)
+    }
+    sizes.items[id]!++
+    rootIds[stem] = id
     if (stem % 1024 === 1023) yield
   }
-  yield
   // A root that is only its own stem joins nothing.
-  let looked = 0
-  for (const [root, stems] of byRoot) {
-    if (stems.length < 2 && vocabulary.stem(stems[0]!) === root) byRoot.delete(root)
-    if (++looked % 2048 === 0) yield
+  const byRoot = new Map<string, number[]>()
+  const lists: (number[] | undefined)[] = []
+  for (let stem = 0; stem < rootIds.length; stem++) {
+    if (stem % 2048 === 2047) yield
+    const id = rootIds[stem]!
+    if (sizes.items[id] === 1 && same.items[id] === 1) continue
+    const others = lists[id]
+    if (others) others.push(stem)
+    else {
+      lists[id] = [stem]
+      byRoot.set(roots.word(id), lists[id])
+    }
   }
   return new Paraphrases(labels, learned, byRoot)
 }
@@ -80,23 +97,22 @@ const LONGEST = 7
 
 function* learn(labels: Labels): Stepwise<Map<number, Likeness[]>> {
   const { vocabulary, labelStarts, wordStarts, words } = labels
-  const stops = new Set(Array.from(stopWords, (word) => vocabulary.find(word)))
-  const pairs = new Map<number, number>()
+  const isStop = new Uint8Array(vocabulary.words.length)
+  for (const word of stopWords) if (vocabulary.find(word) >= 0) isStop[vocabulary.find(word)] = 1
+  const pairs = new PairCounts()
   const seenIn = new Int32Array(vocabulary.stemCount)
   const latest = new Int32Array(vocabulary.stemCount).fill(-1)
-  const size = vocabulary.stemCount
+  const gaps = new Gaps()
   const stems: number[] = []
-  for (let entry = 0; entry + 1 < labelStarts.length; entry++) {
-    if (entry % 64 === 63) yield
-    const gaps = new Map<number, number[]>()
-    const found = new Set<number>()
+  const read = (entry: number) => {
     const alone = labelStarts[entry + 1]! - labelStarts[entry]! < 2
+    gaps.begin()
     for (let label = labelStarts[entry]!; label < labelStarts[entry + 1]!; label++) {
       stems.length = 0
       for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
-        if (!stops.has(words[at]!)) stems.push(vocabulary.stems[words[at]!]!)
-      }
-      for (const stem of stems) {
+        const stem = vocabulary.stems[words[at]!]!
+        if (isStop[words[at]!]) continue
+        stems.push(stem)
         if (latest[stem] === entry) continue
         latest[stem] = entry
         seenIn[stem]!++
@@ -106,15 +122,16 @@ function* learn(labels: Labels): Stepwise<Map<number, Likeness[]>> {
         let key = gap
         for (let i = 0; i < stems.length; i++)
           if (i !== gap) key = Math.imul(key ^ stems[i]!, 0x9e3779b1) ^ (key >>> 13)
-        const fillers = gaps.get(key)
-        if (!fillers) gaps.set(key, [stems[gap]!])
-        else if (!fillers.includes(stems[gap]!)) {
-          for (const other of fillers) found.add(Math.min(other, stems[gap]!) * size + Math.max(other, stems[gap]!))
-          fillers.push(stems[gap]!)
-        }
+        const stem = stems[gap]!
+        const others = gaps.fill(key, stem)
+        for (let i = 0; i < others.length; i++)
+          pairs.count(Math.min(others[i]!, stem), Math.max(others[i]!, stem), entry)
       }
     }
-    for (const pair of found) pairs.set(pair, (pairs.get(pair) ?? 0) + 1)
+  }
+  for (let entry = 0; entry + 1 < labelStarts.length; entry++) {
+    read(entry)
+    if (entry % 64 === 63) yield
   }
   const learned = new Map<number, Likeness[]>()
   const put = (stem: number, other: number, likeness: number) => {
@@ -122,15 +139,16 @@ function* learn(labels: Labels): Stepwise<Map<number, Likeness[]>> {
     if (known) known.push({ stem: other, likeness, inMeaning: true })
     else learned.set(stem, [{ stem: other, likeness, inMeaning: true }])
   }
-  let looked = 0
-  for (const [pair, count] of pairs) {
-    if (++looked % 2048 === 0) yield
-    const a = Math.floor(pair / size)
-    const b = pair % size
-    // Seen once it may be chance, and numbers in a row are no paraphrase.
-    if (count < 2 || /^\d/.test(vocabulary.stem(a)) || /^\d/.test(vocabulary.stem(b))) continue
+  for (let pair = 0; pair < pairs.size; pair++) {
+    if (pair % 8192 === 8191) yield
+    const count = pairs.counts.items[pair]!
+    // Seen once it may be chance.
+    if (count < 2) continue
+    const a = pairs.firsts.items[pair]!
+    const b = pairs.seconds.items[pair]!
     const share = count / (Math.sqrt(seenIn[a]! * seenIn[b]!) + 3)
-    if (share < LEARNED_LEAST_SHARE) continue
+    // Numbers in a row are no paraphrase.
+    if (share < LEARNED_LEAST_SHARE || /^\d/.test(vocabulary.stem(a)) || /^\d/.test(vocabulary.stem(b))) continue
     const likeness = Math.min(LEARNED_MOST, Math.round(30 + 120 * share))
     put(a, b, likeness)
     put(b, a, likeness)

@@ -13,22 +13,61 @@ export interface Postings {
   labels: Uint16Array
 }
 
-export const LENGTH_BITS = 0x1fff
+export const LENGTH_BITS = 0x01ff
+/** How many further labels of the skill hold the word, up to three. */
+const MORE = 0x0200
+const MORE_BITS = 0x0600
+/** The word is the whole label. */
+export const IS_WHOLE = 0x0800
+export const ENDS = 0x1000
 export const IS_BARE = 0x2000
 export const BEGINS = 0x4000
 export const IS_ALIAS = 0x8000
 
-/** What a label is worth for a query, from 0 to 1, apart from how well the words themselves agree. */
-export function labelWorth(coverage: number, begins: boolean, ordered: boolean, alias: boolean): number {
-  return (0.62 + 0.18 * coverage + (begins ? 0.14 : 0) + (ordered ? 0.06 : 0)) * (alias ? 0.95 : 1)
+/** What a skill is worth more for each further label that holds what was asked for: it is about that. */
+export const ONE_MORE = 0.012
+export const MOST_MORE = 3
+
+/**
+ * What a label is worth for a query, from 0 to 1, apart from how well the words themselves agree. People type the beginning of a
+ * name, or the word it is about, which in English is the last.
+ */
+export function labelWorth(coverage: number, begins: boolean, ends: boolean, ordered: boolean, alias: boolean): number {
+  return (0.62 + 0.18 * coverage + (begins ? 0.14 : ends ? 0.1 : 0) + (ordered ? 0.06 : 0)) * (alias ? 0.95 : 1)
 }
 
+/** What the further labels of a posting are worth. */
+export function moreWorth(packed: number): number {
+  return ((packed & MORE_BITS) / MORE) * ONE_MORE
+}
+
+/** Skills worked on in one step. */
+const STEP = 512
+
 export function* buildPostings(labels: Labels): Stepwise<Postings> {
-  const { vocabulary, labelStarts, wordStarts, words, kinds, lengths } = labels
-  const count = vocabulary.words.length
+  const skills = labels.labelStarts.length - 1
+  const count = labels.vocabulary.words.length
   const starts = new Int32Array(count + 1)
   const latest = new Int32Array(count).fill(-1)
-  for (let entry = 0; entry + 1 < labelStarts.length; entry++) {
+  for (let from = 0; from < skills; from += STEP) {
+    countSkills(labels, from, Math.min(skills, from + STEP), starts, latest)
+    yield
+  }
+  for (let word = 0; word < count; word++) starts[word + 1]! += starts[word]!
+  const postings = { starts, entries: new Int32Array(starts[count]!), labels: new Uint16Array(starts[count]!) }
+  const next = starts.slice()
+  latest.fill(-1)
+  for (let from = 0; from < skills; from += STEP) {
+    listSkills(labels, from, Math.min(skills, from + STEP), postings, next, latest)
+    yield
+  }
+  return postings
+}
+
+/** Counts at starts[w + 1] the skills that hold word w. */
+function countSkills(labels: Labels, fromEntry: number, toEntry: number, starts: Int32Array, latest: Int32Array): void {
+  const { labelStarts, wordStarts, words } = labels
+  for (let entry = fromEntry; entry < toEntry; entry++) {
     const end = wordStarts[labelStarts[entry + 1]!]!
     for (let at = wordStarts[labelStarts[entry]!]!; at < end; at++) {
       const word = words[at]!
@@ -36,22 +75,27 @@ export function* buildPostings(labels: Labels): Stepwise<Postings> {
       latest[word] = entry
       starts[word + 1]!++
     }
-    if (entry % 1024 === 1023) yield
   }
-  for (let word = 0; word < count; word++) starts[word + 1]! += starts[word]!
+}
 
-  const next = starts.slice()
-  const entries = new Int32Array(starts[count]!)
-  const best = new Uint16Array(starts[count]!)
-  latest.fill(-1)
-  for (let entry = 0; entry + 1 < labelStarts.length; entry++) {
+function listSkills(
+  labels: Labels,
+  fromEntry: number,
+  toEntry: number,
+  { entries, labels: best }: Postings,
+  next: Int32Array,
+  latest: Int32Array,
+): void {
+  const { vocabulary, labelStarts, wordStarts, words, kinds, lengths } = labels
+  for (let entry = fromEntry; entry < toEntry; entry++) {
     for (let label = labelStarts[entry]!; label < labelStarts[entry + 1]!; label++) {
+      const first = wordStarts[label]!
+      const end = wordStarts[label + 1]!
       const kind = kinds[label] === ALIAS ? IS_ALIAS : kinds[label] === BARE_NAME ? IS_BARE : 0
-      const length = Math.min(LENGTH_BITS, lengths[label]!)
-      for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
+      const common = Math.min(LENGTH_BITS, lengths[label]!) | kind | (end - first === 1 ? IS_WHOLE : 0)
+      for (let at = first; at < end; at++) {
         const word = words[at]!
-        const begins = at === wordStarts[label]
-        const packed = length | kind | (begins ? BEGINS : 0)
+        const packed = common | (at === first ? BEGINS : 0) | (at + 1 === end ? ENDS : 0)
         if (latest[word] !== entry) {
           latest[word] = entry
           entries[next[word]!] = entry
@@ -59,15 +103,17 @@ export function* buildPostings(labels: Labels): Stepwise<Postings> {
         } else {
           const place = next[word]! - 1
           const letters = vocabulary.words[word]!.length
-          if (worthOf(packed, letters) > worthOf(best[place]!, letters)) best[place] = packed
+          const more = Math.min(MORE_BITS, (best[place]! & MORE_BITS) + MORE)
+          const better = worthOf(packed, letters) > worthOf(best[place]!, letters)
+          best[place] = ((better ? packed : best[place]!) & ~MORE_BITS) | more
         }
       }
     }
-    if (entry % 512 === 511) yield
   }
-  return { starts, entries, labels: best }
 }
 
 function worthOf(packed: number, letters: number): number {
-  return labelWorth(letters / (packed & LENGTH_BITS), (packed & BEGINS) !== 0, true, (packed & IS_ALIAS) !== 0)
+  if (packed & IS_WHOLE) return packed & IS_ALIAS ? 2 : 3
+  const coverage = Math.min(1, letters / (packed & LENGTH_BITS))
+  return labelWorth(coverage, (packed & BEGINS) !== 0, (packed & ENDS) !== 0, true, (packed & IS_ALIAS) !== 0)
 }

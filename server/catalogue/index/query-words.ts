@@ -1,18 +1,35 @@
 import type { NearWords } from './near-words.ts'
 import type { Postings } from './postings.ts'
+import { isDevanagari } from './sounds.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** How well a word of the catalogue agrees with a word of the query, in hundredths. */
 export const EXACT = 100
-export const STEM = 94
+export const STEM = 88
+/** The same word in the other script. */
+const OTHER_SCRIPT = 96
 export const PREFIX = 92
+/** A word that begins with the only letter asked for. */
+export const ONE_LETTER = 85
 const SOUND = 86
 const ONE_TYPO = 80
 const INSIDE = 72
 const TWO_TYPOS = 66
 const TYPO_PREFIX = 58
 
+/** Whether a word that agrees so well is the word that was meant, and not one that holds it. */
+export function isOneWord(agreement: number): boolean {
+  return (
+    agreement === STEM ||
+    agreement === OTHER_SCRIPT ||
+    agreement === SOUND ||
+    agreement === ONE_TYPO ||
+    agreement === TWO_TYPOS
+  )
+}
+
 const MIN_PREFIX = 2
+const CERTAIN_PREFIX = 7
 const MAX_NEAR = 4000
 
 /**
@@ -60,14 +77,21 @@ export class QueryWord {
       const stem = vocabulary.stems[this.exact]!
       for (let at = vocabulary.stemStarts[stem]!; at < vocabulary.stemStarts[stem + 1]!; at++)
         this.mark(vocabulary.stemWords[at]!, STEM)
+      if (isDevanagari(text))
+        nearWords.soundsLike(text, (id, other) => {
+          if (!isDevanagari(other)) this.mark(id, OTHER_SCRIPT)
+        })
     }
+    // So many letters with which a word begins are no typo of another.
+    const typed = last && !lenient && text.length >= CERTAIN_PREFIX && this.to > this.from
+    if (typed) return
     if (this.exact < 0 || lenient) {
       nearWords.soundsLike(text, (id) => this.mark(id, SOUND))
       nearWords.typos(text, (id, edits) => this.mark(id, edits === 1 ? ONE_TYPO : TWO_TYPOS))
     }
     if (text.length > 2 && (first || lenient || this.exact < 0)) nearWords.inside(text, (id) => this.mark(id, INSIDE))
     else if (text.length === 2 && first && !last) nearWords.ending(text, (id) => this.mark(id, INSIDE))
-    if (lenient || (this.exact < 0 && this.from === this.to && this.near.length === 0))
+    if (this.exact < 0 && (lenient || (this.from === this.to && this.near.length === 0)))
       nearWords.typoPrefixes(text, (id) => this.mark(id, TYPO_PREFIX))
   }
 

@@ -11,6 +11,8 @@ const ENTRY_BITS = 2 ** 26
  */
 export class Ranking {
   size = 0
+  /** The best score so far. */
+  highest = 0
   private readonly found: Int32Array
   /** Score and shortness in one number, 0 for a skill not found. */
   private readonly best: Int32Array
@@ -35,6 +37,7 @@ export class Ranking {
   begin(filter?: (entry: number) => boolean): void {
     for (let i = 0; i < this.size; i++) this.best[this.found[i]!] = 0
     this.size = 0
+    this.highest = 0
     this.filter = filter
   }
 
@@ -96,6 +99,7 @@ export class Ranking {
       this.found[this.size++] = entry
     }
     this.best[entry] = rank
+    if (score > this.highest) this.highest = score
   }
 
   page(offset: number, limit: number): SearchHit[] {

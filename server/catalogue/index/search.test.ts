@@ -68,7 +68,41 @@ test('aliases find the skill in either script and in any of their spellings', ()
   for (const query of ['bijli', 'bijlee', 'bijali', 'बिजली']) assert.equal(names(query)[0], 'House wiring', query)
   for (const query of ['raj mistri', 'raj mistry', 'राजमिस्त्री']) assert.equal(names(query)[0], 'Bricklaying', query)
   for (const query of ['darzi', 'darji', 'silaai']) assert.equal(names(query)[0], 'Gents tailoring', query)
-  assert.equal(names('welding वेल्डिंग')[0], 'Arc welding')
+  assert.equal(names('arc वेल्डिंग')[0], 'Arc welding')
+  assert.equal(names('वेल्डिंग machine')[0], 'Welding machine maintenance')
+})
+
+test('words that only round a name off do not make it longer', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Load calculation', aliases: ['bijli load'] },
+    { number: 2, name: 'House wiring', aliases: ['bijli ka kaam'] },
+  ])
+  for (const query of ['bijli', 'bijlee', 'bjili']) assert.equal(some.search(query).skills[0]!.number, 2, query)
+  assert.ok(some.search('bijli').skills[0]!.score < some.search('bijli ka kaam').skills[0]!.score)
+})
+
+test('what people add when they ask for somebody is left out where no name holds it', () => {
+  for (const query of ['forklift chalak', 'forklift chalana', 'Forklift operator chahiye'])
+    assert.equal(names(query)[0], 'Forklift operation', query)
+  assert.equal(names('fork lift driver')[0], 'Forklift operation')
+  assert.ok(index.search('forklift chalak').skills[0]!.score > 0.8)
+})
+
+test('of skills that hold a word alike, that which is about it comes first', () => {
+  const about = (...given: { name: string; aliases: string[]; verifiable?: boolean }[]) =>
+    buildSkillIndexAtOnce(given.map((skill, i) => ({ number: i + 1, ...skill })))
+  const [fence, roof] = [
+    { name: 'Solar fencing', aliases: [] },
+    { name: 'Solar panels', aliases: ['solar fitter', 'solar wala'] },
+  ]
+  assert.equal(about({ ...fence, name: 'Solar fences' }, roof).search('solar').skills[0]!.name, 'Solar panels')
+  const farms = about({ name: 'Farming tool repair', aliases: [] }, { name: 'Pig farming', aliases: [] })
+  assert.equal(farms.search('farming').total, 2)
+  const named = about({ name: 'Cold farms', aliases: [] }, { name: 'Wool farming', aliases: [] })
+  assert.equal(named.search('farming').skills[0]!.name, 'Wool farming')
+  const tested = about({ name: 'Pump one', aliases: [] }, { name: 'Pump two', aliases: [], verifiable: true })
+  assert.equal(tested.search('pump').skills[0]!.name, 'Pump two')
+  assert.equal(tested.search('pump one').skills[0]!.name, 'Pump one')
 })
 
 test('words run together or apart find the skill', () => {

@@ -1,15 +1,29 @@
+import { withoutAsking } from './filler-words.ts'
 import { ALIAS, BARE_NAME, type Labels } from './labels.ts'
 import type { NearWords } from './near-words.ts'
-import { BEGINS, IS_ALIAS, IS_BARE, LENGTH_BITS, labelWorth, type Postings } from './postings.ts'
-import { EXACT, PREFIX, QueryWord } from './query-words.ts'
-import { Ranking } from './ranking.ts'
+import {
+  BEGINS,
+  ENDS,
+  IS_ALIAS,
+  IS_BARE,
+  IS_WHOLE,
+  LENGTH_BITS,
+  labelWorth,
+  MOST_MORE,
+  moreWorth,
+  ONE_MORE,
+  type Postings,
+} from './postings.ts'
+import { EXACT, isOneWord, ONE_LETTER, PREFIX, QueryWord } from './query-words.ts'
+import type { Ranking } from './ranking.ts'
 import { wordsOf } from './tokens.ts'
 
 /**
  * Search by name. Each word of the query is turned into the words of the catalogue it may stand for (query-words.ts);
  * the word with the fewest skills behind it leads to the candidates, and every label of a candidate is held
- * against all words. A query of one word needs no labels: its list says enough (postings.ts). When
- * nothing holds all words, typos are allowed in words that are known, and at last words may be missing.
+ * against all words. A query of one word needs no labels: its list says enough (postings.ts). When nothing holds all words, those
+ * that only ask are left out, words are joined or parted, then typos are allowed in words that are known, and at last words may
+ * be missing.
  *
  * The rank is a number a skill has for this query alone, so pages cut from it never overlap or skip.
  */
@@ -31,8 +45,12 @@ const EXACT_NAME = 1
 const EXACT_BARE_NAME = 0.985
 const EXACT_ALIAS = 0.97
 const BELOW_EXACT = 0.96
+/** What a skill is worth more that people can be tested on: recruiters mean these. */
+const VERIFIABLE = 0.02
 /** Words found under several labels of one skill, none of which holds them all. */
 const SCATTERED = 0.55
+/** A score up to this is that of words scattered so. */
+const NOT_ONE_LABEL = 0.62
 /** The part of a query that must be found when not all of it is. */
 const PARTIAL = 0.5
 /** Reading a list is that much cheaper than weighing a skill that turns out not to be in it. */
@@ -45,10 +63,10 @@ export class Search {
   private readonly ranking: Ranking
   private readonly newQueryWord: () => QueryWord
 
-  constructor(labels: Labels, postings: Postings, nearWords: NearWords) {
+  constructor(labels: Labels, postings: Postings, nearWords: NearWords, ranking: Ranking) {
     this.labels = labels
     this.postings = postings
-    this.ranking = new Ranking(labels.names.length)
+    this.ranking = ranking
     this.newQueryWord = () => new QueryWord(labels.vocabulary, nearWords)
   }
 
@@ -57,72 +75,110 @@ export class Search {
     const { ranking } = this
     ranking.begin(filter)
     if (words.length > 0) {
-      this.rank(words, false, false)
-      if (ranking.size === 0) this.rank(words, true, false)
-      if (ranking.size === 0) this.rankRejoined(words)
-      if (ranking.size === 0 && words.length > 1) this.rank(words, true, true)
+      this.rank(words, false)
+      const telling = withoutAsking(words)
+      if (ranking.size === 0 && telling.length < words.length) this.rank(telling, false)
+      if (ranking.highest <= NOT_ONE_LABEL) this.rankJoined(words)
+      if (ranking.size === 0) this.rankParted(words)
+      if (ranking.size === 0) this.rank(words, true)
     }
     return { hits: ranking.page(offset, limit), total: ranking.size }
   }
 
-  private rank(words: string[], lenient: boolean, partial: boolean): void {
+  /** `lenient` allows typos in words that are known and, where nothing holds all words, lets some be missing. */
+  private rank(words: string[], lenient: boolean): void {
     const queryWords = words.map((word, i) => {
       this.pool[i] ??= this.newQueryWord()
       this.pool[i].read(word, i === 0, i === words.length - 1, lenient)
       return this.pool[i]
     })
-    if (queryWords.length === 1) this.rankOneWord(queryWords[0]!)
+    const needed = queryWords.filter((word) => word.required)
+    if (queryWords.length === 1) this.rankOneWord(queryWords[0]!, 1)
+    else if (needed.length === 1) this.rankOneAndLetters(needed[0]!, queryWords)
     else {
       for (const word of queryWords) word.reach = word.reachIn(this.postings)
       const scarcestFirst = [...queryWords].sort((a, b) => b.required - a.required || a.reach - b.reach)
-      if (partial) this.rankSome(queryWords)
-      else this.rankAll(scarcestFirst, queryWords)
+      this.rankAll(scarcestFirst, queryWords)
+      if (lenient && this.ranking.size === 0) this.rankSome(queryWords)
     }
     for (const word of queryWords) word.forget()
   }
 
-  /** "data base" for database, "weldingmachine" for welding machine. */
-  private rankRejoined(words: string[]): void {
+  /** "data base" for database. */
+  private rankJoined(words: string[]): void {
+    for (let i = 0; i + 1 < words.length; i++) {
+      const joined = words[i]! + words[i + 1]!
+      if (this.labels.vocabulary.find(joined) >= 0)
+        this.rank([...words.slice(0, i), joined, ...words.slice(i + 2)], false)
+    }
+  }
+
+  /** "weldingmachine" for welding machine. */
+  private rankParted(words: string[]): void {
     const { vocabulary } = this.labels
     for (let i = 0; i < words.length; i++) {
       const word = words[i]!
-      if (i + 1 < words.length && vocabulary.find(word + words[i + 1]!) >= 0)
-        this.rank([...words.slice(0, i), word + words[i + 1]!, ...words.slice(i + 2)], false, false)
       for (let cut = 2; cut <= word.length - 2; cut++) {
         const [left, right] = [word.slice(0, cut), word.slice(cut)]
         if (vocabulary.find(left) >= 0 && vocabulary.find(right) >= 0)
-          this.rank([...words.slice(0, i), left, right, ...words.slice(i + 1)].slice(0, MAX_WORDS), false, false)
+          this.rank([...words.slice(0, i), left, right, ...words.slice(i + 1)].slice(0, MAX_WORDS), false)
       }
     }
   }
 
-  private rankOneWord(word: QueryWord): void {
+  /** Ranks the skills of a word, and those of them higher that also hold the single letters beside it: "inspect b". */
+  private rankOneAndLetters(word: QueryWord, words: QueryWord[]): void {
+    const { ranking } = this
+    const asked = words.reduce((sum, { text }) => sum + text.length, 0)
+    this.rankOneWord(word, word.text.length / asked)
+    ranking.sieve(true)
+    for (const other of words)
+      if (other !== word) this.eachStretch(other, (from, to) => ranking.keep(this.postings.entries, from, to))
+    ranking.sieve(false)
+    this.eachStretch(word, (from, to) => ranking.keep(this.postings.entries, from, to))
+    const { kept } = ranking
+    for (let i = 0; i < kept; i++) this.weigh(ranking.candidates[i]!, words, words)
+  }
+
+  /** Ranks the skills of a word that makes up so much of the query. */
+  private rankOneWord(word: QueryWord, part: number): void {
     const { starts } = this.postings
     const letters = word.text.length
     const exact = word.exact
+    const prefix = letters > 1 ? PREFIX : ONE_LETTER
     if (exact >= 0) {
-      this.rankStretch(word.from, exact, PREFIX, letters, 0)
-      this.rankStretch(exact, exact + 1, EXACT, letters, letters)
-      this.rankStretch(exact + 1, word.to, PREFIX, letters, 0)
-    } else if (starts[word.to]! > starts[word.from]!) this.rankStretch(word.from, word.to, PREFIX, letters, 0)
-    for (const id of word.near) this.rankStretch(id, id + 1, word.agreement(id), letters, 0)
+      this.rankStretch(word.from, exact, prefix, letters, part)
+      this.rankStretch(exact, exact + 1, EXACT, letters, part)
+      this.rankStretch(exact + 1, word.to, prefix, letters, part)
+    } else if (starts[word.to]! > starts[word.from]!) this.rankStretch(word.from, word.to, prefix, letters, part)
+    const { words } = this.labels.vocabulary
+    for (const id of word.near) {
+      const agreement = word.agreement(id)
+      // A word misspelt is the whole word, a piece of one is not.
+      this.rankStretch(id, id + 1, agreement, isOneWord(agreement) ? words[id]!.length : letters, part)
+    }
   }
 
-  /** Ranks the skills of a stretch of words; a label of `whole` letters is the word and nothing else. */
-  private rankStretch(fromWord: number, toWord: number, agreement: number, letters: number, whole: number): void {
+  /** Ranks the skills of a stretch of words, of which so many letters were asked for. */
+  private rankStretch(fromWord: number, toWord: number, agreement: number, letters: number, part: number): void {
     const { starts, entries, labels } = this.postings
     const { ranking } = this
+    const { verifiable } = this.labels
+    const whole = agreement === EXACT || isOneWord(agreement)
     const end = starts[toWord]!
     for (let at = starts[fromWord]!; at < end; at++) {
       const label = labels[at]!
       const length = label & LENGTH_BITS
       const alias = label >= IS_ALIAS
-      if (length === whole)
+      if (agreement === EXACT && part === 1 && label & IS_WHOLE)
         ranking.put(entries[at]!, alias ? EXACT_ALIAS : label & IS_BARE ? EXACT_BARE_NAME : EXACT_NAME, length)
       else {
         const coverage = letters < length ? letters / length : 1
-        const worth = labelWorth(coverage, (label & BEGINS) !== 0, true, alias) * agreement * 0.01
-        ranking.put(entries[at]!, Math.min(worth, BELOW_EXACT), length)
+        const ends = whole && (label & ENDS) !== 0
+        const worth = labelWorth(coverage, (label & BEGINS) !== 0, ends, true, alias) * agreement * 0.01 * part
+        const entry = entries[at]!
+        const more = (whole ? moreWorth(label) : 0) + (verifiable[entry] ? VERIFIABLE : 0)
+        ranking.put(entry, Math.min(worth + more, BELOW_EXACT), length)
       }
     }
   }
@@ -168,17 +224,19 @@ export class Search {
 
   /** Holds every label of a skill against all words of the query. */
   private weigh(entry: number, scarcestFirst: QueryWord[], words: QueryWord[]): void {
-    const { labelStarts, wordStarts, words: labelWords, lengths, kinds } = this.labels
+    const { labelStarts, wordStarts, words: labelWords, lengths, kinds, verifiable } = this.labels
     const first = labelStarts[entry]!
     const last = labelStarts[entry + 1]!
     let best = 0
     let length = 0
+    let holding = 0
     for (let label = first; label < last; label++) {
       const from = wordStarts[label]!
       const to = wordStarts[label + 1]!
       let whole = true
       for (let i = 0; whole && i < scarcestFirst.length; i++) whole = scarcestFirst[i]!.lookIn(labelWords, from, to)
       if (!whole) continue
+      holding++
       const score = scoreLabel(words, to - from, lengths[label]!, kinds[label]!)
       if (score > best) {
         best = score
@@ -189,6 +247,10 @@ export class Search {
       for (const word of words) word.lookIn(labelWords, wordStarts[first]!, wordStarts[last]!)
       best = scoreScattered(words)
       length = lengths[first]!
+    }
+    if (best > 0 && best < BELOW_EXACT) {
+      const more = Math.min(MOST_MORE, Math.max(0, holding - 1)) * ONE_MORE + (verifiable[entry] ? VERIFIABLE : 0)
+      best = Math.min(best + more, BELOW_EXACT)
     }
     if (best > 0) this.ranking.put(entry, best, length)
   }
@@ -208,7 +270,10 @@ function scoreLabel(words: QueryWord[], labelCount: number, length: number, kind
     if (found !== EXACT) exact = false
   }
   if (exact && ordered) return kind === ALIAS ? EXACT_ALIAS : kind === BARE_NAME ? EXACT_BARE_NAME : EXACT_NAME
-  const worth = labelWorth(Math.min(1, asked / length), words[0]!.place === 0, ordered, kind === ALIAS)
+  const begins = words[0]!.place === 0
+  const last = words[words.length - 1]!
+  const ends = last.found === EXACT && last.place === labelCount - 1
+  const worth = labelWorth(Math.min(1, asked / length), begins, ends, ordered, kind === ALIAS)
   return Math.min(BELOW_EXACT, (worth * agreed) / asked / 100)
 }
 

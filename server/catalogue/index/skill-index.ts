@@ -2,10 +2,11 @@ import type { MatchMethod } from './calibration.ts'
 import { Extractor, type Mention } from './extract.ts'
 import { buildLabels, type Labels, type SkillEntry } from './labels.ts'
 import { Matcher, weighStems } from './match.ts'
-import { buildMentions } from './mentions.ts'
+import { buildMentions } from './mention-builder.ts'
 import { buildNearWords } from './near-words.ts'
 import { buildParaphrases } from './paraphrases.ts'
 import { buildPostings } from './postings.ts'
+import { Ranking } from './ranking.ts'
 import { Search } from './search.ts'
 import { runAtOnce, runInSlices, type Stepwise } from './slices.ts'
 
@@ -99,10 +100,12 @@ function* build(entries: readonly SkillEntry[]): Stepwise<SkillIndex> {
   const paraphrases = yield* buildParaphrases(labels)
   const weights = yield* weighStems(labels, postings)
   const mentions = yield* buildMentions(labels, gaps, nearWords)
+  // Search and match never run at the same time.
+  const ranking = new Ranking(labels.names.length)
   return new SkillIndex(
     labels,
-    new Search(labels, postings, nearWords),
-    new Matcher(labels, postings, nearWords, paraphrases, weights),
+    new Search(labels, postings, nearWords, ranking),
+    new Matcher(labels, postings, nearWords, paraphrases, weights, ranking),
     new Extractor(labels, mentions, postings),
   )
 }

@@ -1,7 +1,7 @@
 /**
  * A key that is the same for the ways a Hindi or Hinglish word is spelt: bijli, bijlee, bijali and बिजली; darzi and
  * darji; mistri and mistry; silai and silaai. Devanagari is read letter by letter, then both scripts lose what
- * people write either way: length of vowels, breath after a consonant, the unspoken a, v and w, z and j, ph and f, sh and s.
+ * people write either way: length of vowels, e or i at the beginning, breath after a consonant, the unspoken a, v and w, z and j, ph and f, sh and s.
  */
 
 const CONSONANTS = new Map<string, string>()
@@ -20,10 +20,14 @@ for (const pair of 'ा A ि i ी i ु u ू u ृ ri े e ै ai ॅ e ो 
 const VIRAMA = '्'
 const ANUSVARA = 'ं'
 
+export function isDevanagari(word: string): boolean {
+  const first = word.charCodeAt(0)
+  return first >= 0x900 && first < 0x980
+}
+
 /** A Devanagari word in Latin letters, as far as its sound key needs it; other words as they are. */
 function inLatin(word: string): string {
-  const first = word.charCodeAt(0)
-  if (first < 0x900 || first > 0x97f) return word
+  if (!isDevanagari(word)) return word
   let latin = ''
   for (let i = 0; i < word.length; i++) {
     const letter = word[i]!
@@ -71,7 +75,7 @@ export function soundKey(word: string): string {
         if (next === 0x70 || next === 0x62) unit = 0x6e
         break
       case Y:
-        if (i > 0 && isVowel(last) && (isVowel(next) || Number.isNaN(next))) continue
+        if (last === I || (i > 0 && isVowel(last) && (isVowel(next) || Number.isNaN(next)))) continue
         if (i > 0 && !isVowel(last)) unit = I
         break
       case A:
@@ -89,6 +93,7 @@ export function soundKey(word: string): string {
           unit = I
           i++
         } else if (next === 0x72 && i + 2 === text.length && key !== '') continue
+        else if (key === '') unit = I
         break
       case 0x6f: // oo
         if (next === 0x6f) {

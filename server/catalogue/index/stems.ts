@@ -14,7 +14,11 @@ export function singularOf(word: string): string {
 
 export function stemOf(word: string): string {
   if (word.length <= 3 || !isLatin(word)) return word
-  let stem = american(withoutPlural(word))
+  return stemOfSingular(american(withoutPlural(word)))
+}
+
+function stemOfSingular(singular: string): string {
+  let stem = singular
   const cut = stem.endsWith('ing') ? 3 : stem.endsWith('ed') && !stem.endsWith('eed') ? 2 : 0
   if (cut && stem.length - cut >= 3 && /[aeiouy]/.test(stem.slice(0, -cut))) {
     stem = stem.slice(0, -cut)
@@ -48,11 +52,19 @@ const ENDINGS: [RegExp, string][] = [
   [/i$/, ''],
 ]
 
+/** The endings by their last letter, which rules most of them out. */
+const ENDINGS_BY_LETTER = new Map<number, [RegExp, string][]>()
+for (const ending of ENDINGS) {
+  for (const letter of new Set(Array.from(ending[0].source.matchAll(/(.)\$/g), (found) => found[1]!.charCodeAt(0))))
+    ENDINGS_BY_LETTER.set(letter, [...(ENDINGS_BY_LETTER.get(letter) ?? []), ending])
+}
+const NO_ENDINGS: [RegExp, string][] = []
+
 /** The root of a stem. */
 export function rootOf(stem: string): string {
   if (stem.length <= 4 || !isLatin(stem)) return stem
   let root = stem
-  for (const [ending, put] of ENDINGS) {
+  for (const [ending, put] of ENDINGS_BY_LETTER.get(stem.charCodeAt(stem.length - 1)) ?? NO_ENDINGS) {
     const found = ending.exec(stem)
     if (!found) continue
     if (found.index >= 3) root = stem.slice(0, found.index) + put
@@ -83,6 +95,7 @@ const ONLY_ISE = /(wise|prise|vis|cis|mise|rise|noise|raise|analysis|basis|pract
 /** One spelling for British and American: organise and organize, colour and color, centre and center. */
 export function american(word: string): string {
   if (word.length < 5) return word
+  if (!CHANGES.has(word.charCodeAt(word.length - 1))) return plainVowels(word)
   if (word.length > 6 && /[iy]s(e|ed|er|ing|ation)?$/.test(word) && !ONLY_ISE.test(word))
     return word.replace(/([iy])s(e|ed|er|ing|ation)?$/, '$1z$2')
   if (word.endsWith('our') && word.length > 5) return `${word.slice(0, -3)}or`
@@ -90,9 +103,15 @@ export function american(word: string): string {
   if (/[aeiou]ll(ing|ed|er)$/.test(word) && word.length > 7) return word.replace(/ll(ing|ed|er)$/, 'l$1')
   if (word.endsWith('ogue') || word.endsWith('amme')) return word.slice(0, -2)
   if (word === 'licence' || word === 'defence' || word === 'offence') return `${word.slice(0, -2)}se`
-  if (/paed|aesth|haem|gynaec/.test(word))
-    return word.replace(/(paed|aesth|haem|gynaec)/, (part) => part.replace('ae', 'e'))
-  return word
+  return plainVowels(word)
+}
+
+/** Last letters of words that the two spellings part. */
+const CHANGES = new Set(Array.from('sedrgn', (letter) => letter.charCodeAt(0)))
+
+function plainVowels(word: string): string {
+  if (!word.includes('ae')) return word
+  return word.replace(/(paed|aesth|haem|gynaec)/, (part) => part.replace('ae', 'e'))
 }
 
 /** A word's singular and plural, each in both spellings. */
@@ -107,7 +126,7 @@ export function formsOf(word: string): string[] {
   if (word.length <= 3) return spellingsOf(word)
   if (!/^[a-z]+$/.test(word)) return []
   const singular = singularOf(word)
-  const stem = stemOf(word)
+  const stem = stemOfSingular(singular)
   const verb = stem.endsWith('i') ? `${stem.slice(0, -1)}y` : stem
   const forms = [singular, pluralOf(singular), `${verb}ing`]
   if (/[^aeiou][aeiou][bdgmnprt]$/.test(verb)) forms.push(`${verb}${verb.at(-1)}ing`)
@@ -120,7 +139,7 @@ const AMERICAN = /(iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|
 function inBothSpellings(forms: string[]): string[] {
   for (let i = forms.length - 1; i >= 0; i--) {
     const form = forms[i]!
-    if (!AMERICAN.test(form)) continue
+    if (form.endsWith('s') || !AMERICAN.test(form)) continue
     for (const [ending, british] of BRITISH) {
       if (!form.endsWith(ending)) continue
       const other = form.slice(0, -ending.length) + british
@@ -153,8 +172,8 @@ const BRITISH: [string, string][] = [
 ]
 
 function pluralOf(word: string): string {
-  if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`
-  return /(x|s|sh|ch|z)$/.test(word) ? `${word}es` : `${word}s`
+  if (word.endsWith('y')) return /[aeiou]y$/.test(word) ? `${word}s` : `${word.slice(0, -1)}ies`
+  return /[xszh]$/.test(word) && /(x|s|sh|ch|z)$/.test(word) ? `${word}es` : `${word}s`
 }
 
 function isLatin(word: string): boolean {

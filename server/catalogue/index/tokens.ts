@@ -201,12 +201,16 @@ export class Tokens {
       // A unit folds to at most three.
       this.chars = new Uint16Array(size * 3)
     }
-    this.raw.write(text, 'utf16le')
+    // A call costs more than a few letters do.
+    if (length > SHORT_TEXT) this.raw.write(text, 'utf16le')
+    else for (let at = 0; at < length; at++) this.units[at] = text.charCodeAt(at)
     this.units[length] = 0
     this.units[length + 1] = 0
     this.units[length + 2] = 0
   }
 }
+
+const SHORT_TEXT = 40
 
 const HASH_SEED = 0x811c9dc5 | 0
 const HASH_PRIME = 0x01000193

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseBuiltIn, readBuiltInFiles } from './built-in.ts'
+import { buildSkillIndexAtOnce } from './index/skill-index.ts'
+
+/** What people type, and the skill that a recruiter means by it. */
+const MEANT: Record<string, string> = {
+  'House wiring':
+    'bijli, बिजली, bijlee, bijli wala, bijli mistri, electrician, elctrician, electritian, wireman, इलेक्ट्रीशियन, wiring, electrical wiring',
+  'Arc welding': 'weldng, welding, welder, वेल्डिंग, वेल्डर, wellding, welding ka kaam',
+  Bricklaying: 'raj mistri, rajmistri, राजमिस्त्री, raj mistry, mason',
+  'Cement plastering': 'plaster, palastar',
+  'House plumbing': 'plumber, plumbr, plumbing, nal, nal ka kaam, प्लंबर, plumer',
+  'Tap and valve repair': 'nal theek karna',
+  'Ladies suit tailoring': 'darzi, दर्जी, tailor, silai',
+  'North Indian cooking': 'rasoiya, रसोइया, cook',
+  'Mughlai and biryani cooking': 'bawarchi',
+  'Home cooking service': 'khana banana, खाना बनाना',
+  'Halwai sweet making': 'halwai',
+  'Car driving': 'gaadi chalana, गाड़ी चलाना, driver, driving, car driver, drivar, ड्राइवर',
+  'Heavy truck driving': 'truck driver',
+  'Auto rickshaw driving': 'auto driver',
+  'Static guarding': 'chowkidar, चौकीदार, security guard, guard, watchman, securty gard',
+  'Sweeping and dusting': 'safai, सफाई, safai karmchari, jhadu pocha, sweeper',
+  'Windows computer use': 'computer chalana, computer',
+  'Data entry': 'computer operator, data enrty, data entry, dataentry',
+  'Microsoft Excel': 'excell, excel, ms excel, ms office',
+  JavaScript: 'java scrpt, javascript',
+  Java: 'java',
+  Python: 'pyhton, python',
+  'C++': 'c++',
+  'C programming': 'c',
+  SQL: 'sql',
+  React: 'react js',
+  'Forklift operation': 'forklift chalak, forklift, fork lift operator',
+  'AC servicing': 'AC mechanic',
+  'AC fault diagnosis': 'ac repair',
+  'Refrigerator repair': 'fridge repair, fridge mechanic',
+  'Bench fitting': 'fitter, fiter',
+  'Tally Prime': 'tally, tally prime, टैली',
+  'English typing': 'typing, टाइपिंग',
+  'Hindi typing': 'hindi typing',
+  Carpentry: 'carpenter, badhai, बढ़ई, barhai, carpentar',
+  'Wall painting': 'painter, rang rogan, पुताई, putai',
+  'Tile laying': 'tile mistri, tiles',
+  'Marble and granite laying': 'marble',
+  'Bar bending': 'saria, sariya, bar bender',
+  'Shuttering carpentry': 'shuttering',
+  'Scaffolding erection': 'scaffolding',
+  'Backhoe loader operation': 'jcb, jcb chalana, जेसीबी',
+  'Mobile crane operation': 'crane',
+  'Hydra crane operation': 'hydra',
+  'Tractor operation': 'tractor',
+  'Bus driving': 'bus driver',
+  'Last-mile parcel delivery': 'delivery boy',
+  'Two-wheeler repair': 'bike mechanic',
+  'Car periodic service': 'car mechanic',
+  'Puncture repair': 'puncture',
+  'Automotive painting': 'denting painting',
+  'Mobile phone repair': 'mobile repair, mobile reparing',
+  'Laptop repair': 'laptop repair',
+  'Rooftop solar installation': 'solar panel',
+  'Lathe machine operation': 'lathe, kharad',
+  'CNC turning operation': 'cnc, cnc operator',
+  'VMC operation': 'vmc',
+  'In-process quality inspection': 'quality inspector',
+  'General nursing and midwifery': 'nurse, nursing',
+  'Medicine dispensing': 'pharmacist',
+  'Medical laboratory technology': 'lab technician',
+  'Ambulance driving': 'ambulance driver',
+  'Toddler supervision': 'nanny',
+  'Mehndi application': 'mehndi, मेहंदी',
+  'Facial treatment': 'beautician',
+  'Haircutting for women': 'hair cutting',
+  "Men's haircutting": 'nai, barber',
+  'Yoga instruction': 'yoga',
+  'Personal training': 'gym trainer',
+  Gardening: 'mali, gardener',
+  'Pond fish farming': 'machhli palan',
+  'Broiler farming': 'poultry',
+  'Order packing': 'packing, पैकिंग',
+  'Order picking': 'picker',
+  'Store keeping': 'store keeper, godown, warehouse',
+  'POS billing': 'cashier, billing',
+  'Retail counter selling': 'salesman',
+  'Outbound calling': 'telecaller, tele calling',
+  'Inbound call handling': 'call center, customer care',
+  'Front desk reception': 'receptionist',
+  'GST return filing': 'gst',
+  'Income tax return filing': 'income tax',
+  'HR operations': 'hr manager',
+  Recruitment: 'recruiter',
+  'Spoken English': 'english speaking, spoken english',
+  English: 'english',
+  Hindi: 'hindi',
+  'Adobe Photoshop': 'photoshop, photo shop',
+  CorelDRAW: 'corel draw',
+  'Graphic design': 'graphic designer',
+  'Video editing': 'video editing',
+  AutoCAD: 'autocad, auto cad',
+  SolidWorks: 'solidworks, solid work',
+  'Search engine optimisation': 'seo',
+  'Digital marketing': 'digital marketing',
+  'Social media marketing': 'social media',
+  'WordPress development': 'wordpress',
+  'Linux administration': 'linux',
+  'Computer networking': 'networking',
+  'Machine learning': 'machine lerning, ai',
+  'First aid': 'first aid',
+  Firefighting: 'fire fighting',
+  'Table service': 'waiter',
+  Bartending: 'bartender',
+  'Guest room cleaning': 'room boy',
+  'Laundry ironing': 'ironing, istri, press wala',
+  'Scrap sorting and recycling': 'kabadi',
+  'Borewell drilling': 'borewell',
+  'Motor rewinding': 'motor winding',
+  'Inverter and UPS installation': 'inverter',
+  'Diesel generator operation': 'generator',
+  'Earthing installation': 'earthing',
+  'Ceiling fan installation': 'pankha',
+  'POP work': 'pop',
+  'Gypsum false ceiling': 'false ceiling',
+  Copywriting: 'copy writer',
+  'Domestic house help': 'kaam wali bai',
+  'Office boy duties': 'peon',
+  'Weld visual inspection': 'welding inspector',
+  'Goat and sheep rearing': 'bakri palan',
+  'Water tank cleaning': 'tanki safai',
+  'Primary school teaching': 'टीचर, teacher',
+  'Content writing': 'content writng',
+  'Steel railing fabrication': 'railing',
+  Threading: 'thredding, eyebrow',
+}
+
+const { skills } = parseBuiltIn(await readBuiltInFiles())
+const index = buildSkillIndexAtOnce(skills.map(({ number, ...skill }) => ({ ...skill, number: number! })))
+
+test('what people type puts the skill that they mean first', () => {
+  const wrong: string[] = []
+  for (const [name, queries] of Object.entries(MEANT)) {
+    for (const query of queries.split(', ')) {
+      const found = index.search(query, { limit: 5 }).skills.map((skill) => skill.name)
+      if (found[0] !== name) wrong.push(`${query}: ${found.join(', ')} instead of ${name}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('the plain word for a trade is found in a text', () => {
+  for (const [text, name] of [
+    ['Must know earthing', 'Earthing installation'],
+    ['experience in welding', 'Arc welding'],
+    ['electrician chahiye', 'House wiring'],
+    ['loading of trucks', 'Truck loading'],
+    ['वेल्डर की भर्ती', 'Arc welding'],
+  ] as const) {
+    const [first] = index.extract(text)
+    assert.equal(first?.name, name, text)
+    assert.ok(first.score >= 0.5, text)
+  }
+})
+
+test('what an advertisement says of the job itself is no skill that it asks for', () => {
+  const text =
+    'Salary 15,000, PF, ESI, cab. Bijli, pani free. Bring biodata, marksheets, 2 passport size photos; call HR'
+  assert.deepEqual(
+    index.extract(text).filter(({ score }) => score >= 0.5),
+    [],
+  )
+})

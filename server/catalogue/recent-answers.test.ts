@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RecentAnswers } from './recent-answers.ts'
+import type { Snapshot } from './snapshot.ts'
+
+const [one, other] = [{ version: 1 }, { version: 2 }] as Snapshot[] as [Snapshot, Snapshot]
+const KILOBYTE = 1024
+
+function asked(bytes = KILOBYTE) {
+  const recent = new RecentAnswers()
+  const found: string[] = []
+  const ask = (snapshot: Snapshot, question: string) =>
+    recent.answer(snapshot, question, () => {
+      found.push(question)
+      return { body: Buffer.alloc(bytes) }
+    })
+  return { ask, found }
+}
+
+test('what was asked a moment ago is not looked for again, in the same catalogue', () => {
+  const { ask, found } = asked()
+  const first = ask(one, 'weld')
+  assert.equal(ask(one, 'weld'), first)
+  assert.notEqual(ask(other, 'weld'), first)
+  assert.deepEqual(found, ['weld', 'weld'])
+})
+
+test('what nobody asks for any more makes room; what is asked for stays', () => {
+  const { ask, found } = asked(64 * KILOBYTE)
+  for (let turn = 0; turn < 200; turn++) {
+    ask(one, 'often')
+    ask(one, `once ${turn}`)
+  }
+  assert.equal(found.filter((question) => question === 'often').length, 1)
+  ask(one, 'once 0')
+  ask(one, 'once 199')
+  assert.equal(found.filter((question) => question === 'once 0').length, 2)
+  assert.equal(found.filter((question) => question === 'once 199').length, 1)
+})
+
+test('a refusal is not kept', () => {
+  const { ask, found } = asked()
+  const recent = new RecentAnswers()
+  assert.throws(() =>
+    recent.answer(one, 'page 9', () => {
+      throw new Error('beyond the last page')
+    }),
+  )
+  assert.ok(recent.answer(one, 'page 9', () => ask(one, 'page 9')))
+  assert.deepEqual(found, ['page 9'])
+})
