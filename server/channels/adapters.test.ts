@@ -257,14 +257,17 @@ test('mail: by the organisation’s server or the deployment’s, and what the s
     await own.stop()
     await shared.stop()
   })
-  const message = outgoing({ to: 'asha@example.com', contactStep: 0, title: 'Fitter <b>', language: 'hi' })
+  const title = 'Fitter\u202e\r\nBcc: all@example.com <b>'
+  const name = 'Asha\r\nBcc: all@example.com\u200b \u202eRao'
+  const message = outgoing({ to: 'asha@example.com', contactStep: 0, name, title, language: 'hi' })
   const settings = { smtp_url: own.url, from: 'Metro <jobs@metro.example>', channel_id: 'CH_1' }
   const sent = await email.send(message, settings, ample())
   assert.equal(sent.providerId, '<MS_01J00000000000000000000000@metro.example>')
   const mail = await PostalMime.parse(own.received[0]!)
   assert.equal(mail.from!.address, 'jobs@metro.example')
-  assert.equal(mail.to![0]!.address, 'asha@example.com')
-  assert.match(mail.subject!, /Fitter <b>.*Metro Ltd|Metro Ltd.*Fitter <b>/)
+  assert.deepEqual(mail.to, [{ name: 'Asha Bcc: all@example.com Rao', address: 'asha@example.com' }])
+  assert.equal(mail.bcc, undefined)
+  assert.match(mail.subject!, /Fitter Bcc: all@example.com <b>/)
   assert.ok(mail.text!.includes(LINK))
   assert.ok(mail.html!.includes(`href="${LINK}"`))
   assert.ok(!mail.html!.includes('<b>'))

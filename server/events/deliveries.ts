@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, DAY } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database.ts'
 import type { PlacedEvent } from './ledger.ts'
+import { KEPT_DAYS } from './partitions.ts'
 import type { EventRef } from './reading.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -145,10 +146,11 @@ export interface Delivery {
   created_at: Date
 }
 
-/** Newest event first. */
+/** Newest event first, as long as events are kept. */
 export async function listDeliveries(
   queries: Queries,
   { webhook_id, status: state }: Webhook,
+  now: number,
   { status, after, limit }: { status?: DeliveryStatus | undefined; after?: number | undefined; limit: number },
 ): Promise<Delivery[]> {
   const sent = state === 'enabled' || state === 'failing'
@@ -156,7 +158,7 @@ export async function listDeliveries(
     select event_id, event_type, sequence, status, log, created_at,
       case when ${sent}::boolean and status = 'pending' and isfinite(next_attempt_at) then next_attempt_at end as next_attempt_at
     from webhook_deliveries
-    where webhook_id = ${webhook_id}
+    where webhook_id = ${webhook_id} and created_at > ${new Date(now - KEPT_DAYS * DAY)}
       ${after === undefined ? sql`` : sql`and sequence < ${after}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
     order by sequence desc limit ${limit}`.execute(queries)

@@ -26,8 +26,13 @@ export interface Ledger {
   place(): Promise<void>
   /** The same, if this organisation has something that waits for its place: a reader sees what was written before. */
   settle(scope: OwnerScope): Promise<void>
-  /** Resolves when something new is there for the organisation, when the time is over or when the signal says so. */
-  wait(scope: OwnerScope, milliseconds: number, signal: AbortSignal): Promise<void>
+  /** Resolves when something new of these types (or any) is there for the organisation, when the time is over or when the signal says so. */
+  wait(
+    scope: OwnerScope,
+    types: readonly EventType[] | undefined,
+    milliseconds: number,
+    signal: AbortSignal,
+  ): Promise<void>
   /** Sends everybody home who waits: the server is about to stop. */
   release(): void
   readonly released: boolean
@@ -42,7 +47,7 @@ export interface LedgerOptions {
   placing: Placing
 }
 
-/** PostgreSQL tells all processes on this channel whose events got their place. */
+/** PostgreSQL tells all processes on this channel whose events got their place, and of which types: `ORG_… live a.b,c.d`. */
 export const EVENTS_PLACED = 'events_placed'
 const BATCH = 1000
 /** Milliseconds between looks for what a process recorded and then died or could not announce. */
@@ -53,15 +58,16 @@ const SWEEP = 1000
  * has read everything below n, however long some writer's transaction takes; and no writer ever waits for another.
  */
 export async function openLedger({ db, clock, log, listener, placing }: LedgerOptions): Promise<Ledger> {
-  const waiting = new Map<string, Set<() => void>>()
+  const waiting = new Map<string, Set<Waiter>>()
   let running: Promise<void> | undefined
   let again: Promise<void> | undefined
   let closed = false
   let released = false
 
   db.onCommitted(EVENTS_RECORDED, () => void place().catch(report))
-  await listener.on(EVENTS_PLACED, (owner) => {
-    if (owner !== '') wake(owner)
+  await listener.on(EVENTS_PLACED, (placed) => {
+    const [orgId, mode, types] = placed.split(' ')
+    if (types !== undefined) wake(ownerKey(orgId!, mode!), types.split(','))
     else for (const each of [...waiting.keys()]) wake(each) // after a reconnection: something may have been missed
   })
   const sweep = setInterval(() => void settleAny().catch(report), SWEEP)
@@ -123,8 +129,11 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
         returning to_char(day, 'YYYY-MM-DD') as day, org_id, mode, sequence, event_id, type`.execute(tx)
       if (rows.length === 0) return 0
       await placing(tx, rows)
-      const owners = [...new Set(rows.map(({ org_id, mode }) => ownerKey(org_id, mode)))]
-      await sql`select pg_notify(${EVENTS_PLACED}, owner) from unnest(${owners}::text[]) as owner`.execute(tx)
+      const owners = Map.groupBy(rows, ({ org_id, mode }) => ownerKey(org_id, mode))
+      const placed = [...owners].map(
+        ([owner, own]) => `${owner} ${[...new Set(own.map(({ type }) => type))].join(',')}`,
+      )
+      await sql`select pg_notify(${EVENTS_PLACED}, placed) from unnest(${placed}::text[]) as placed`.execute(tx)
       return rows.length
     })
   }
@@ -138,20 +147,26 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
     return rows.length > 0
   }
 
-  function wait({ orgId, mode }: OwnerScope, milliseconds: number, signal: AbortSignal): Promise<void> {
+  function wait(
+    { orgId, mode }: OwnerScope,
+    types: readonly EventType[] | undefined,
+    milliseconds: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (signal.aborted || released) return Promise.resolve()
     const owner = ownerKey(orgId, mode)
-    const woken = waiting.get(owner) ?? new Set()
-    waiting.set(owner, woken)
+    const waiters = waiting.get(owner) ?? new Set()
+    waiting.set(owner, waiters)
     return new Promise((resolve) => {
       const timer = setTimeout(done, milliseconds)
       signal.addEventListener('abort', done, { once: true })
-      woken.add(done)
+      const waiter = { types, done }
+      waiters.add(waiter)
       function done() {
         clearTimeout(timer)
         signal.removeEventListener('abort', done)
-        woken.delete(done)
-        if (woken.size === 0 && waiting.get(owner) === woken) waiting.delete(owner)
+        waiters.delete(waiter)
+        if (waiters.size === 0 && waiting.get(owner) === waiters) waiting.delete(owner)
         resolve()
       }
     })
@@ -162,13 +177,20 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
     for (const owner of [...waiting.keys()]) wake(owner)
   }
 
-  function wake(owner: string) {
-    for (const done of [...(waiting.get(owner) ?? [])]) done()
+  function wake(owner: string, placed?: string[]) {
+    for (const { types, done } of [...(waiting.get(owner) ?? [])]) {
+      if (!placed || !types || types.some((type) => placed.includes(type))) done()
+    }
   }
 
   function report(error: unknown) {
     if (!closed) log.warn({ err: error }, 'events could not get their place yet')
   }
+}
+
+interface Waiter {
+  types: readonly EventType[] | undefined
+  done: () => void
 }
 
 function ownerKey(orgId: string, mode: string) {

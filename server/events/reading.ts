@@ -82,7 +82,7 @@ export async function acknowledge(
       ${
         'ids' in which
           ? sql`and event_id = any (${which.ids}::text[]) and day >= ${earliestDay(which.ids, now)}::date`
-          : sql`and sequence <= ${which.upTo}`
+          : sql`and sequence <= ${which.upTo} and created_at > ${oldest(now)}`
       }
     returning to_char(day, 'YYYY-MM-DD') as day, event_id`.execute(tx)
   return rows

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { sign } from '../../sdk/index.ts'
 import { startApp, type TestApp, type TestKey } from '../../test/app.ts'
+import { until } from '../../test/until.ts'
+import type { OwnerScope } from '../access/caller.ts'
+import { setLimits } from '../access/key-limits.ts'
 import { DAY } from '../platform/clock.ts'
 import { dropOldDays } from './partitions.ts'
 import { recordEvents } from './record.ts'
@@ -143,7 +149,9 @@ test('two hundred callers wait without asking the database again and again', asy
   const app = await startApp(t)
   const { orgId } = await app.given.org()
   const scope = { orgId, mode: 'live' as const }
-  const woken = Array.from({ length: 200 }, () => app.context.events.wait(scope, 20_000, new AbortController().signal))
+  const woken = Array.from({ length: 200 }, () =>
+    app.context.events.wait(scope, undefined, 20_000, new AbortController().signal),
+  )
   let queries = 0
   app.context.db.pool.on('acquire', () => queries++)
 
@@ -152,6 +160,85 @@ test('two hundred callers wait without asking the database again and again', asy
   await record(app, { ...scope, keyId: '', secret: '' }, 1)
   await Promise.all(woken)
 })
+
+test('only those are woken who wait for such an event of that organisation and mode', async (t) => {
+  const app = await startApp(t)
+  const { orgId } = await app.given.org()
+  const { orgId: other } = await app.given.org('Another')
+  const woken: string[] = []
+  const over = new AbortController()
+  const wait = (name: string, scope: OwnerScope, types?: EventType[]) =>
+    app.context.events
+      .wait(scope, types, 20_000, over.signal)
+      .then(() => void (over.signal.aborted || woken.push(name)))
+  const live = { orgId, mode: 'live' as const }
+  const waiting = [
+    wait('any type', live),
+    wait('that type', live, ['result.failed', 'mandate.ready']),
+    wait('another type', live, ['result.failed']),
+    wait('another mode', { orgId, mode: 'test' }),
+    wait('another organisation', { orgId: other, mode: 'live' }),
+  ]
+
+  await record(app, { ...live, keyId: '', secret: '' }, 1, 'mandate.ready')
+  await Promise.all(waiting.slice(0, 2))
+  over.abort()
+  await Promise.all(waiting)
+
+  assert.deepEqual(woken, ['any type', 'that type'])
+})
+
+test('a key holds so many calls open and no more; one that hangs up frees its place at once', async (t) => {
+  const app = await startApp(t)
+  const { orgId, key } = await app.given.org()
+  const other = await app.given.key(orgId)
+  const most = 25
+  const rates = { rate: 1000, burst: most, minute: 10_000 }
+  await app.context.db.transaction((tx) => setLimits(tx, key.keyId, { bucket: 'reads', rates }))
+  await app.context.keyring.refresh()
+  const probe = () => {
+    app.clock.advance(1000) // all tokens come back
+    return app.as(key).get('/events?wait=1')
+  }
+  const hangUp = await openCall(app, key, '/events?wait=25')
+  const waiting = Array.from({ length: most - 2 }, () => app.as(key).get('/events?wait=25'))
+  await pause(500)
+  await until(async () => {
+    if (/calls that wait/.test((await probe()).body.error?.message)) return true
+    waiting.push(app.as(key).get('/events?wait=25'))
+    return false
+  })
+
+  const refused = await probe()
+  assert.equal(refused.status, 429)
+  assert.equal(refused.body.error.code, 'RATE_LIMITED')
+  assert.match(refused.body.error.message, /25 calls that wait/)
+  const retryAfter = Number(refused.headers.get('retry-after'))
+  assert.ok(retryAfter >= 1 && retryAfter <= 25, String(retryAfter))
+  assert.equal((await app.as(key).get('/events')).status, 200, 'a call that does not wait passes')
+  waiting.push(app.as(other).get('/events?wait=25'))
+
+  hangUp()
+  const since = Date.now()
+  await until(async () => (await probe()).status === 200)
+  assert.ok(Date.now() - since < 10_000, 'its place was free long before its time was over')
+  await record(app, key, 1)
+  const answers = await Promise.all(waiting)
+  assert.ok(answers.filter(({ status }) => status === 200).length >= most - 1)
+})
+
+/** A call that is made and not listened to; the answer hangs up. */
+async function openCall({ url, clock }: TestApp, key: TestKey, path: string): Promise<() => void> {
+  const target = `/api/v1/partner${path}`
+  const timestamp = Math.floor(clock.now() / 1000)
+  const signature = await sign({ secret: key.secret, timestamp, method: 'GET', target })
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  const head = { host: 'x', 'x-api-key': key.keyId, 'x-timestamp': timestamp, 'x-signature': signature }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`GET ${target} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  return () => socket.destroy()
+}
 
 test('modes and scopes are kept apart', async (t) => {
   const app = await startApp(t)
@@ -183,4 +270,9 @@ test('after thirty days an event is gone, and its table with it', async (t) => {
   assert.equal(rows[0]!.count, 0)
   const [id] = await record(app, key, 1)
   assert.equal((await app.as(key).get('/events')).body.data.items[0].event_id, id)
+
+  app.clock.advance(30 * DAY + 1)
+  const [last] = await record(app, key, 1)
+  const { body } = await app.as(key).post('/events/ack', { up_to: last })
+  assert.equal(body.data.acknowledged, 1, 'what is gone is not counted')
 })

@@ -16,12 +16,14 @@ import {
 } from './reading.ts'
 import { AckBody, AckData, EventRecord, EventsQuery } from './schema.ts'
 import { type EventType, eventTypes } from './types.ts'
+import { WaitingCalls } from './waiting-calls.ts'
 
 const tags = ['Events']
 
 /** The pull side: a safety net behind webhooks, and the way for who cannot be called. */
 export function eventRoutes(app: App, context: Context): void {
   const { db, clock, vault, events } = context
+  const waiting = new WaitingCalls()
 
   app.get(
     '/events',
@@ -32,7 +34,7 @@ export function eventRoutes(app: App, context: Context): void {
         tags,
         summary: 'Events, oldest first',
         description:
-          'Without `acknowledged`, those that nobody has acknowledged yet. With `wait` the call is held open until there is one. Events are kept for 30 days.',
+          'Without `acknowledged`, those that nobody has acknowledged yet. With `wait` the call is held open until there is one; a key may hold 20 calls open at once, or as many as the burst of `reads` where that is more, and gets 429 RATE_LIMITED beyond. Events are kept for 30 days.',
         querystring: EventsQuery,
         response: { 200: success(listOf(EventRecord)) },
       },
@@ -112,22 +114,28 @@ export function eventRoutes(app: App, context: Context): void {
   ): Promise<StoredEvent[]> {
     const deadline = performance.now() + wait
     const gone = new AbortController()
+    let leave: (() => void) | undefined
     raw.socket.once('close', hangUp)
     try {
       await events.settle(caller)
       while (true) {
         const left = deadline - performance.now()
         const found = new AbortController()
+        const signal = AbortSignal.any([gone.signal, found.signal])
         // Waiting begins before looking: what arrives in between is not missed.
-        const arrival = events.wait(caller, Math.max(0, left), AbortSignal.any([gone.signal, found.signal]))
-        const page = await listEvents(db.queries, caller, clock.now(), filter)
-        if (page.length > 0 || left <= 0 || gone.signal.aborted || events.released) {
+        const arrival = events.wait(caller, filter.types, Math.max(0, left), signal)
+        try {
+          const page = await listEvents(db.queries, caller, clock.now(), filter)
+          if (page.length > 0 || left <= 0 || gone.signal.aborted || events.released) return page
+          leave ??= waiting.enter(caller, deadline)
+          await arrival
+          if (gone.signal.aborted) return []
+        } finally {
           found.abort()
-          return page
         }
-        await arrival
       }
     } finally {
+      leave?.()
       raw.socket.off('close', hangUp)
     }
 

@@ -3,6 +3,7 @@ import type { Mode } from '../access/keys.ts'
 import { isForThisMachine } from '../config.ts'
 import type { Context } from '../context.ts'
 import { listOf, success } from '../platform/answers.ts'
+import { NoBody } from '../platform/body.ts'
 import { readCursor, writeCursor } from '../platform/cursor.ts'
 import type { App } from '../platform/http.ts'
 import { invalid } from '../platform/validation.ts'
@@ -14,7 +15,6 @@ import {
   DeliveriesQuery,
   DeliveryRecord,
   EnableBody,
-  NoBody,
   ReplayBody,
   ReplayData,
   TestData,
@@ -271,7 +271,7 @@ export function webhookRoutes(app: App, context: Context): void {
       const webhook = await getWebhook(db.queries, caller, webhook_id)
       const list = `deliveries ${webhook_id} ${status ?? ''}`
       const after = readCursor<number>(vault, list, cursor)
-      const found = await listDeliveries(db.queries, webhook, { status, after, limit: limit + 1 })
+      const found = await listDeliveries(db.queries, webhook, clock.now(), { status, after, limit: limit + 1 })
       const page = found.slice(0, limit)
       const items = page.map((delivery) => deliveryRecord(webhook_id, delivery))
       const next_cursor = found.length > limit ? writeCursor(vault, list, page.at(-1)!.sequence) : null

@@ -64,9 +64,6 @@ export const EnableBody = Type.Object(
   { additionalProperties: false, default: {} },
 )
 
-/** For calls that take nothing: an empty object, or no body at all. */
-export const NoBody = Type.Object({}, { additionalProperties: false, default: {} })
-
 export const TestData = Type.Object({ event_id: Type.String({ description: 'Of the `webhook.test` event.' }) })
 
 export const DeliveriesQuery = Type.Object({ status: Type.Optional(Type.Enum([...deliveryStatuses])), limit, cursor })

@@ -295,6 +295,9 @@ test('a replay names what it does not know, takes one form, and needs an endpoin
   await as(key).put(`/webhooks/${id}`, { url: URL })
   clock.advance(30 * DAY - 60 * SECOND)
   assert.equal((await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed, 1, 'two are past their time')
+  assert.equal((await deliveries(key, id)).length, 3)
+  clock.advance(60 * SECOND)
+  assert.deepEqual(await deliveries(key, id), [], 'kept as long as events')
 })
 
 function omit(record: object, name: string) {

@@ -1,21 +1,19 @@
-import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Changer, type OwnerScope, requireMadeHere } from '../access/caller.ts'
 import type { Context } from '../context.ts'
-import { DAY } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database.ts'
 import { newId } from '../platform/ids.ts'
 import { problem } from '../platform/problem.ts'
-import type { Vault } from '../platform/vault.ts'
 import { settleHeld, withdrawDeliveries } from './held-deliveries.ts'
 import { recordEvent } from './record.ts'
 import { type EventType, eventTypes } from './types.ts'
+import { newSecret, replaceSecret, type SealedSecrets } from './webhook-secrets.ts'
 
 export const webhookStatuses = ['enabled', 'failing', 'disabled', 'archived'] as const
 export type WebhookStatus = (typeof webhookStatuses)[number]
 
 /** An endpoint of an organisation that its events are sent to. */
-export interface Webhook {
+export interface Webhook extends SealedSecrets {
   webhook_id: string
   org_id: string
   mode: 'test' | 'live'
@@ -25,9 +23,6 @@ export interface Webhook {
   description: string | null
   status: WebhookStatus
   created_via: 'api' | 'playground'
-  secret: Buffer
-  previous_secret: Buffer | null
-  previous_secret_until: Date | null
   failing_since: Date | null
   times_disabled: number
   created_at: Date
@@ -43,8 +38,6 @@ export interface WebhookInput {
 type Tools = Pick<Context, 'clock' | 'vault' | 'queue'>
 
 export const MOST_WEBHOOKS = 5
-/** How long the secret before goes on signing. */
-const BOTH_SECRETS = DAY
 /** PostgreSQL tells the workers on this channel whose endpoint is not what it was. */
 export const WEBHOOK_CHANGED = 'webhook_changed'
 
@@ -82,7 +75,7 @@ export async function createWebhook(
   }
   const now = clock.now()
   const webhookId = newId('WH_', now)
-  const secret = newSecret()
+  const secret = newSecret(vault, webhookId)
   const webhook = await tx
     .insertInto('webhooks')
     .values({
@@ -94,13 +87,13 @@ export async function createWebhook(
       description: description ?? null,
       status: 'enabled',
       created_via: createdVia,
-      secret: vault.seal(secret, purpose(webhookId)),
+      secret: secret.sealed,
       created_at: new Date(now),
       updated_at: new Date(now),
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return { webhook: webhook as Webhook, secret }
+  return { webhook: webhook as Webhook, secret: secret.text }
 }
 
 export async function getWebhook(tx: Queries, scope: OwnerScope, id: string): Promise<Webhook> {
@@ -157,13 +150,8 @@ export async function rotateSecret(
   id: string,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const webhook = await lockChangeable(tx, scope, id)
-  const secret = newSecret()
-  const changed = await change(tx, tools, webhook, {
-    secret: tools.vault.seal(secret, purpose(id)),
-    previous_secret: webhook.secret,
-    previous_secret_until: new Date(tools.clock.now() + BOTH_SECRETS),
-  })
-  return { webhook: changed, secret }
+  const { text, columns } = replaceSecret(webhook, tools.vault, tools.clock.now())
+  return { webhook: await change(tx, tools, webhook, columns), secret: text }
 }
 
 /** From here on, what is addressed to it is held. */
@@ -198,13 +186,6 @@ export async function testWebhook(tx: Tx, scope: OwnerScope, tools: Tools, id: s
 export function requireActive({ status }: Webhook): void {
   if (status === 'archived') throw problem('CONFLICT', 'This endpoint is archived.')
   if (status === 'disabled') throw problem('CONFLICT', 'This endpoint is disabled; enable it first.')
-}
-
-/** The secrets that sign now: the one in force, and the one before it for a day. */
-export function secretsOf(webhook: Webhook, vault: Vault, now: number): string[] {
-  const { webhook_id, secret, previous_secret, previous_secret_until } = webhook
-  const sealed = previous_secret && previous_secret_until!.getTime() > now ? [secret, previous_secret] : [secret]
-  return sealed.map((each) => vault.open(each, purpose(webhook_id)))
 }
 
 async function change(
@@ -243,14 +224,6 @@ function webhooksOf(tx: Queries, { orgId, mode }: OwnerScope) {
 /** Two that are made at once are counted one after the other. */
 async function lockOwner(tx: Tx, { orgId, mode }: OwnerScope) {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks of ${orgId} ${mode}`}, 0))`.execute(tx)
-}
-
-function newSecret() {
-  return `whsec_${randomBytes(32).toString('base64')}`
-}
-
-function purpose(webhookId: string) {
-  return `webhook secret ${webhookId}`
 }
 
 function notFound(id: string) {

@@ -106,11 +106,13 @@ test('nothing in a name or a subject starts a header of its own', async (t) => {
   const id = await send(app, {
     ...A_MAIL,
     to: { name: 'Eve\r\nBcc: all@example.com', address: 'eve@example.com' },
-    subject: 'Hello\r\nX-Evil: yes',
+    subject: 'Hello\u2028\r\nX-Evil: yes \u202eon',
   })
 
   await until(async () => (await getMail(app.context.db.queries, app.context.vault, id)).status === 'sent')
   const mail = await PostalMime.parse(smtp.received[0]!)
   assert.ok(!mail.headers.some(({ key }) => key === 'x-evil' || key === 'bcc'))
   assert.equal(mail.bcc, undefined)
+  assert.equal(mail.subject, 'Hello X-Evil: yes on')
+  assert.deepEqual(mail.to, [{ name: 'Eve Bcc: all@example.com', address: 'eve@example.com' }])
 })

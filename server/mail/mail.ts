@@ -5,6 +5,7 @@ import { newId } from '../platform/ids.ts'
 import { problem } from '../platform/problem.ts'
 import { defineJob } from '../platform/queue.ts'
 import type { Vault } from '../platform/vault.ts'
+import { oneLine } from '../platform/visible.ts'
 
 export const mailKinds = [
   'review_request',
@@ -69,7 +70,7 @@ export async function queueMail(
 ): Promise<string> {
   const now = clock.now()
   const mailId = newId('ML_', now)
-  const content: MailContent = { subject: oneLine(subject), text, html, ...(replyTo ? { replyTo } : {}) }
+  const content: MailContent = { subject: headerText(subject), text, html, ...(replyTo ? { replyTo } : {}) }
   await tx
     .insertInto('mails')
     .values({
@@ -78,7 +79,7 @@ export async function queueMail(
       mode: scope?.mode ?? null,
       kind,
       about: subjectId ?? null,
-      to_name: to.name ? oneLine(to.name) : null,
+      to_name: (to.name && headerText(to.name)) || null,
       to_address: to.address,
       content: vault.seal(JSON.stringify(content), purpose(mailId)),
       status: 'queued',
@@ -89,12 +90,9 @@ export async function queueMail(
   return mailId
 }
 
-/** Nothing that a user wrote can start a header of its own. */
-export function oneLine(text: string): string {
-  return text
-    .replace(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, 300)
+/** For headers, as short as a mail program shows them. */
+export function headerText(text: string): string {
+  return oneLine(text).slice(0, 300).toWellFormed()
 }
 
 export interface MailFilter {

@@ -105,10 +105,13 @@ class SkillJob {
     const written: Item[] = []
     const taken = new Set<string>()
     const repeats: { item: Item; lastSeen: number }[] = []
+    /** What would betray its key beside the person's own work, and therefore leaves some of that out. */
+    const distant: Finished[] = []
     /** The same answer among other wrong ones: for skills of which the catalogue knows next to nothing. */
     const twins: Item[] = []
-    const offer = (item: Item | undefined): boolean => {
-      if (!item) return false
+    const offer = (finished: Finished | undefined): boolean => {
+      if (!finished) return false
+      const { item, distance } = finished
       const print = fingerprint(item)
       if (taken.has(print)) {
         twins.push(item)
@@ -119,9 +122,22 @@ class SkillJob {
         repeats.push({ item, lastSeen })
         return false
       }
+      if (distance > 0) {
+        distant.push(finished)
+        return false
+      }
       taken.add(print)
       written.push(item)
       return true
+    }
+    const fill = (items: Item[]) => {
+      for (const item of items) {
+        if (written.length === count) return
+        const print = fingerprint(item)
+        if (taken.has(print)) continue
+        taken.add(print)
+        written.push(item)
+      }
     }
 
     const waiting = [...this.bankItems]
@@ -137,26 +153,20 @@ class SkillJob {
         if (written.length === count) break
       }
     }
-    repeats.sort((a, b) => a.lastSeen - b.lastSeen)
-    for (const { item } of repeats) {
-      if (written.length === count) break
-      const print = fingerprint(item)
-      if (taken.has(print)) continue
-      taken.add(print)
-      written.push(item)
-    }
+    fill(distant.sort((a, b) => a.distance - b.distance).map(({ item }) => item))
+    fill(repeats.sort((a, b) => a.lastSeen - b.lastSeen).map(({ item }) => item))
     written.push(...twins.slice(0, count - written.length))
     return written.sort((a, b) => a.difficulty - b.difficulty)
   }
 
-  private fromBank({ id, kind, difficulty, wordings }: KnownItem): Item | undefined {
+  private fromBank({ id, kind, difficulty, wordings }: KnownItem): Finished | undefined {
     const language = wordings.has(this.language) ? this.language : 'en'
     const { stem, options, key } = wordings.get(language)!
     const item = { skill: this.skill.number, kind, difficulty, bankId: id, language }
     return this.finish(item, stem, options, key)
   }
 
-  private *composed(): Generator<Item | undefined> {
+  private *composed(): Generator<Finished | undefined> {
     const { language } = this
     const leaned = this.leadIns(language).length > 0
     const composer = new Composer(this.catalogue, this.skill, this.chance)
@@ -172,23 +182,24 @@ class SkillJob {
     stem: string,
     options: readonly string[],
     key: number,
-  ): Item | undefined {
+  ): Finished | undefined {
     const leadIns = this.leadIns(head.language)
     const passes = (about: string) => checkItem({ stem, options, key, language: head.language, about }).length === 0
-    const leadIn = leadIns.length > 0 ? leadIns.find(passes) : ''
-    if (leadIn === undefined || (leadIn === '' && !passes(this.skill.name))) return undefined
+    const leadIn = leadIns.length > 0 ? leadIns.find(({ text }) => passes(text)) : NO_LEAD_IN
+    if (!leadIn || (leadIn === NO_LEAD_IN && !passes(this.skill.name))) return undefined
     if (!this.set.take(stem, options)) return undefined
     const order = this.chance.shuffled([0, 1, 2, 3])
-    return {
+    const item: Item = {
       ...head,
-      stem: leadIn ? `${leadIn} ${stem}` : stem,
+      stem: leadIn.text ? `${leadIn.text} ${stem}` : stem,
       options: order.map((place) => options[place]!) as Item['options'],
       key: order.indexOf(key) as Item['key'],
     }
+    return { item, distance: leadIn.distance }
   }
 
   /** The first ones name most of the source; which of them comes first changes from item to item. */
-  private leadIns(language: Language): string[] {
+  private leadIns(language: Language): ChosenLeadIn[] {
     let known = this.leadInsKnown.get(language)
     if (!known) {
       known = leadInsFor(this.skill.name, this.context, language, this.chance)
@@ -196,6 +207,24 @@ class SkillJob {
     }
     const best = known.best.length
     const turn = best > 1 ? this.chance.below(best) : 0
-    return [...known.best.slice(turn), ...known.best.slice(0, turn), ...known.plainer]
+    const at = (distance: number) => (text: string) => ({ text, distance })
+    return [
+      ...[...known.best.slice(turn), ...known.best.slice(0, turn)].map(at(0)),
+      ...known.plainer.map(at(1)),
+      ...known.bare.map(at(2)),
+    ]
   }
+}
+
+/** How far the lead-in is from the person's own work: 0 where it names as much of it as there is. */
+interface ChosenLeadIn {
+  text: string
+  distance: number
+}
+
+const NO_LEAD_IN: ChosenLeadIn = { text: '', distance: 0 }
+
+interface Finished {
+  item: Item
+  distance: number
 }

@@ -17,6 +17,8 @@ export interface LeadIns {
   /** Those that name most of the source. */
   best: string[]
   plainer: string[]
+  /** Those that name nothing of it. Where there is nothing to name, they are the best. */
+  bare: string[]
 }
 
 /** Whether anything was given, be it nothing but signs: then the skill is named in any case. */
@@ -26,7 +28,7 @@ export function hasSource(context: SourceContext): boolean {
 
 /** Lead-ins that fit the source, in an order that chance decides; none where nothing was given. */
 export function leadInsFor(skill: string, context: SourceContext, language: string, chance: Seeded): LeadIns {
-  if (!hasSource(context)) return { best: [], plainer: [] }
+  if (!hasSource(context)) return { best: [], plainer: [], bare: [] }
   const values: Record<string, string> = {}
   for (const [name, text] of Object.entries(context)) {
     const tidied = typeof text === 'string' ? tidySource(text) : ''
@@ -42,7 +44,8 @@ export function leadInsFor(skill: string, context: SourceContext, language: stri
   const fill = ({ text }: LeadIn) => text.replace(SLOT, (_, slot: string) => values[slot]!)
   return {
     best: fitting.filter(({ slots }) => slots.length === most).map(fill),
-    plainer: fitting.filter(({ slots }) => slots.length !== most).map(fill),
+    plainer: fitting.filter(({ slots }) => slots.length !== most && slots.length > 1).map(fill),
+    bare: fitting.filter(({ slots }) => slots.length !== most && slots.length === 1).map(fill),
   }
 }
 

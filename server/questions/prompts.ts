@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { oneLine } from '../platform/visible.ts'
 import type { Language } from './questions.ts'
 
 /** The fixed texts of a conversation, in all languages: `data/prompts/`. */
@@ -52,11 +53,7 @@ function textOf(key: PromptKey, language: Language): string {
 }
 
 function onOneLine(value: string): string {
-  const line = value
-    .toWellFormed()
-    .replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/\s+/gu, ' ')
-    .trim()
+  const line = oneLine(value)
   const letters = [...line]
   return letters.length <= MOST_OF_A_VALUE
     ? line

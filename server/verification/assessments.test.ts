@@ -251,7 +251,7 @@ test('a question of an earlier attempt comes again only where there is no other'
   await ok(calls.submitAnswers(session, []))
   const { questions } = (await ok(calls.generate(session))).body.data
   assert.equal(questions.filter(({ question }: any) => texts.includes(question)).length, 0)
-  assert.deepEqual(asked, [5, 5, 10])
+  assert.deepEqual(asked, [5, 5, 30])
   await ok(calls.submitAnswers(session, []))
   others = false
   assert.equal((await ok(calls.generate(session))).body.data.questions.length, 5)
@@ -273,6 +273,34 @@ test('an attempt lives 60 minutes, then it has failed', async () => {
   await writeEndings(calls.app.context)
   assert.equal((await calls.verification(session)).status, 'failed')
   assert.equal(outcome(await calls.generate(session)), '403 ATTEMPTS_EXHAUSTED')
+})
+
+test('an attempt that was given up is looked at once, and still ends what it was the last of', async () => {
+  const calls = await given()
+  const { context } = calls.app
+  const [first, second] = [await calls.prepared('assessment'), await calls.prepared('assessment')]
+  await ok(calls.generate(first))
+  calls.clock.advance(60 * MINUTE)
+  await writeEndings(context)
+  let transactions = 0
+  const transaction: typeof context.db.transaction = (work) => {
+    transactions++
+    return context.db.transaction(work)
+  }
+  await writeEndings({ ...context, db: { ...context.db, transaction } })
+  assert.equal(transactions, 2, 'for sessions and for links: no attempt is looked at again')
+  assert.equal((await calls.verification(first)).status, 'in_assessment')
+
+  await ok(calls.generate(second))
+  await ok(calls.submitAnswers(second, []))
+  await ok(calls.generate(second))
+  calls.clock.advance(60 * MINUTE)
+  await writeEndings(context)
+  const { rows } = await context.db.pool.query(
+    'select status from verification_sessions where verification_id = any ($1)',
+    [[first.id, second.id]],
+  )
+  assert.deepEqual(rows, [{ status: 'failed' }, { status: 'failed' }], 'written down for both sessions')
 })
 
 test('what was passed is not asked again, in any session of the student', async () => {
@@ -314,20 +342,22 @@ test('passed as a whole, a skill below 60 percent is not passed', async () => {
   await calls.prepared('assessment', { skills: [BRICKLAYING] })
 })
 
-test('where two questions read the same, another one is asked for', async () => {
+test('where two questions read the same, others are asked for, most of which may read the same again', async () => {
   const calls = await given()
   const session = await calls.prepared('assessment')
   const { context } = calls.app
   const { writer } = context
   const asked: number[] = []
+  let stem = ''
   context.writer = {
     kind: 'built-in',
     translate: async () => undefined,
     async writeItems(request: ItemsRequest) {
       asked.push(request.skills[0]!.avoid!.length)
       const { items, short } = await writer.writeItems(request)
-      if (asked.length === 1) items[1] = { ...items[1]!, stem: items[0]!.stem }
-      return { items, short }
+      stem ||= items[0]!.stem
+      const alike = asked.length === 1 ? 2 : 10
+      return { items: items.map((item, at) => (at < alike ? { ...item, stem } : item)), short }
     },
   }
   const { questions } = (await calls.generate(session)).body.data

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { callerAddress } from '../access/address.ts'
 import type { OwnerScope } from '../access/caller.ts'
 import type { Rule } from '../access/limits/limiter.ts'
+import { allowance } from '../access/limits/sentences.ts'
 import type { Context } from '../context.ts'
 import { readBody } from '../platform/body.ts'
 import { seconds } from '../platform/clock.ts'
@@ -82,7 +83,8 @@ async function admit(context: Context, request: FastifyRequest, entry: Entry): P
   else {
     const address = callerAddress(request.ip)
     const { refused, retryAfter } = await context.limits.limiter.peek(address, [UNKNOWN_TOKENS], context.clock.now())
-    if (refused !== undefined) throw tooMany('with unknown session tokens from this address', retryAfter)
+    if (refused !== undefined)
+      throw tooMany('with unknown session tokens from this address', UNKNOWN_TOKENS, retryAfter)
     const secret = token ?? headerToken(request)!
     await take(context, hashToken(secret).toString('base64'), TOKEN, 'with this session token')
   }
@@ -101,7 +103,8 @@ async function readKey({ keyring, clock }: Context, { headers }: FastifyRequest)
   await keyring.stale()
   const key = typeof given === 'string' ? keyring.sessionKey(given) : undefined
   if (!key || key.revoked || clock.now() >= key.expiresAt) {
-    throw problem('UNAUTHORIZED', 'The session key in x-api-key is not valid.')
+    const other = String(given).startsWith('VFN_') ? ' This API takes a session key (VSK_…), not a partner key.' : ''
+    throw problem('UNAUTHORIZED', `The session key in x-api-key is not valid.${other}`)
   }
   return key
 }
@@ -132,9 +135,10 @@ function headerToken({ headers }: FastifyRequest): string | undefined {
 
 async function take({ limits, clock }: Context, caller: string, rule: Rule, what: string): Promise<void> {
   const { refused, retryAfter } = await limits.limiter.take(caller, [rule], clock.now())
-  if (refused !== undefined) throw tooMany(what, retryAfter)
+  if (refused !== undefined) throw tooMany(what, rule, retryAfter)
 }
 
-function tooMany(what: string, retryAfter: number) {
-  return problem('RATE_LIMITED', `Too many calls ${what}; try again in ${seconds(retryAfter)}.`, { retryAfter })
+function tooMany(what: string, rule: Rule, retryAfter: number) {
+  const message = `Too many calls ${what}: ${allowance(rule)} are allowed. Try again in ${seconds(retryAfter)}.`
+  return problem('RATE_LIMITED', message, { retryAfter })
 }

@@ -30,15 +30,32 @@ export async function writeEndings({ db, clock }: Pick<Context, 'db' | 'clock'>)
     select verification_id from verification_sessions join verification_reviews r using (verification_id)
     where status = 'pending_review' and r.submitted_at is null and r.expires_at <= ${now} limit ${BATCH}`)
 
-  const { rows } = await sql<{ verification_id: string }>`
-    select distinct verification_id from verification_attempts a join verification_sessions s using (verification_id)
-    where a.submitted_at is null and a.expires_at <= ${now} and s.status = 'in_assessment'`.execute(db.queries)
-  for (const { verification_id } of rows) {
-    await db.transaction(async (tx) => {
-      const session = await lockVerification(tx, verification_id)
-      if (session?.status !== 'in_assessment' || (await countFailed(tx, session, clock.now())) < MOST_FAILED) return
-      await changeSession(tx, session, clock.now(), { status: 'failed', completedAt: clock.now() })
-    })
+  while ((await endAttempts()) === BATCH);
+
+  /** Each is looked at once: a failed one more may be the last for this session, or for another of the student's. */
+  async function endAttempts(): Promise<number> {
+    const { rows: due } = await sql<{ attempt_id: string; user_id: string }>`
+      select attempt_id, user_id from verification_attempts
+      where submitted_at is null and ended_at is null and expires_at <= ${now} order by expires_at limit ${BATCH}`.execute(
+      db.queries,
+    )
+    const { rows: sessions } = await sql<{ verification_id: string }>`
+      select verification_id from verification_sessions
+      where user_id = any (${[...new Set(due.map(({ user_id }) => user_id))]}::text[]) and status = 'in_assessment'`.execute(
+      db.queries,
+    )
+    for (const { verification_id } of sessions) {
+      await db.transaction(async (tx) => {
+        const session = await lockVerification(tx, verification_id)
+        if (session?.status !== 'in_assessment' || (await countFailed(tx, session, clock.now())) < MOST_FAILED) return
+        await changeSession(tx, session, clock.now(), { status: 'failed', completedAt: clock.now() })
+      })
+    }
+    await sql`update verification_attempts set ended_at = ${now}
+      where attempt_id = any (${due.map(({ attempt_id }) => attempt_id)}::text[]) and submitted_at is null`.execute(
+      db.queries,
+    )
+    return due.length
   }
 
   async function inBatches(due: ReturnType<typeof sql>) {

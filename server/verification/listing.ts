@@ -31,7 +31,7 @@ export interface SessionFilter {
   limit: number
 }
 
-/** Newest first. One that has ended counts as expired at once, though a job writes it down later. */
+/** Newest first. A session or a link that has ended counts as expired at once, though a job writes it down later. */
 export async function listSessions(
   queries: Queries,
   { orgId, mode }: OwnerScope,
@@ -39,21 +39,22 @@ export async function listSessions(
   { status, id, after, limit }: SessionFilter,
 ): Promise<ListedSession[]> {
   const now = new Date(at)
-  const conditions = [sql`org_id = ${orgId} and mode = ${mode}`]
-  if (id !== undefined) conditions.push(sql`verification_id = ${id}`)
-  if (status === 'open') conditions.push(sql`status = 'open' and expires_at > ${now}`)
-  else if (status === 'expired')
-    conditions.push(sql`(status = 'expired' or (status = 'open' and expires_at <= ${now}))`)
-  else if (status !== undefined) conditions.push(sql`status = ${status}`)
+  const ended = sql`(s.status = 'open' and s.expires_at <= ${now}
+    or s.status = 'pending_review' and r.submitted_at is null and r.expires_at <= ${now})`
+  const conditions = [sql`s.org_id = ${orgId} and s.mode = ${mode}`]
+  if (id !== undefined) conditions.push(sql`s.verification_id = ${id}`)
+  if (status === 'expired') conditions.push(sql`(s.status = 'expired' or ${ended})`)
+  else if (status !== undefined) conditions.push(sql`s.status = ${status} and ${ended} is not true`)
   if (after !== undefined) {
     const last = new Date(after.at)
-    conditions.push(sql`created_at <= ${last} and (created_at < ${last} or verification_id > ${after.id})`)
+    conditions.push(sql`s.created_at <= ${last} and (s.created_at < ${last} or s.verification_id > ${after.id})`)
   }
   const { rows } = await sql<ListedSession>`
-    select verification_id, student ->> 'externalStudentId' as external_student_id, student ->> 'name' as student_name,
-      case when status = 'open' and expires_at <= ${now} then 'expired' else status end as status, method,
-      cardinality(skill_numbers) as skills, created_at, updated_at, completed_at, expires_at
-    from verification_sessions where ${sql.join(conditions, sql` and `)}
-    order by created_at desc, verification_id limit ${limit}`.execute(queries)
+    select s.verification_id, s.student ->> 'externalStudentId' as external_student_id, s.student ->> 'name' as student_name,
+      case when ${ended} then 'expired' else s.status end as status, s.method, cardinality(s.skill_numbers) as skills,
+      s.created_at, s.updated_at, s.completed_at, s.expires_at
+    from verification_sessions s left join verification_reviews r using (verification_id)
+    where ${sql.join(conditions, sql` and `)}
+    order by s.created_at desc, s.verification_id limit ${limit}`.execute(queries)
   return rows
 }

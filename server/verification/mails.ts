@@ -1,4 +1,5 @@
 import type { MailContent, MailKind } from '../mail/mail.ts'
+import { oneLine } from '../platform/visible.ts'
 import type { EndorsementType, SkillOutcome, Source } from './schema.ts'
 
 /** The mails of a review: text and HTML that common mail programs show alike. All that users wrote is escaped. */
@@ -32,8 +33,8 @@ const as: Record<EndorsementType, string> = {
 
 export function reviewRequestMail(request: ReviewRequest): ReviewMail {
   const { endorsementType, link, expiresAt, reminder } = request
-  const reviewer = line(request.reviewer.name)
-  const student = line(request.student.name)
+  const reviewer = nameOf(request.reviewer)
+  const student = nameOf(request.student)
   const skills = request.skills.map(line)
   const work = sourceLine(request.source)
   const until = day(expiresAt)
@@ -74,7 +75,7 @@ export function reviewRequestMail(request: ReviewRequest): ReviewMail {
 
 export interface ReviewOutcome {
   student: Person
-  reviewer: { name: string }
+  reviewer: Person
   source: Source
   skills: SkillOutcome[]
   /** The reviewer's words, where the review was declined. */
@@ -82,8 +83,8 @@ export interface ReviewOutcome {
 }
 
 export function reviewOutcomeMail(outcome: ReviewOutcome): ReviewMail {
-  const student = line(outcome.student.name)
-  const reviewer = line(outcome.reviewer.name)
+  const student = nameOf(outcome.student)
+  const reviewer = nameOf(outcome.reviewer)
   const work = sourceLine(outcome.source)
   if (outcome.declined !== undefined) {
     const subject = `${reviewer} could not review your skills`
@@ -129,14 +130,16 @@ function sourceLine({ title, subtitle, meta }: Source): string {
     .join(', ')
 }
 
+/** By their mail address where nothing of the name can be seen. */
+function nameOf({ name, email }: Person): string {
+  return line(name) || email
+}
+
 const LONGEST_LINE = 500
 
 /** What a user wrote, as one line without anything that could pass for another line of the mail. */
 function line(text: string): string {
-  const one = text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
-    .trim()
+  const one = oneLine(text)
   return [...one].length > LONGEST_LINE ? `${[...one].slice(0, LONGEST_LINE).join('')}…` : one
 }
 

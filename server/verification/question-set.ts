@@ -7,6 +7,8 @@ import type { Session, SessionSkill } from './sessions.ts'
 
 const PER_SKILL = 3
 const FEWEST = 5
+/** So many times as many are asked for again of the built-in writer, whose are free: some read like those that are there. */
+const PLENTY = 6
 
 export function generationFailed() {
   return problem('GENERATION_FAILED', 'No questions could be made in time; the session is as it was. Try again.')
@@ -46,9 +48,13 @@ export async function writeItems(
     const short = session.skills.filter(({ number }) => set.lacks(number))
     // An endpoint that has brought too few was asked again already.
     if (short.length > 0 && !(writer.kind === 'ai' && first.short.length > 0)) {
-      const kept = set.items.map(fingerprint)
-      const more = told.size > 0 ? 2 * count : count // some of these may read like earlier ones too
-      set.add((await ask(short, more, [...seen, ...kept], `${seed} again`)).items)
+      const avoid = [...seen, ...set.items.map(fingerprint)]
+      const again = told.size > 0 ? 2 * count : count // some of these may read like earlier ones too
+      const { items } = await ask(short, writer.kind === 'ai' ? again : PLENTY * count, avoid, `${seed} again`)
+      const known = new Set(avoid)
+      set.add(items.filter((item) => !known.has(fingerprint(item))))
+      set.addSpare()
+      set.add(items) // what was asked before, in other words, where there is nothing else
     }
     set.addSpare()
     if (session.skills.some(({ number }) => set.lacks(number))) throw new Error('too few questions passed the checks')

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { recordEvent } from '../events/record.ts'
-import { listMails, queueMail } from '../mail/mail.ts'
-import { DAY, MINUTE } from '../platform/clock.ts'
+import { listMails, type MailKind, queueMail } from '../mail/mail.ts'
+import { DAY, MINUTE, SECOND, seconds } from '../platform/clock.ts'
 import type { Tx } from '../platform/database.ts'
 import { randomToken } from '../platform/ids.ts'
 import { problem } from '../platform/problem.ts'
@@ -33,6 +33,7 @@ export async function requestReview(
   const now = clock.now()
   await requireFreeSources(tx, session, now)
   await requireFreeReviewer(tx, session, review.email, now)
+  await requireFewer(tx, now, session.id, 'review_request', MOST_REQUESTS) // addresses may be changed to and fro
   const token = `vrt_${randomToken(32)}`
   const link = `${config.publicUrl}/verify/${session.id}#token=${token}`
   const expiresAt = now + LINK_LIFE
@@ -143,13 +144,42 @@ export async function resendRequest(tx: Tx, tools: Tools, verificationId: string
   if (session?.status !== 'pending_review' || !link || now >= link.expiresAt) {
     throw problem('CONFLICT', 'No review is awaited here: there is no mail to send again.')
   }
-  const [last] = await listMails(tx, { subjectId: verificationId, limit: 1 })
-  if (last && now - last.created_at.getTime() < MINUTE) {
-    throw problem('CONFLICT', 'The last mail went out less than a minute ago.', { retryAfter: 60 })
-  }
+  await requirePause(tx, now, session)
   const sealed = openLink(vault, verificationId, link.sealed)
   await queueMail(tx, tools, requestMail(session, review, sealed, link.expiresAt, true))
   return session
+}
+
+/** Mails to the reviewers of a session within a day: that somebody else pays for each is no reason to send many. */
+export const MOST_AGAIN = 5
+export const MOST_REQUESTS = 10
+
+/** The console's mails: one a minute, and so many a day. */
+async function requirePause(tx: Tx, now: number, { id }: Session) {
+  const [last] = await listMails(tx, { subjectId: id, limit: 1 })
+  const waited = last ? now - last.created_at.getTime() : MINUTE
+  if (waited < MINUTE) throw tooSoon('The last mail went out less than a minute ago', MINUTE - waited)
+  await requireFewer(tx, now, id, 'review_reminder', MOST_AGAIN)
+}
+
+async function requireFewer(tx: Tx, now: number, id: string, kind: MailKind, most: number) {
+  const mails = await listMails(tx, { subjectId: id, kind, limit: most })
+  const oldest = mails[most - 1]?.created_at.getTime()
+  if (oldest === undefined || now - oldest >= DAY) return
+  throw tooSoon(`${most} mails went to the reviewer within a day, which is the most`, oldest + DAY - now)
+}
+
+function tooSoon(what: string, left: number) {
+  const retryAfter = Math.max(1, Math.ceil(left / SECOND))
+  return problem('RATE_LIMITED', `${what}; the next can go out in ${spoken(retryAfter)}.`, { retryAfter })
+}
+
+function spoken(wait: number): string {
+  return wait < 120
+    ? seconds(wait)
+    : wait < 7200
+      ? `${Math.ceil(wait / 60)} minutes`
+      : `${Math.ceil(wait / 3600)} hours`
 }
 
 /** The first one that lies ahead: after a long standstill one mail goes out, not two at once. */

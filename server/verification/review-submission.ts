@@ -6,6 +6,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Queries, Tx } from '../platform/database.ts'
 import { type Detail, problem } from '../platform/problem.ts'
 import { invalid } from '../platform/validation.ts'
+import { visible } from '../platform/visible.ts'
 import { isMissing } from './fields.ts'
 import { sourceOf } from './items.ts'
 import { reviewOutcomeMail } from './mails.ts'
@@ -32,11 +33,28 @@ export async function readVerifyPage(queries: Queries, id: string, now: number) 
   if (!session || !review?.link) throw verificationNotFound()
   if (now >= review.link.expiresAt) throw linkExpired()
   const { student } = session
+  const { type, title, subtitle, meta, description } = sourceOf(session.items, session.sources)!
+  const shown = (text: string | null) => (text === null ? null : visible(text))
+  // Others wrote all of this: nothing in it may pass for something else.
   return {
     serviceVerificationId: id,
-    endorserInfo: { name: review.name, company: review.company, email: review.email },
-    requesterInfo: { name: student.name, email: student.email, externalStudentId: student.externalStudentId },
-    source: sourceOf(session.items, session.sources)!,
+    endorserInfo: {
+      name: visible(review.name) || review.email,
+      company: visible(review.company),
+      email: review.email,
+    },
+    requesterInfo: {
+      name: visible(student.name) || student.email,
+      email: student.email,
+      externalStudentId: student.externalStudentId,
+    },
+    source: {
+      type,
+      title: visible(title),
+      subtitle: shown(subtitle),
+      meta: shown(meta),
+      description: shown(description),
+    },
     skills: session.skills.map(skillAnswer),
     endorsementType: session.endorsementType,
     status: statusAt(session, now, review, undefined),

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../platform/database.ts'
 import { problem } from '../platform/problem.ts'
+import { isSameMailbox } from './mailboxes.ts'
 import { requestReview } from './review-requests.ts'
 import { alreadySubmitted, findReview, linkExpired, type Review } from './reviews.ts'
 import { changeSession, type Session, sessionNotFound } from './sessions.ts'
@@ -31,7 +32,7 @@ export async function storeReviewer(tx: Tx, tools: Tools, session: Session, inpu
     if (now >= current!.link!.expiresAt) throw linkExpired()
   } else if (now >= session.expiresAt) throw sessionNotFound()
   const email = input.email.toLowerCase()
-  if (email === session.student.email.toLowerCase()) {
+  if (isSameMailbox(email, session.student.email)) {
     throw problem('INVALID_EMAIL', 'email: students cannot review themselves.')
   }
   const addresses = [...new Set([...(current?.addresses ?? []), email])]

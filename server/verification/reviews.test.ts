@@ -182,6 +182,25 @@ test('what the reviewer store refuses, in its order', async () => {
   assert.equal(outcome(await call('GET', `/storereviewerdetails/${other.id}`)), '404 NOT_FOUND')
 })
 
+test('a student cannot review under another spelling of the own address', async () => {
+  const calls = await given()
+  const own = async (student: string, reviewer: string) => {
+    const session = await calls.open({ externalStudentId: student, email: student })
+    await ok(calls.method(session, 'human'))
+    return outcome(await calls.reviewer(session, { email: reviewer }))
+  }
+  const refused = '400 INVALID_EMAIL'
+  assert.equal(await own('asha@example.com', 'Asha+manager@example.com'), refused)
+  assert.equal(await own('asha+school@example.com', 'asha@example.com'), refused)
+  assert.equal(await own('asha+school@example.com', 'asha+SCHOOL@EXAMPLE.com'), refused)
+  assert.equal(await own('asha.rao@gmail.com', 'a.s.h.a.rao+boss@googlemail.com'), refused)
+  assert.equal(await own('asha@bücher.example', 'asha@xn--bcher-kva.example'), refused)
+  // Where dots count, another name is somebody else's; so may be another tag of a shared one.
+  assert.equal(await own('class+asha@example.com', 'class+teacher@example.com'), '200')
+  assert.equal(await own('asha.rao@example.com', 'asharao@example.com'), '200')
+  assert.equal(await own('asha@gmail.com', 'asha@example.com'), '200')
+})
+
 test('another address gets a mail of its own, and the old link is dead; three addresses at most', async () => {
   const calls = await given()
   const { session, token } = await calls.requested()
@@ -199,6 +218,20 @@ test('another address gets a mail of its own, and the old link is dead; three ad
   await ok(calls.reviewer(session, { email: 'SECOND@metro.example' }))
   assert.equal((await calls.mails(session)).length, 4)
   assert.equal((await calls.events()).filter(({ type }) => type === 'verification.requested').length, 1)
+  assert.deepEqual(
+    (await calls.reviewer(session, { email: 'Ravi.Menon+new@Metro.example' })).body.error.code,
+    'TOO_MANY_REVIEWERS',
+  )
+
+  // To and fro between them, nobody's mailbox is filled.
+  for (let mails = 4; mails < 10; mails++)
+    await ok(calls.reviewer(session, { email: mails % 2 ? 'second@metro.example' : 'third@metro.example' }))
+  const flood = await calls.reviewer(session, { email: 'third@metro.example' })
+  assert.equal(outcome(flood), '429 RATE_LIMITED')
+  assert.equal(Number(flood.headers.get('retry-after')), DAY / 1000)
+  assert.equal((await calls.mails(session)).length, 10)
+  calls.clock.advance(DAY)
+  await ok(calls.reviewer(session, { email: 'third@metro.example' }))
 
   assert.equal(outcome(await calls.submitReview(session, await calls.linkToken(session), decline)), '200')
   assert.equal(outcome(await calls.reviewer(session)), '409 ALREADY_SUBMITTED')
@@ -360,12 +393,45 @@ test('nothing that users write starts a header or becomes markup of a mail', asy
   }
 })
 
+test('nothing unseen or turned around stands in a mail or on the page', async () => {
+  const calls = await given()
+  const name = 'Asha\u202e oaR\u200b\u2066\u001b[31m क्\u200dष'
+  const { session } = await calls.requested({
+    student: {
+      name,
+      workExperiences: [
+        {
+          externalExperienceId: 'w-1',
+          companyName: 'Metro\u202e',
+          role: 'Fitter\u2067  II',
+          description: 'a\nb\u202e',
+        },
+      ],
+    },
+    reviewer: { name: '\u200b\u2060', company: 'M\u061cetro' },
+  })
+  const [mail] = await calls.mails(session)
+  const unseen = /(?!\n)[\p{Cc}\u061c\u200b\u202e\u2060\u2066\u2067]/u
+  assert.doesNotMatch(mail!.subject + mail!.text + mail!.html + mail!.to_name, unseen)
+  assert.match(mail!.subject, /^Asha oaR \[31m क्\u200dष asks you/)
+  assert.match(mail!.text, /^Hello ravi\.menon@metro\.example,/, 'by the address, where nothing of the name is seen')
+  assert.equal(mail!.to_name, null)
+  const { endorserInfo, requesterInfo, source } = (await calls.page(session)).body.data
+  assert.doesNotMatch(Object.values({ ...endorserInfo, ...requesterInfo, ...source }).join(), unseen)
+  assert.deepEqual(
+    [requesterInfo.name, endorserInfo.name, endorserInfo.company],
+    ['Asha oaR[31m क्\u200dष', 'ravi.menon@metro.example', 'Metro'],
+  )
+  assert.deepEqual([source.title, source.description], ['Fitter  II', 'a\nb'], 'spaces and lines stay as they are')
+  assert.equal((await calls.full(session)).student.name, name, 'what was sent comes back to who sent it')
+})
+
 test('an operator can have the mail sent again, with the same link', async () => {
   const calls = await given()
   const { context } = calls.app
   const { session, token } = await calls.requested()
   const resend = () => context.db.transaction((tx) => resendRequest(tx, context, session.id))
-  await assert.rejects(resend, { code: 'CONFLICT' }, 'the first went out this minute')
+  await assert.rejects(resend, { code: 'RATE_LIMITED', retryAfter: 60 }, 'the first went out this minute')
   calls.clock.advance(60_000)
   await resend()
   assert.equal((await calls.mails(session)).length, 2)

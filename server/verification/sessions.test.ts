@@ -243,6 +243,10 @@ test('calls are limited by key, by token and by address', async () => {
   assert.deepEqual(answers, [...Array(5).fill('200'), '429 RATE_LIMITED'])
   const limited = await call('GET', `/verify/${token}`)
   assert.equal(limited.headers.get('retry-after'), '1')
+  assert.equal(
+    limited.body.error.message,
+    'Too many calls with this session token: 5 a second (burst 5) are allowed. Try again in 1 second.',
+  )
   assert.equal((await call('GET', `/verify/${token}`, { key })).status, 200, 'the key has limits of its own')
 
   clock.advance(1000)

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { headerText } from '../../mail/mail.ts'
 import { mailDomain, openPostOffice, type PostOffice, Undelivered } from '../../mail/post-office.ts'
 import { type Channel, SendError } from '../channel.ts'
 import type { EmailSettings } from '../settings.ts'
@@ -20,7 +21,7 @@ export function openEmail({ config, postOffice }: Pick<Context, 'config' | 'post
       const messageId = `<${message.message_id}@${mailDomain({ mailFrom: from })}>`
       const posting = office.post({
         from,
-        to: { name: message.name, address: message.to },
+        to: { name: headerText(message.name), address: message.to },
         ...letterOf(message),
         replyTo: settings?.reply_to,
         messageId,

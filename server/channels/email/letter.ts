@@ -1,4 +1,4 @@
-import { oneLine } from '../../mail/mail.ts'
+import { headerText } from '../../mail/mail.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { Outgoing } from '../channel.ts'
 import { linkLine, questionIn, saidIn } from '../words.ts'
@@ -6,7 +6,7 @@ import { linkLine, questionIn, saidIn } from '../words.ts'
 /** A mail asks to come to the page, where the answers are given. */
 export function letterOf(message: Outgoing): { subject: string; text: string; html: string } {
   const { language, title, company, link } = message
-  const subject = oneLine(prompt('email_subject', language, { title, company }))
+  const subject = headerText(prompt('email_subject', language, { title, company }))
   const label = questionIn(message.prompts) ? prompt('page_answer', language) : prompt('language_name', language)
   return { subject, text: `${saidIn(message)}\n\n${linkLine(message)}\n`, html: page(message, subject, label, link) }
 }

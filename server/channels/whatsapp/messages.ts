@@ -1,5 +1,5 @@
 import type { Rendered } from '../../conversation/render.ts'
-import { oneLine } from '../../mail/mail.ts'
+import { oneLine } from '../../platform/visible.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { Outgoing } from '../channel.ts'
 import type { WhatsAppTemplate } from '../settings.ts'
@@ -53,7 +53,10 @@ function asButtons(message: Outgoing, question: Rendered): object | undefined {
  */
 export function templateMessage(message: Outgoing, template: WhatsAppTemplate): object {
   const { name, company, title, link } = message
-  const parameters = [name, company, title, link].map((text) => ({ type: 'text', text: oneLine(text) || '-' }))
+  const parameters = [name, company, title, link].map((text) => ({
+    type: 'text',
+    text: oneLine(text).slice(0, 300).toWellFormed() || '-',
+  }))
   const step = questionIn(message.prompts)?.step
   const buttons =
     template.buttons === false || step === undefined

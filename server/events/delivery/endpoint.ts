@@ -5,7 +5,8 @@ import type { Log } from '../../platform/log.ts'
 import type { Vault } from '../../platform/vault.ts'
 import { dayOf, KEPT_DAYS } from '../partitions.ts'
 import type { Resolve, TargetRules } from '../safe-targets.ts'
-import { secretsOf, type Webhook } from '../webhooks.ts'
+import { signingSecrets } from '../webhook-secrets.ts'
+import type { Webhook } from '../webhooks.ts'
 import { type DueDelivery, findDue } from './due.ts'
 import { type Health, judge } from './health.ts'
 import type { Recorder } from './recorder.ts'
@@ -63,7 +64,7 @@ interface Target {
   webhook: Webhook
   sender: Sender
   sign: Sign
-  /** When the secret before this one stops signing. */
+  /** When a secret that was replaced stops signing. */
   signUntil: number
 }
 
@@ -222,9 +223,8 @@ export function openEndpoint(webhookId: string, tools: EndpointTools): Endpoint 
   }
 
   function signing(webhook: Webhook): Pick<Target, 'sign' | 'signUntil'> {
-    const now = clock.now()
-    const until = webhook.previous_secret_until?.getTime() ?? 0
-    return { sign: signer(secretsOf(webhook, vault, now)), signUntil: until > now ? until : Number.POSITIVE_INFINITY }
+    const { secrets, until } = signingSecrets(webhook, vault, clock.now())
+    return { sign: signer(secrets), signUntil: until }
   }
 
   async function attempt(to: Target, delivery: DueDelivery) {

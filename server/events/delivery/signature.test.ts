@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { TestClock } from '../../../test/clock.ts'
 import { startReceiver, until } from '../../../test/receiver.ts'
 import { startWebhooks } from '../../../test/webhooks.ts'
-import { DAY, SECOND } from '../../platform/clock.ts'
+import { DAY, HOUR, SECOND } from '../../platform/clock.ts'
 
 test('an event arrives signed as Standard Webhooks has it, with both secrets for a day after a rotation', async (t) => {
   const { clock, as, keyOf, endpoint, record, deliveries, acknowledged } = await startWebhooks(t, {
@@ -70,4 +71,43 @@ test('an event arrives signed as Standard Webhooks has it, with both secrets for
     fourth.headers['webhook-signature'],
     new StandardWebhook(rotated).sign(fourth.headers['webhook-id']!, new Date(clock.now()), fourth.text),
   )
+})
+
+test('a secret signs for a day after it was replaced, also where another rotation follows at once', async (t) => {
+  const { clock, context, as, keyOf, endpoint, record, deliver } = await startWebhooks(t, {
+    clock: new TestClock(Date.now()),
+  })
+  deliver()
+  const key = await keyOf('test')
+  const receiver = await startReceiver(t)
+  const { webhook_id, secret } = await endpoint(key, receiver.url)
+  const rotate = async () => (await as(key).post(`/webhooks/${webhook_id}/rotate-secret`)).body.data.secret as string
+  const signs = async () => {
+    const count = receiver.received.length
+    await record(key, { n: count })
+    await receiver.has(count + 1)
+    const { headers, text } = receiver.received.at(-1)!
+    const signed = (each: string) =>
+      headers['webhook-signature']!.split(' ').includes(
+        new StandardWebhook(each).sign(headers['webhook-id']!, new Date(clock.now()), text),
+      )
+    const known = [secret, ...rotated].filter(signed)
+    assert.equal(headers['webhook-signature']!.split(' ').length, known.length)
+    return known
+  }
+
+  const rotated = [await rotate()]
+  // As it was kept before there could be several.
+  const alone = context.vault.seal(secret, `webhook secret ${webhook_id}`)
+  await sql`update webhooks set previous_secret = ${alone}`.execute(context.db.queries)
+  clock.advance(HOUR)
+  rotated.push(await rotate())
+  assert.deepEqual(await signs(), [secret, ...rotated])
+  clock.advance(23 * HOUR)
+  assert.deepEqual(await signs(), rotated, 'the first one has had its day')
+  clock.advance(HOUR)
+  assert.deepEqual(await signs(), [rotated[1]])
+
+  for (let count = 0; count < 12; count++) rotated.push(await rotate())
+  assert.deepEqual(await signs(), rotated.slice(-10), 'a header has its length')
 })
