@@ -1,6 +1,7 @@
 /**
  * The overview of a workflow with ten thousand, a hundred thousand and a million candidates, as a partner asks for it over HTTP,
- * against counting the same candidates anew; and what keeping the counts adds to a change.
+ * against counting the same candidates anew; what keeping the counts adds to a change; and pages of the lists behind its numbers, with a
+ * hundred candidates a campaign, which is the worst for a list that is read campaign by campaign.
  */
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +22,7 @@ import { databaseUrl, startCluster } from '../test/cluster.ts'
 import { printRows, type Row } from './rows.ts'
 
 const SIZES = [10_000, 100_000, 1_000_000]
-const IN_CAMPAIGN = 20_000
+const IN_CAMPAIGN = 100
 const DAYS = 366
 const CALLS = 200
 
@@ -74,6 +75,7 @@ async function measure(context: Context, url: string, size: number): Promise<Row
     if (status !== 200 || enrolled !== size) throw new Error(`${status}, ${enrolled} of ${size}`)
   }
   times.sort((a, b) => a - b)
+  const lists = await measureLists(client, workflowId, query, size)
   const started = performance.now()
   await sql`select p.status, p.created_at::date, count(*) from candidate_progress p join campaigns using (campaign_id)
     where p.org_id = ${orgId} and p.mode = 'test' and workflow_id = ${workflowId} group by 1, 2`.execute(db.queries)
@@ -99,10 +101,46 @@ async function measure(context: Context, url: string, size: number): Promise<Row
       unit: 'a second',
       note: `${added.changes} changes`,
     },
+    ...lists,
   ]
 }
 
-/** Candidates spread over a year and over campaigns of 20,000, with every counter that a workflow can have on every day. */
+/** The counters whose lists are read: everybody, every second, one in ten thousand. */
+const LISTED = [
+  { counted: 'funnel.enrolled', counter: 'funnel_enrolled', every: 1, deep: 40 },
+  { counted: 'funnel.responded', counter: 'funnel_responded', every: 2, deep: 40 },
+  { counted: 'drop_offs.language', counter: 'drop_off_language', every: 10_000, deep: 1 },
+]
+
+/** A page of a hundred, the first ones and deep in the list. */
+async function measureLists(client: AttestryClient, workflowId: string, query: string, size: number): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const { counted, every, deep } of LISTED) {
+    const path = `/analytics/candidates?counted=${counted}&workflow_id=${workflowId}&${query}&limit=100`
+    const times: number[] = []
+    let cursor = ''
+    for (let page = 0; page < deep * 2; page++) {
+      const started = performance.now()
+      const { status, body } = await client.request('GET', path + cursor)
+      times.push(performance.now() - started)
+      const { items, next_cursor } = (body as { data: { items: unknown[]; next_cursor: string | null } }).data
+      if (status !== 200 || items.length !== Math.min(100, Math.max(1, Math.floor(size / every))))
+        throw new Error(`${items.length} listed`)
+      cursor = next_cursor === null ? '' : `&cursor=${next_cursor}`
+    }
+    times.sort((a, b) => a - b)
+    const name = `a hundred of the ${Math.max(1, Math.floor(size / every)).toLocaleString('en')} in ${counted}, of ${size.toLocaleString('en')}`
+    rows.push({
+      name: `${name}, at most`,
+      value: times.at(-1)!,
+      unit: 'ms',
+      note: `${times.length} pages, aim: under 50`,
+    })
+  }
+  return rows
+}
+
+/** Candidates spread over a year and over campaigns, with every counter that a workflow can have on every day. */
 async function fill({ db, clock }: Context, orgId: string, workflowId: string, size: number) {
   const now = new Date(clock.now())
   const campaigns = Math.ceil(size / IN_CAMPAIGN)
@@ -115,7 +153,16 @@ async function fill({ db, clock }: Context, orgId: string, workflowId: string, s
       'RS_' || ${orgId} || n, (array['completed', 'declined', 'failed', 'completed'])[1 + n % 4], 1, '{}',
       ${now}::timestamptz - make_interval(days => n % ${DAYS}::int), ${now}
     from generate_series(1, ${size}::int) as n`.execute(db.queries)
-  await sql`analyze candidate_progress`.execute(db.queries)
+  await sql`insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, metadata, token_hash, token, enrolled_at)
+    select candidate_id, campaign_id, org_id, mode, result_id, 'Somebody', '{}', result_id::bytea, '', created_at
+    from candidate_progress where org_id = ${orgId}`.execute(db.queries)
+  for (const { counter, every } of LISTED) {
+    await sql`insert into analytics_candidates (campaign_id, counter, day, candidate_id, amount)
+      select campaign_id, ${counter}, (created_at at time zone 'Asia/Kolkata')::date, candidate_id, 1
+      from (select *, row_number() over (order by candidate_id) as n from candidate_progress where org_id = ${orgId}) as p
+      where n % ${every}::int = 0`.execute(db.queries)
+  }
+  await sql`analyze candidate_progress, candidates, campaigns, analytics_candidates`.execute(db.queries)
   await sql`insert into analytics_changes (org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, amount)
     select ${orgId}, 'test', ${workflowId}, ${`JM_${orgId.slice(4)}`}, ${`CP_${orgId.slice(4)}`} || c,
       (${now}::timestamptz at time zone 'Asia/Kolkata')::date - d, counter, 1

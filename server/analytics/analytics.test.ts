@@ -133,6 +133,14 @@ test('nobody sees the figures of others, and what does not belong together is re
   assert.equal((await one.get('/analytics/overview')).body.data.funnel.enrolled, 1)
   assert.equal((await other.get('/analytics/overview')).body.data.funnel.enrolled, 2)
   assert.equal((await live.get('/analytics/overview')).body.data.funnel.enrolled, 0)
+  for (const [query, enrolled] of [
+    [`mandate_id=${mine.mandate_id}`, 1],
+    [`mandate_id=${second.mandate_id}`, 0],
+    [`campaign_id=${campaign.campaign_id}`, 1],
+  ] as const)
+    assert.equal((await one.get(`/analytics/overview?${query}`)).body.data.funnel.enrolled, enrolled, query)
+  const unknown = await one.get(`/analytics/overview?mandate_id=${theirs.mandate_id}`)
+  assert.deepEqual([unknown.status, ...pathsOf(unknown)], [400, 'query.mandate_id'])
   assert.equal((await one.get(`/analytics/workflows/${theirs.workflow_id}/overview`)).status, 404)
   assert.equal((await live.get(`/analytics/workflows/${mine.workflow_id}/overview`)).status, 404)
   const asked = async (query: string) => {

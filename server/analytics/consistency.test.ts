@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { startApp, type TestApp } from '../../test/app.ts'
 import { aCandidate, type Campaigner, campaigner, pass, player } from '../../test/campaigns.ts'
 import { recount, spread } from '../../test/recount.ts'
+import { assertTraced } from '../../test/traced.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/engine.ts'
 import { handleReply } from '../campaigns/replies.ts'
@@ -86,7 +87,10 @@ async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random
   await check()
   await db.transaction((tx) => foldChanges(tx, 100_000))
   await check()
-  const { funnel } = (await get('/analytics/overview')).body.data
+  const period = `from=${dayOf(began)}&to=${dayOf(clock.now())}`
+  const { data } = (await get(`/analytics/overview?${period}`)).body
+  const { funnel } = data
+  await assertTraced(get, data, period, 1 + random.number(20))
   t.diagnostic(`${funnel.enrolled} candidates, ${funnel.completed} completed, ${checks} checks`)
 
   function somebody(more: () => object) {
@@ -105,9 +109,7 @@ async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random
 
   async function check() {
     checks++
-    const days = [began, clock.now(), began + random.number(10) * 24 * HOUR].map((time) =>
-      new Date(time + 5.5 * HOUR).toISOString().slice(0, 10),
-    )
+    const days = [began, clock.now(), began + random.number(10) * 24 * HOUR].map(dayOf)
     for (const [from, to] of [days.slice(0, 2), [days[2]!, days[2]!]] as [string, string][]) {
       const period = `from=${from}&to=${to}`
       const mandate = random.of(mandates)
@@ -197,6 +199,11 @@ async function reportOf({ context }: TestApp, random: Random) {
     const status = random.of(['delivered', 'delivered', 'read', 'failed'] as const)
     await context.db.transaction((tx) => handleStatus(tx, context, { channel, providerId, status }))
   }
+}
+
+/** In India. */
+function dayOf(time: number) {
+  return new Date(time + 5.5 * HOUR).toISOString().slice(0, 10)
 }
 
 function sorted(counts: Record<string, number>) {

@@ -1,34 +1,11 @@
 import type { CandidateChange } from '../campaigns/progress.ts'
-import { stages } from '../campaigns/stages.ts'
-import { channelNames } from '../channels/channel.ts'
-import { languages } from '../workflows/workflows.ts'
-
-export const funnelSteps = ['enrolled', ...stages] as const
-export const channelCounts = ['sent', 'delivered', 'read', 'replied', 'failed'] as const
-export const followUpCounts = ['sent', 'replied'] as const
-export const callOutcomes = ['placed', 'answered', 'no_answer', 'busy', 'failed'] as const
-export const dropOffPoints = ['no_response', 'consent', 'language', 'enrichment', 'skills', 'interest'] as const
-export const languageCounts = ['candidates', 'completed'] as const
-export const ends = ['completed', 'declined', 'failed'] as const
-/** A workflow has no more of them. */
-export const MOST_FOLLOW_UPS = 5
+import { dailyNumbers, numbers } from './numbers.ts'
 
 /** What is shown by day. */
-export const dailyCounters = ['funnel_enrolled', ...ends.map((end) => `ended_${end}`)]
+export const dailyCounters = [...dailyNumbers.values()]
 
 /** Everything that is counted; the totals have a column for each. */
-export const counters: readonly string[] = [
-  ...funnelSteps.map((step) => `funnel_${step}`),
-  ...channelNames.flatMap((channel) => channelCounts.map((what) => `channel_${channel}_${what}`)),
-  ...Array.from({ length: MOST_FOLLOW_UPS }, (_, before) =>
-    followUpCounts.map((what) => `follow_up_${before + 1}_${what}`),
-  ).flat(),
-  ...callOutcomes.map((outcome) => `call_${outcome}`),
-  'call_seconds',
-  ...dropOffPoints.map((at) => `drop_off_${at}`),
-  ...languages.flatMap((language) => languageCounts.map((what) => `language_${language}_${what}`)),
-  ...ends.map((end) => `ended_${end}`),
-]
+export const counters: readonly string[] = [...new Set([...numbers.values(), ...dailyCounters])]
 
 /** So much more of something on a day in India. */
 export interface Count {

@@ -1,7 +1,12 @@
 import { indianDay } from '../campaigns/contact-hours.ts'
 import { DAY } from '../platform/clock.ts'
 import { invalid } from '../platform/validation.ts'
-import type { Period } from './overview.ts'
+
+export interface Period {
+  /** Days in India, both included. */
+  from: string
+  to: string
+}
 
 const USUAL_DAYS = 30
 const MOST_DAYS = 366
@@ -16,6 +21,13 @@ export function readPeriod(query: { from?: string | undefined; to?: string | und
   if (days < 1) throw invalid([{ path: 'query.from', message: `is later than the last day, ${to}` }])
   if (days > MOST_DAYS) throw invalid([{ path: 'query.from', message: `asks for ${days} days; at most ${MOST_DAYS}` }])
   return { from, to }
+}
+
+/** Every day of the period. */
+export function daysOf({ from, to }: Period): string[] {
+  const days: string[] = []
+  for (let time = Date.parse(from); time <= Date.parse(to); time += DAY) days.push(dayOf(time))
+  return days
 }
 
 function isDay(text: string): boolean {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { OwnerScope } from '../access/caller.ts'
 import { type CandidateChange, onCandidateChange } from '../campaigns/progress.ts'
 import { announce, type Queries, type Tx } from '../platform/database.ts'
-import { counters, countsOf, dailyCounters } from './counters.ts'
+import { type Count, counters, countsOf, dailyCounters } from './counters.ts'
 
 /** Announced when there is something to fold. */
 export const COUNTED = 'analytics counted'
@@ -10,25 +10,42 @@ export const COUNTED = 'analytics counted'
 /** Counts are kept in the transaction that changes a candidate. Importing this module is what makes it so. */
 onCandidateChange(addCounts)
 
+interface Added extends Count {
+  change: CandidateChange
+}
+
+/** The same counts twice: summed up for the figures, and by candidate for the lists behind them. */
 async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<void> {
-  const sums = new Map<string, { change: CandidateChange; day: string; counter: string; amount: number }>()
-  for (const change of changes) {
-    for (const { day, counter, amount } of countsOf(change)) {
-      const key = `${change.campaignId} ${day} ${counter}`
-      const sum = sums.get(key)
-      if (sum) sum.amount += amount
-      else sums.set(key, { change, day, counter, amount })
-    }
-  }
-  const rows = [...sums.values()].filter(({ amount }) => amount !== 0)
-  if (rows.length === 0) return
+  const added = changes.flatMap((change) => countsOf(change).map((count): Added => ({ ...count, change })))
+  const rows = sumsBy(added, ({ campaignId }) => campaignId)
+  const people = sumsBy(added, ({ candidateId }) => candidateId)
+  if (people.length === 0) return
   await sql`
+    with listed as (
+      insert into analytics_candidates as c (campaign_id, counter, day, candidate_id, amount)
+      select * from unnest(${people.map(({ change }) => change.campaignId)}::text[], ${people.map(({ counter }) => counter)}::text[],
+        ${people.map(({ day }) => day)}::date[], ${people.map(({ change }) => change.candidateId)}::text[],
+        ${people.map(({ amount }) => amount)}::int[])
+      on conflict (counter, campaign_id, day, candidate_id) do update set amount = c.amount + excluded.amount
+    )
     insert into analytics_changes (org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, amount)
     select * from unnest(${rows.map(({ change }) => change.orgId)}::text[], ${rows.map(({ change }) => change.mode)}::text[],
       ${rows.map(({ change }) => change.workflowId)}::text[], ${rows.map(({ change }) => change.mandateId)}::text[],
       ${rows.map(({ change }) => change.campaignId)}::text[], ${rows.map(({ day }) => day)}::date[],
       ${rows.map(({ counter }) => counter)}::text[], ${rows.map(({ amount }) => amount)}::int[])`.execute(tx)
   announce(tx, COUNTED)
+}
+
+/** One count of each counter and day for everything that is named the same. */
+function sumsBy(added: Added[], nameOf: (change: CandidateChange) => string): Added[] {
+  const sums = new Map<string, Added>()
+  for (const one of added) {
+    const key = `${nameOf(one.change)} ${one.day} ${one.counter}`
+    const sum = sums.get(key)
+    if (sum) sum.amount += one.amount
+    else sums.set(key, { ...one })
+  }
+  return [...sums.values()].filter(({ amount }) => amount !== 0)
 }
 
 const columns = sql.join(
@@ -69,7 +86,7 @@ export interface Subject {
   id: string
 }
 
-const columnOf = { workflow: 'workflow_id', mandate: 'mandate_id', campaign: 'campaign_id' } as const
+export const columnOf = { workflow: 'workflow_id', mandate: 'mandate_id', campaign: 'campaign_id' } as const
 
 /** A sum over all days, or of one day. */
 export interface CountRow {

@@ -1,21 +1,25 @@
+import type { FastifyRequest } from 'fastify'
 import type { OwnerScope } from '../access/caller.ts'
 import { findCampaign } from '../campaigns/campaigns.ts'
 import type { Context } from '../context.ts'
 import { findMandate } from '../mandates/mandates.ts'
-import { success } from '../platform/answers.ts'
+import { listOf, success } from '../platform/answers.ts'
+import { readCursor, writeCursor } from '../platform/cursor.ts'
 import type { Queries } from '../platform/database.ts'
 import type { App } from '../platform/http.ts'
 import type { Detail } from '../platform/problem.ts'
 import { invalid } from '../platform/validation.ts'
 import { WorkflowParams } from '../workflows/schema.ts'
-import { getWorkflow } from '../workflows/workflows.ts'
+import { findWorkflow, getWorkflow } from '../workflows/workflows.ts'
+import { type CountedRow, listCounted, type Place } from './candidates.ts'
+import { pathFault, readCounted } from './numbers.ts'
 import { overviewOf } from './overview.ts'
-import { readPeriod } from './period.ts'
+import { type Period, readPeriod } from './period.ts'
 import { readCounts, type Subject } from './rollups.ts'
-import { Overview, OverviewQuery, PeriodQuery } from './schema.ts'
+import { CountedCandidate, CountedQuery, Overview, OverviewQuery } from './schema.ts'
 
 /** How campaigns go: always as the results stand at that moment. */
-export function analyticsRoutes(app: App, { db, clock }: Context): void {
+export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
   const config = { scope: 'analytics:read', limit: 'reads' } as const
   const tags = ['Analytics']
   const description =
@@ -55,13 +59,14 @@ export function analyticsRoutes(app: App, { db, clock }: Context): void {
         tags,
         summary: 'How the campaigns of all workflows go',
         description,
-        querystring: PeriodQuery,
+        querystring: OverviewQuery,
         response,
       },
     },
     async ({ caller, query }) => {
       const period = readPeriod(query, clock.now())
-      const rows = await readCounts(db.queries, caller, { kind: 'all', id: '' }, period)
+      const subject = await subjectOf(db.queries, caller, undefined, query)
+      const rows = await readCounts(db.queries, caller, subject, period)
       return {
         success: true as const,
         message: 'Overview',
@@ -69,29 +74,77 @@ export function analyticsRoutes(app: App, { db, clock }: Context): void {
       }
     },
   )
+
+  app.get(
+    '/analytics/candidates',
+    {
+      config: { ...config, shape: countedShape },
+      schema: {
+        operationId: 'listCountedCandidates',
+        tags,
+        summary: 'The candidates behind a number of the overview',
+        description:
+          'Whom the number named by `counted` was counted from, with the same filters: the newest campaign first, and in it whoever was enrolled last. The sum of `times` over the whole list is the number.',
+        querystring: CountedQuery,
+        response: { 200: success(listOf(CountedCandidate)) },
+      },
+    },
+    async ({ caller, query }) => {
+      const { counted, from, to, workflow_id, mandate_id, campaign_id, limit, cursor } = query
+      const asked = JSON.stringify([counted, from, to, workflow_id, mandate_id, campaign_id])
+      const list = `analytics candidates ${caller.orgId} ${caller.mode} ${asked}`
+      const now = readPeriod(query, clock.now())
+      const last = readCursor<{ period: Period; place: Place }>(vault, list, cursor)
+      // Whoever reads on past midnight stays in the period of the first page.
+      const period = last?.period ?? now
+      const number = readCounted(counted, period)
+      if (workflow_id !== undefined && !(await findWorkflow(db.queries, caller, workflow_id)))
+        throw invalid([{ path: 'query.workflow_id', message: "is not one of the organisation's workflows" }])
+      const subject = await subjectOf(db.queries, caller, workflow_id, query)
+      const found = await listCounted(db.queries, caller, subject, number, { after: last?.place, limit: limit + 1 })
+      const page = found.slice(0, limit)
+      const next_cursor =
+        found.length > limit ? writeCursor(vault, list, { period, place: placeOf(page.at(-1)!) }) : null
+      return { success: true as const, message: 'Candidates', data: { items: page.map(recordOf), next_cursor } }
+    },
+  )
+}
+
+function countedShape(_context: Context, { query }: FastifyRequest): Detail[] {
+  const { counted } = query as { counted?: unknown }
+  const fault = typeof counted === 'string' ? pathFault(counted) : undefined
+  return fault === undefined ? [] : [{ path: 'query.counted', message: fault }]
+}
+
+function placeOf({ campaign_id, day, candidate_id }: CountedRow): Place {
+  return { campaign_id, day, candidate_id }
+}
+
+function recordOf({ campaign_name, day: _, ...row }: CountedRow) {
+  return { ...row, ...(campaign_name === null ? {} : { campaign_name }) }
 }
 
 /** The narrowest that was asked for; one that is not part of the other is a mistake. */
 async function subjectOf(
   tx: Queries,
   scope: OwnerScope,
-  workflowId: string,
+  workflowId: string | undefined,
   { mandate_id, campaign_id }: { mandate_id?: string | undefined; campaign_id?: string | undefined },
 ): Promise<Subject> {
   const details: Detail[] = []
-  if (mandate_id !== undefined) {
-    const mandate = await findMandate(tx, scope, mandate_id)
-    if (mandate?.workflow_id !== workflowId)
-      details.push({ path: 'query.mandate_id', message: "is not one of the workflow's mandates" })
-  }
+  const refuse = (name: string, whose: string) =>
+    details.push({ path: `query.${name}_id`, message: `is not one of the ${whose}'s ${name}s` })
+  const owner = workflowId === undefined ? 'organisation' : 'workflow'
+  const isOf = (found: { workflow_id: string } | undefined) =>
+    found !== undefined && (workflowId === undefined || found.workflow_id === workflowId)
+  if (mandate_id !== undefined && !isOf(await findMandate(tx, scope, mandate_id))) refuse('mandate', owner)
   if (campaign_id !== undefined) {
     const campaign = await findCampaign(tx, scope, campaign_id)
-    if (campaign?.workflow_id !== workflowId)
-      details.push({ path: 'query.campaign_id', message: "is not one of the workflow's campaigns" })
-    else if (mandate_id !== undefined && campaign.mandate_id !== mandate_id)
-      details.push({ path: 'query.campaign_id', message: "is not one of the mandate's campaigns" })
+    if (!isOf(campaign)) refuse('campaign', owner)
+    else if (mandate_id !== undefined && campaign!.mandate_id !== mandate_id) refuse('campaign', 'mandate')
   }
   if (details.length > 0) throw invalid(details)
   if (campaign_id !== undefined) return { kind: 'campaign', id: campaign_id }
-  return mandate_id === undefined ? { kind: 'workflow', id: workflowId } : { kind: 'mandate', id: mandate_id }
+  if (mandate_id !== undefined) return { kind: 'mandate', id: mandate_id }
+  return workflowId === undefined ? { kind: 'all', id: '' } : { kind: 'workflow', id: workflowId }
 }

@@ -1,17 +1,20 @@
 import { Type } from 'typebox'
-import { CAMPAIGN_ID } from '../campaigns/schema.ts'
+import { resultStatuses } from '../campaigns/candidacy.ts'
+import { CAMPAIGN_ID, PageQuery } from '../campaigns/schema.ts'
 import { channelNames } from '../channels/channel.ts'
 import { MANDATE_ID } from '../mandates/schema.ts'
+import { inWords } from '../platform/validation.ts'
+import { WORKFLOW_ID } from '../workflows/schema.ts'
 import { languages } from '../workflows/workflows.ts'
 import {
   callOutcomes,
   channelCounts,
+  dailyCounts,
   dropOffPoints,
-  ends,
   followUpCounts,
   funnelSteps,
   languageCounts,
-} from './counters.ts'
+} from './numbers.ts'
 
 const count = Type.Integer({ minimum: 0 })
 
@@ -37,13 +40,14 @@ export const Overview = Type.Object({
     description: 'Where those who declined or failed were lost.',
   }),
   languages: Type.Array(Type.Object({ language: Type.Enum([...languages]), ...countsOf(languageCounts) })),
-  daily: Type.Array(Type.Object({ date: Type.String({ format: 'date' }), enrolled: count, ...countsOf(ends) }), {
+  daily: Type.Array(Type.Object({ date: Type.String({ format: 'date' }), ...countsOf(dailyCounts) }), {
     description: 'Every day of the period: who was enrolled on it, and whose result came on it.',
   }),
 })
 
+const DATE = inWords('^[12]\\d{3}-\\d{2}-\\d{2}$', 'must be a day such as 2026-03-11')
 const date = (description: string) =>
-  Type.Optional(Type.String({ pattern: '^[12]\\d{3}-\\d{2}-\\d{2}$', description, examples: ['2026-03-11'] }))
+  Type.Optional(Type.String({ pattern: DATE, description, examples: ['2026-03-11'] }))
 
 export const PeriodQuery = Type.Object({
   from: date('A day in India. Without it, the 30 days that end with `to`.'),
@@ -54,4 +58,34 @@ export const OverviewQuery = Type.Object({
   ...PeriodQuery.properties,
   mandate_id: Type.Optional(Type.String({ pattern: MANDATE_ID })),
   campaign_id: Type.Optional(Type.String({ pattern: CAMPAIGN_ID })),
+})
+
+export const CountedQuery = Type.Object({
+  counted: Type.String({
+    maxLength: 100,
+    description:
+      'A number of the overview by its path: `funnel.responded`, `channels.whatsapp.replied`, `follow_ups.1.sent`, `calls.no_answer`, `drop_offs.skills`, `languages.hi.completed`, `daily.2026-03-11.enrolled`. Averages are no counts, and have no list.',
+    examples: ['funnel.responded'],
+  }),
+  ...PeriodQuery.properties,
+  workflow_id: Type.Optional(Type.String({ pattern: WORKFLOW_ID })),
+  mandate_id: Type.Optional(Type.String({ pattern: MANDATE_ID })),
+  campaign_id: Type.Optional(Type.String({ pattern: CAMPAIGN_ID })),
+  ...PageQuery.properties,
+})
+
+export const CountedCandidate = Type.Object({
+  candidate_id: Type.String(),
+  campaign_id: Type.String(),
+  campaign_name: Type.Optional(Type.String()),
+  mandate_id: Type.String(),
+  result_id: Type.String(),
+  name: Type.String(),
+  external_candidate_id: Type.String(),
+  status: Type.Enum([...resultStatuses], { description: 'Of the result, now.' }),
+  times: Type.Integer({
+    minimum: 1,
+    description:
+      'How often the candidate counts in the number: messages and calls are counted one by one, `calls.total_seconds` by the second. The sum over the list is the number.',
+  }),
 })

@@ -187,6 +187,10 @@ test('campaigns', async (t) => {
     const refused = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
     const rows = new Set(pathsOf(refused).map((path) => path.split('.')[0]))
     assert.deepEqual([refused.status, rows.size], [400, 1000])
+    const worse = { external_candidate_id: '!', name: '', phone: 'x', email: 'y', a: 1, b: 2, c: 3, d: 4, metadata: 5 }
+    const hopeless = { mandate_id, candidates: Array.from({ length: 1000 }, () => worse) }
+    const all = await post('/campaigns', hopeless, { idempotencyKey: true })
+    assert.equal(new Set(pathsOf(all).map((path) => path.split('.')[0])).size, 1000, 'whatever is wrong with each')
   })
 
   await t.test('rows are checked to the letter', async () => {
@@ -207,10 +211,17 @@ test('campaigns', async (t) => {
       [{ phone: '919876543210' }, 'candidates[0].phone'],
       [{ phone: '+0919876543' }, 'candidates[0].phone'],
       [{ phone: '+91 98765 43210' }, 'candidates[0].phone'],
+      [{ phone: '+91-98765-43210' }, 'candidates[0].phone'],
+      [{ phone: '00919876543210' }, 'candidates[0].phone'],
+      [{ phone: '+9109876543210' }, 'candidates[0].phone'],
+      [{ phone: '+4407946000000' }, 'candidates[0].phone'],
+      [{ phone: '+390612345678' }, 'fine'], // in Italy the 0 belongs to the number
       [{ email: 'asha@example.com' }, 'fine'],
       [{ email: 'asha@example' }, 'fine'],
       [{ email: 'asha example.com' }, 'candidates[0].email'],
       [{ email: 'a@b@c' }, 'candidates[0].email'],
+      [{ email: 'a\u0001b@example.com' }, 'candidates[0].email'],
+      [{ email: 'a\u202eb@example.com' }, 'candidates[0].email'],
       [{ name: long(200) }, 'fine'],
       [{ name: long(201) }, 'candidates[0].name'],
       [{ name: '  ' }, 'candidates[0].name'],
@@ -225,6 +236,21 @@ test('campaigns', async (t) => {
       [{ age: 3 }, 'candidates[0].age'],
     ] as const)
       assert.equal(await pathOf(more), expected, JSON.stringify(more).slice(0, 80))
+  })
+
+  await t.test('one person is one number: another way to dial it is refused in words', async () => {
+    const { post, mandate } = await campaigner(app)
+    const { mandate_id } = await mandate()
+    const candidates = ['+919876543210', '+9109876543210', '0091 98765 43210'].map((phone, at) => ({
+      ...aCandidate(at),
+      phone,
+    }))
+    const refused = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
+    assert.equal(refused.status, 400)
+    const messages = Object.fromEntries(refused.body.error.details.map(({ path, message }: any) => [path, message]))
+    assert.deepEqual(Object.keys(messages).sort(), ['candidates[1].phone', 'candidates[2].phone'])
+    assert.match(messages['candidates[1].phone'], /without the 0 after \+91.*: \+919876543210$/)
+    assert.match(messages['candidates[2].phone'], /E\.164: a \+ and 7 to 15 digits/)
   })
 
   await t.test('by mail alone, the address is what is needed', async () => {

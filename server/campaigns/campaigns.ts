@@ -99,7 +99,13 @@ export async function createCampaign(
   const now = clock.now()
   const starts = readStart(starts_at, now)
   const mandate = await holdMandate(tx, scope, mandate_id)
-  if (!mandate) throw invalid([{ path: 'mandate_id', message: "is not one of the organisation's mandates" }])
+  if (!mandate)
+    throw invalid([
+      {
+        path: 'mandate_id',
+        message: "is not one of the organisation's mandates; GET /mandates lists those of this key's mode",
+      },
+    ])
   if (mandate.status !== 'ready')
     throw problem('CONFLICT', `The mandate is ${mandate.status}; a campaign needs one that is ready.`, {
       ...(mandate.status === 'preparing' ? { retryAfter: PREPARING_TAKES } : {}),

@@ -45,9 +45,8 @@ export async function spendCredits(
   const left = await enter(tx, scope, clock, { amount: -candidates, reason: 'enrolment', campaignId })
   if (left !== undefined) return left
   const there = await balanceOf(tx, scope)
-  throw problem('INSUFFICIENT_CREDITS', `This needs ${candidates} credits, and there are ${there}.`, {
-    details: [{ path: 'candidates', message: `needs ${candidates} credits, and there are ${there}` }],
-  })
+  const message = `needs ${candidates} ${candidates === 1 ? 'credit' : 'credits'}, and the balance is ${there}`
+  throw problem('INSUFFICIENT_CREDITS', `This ${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
 /** Gives a candidate's credit back. The ledger takes a second refund for the same candidate as a mistake. */

@@ -5,6 +5,7 @@ import type { Detail } from '../platform/problem.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
 import { findCampaign, startFault } from './campaigns.ts'
 import { MOST_IN_CALL, rowFaults } from './enrolment.ts'
+import { phoneFault } from './phones.ts'
 
 /** What of a call that enrols depends on the key or the time, and is a matter of shape all the same. */
 export function enrolmentShape({ clock }: Context, { caller, body }: FastifyRequest): Detail[] {
@@ -16,6 +17,12 @@ export function enrolmentShape({ clock }: Context, { caller, body }: FastifyRequ
   // What nobody may send is said by the schema.
   if (caller.mode === 'test' && Array.isArray(candidates) && candidates.length > most)
     details.push({ path: 'candidates', message: `must have at most ${most} items with a TEST key` })
+  if (Array.isArray(candidates)) {
+    candidates.slice(0, MOST_IN_CALL.live).forEach((row, index) => {
+      const message = phoneFault(fieldsOf(row).phone)
+      if (message) details.push({ path: `candidates[${index}].phone`, message })
+    })
+  }
   return details
 }
 

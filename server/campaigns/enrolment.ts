@@ -163,7 +163,8 @@ async function declineAtOnce(tx: Tx, { clock }: Enroller, candidateIds: string[]
 
 async function tellEnrolled(tx: Tx, { clock }: Enroller, candidateIds: string[]) {
   const candidates = await lockCandidacies(tx, candidateIds)
-  const day = indianDay(clock.now())
+  // All were written at one moment; midnight may have passed since.
+  const day = indianDay(candidates[0]?.created_at.getTime() ?? clock.now())
   await tellChanges(
     tx,
     clock,

@@ -1,6 +1,7 @@
 import { perform } from '../access/idempotency.ts'
 import type { Context } from '../context.ts'
 import { listOf, success } from '../platform/answers.ts'
+import { NoBody } from '../platform/body.ts'
 import { readCursor, writeCursor } from '../platform/cursor.ts'
 import type { App } from '../platform/http.ts'
 import { archiveCampaign } from './archive.ts'
@@ -26,7 +27,6 @@ import {
   CreditEntryRecord,
   EnrolmentAnswer,
   EnrolmentBody,
-  NoBody,
   PageQuery,
 } from './schema.ts'
 

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { NOT_BLANK } from '../platform/validation.ts'
+import { inWords, NOT_BLANK } from '../platform/validation.ts'
 import { createdVia, languages } from '../workflows/workflows.ts'
 import { campaignStatuses } from './campaigns.ts'
 import { resultStatuses } from './candidacy.ts'
 import { creditReasons } from './credits.ts'
+import { PHONE, PHONE_WORDS } from './phones.ts'
 
 const closed = { additionalProperties: false }
 const time = Type.String({ format: 'date-time' })
@@ -12,9 +13,8 @@ const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.N
 export const CAMPAIGN_ID = '^CP_[A-Z0-9]{10,40}$'
 const MANDATE_ID = '^JM_[A-Z0-9]{10,40}$'
 
-/** Seven to fifteen digits; no country's code begins with 0. */
-const PHONE = '^\\+[1-9]\\d{6,14}$'
-const MAIL = '^[^\\s@<>"(),:;]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$'
+// What no letter is made of, such as control characters and marks of direction, is in no address either.
+const MAIL = '^[^\\s\\p{C}@<>"(),:;]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$'
 
 export const CandidateBody = Type.Object(
   {
@@ -22,7 +22,7 @@ export const CandidateBody = Type.Object(
     name: Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK }),
     phone: Type.Optional(
       Type.String({
-        pattern: PHONE,
+        pattern: inWords(PHONE, PHONE_WORDS),
         description: "E.164. Required unless mail is the workflow's only channel.",
         examples: ['+919990000001'],
       }),
@@ -30,7 +30,7 @@ export const CandidateBody = Type.Object(
     email: Type.Optional(
       Type.String({
         maxLength: 254,
-        pattern: MAIL,
+        pattern: inWords(MAIL, 'must be a mail address, such as asha@example.com'),
         description: "Required where mail is the workflow's only channel.",
       }),
     ),
@@ -64,9 +64,6 @@ export const CampaignBody = Type.Object(
 export type CampaignBody = Static<typeof CampaignBody>
 
 export const EnrolmentBody = Type.Object({ candidates }, closed)
-
-/** For calls that take nothing: an empty object, or no body at all. */
-export const NoBody = Type.Object({}, { additionalProperties: false, default: {} })
 
 export const CampaignParams = Type.Object({ campaign_id: Type.String({ pattern: CAMPAIGN_ID }) })
 

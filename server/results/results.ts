@@ -19,6 +19,8 @@ export interface ResultFilter {
   updated_after?: Date | undefined
   /** The last result of the page before. */
   after?: Position | undefined
+  /** For people to read: the newest update first. */
+  newest?: boolean | undefined
   limit: number
 }
 
@@ -27,11 +29,11 @@ export interface Position {
   resultId: string
 }
 
-/** The oldest update first. Ask `listChanges` to put everything that has committed into the list before. */
+/** The oldest update first, where not told otherwise. Ask `listChanges` to put everything that has committed into the list before. */
 export async function listResults(
   tx: Queries,
   { orgId, mode }: OwnerScope,
-  { campaign_id, mandate_id, job_id, status, updated_after, after, limit }: ResultFilter,
+  { campaign_id, mandate_id, job_id, status, updated_after, after, newest = false, limit }: ResultFilter,
 ) {
   const conditions = [sql`p.org_id = ${orgId} and p.mode = ${mode} and p.listed_at is not null`]
   if (campaign_id !== undefined) conditions.push(sql`p.campaign_id = ${campaign_id}`)
@@ -40,11 +42,15 @@ export async function listResults(
   if (status !== undefined) conditions.push(sql`p.status = ${status}`)
   if (updated_after !== undefined) conditions.push(sql`p.listed_at > ${updated_after}`)
   if (after !== undefined)
-    conditions.push(sql`(p.listed_at, p.result_id) > (${new Date(after.listedAt)}, ${after.resultId})`)
+    conditions.push(
+      sql`(p.listed_at, p.result_id) ${newest ? sql`<` : sql`>`} (${new Date(after.listedAt)}, ${after.resultId})`,
+    )
   return selectCandidacies(
     tx,
     sql`${sql.join(conditions, sql` and `)}`,
-    sql`order by p.listed_at, p.result_id limit ${limit}`,
+    newest
+      ? sql`order by p.listed_at desc, p.result_id desc limit ${limit}`
+      : sql`order by p.listed_at, p.result_id limit ${limit}`,
   )
 }
 

@@ -71,5 +71,5 @@ function readTime(text: string): number | undefined {
 function timesShape(_context: Context, { query }: FastifyRequest) {
   const { updated_after } = query as { updated_after?: unknown }
   if (typeof updated_after !== 'string' || readTime(updated_after) !== undefined) return []
-  return [{ path: 'query.updated_after', message: 'must be ISO 8601 with a time zone' }]
+  return [{ path: 'query.updated_after', message: 'must be ISO 8601 with a time zone, such as 2030-01-31T09:00:00Z' }]
 }

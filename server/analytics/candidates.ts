@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import type { OwnerScope } from '../access/caller.ts'
+import type { ResultStatus } from '../campaigns/candidacy.ts'
+import type { Queries } from '../platform/database.ts'
+import type { Counted } from './numbers.ts'
+import { columnOf, type Subject } from './rollups.ts'
+
+/** Somebody in the list behind a number. */
+export interface CountedRow {
+  candidate_id: string
+  campaign_id: string
+  campaign_name: string | null
+  mandate_id: string
+  result_id: string
+  name: string
+  external_candidate_id: string
+  status: ResultStatus
+  times: number
+  /** On which they count. */
+  day: string
+}
+
+export type Place = Pick<CountedRow, 'campaign_id' | 'day' | 'candidate_id'>
+
+/**
+ * Whom a number was counted from. The newest campaign comes first, and in it whoever counts on the latest day: so each campaign
+ * is one range of the index, and a page ends where it is full.
+ */
+export async function listCounted(
+  tx: Queries,
+  { orgId, mode }: OwnerScope,
+  { kind, id }: Subject,
+  { counter, from, to }: Counted,
+  { after, limit }: { after: Place | undefined; limit: number },
+): Promise<CountedRow[]> {
+  const ofSubject = kind === 'all' ? sql`true` : sql`g.${sql.ref(columnOf[kind])} = ${id}`
+  const campaignsAfter = after ? sql`g.campaign_id <= ${after.campaign_id}` : sql`true`
+  const peopleAfter = after
+    ? sql`(a.day, a.candidate_id) < (case g.campaign_id when ${after.campaign_id} then ${after.day}::date else 'infinity' end, ${after.candidate_id})`
+    : sql`true`
+  const { rows } = await sql<CountedRow>`
+    select l.candidate_id, l.campaign_id, l.campaign_name, p.mandate_id, p.result_id, c.name, c.external_candidate_id, p.status,
+      l.amount as times, l.day::text
+    from (
+      select g.campaign_id, g.name as campaign_name, a.day, a.candidate_id, a.amount
+      from campaigns g cross join lateral (
+        select a.day, a.candidate_id, a.amount from analytics_candidates a
+        where a.campaign_id = g.campaign_id and a.counter = ${counter} and a.day between ${from}::date and ${to}::date
+          and a.amount > 0 and ${peopleAfter}
+        order by a.day desc, a.candidate_id desc limit ${limit}
+      ) a
+      where g.org_id = ${orgId} and g.mode = ${mode} and ${ofSubject} and ${campaignsAfter}
+      order by g.campaign_id desc, a.day desc, a.candidate_id desc limit ${limit}
+    ) l join candidates c using (candidate_id) join candidate_progress p using (candidate_id)
+    order by l.campaign_id desc, l.day desc, l.candidate_id desc`.execute(tx)
+  return rows
+}
