@@ -1,14 +1,11 @@
 import { Readable } from 'node:stream'
-import { Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { OwnerScope } from '../access/caller.ts'
 import type { Context } from '../context.ts'
 import type { App } from '../platform/http.ts'
-import { resultRecord } from '../results/record.ts'
 import { listChanges, listResults, type Position } from '../results/results.ts'
-import { ResultsQuery } from '../results/schema.ts'
-
-const { campaign_id, mandate_id, job_id, status } = ResultsQuery.properties
-const ExportQuery = Type.Object({ campaign_id, mandate_id, job_id, status })
+import { fits, narrowed, type Person, personRecord } from './people.ts'
+import { PeopleFilters } from './people-routes.ts'
 
 const PAGE = 500
 
@@ -20,6 +17,8 @@ const head = [
   'candidate_id',
   'external_candidate_id',
   'name',
+  'phone',
+  'email',
   'status',
   'reason',
   'qualified',
@@ -38,7 +37,7 @@ const head = [
 export function exportRoutes(app: App, { db }: Context): void {
   app.get(
     '/orgs/:org/:mode/export/results.csv',
-    { config: { role: 'viewer' }, schema: { querystring: ExportQuery } },
+    { config: { role: 'viewer' }, schema: { querystring: PeopleFilters } },
     async ({ caller, query }, reply) => {
       await listChanges(db, caller)
       reply
@@ -48,12 +47,13 @@ export function exportRoutes(app: App, { db }: Context): void {
     },
   )
 
-  async function* lines(scope: OwnerScope, filter: Record<string, string | undefined>) {
+  async function* lines(scope: OwnerScope, { verdict, ...filter }: Static<typeof PeopleFilters>) {
     yield `\ufeff${head.join(',')}\r\n`
     let after: Position | undefined
     for (;;) {
-      const page = await listResults(db.queries, scope, { ...filter, after, limit: PAGE })
-      if (page.length > 0) yield page.map((row) => `${cellsOf(row).map(cell).join(',')}\r\n`).join('')
+      const page = await listResults(db.queries, scope, { ...narrowed(filter, verdict), after, limit: PAGE })
+      const people = page.map(personRecord).filter((person) => fits(person, verdict))
+      if (people.length > 0) yield people.map((person) => `${cellsOf(person).map(cell).join(',')}\r\n`).join('')
       const last = page.at(-1)
       if (page.length < PAGE || !last) return
       after = { listedAt: last.listed_at.toISOString(), resultId: last.result_id }
@@ -61,8 +61,7 @@ export function exportRoutes(app: App, { db }: Context): void {
   }
 }
 
-function cellsOf(row: Parameters<typeof resultRecord>[0]): unknown[] {
-  const { candidate, output, ...result } = resultRecord(row)
+function cellsOf({ candidate, output, ...result }: Person): unknown[] {
   const skills = 'skills' in output ? output.skills : undefined
   const answers = 'enrichment' in output ? output.enrichment : undefined
   return [
@@ -73,6 +72,8 @@ function cellsOf(row: Parameters<typeof resultRecord>[0]): unknown[] {
     candidate.candidate_id,
     candidate.external_candidate_id,
     candidate.name,
+    candidate.phone,
+    candidate.email,
     result.status,
     result.reason,
     output.qualified,
@@ -90,9 +91,11 @@ function cellsOf(row: Parameters<typeof resultRecord>[0]): unknown[] {
   ]
 }
 
-/** A cell that a spreadsheet would take for a formula is made text: candidates write some of this. */
+const PHONE = /^\+\d{5,15}$/
+
+/** A cell that a spreadsheet would take for a formula is made text: candidates write some of this. A number is none. */
 function cell(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)
-  const safe = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(text) ? `'${text}` : text
+  const safe = !PHONE.test(text) && /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

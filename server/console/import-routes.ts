@@ -1,13 +1,10 @@
-import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { Type } from 'typebox'
 import type { Context } from '../context.ts'
+import { saveBody } from '../platform/body.ts'
 import type { App } from '../platform/http.ts'
-import { problem } from '../platform/problem.ts'
 import { noteChange } from './front-door.ts'
 import { beginImport, importRecord, listImports, runImport } from './imports.ts'
 import { pageOf } from './pages.ts'
@@ -46,7 +43,7 @@ export function importRoutes(app: App, context: Context): void {
       const path = join(folder, 'taxonomy')
       const tidy = () => rm(folder, { recursive: true, force: true })
       try {
-        await pipeline(request.raw, atMost(LARGEST), createWriteStream(path))
+        await saveBody(request.raw, path, LARGEST)
         const begun = await db.transaction(async (tx) => {
           const made = await beginImport(tx, context.clock, { ...request.query, startedBy: 'operator' })
           const details = { format: made.format, file_name: made.file_name, dry_run: made.dry_run }
@@ -62,15 +59,4 @@ export function importRoutes(app: App, context: Context): void {
       }
     },
   )
-}
-
-function atMost(bytes: number): Transform {
-  let seen = 0
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      seen += chunk.length
-      if (seen > bytes) done(problem('PAYLOAD_TOO_LARGE', `The file is larger than ${bytes} bytes (64 MB).`))
-      else done(null, chunk)
-    },
-  })
 }

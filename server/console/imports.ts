@@ -1,9 +1,11 @@
-import { importTaxonomy, readTaxonomy } from '../catalogue/import/import.ts'
+import { Worker } from 'node:worker_threads'
+import type { ImportSummary } from '../catalogue/import/import.ts'
 import type { Context } from '../context.ts'
 import { type Clock, MINUTE } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database.ts'
 import { newId } from '../platform/ids.ts'
 import { problem } from '../platform/problem.ts'
+import type { ImportNews, ImportOrder } from './import-thread.ts'
 
 /** A taxonomy that was handed in through the console. */
 export interface Import {
@@ -69,22 +71,18 @@ async function endSilent(queries: Queries, now: number) {
     .execute()
 }
 
-/** Imports as the command line does, telling how far it is; never throws. */
+/** Imports as the command line does, but in a thread of its own, telling how far it is; never throws. */
 export async function runImport(
-  { db, clock, log, catalogue }: Pick<Context, 'db' | 'clock' | 'log' | 'catalogue'>,
+  { db, clock, log, catalogue, connection }: Pick<Context, 'db' | 'clock' | 'log' | 'catalogue' | 'connection'>,
   { import_id, format, dry_run }: Import,
   path: string,
 ): Promise<void> {
   let progress = { written: 0, of: 0 }
   const timer = setInterval(() => tell(progress), HEARTBEAT)
   try {
-    const taxonomy = await readTaxonomy(format, path)
-    progress = { written: 0, of: taxonomy.skills.length }
-    const { refused, ...counts } = await importTaxonomy(db, clock, taxonomy, {
-      dryRun: dry_run,
-      progress: (written, of) => {
-        progress = { written, of }
-      },
+    const order = { connection, format, path, dryRun: dry_run, now: clock.now() }
+    const { refused, ...counts } = await importInThread(order, (written, of) => {
+      progress = { written, of }
     })
     const summary = { ...counts, refused: refused.length, first_refused: refused.slice(0, 100) }
     if (!dry_run) await catalogue.refresh()
@@ -114,6 +112,29 @@ export async function runImport(
       .where('import_id', '=', import_id)
       .execute()
   }
+}
+
+/** A file that takes more memory than this is refused; the server goes on. */
+const MOST_MEMORY_MB = 1536
+
+function importInThread(order: ImportOrder, progress: (written: number, of: number) => void): Promise<ImportSummary> {
+  const { promise, resolve, reject } = Promise.withResolvers<ImportSummary>()
+  const thread = new Worker(new URL('./import-thread.ts', import.meta.url), {
+    workerData: order,
+    resourceLimits: { maxOldGenerationSizeMb: MOST_MEMORY_MB },
+  })
+  thread.on('message', (news: ImportNews) => {
+    if (news.kind === 'progress') progress(news.written, news.of)
+    else if (news.kind === 'done') resolve(news.summary)
+    else reject(new Error(news.message))
+  })
+  thread.on('error', (error: NodeJS.ErrnoException) =>
+    reject(
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new Error('The file is too large to be taken in at once.') : error,
+    ),
+  )
+  thread.on('exit', () => reject(new Error('The import ended before it was done; nothing was changed.')))
+  return promise
 }
 
 /** Newest first. */

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { startApp } from '../../test/app.ts'
 import { memberOf, signIn } from '../../test/console.ts'
 import { callsOf } from '../../test/verification.ts'
-import { DAY, MINUTE, SECOND } from '../platform/clock.ts'
+import { eventTypes } from '../events/types.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import { deleteOldRequests } from './request-log.ts'
 
 test('keys, the request log and verifications of an organisation', async (t) => {
@@ -24,6 +25,15 @@ test('keys, the request log and verifications of an organisation', async (t) => 
     const rotated = await owner.post(`${base}/keys/${key_id}/rotate`, { grace_hours: 1 })
     await context.keyring.refresh()
     assert.equal((await call(rotated.body.data.secret).get('/workflows')).status, 200)
+    const until = new Date(clock.now() + HOUR).toISOString()
+    assert.equal(rotated.body.data.previous_secret_until, until)
+    const keys = (await owner.get(`${base}/keys`)).body.data
+    assert.deepEqual(keys.grace_hours, { usual: 24, most: 720 })
+    assert.deepEqual([keys.items[0].previous_secret_until, keys.items[0].expires_at], [until, null])
+    for (const grace_hours of [-1, 721, 1.5]) {
+      const refused = await owner.post(`${base}/keys/${key_id}/rotate`, { grace_hours })
+      assert.deepEqual([refused.status, refused.body.error.details[0].path], [400, 'grace_hours'], `${grace_hours}`)
+    }
 
     const limits = (await owner.get(`${base}/keys/${key_id}/limits`)).body.data
     const reads = limits.buckets.find(({ name }: { name: string }) => name === 'reads')
@@ -39,6 +49,11 @@ test('keys, the request log and verifications of an organisation', async (t) => 
     )
     const other = (await owner.get(`/orgs/${orgId}/live/keys`)).body.data.items[0]
     assert.equal((await owner.post(`${base}/keys/${other.key_id}/revoke`)).status, 404, 'of the other mode')
+    for (const expires_at of [new Date(clock.now()).toISOString(), '2027-01-01', 'soon']) {
+      const refused = await owner.post(`${base}/keys`, { kind: 'session', expires_at })
+      assert.deepEqual([refused.status, refused.body.error.details[0].path], [400, 'expires_at'], expires_at)
+    }
+    assert.deepEqual((await owner.get('/event-types')).body.data.items, [...eventTypes])
     const session = await owner.post(`${base}/keys`, { kind: 'session' })
     assert.match(session.body.data.key, /^VSK_TEST_/)
     const actions = (await owner.get(`/orgs/${orgId}/audit?limit=3`)).body.data.items.map(({ action }: any) => action)
@@ -109,11 +124,45 @@ test('keys, the request log and verifications of an organisation', async (t) => 
       ['review_request'],
     )
     assert.ok(!JSON.stringify(shown).includes('#token='), 'no link is in it')
-    assert.equal((await again.post(`${path}/resend`)).status, 409, 'within a minute')
+    const soon = await again.post(`${path}/resend`)
+    assert.deepEqual([soon.status, soon.headers.get('retry-after')], [429, '60'], 'within a minute')
+    assert.match(soon.body.error.message, /less than a minute ago; the next can go out in 60 seconds/)
     clock.advance(MINUTE)
     const resent = await again.post(`${path}/resend`)
     assert.equal(resent.status, 200, JSON.stringify(resent.body))
     assert.equal(resent.body.data.mails.length, 2)
     assert.equal((await again.get(path.replace('/test/', '/live/'))).status, 404)
+
+    for (let more = 0; more < 4; more++) {
+      clock.advance(MINUTE)
+      assert.equal((await again.post(`${path}/resend`)).status, 200)
+    }
+    clock.advance(MINUTE)
+    const sixth = await again.post(`${path}/resend`)
+    assert.equal(sixth.status, 429)
+    assert.match(sixth.body.error.message, /5 mails .* within a day.* in 24 hours/)
+    clock.advance(DAY)
+    const next = await signIn(app, owner.email)
+    assert.equal((await next.post(`${path}/resend`)).status, 200)
+  })
+  await t.test('a session or link that has ended is listed as expired before any job writes it down', async () => {
+    const { orgId } = await app.given.org('Ending')
+    const mail = 'ending@example.com'
+    await memberOf(app, orgId, 'viewer', mail)
+    const calls = callsOf(app, orgId, await app.given.sessionKey(orgId, 'test'))
+    await calls.open({ externalStudentId: 'left' })
+    await calls.requested({ student: { externalStudentId: 'asked' } })
+    const listed = async (status: string) => {
+      const viewer = await signIn(app, mail)
+      const { items } = (await viewer.get(`/orgs/${orgId}/test/verifications?status=${status}`)).body.data
+      return items.map((item: any) => `${item.external_student_id} ${item.status}`)
+    }
+    clock.advance(DAY)
+    assert.deepEqual(await listed('open'), [])
+    assert.deepEqual(await listed('expired'), ['left expired'])
+    assert.deepEqual(await listed('pending_review'), ['asked pending_review'])
+    clock.advance(29 * DAY)
+    assert.deepEqual(await listed('pending_review'), [])
+    assert.deepEqual((await listed('expired')).sort(), ['asked expired', 'left expired'])
   })
 })

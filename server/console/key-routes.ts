@@ -5,17 +5,18 @@ import { getLimits } from '../access/key-limits.ts'
 import {
   createPartnerKey,
   createSessionKey,
+  GRACE_HOURS,
   type KeySummary,
   listKeys,
   type Mode,
   revokeKey,
   rotateKey,
+  statusOf,
 } from '../access/keys.ts'
 import { BUCKET_NAMES, LIMIT_CLASSES, type LimitClass } from '../access/limits/table.ts'
 import { scopes } from '../access/scopes.ts'
 import { indianDay } from '../campaigns/contact-hours.ts'
 import type { Context } from '../context.ts'
-import { HOUR } from '../platform/clock.ts'
 import type { Queries } from '../platform/database.ts'
 import type { App } from '../platform/http.ts'
 import { problem } from '../platform/problem.ts'
@@ -41,7 +42,7 @@ export function keyRoutes(app: App, context: Context): void {
 
   app.get('/orgs/:org/:mode/keys', { config: { role: 'owner' } }, async ({ caller }) => {
     const keys = (await listKeys(db.queries, caller.orgId)).filter(({ mode }) => mode === caller.mode)
-    return answer('Keys', { items: keys.map(record).reverse(), next_cursor: null })
+    return answer('Keys', { items: keys.map(record).reverse(), next_cursor: null, grace_hours: GRACE_HOURS })
   })
 
   app.post(
@@ -71,20 +72,20 @@ export function keyRoutes(app: App, context: Context): void {
       schema: {
         params: KeyParams,
         body: Type.Object(
-          { grace_hours: Type.Optional(Type.Integer({ minimum: 0, maximum: 720 })) },
+          { grace_hours: Type.Optional(Type.Integer({ minimum: 0, maximum: GRACE_HOURS.most })) },
           { ...closed, default: {} },
         ),
       },
     },
     async (request, reply): Promise<void> => {
       const { key_id } = request.params
-      const { grace_hours = 24 } = request.body
+      const { grace_hours } = request.body
       await perform(context, request, reply, async (tx, caller) => {
         const key = await getKey(tx, caller.orgId, caller.mode, key_id)
         if (key.kind === 'session')
           throw problem('CONFLICT', 'A session key has no secret to exchange; make a new key.')
-        const { secret, previousUntil } = await rotateKey(tx, vault, clock, key_id, grace_hours * HOUR)
-        const data = { ...record(key), secret, previous_secret_until: previousUntil.toISOString() }
+        const { secret } = await rotateKey(tx, vault, clock, key_id, grace_hours)
+        const data = { ...record(await getKey(tx, caller.orgId, caller.mode, key_id)), secret }
         return { status: 200, body: answer('Secret exchanged', data), secret: true }
       })
     },
@@ -121,16 +122,18 @@ export function keyRoutes(app: App, context: Context): void {
     return new Date(time)
   }
 
-  function record({ key_id, kind, mode, scopes, expires_at, revoked_at, created_at }: KeySummary) {
-    const expired = expires_at !== null && expires_at.getTime() <= clock.now()
+  function record(key: KeySummary) {
+    const { key_id, kind, mode, scopes, expires_at, revoked_at, previous_secret_until, created_at } = key
+    const bothValid = previous_secret_until !== null && previous_secret_until.getTime() > clock.now()
     return {
       key_id,
       kind,
       mode,
       scopes,
-      status: revoked_at ? 'revoked' : expired ? 'expired' : 'active',
+      status: statusOf(key, clock.now()),
       expires_at: expires_at?.toISOString() ?? null,
       revoked_at: revoked_at?.toISOString() ?? null,
+      previous_secret_until: bothValid ? previous_secret_until.toISOString() : null,
       created_at: created_at.toISOString(),
     }
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { startApp } from '../../test/app.ts'
 import { CONSOLE, signIn } from '../../test/console.ts'
@@ -98,6 +99,26 @@ test('the operator', async (t) => {
     const failed = await latest()
     assert.equal(failed.status, 'failed')
     assert.doesNotMatch(failed.error, /\/tmp/)
+    // Neither a line without an end nor a very long file holds up anybody else.
+    for (const [body, expected] of [
+      [
+        `id,name,description,aliases,sub_skill,master_skill,verifiable\n"${'x'.repeat(5_000_000)}`,
+        /longer than 262,144 characters/,
+      ],
+      [
+        `${CSV.split('\n')[0]}\n${Array.from({ length: 100_000 }, (_, at) => `k-${at},Kite ${at},,,Paper craft,Crafts,`).join('\n')}`,
+        /"added":100000/,
+      ],
+    ] as const) {
+      assert.equal((await upload(true, body)).status, 202)
+      const delays = monitorEventLoopDelay({ resolution: 5 })
+      delays.enable()
+      const ended = await latest()
+      delays.disable()
+      assert.match(JSON.stringify(ended), expected)
+      // A busy machine takes its time too, but never as long as so many rows do.
+      assert.ok(delays.max / 1e6 < 500, `the server stood still for ${delays.max / 1e6} ms`)
+    }
     await context.db.pool.query(
       `insert into catalogue_imports (import_id, format, file_name, dry_run, status, started_by, started_at, alive_at)
        values ('IM_Z', 'csv', 'x', false, 'running', 'operator', $1, $1)`,

@@ -9,7 +9,7 @@ export function consolePageRoutes(app: App, pages: Pages): void {
   for (const path of ['/console', '/console/*']) {
     app.get(path, async (request: FastifyRequest, reply: FastifyReply) => {
       if (apiOfPath(request.raw.url!) === 'console') throw problem('NOT_FOUND', 'There is nothing at this path.')
-      return pages.send(request, reply, 'console')
+      return pages.send(request, reply, 'console', { frames: true }) // mails are shown in one
     })
   }
 }

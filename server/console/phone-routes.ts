@@ -41,9 +41,9 @@ export function phoneRoutes(app: App, context: Context): void {
   app.get(
     '/orgs/:org/:mode/candidates/:candidate_id',
     { config: viewer, schema: { params: CandidateParams } },
-    async ({ caller, params }) => {
+    async ({ caller, place, params }) => {
       const candidate = await getCandidate(db.queries, caller, params.candidate_id)
-      return answer('Candidate', await candidateRecord(db.queries, context, candidate))
+      return answer('Candidate', await candidateRecord(db.queries, context, candidate, place.role))
     },
   )
 
@@ -69,10 +69,10 @@ export function phoneRoutes(app: App, context: Context): void {
   app.get(
     '/orgs/:org/:mode/phone/:candidate_id',
     { config: viewer, schema: { params: CandidateParams } },
-    async ({ caller, params }) => {
+    async ({ caller, place, params }) => {
       requireTest(caller)
       const candidate = await getCandidate(db.queries, caller, params.candidate_id)
-      return answer('Phone', await candidateRecord(db.queries, context, candidate))
+      return answer('Phone', await candidateRecord(db.queries, context, candidate, place.role))
     },
   )
 
@@ -99,7 +99,7 @@ export function phoneRoutes(app: App, context: Context): void {
           providerId: `phone:${client_id}`,
         })
         await noteChange(tx, context, request, 'phone.reply', params.candidate_id)
-        return candidateRecord(tx, context, after)
+        return candidateRecord(tx, context, after, request.place.role)
       })
       return answer('Replied', record)
     },

@@ -59,6 +59,16 @@ test('a newcomer makes a workflow, a mandate and a campaign, and answers as the 
   const result = await recruiter.get(`${base}/results/${phones[0].result_id}`)
   assert.equal(result.body.data.status, 'completed')
   assert.equal(result.body.data.output.interest, 'interested')
+  // The page lets in whoever has its link: who may only look gets none.
+  const viewer = await memberOf(app, orgId, 'viewer')
+  const candidate = path.replace('/phone/', '/candidates/')
+  for (const at of [path, candidate]) {
+    assert.match((await recruiter.get(at)).body.data.link, /\/c\/[\w-]{40,}$/)
+    const seen = await viewer.get(at)
+    assert.deepEqual([seen.status, seen.body.data.link], [200, null])
+    assert.doesNotMatch(JSON.stringify(seen.body), /\/c\//)
+  }
+  assert.equal((await viewer.post(`${path}/reply`, { text: 'hello', client_id: 'v' })).status, 403)
   const { body } = await recruiter.get(path)
   assert.deepEqual(
     body.data.messages.map((message: any) => `${message.direction} ${message.channel} ${message.state}`).slice(0, 2),
@@ -70,5 +80,5 @@ test('a newcomer makes a workflow, a mandate and a campaign, and answers as the 
 
   const csv = await recruiter.get(`${base}/export/results.csv?campaign_id=${campaign_id}`)
   assert.match(csv.headers.get('content-type')!, /text\/csv/)
-  assert.match(csv.body, /Asha Rao,completed,,true,interested/)
+  assert.match(csv.body, /Asha Rao,\+919812345678,,completed,,true,interested/)
 })

@@ -9,6 +9,7 @@ import { asking } from '../conversation/conversation.ts'
 import { type Rendered, render } from '../conversation/render.ts'
 import type { Queries } from '../platform/database.ts'
 import { problem } from '../platform/problem.ts'
+import { isAtLeast, type Role } from './roles.ts'
 
 export function handsetRecord(row: Handset) {
   const { conversation, direction, last_channel, content, last_at, updated_at, ...rest } = row
@@ -35,11 +36,12 @@ export async function getCandidate(queries: Queries, { orgId, mode }: OwnerScope
   return found
 }
 
-/** A candidate with everything that was said, as the console shows it. */
+/** A candidate with everything that was said, as the console shows it to somebody of that role. */
 export async function candidateRecord(
   queries: Queries,
   context: Pick<Context, 'vault' | 'config'>,
   candidate: Candidacy,
+  role: Role,
 ) {
   const { state, flow, status, mode } = candidate
   const open = status === 'pending' && candidate.hold !== 'archived'
@@ -61,8 +63,8 @@ export async function candidateRecord(
     channel: candidate.channel,
     contact_step: candidate.contact_step,
     flow_version: candidate.flow_version,
-    // The page lets in whoever opens it: a real candidate's is for that candidate alone.
-    link: mode === 'test' ? linkOf(context, candidate) : null,
+    // The page lets in whoever opens it: a real candidate's is for that candidate alone, one in TEST for those who may answer.
+    link: mode === 'test' && isAtLeast(role, 'recruiter') ? linkOf(context, candidate) : null,
     started_at: candidate.started_at?.toISOString() ?? null,
     completed_at: candidate.completed_at?.toISOString() ?? null,
     updated_at: candidate.updated_at.toISOString(),

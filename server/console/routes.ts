@@ -7,6 +7,7 @@ import { importRoutes } from './import-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { organisationRoutes } from './organisation-routes.ts'
+import { peopleRoutes } from './people-routes.ts'
 import { phoneRoutes } from './phone-routes.ts'
 import type { RequestLog } from './request-log.ts'
 import { requestLogRoutes } from './request-log-routes.ts'
@@ -26,6 +27,7 @@ export function consoleRoutes(
   organisationRoutes(app, context)
   keyRoutes(app, context)
   requestLogRoutes(app, context, log)
+  peopleRoutes(app, context)
   phoneRoutes(app, context)
   verificationRoutes(app, context)
   exportRoutes(app, context)

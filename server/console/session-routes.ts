@@ -4,6 +4,7 @@ import { callerAddress } from '../access/address.ts'
 import type { Rule } from '../access/limits/limiter.ts'
 import { scopes } from '../access/scopes.ts'
 import type { Context } from '../context.ts'
+import { eventTypes } from '../events/types.ts'
 import { seconds } from '../platform/clock.ts'
 import type { Tx } from '../platform/database.ts'
 import type { App } from '../platform/http.ts'
@@ -97,6 +98,10 @@ export function sessionRoutes(app: App, context: Context): void {
   })
 
   app.get('/scopes', { config: signedIn }, async () => answer('Scopes', { items: [...scopes], next_cursor: null }))
+
+  app.get('/event-types', { config: signedIn }, async () =>
+    answer('Types of events', { items: [...eventTypes], next_cursor: null }),
+  )
 
   /** Always a new session: one that somebody slipped to the browser beforehand never becomes theirs. */
   async function signIn(tx: Tx, request: FastifyRequest, reply: FastifyReply, email: string | null, how: string) {

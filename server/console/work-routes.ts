@@ -6,6 +6,7 @@ import { problem } from '../platform/problem.ts'
 import { jobStates, type ListedJob, listJobs, retryJob } from '../platform/queued-jobs.ts'
 import { cooldownsOf, lately429 } from './cooldowns.ts'
 import { noteChange } from './front-door.ts'
+import { stateNow } from './now.ts'
 import { pageOf } from './pages.ts'
 import type { RequestLog } from './request-log.ts'
 import { answer, PageQuery } from './schema.ts'
@@ -26,10 +27,24 @@ const MailsQuery = Type.Object({
   status: Type.Optional(Type.Enum([...mailStatuses])),
 })
 
+const MailParams = Type.Object({ mail_id: Type.String({ pattern: '^ML_[A-Z0-9]{10,40}$' }) })
+
+/** Strangers wrote parts of it: it has its own styles and pictures and nothing else, in a box without a way out. */
+const MAIL_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox",
+  'referrer-policy': 'no-referrer',
+}
+
 /** What the machine is doing: jobs, limits in force, and the mails that it was asked for. */
 export function workRoutes(app: App, context: Context, log: RequestLog): void {
   const { db, vault, queue, clock } = context
   const config = { role: 'operator' } as const
+
+  app.get('/operator/now', { config }, async () => {
+    await log.flush()
+    return answer('The state of things', await stateNow(context))
+  })
 
   app.get('/operator/queues', { config }, async () => {
     const depths = await queue.depths()
@@ -101,14 +116,15 @@ export function workRoutes(app: App, context: Context, log: RequestLog): void {
     return answer('Mails', found)
   })
 
-  app.get(
-    '/operator/mails/:mail_id',
-    { config, schema: { params: Type.Object({ mail_id: Type.String({ pattern: '^ML_[A-Z0-9]{10,40}$' }) }) } },
-    async ({ params }) => {
-      const { subject, text, html, replyTo, ...head } = await getMail(db.queries, vault, params.mail_id)
-      return answer('Mail', { ...mailRecord(head), subject, text, html, ...(replyTo ? { replyTo } : {}) })
-    },
-  )
+  app.get('/operator/mails/:mail_id', { config, schema: { params: MailParams } }, async ({ params }) => {
+    const { subject, text, html: _, replyTo, ...head } = await getMail(db.queries, vault, params.mail_id)
+    return answer('Mail', { ...mailRecord(head), subject, text, ...(replyTo ? { replyTo } : {}) })
+  })
+
+  app.get('/operator/mails/:mail_id/html', { config, schema: { params: MailParams } }, async ({ params }, reply) => {
+    const { html } = await getMail(db.queries, vault, params.mail_id)
+    return reply.type('text/html; charset=utf-8').headers(MAIL_HEADERS).send(html)
+  })
 }
 
 function jobRecord({ created_at, start_after, completed_at, ...job }: ListedJob) {

@@ -24,7 +24,6 @@ export const CONTENT_POLICY = [
 ].join('; ')
 
 const PAGE_HEADERS = {
-  'content-security-policy': CONTENT_POLICY,
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
@@ -55,6 +54,8 @@ export interface PageParts {
   body?: string
   language?: string
   status?: number
+  /** Whether the page shows other addresses of this server in frames. */
+  frames?: boolean
 }
 
 export interface Pages {
@@ -79,7 +80,7 @@ export function servePages(app: App): Pages {
   })
 
   return {
-    async send(request, reply, page, { head = '', body = '', language = 'en', status = 200 } = {}) {
+    async send(request, reply, page, { head = '', body = '', language = 'en', status = 200, frames = false } = {}) {
       const shell = await shellOf(page)
       const html = shell
         .replace('<html lang="en">', () => `<html lang="${language}">`)
@@ -88,7 +89,11 @@ export function servePages(app: App): Pages {
       reply
         .status(status)
         .type('text/html; charset=utf-8')
-        .headers({ ...PAGE_HEADERS, vary: 'accept-encoding' })
+        .headers({
+          ...PAGE_HEADERS,
+          'content-security-policy': frames ? `${CONTENT_POLICY}; frame-src 'self'` : CONTENT_POLICY,
+          vary: 'accept-encoding',
+        })
       return sendEncoded(request, reply, encoded(html))
     },
   }

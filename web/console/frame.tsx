@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { inIndia, useZone } from '../ui/time.tsx'
 import { api } from './api.ts'
+import { useData } from './loading.ts'
 import { navigation, operatorNavigation } from './pages.ts'
+import { type Now, troublesOf } from './parts/now.ts'
 import { Link, navigate } from './router.tsx'
 import type { Mode, Place, Session } from './session.ts'
 
@@ -18,6 +21,9 @@ interface Props {
 export function Frame({ session, place, section, path, onSession, children }: Props) {
   const [open, setOpen] = useState(false)
   useEffect(() => setOpen(false), [path])
+  const operator = session.kind === 'operator'
+  const now = useData<Now>(operator ? '/operator/now' : undefined, { every: 30_000 })
+  const troubles = now.data ? troublesOf(now.data).length : 0
   const live = section === 'organisation' && place?.mode === 'live'
   return (
     <div class={`frame ${live ? 'live' : ''}`}>
@@ -33,6 +39,7 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
           onClick={() => setOpen(!open)}
         >
           Menu
+          <Troubles count={troubles} />
         </button>
         <span class="wordmark">Attestry</span>
         {section === 'organisation' && place && <ModeBand mode={place.mode} />}
@@ -64,26 +71,11 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
                 </ul>
               </div>
             ))}
-          {session.kind === 'operator' && (
-            <div>
-              <p class="nav-title">Operate</p>
-              <ul class="nav">
-                {operatorNavigation.map((entry) => (
-                  <li key={entry.path}>
-                    <Link
-                      to={`/operator${entry.path}`}
-                      current={section === 'operator' && path.startsWith(`/operator${entry.path}`)}
-                    >
-                      {entry.name}
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-            </div>
-          )}
+          {operator && <Operate path={section === 'operator' ? path : ''} troubles={troubles} />}
         </nav>
         <div class="side-foot small">
           <p class="soft">{session.email ?? 'Operator'}</p>
+          <ZoneSwitch />
           <p class="row">
             <a href="/docs/">API reference</a>
             <button type="button" class="plain flush small" onClick={() => void signOut()}>
@@ -105,6 +97,51 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
     await api('/sign-out', { method: 'POST' })
     onSession(null)
   }
+}
+
+/** The operator's pages. How many things need attention stands in every page's frame. */
+function Operate({ path, troubles }: { path: string; troubles: number }) {
+  return (
+    <div>
+      <p class="nav-title">Operate</p>
+      <ul class="nav">
+        {operatorNavigation.map((entry) => (
+          <li key={entry.path}>
+            <Link
+              to={`/operator${entry.path}`}
+              current={(path === '/operator' ? '/operator/now' : path).startsWith(`/operator${entry.path}`)}
+            >
+              {entry.name}
+              {entry.path === '/now' && <Troubles count={troubles} />}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Troubles({ count }: { count: number }) {
+  if (count === 0) return null
+  return (
+    <span class="badge bad nav-count">
+      {count}
+      <span class="hidden-text">{count === 1 ? ' trouble' : ' troubles'}</span>
+    </span>
+  )
+}
+
+/** For who sits elsewhere: contact hours, limits and days are Indian. */
+function ZoneSwitch() {
+  const [zone, setZone] = useZone()
+  if (inIndia) return null
+  return (
+    <p>
+      <button type="button" class="plain flush small" onClick={() => setZone(zone === 'here' ? 'india' : 'here')}>
+        {zone === 'here' ? 'Show times in IST' : 'Show times in my zone'}
+      </button>
+    </p>
+  )
 }
 
 function ModeBand({ mode }: { mode: Mode }) {

@@ -64,10 +64,11 @@ export interface List<T> {
 
 /** A list of the API, page by page. */
 export function useList<T>(path: string | undefined, { every }: { every?: number | undefined } = {}): List<T> {
-  const first = useData<{ items: T[]; next_cursor: string | null }>(path, { every })
   const [rest, setRest] = useState<{ path?: string; items: T[]; next: string | null }>({ items: [], next: null })
   const [loading, setLoading] = useState(false)
   const follows = rest.path === path && rest.items.length > 0
+  // Who reads further down reads in peace: rows that come or move on top would leave a gap before the next page.
+  const first = useData<{ items: T[]; next_cursor: string | null }>(path, { every: follows ? undefined : every })
   const next = follows ? rest.next : (first.data?.next_cursor ?? null)
 
   async function more() {

@@ -446,7 +446,7 @@ test("students' sessions by status, and the reviewer's mail once more", async (t
   await page.getByRole('heading', { level: 1, name: /Asha Verma/ }).waitFor()
 })
 
-test('analytics as pictures: the numbers are those of the campaign, and lead to its results', async (t) => {
+test('analytics as pictures: the numbers are those of the campaign, and lead to its candidates', async (t) => {
   const app = await startApp(t)
   keepTime(t, app.clock)
   const run = await campaigner(app)
@@ -486,10 +486,10 @@ test('analytics as pictures: the numbers are those of the campaign, and lead to 
   await page.getByRole('alert').waitFor() // the API's own words: after the last day
   await page.getByLabel('From').fill('2026-03-13')
   await funnel.getByRole('link', { name: 'Completed: 5' }).click()
-  await heading(page, 'Results')
+  await heading(page, 'Completed')
   const address = new URL(page.url())
   assert.equal(address.searchParams.get('campaign_id'), campaign_id)
-  assert.equal(address.searchParams.get('status'), 'completed')
+  assert.equal(address.searchParams.get('counted'), 'funnel.completed')
 
   const times: number[] = []
   for (const [link, title] of [

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Notice } from '../ui/notice.tsx'
 import type { Page } from './pages.ts'
 import { match, type Params } from './router.tsx'
@@ -13,6 +13,8 @@ export function PageHost({ pages, path }: { pages: Record<string, Load>; path: s
   const [, redraw] = useState(0)
   const [failed, setFailed] = useState<Load>()
   const page = found && loaded.get(found.load)
+  useTitle()
+  useFocus(path)
   useEffect(() => {
     if (!found || page) return
     setFailed(undefined)
@@ -46,6 +48,33 @@ export function PageHost({ pages, path }: { pages: Record<string, Load>; path: s
   }
   const Shown = page
   return Shown ? <Shown key={path} params={found.params} /> : <div aria-busy="true" />
+}
+
+/** The window is called what its page is called, as soon as that is known. */
+function useTitle() {
+  useEffect(() => {
+    const content = document.getElementById('content')!
+    const name = () => {
+      const words = [...(content.querySelector('h1:not(.waiting)')?.childNodes ?? [])]
+        .filter(({ nodeType }) => nodeType === Node.TEXT_NODE) // not the state that stands beside it
+        .map(({ textContent }) => textContent)
+      document.title = `${words.join('').trim() || 'Console'} · Attestry`
+    }
+    const watch = new MutationObserver(name)
+    watch.observe(content, { childList: true, subtree: true, characterData: true })
+    name()
+    return () => watch.disconnect()
+  }, [])
+}
+
+/** On a new page the keyboard goes on in its content; from one phone to the next it stays in the list. */
+function useFocus(path: string) {
+  const before = useRef(path)
+  useEffect(() => {
+    const phones = before.current.startsWith('/phone') && path.startsWith('/phone')
+    if (before.current !== path && !phones) document.getElementById('content')?.focus({ preventScroll: true })
+    before.current = path
+  }, [path])
 }
 
 function find(pages: Record<string, Load>, path: string): { load: Load; params: Params } | undefined {

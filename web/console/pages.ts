@@ -25,6 +25,7 @@ export const pages: Record<string, Load> = {
   '/phone': () => import('./pages/phone.tsx'),
   '/phone/:candidate_id': () => import('./pages/phone.tsx'),
   '/analytics': () => import('./pages/analytics.tsx'),
+  '/analytics/candidates': () => import('./pages/counted-candidates.tsx'),
   '/verifications': () => import('./pages/verifications.tsx'),
   '/verifications/:verification_id': () => import('./pages/verification.tsx'),
   '/keys': () => import('./pages/keys.tsx'),
@@ -38,6 +39,8 @@ export const pages: Record<string, Load> = {
 
 /** Pages of the operator, below /console/operator. */
 export const operatorPages: Record<string, Load> = {
+  '': () => import('./pages/operator-now.tsx'),
+  '/now': () => import('./pages/operator-now.tsx'),
   '/organisations': () => import('./pages/operator-organisations.tsx'),
   '/skills': () => import('./pages/operator-skills.tsx'),
   '/jobs': () => import('./pages/operator-jobs.tsx'),
@@ -81,6 +84,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
 ]
 
 export const operatorNavigation: { path: string; name: string }[] = [
+  { path: '/now', name: 'Now' },
   { path: '/organisations', name: 'Organisations' },
   { path: '/skills', name: 'Skills' },
   { path: '/jobs', name: 'Jobs' },

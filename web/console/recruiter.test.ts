@@ -163,7 +163,7 @@ test('from the admin key to an exported result: workflow, mandate, campaign and 
   const downloading = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Export as CSV' }).click()
   const csv = await readFile(await (await downloading).path(), 'utf8')
-  assert.match(csv, /c-3,Meera,completed,,false/)
+  assert.match(csv, /c-3,Meera,\+919812345678,,completed,,false/)
   assert.doesNotMatch(csv, /Ravi/)
   await page.getByRole('link', { name: 'Meera' }).click()
   await page.getByRole('heading', { name: /^Meera/ }).waitFor()

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import '../ui/base.css'
+import '../ui/ending.css'
 import './reviewer.css'
 import { ReviewerPage } from './page.tsx'
 

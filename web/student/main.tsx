@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import '../ui/base.css'
+import '../ui/ending.css'
 import './student.css'
 import { StudentPage } from './page.tsx'
 

@@ -4,6 +4,8 @@ export interface Column<T> {
   name: string
   /** Numbers stand under each other. */
   right?: boolean
+  /** Left out where there is little room. */
+  aside?: boolean
   cell: (row: T) => ComponentChildren
 }
 
@@ -17,6 +19,9 @@ interface Props<T> {
   more?: (() => void) | undefined
   loading?: boolean
 }
+
+/** What a cell says that has nothing to say; a phone leaves it out. */
+const NOTHING = '–'
 
 /** Rows of one kind. On a phone each row becomes a card whose cells carry their column's name. */
 export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }: Props<T>) {
@@ -36,8 +41,8 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }
         </thead>
         <tbody>
           {rows === undefined
-            ? Array.from({ length: 4 }, (_, row) => (
-                <tr key={row}>
+            ? ['first awaited', 'second awaited'].map((row) => (
+                <tr key={row} class="awaited">
                   {columns.map(({ name }) => (
                     <td key={name}>
                       <span class="waiting">waiting here</span>
@@ -47,11 +52,15 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }
               ))
             : rows.map((row) => (
                 <tr key={keyOf(row)}>
-                  {columns.map(({ name, right, cell }) => (
-                    <td key={name} data-name={name} class={right ? 'right' : ''}>
-                      {cell(row)}
-                    </td>
-                  ))}
+                  {columns.map(({ name, right, aside, cell }) => {
+                    const shown = cell(row)
+                    const kinds = [right && 'right', aside && 'aside', shown === NOTHING && 'nothing']
+                    return (
+                      <td key={name} data-name={name} class={kinds.filter(Boolean).join(' ')}>
+                        {shown}
+                      </td>
+                    )
+                  })}
                 </tr>
               ))}
         </tbody>

@@ -2,7 +2,7 @@ import './analytics.css'
 import '../parts/forms.css'
 import { Notice } from '../../ui/notice.tsx'
 import { useData } from '../loading.ts'
-import { AnalyticsFilters, type Filters, useFilters } from '../parts/analytics-filters.tsx'
+import { AnalyticsFilters, overviewPath, useFilters } from '../parts/analytics-filters.tsx'
 import { Pictures } from '../parts/analytics-pictures.tsx'
 import { endsIn, type Overview } from '../parts/overview.ts'
 import { Link } from '../router.tsx'
@@ -13,14 +13,14 @@ export default function Analytics() {
   const place = usePlace()
   const filters = useFilters()
   const waits = !filters.workflow_id && Boolean(filters.mandate_id ?? filters.campaign_id)
-  const { data, refusal } = useData<Overview>(waits ? undefined : place.at(pathOf(filters)), { every: 15_000 })
+  const { data, refusal } = useData<Overview>(waits ? undefined : place.at(overviewPath(filters)), { every: 15_000 })
   const shown = data && { from: data.daily[0]!.date, to: data.daily.at(-1)!.date }
   return (
     <>
       <h1>Analytics</h1>
       <p class="soft">
         About the candidates enrolled in the period, as they stand now. Days are days in India; every number leads to
-        the results that it was counted from.
+        the candidates that it was counted from.
       </p>
       <AnalyticsFilters filters={filters} shown={shown} refusal={refusal} />
       {refusal && <Notice kind="bad">{[refusal.message, ...refusal.details.map(told)].join(' ')}</Notice>}
@@ -43,12 +43,6 @@ function Empty() {
       )}
     </div>
   )
-}
-
-function pathOf({ workflow_id, ...filters }: Filters): string {
-  const query = new URLSearchParams(filters as Record<string, string>)
-  const about = workflow_id ? `/analytics/workflows/${workflow_id}/overview` : '/analytics/overview'
-  return query.size > 0 ? `${about}?${query}` : about
 }
 
 function told({ path, message }: { path: string; message: string }): string {

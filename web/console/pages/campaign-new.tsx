@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { indianTime } from '../../ui/time.tsx'
 import type { Refusal } from '../api.ts'
 import { useData } from '../loading.ts'
 import { useDryRun } from '../parts/dry-run.ts'
@@ -11,9 +12,10 @@ import '../parts/forms.css'
 import '../parts/roster.css'
 import { ReadOnly } from '../parts/made-by.tsx'
 import type { Campaign, Mandate, Page } from '../parts/records.ts'
-import { candidateOf, EMPTY, type Roster, readRoster } from '../parts/roster.ts'
+import { candidateOf, EMPTY, type Roster } from '../parts/roster.ts'
 import { RosterInput } from '../parts/roster-input.tsx'
 import { RosterPreview } from '../parts/roster-preview.tsx'
+import { tellNext } from '../parts/told.ts'
 import { Link, navigate, useAddress } from '../router.tsx'
 import { usePlace } from '../session.ts'
 
@@ -91,6 +93,7 @@ function Form({ campaign, mandates, first }: FormProps) {
   const tooFew = balance !== undefined && candidates.length > balance
   const ready = candidates.length > 0 && check.faults.size === 0 && !check.refusal && !check.checking
   const live = place.mode === 'live'
+  const startsIn = later ? indianTime(new Date(later)) : ''
 
   return (
     <>
@@ -101,7 +104,7 @@ function Form({ campaign, mandates, first }: FormProps) {
       </p>
       <h1>{campaign ? 'More candidates' : 'New campaign'}</h1>
       {!campaign && (
-        <section class="card stack narrow">
+        <fieldset class="card stack narrow" aria-label="The campaign" disabled={sent.campaignId !== undefined}>
           <Field id="mandate_id" label="For which job" fault={fault('mandate_id')}>
             {(attributes) => (
               <select {...attributes} value={mandateId} onChange={(event) => setMandateId(event.currentTarget.value)}>
@@ -131,7 +134,7 @@ function Form({ campaign, mandates, first }: FormProps) {
             <Field
               id="starts_at"
               label="Start (empty: at once)"
-              hint="People are contacted between 09:00 and 20:00 Indian time."
+              hint={`${startsIn && `That is ${startsIn}. `}People are contacted between 09:00 and 20:00 Indian time.`}
               fault={fault('starts_at')}
             >
               {(attributes) => (
@@ -145,11 +148,11 @@ function Form({ campaign, mandates, first }: FormProps) {
               )}
             </Field>
           </div>
-        </section>
+        </fieldset>
       )}
       {roster === undefined ? (
         <div class="narrow">
-          <RosterInput onText={(text) => setRoster(readRoster(text))} onType={() => setRoster(typedRoster())} />
+          <RosterInput onRoster={setRoster} onType={() => setRoster(typedRoster())} />
         </div>
       ) : (
         <>
@@ -170,7 +173,12 @@ function Form({ campaign, mandates, first }: FormProps) {
               )}
             </span>
             <span class="row">
-              <button type="button" class="plain" disabled={sending && !sending.refusal} onClick={startOver}>
+              <button
+                type="button"
+                class="plain"
+                disabled={sending && !sending.refusal}
+                onClick={() => changeRoster(undefined)}
+              >
                 Start over
               </button>
               <button
@@ -214,19 +222,17 @@ function Form({ campaign, mandates, first }: FormProps) {
     </>
   )
 
-  function changeRoster(next: Roster) {
+  /** Other rows are sent from the first one on: whoever is in the campaign already is not enrolled again. */
+  function changeRoster(next: Roster | undefined) {
     setSending(undefined)
+    setSent(({ campaignId }) => ({ campaignId, chunks: 0, key: crypto.randomUUID() }))
     setRoster(next)
-  }
-
-  function startOver() {
-    setSending(undefined)
-    setRoster(undefined)
   }
 
   async function start() {
     const chunks = chunksOf(candidates, place.mode)
     let { campaignId, chunks: done, key } = sent
+    let [accepted, duplicates] = [0, 0]
     for (; done < chunks.length; done++) {
       const { from, candidates: rows } = chunks[done]!
       setSending({ done: from, of: candidates.length })
@@ -237,8 +243,13 @@ function Form({ campaign, mandates, first }: FormProps) {
         return
       }
       campaignId = answer.data.campaign.campaign_id
+      accepted += answer.data.enrolment?.accepted ?? 0
+      duplicates += answer.data.enrolment?.duplicates ?? 0
       key = crypto.randomUUID()
     }
+    const were = duplicates === 1 ? 'was' : 'were'
+    const known = duplicates > 0 ? ` ${duplicates.toLocaleString()} ${were} in it already; nobody is asked twice.` : ''
+    tellNext(`${accepted.toLocaleString()} ${accepted === 1 ? 'candidate' : 'candidates'} enrolled.${known}`)
     navigate(place.go(`/campaigns/${campaignId}`))
   }
 }

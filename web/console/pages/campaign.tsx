@@ -10,6 +10,7 @@ import { Confirm } from '../parts/confirm.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { Progress } from '../parts/progress.tsx'
 import type { Campaign, Mandate, ResultStatus } from '../parts/records.ts'
+import { useTold } from '../parts/told.ts'
 import { Link, type Params } from '../router.tsx'
 import { usePlace } from '../session.ts'
 
@@ -32,6 +33,7 @@ export default function CampaignPage({ params }: { params: Params }) {
   const mandate = useData<Mandate>(data && place.at(`/mandates/${data.mandate_id}`))
   const [archiving, setArchiving] = useState(false)
   const [refused, setRefused] = useState<Refusal>()
+  const told = useTold()
   useEffect(() => {
     setMoving(data === undefined || (data.status !== 'archived' && data.counts.pending > 0))
   }, [data?.status, data?.counts.pending])
@@ -58,32 +60,40 @@ export default function CampaignPage({ params }: { params: Params }) {
         <h1>
           {data.name ?? mandate.data?.title ?? 'Campaign'} <Badge state={data.status} />
         </h1>
-        {recruiter && (
-          <div class="row">
-            {(data.status === 'running' || data.status === 'scheduled') && (
-              <button type="button" onClick={() => void act('/pause')}>
-                Pause
-              </button>
-            )}
-            {data.status === 'paused' && (
-              <button type="button" class="primary" onClick={() => void act('/resume')}>
-                Resume
-              </button>
-            )}
-            {own && data.status !== 'archived' && (
-              <Link class="button" to={place.go(`/campaigns/new?campaign_id=${data.campaign_id}`)}>
-                More candidates
-              </Link>
-            )}
-            {data.status !== 'archived' && (
-              <button type="button" onClick={() => setArchiving(true)}>
-                Archive
-              </button>
-            )}
-          </div>
-        )}
+        <div class="row">
+          {data.counts.completed > 0 && (
+            <Link class="button primary" to={place.go(`/results?campaign_id=${data.campaign_id}&verdict=to_call`)}>
+              Who to call
+            </Link>
+          )}
+          {recruiter && (
+            <>
+              {(data.status === 'running' || data.status === 'scheduled') && (
+                <button type="button" onClick={() => void act('/pause')}>
+                  Pause
+                </button>
+              )}
+              {data.status === 'paused' && (
+                <button type="button" class="primary" onClick={() => void act('/resume')}>
+                  Resume
+                </button>
+              )}
+              {own && data.status !== 'archived' && (
+                <Link class="button" to={place.go(`/campaigns/new?campaign_id=${data.campaign_id}`)}>
+                  More candidates
+                </Link>
+              )}
+              {data.status !== 'archived' && (
+                <button type="button" onClick={() => setArchiving(true)}>
+                  Archive
+                </button>
+              )}
+            </>
+          )}
+        </div>
       </div>
       {refused && <Notice kind="bad">{refused.message}</Notice>}
+      {told && <Notice kind="good">{told}</Notice>}
       {data.status === 'paused' && (
         <Notice kind="wait">Paused: nobody is approached until it is resumed. Who answers is still heard.</Notice>
       )}

@@ -29,7 +29,13 @@ export default function Campaigns() {
       <div class="page-head">
         <h1>Campaigns</h1>
         <div class="row">
-          <span class="soft small">{credits.data && `${credits.data.balance.toLocaleString()} credits left`}</span>
+          <span class="soft small">
+            {credits.data ? (
+              `${credits.data.balance.toLocaleString()} credits left`
+            ) : (
+              <span class="waiting">000 credits left</span>
+            )}
+          </span>
           {place.may('recruiter') && (
             <Link class="button primary" to={place.go('/campaigns/new')}>
               New campaign

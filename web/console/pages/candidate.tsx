@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../loading.ts'
+import { Call } from '../parts/call.tsx'
 import { Conversation } from '../parts/conversation.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { LiveResult } from '../parts/live-result.tsx'
@@ -67,8 +68,9 @@ export default function CandidatePage({ params }: { params: Params }) {
         <div class="stack">
           <LiveResult resultId={data.result_id} turn={data.messages.length} />
           <Facts>
-            <Fact name="Phone">{data.phone ?? '–'}</Fact>
-            {data.email && <Fact name="Mail">{data.email}</Fact>}
+            <Fact name="Call">
+              <Call phone={data.phone} email={data.email} />
+            </Fact>
             <Fact name="Your id">{data.external_candidate_id}</Fact>
             <Fact name="Language">{languageName(data.language)}</Fact>
             <Fact name="Channel">{channelName(data.channel)}</Fact>

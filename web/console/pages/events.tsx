@@ -6,7 +6,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { api, type Refusal } from '../api.ts'
 import { useList } from '../loading.ts'
-import { EVENT_TYPES } from '../parts/webhook-records.ts'
+import { useEventTypes } from '../parts/event-types.ts'
 import { setQuery, useAddress } from '../router.tsx'
 import { usePlace } from '../session.ts'
 
@@ -31,6 +31,7 @@ export default function Events() {
   const [refusal, setRefusal] = useState<Refusal>()
   const acknowledged = query.get('acknowledged') ?? 'false'
   const types = query.get('types') ?? ''
+  const all = useEventTypes()
   const list = useList<PulledEvent>(place.at(`/events?acknowledged=${acknowledged}${types ? `&types=${types}` : ''}`))
 
   return (
@@ -52,7 +53,8 @@ export default function Events() {
           Type
           <select value={types} onChange={(event) => setQuery({ types: event.currentTarget.value })}>
             <option value="">Every type</option>
-            {EVENT_TYPES.map((type) => (
+            {types && !all.includes(types) && <option>{types}</option>}
+            {all.map((type) => (
               <option key={type}>{type}</option>
             ))}
           </select>

@@ -24,6 +24,7 @@ export default function MandatePage({ params }: { params: Params }) {
   const [preparing, setPreparing] = useState(true)
   const { data, refusal, reload } = useData<Mandate>(path, { every: preparing ? SOON : undefined })
   const workflow = useData<Workflow>(data && place.at(`/workflows/${data.workflow_id}`))
+  const names = useNames(data?.skills)
   const [archiving, setArchiving] = useState(false)
   const [refused, setRefused] = useState<Refusal>()
   useEffect(() => setPreparing(data === undefined || data.status === 'preparing'), [data?.status])
@@ -37,7 +38,7 @@ export default function MandatePage({ params }: { params: Params }) {
       </>
     )
   }
-  if (!data) return <h1 class="waiting">A job's title</h1>
+  if (!data || !names) return <h1 class="waiting">A job's title</h1>
   const changeable = data.created_via === 'playground' && data.status !== 'archived' && place.may('recruiter')
   return (
     <>
@@ -86,7 +87,7 @@ export default function MandatePage({ params }: { params: Params }) {
         <Fact name="Company">{data.company_name}</Fact>
         <Fact name="Place">{placeOf(data)}</Fact>
         <Fact name="Skills">
-          <Skills skills={data.skills} />
+          <Skills skills={data.skills} names={names} />
         </Fact>
         <Fact name="Asks for">{methodNames(data.methods)}</Fact>
         <Fact name="Workflow">
@@ -156,11 +157,7 @@ function placeOf({ location_type, location, countries }: Mandate): string {
   return location ? [location.city, location.state, location.pincode].filter(Boolean).join(', ') : 'India'
 }
 
-function Skills({ skills }: { skills: Mandate['skills'] }) {
-  const place = usePlace()
-  const [names, setNames] = useState<Map<string, string>>(new Map())
-  const ids = skills.flatMap((skill) => ('skill_id' in skill ? [skill.skill_id] : []))
-  useEffect(() => void namesOf(place, ids).then(setNames), [ids.join()])
+function Skills({ skills, names }: { skills: Mandate['skills']; names: Map<string, string> }) {
   return (
     <ul class="chips">
       {skills.map((skill) => {
@@ -174,4 +171,15 @@ function Skills({ skills }: { skills: Mandate['skills'] }) {
       })}
     </ul>
   )
+}
+
+/** The names of a mandate's skills, once they are known. */
+function useNames(skills: Mandate['skills'] | undefined): Map<string, string> | undefined {
+  const place = usePlace()
+  const [names, setNames] = useState<Map<string, string>>()
+  const ids = skills?.flatMap((skill) => ('skill_id' in skill ? [skill.skill_id] : []))
+  useEffect(() => {
+    if (ids) void namesOf(place, ids).then(setNames)
+  }, [ids?.join()])
+  return names
 }

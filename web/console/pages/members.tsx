@@ -80,7 +80,7 @@ export default function Members() {
           ...(owner
             ? [
                 {
-                  name: 'Remove',
+                  name: 'Do',
                   cell: (member: Member) => (
                     <button type="button" class="plain flush" onClick={() => setLeaving(member)}>
                       Remove

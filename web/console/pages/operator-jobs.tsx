@@ -5,6 +5,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { api } from '../api.ts'
 import { useData, useList } from '../loading.ts'
+import { ageText } from '../parts/now.ts'
 import { setQuery, useAddress } from '../router.tsx'
 
 interface Queue {
@@ -37,6 +38,8 @@ export default function OperatorJobs() {
   const jobs = useList<Job>(`/operator/jobs?state=${state}${queue ? `&queue=${encodeURIComponent(queue)}` : ''}`, {
     every: 5000,
   })
+  const busy = queues.data?.items.filter(({ waiting, active, failed }) => waiting + active + failed > 0)
+  const idle = (queues.data?.items.length ?? 0) - (busy?.length ?? 0)
   const [said, setSaid] = useState<{ kind: 'good' | 'bad'; text: string }>()
   return (
     <>
@@ -110,17 +113,18 @@ export default function OperatorJobs() {
       {queues.refusal && <Notice kind="bad">{queues.refusal.message}</Notice>}
       <Table
         caption="Queues"
-        rows={queues.data?.items}
+        rows={busy}
         keyOf={({ queue: name }) => name}
-        empty={<p class="soft">No queue has work.</p>}
+        empty={<p class="soft">All {queues.data?.items.length} queues are empty.</p>}
         columns={[
           { name: 'Queue', cell: ({ queue: name }) => <code>{name}</code> },
           { name: 'Waiting', right: true, cell: (each) => <Count of={each} state="waiting" /> },
           { name: 'Running', right: true, cell: (each) => <Count of={each} state="active" /> },
           { name: 'Failed', right: true, cell: (each) => <Count of={each} state="failed" /> },
-          { name: 'Oldest waits', right: true, cell: ({ oldest_seconds }) => age(oldest_seconds) },
+          { name: 'Oldest waits', right: true, cell: ({ oldest_seconds }) => ageText(oldest_seconds) },
         ]}
       />
+      {busy && busy.length > 0 && <p class="soft small">{idle} more are empty.</p>}
     </>
   )
 
@@ -148,10 +152,4 @@ function Count({ of, state }: { of: Queue; state: 'waiting' | 'active' | 'failed
       {count.toLocaleString()}
     </button>
   )
-}
-
-function age(seconds: number): string {
-  if (!seconds) return '–'
-  if (seconds < 120) return `${Math.round(seconds)} s`
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`
 }

@@ -32,6 +32,7 @@ export default function OperatorMails() {
   if (status) filters.set('status', status)
   const list = useList<MailHead>(`/operator/mails${filters.size > 0 ? `?${filters}` : ''}`, { every: 10_000 })
   const ways = useData<{ mails: 'sent' | 'kept' }>('/sign-in')
+  if (ways.loading && !ways.data) return <h1 aria-busy="true">Mails</h1>
   return (
     <>
       <h1>Mails</h1>

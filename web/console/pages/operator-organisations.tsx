@@ -19,6 +19,7 @@ export default function OperatorOrganisations() {
   const q = query.get('q') ?? ''
   const list = useList<OperatedOrganisation>(`/operator/orgs${q.trim() ? `?q=${encodeURIComponent(q.trim())}` : ''}`)
   const service = useData<{ on: boolean }>('/operator/service')
+  const on = service.data?.on ?? true
   const [asking, setAsking] = useState<Asking>()
   const refresh = useContext(RefreshContext)
   const close = () => setAsking(undefined)
@@ -30,18 +31,17 @@ export default function OperatorOrganisations() {
           New organisation
         </button>
       </div>
-      {service.data && (
-        <div class={`notice ${service.data.on ? 'good' : 'bad'} row between`}>
-          <span>
-            {service.data.on
-              ? 'The partner API is on for everyone whose own switch is on.'
-              : 'The partner API is switched off for everyone: every call gets 503.'}
-          </span>
-          <button type="button" onClick={() => setAsking({ what: 'whole service' })}>
-            {service.data.on ? 'Switch everything off' : 'Switch everything on'}
-          </button>
-        </div>
-      )}
+      {/* There from the start, as it mostly stands: what is below does not jump when the answer comes. */}
+      <div class={`notice ${on ? 'good' : 'bad'} row between`}>
+        <span class={service.data ? '' : 'waiting'}>
+          {on
+            ? 'The partner API is on for everyone whose own switch is on.'
+            : 'The partner API is switched off for everyone: every call gets 503.'}
+        </span>
+        <button type="button" disabled={!service.data} onClick={() => setAsking({ what: 'whole service' })}>
+          {on ? 'Switch everything off' : 'Switch everything on'}
+        </button>
+      </div>
       <div class="row filters">
         <label>
           Name or id

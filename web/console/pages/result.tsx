@@ -2,8 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../loading.ts'
+import { Call } from '../parts/call.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import type { Result } from '../parts/records.ts'
+import type { Candidate, Result } from '../parts/records.ts'
 import { Outcome, ResultOutput } from '../parts/result-output.tsx'
 import '../parts/results.css'
 import { channelName, languageName } from '../parts/words.ts'
@@ -17,6 +18,7 @@ export default function ResultPage({ params }: { params: Params }) {
     every: open ? 2000 : undefined,
   })
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
+  const person = useData<Candidate>(data && place.at(`/candidates/${data.candidate.candidate_id}`))
   const up = <Link to={place.go('/results')}>Results</Link>
   if (refusal) {
     return (
@@ -44,6 +46,11 @@ export default function ResultPage({ params }: { params: Params }) {
           <ResultOutput output={output} />
         </section>
         <Facts>
+          {person.data && (
+            <Fact name="Call">
+              <Call phone={person.data.phone} email={person.data.email} />
+            </Fact>
+          )}
           <Fact name="Your id">{candidate.external_candidate_id}</Fact>
           {data.job_id && <Fact name="Your job id">{data.job_id}</Fact>}
           <Fact name="Campaign">

@@ -2,7 +2,8 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../loading.ts'
-import type { Campaign, Mandate, Page, Result } from '../parts/records.ts'
+import { Call } from '../parts/call.tsx'
+import type { Campaign, Mandate, Page, Person, Result } from '../parts/records.ts'
 import { interestText, Outcome, Qualified } from '../parts/result-output.tsx'
 import '../parts/results.css'
 import { channelName, languageName } from '../parts/words.ts'
@@ -15,20 +16,25 @@ const SINCE: Record<string, { name: string; hours: number }> = {
   day: { name: 'In the last day', hours: 24 },
   week: { name: 'In the last week', hours: 168 },
 }
+const VERDICTS: [string, string][] = [
+  ['to_call', 'To call: qualified, job not turned down'],
+  ['qualified', 'Qualified'],
+  ['not_qualified', 'Not qualified'],
+]
 
 export default function Results() {
   const place = usePlace()
   const { query } = useAddress()
   const filter = new URLSearchParams()
-  for (const name of ['campaign_id', 'mandate_id', 'job_id', 'status']) {
+  for (const name of ['campaign_id', 'mandate_id', 'job_id', 'status', 'verdict']) {
     const value = query.get(name)
     if (value) filter.set(name, value)
   }
   const exported = `/console/api${place.at(`/export/results.csv?${filter}`)}`
   const since = query.get('since') ?? ''
-  if (SINCE[since]) filter.set('updated_after', aWhileAgo(SINCE[since].hours))
+  if (SINCE[since]) filter.set('changed_within_hours', String(SINCE[since].hours))
   const filtered = filter.toString() !== ''
-  const list = useList<Result>(place.at(`/results?${filter}`), { every: 4000 })
+  const list = useList<Person>(place.at(`/people?limit=50&${filter}`), { every: 4000 })
   const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=100'))
   const mandates = useData<Page<Mandate>>(place.at('/mandates?limit=25'))
   return (
@@ -40,7 +46,8 @@ export default function Results() {
         </a>
       </div>
       <p class="soft">
-        What each candidate answered, and the verdicts. The export holds every result of this campaign, job and status.
+        What each candidate answered, the verdicts, and the number to call; the newest first. The export holds all that
+        the filters show, whenever it changed.
       </p>
       <div class="row filters">
         <Choice
@@ -61,6 +68,7 @@ export default function Results() {
           every="Every status"
           choices={STATUSES.map((status) => [status, status])}
         />
+        <Choice name="verdict" label="Verdict" every="Every verdict" choices={VERDICTS} />
         <Choice
           name="since"
           label="Changed"
@@ -78,7 +86,7 @@ export default function Results() {
       </div>
       {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
       <Table
-        caption="Results, the oldest change first"
+        caption="Results, the newest change first"
         rows={list.items}
         keyOf={({ result_id }) => result_id}
         more={list.more}
@@ -108,28 +116,41 @@ export default function Results() {
               </>
             ),
           },
+          { name: 'Call', cell: ({ candidate: { phone, email } }) => <Call phone={phone} email={email} /> },
           { name: 'Status', cell: (result) => <Outcome result={result} /> },
-          { name: 'Verdict', cell: ({ output }) => <Qualified qualified={output.qualified} /> },
+          {
+            name: 'Verdict',
+            cell: ({ status, output }) =>
+              status !== 'completed' ? (
+                '–'
+              ) : (
+                <>
+                  <Qualified qualified={output.qualified} />
+                  <div class="soft small whole">{skillsText(output.skills)}</div>
+                </>
+              ),
+          },
           { name: 'This job', cell: ({ output }) => interestText(output.interest) },
-          { name: 'Skills', cell: ({ output }) => skillsText(output.skills) },
-          { name: 'Language', cell: ({ output }) => languageName(output.language) },
-          { name: 'Channel', cell: ({ output }) => channelName(output.channel) },
-          { name: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
+          {
+            name: 'Reached',
+            aside: true,
+            cell: ({ output }) => (
+              <>
+                <span class="whole">{channelName(output.channel)}</span>
+                <div class="soft small">{languageName(output.language)}</div>
+              </>
+            ),
+          },
+          { name: 'Changed', aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />
     </>
   )
 }
 
-/** To the minute, so that the address of the list stays the same while one reads it. */
-function aWhileAgo(hours: number): string {
-  const minute = 60_000
-  return new Date(Math.floor(Date.now() / minute) * minute - hours * 60 * minute).toISOString()
-}
-
 function skillsText(skills: Result['output']['skills']): string {
-  if (!skills || skills.every(({ verdict }) => verdict === 'not_asked')) return '–'
-  return `${skills.filter(({ verdict }) => verdict === 'verified').length} of ${skills.length}`
+  if (!skills || skills.every(({ verdict }) => verdict === 'not_asked')) return ''
+  return `${skills.filter(({ verdict }) => verdict === 'verified').length} of ${skills.length} skills`
 }
 
 interface ChoiceProps {

@@ -1,7 +1,14 @@
+import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
 import { useData } from '../loading.ts'
+import { Call } from '../parts/call.tsx'
+import '../parts/campaigns.css'
+import { Progress } from '../parts/progress.tsx'
+import type { Campaign, Page, Person } from '../parts/records.ts'
 import { Link } from '../router.tsx'
-import { usePlace } from '../session.ts'
+import { type Role, usePlace } from '../session.ts'
 
 interface Summary {
   workflows: number
@@ -62,41 +69,122 @@ export default function Start() {
           </li>
         ))}
       </ul>
-      {data && data.candidates.total === 0 && <FirstSteps />}
+      {data && (data.candidates.total === 0 ? <FirstSteps /> : <Work />)}
     </>
   )
 }
 
+/** What a recruiter comes for: whom to call, and how far the campaigns are. */
+function Work() {
+  const place = usePlace()
+  const people = useData<Page<Person>>(place.at('/people?verdict=to_call&limit=5'), { every: 30_000 })
+  const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=5'), { every: 15_000 })
+  return (
+    <>
+      <section class="stack-tight" aria-label="To call">
+        <div class="row between">
+          <h2>To call</h2>
+          <Link to={place.go('/results?verdict=to_call')}>All who qualified</Link>
+        </div>
+        <Table
+          caption="The latest who qualified and did not turn the job down"
+          rows={people.data?.items}
+          keyOf={({ result_id }) => result_id}
+          empty={
+            <p class="soft">Nobody yet. Who qualifies and does not turn the job down stands here, with the number.</p>
+          }
+          columns={[
+            {
+              name: 'Candidate',
+              cell: ({ result_id, candidate }) => <Link to={place.go(`/results/${result_id}`)}>{candidate.name}</Link>,
+            },
+            { name: 'Call', cell: ({ candidate: { phone, email } }) => <Call phone={phone} email={email} /> },
+            {
+              name: 'Campaign',
+              cell: ({ campaign_id }) => <CampaignLink id={campaign_id} of={campaigns.data?.items} />,
+            },
+            { name: 'Since', cell: ({ completed_at }) => <Time at={completed_at} /> },
+          ]}
+        />
+      </section>
+      <section class="stack-tight" aria-label="Latest campaigns">
+        <div class="row between">
+          <h2>Latest campaigns</h2>
+          <Link to={place.go('/campaigns')}>All campaigns</Link>
+        </div>
+        <Table
+          caption="The latest campaigns"
+          rows={campaigns.data?.items}
+          keyOf={({ campaign_id }) => campaign_id}
+          empty={<p class="soft">No campaign yet.</p>}
+          columns={[
+            { name: 'Campaign', cell: (each) => <CampaignLink id={each.campaign_id} of={[each]} /> },
+            { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+            {
+              name: 'Progress',
+              cell: ({ counts }) => (
+                <span class="progress-cell">
+                  <Progress counts={counts} />
+                  <span class="soft small">
+                    {(counts.candidates - counts.pending).toLocaleString()} of {counts.candidates.toLocaleString()}
+                  </span>
+                </span>
+              ),
+            },
+            { name: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} /> },
+          ]}
+        />
+      </section>
+    </>
+  )
+}
+
+function CampaignLink({ id, of }: { id: string; of: Campaign[] | undefined }) {
+  const place = usePlace()
+  const name = of?.find(({ campaign_id }) => campaign_id === id)?.name
+  return <Link to={place.go(`/campaigns/${id}`)}>{name ?? <code>{id}</code>}</Link>
+}
+
 function FirstSteps() {
   const place = usePlace()
-  const steps: [string, string, string, string][] = [
+  const steps: [Role, string, string, string, string][] = [
     [
+      'viewer',
       'See it work',
-      'Ten test candidates play their parts, from consent to result. Two minutes.',
-      '/first-campaign',
+      'Ten test candidates play their parts, from consent to result. Two minutes, in TEST.',
+      `/${place.org.org_id}/test/first-campaign`,
       'Run a first campaign',
     ],
     [
+      'recruiter',
       'Make it yours',
       'Choose channels, languages and follow-ups; then describe a job.',
-      '/workflows/new',
+      place.go('/workflows/new'),
       'Make a workflow',
     ],
-    ['Connect your system', 'Make a key, send a mandate, receive results as webhooks.', '/keys', 'Make a key'],
+    [
+      'owner',
+      'Connect your system',
+      'Make a key, send a mandate, receive results as webhooks.',
+      place.go('/keys'),
+      'Make a key',
+    ],
   ]
   return (
     <section class="stack-tight" aria-label="First steps">
       <h2>Nothing has happened here yet</h2>
       <ol class="figures first-steps">
-        {steps.map(([title, text, to, action]) => (
-          <li key={title} class="card stack-tight">
-            <h3>{title}</h3>
-            <p class="soft">{text}</p>
-            <Link class="button" to={place.go(to)}>
-              {action}
-            </Link>
-          </li>
-        ))}
+        {steps
+          .filter(([role]) => place.may(role))
+          .map(([, title, text, to, action]) => (
+            <li key={title} class="card stack-tight">
+              <h3>{title}</h3>
+              <p class="soft">{text}</p>
+              <Link class="button" to={to}>
+                {action}
+              </Link>
+            </li>
+          ))}
       </ol>
     </section>
   )

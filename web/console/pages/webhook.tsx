@@ -8,13 +8,13 @@ import { type Answer, api, type Refusal } from '../api.ts'
 import { useData } from '../loading.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Deliveries } from '../parts/deliveries.tsx'
+import { typesText, useEventTypes } from '../parts/event-types.ts'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { MadeBy, ReadOnly } from '../parts/made-by.tsx'
 import { WebhookForm, WebhookSecret } from '../parts/webhook-form.tsx'
 import type { Webhook, WebhookWithSecret } from '../parts/webhook-records.ts'
 import { Link, type Params } from '../router.tsx'
 import { usePlace } from '../session.ts'
-import { typesText } from './webhooks.tsx'
 
 type Asking = 'change' | 'rotate' | 'disable' | 'enable' | 'archive'
 
@@ -27,6 +27,7 @@ export default function WebhookPage({ params }: { params: Params }) {
   const [secret, setSecret] = useState<WebhookWithSecret>()
   const [said, setSaid] = useState<{ kind: 'good' | 'bad'; text: string }>()
   const [sends, setSends] = useState(0)
+  const types = useEventTypes()
   if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
   if (!data) return <h1 class="waiting">An endpoint</h1>
   const here = data.created_via === 'playground'
@@ -69,7 +70,7 @@ export default function WebhookPage({ params }: { params: Params }) {
       {!here && inUse && owner && <ReadOnly what="endpoint" />}
       {said && <Notice kind={said.kind}>{said.text}</Notice>}
       <Facts>
-        <Fact name="Events">{typesText(data.event_types)}</Fact>
+        <Fact name="Events">{typesText(data.event_types, types)}</Fact>
         {data.description && <Fact name="For">{data.description}</Fact>}
         <Fact name="Made">
           <Time at={data.created_at} /> <MadeBy via={data.created_via} />

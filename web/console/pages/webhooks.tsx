@@ -5,9 +5,10 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useList } from '../loading.ts'
+import { typesText, useEventTypes } from '../parts/event-types.ts'
 import { MadeBy } from '../parts/made-by.tsx'
 import { WebhookForm, WebhookSecret } from '../parts/webhook-form.tsx'
-import { EVENT_TYPES, type Webhook, type WebhookWithSecret } from '../parts/webhook-records.ts'
+import type { Webhook, WebhookWithSecret } from '../parts/webhook-records.ts'
 import { Link, setQuery, useAddress } from '../router.tsx'
 import { usePlace } from '../session.ts'
 
@@ -20,6 +21,7 @@ export default function Webhooks() {
   const [made, setMade] = useState<WebhookWithSecret>()
   const rows = status ? list.items : list.items?.filter((webhook) => webhook.status !== 'archived')
   const owner = place.may('owner')
+  const types = useEventTypes()
   return (
     <>
       <div class="page-head">
@@ -78,7 +80,7 @@ export default function Webhooks() {
             ),
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Events', cell: ({ event_types }) => typesText(event_types) },
+          { name: 'Events', cell: ({ event_types }) => typesText(event_types, types) },
           { name: 'Made by', cell: ({ created_via }) => <MadeBy via={created_via} /> },
           { name: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
@@ -93,9 +95,4 @@ export default function Webhooks() {
     setMade(webhook)
     void list.reload()
   }
-}
-
-export function typesText(types: string[]): string {
-  if (types.length >= EVENT_TYPES.length) return 'all'
-  return types.length > 3 ? `${types.slice(0, 3).join(', ')} and ${types.length - 3} more` : types.join(', ')
 }

@@ -19,6 +19,17 @@ export function useFilters(): Filters {
   return filters
 }
 
+/** The call that answers the figures. */
+export function overviewPath({ workflow_id, ...filters }: Filters): string {
+  const about = workflow_id ? `/analytics/workflows/${workflow_id}/overview` : '/analytics/overview'
+  return withQuery(about, filters)
+}
+
+export function withQuery(path: string, query: Record<string, string>): string {
+  const text = new URLSearchParams(query).toString()
+  return text ? `${path}?${text}` : path
+}
+
 const PERIODS: [number, string][] = [
   [7, '7 days'],
   [30, '30 days'],

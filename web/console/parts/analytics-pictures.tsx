@@ -5,7 +5,8 @@ import { Shares } from '../../ui/chart-shares.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Link } from '../router.tsx'
 import { usePlace } from '../session.ts'
-import type { Filters } from './analytics-filters.tsx'
+import { type Filters, withQuery } from './analytics-filters.tsx'
+import { durationText, numberWords } from './numbers.ts'
 import { DROP_OFFS, endsIn, type Overview, STAGES } from './overview.ts'
 import { channelName, languageName } from './words.ts'
 
@@ -34,7 +35,7 @@ export function Pictures({ data, filters }: { data: Overview | undefined; filter
             value: funnel[stage],
             tone: (stage === 'qualified' || stage === 'interested' ? 'quiet' : 'good') as Tone,
             number: (
-              <Behind filters={filters} what={label} value={funnel[stage]} status={statusOf(stage)}>
+              <Behind filters={filters} path={`funnel.${stage}`} value={funnel[stage]}>
                 <span class="soft share">{percent(funnel[stage], funnel.enrolled)}</span>
               </Behind>
             ),
@@ -71,7 +72,7 @@ export function Pictures({ data, filters }: { data: Overview | undefined; filter
                   label: capital(what),
                   value: counts[what],
                   tone: (what === 'failed' ? 'bad' : what === 'replied' ? 'good' : 'quiet') as Tone,
-                  number: <Behind filters={filters} what={`${channelName(channel)}, ${what}`} value={counts[what]} />,
+                  number: <Behind filters={filters} path={`channels.${channel}.${what}`} value={counts[what]} />,
                 }))}
               />
             </section>
@@ -88,8 +89,13 @@ export function Pictures({ data, filters }: { data: Overview | undefined; filter
                 label: `Follow-up ${step}`,
                 value: sent,
                 part: replied,
-                number: <Behind filters={filters} what={`Follow-up ${step}, sent`} value={sent} />,
-                note: `${replied.toLocaleString()} answered, ${percent(replied, sent)}`,
+                number: <Behind filters={filters} path={`follow_ups.${step}.sent`} value={sent} />,
+                note: (
+                  <>
+                    <Behind filters={filters} path={`follow_ups.${step}.replied`} value={replied} /> answered,{' '}
+                    {percent(replied, sent)}
+                  </>
+                ),
               }))}
             />
           )}
@@ -103,14 +109,7 @@ export function Pictures({ data, filters }: { data: Overview | undefined; filter
               label: DROP_OFFS[at] ?? at,
               value: candidates,
               tone: 'bad' as Tone,
-              number: (
-                <Behind
-                  filters={filters}
-                  what={`Lost: ${DROP_OFFS[at] ?? at}`}
-                  value={candidates}
-                  status={at === 'no_response' ? 'failed' : undefined}
-                />
-              ),
+              number: <Behind filters={filters} path={`drop_offs.${at}`} value={candidates} />,
             }))}
           />
         </Picture>
@@ -125,16 +124,11 @@ export function Pictures({ data, filters }: { data: Overview | undefined; filter
                 label: languageName(language),
                 value: candidates,
                 part: completed,
-                number: <Behind filters={filters} what={languageName(language)} value={candidates} />,
+                number: <Behind filters={filters} path={`languages.${language}.candidates`} value={candidates} />,
                 note: (
                   <>
-                    <Behind
-                      filters={filters}
-                      what={`${languageName(language)}, completed`}
-                      value={completed}
-                      status="completed"
-                    />{' '}
-                    completed, {percent(completed, candidates)}
+                    <Behind filters={filters} path={`languages.${language}.completed`} value={completed} /> completed,{' '}
+                    {percent(completed, candidates)}
                   </>
                 ),
               }))}
@@ -149,21 +143,22 @@ export function Pictures({ data, filters }: { data: Overview | undefined; filter
               <Shares
                 shares={(
                   [
-                    ['Answered', calls.answered, 'good'],
-                    ['Not answered', calls.no_answer, 'quiet'],
-                    ['Busy', calls.busy, 'wait'],
-                    ['Failed', calls.failed, 'bad'],
+                    ['answered', 'Answered', 'good'],
+                    ['no_answer', 'Not answered', 'quiet'],
+                    ['busy', 'Busy', 'wait'],
+                    ['failed', 'Failed', 'bad'],
                   ] as const
-                ).map(([name, value, tone]) => ({
+                ).map(([outcome, name, tone]) => ({
                   name,
-                  value,
+                  value: calls[outcome],
                   tone,
-                  number: <Behind filters={filters} what={`Calls, ${name.toLowerCase()}`} value={value} />,
+                  number: <Behind filters={filters} path={`calls.${outcome}`} value={calls[outcome]} />,
                 }))}
               />
               <p class="soft small">
-                {calls.placed.toLocaleString()} placed · {duration(calls.total_seconds)} in all ·{' '}
-                {duration(calls.average_seconds)} on average
+                <Behind filters={filters} path="calls.placed" value={calls.placed} /> placed ·{' '}
+                <Behind filters={filters} path="calls.total_seconds" value={calls.total_seconds} text={durationText} />{' '}
+                in all · {durationText(calls.average_seconds)} on average
               </p>
             </>
           )}
@@ -194,30 +189,24 @@ function Picture({ title, about, wide, children }: PictureProps) {
 
 interface BehindProps {
   filters: Filters
-  /** What the number counts: the link's name for those who do not see the picture. */
-  what: string
+  /** Of the number in the overview. */
+  path: string
   value: number
-  status?: string | undefined
+  text?: (value: number) => string
   children?: ComponentChildren
 }
 
-/** A number, and the way to the results that it was counted from. */
-function Behind({ filters, what, value, status, children }: BehindProps) {
+/** A number, and the way to the candidates that it was counted from. */
+function Behind({ filters, path, value, text = (amount) => amount.toLocaleString(), children }: BehindProps) {
   const place = usePlace()
-  const { campaign_id, mandate_id } = filters
-  const query = new URLSearchParams()
-  if (status) query.set('status', status)
-  if (campaign_id) query.set('campaign_id', campaign_id)
-  if (mandate_id && !campaign_id) query.set('mandate_id', mandate_id)
-  const text = value.toLocaleString()
   return (
     <>
       {value === 0 ? (
-        <span class="soft">0</span>
+        <span class="soft">{text(0)}</span>
       ) : (
-        <Link to={place.go(`/results${query.size > 0 ? `?${query}` : ''}`)}>
-          <span class="hidden-text">{what}: </span>
-          {text}
+        <Link to={place.go(withQuery('/analytics/candidates', { counted: path, ...filters }))}>
+          <span class="hidden-text">{numberWords(path).name}: </span>
+          {text(value)}
         </Link>
       )}{' '}
       {children}
@@ -239,12 +228,11 @@ function DayNumbers({ daily, filters }: { daily: Overview['daily']; filters: Fil
           empty={null}
           columns={[
             { name: 'Day', cell: ({ date }) => date },
-            { name: 'Enrolled', right: true, cell: ({ enrolled }) => enrolled.toLocaleString() },
-            ...(['completed', 'declined', 'failed'] as const).map((end) => ({
-              name: capital(end),
+            ...(['enrolled', 'completed', 'declined', 'failed'] as const).map((what) => ({
+              name: capital(what),
               right: true,
               cell: (day: Overview['daily'][number]) => (
-                <Behind filters={filters} what={`${day.date}, ${end}`} value={day[end]} status={end} />
+                <Behind filters={filters} path={`daily.${day.date}.${what}`} value={day[what]} />
               ),
             })),
           ]}
@@ -254,22 +242,10 @@ function DayNumbers({ daily, filters }: { daily: Overview['daily']; filters: Fil
   )
 }
 
-function statusOf(stage: string): string | undefined {
-  return stage === 'completed' || stage === 'qualified' ? 'completed' : undefined
-}
-
 function percent(part: number, whole: number): string {
   return whole === 0 ? '' : `${Math.round((100 * part) / whole)} %`
 }
 
 function capital(word: string): string {
   return word[0]!.toUpperCase() + word.slice(1)
-}
-
-function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds)} s`
-  const minutes = Math.floor(seconds / 60)
-  return minutes < 60
-    ? `${minutes} min ${Math.round(seconds % 60)} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -52,7 +52,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
           <div class="choices two">
             {(['test', 'live'] as const).map((each) => (
               <label class="choice" key={each}>
-                <input type="radio" name="mode" checked={mode === each} onChange={() => setMode(each)} />
+                <input type="radio" name="mode" checked={mode === each} onChange={() => choose(each)} />
                 {each === 'test' ? 'Test' : 'Live'}: {left[each].toLocaleString()}
               </label>
             ))}
@@ -97,6 +97,12 @@ export function Credits({ org, onClose, onGranted }: Props) {
       />
     </Dialog>
   )
+
+  function choose(next: Mode) {
+    setMode(next)
+    setSaid('')
+    setRefusal(undefined)
+  }
 
   async function grant(event: Event) {
     event.preventDefault()

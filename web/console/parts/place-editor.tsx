@@ -61,7 +61,8 @@ export function PlaceEditor({ draft, fault, onChange }: Props) {
             label="Add a country"
             find={async (query) => {
               const wanted = query.toLowerCase()
-              return (countries.data?.items ?? [])
+              const answer = countries.data ? undefined : await api<Page<Country>>(place.at('/countries'))
+              return (countries.data?.items ?? (answer?.ok ? answer.data.items : []))
                 .filter(({ code, name }) => name.toLowerCase().includes(wanted) && !draft.countries.includes(code))
                 .slice(0, 10)
             }}

@@ -149,6 +149,11 @@ export interface Result {
   updated_at: string
 }
 
+/** A result with the ways to reach its candidate. */
+export interface Person extends Result {
+  candidate: Result['candidate'] & { phone: string | null; email: string | null }
+}
+
 export interface Part {
   step: number
   kind: 'notice' | 'yes_no' | 'choices' | 'words'

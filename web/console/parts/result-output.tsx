@@ -13,7 +13,7 @@ export function Outcome({ result }: { result: Pick<Result, 'status' | 'reason'> 
 
 export function Qualified({ qualified }: { qualified: boolean | null }) {
   if (qualified === null) return <span class="soft">–</span>
-  return qualified ? <span class="good-text">Qualified</span> : <span class="bad-text">Not qualified</span>
+  return qualified ? <span class="good-text whole">Qualified</span> : <span class="bad-text whole">Not qualified</span>
 }
 
 export function interestText(interest: Result['output']['interest']): string {

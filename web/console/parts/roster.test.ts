@@ -53,6 +53,8 @@ test('without a line of names, columns are known by what is in them, and people 
 test('a number keeps what is wrong with it, for the API to say', () => {
   assert.equal(readPhone('+91 98123-45678'), '+919812345678')
   assert.equal(readPhone('09812345678'), '+919812345678')
+  assert.equal(readPhone('0091 098123 45678'), '+919812345678')
+  assert.equal(readPhone('+91 (0) 98123-45678'), '+919812345678')
   assert.equal(readPhone('0044 20 7946 0000'), '+442079460000')
   assert.equal(readPhone('12345'), '12345')
   assert.equal(readPhone('9.19812E+11'), '919812E+11')

@@ -110,11 +110,11 @@ export function candidateOf({ names, meanings }: Roster, { cells }: Row): Candid
   }
 }
 
-/** Spaces and dashes go; a bare Indian mobile number gets its country. Whatever else is wrong is for the API to say. */
+/** Spaces, dashes and the zero of dialling go; a bare Indian mobile number gets its country. Whatever else is wrong is for the API to say. */
 export function readPhone(text: string): string {
   const bare = text.replace(/[\s().'-]/g, '').replace(/^00/, '+')
   if (/^0?[6-9]\d{9}$/.test(bare)) return `+91${bare.slice(-10)}`
-  return /^91[6-9]\d{9}$/.test(bare) ? `+${bare}` : bare
+  return /^\+?910?[6-9]\d{9}$/.test(bare) ? `+91${bare.slice(-10)}` : bare
 }
 
 function readLanguage(text: string): string {

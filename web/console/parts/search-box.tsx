@@ -12,8 +12,8 @@ interface Props<T> {
   keyOf: (item: T) => string
   show: (item: T) => ComponentChildren
   onChoose: (item: T) => void
-  /** Shown where nothing is found. */
-  otherwise?: (query: string, clear: () => void) => ComponentChildren
+  /** Shown below what was found, or in place of it. */
+  otherwise?: (query: string, found: T[], clear: () => void) => ComponentChildren
 }
 
 const PAUSE = 180
@@ -35,6 +35,7 @@ export function SearchBox<T>(props: Props<T>) {
   const [text, setText] = useState('')
   const [found, setFound] = useState<{ query: string; items: T[] }>()
   const [at, setAt] = useState(-1)
+  const [entered, setEntered] = useState(0)
   const asked = useRef('')
   const input = useRef<HTMLInputElement>(null)
 
@@ -51,11 +52,16 @@ export function SearchBox<T>(props: Props<T>) {
       if (asked.current === query) setFound({ query, items }) // else a newer question is under way
     }, PAUSE)
     return () => clearTimeout(timer)
-  }, [text])
+  }, [text, entered])
 
   const items = found?.items ?? []
+  const nothing = found && items.length === 0 ? 'Nothing found.' : null
+  const said = found && otherwise ? otherwise(found.query, items, () => setText('')) : nothing
+  useEffect(() => {
+    if (at >= 0) document.getElementById(`${id}-option-${at}`)?.scrollIntoView({ block: 'nearest' })
+  }, [at])
   return (
-    <div class="search-box">
+    <div class="search-box" onFocusOut={leave}>
       <label for={id}>{label}</label>
       <input
         id={id}
@@ -68,44 +74,50 @@ export function SearchBox<T>(props: Props<T>) {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={move}
-        onBlur={() => setTimeout(() => setFound(undefined), 150)}
+        onFocus={() => setEntered(entered + 1)}
       />
       {hint && (
         <p class="soft small" id={`${id}-hint`}>
           {hint}
         </p>
       )}
-      <div
-        id={`${id}-options`}
-        role="listbox"
-        aria-label={`Found: ${label}`}
-        class="options"
-        hidden={items.length === 0}
-      >
-        {items.map((item, index) => (
-          // The input keeps the focus: the keyboard moves in the list through it.
-          <div
-            key={keyOf(item)}
-            id={`${id}-option-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === at}
-            class="option"
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={() => take(item)}
-            onKeyDown={() => {}}
-          >
-            {show(item)}
-          </div>
-        ))}
-      </div>
-      {found && items.length === 0 && (
-        <div class="soft small" aria-live="polite">
-          {otherwise ? otherwise(found.query, () => setText('')) : 'Nothing found.'}
+      <div class="found" hidden={!said && items.length === 0}>
+        <div
+          id={`${id}-options`}
+          role="listbox"
+          aria-label={`Found: ${label}`}
+          class="options"
+          hidden={items.length === 0}
+        >
+          {items.map((item, index) => (
+            // The input keeps the focus: the keyboard moves in the list through it.
+            <div
+              key={keyOf(item)}
+              id={`${id}-option-${index}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === at}
+              class="option"
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => take(item)}
+              onKeyDown={() => {}}
+            >
+              {show(item)}
+            </div>
+          ))}
         </div>
-      )}
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: what is pressed in it does not take the focus away before */}
+        <div class="otherwise soft small" aria-live="polite" onMouseDown={(event) => event.preventDefault()}>
+          {said}
+        </div>
+      </div>
     </div>
   )
+
+  /** The list closes when the focus goes elsewhere, not on its way to a button that belongs to it. */
+  function leave({ currentTarget, relatedTarget }: { currentTarget: HTMLElement; relatedTarget: EventTarget | null }) {
+    if (!currentTarget.contains(relatedTarget as Node | null)) setFound(undefined)
+  }
 
   function move(event: KeyboardEvent) {
     if (event.key === 'ArrowDown') setAt(Math.min(at + 1, items.length - 1))

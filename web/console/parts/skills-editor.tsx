@@ -55,14 +55,16 @@ export function SkillsEditor({ skills, description, fault, onChange }: Props) {
           </>
         )}
         onChoose={add}
-        otherwise={(query, clear) => (
-          <p>
-            The catalogue has no “{query}”.{' '}
-            <button type="button" class="plain flush" onClick={() => void ask(query, clear)}>
-              Ask for it to be added
-            </button>
-          </p>
-        )}
+        otherwise={(query, found, clear) =>
+          found.some(({ name }) => name.toLowerCase() === query.toLowerCase()) ? null : (
+            <p>
+              {found.length === 0 ? `The catalogue has no “${query}”.` : `None of these is “${query}”?`}{' '}
+              <button type="button" class="plain flush" onClick={() => void ask(query, clear)}>
+                Ask for it to be added
+              </button>
+            </p>
+          )
+        }
       />
       {refusal && <Notice kind="bad">{refusal.message}</Notice>}
       {description.trim() && (

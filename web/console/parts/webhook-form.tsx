@@ -6,8 +6,9 @@ import { Notice } from '../../ui/notice.tsx'
 import { api, type Refusal } from '../api.ts'
 import { usePlace } from '../session.ts'
 import { useDryRun } from './dry-run.ts'
+import { useEventTypes } from './event-types.ts'
 import { Fault } from './fault.tsx'
-import { EVENT_TYPES, type Webhook, type WebhookWithSecret } from './webhook-records.ts'
+import type { Webhook, WebhookWithSecret } from './webhook-records.ts'
 
 interface Props {
   /** The endpoint to change; without it, one is made. */
@@ -19,7 +20,9 @@ interface Props {
 export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   const place = usePlace()
   const [url, setUrl] = useState(webhook?.url ?? '')
-  const [types, setTypes] = useState(new Set(webhook?.event_types ?? EVENT_TYPES))
+  const all = useEventTypes()
+  const [chosen, setChosen] = useState(webhook && new Set(webhook.event_types))
+  const types = chosen ?? new Set(all)
   const [description, setDescription] = useState(webhook?.description ?? '')
   const [refusal, setRefusal] = useState<Refusal>()
   const [busy, setBusy] = useState(false)
@@ -27,7 +30,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   const method = webhook ? 'PUT' : 'POST'
   const body = {
     url: url.trim(),
-    event_types: EVENT_TYPES.filter((type) => types.has(type)),
+    ...(chosen ? { event_types: [...chosen] } : {}),
     ...(description.trim() ? { description: description.trim() } : {}),
   }
   const check = useDryRun(url.trim() ? { path, method, body } : undefined, refusal)
@@ -60,7 +63,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
         <fieldset>
           <legend>Events</legend>
           <div class="scopes">
-            {EVENT_TYPES.map((type) => (
+            {all.map((type) => (
               <label key={type} class="check">
                 <input type="checkbox" checked={types.has(type)} onChange={() => change(() => toggle(type))} />
                 {type}
@@ -94,7 +97,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   function toggle(type: string) {
     const next = new Set(types)
     if (!next.delete(type)) next.add(type)
-    setTypes(next)
+    setChosen(next)
   }
 
   async function save(event: Event) {

@@ -28,19 +28,3 @@ export interface Delivery {
   next_attempt_at: string | null
   created_at: string
 }
-
-/** Every kind of event there is. */
-export const EVENT_TYPES = [
-  'result.completed',
-  'result.declined',
-  'result.failed',
-  'mandate.ready',
-  'mandate.failed',
-  'campaign.completed',
-  'skill_request.resolved',
-  'verification.initiated',
-  'verification.requested',
-  'verification.completed',
-  'verification.declined',
-  'webhook.test',
-]

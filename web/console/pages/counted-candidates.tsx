@@ -1,0 +1,147 @@
+import { Badge } from '../../ui/badge.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { useData, useList } from '../loading.ts'
+import { type Filters, overviewPath, useFilters, withQuery } from '../parts/analytics-filters.tsx'
+import { dayText, durationText, type NumberWords, numberAt, numberWords } from '../parts/numbers.ts'
+import type { Overview } from '../parts/overview.ts'
+import type { Campaign, Mandate, ResultStatus, Workflow } from '../parts/records.ts'
+import { Link, useAddress } from '../router.tsx'
+import { type Place, usePlace } from '../session.ts'
+import './counted-candidates.css'
+
+interface CountedCandidate {
+  candidate_id: string
+  campaign_id: string
+  campaign_name?: string
+  result_id: string
+  name: string
+  external_candidate_id: string
+  status: ResultStatus
+  times: number
+}
+
+const EVERY = 15_000
+
+/** Whom a number of the analytics was counted from. */
+export default function CountedCandidates() {
+  const place = usePlace()
+  const filters = useFilters()
+  const counted = useAddress().query.get('counted') ?? ''
+  const words = numberWords(counted)
+  const path = withQuery('/analytics/candidates', { counted, ...filters, limit: '50' })
+  const list = useList<CountedCandidate>(place.at(path), { every: EVERY })
+  const overview = useData<Overview>(place.at(overviewPath(filters)), { every: EVERY })
+  const analytics = place.go(withQuery('/analytics', filters))
+  return (
+    <>
+      <p>
+        <Link to={analytics}>Analytics</Link>
+      </p>
+      <h1>{words.name}</h1>
+      <Summary words={words} counted={counted} overview={overview.data} filters={filters} />
+      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {!list.refusal && (
+        <Table
+          caption={`${words.name}: candidates of the newest campaign first`}
+          rows={list.items}
+          keyOf={({ candidate_id }) => candidate_id}
+          more={list.more}
+          loading={list.loading && list.items !== undefined}
+          empty={
+            <>
+              <h2>Nobody counts here</h2>
+              <p class="soft">In this period, and with these filters, the number is zero.</p>
+              <Link to={analytics}>Back to the analytics</Link>
+            </>
+          }
+          columns={columnsOf(place, words)}
+        />
+      )}
+    </>
+  )
+}
+
+function columnsOf(place: Place, { unit }: NumberWords): Column<CountedCandidate>[] {
+  const times: Column<CountedCandidate> = {
+    name: unit === 'seconds' ? 'Time' : `${unit[0]!.toUpperCase()}${unit.slice(1)}`,
+    right: true,
+    cell: ({ times }) => (unit === 'seconds' ? durationText(times) : times.toLocaleString()),
+  }
+  return [
+    {
+      name: 'Candidate',
+      cell: ({ candidate_id, name, external_candidate_id }) => (
+        <>
+          <Link to={place.go(`/candidates/${candidate_id}`)}>{name}</Link>
+          <br />
+          <span class="soft small">{external_candidate_id}</span>
+        </>
+      ),
+    },
+    {
+      name: 'Campaign',
+      cell: ({ campaign_id, campaign_name }) => (
+        <Link to={place.go(`/campaigns/${campaign_id}`)}>{campaign_name ?? <code>{campaign_id}</code>}</Link>
+      ),
+    },
+    { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    ...(unit === 'candidates' ? [] : [times]),
+    {
+      name: 'Result',
+      cell: ({ result_id }) => <Link to={place.go(`/results/${result_id}`)}>Answers and verdicts</Link>,
+    },
+  ]
+}
+
+interface SummaryProps {
+  words: NumberWords
+  counted: string
+  overview: Overview | undefined
+  filters: Filters
+}
+
+/** The number, what it says, and of which days, workflow, mandate and campaign. */
+function Summary({ words: { about, unit }, counted, overview, filters }: SummaryProps) {
+  const value = overview && (numberAt(overview, counted) ?? 0)
+  return (
+    <section class="card counted-summary" aria-label="What was counted" aria-busy={value === undefined}>
+      <p class="counted-number">
+        {value === undefined ? (
+          <span class="waiting">waiting here</span>
+        ) : (
+          <>
+            <strong>{unit === 'seconds' ? durationText(value) : value.toLocaleString()}</strong>{' '}
+            {unit === 'seconds' ? 'in all' : value === 1 ? unit.slice(0, -1) : unit}
+          </>
+        )}
+      </p>
+      <p>{about}</p>
+      <p class="soft small">
+        {overview && periodText(counted, overview)}
+        <Narrowed filters={filters} />
+      </p>
+    </section>
+  )
+}
+
+function periodText(counted: string, { daily }: Overview): string {
+  if (counted.startsWith('daily.')) return 'One day in India'
+  const [from, to] = [daily[0]!.date, daily.at(-1)!.date]
+  if (from === to) return `Of those enrolled on ${dayText(from)}, a day in India`
+  return `Of those enrolled from ${dayText(from)} to ${dayText(to)}, days in India`
+}
+
+/** The names of what the analytics are narrowed to. */
+function Narrowed({ filters: { workflow_id, mandate_id, campaign_id } }: { filters: Filters }) {
+  const place = usePlace()
+  const workflow = useData<Workflow>(workflow_id && place.at(`/workflows/${workflow_id}`)).data
+  const mandate = useData<Mandate>(mandate_id && place.at(`/mandates/${mandate_id}`)).data
+  const campaign = useData<Campaign>(campaign_id && place.at(`/campaigns/${campaign_id}`)).data
+  const names = [
+    workflow && `workflow ${workflow.name}`,
+    mandate && `mandate ${mandate.title}`,
+    campaign && `campaign ${campaign.name ?? campaign.campaign_id}`,
+  ].filter(Boolean)
+  return <>{names.map((name) => ` · ${name}`)}</>
+}
