@@ -16,7 +16,7 @@ import { TestClock } from '../clock.ts'
 import { addThings } from '../things.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const pages = globSync('docs/**/*.md', { cwd: root })
+const pages = globSync('{*.md,sdk/*.md,docs/**/*.md}', { cwd: root })
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 /** The text under a heading, up to the next one of the same or a higher level. */
@@ -189,6 +189,16 @@ for (const page of pages) {
     }
   })
 }
+
+test('pages that programs name are there', () => {
+  for (const file of globSync('{cli,server,web,scripts,sdk}/**/*.{ts,tsx,mjs}', {
+    cwd: root,
+    exclude: ['web/dist*/**'],
+  })) {
+    for (const [page] of read(file).matchAll(/\bdocs\/[\w-]+\/[\w-]+\.(?:md|json)\b/g))
+      assert.ok(existsSync(join(root, page)), `${file} names ${page}`)
+  }
+})
 
 test('the index names every guide and every page of the reference', () => {
   const listed = new Set(links('docs/README.md').map(({ target }) => target))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
@@ -13,6 +13,7 @@ import { PARTNER_BASE } from '../../server/platform/envelope.ts'
 import type { App } from '../../server/platform/http.ts'
 import { startApp, type TestKey } from '../app.ts'
 import { TestClock } from '../clock.ts'
+import { buildSdk } from '../sdk-package.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/sign-your-first-request.md'), 'utf8')
@@ -158,8 +159,7 @@ function missing({ needs }: Example): string | false {
 let folder: string
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'attestry-examples-'))
-  mkdirSync(join(folder, 'node_modules', '@attestry'), { recursive: true })
-  symlinkSync(join(root, 'sdk'), join(folder, 'node_modules', '@attestry', 'sdk'))
+  buildSdk(folder)
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 

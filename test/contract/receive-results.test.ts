@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { signWebhook } from '../../sdk/index.ts'
 import { eventTypes } from '../../server/events/types.ts'
 import { until } from '../receiver.ts'
+import { buildSdk } from '../sdk-package.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/receive-results.md'), 'utf8')
@@ -23,8 +24,7 @@ for (const [heading, language, needs] of [
   test(`the receiver in ${heading} takes what is signed and nothing else`, { skip: lacking }, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'attestry-receiver-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
-    mkdirSync(join(folder, 'node_modules/@attestry'), { recursive: true })
-    symlinkSync(join(root, 'sdk'), join(folder, 'node_modules/@attestry/sdk'))
+    if (heading.includes('sdk')) buildSdk(folder)
     const [program, command] = [block(heading, language), block(heading, 'sh').trim()]
     writeFileSync(join(folder, command.split(' ').at(-1)!), program)
     const port = await freePort()
