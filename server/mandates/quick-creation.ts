@@ -1,4 +1,5 @@
 import { CompiledQuery } from 'kysely'
+import pg from 'pg'
 import type { Caller } from '../access/caller.ts'
 import type { Database } from '../platform/database.ts'
 import { Problem } from '../platform/problem.ts'
@@ -9,53 +10,73 @@ import type { MandateInput } from './schema.ts'
 
 const MOST_REMEMBERED = 1000
 
-const names = [
-  ...[
-    'mandate_id',
-    'org_id',
-    'mode',
-    'workflow_id',
-    'job_id',
-    'created_via',
-    'created_at',
-    'status',
-    'methods',
-    'body',
-  ],
-  ...['warnings', 'language_warnings', 'pending_skills', 'prepare_at', 'attempts', 'updated_at'],
-] as const
+/** Connection failures and a server that stops: whether it was done is not known. */
+const LOST = /^(08|57P)/
 
-/** PostgreSQL cannot tell the types of values that stand in a select; those not named are texts. */
-const types: Partial<Record<(typeof names)[number], string>> = {
+/** Statements under way at a time: while some are, the calls that come gather for the next. */
+const MOST_STATEMENTS = 2
+const MOST_ROWS = 100
+
+/** What a new mandate is written with. */
+const types = {
+  mandate_id: 'text',
+  org_id: 'text',
+  mode: 'text',
+  workflow_id: 'text',
+  job_id: 'text',
+  created_via: 'text',
   created_at: 'timestamptz',
-  prepare_at: 'timestamptz',
-  updated_at: 'timestamptz',
-  attempts: 'integer',
+  status: 'text',
   methods: 'text[]',
+  body: 'text',
   warnings: 'text[]',
   language_warnings: 'text[]',
   pending_skills: 'text[]',
+  prepare_at: 'timestamptz',
+  attempts: 'integer',
+  updated_at: 'timestamptz',
+} as const
+
+const names = Object.keys(types)
+
+type NewMandate = ReturnType<typeof newMandate>
+
+/** A mandate, and the state of the workflow that it was checked against. */
+interface Creation {
+  row: NewMandate
+  seen: string
+  done(made: boolean): void
+  failed(error: unknown): void
 }
 
-/** Holds the workflow while it is what was remembered of it, and adds the mandate: all that creating takes, in one statement. */
+/** Holds the workflows while they are what was remembered of them, and adds the mandates: all that creating takes, in one statement. */
 const STATEMENT = `
-  with held as (
-    select from workflows where workflow_id = $4 and org_id = $2 and mode = $3 and status = 'active' and xmin = $${names.length + 1}::xid
+  with made as (
+    select * from json_to_recordset($1::json) as row(${Object.entries({ ...types, seen: 'xid' })
+      .map(([name, type]) => `${name} ${type}`)
+      .join(', ')})
+  ), held as (
+    select w.workflow_id, w.org_id, w.mode, w.xmin as seen from workflows w
+    where w.status = 'active' and w.workflow_id in (select workflow_id from made)
     for key share
   )
   insert into mandates (${names.join(', ')})
-  select ${names.map((name, index) => `$${index + 1}::${types[name] ?? 'text'}`).join(', ')} from held
+  select ${names.map((name) => `made.${name}`).join(', ')} from made join held using (workflow_id, org_id, mode, seen)
+  order by made.org_id, made.mode, made.job_id
   on conflict do nothing returning mandate_id`
 
 /**
  * Most calls create a mandate for a workflow that was seen a moment ago and has not changed, and nothing stands against
- * them. For these one round trip to the database is enough. Whatever else is the case is left to `createMandate`, which
- * alone refuses: a workflow that this process remembers wrongly costs a statement, and never a wrong answer.
+ * them. For these one round trip to the database is enough, which calls that come together share. Whatever else is the case is
+ * left to `createMandate`, which alone refuses: a workflow that this process remembers wrongly costs a statement, and never a
+ * wrong answer.
  */
 export class QuickCreation {
   private readonly db: Database
   /** By organisation, mode and id; the one seen longest ago is first. */
   private readonly workflows = new Map<string, WorkflowState>()
+  private waiting: Creation[] = []
+  private statements = 0
 
   constructor(db: Database) {
     this.db = db
@@ -76,10 +97,9 @@ export class QuickCreation {
     try {
       const body = acceptableBody(caller, workflow, input, { skills, requested: new Set() })
       const row = newMandate(caller, workflow, body, { input, job_id, via: caller.via, writer, now: clock.now() })
-      const values = [...names.map((name) => row[name]), workflow.row]
-      const { rows } = await this.db.queries.executeQuery(CompiledQuery.raw(STATEMENT, values))
+      const made = await this.insert(row, workflow.row)
       this.workflows.delete(key)
-      if (rows.length === 0) return undefined
+      if (!made) return undefined
       this.remember(key, workflow)
       this.db.tell(MANDATE_TO_PREPARE)
       const warnings = [...row.warnings, ...row.language_warnings]
@@ -88,6 +108,32 @@ export class QuickCreation {
       if (error instanceof Problem) return undefined // perhaps because of what is remembered
       throw error
     }
+  }
+
+  /** False where the workflow is another by now, or the job has a mandate. */
+  private insert(row: NewMandate, seen: string): Promise<boolean> {
+    return new Promise((done, failed) => {
+      this.waiting.push({ row, seen, done, failed })
+      if (this.statements < MOST_STATEMENTS) void this.insertWaiting()
+    })
+  }
+
+  private async insertWaiting(): Promise<void> {
+    this.statements++
+    while (this.waiting.length > 0) {
+      const together = this.waiting.splice(0, MOST_ROWS)
+      const rows = JSON.stringify(together.map(({ row, seen }) => ({ ...row, seen })))
+      try {
+        const result = await this.db.queries.executeQuery<{ mandate_id: string }>(CompiledQuery.raw(STATEMENT, [rows]))
+        const made = new Set(result.rows.map(({ mandate_id }) => mandate_id))
+        for (const { row, done } of together) done(made.has(row.mandate_id))
+      } catch (error) {
+        // What the database refused was not done: each call is examined on its own. Otherwise nobody knows.
+        const refused = error instanceof pg.DatabaseError && !LOST.test(error.code ?? '')
+        for (const { done, failed } of together) refused ? done(false) : failed(error)
+      }
+    }
+    this.statements--
   }
 
   private remember(key: string, workflow: WorkflowState) {
