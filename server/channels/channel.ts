@@ -17,7 +17,7 @@ export interface Outgoing {
   language: Language
   /** What is said, one after the other; the last one may ask for an answer. */
   prompts: Rendered[]
-  /** The personal link, which every message carries. */
+  /** The personal link, which every written message carries. */
   link: string
   company: string
   title: string

@@ -25,7 +25,7 @@ for (const [heading, language, needs] of [
     const folder = mkdtempSync(join(tmpdir(), 'attestry-receiver-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     if (heading.includes('sdk')) buildSdk(folder)
-    const [program, command] = [block(heading, language), block(heading, 'sh').trim()]
+    const [program, command] = [block(heading, language), block(heading, 'sh').replace(/ &\n$/, '')]
     writeFileSync(join(folder, command.split(' ').at(-1)!), program)
     const port = await freePort()
     const secret = `whsec_${randomBytes(32).toString('base64')}`

@@ -36,7 +36,8 @@ test('the programs of the guide work as they stand', async (t) => {
 
   await t.test('bash', async () => {
     await writeFile(join(folder, 'verify.sh'), blocks('bash'))
-    const { out } = await run('bash', [join(folder, 'verify.sh')], env)
+    const { out } = await run('bash', ['-eu', join(folder, 'verify.sh')], env)
+    assert.equal(out.match(/^{"success":true/gm)?.length, 5, 'every answer on a line of its own')
     const { data } = JSON.parse(out.slice(out.lastIndexOf('{"success"')))
     assert.equal(data.status, 'pending_review')
     const [mail] = await calls.mails({ id: data.serviceVerificationId, token: '', userId: '' })
