@@ -29,6 +29,11 @@ test('people to call: by verdict, the newest first, with their numbers', async (
   assert.deepEqual(names(await people('verdict=qualified')), ['ext-1', 'ext-4'])
   assert.deepEqual(names(await people('verdict=not_qualified')), ['ext-2', 'ext-3'])
   assert.deepEqual(names(await people('verdict=qualified&status=pending')), [])
+  assert.deepEqual(
+    names(await people('verdict=not_qualified&status=declined')),
+    [],
+    'no verdict without a completed result',
+  )
   const [first] = (await people(`verdict=to_call&campaign_id=${campaign_id}`)).items
   assert.deepEqual([first.candidate.phone, first.candidate.email], ['+919990000001', null])
   assert.deepEqual(first.output, (await run.get(`/results/${first.result_id}`)).body.data.output, 'one judgement')

@@ -16,8 +16,9 @@ export function personRecord(candidacy: Candidacy) {
 export type Person = ReturnType<typeof personRecord>
 
 /** Verdicts follow from what was answered, which no index knows: results are looked through, a batch at a time. */
-export function fits({ output }: Pick<Person, 'output'>, verdict: Verdict | undefined): boolean {
+export function fits({ status, output }: Pick<Person, 'status' | 'output'>, verdict: Verdict | undefined): boolean {
   if (verdict === undefined) return true
+  if (status !== 'completed') return false
   if (verdict === 'not_qualified') return output.qualified === false
   if (output.qualified !== true) return false
   return verdict === 'qualified' || !('interest' in output) || output.interest !== 'not_interested'

@@ -47,17 +47,15 @@ function Signed({ session, path, onSession }: Props) {
   const operator = session.kind === 'operator'
   const read = readPlace(session, path)
   const place = useNamed(session, read)
-  const home = session.organisations[0]
+  const home = homeOf(session)
   useEffect(() => {
     if (place || (operator && path.startsWith('/operator'))) return
-    const known = session.organisations.find(({ org_id }) => org_id === lastOrganisation()) ?? home
-    if (known) navigate(`/${known.org_id}/test${path === '/first-campaign' ? path : ''}`, { replace: true })
+    if (home) navigate(`/${home.org_id}/test${path === '/first-campaign' ? path : ''}`, { replace: true })
     else if (operator) navigate('/operator/organisations', { replace: true })
   }, [path])
 
   if (operator && path.startsWith('/operator')) {
-    const organisation = session.organisations.find(({ org_id }) => org_id === lastOrganisation()) ?? home
-    const around = organisation ? placeOf(session, organisation, 'test') : undefined
+    const around = home ? placeOf(session, home, 'test') : undefined
     return (
       <Frame session={session} place={around} section="operator" path={path} onSession={onSession}>
         <PageHost pages={operatorPages} path={path.slice('/operator'.length)} />
@@ -106,6 +104,19 @@ function readPlace(session: Session, path: string) {
 
 function unnamed(org_id: string): Organisation {
   return { org_id, name: org_id, role: 'operator', service_off: false }
+}
+
+/** As the first start of a server calls the organisation that it makes for trying things out. */
+const DEMO = 'Demo organisation'
+
+/** Where a reader begins who has named no organisation: the last one used, else the one with credits to try things out. */
+function homeOf({ organisations }: Session): Organisation | undefined {
+  const last = lastOrganisation()
+  return (
+    organisations.find(({ org_id }) => org_id === last) ??
+    organisations.find(({ name }) => name === DEMO) ??
+    organisations[0]
+  )
 }
 
 const LAST = 'attestry console organisation'

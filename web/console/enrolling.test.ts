@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startApp } from '../../test/app.ts'
-import { campaigner } from '../../test/campaigns.ts'
+import { campaigner, pass, player } from '../../test/campaigns.ts'
 import { keepTime } from '../../test/clock.ts'
 import { memberOf } from '../../test/console.ts'
 import { button, consolePage, heading, look } from '../../test/console-page.ts'
@@ -108,4 +108,31 @@ test('rows that changed after a half-way failure leave nobody out', async (t) =>
     items.map(({ counts }: any) => counts.candidates),
     [150],
   )
+})
+
+test('who was never asked has no verdict, and who said STOP earlier is told as such', async (t) => {
+  const app = await startApp(t)
+  keepTime(t, app.clock)
+  const demo = await app.given.org('Demo organisation')
+  const { orgId, mandate, campaign, get } = await campaigner(app)
+  const { mandate_id } = await mandate()
+  const people = [player(8), player(10)]
+  await campaign(mandate_id, people)
+  await pass(app, 8000)
+  const again = await campaign(mandate_id, people)
+  await pass(app, 8000)
+  const { items } = (await get(`/campaigns/${again.campaign.campaign_id}/candidates`)).body.data
+  const [unreachable, stopped] = ['Person 8', 'Person 10'].map((name) => items.find((each: any) => each.name === name))
+  const page = await consolePage(t, app)
+  await page.waitForURL(`**/${demo.orgId}/test`) // the one to try things out, though another is newer
+  await page.goto(`${app.url}/console/${orgId}/test/candidates/${stopped.candidate_id}`)
+  await page.getByText('Nothing was sent: this number said STOP earlier. The credit came back.').waitFor()
+  await page.getByText('Says STOP: said STOP earlier').waitFor()
+  await page.getByText('None: stopped').waitFor()
+  await look(page, 'candidate-stopped-earlier')
+  await page.goto(`${app.url}/console/${orgId}/test/results/${unreachable.result_id}`)
+  await page.getByText('None: could not be reached').waitFor()
+  assert.equal(await page.getByText('Not qualified').count(), 0)
+  await page.goto(`${app.url}/console`) // where the reader was last
+  await page.waitForURL(`**/${orgId}/test`)
 })

@@ -30,7 +30,7 @@ test('a recruiter finds whom to call on the first screen, and takes the list alo
     .getByRole('row', { name: /March intake completed/ })
     .waitFor()
   await look(page, 'start-recruiter')
-  await page.getByRole('link', { name: 'All who qualified' }).click()
+  await page.getByRole('link', { name: 'All to call' }).click()
   await heading(page, 'Results')
   await page.getByRole('cell', { name: '+919990000001' }).waitFor()
   assert.equal(await page.getByRole('link', { name: /^Person/ }).count(), 1)

@@ -51,4 +51,7 @@ test('in LIVE nobody is contacted before a second yes', async (t) => {
   assert.deepEqual(writes, ['/campaigns'])
   assert.equal(await balance(), 1)
   await look(page, 'live-campaign')
+  await page.getByRole('link', { name: 'pending 2' }).click()
+  const call = page.getByRole('link', { name: '+919810000001' })
+  assert.equal(await call.getAttribute('href'), 'tel:+919810000001', 'one tap calls')
 })

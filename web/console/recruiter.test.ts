@@ -12,11 +12,12 @@ import { shot as picture } from '../../test/shots.ts'
 
 const PHONE = { width: 390, height: 844, hasTouch: true, isMobile: true }
 
-async function start(t: TestContext) {
+async function start(t: TestContext, { credits = 200 } = {}) {
   const app = await startApp(t, { worker: true })
   keepTime(t, app.clock)
   const { orgId } = await app.given.org()
-  await app.context.db.transaction((tx) => grantCredits(tx, { orgId, mode: 'test' }, app.clock, 200))
+  if (credits > 0)
+    await app.context.db.transaction((tx) => grantCredits(tx, { orgId, mode: 'test' }, app.clock, credits))
   const at = (path: string) => `${app.url}/console/${orgId}/test${path}`
   /** A page on which the operator, or with a mail address a person, is signed in. */
   async function signedIn(options: PageOptions = {}, email: string | null = null): Promise<Page> {
@@ -40,6 +41,21 @@ async function shot(page: Page, name: string) {
 
 async function assertFits(page: Page) {
   assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${page.url()} sticks out`)
+}
+
+/** Until every bubble has arrived: while they move in, they are pale, and hold what is placed in them. */
+async function handsetStill(page: Page) {
+  const moving = `document.querySelector('.handset').getAnimations({ subtree: true })`
+  await page.evaluate(`Promise.all(${moving}.map(({ finished }) => finished)).then(() => {})`)
+}
+
+/** Nothing out of sight makes the page longer than what is on it. */
+async function assertNoEmptyTail(page: Page) {
+  await handsetStill(page)
+  const tail = await page.evaluate(
+    `document.documentElement.scrollHeight - Math.max(innerHeight, scrollY + document.querySelector('.frame').getBoundingClientRect().bottom)`,
+  )
+  assert.ok((tail as number) < 50, `${page.url()} is ${tail} pixels longer than its content`)
 }
 
 test('from the admin key to an exported result: workflow, mandate, campaign and phone by hand', async (t) => {
@@ -115,21 +131,25 @@ test('from the admin key to an exported result: workflow, mandate, campaign and 
   // A campaign out of pasted rows, one of which is wrong.
   await page.getByRole('link', { name: 'New campaign' }).click()
   const rows =
-    'Full name;Mobile;Ref;City\nAsha Rao;+919990000001;c-1;Pune\nRavi Kumar;12;c-2;Nashik\nMeera;98123 45678;c-3;'
+    'Full name;Mobile;Ref;City\nAsha Rao;+919990000001;c-1;Pune\nRavi Kumar;12;c-2;Nashik\nMeera;98123 45678;c-3;\nMeera J;+919812345678;c-4;'
   await page.getByLabel('Name (optional)').fill('Pune electricians')
   await page.getByLabel(/^Paste rows/).fill(rows)
   await page.getByRole('button', { name: 'Read the rows' }).click()
   await page.getByText('1 row to put right').waitFor()
-  const bad = page.getByRole('row').filter({ hasText: 'must' })
-  assert.equal(await bad.getByRole('textbox', { name: 'Full name, row 3' }).inputValue(), 'Ravi Kumar')
+  await page.getByText('Mobile: not a phone number; write +91 and ten digits').waitFor()
+  await page.getByText('Same number as row 4: sent once').waitFor()
+  await page.getByText('2 candidates, 2 credits').waitFor()
+  assert.equal(await page.getByRole('textbox', { name: 'Full name, row 3' }).inputValue(), 'Ravi Kumar')
   await shot(page, 'a-campaign-new')
   await assertAccessible(page)
   assert.ok(await page.getByRole('button', { name: 'Start the campaign' }).isDisabled())
   await page.getByLabel('Mobile, row 3').fill('+919990000005')
-  await page.getByText('Every row is right').waitFor()
-  await page.getByText('+919812345678').waitFor() // as it will be sent
+  await page.getByText('Every row is right; 1 row repeats another').waitFor()
+  await page.getByText('3 candidates, 3 credits').waitFor()
+  await page.getByText('+919812345678').first().waitFor() // as it will be sent
   await page.getByRole('button', { name: 'Start the campaign' }).click()
   await page.getByRole('heading', { name: /^Pune electricians/ }).waitFor()
+  await page.getByText('3 candidates enrolled. 1 row repeats another.').waitFor()
   await page.getByRole('img', { name: /1 completed, 1 declined/ }).waitFor({ timeout: 25_000 })
   await shot(page, 'a-campaign')
 
@@ -139,6 +159,7 @@ test('from the admin key to an exported result: workflow, mandate, campaign and 
   await page.getByRole('region', { name: 'Phone of Meera' }).getByRole('button', { name: 'Yes' }).click()
   await page.getByRole('button', { name: 'English' }).click()
   await page.getByRole('log').getByText('Do you hold a wireman licence?').waitFor()
+  await handsetStill(page)
   await shot(page, 'a-phone')
   await assertAccessible(page)
   await page.getByRole('region', { name: 'Phone of Meera' }).getByRole('button', { name: 'No', exact: true }).click()
@@ -180,8 +201,8 @@ test('from the admin key to an exported result: workflow, mandate, campaign and 
   await page.getByRole('dialog').getByRole('alert').waitFor()
 })
 
-test('the guided first campaign, to the end', async (t) => {
-  const { at, signedIn } = await start(t)
+test('the guided first campaign, to the end, by an operator who has to grant the credits first', async (t) => {
+  const { at, signedIn } = await start(t, { credits: 0 })
   const page = await signedIn()
   await page.goto(at('/first-campaign'))
   await page.getByRole('heading', { name: 'Your first campaign' }).waitFor()
@@ -192,6 +213,13 @@ test('the guided first campaign, to the end', async (t) => {
   await page.getByLabel(/^And you/).fill('Tara')
   await shot(page, 'a-first-3')
   await assertAccessible(page)
+  await page.getByRole('button', { name: 'Contact all eleven' }).click()
+  const grant = page.getByRole('alert').getByRole('button', { name: 'Grant 100 test credits' })
+  await grant.waitFor()
+  const { y, height } = (await grant.boundingBox())!
+  assert.ok(y > 0 && y + height <= page.viewportSize()!.height, 'what is missing is said in view')
+  await grant.click()
+  await page.getByText('100 test credits were granted').waitFor()
   await page.getByRole('button', { name: 'Contact all eleven' }).click()
   await page.getByRole('region', { name: 'Phone of Tara' }).getByRole('button', { name: 'Yes' }).waitFor()
   await page.getByText('All ten have reached their end.').waitFor({ timeout: 40_000 })
@@ -204,8 +232,17 @@ test('the guided first campaign, to the end', async (t) => {
   await assertAccessible(page)
   await page.reload() // goes on where it was left
   await page.getByText('All ten have reached their end.').waitFor()
+  await page.setViewportSize({ width: 360, height: 780 })
+  const asha = page.getByRole('row').filter({ hasText: 'Asha Rao' })
+  for (const name of ['Qualified', 'This job']) assert.ok(await asha.locator(`[data-name="${name}"]`).isVisible(), name)
+  await shot(page, 'a-first-4-phone')
+  await assertFits(page)
+  await page.setViewportSize({ width: 1280, height: 720 })
   await page.getByRole('link', { name: 'All eleven phones' }).click()
   await page.getByRole('region', { name: 'Phone of Tara' }).waitFor() // the one that waits for a person
+  await page.getByRole('link', { name: /Asha Rao/ }).click()
+  await page.getByRole('region', { name: 'Phone of Asha Rao' }).getByText('The conversation is over').waitFor()
+  await assertNoEmptyTail(page)
 })
 
 test('a mandate is edited, a file goes in by chunks; the campaign is paused, resumed and archived', async (t) => {
@@ -248,6 +285,7 @@ test('a mandate is edited, a file goes in by chunks; the campaign is paused, res
   await page.getByRole('button', { name: 'Archive the campaign' }).click()
   await page.getByRole('img', { name: /130 failed, 0 pending/ }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Pause' }).count(), 0)
+  await page.getByRole('cell', { name: 'failed' }).first().waitFor() // the list has been read again, too
   await page.getByRole('button', { name: 'Show more' }).click()
   await page.getByRole('link', { name: 'Person 31', exact: true }).waitFor()
 })
@@ -332,6 +370,8 @@ test('every page of a recruiter fits a phone, in the dark, with and without anyt
   await page.getByLabel('name, row 1').fill('Asha Rao')
   await page.getByLabel('phone, row 1').fill('98')
   await page.getByText('1 row to put right').waitFor()
+  const { x, width } = (await page.getByText('phone: not a phone number').boundingBox())!
+  assert.ok(x >= 0 && x + width <= PHONE.width, 'what is wrong is read without moving the table')
   await shot(page, 'a-dark-campaigns-new')
   await assertFits(page)
   await assertAccessible(page)

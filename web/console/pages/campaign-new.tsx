@@ -12,9 +12,9 @@ import '../parts/forms.css'
 import '../parts/roster.css'
 import { ReadOnly } from '../parts/made-by.tsx'
 import type { Campaign, Mandate, Page } from '../parts/records.ts'
-import { candidateOf, EMPTY, type Roster } from '../parts/roster.ts'
+import { candidateOf, EMPTY, type Roster, repeatsIn } from '../parts/roster.ts'
 import { RosterInput } from '../parts/roster-input.tsx'
-import { RosterPreview } from '../parts/roster-preview.tsx'
+import { RosterPreview, repeatedRows } from '../parts/roster-preview.tsx'
 import { tellNext } from '../parts/told.ts'
 import { Link, navigate, useAddress } from '../router.tsx'
 import { usePlace } from '../session.ts'
@@ -83,6 +83,12 @@ function Form({ campaign, mandates, first }: FormProps) {
     },
   }
   const check = useRosterCheck(target, candidates)
+  const repeats = useMemo(
+    () => (roster ? repeatsIn(roster, candidates, check.faults) : new Map<number, string>()),
+    [roster, candidates, check.faults],
+  )
+  /** Each person once, without rows that are wrong. */
+  const people = candidates.filter((_, row) => !check.faults.has(row) && !repeats.has(row))
   const touched = name !== '' || later !== ''
   const plan = useDryRun(
     touched && !campaign ? { path: place.at('/campaigns'), method: 'POST', body: target.about } : undefined,
@@ -90,8 +96,8 @@ function Form({ campaign, mandates, first }: FormProps) {
   )
   const fault = plan.at
   const balance = credits.data?.balance
-  const tooFew = balance !== undefined && candidates.length > balance
-  const ready = candidates.length > 0 && check.faults.size === 0 && !check.refusal && !check.checking
+  const tooFew = balance !== undefined && people.length > balance
+  const ready = people.length > 0 && check.faults.size === 0 && !check.refusal && !check.checking
   const live = place.mode === 'live'
   const startsIn = later ? indianTime(new Date(later)) : ''
 
@@ -99,7 +105,7 @@ function Form({ campaign, mandates, first }: FormProps) {
     <>
       <p>
         <Link to={place.go(campaign ? `/campaigns/${campaign.campaign_id}` : '/campaigns')}>
-          {campaign ? (campaign.name ?? campaign.campaign_id) : 'Campaigns'}
+          {campaign ? (campaign.name ?? 'The campaign') : 'Campaigns'}
         </Link>
       </p>
       <h1>{campaign ? 'More candidates' : 'New campaign'}</h1>
@@ -156,7 +162,13 @@ function Form({ campaign, mandates, first }: FormProps) {
         </div>
       ) : (
         <>
-          <RosterPreview roster={roster} candidates={candidates} check={check} onChange={changeRoster} />
+          <RosterPreview
+            roster={roster}
+            candidates={candidates}
+            check={check}
+            repeats={repeats}
+            onChange={changeRoster}
+          />
           {check.refusal && <Notice kind="bad">{check.refusal.message}</Notice>}
           {sending?.refusal && (
             <Notice kind="bad">
@@ -165,9 +177,8 @@ function Form({ campaign, mandates, first }: FormProps) {
           )}
           <div class="card row between">
             <span>
-              <strong>{candidates.length.toLocaleString()}</strong>{' '}
-              {candidates.length === 1 ? 'candidate' : 'candidates'},{' '}
-              <strong>{candidates.length.toLocaleString()}</strong> {candidates.length === 1 ? 'credit' : 'credits'}
+              <strong>{people.length.toLocaleString()}</strong> {people.length === 1 ? 'candidate' : 'candidates'},{' '}
+              <strong>{people.length.toLocaleString()}</strong> {people.length === 1 ? 'credit' : 'credits'}
               {balance !== undefined && (
                 <span class={tooFew ? 'bad-text' : 'soft'}> of {balance.toLocaleString()} that are left</span>
               )}
@@ -190,7 +201,7 @@ function Form({ campaign, mandates, first }: FormProps) {
                 {sending && !sending.refusal
                   ? `Enrolling ${sending.done.toLocaleString()} of ${sending.of.toLocaleString()}…`
                   : live
-                    ? `Contact ${candidates.length.toLocaleString()} real people`
+                    ? `Contact ${people.length.toLocaleString()} real people`
                     : campaign
                       ? 'Enrol them'
                       : 'Start the campaign'}
@@ -200,7 +211,7 @@ function Form({ campaign, mandates, first }: FormProps) {
         </>
       )}
       {asking && (
-        <Dialog title={`Contact ${candidates.length.toLocaleString()} real people?`} onClose={() => setAsking(false)}>
+        <Dialog title={`Contact ${people.length.toLocaleString()} real people?`} onClose={() => setAsking(false)}>
           <p>This is LIVE: they are contacted on their own phones, and each costs a credit.</p>
           <div class="row">
             <button
@@ -230,16 +241,16 @@ function Form({ campaign, mandates, first }: FormProps) {
   }
 
   async function start() {
-    const chunks = chunksOf(candidates, place.mode)
+    const chunks = chunksOf(people, place.mode)
     let { campaignId, chunks: done, key } = sent
     let [accepted, duplicates] = [0, 0]
     for (; done < chunks.length; done++) {
       const { from, candidates: rows } = chunks[done]!
-      setSending({ done: from, of: candidates.length })
+      setSending({ done: from, of: people.length })
       const answer = await patiently(() => send({ ...target, campaignId }, rows, { idempotencyKey: key }))
       if (!answer.ok) {
         setSent({ campaignId, chunks: done, key })
-        setSending({ done: from, of: candidates.length, refusal: answer.refusal })
+        setSending({ done: from, of: people.length, refusal: answer.refusal })
         return
       }
       campaignId = answer.data.campaign.campaign_id
@@ -249,7 +260,8 @@ function Form({ campaign, mandates, first }: FormProps) {
     }
     const were = duplicates === 1 ? 'was' : 'were'
     const known = duplicates > 0 ? ` ${duplicates.toLocaleString()} ${were} in it already; nobody is asked twice.` : ''
-    tellNext(`${accepted.toLocaleString()} ${accepted === 1 ? 'candidate' : 'candidates'} enrolled.${known}`)
+    const repeated = repeats.size > 0 ? ` ${repeatedRows(repeats.size)}.` : ''
+    tellNext(`${accepted.toLocaleString()} ${accepted === 1 ? 'candidate' : 'candidates'} enrolled.${known}${repeated}`)
     navigate(place.go(`/campaigns/${campaignId}`))
   }
 }

@@ -5,31 +5,27 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { api, type Refusal } from '../api.ts'
 import { useData, useList } from '../loading.ts'
+import { campaignName } from '../parts/campaign-names.ts'
 import '../parts/campaigns.css'
 import { Confirm } from '../parts/confirm.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { Progress } from '../parts/progress.tsx'
-import type { Campaign, Mandate, ResultStatus } from '../parts/records.ts'
+import type { Campaign, Mandate, Person } from '../parts/records.ts'
+import { interestText, Outcome, Qualified, verdictOn } from '../parts/result-output.tsx'
 import { useTold } from '../parts/told.ts'
 import { Link, type Params } from '../router.tsx'
 import { usePlace } from '../session.ts'
 
 const SOON = 1500
 
-interface CandidateRow {
-  candidate_id: string
-  external_candidate_id: string
-  name: string
-  status: ResultStatus
-  result_id: string
-}
-
 export default function CampaignPage({ params }: { params: Params }) {
   const place = usePlace()
   const path = place.at(`/campaigns/${params.campaign_id}`)
   const [moving, setMoving] = useState(true)
   const { data, refusal, reload, set } = useData<Campaign>(path, { every: moving ? SOON : undefined })
-  const candidates = useList<CandidateRow>(`${path}/candidates?limit=50`, { every: moving ? 2 * SOON : undefined })
+  const candidates = useList<Person>(place.at(`/people?campaign_id=${params.campaign_id}&limit=50`), {
+    every: moving ? 2 * SOON : undefined,
+  })
   const mandate = useData<Mandate>(data && place.at(`/mandates/${data.mandate_id}`))
   const [archiving, setArchiving] = useState(false)
   const [refused, setRefused] = useState<Refusal>()
@@ -58,7 +54,7 @@ export default function CampaignPage({ params }: { params: Params }) {
       <p>{up}</p>
       <div class="page-head">
         <h1>
-          {data.name ?? mandate.data?.title ?? 'Campaign'} <Badge state={data.status} />
+          {campaignName(data, mandate.data)} <Badge state={data.status} />
         </h1>
         <div class="row">
           {data.counts.completed > 0 && (
@@ -158,9 +154,9 @@ export default function CampaignPage({ params }: { params: Params }) {
       <h2>Candidates</h2>
       {candidates.refusal && <Notice kind="bad">{candidates.refusal.message}</Notice>}
       <Table
-        caption="Candidates, newest first"
+        caption="Candidates, the newest change first"
         rows={candidates.items}
-        keyOf={({ candidate_id }) => candidate_id}
+        keyOf={({ result_id }) => result_id}
         more={candidates.more}
         empty={
           <>
@@ -173,14 +169,24 @@ export default function CampaignPage({ params }: { params: Params }) {
         columns={[
           {
             name: 'Name',
-            cell: ({ candidate_id, name }) => <Link to={place.go(`/candidates/${candidate_id}`)}>{name}</Link>,
+            cell: ({ candidate: { candidate_id, name } }) => (
+              <Link to={place.go(`/candidates/${candidate_id}`)}>{name}</Link>
+            ),
           },
-          { name: 'Your id', cell: ({ external_candidate_id }) => external_candidate_id },
-          { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+          { name: 'Your id', cell: ({ candidate }) => candidate.external_candidate_id },
+          { name: 'Status', cell: (person) => <Outcome result={person} /> },
           {
-            name: 'Result',
-            cell: ({ result_id }) => <Link to={place.go(`/results/${result_id}`)}>Answers and verdicts</Link>,
+            name: 'Verdict',
+            cell: (person) =>
+              person.status === 'completed' ? (
+                <Link to={place.go(`/results/${person.result_id}`)}>
+                  <Qualified qualified={verdictOn(person)} />
+                </Link>
+              ) : (
+                '–'
+              ),
           },
+          { name: 'This job', cell: ({ output }) => interestText(output.interest) },
         ]}
       />
       {archiving && (

@@ -3,6 +3,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../loading.ts'
+import { useCampaignNames } from '../parts/campaign-names.ts'
 import '../parts/campaigns.css'
 import { MadeBy } from '../parts/made-by.tsx'
 import { Progress } from '../parts/progress.tsx'
@@ -19,10 +20,13 @@ export default function Campaigns() {
   const q = query.get('q') ?? ''
   const list = useList<Campaign>(place.at('/campaigns?limit=100'), { every: 4000 })
   const credits = useData<{ balance: number }>(place.at('/credits'))
+  const nameOf = useCampaignNames(list.items)
   const shown = list.items?.filter(
     (campaign) =>
       (!status || campaign.status === status) &&
-      `${campaign.name ?? ''} ${campaign.job_id ?? ''} ${campaign.campaign_id}`.toLowerCase().includes(q.toLowerCase()),
+      `${nameOf(campaign.campaign_id)} ${campaign.job_id ?? ''} ${campaign.campaign_id}`
+        .toLowerCase()
+        .includes(q.toLowerCase()),
   )
   return (
     <>
@@ -95,9 +99,9 @@ export default function Campaigns() {
         columns={[
           {
             name: 'Campaign',
-            cell: ({ campaign_id, name, job_id }) => (
+            cell: ({ campaign_id, job_id }) => (
               <>
-                <Link to={place.go(`/campaigns/${campaign_id}`)}>{name ?? campaign_id}</Link>
+                <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>
                 {job_id && (
                   <>
                     <br />

@@ -9,7 +9,7 @@ import { LiveResult } from '../parts/live-result.tsx'
 import type { Candidate } from '../parts/records.ts'
 import { Outcome } from '../parts/result-output.tsx'
 import '../parts/results.css'
-import { channelName, languageName, PARTS } from '../parts/words.ts'
+import { channelName, languageName, PARTS, whyNothingSent } from '../parts/words.ts'
 import { Link, type Params } from '../router.tsx'
 import { usePlace } from '../session.ts'
 
@@ -22,6 +22,8 @@ export default function CandidatePage({ params }: { params: Params }) {
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
   if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
   if (!data) return <h1 class="waiting">Somebody's name</h1>
+  const ended = data.status !== 'pending'
+  const skipped = data.status === 'declined' && data.reason === 'stopped' && data.messages.length === 0
   return (
     <>
       <p>
@@ -49,7 +51,7 @@ export default function CandidatePage({ params }: { params: Params }) {
           <h2>The conversation</h2>
           {data.messages.length === 0 ? (
             <p class="soft">
-              Nothing was sent yet.{' '}
+              {ended ? whyNothingSent(data) : 'Nothing was sent yet.'}{' '}
               {data.next_contact_at && (
                 <>
                   The first message goes out <Time at={data.next_contact_at} />.
@@ -76,7 +78,8 @@ export default function CandidatePage({ params }: { params: Params }) {
             <Fact name="Channel">{channelName(data.channel)}</Fact>
             {data.part && (
               <Fact name="Test number">
-                {PARTS[data.part]?.name}: {PARTS[data.part]?.about}
+                {PARTS[data.part]?.name}:{' '}
+                {skipped ? 'said STOP earlier, which holds for good' : PARTS[data.part]?.about}
               </Fact>
             )}
             {Object.entries(data.metadata).map(([name, value]) => (

@@ -3,6 +3,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { useData, useList } from '../loading.ts'
 import { type Filters, overviewPath, useFilters, withQuery } from '../parts/analytics-filters.tsx'
+import { campaignName, useCampaignNames } from '../parts/campaign-names.ts'
 import { dayText, durationText, type NumberWords, numberAt, numberWords } from '../parts/numbers.ts'
 import type { Overview } from '../parts/overview.ts'
 import type { Campaign, Mandate, ResultStatus, Workflow } from '../parts/records.ts'
@@ -13,7 +14,6 @@ import './counted-candidates.css'
 interface CountedCandidate {
   candidate_id: string
   campaign_id: string
-  campaign_name?: string
   result_id: string
   name: string
   external_candidate_id: string
@@ -22,6 +22,7 @@ interface CountedCandidate {
 }
 
 const EVERY = 15_000
+const NONE: Campaign[] = []
 
 /** Whom a number of the analytics was counted from. */
 export default function CountedCandidates() {
@@ -31,6 +32,10 @@ export default function CountedCandidates() {
   const words = numberWords(counted)
   const path = withQuery('/analytics/candidates', { counted, ...filters, limit: '50' })
   const list = useList<CountedCandidate>(place.at(path), { every: EVERY })
+  const nameOf = useCampaignNames(
+    NONE,
+    list.items?.map(({ campaign_id }) => campaign_id),
+  )
   const overview = useData<Overview>(place.at(overviewPath(filters)), { every: EVERY })
   const analytics = place.go(withQuery('/analytics', filters))
   return (
@@ -55,14 +60,18 @@ export default function CountedCandidates() {
               <Link to={analytics}>Back to the analytics</Link>
             </>
           }
-          columns={columnsOf(place, words)}
+          columns={columnsOf(place, words, nameOf)}
         />
       )}
     </>
   )
 }
 
-function columnsOf(place: Place, { unit }: NumberWords): Column<CountedCandidate>[] {
+function columnsOf(
+  place: Place,
+  { unit }: NumberWords,
+  nameOf: (campaignId: string) => string,
+): Column<CountedCandidate>[] {
   const times: Column<CountedCandidate> = {
     name: unit === 'seconds' ? 'Time' : `${unit[0]!.toUpperCase()}${unit.slice(1)}`,
     right: true,
@@ -81,15 +90,14 @@ function columnsOf(place: Place, { unit }: NumberWords): Column<CountedCandidate
     },
     {
       name: 'Campaign',
-      cell: ({ campaign_id, campaign_name }) => (
-        <Link to={place.go(`/campaigns/${campaign_id}`)}>{campaign_name ?? <code>{campaign_id}</code>}</Link>
-      ),
+      cell: ({ campaign_id }) => <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
     },
     { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
     ...(unit === 'candidates' ? [] : [times]),
     {
       name: 'Result',
-      cell: ({ result_id }) => <Link to={place.go(`/results/${result_id}`)}>Answers and verdicts</Link>,
+      cell: ({ result_id, status }) =>
+        status === 'completed' ? <Link to={place.go(`/results/${result_id}`)}>Answers and verdicts</Link> : '–',
     },
   ]
 }
@@ -138,10 +146,11 @@ function Narrowed({ filters: { workflow_id, mandate_id, campaign_id } }: { filte
   const workflow = useData<Workflow>(workflow_id && place.at(`/workflows/${workflow_id}`)).data
   const mandate = useData<Mandate>(mandate_id && place.at(`/mandates/${mandate_id}`)).data
   const campaign = useData<Campaign>(campaign_id && place.at(`/campaigns/${campaign_id}`)).data
+  const ofCampaign = useData<Mandate>(campaign && place.at(`/mandates/${campaign.mandate_id}`)).data
   const names = [
     workflow && `workflow ${workflow.name}`,
     mandate && `mandate ${mandate.title}`,
-    campaign && `campaign ${campaign.name ?? campaign.campaign_id}`,
+    campaign && `campaign ${campaignName(campaign, ofCampaign)}`,
   ].filter(Boolean)
   return <>{names.map((name) => ` · ${name}`)}</>
 }

@@ -28,6 +28,7 @@ export default function FirstCampaign() {
   useEffect(() => setPreparing(!mandate.data || mandate.data.status === 'preparing'), [mandate.data?.status])
   const [reader, setReader] = useState(place.session.email?.split('@')[0] ?? 'Sam')
   const [refusal, setRefusal] = useState<Refusal>()
+  const [granted, setGranted] = useState<number>()
   const [busy, setBusy] = useState(false)
   const ready = mandate.data?.status === 'ready'
   const before = useRef(campaignId)
@@ -56,7 +57,6 @@ export default function FirstCampaign() {
         the same API your system will use. Ten test candidates play their parts, and you are the eleventh.
       </p>
       {!place.may('recruiter') && <Notice kind="wait">To run it you need the role recruiter.</Notice>}
-      {refusal && <Refused refusal={refusal} onGranted={() => setRefusal(undefined)} />}
       <ol class="steps">
         <Step
           number={1}
@@ -77,7 +77,7 @@ export default function FirstCampaign() {
                 It says which channels to try and in which order, in which languages, and how often to ask again those
                 who do not answer. One workflow can serve many jobs.
               </p>
-              <Go busy={busy} label="Make the workflow" act={makeWorkflow} />
+              {go('Make the workflow', makeWorkflow)}
             </>
           )}
         </Step>
@@ -104,7 +104,7 @@ export default function FirstCampaign() {
                 An electrician in Pune. You ask for a licence (a “no” knocks out) and a start date; two skills are
                 verified with three questions each, which are written and translated at once, before anybody is asked.
               </p>
-              <Go busy={busy} label="Describe the job" act={makeMandate} />
+              {go('Describe the job', makeMandate)}
             </>
           )}
         </Step>
@@ -148,7 +148,7 @@ export default function FirstCampaign() {
                 And you. What may they call you?
                 <input type="text" value={reader} onInput={(event) => setReader(event.currentTarget.value)} />
               </label>
-              <Go busy={busy} label="Contact all eleven" act={makeCampaign} />
+              {go('Contact all eleven', makeCampaign)}
             </>
           )}
         </Step>
@@ -168,6 +168,34 @@ export default function FirstCampaign() {
       </ol>
     </>
   )
+
+  /** The button of the step whose turn it is, and right below it what came of pressing it. */
+  function go(label: string, act: () => Promise<void>) {
+    return (
+      <>
+        <p>
+          <button type="button" class="primary" disabled={busy || !place.may('recruiter')} onClick={() => void act()}>
+            {label}
+          </button>
+        </p>
+        {refusal ? (
+          <Refused refusal={refusal} onGrant={grant} />
+        ) : (
+          granted !== undefined && (
+            <Notice kind="good">
+              {GIFT} test credits were granted; {granted.toLocaleString()} are there now. Go on with “{label}”.
+            </Notice>
+          )
+        )}
+      </>
+    )
+  }
+
+  async function grant() {
+    const path = `/operator/orgs/${place.org.org_id}/credits`
+    const made = await during(() => api<{ balance: number }>(path, { body: { mode: 'test', amount: GIFT } }))
+    setGranted(made?.balance)
+  }
 
   /** One call at a time; what is refused is shown. */
   async function during<T>(call: () => Promise<Answer<T>>): Promise<T | undefined> {
@@ -249,39 +277,25 @@ function Tick() {
   )
 }
 
-function Go({ busy, label, act }: { busy: boolean; label: string; act: () => Promise<void> }) {
-  const place = usePlace()
-  return (
-    <p>
-      <button type="button" class="primary" disabled={busy || !place.may('recruiter')} onClick={() => void act()}>
-        {label}
-      </button>
-    </p>
-  )
-}
-
 const GIFT = 100
 
-/** Where credits are missing, an operator can grant some on the spot. */
-function Refused({ refusal, onGranted }: { refusal: Refusal; onGranted: () => void }) {
+/** Stands where it is looked for, and comes into view. Where credits are missing, an operator can grant some on the spot. */
+function Refused({ refusal, onGrant }: { refusal: Refusal; onGrant: () => Promise<void> }) {
   const place = usePlace()
-  if (refusal.code !== 'INSUFFICIENT_CREDITS') return <Notice kind="bad">{refusal.message}</Notice>
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [refusal])
+  const short = refusal.code === 'INSUFFICIENT_CREDITS'
   return (
-    <Notice kind="bad">
-      <p>{refusal.message}</p>
-      {place.session.kind === 'operator' ? (
-        <button type="button" onClick={() => void grant()}>
-          Grant {GIFT} test credits
-        </button>
-      ) : (
-        <p>Ask the operator for test credits.</p>
-      )}
-    </Notice>
+    <div class="refused" ref={box}>
+      <Notice kind="bad">
+        <p>{refusal.message}</p>
+        {short && place.session.kind !== 'operator' && <p>Ask the operator for test credits.</p>}
+        {short && place.session.kind === 'operator' && (
+          <button type="button" onClick={() => void onGrant()}>
+            Grant {GIFT} test credits
+          </button>
+        )}
+      </Notice>
+    </div>
   )
-
-  async function grant() {
-    const path = `/operator/orgs/${place.org.org_id}/credits`
-    const answer = await api(path, { body: { mode: 'test', amount: GIFT } })
-    if (answer.ok) onGranted()
-  }
 }

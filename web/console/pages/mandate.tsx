@@ -126,7 +126,11 @@ export default function MandatePage({ params }: { params: Params }) {
         </Fact>
       </Facts>
       {data.questions && (
-        <PreparedQuestions questions={data.questions} languages={workflow.data?.languages ?? ['en']} />
+        <PreparedQuestions
+          questions={data.questions}
+          languages={workflow.data?.languages ?? ['en']}
+          knockouts={new Map(data.enrichment_questions?.map(({ key, knockout }) => [key, knockout]))}
+        />
       )}
       {archiving && (
         <Confirm

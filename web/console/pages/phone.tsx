@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useData, useList } from '../loading.ts'
+import { useCampaignNames } from '../parts/campaign-names.ts'
 import { Handset, initials } from '../parts/handset.tsx'
 import { LiveResult } from '../parts/live-result.tsx'
 import type { Campaign, Candidate, Page, Handset as Phone } from '../parts/records.ts'
@@ -23,6 +24,7 @@ export default function PhonePage({ params }: { params: Params }) {
   const path = place.at(`/phone?${filter}`)
   const list = useList<Phone>(place.mode === 'test' ? path : undefined, { every: 3000 })
   const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=100'))
+  const nameOf = useCampaignNames(campaigns.data?.items)
   const items = list.items ?? (kept?.path === path ? kept.items : undefined)
   if (list.items) kept = { path, items: list.items }
   const search = filter.toString()
@@ -83,7 +85,7 @@ export default function PhonePage({ params }: { params: Params }) {
                   <option value="">Every campaign</option>
                   {(campaigns.data?.items ?? []).map((campaign) => (
                     <option key={campaign.campaign_id} value={campaign.campaign_id}>
-                      {campaign.name ?? campaign.campaign_id}
+                      {nameOf(campaign.campaign_id)}
                     </option>
                   ))}
                 </select>

@@ -2,9 +2,11 @@ import { useEffect, useState } from 'preact/hooks'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../loading.ts'
+import { useJob } from '../parts/asked-questions.ts'
 import { Call } from '../parts/call.tsx'
+import { campaignName } from '../parts/campaign-names.ts'
 import { Fact, Facts } from '../parts/facts.tsx'
-import type { Candidate, Result } from '../parts/records.ts'
+import type { Campaign, Candidate, Result } from '../parts/records.ts'
 import { Outcome, ResultOutput } from '../parts/result-output.tsx'
 import '../parts/results.css'
 import { channelName, languageName } from '../parts/words.ts'
@@ -19,6 +21,8 @@ export default function ResultPage({ params }: { params: Params }) {
   })
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
   const person = useData<Candidate>(data && place.at(`/candidates/${data.candidate.candidate_id}`))
+  const campaign = useData<Campaign>(data && place.at(`/campaigns/${data.campaign_id}`))
+  const { mandate, questions } = useJob(data)
   const up = <Link to={place.go('/results')}>Results</Link>
   if (refusal) {
     return (
@@ -43,7 +47,7 @@ export default function ResultPage({ params }: { params: Params }) {
       </div>
       <div class="two-columns">
         <section class="card" aria-label="Answers and verdicts">
-          <ResultOutput output={output} />
+          <ResultOutput result={data} questions={questions} />
         </section>
         <Facts>
           {person.data && (
@@ -55,13 +59,15 @@ export default function ResultPage({ params }: { params: Params }) {
           {data.job_id && <Fact name="Your job id">{data.job_id}</Fact>}
           <Fact name="Campaign">
             <Link to={place.go(`/campaigns/${data.campaign_id}`)}>
-              <code>{data.campaign_id}</code>
-            </Link>
+              {campaign.data ? campaignName(campaign.data, mandate) : 'Campaign'}
+            </Link>{' '}
+            <code class="soft small">{data.campaign_id}</code>
           </Fact>
           <Fact name="Mandate">
             <Link to={place.go(`/mandates/${data.mandate_id}`)}>
-              <code>{data.mandate_id}</code>
-            </Link>
+              {mandate ? `${mandate.title}, ${mandate.company_name}` : 'Mandate'}
+            </Link>{' '}
+            <code class="soft small">{data.mandate_id}</code>
           </Fact>
           <Fact name="Language">{languageName(output.language)}</Fact>
           <Fact name="Channel">{channelName(output.channel)}</Fact>

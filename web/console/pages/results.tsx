@@ -3,6 +3,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../loading.ts'
 import { Call } from '../parts/call.tsx'
+import { useCampaignNames } from '../parts/campaign-names.ts'
 import type { Campaign, Mandate, Page, Person, Result } from '../parts/records.ts'
 import { interestText, Outcome, Qualified } from '../parts/result-output.tsx'
 import '../parts/results.css'
@@ -17,7 +18,7 @@ const SINCE: Record<string, { name: string; hours: number }> = {
   week: { name: 'In the last week', hours: 168 },
 }
 const VERDICTS: [string, string][] = [
-  ['to_call', 'To call: qualified, job not turned down'],
+  ['to_call', 'To call'],
   ['qualified', 'Qualified'],
   ['not_qualified', 'Not qualified'],
 ]
@@ -37,6 +38,11 @@ export default function Results() {
   const list = useList<Person>(place.at(`/people?limit=50&${filter}`), { every: 4000 })
   const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=100'))
   const mandates = useData<Page<Mandate>>(place.at('/mandates?limit=25'))
+  const chosen = query.get('campaign_id')
+  const nameOf = useCampaignNames(campaigns.data?.items, chosen ? [chosen] : [])
+  const campaignIds = [
+    ...new Set([...(campaigns.data?.items.map(({ campaign_id }) => campaign_id) ?? []), ...(chosen ? [chosen] : [])]),
+  ]
   return (
     <>
       <div class="page-head">
@@ -46,15 +52,15 @@ export default function Results() {
         </a>
       </div>
       <p class="soft">
-        What each candidate answered, the verdicts, and the number to call; the newest first. The export holds all that
-        the filters show, whenever it changed.
+        What each candidate answered, the verdicts, and the number to call; the newest first. To call is who qualified
+        and did not turn the job down. The export holds all that the filters show, whenever it changed.
       </p>
       <div class="row filters">
         <Choice
           name="campaign_id"
           label="Campaign"
           every="Every campaign"
-          choices={campaigns.data?.items.map((each) => [each.campaign_id, each.name ?? each.campaign_id])}
+          choices={campaigns.data && campaignIds.map((id) => [id, nameOf(id)])}
         />
         <Choice
           name="mandate_id"

@@ -4,6 +4,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../loading.ts'
 import { Call } from '../parts/call.tsx'
+import { useCampaignNames } from '../parts/campaign-names.ts'
 import '../parts/campaigns.css'
 import { Progress } from '../parts/progress.tsx'
 import type { Campaign, Page, Person } from '../parts/records.ts'
@@ -79,12 +80,16 @@ function Work() {
   const place = usePlace()
   const people = useData<Page<Person>>(place.at('/people?verdict=to_call&limit=5'), { every: 30_000 })
   const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=5'), { every: 15_000 })
+  const nameOf = useCampaignNames(
+    campaigns.data?.items,
+    people.data?.items.map(({ campaign_id }) => campaign_id),
+  )
   return (
     <>
       <section class="stack-tight" aria-label="To call">
         <div class="row between">
           <h2>To call</h2>
-          <Link to={place.go('/results?verdict=to_call')}>All who qualified</Link>
+          <Link to={place.go('/results?verdict=to_call')}>All to call</Link>
         </div>
         <Table
           caption="The latest who qualified and did not turn the job down"
@@ -101,7 +106,7 @@ function Work() {
             { name: 'Call', cell: ({ candidate: { phone, email } }) => <Call phone={phone} email={email} /> },
             {
               name: 'Campaign',
-              cell: ({ campaign_id }) => <CampaignLink id={campaign_id} of={campaigns.data?.items} />,
+              cell: ({ campaign_id }) => <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
             },
             { name: 'Since', cell: ({ completed_at }) => <Time at={completed_at} /> },
           ]}
@@ -118,7 +123,10 @@ function Work() {
           keyOf={({ campaign_id }) => campaign_id}
           empty={<p class="soft">No campaign yet.</p>}
           columns={[
-            { name: 'Campaign', cell: (each) => <CampaignLink id={each.campaign_id} of={[each]} /> },
+            {
+              name: 'Campaign',
+              cell: ({ campaign_id }) => <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
+            },
             { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
             {
               name: 'Progress',
@@ -137,12 +145,6 @@ function Work() {
       </section>
     </>
   )
-}
-
-function CampaignLink({ id, of }: { id: string; of: Campaign[] | undefined }) {
-  const place = usePlace()
-  const name = of?.find(({ campaign_id }) => campaign_id === id)?.name
-  return <Link to={place.go(`/campaigns/${id}`)}>{name ?? <code>{id}</code>}</Link>
 }
 
 function FirstSteps() {

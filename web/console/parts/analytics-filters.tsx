@@ -3,6 +3,7 @@ import type { Refusal } from '../api.ts'
 import { useData } from '../loading.ts'
 import { setQuery, useAddress } from '../router.tsx'
 import { usePlace } from '../session.ts'
+import { useCampaignNames } from './campaign-names.ts'
 import type { Campaign, Mandate, Page, Workflow } from './records.ts'
 
 export const FILTERS = ['from', 'to', 'workflow_id', 'mandate_id', 'campaign_id'] as const
@@ -53,6 +54,7 @@ export function AnalyticsFilters({ filters, shown, refusal }: Props) {
     workflow_id ? place.at(`/mandates?limit=100&workflow_id=${workflow_id}`) : undefined,
   )
   const campaigns = useData<Page<Campaign>>(workflow_id ? place.at('/campaigns?limit=100') : undefined)
+  const nameOf = useCampaignNames(campaigns.data?.items)
   useWorkflowOf(filters)
   const ofWorkflow = new Set(mandates.data?.items.map((mandate) => mandate.mandate_id))
   const shownCampaigns = (campaigns.data?.items ?? []).filter((campaign) =>
@@ -82,7 +84,7 @@ export function AnalyticsFilters({ filters, shown, refusal }: Props) {
               name="Campaign"
               every="Every campaign"
               value={campaign_id}
-              options={shownCampaigns.map((each) => [each.campaign_id, each.name ?? each.campaign_id])}
+              options={shownCampaigns.map((each) => [each.campaign_id, nameOf(each.campaign_id)])}
               onChoose={(value) => setQuery({ campaign_id: value })}
             />
           </>

@@ -62,11 +62,10 @@ export function testNumber(index: number): string {
 export function candidatesWith(reader: string): CandidateInput[] {
   const digits = Array.from(crypto.getRandomValues(new Uint8Array(7)), (byte) => byte % 10).join('')
   return [
-    ...PEOPLE.map(({ name, part }, index) => ({
+    ...PEOPLE.map(({ name }, index) => ({
       external_candidate_id: externalId(index),
       name,
       phone: testNumber(index),
-      metadata: { plays: part },
     })),
     { external_candidate_id: YOU, name: reader.trim() || 'You', phone: `+91987${digits}` }, // the newest is listed first
   ]

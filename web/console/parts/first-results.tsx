@@ -7,7 +7,7 @@ import { externalId, PEOPLE, YOU } from './first-campaign.ts'
 import { Handset } from './handset.tsx'
 import { LiveResult } from './live-result.tsx'
 import type { Candidate, Page, Result } from './records.ts'
-import { interestText, Outcome } from './result-output.tsx'
+import { interestText, Outcome, verdictOn } from './result-output.tsx'
 import { PARTS } from './words.ts'
 
 /** The ten results as they appear, and the reader's own phone. */
@@ -56,8 +56,8 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
                   </td>
                   <td data-name="Part">{PARTS[part]!.name}</td>
                   <td data-name="What came of it">{result ? <Outcome result={result} /> : '…'}</td>
-                  <td data-name="Qualified">{yesNo(result?.output.qualified)}</td>
-                  <td data-name="This job">{interestText(result?.output.interest)}</td>
+                  <Told name="Qualified" text={yesNo(result && verdictOn(result))} />
+                  <Told name="This job" text={interestText(result?.output.interest)} />
                 </tr>
               )
             })}
@@ -88,6 +88,15 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
         </Link>
       </div>
     </div>
+  )
+}
+
+/** Where there is little room, a cell that says nothing is left out. */
+function Told({ name, text }: { name: string; text: string }) {
+  return (
+    <td data-name={name} class={text === '–' ? 'nothing' : ''}>
+      {text}
+    </td>
   )
 }
 

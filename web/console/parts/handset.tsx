@@ -7,7 +7,7 @@ import { usePlace } from '../session.ts'
 import { Conversation } from './conversation.tsx'
 import './handset.css'
 import type { Candidate, Part } from './records.ts'
-import { channelName, PARTS, reasonText } from './words.ts'
+import { channelName, PARTS, reasonText, whyNothingSent } from './words.ts'
 
 const SOON = 1200
 
@@ -138,7 +138,7 @@ export function Handset({ candidateId, onCandidate }: Props) {
 
 function Waiting({ candidate }: { candidate: Candidate }) {
   const { next_contact_at: next, link, status } = candidate
-  if (status !== 'pending') return <p class="soft">Nothing arrived on this phone.</p>
+  if (status !== 'pending') return <p class="soft">{whyNothingSent(candidate)}</p>
   const soon = !next || Date.parse(next) - Date.now() < 60_000
   return (
     <div class="stack-tight">

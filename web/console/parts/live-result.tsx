@@ -3,6 +3,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { useData } from '../loading.ts'
 import { Link } from '../router.tsx'
 import { usePlace } from '../session.ts'
+import { useJob } from './asked-questions.ts'
 import type { Result } from './records.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
 import './results.css'
@@ -17,6 +18,7 @@ export function LiveResult({ resultId, turn }: { resultId: string; turn: number 
   const { data, refusal, reload } = useData<Result>(place.at(`/results/${resultId}`), {
     every: open ? SOON : undefined,
   })
+  const { questions } = useJob(data)
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
   useEffect(() => void reload(), [turn])
   const text = data && JSON.stringify([data.status, data.output])
@@ -31,7 +33,7 @@ export function LiveResult({ resultId, turn }: { resultId: string; turn: number 
       </div>
       {data ? (
         <div key={text} class={text === first.current ? '' : 'lit'}>
-          <ResultOutput output={data.output} />
+          <ResultOutput result={data} questions={questions} />
         </div>
       ) : (
         <p class="waiting">Answers and verdicts</p>

@@ -7,10 +7,12 @@ interface Props {
   questions: Questions
   /** The workflow's, in its order. */
   languages: string[]
+  /** By the key of a question, the answer that ends the conversation. */
+  knockouts: Map<string, 'yes' | 'no' | undefined>
 }
 
 /** Everything that candidates will be asked, as they will read it, in one language at a time. */
-export function PreparedQuestions({ questions, languages }: Props) {
+export function PreparedQuestions({ questions, languages, knockouts }: Props) {
   const all = languages.length > 0 ? languages : ['en']
   const [chosen, setChosen] = useState<string>()
   const language = chosen ?? all[0]!
@@ -45,6 +47,7 @@ export function PreparedQuestions({ questions, languages }: Props) {
                 <Wording texts={text} language={language} />{' '}
                 <span class="soft small">
                   {type === 'yes_no' ? 'yes or no' : 'in their own words'}
+                  {knockouts.get(key) && `, “${knockouts.get(key)}” ends it`}
                   {required ? '' : ', may be skipped'} · <code>{key}</code>
                 </span>
               </li>

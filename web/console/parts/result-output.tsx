@@ -1,5 +1,6 @@
 import { Badge } from '../../ui/badge.tsx'
-import type { Result } from './records.ts'
+import { Answers } from './answers.tsx'
+import type { PreparedQuestions, Result } from './records.ts'
 import { reasonText } from './words.ts'
 
 /** What came of a candidate in a word: the status, and why. */
@@ -9,6 +10,11 @@ export function Outcome({ result }: { result: Pick<Result, 'status' | 'reason'> 
       <Badge state={result.status} /> {result.reason && <span class="soft small">{reasonText(result.reason)}</span>}
     </span>
   )
+}
+
+/** There is a verdict on those who completed, and on nobody else: who was never asked has not failed. */
+export function verdictOn({ status, output }: Pick<Result, 'status' | 'output'>): boolean | null {
+  return status === 'completed' ? output.qualified : null
 }
 
 export function Qualified({ qualified }: { qualified: boolean | null }) {
@@ -22,17 +28,21 @@ export function interestText(interest: Result['output']['interest']): string {
 
 const VERDICTS = { verified: 'verified', not_verified: 'not verified', not_asked: 'not asked' } as const
 
+interface OutputProps {
+  result: Pick<Result, 'status' | 'reason' | 'output'>
+  /** What the mandate asks, where it is at hand. */
+  questions?: PreparedQuestions['enrichment'] | undefined
+}
+
 /** Answers and verdicts, as far as there are any. */
-export function ResultOutput({ output }: { output: Result['output'] }) {
-  const answers = Object.entries(output.enrichment ?? {})
+export function ResultOutput({ result, questions }: OutputProps) {
+  const { status, reason, output } = result
   return (
     <div class="result-output stack">
       <dl class="facts">
         <div>
           <dt>Verdict</dt>
-          <dd>
-            <Qualified qualified={output.qualified} />
-          </dd>
+          <dd>{reason ? `None: ${reasonText(reason)}` : <Qualified qualified={verdictOn(result)} />}</dd>
         </div>
         {output.interest !== undefined && (
           <div>
@@ -68,20 +78,7 @@ export function ResultOutput({ output }: { output: Result['output'] }) {
       {output.enrichment && (
         <div class="stack-tight">
           <h3>Answers</h3>
-          {answers.length === 0 ? (
-            <p class="soft small">None yet.</p>
-          ) : (
-            <ul class="verdicts">
-              {answers.map(([key, { answer, knocked_out }]) => (
-                <li key={key} class="row between">
-                  <code>{key}</code>
-                  <span>
-                    {answer} {knocked_out && <span class="badge bad">knockout</span>}
-                  </span>
-                </li>
-              ))}
-            </ul>
-          )}
+          <Answers answers={output.enrichment} status={status} questions={questions} />
         </div>
       )}
     </div>

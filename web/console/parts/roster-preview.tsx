@@ -7,13 +7,15 @@ interface Props {
   roster: Roster
   candidates: CandidateInput[]
   check: RosterCheck
+  /** What rows say that are left out, for another row is the same person. */
+  repeats: Map<number, string>
   onChange: (roster: Roster) => void
 }
 
 const PAGE = 50
 
 /** Every row as it will be sent. What the API refuses stands in the row itself, open to be put right. */
-export function RosterPreview({ roster, candidates, check, onChange }: Props) {
+export function RosterPreview({ roster, candidates, check, repeats, onChange }: Props) {
   const { names, meanings, rows } = roster
   const [onlyBad, setOnlyBad] = useState(false)
   const [shown, setShown] = useState(PAGE)
@@ -31,7 +33,7 @@ export function RosterPreview({ roster, candidates, check, onChange }: Props) {
             : check.checking
               ? `Checking… ${check.checked.toLocaleString()} of ${rows.length.toLocaleString()}`
               : check.checked > 0 && !check.refusal
-                ? 'Every row is right'
+                ? `Every row is right${repeats.size > 0 ? `; ${repeatedRows(repeats.size)}` : ''}`
                 : ''}
         </span>
       </div>
@@ -79,11 +81,11 @@ export function RosterPreview({ roster, candidates, check, onChange }: Props) {
               <PreviewRow
                 key={row.number}
                 row={row}
-                index={index}
                 names={names}
                 meanings={meanings}
                 sent={candidates[index]}
                 faults={check.faults.get(index)}
+                repeat={repeats.get(index)}
                 onCell={(column, value) => setCell(index, column, value)}
                 onRemove={() => onChange({ ...roster, rows: rows.filter((_, at) => at !== index) })}
               />
@@ -141,60 +143,72 @@ export function RosterPreview({ roster, candidates, check, onChange }: Props) {
   }
 }
 
+export function repeatedRows(count: number): string {
+  return `${count.toLocaleString()} ${count === 1 ? 'row repeats' : 'rows repeat'} another`
+}
+
 interface RowProps {
   row: Row
-  index: number
   names: string[]
   meanings: Meaning[]
   sent: CandidateInput | undefined
   faults: { field: string; message: string }[] | undefined
+  repeat: string | undefined
   onCell: (column: number, value: string) => void
   onRemove: () => void
 }
 
-function PreviewRow({ row, names, meanings, sent, faults, onCell, onRemove }: RowProps) {
-  const open = row.typed === true || faults !== undefined
-  const faultOf = (meaning: Meaning) =>
-    faults?.filter(({ field }) => field === meaning || field.startsWith(`${meaning}.`))
-  const elsewhere = faults?.filter(({ field }) => !meanings.some((meaning) => field.split('.')[0] === meaning))
+/** What is to be said about a row stands below it in its whole width, in view wherever the table is moved to. */
+function PreviewRow({ row, names, meanings, sent, faults = [], repeat, onCell, onRemove }: RowProps) {
+  const bad = faults.length > 0
+  const open = row.typed === true || bad
+  const columnOf = (field: string) => meanings.indexOf(field.split('.')[0] as Meaning)
+  const said = `row-${row.number}-said`
   return (
-    <tr class={faults ? 'bad-row' : ''}>
-      <td class="soft">{row.number}</td>
-      {row.cells.map((cell, column) => {
-        const meaning = meanings[column]!
-        const wrong = faultOf(meaning) ?? []
-        return (
-          <td key={column} class={meaning === 'nothing' ? 'left-out' : ''}>
-            {open ? (
-              <input
-                type="text"
-                aria-label={`${names[column]}, row ${row.number}`}
-                aria-invalid={wrong.length > 0}
-                value={cell}
-                onInput={(event) => onCell(column, event.currentTarget.value)}
-              />
-            ) : (
-              shownCell(meaning, cell, sent)
-            )}
-            {wrong.map(({ message }) => (
-              <p class="fault small" key={message}>
-                {message}
-              </p>
-            ))}
+    <>
+      <tr class={bad ? 'bad-row said-below' : repeat ? 'repeat-row said-below' : ''}>
+        <td class="soft">{row.number}</td>
+        {row.cells.map((cell, column) => {
+          const meaning = meanings[column]!
+          const wrong = faults.some(({ field }) => columnOf(field) === column)
+          return (
+            <td key={column} class={meaning === 'nothing' ? 'left-out' : ''}>
+              {open ? (
+                <input
+                  type="text"
+                  aria-label={`${names[column]}, row ${row.number}`}
+                  aria-invalid={wrong}
+                  aria-describedby={wrong ? said : undefined}
+                  value={cell}
+                  onInput={(event) => onCell(column, event.currentTarget.value)}
+                />
+              ) : (
+                shownCell(meaning, cell, sent)
+              )}
+            </td>
+          )
+        })}
+        <td>
+          <button type="button" class="plain flush" aria-label={`Remove row ${row.number}`} onClick={onRemove}>
+            ×
+          </button>
+        </td>
+      </tr>
+      {(bad || repeat) && (
+        <tr class={`row-said ${bad ? 'bad-row' : 'repeat-row'}`}>
+          <td colSpan={names.length + 2}>
+            <div id={said} class="small">
+              {faults.map(({ field, message }) => (
+                <p class="fault" key={field + message}>
+                  {names[columnOf(field)] ?? field}: {message}
+                </p>
+              ))}
+              {repeat && <p>{repeat}</p>}
+            </div>
           </td>
-        )
-      })}
-      <td>
-        {elsewhere?.map(({ field, message }) => (
-          <p class="fault small" key={field + message}>
-            {field} {message}
-          </p>
-        ))}
-        <button type="button" class="plain flush" aria-label={`Remove row ${row.number}`} onClick={onRemove}>
-          ×
-        </button>
-      </td>
-    </tr>
+        </tr>
+      )}
+    </>
   )
 }
 

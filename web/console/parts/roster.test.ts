@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseCsv } from './csv.ts'
-import { candidateOf, readPhone, readRoster } from './roster.ts'
+import { candidateOf, readPhone, readRoster, repeatsIn } from './roster.ts'
 
 test('cells in quotes, with any of the usual marks between them', () => {
   assert.deepEqual(parseCsv('\ufeffa,b\r\n"x, ""y""\nz", 2 \r\n\r\n,\n3,4'), [
@@ -58,4 +58,21 @@ test('a number keeps what is wrong with it, for the API to say', () => {
   assert.equal(readPhone('0044 20 7946 0000'), '+442079460000')
   assert.equal(readPhone('12345'), '12345')
   assert.equal(readPhone('9.19812E+11'), '919812E+11')
+})
+
+test('a row with the number or the id of one before it is told from it, unless that one is wrong', () => {
+  const roster = readRoster(
+    'name,phone,ref\nAsha,98123 45678,1\nRavi,98123 45679,2\nAsha R,+919812345678,3\nMeera,98123 45670,2\n,98123 45671,4\nDev,98123 45671,5',
+  )
+  const people = roster.rows.map((row) => candidateOf(roster, row))
+  assert.deepEqual(
+    [...repeatsIn(roster, people, new Set([4]))],
+    [
+      [2, 'Same number as row 2: sent once'],
+      [3, 'Same id as row 3: sent once'],
+    ],
+  )
+  const plain = readRoster('Asha,a@example.in\nAsha,a@example.in')
+  const both = plain.rows.map((row) => candidateOf(plain, row))
+  assert.deepEqual([...repeatsIn(plain, both, new Set())], [[1, 'Same address as row 1: sent once']])
 })

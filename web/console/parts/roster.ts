@@ -110,6 +110,30 @@ export function candidateOf({ names, meanings }: Roster, { cells }: Row): Candid
   }
 }
 
+/** Row by row which of the rows before it is the same person: by number or id, as the API knows people. Such a row is not sent. */
+export function repeatsIn(
+  { meanings, rows }: Roster,
+  candidates: CandidateInput[],
+  faulty: { has(row: number): boolean },
+): Map<number, string> {
+  const repeats = new Map<number, string>()
+  const byPhone = new Map<string, number>()
+  const byId = new Map<string, number>()
+  const idName = meanings.includes('external_candidate_id') ? 'id' : 'address'
+  for (const [index, { phone, external_candidate_id: id }] of candidates.entries()) {
+    if (faulty.has(index) || !id) continue
+    const samePhone = phone ? byPhone.get(phone) : undefined
+    const same = samePhone ?? byId.get(id)
+    if (same !== undefined) {
+      const what = samePhone === undefined ? idName : 'number'
+      repeats.set(index, `Same ${what} as row ${rows[same]!.number}: sent once`)
+    }
+    if (phone && !byPhone.has(phone)) byPhone.set(phone, index)
+    if (!byId.has(id)) byId.set(id, index)
+  }
+  return repeats
+}
+
 /** Spaces, dashes and the zero of dialling go; a bare Indian mobile number gets its country. Whatever else is wrong is for the API to say. */
 export function readPhone(text: string): string {
   const bare = text.replace(/[\s().'-]/g, '').replace(/^00/, '+')

@@ -1,4 +1,4 @@
-import type { Channel, Method, Place } from './records.ts'
+import type { Candidate, Channel, Method, Place } from './records.ts'
 
 /** The languages that a workflow may speak, each in its own name. */
 export const LANGUAGES: Record<string, string> = {
@@ -73,6 +73,13 @@ export const REASONS: Record<string, string> = {
 
 export function reasonText(reason: string | null): string {
   return reason === null ? '' : (REASONS[reason] ?? reason.replaceAll('_', ' '))
+}
+
+/** Why a phone stayed silent, once it is over. */
+export function whyNothingSent({ status, reason, phone }: Pick<Candidate, 'status' | 'reason' | 'phone'>): string {
+  if (reason !== 'stopped') return 'Nothing was sent.'
+  if (status === 'failed') return 'Nothing was sent: the campaign was archived before.'
+  return `Nothing was sent: this ${phone ? 'number' : 'mail address'} said STOP earlier. The credit came back.`
 }
 
 export const PLACES: Record<Place, string> = { ...CHANNELS, page: 'Personal page' }
