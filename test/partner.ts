@@ -8,7 +8,17 @@ export async function partner({ given, context, as }: TestApp, mode: Mode = 'liv
   const key = await given.key(orgId, { mode })
   const rates = { rate: 10_000, burst: 10_000, minute: 100_000, day: 1_000_000 }
   await context.db.transaction(async (tx) => {
-    for (const bucket of ['key', 'reads', 'skillRequests', 'workflowWrites', 'mandateWrites'] as const)
+    for (const bucket of [
+      'key',
+      'reads',
+      'skillRequests',
+      'workflowWrites',
+      'mandateWrites',
+      'campaignWrites',
+      'skillsLookup',
+      'skillsMatch',
+      'skillsSearch',
+    ] as const)
       await setLimits(tx, key.keyId, { bucket, rates })
   })
   await context.keyring.refresh()
