@@ -24,8 +24,11 @@ export default function Analytics() {
       </p>
       <AnalyticsFilters filters={filters} shown={shown} refusal={refusal} />
       {refusal && <Notice kind="bad">{[refusal.message, ...refusal.details.map(told)].join(' ')}</Notice>}
-      {data && data.funnel.enrolled === 0 && endsIn(data) === 0 && <Empty />}
-      <Pictures data={data} filters={filters} />
+      {data && data.funnel.enrolled === 0 && endsIn(data) === 0 ? (
+        <Empty />
+      ) : (
+        <Pictures data={data} filters={filters} />
+      )}
     </>
   )
 }
@@ -35,7 +38,7 @@ function Empty() {
   return (
     <div class="empty card">
       <h2>Nobody was enrolled in this period</h2>
-      <p class="soft">The pictures fill as soon as a campaign contacts its first candidate.</p>
+      <p class="soft">The pictures appear as soon as a campaign contacts its first candidate.</p>
       {place.may('recruiter') && (
         <Link to={place.go(place.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
           {place.mode === 'test' ? 'Run a first campaign with ten test candidates' : 'Make a campaign'}
