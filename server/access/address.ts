@@ -1,10 +1,11 @@
-import { isIP, isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** What callers are limited by: the address, or the /64 of an IPv6 address, since a household has all of that. */
 export function callerAddress(ip: string): string {
+  if (isIPv4(ip)) return ip
   const address = bareAddress(ip)
-  if (!isIPv6(address)) return isIP(address) ? address : NOBODY
+  if (!isIPv6(address)) return isIPv4(address) ? address : NOBODY
   const parsed = ipaddr.IPv6.parse(address)
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString()
   const network = parsed.parts.slice(0, 4).map((part) => part.toString(16))

@@ -274,6 +274,6 @@ function pageFrom<Entry, Item>(all: Entry[], paging: Paging, write: (entry: Entr
 }
 
 /** A page made of JSON that is there already. */
-function pageJson(items: JsonBytes[], { page, limit }: Paging, count: number): Buffer {
+function pageJson(items: JsonBytes[], { page, limit }: Paging, count: number): string | Buffer {
   return joinJson('{"data":', items, `,"page":${page},"limit":${limit},"count":${count}}`)
 }

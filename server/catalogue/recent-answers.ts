@@ -4,7 +4,7 @@ import type { Snapshot } from './snapshot.ts'
 const MOST_BYTES = 2 * 1024 * 1024
 
 interface Answer {
-  body: Buffer
+  body: string | Buffer
 }
 
 /**

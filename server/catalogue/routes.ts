@@ -40,7 +40,7 @@ const LONGEST_TURN = 10
 export function skillRoutes(app: App, context: Context): void {
   const { vault } = context
   const reading = { scope: 'skills:read' } as const
-  const searches = new RecentAnswers<{ body: Buffer; numbers: number[] }>()
+  const searches = new RecentAnswers<{ body: string | Buffer; numbers: number[] }>()
 
   app.get(
     '/skills',
@@ -306,7 +306,7 @@ function lookUp(asked: string[], find: (text: string) => Skill | undefined) {
 }
 
 /** A list made of JSON that is there already. */
-function listJson(message: string, items: JsonBytes[], next: string | null): Buffer {
+function listJson(message: string, items: JsonBytes[], next: string | null): string | Buffer {
   const after = `,"next_cursor":${next === null ? 'null' : `"${next}"`}}}`
   return joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, after)
 }

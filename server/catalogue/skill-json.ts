@@ -59,12 +59,16 @@ function remembered(known: WeakMap<Skill, JsonBytes>, skill: Skill, write: (skil
   return json
 }
 
-/** A list of such JSON between two pieces of plain ASCII. */
-export function joinJson(before: string, items: JsonBytes[], after: string): Buffer {
-  return Buffer.from(`${before}[${items.join(',')}]${after}`, 'latin1')
+/**
+ * A list of such JSON between two pieces of plain ASCII. Where all of it is ASCII it stays a string, which Node sends together with the
+ * head in one write; bytes would take another.
+ */
+export function joinJson(before: string, items: JsonBytes[], after: string): string | Buffer {
+  const bytes = `${before}[${items.join(',')}]${after}`
+  return Buffer.byteLength(bytes) === bytes.length ? bytes : Buffer.from(bytes, 'latin1')
 }
 
 /** Sends JSON that is written already. */
-export function sendJson(reply: FastifyReply, json: Buffer): FastifyReply {
+export function sendJson(reply: FastifyReply, json: string | Buffer): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(json)
 }

@@ -17,6 +17,7 @@ import type { Log } from './log.ts'
 import { nothingHere } from './lost-paths.ts'
 import type { Metrics } from './metrics.ts'
 import { type Detail, Problem, problem } from './problem.ts'
+import { trustedProxies } from './proxies.ts'
 import { lazySerializers } from './serializers.ts'
 import { compileRequestValidator, invalid, type RequestSchema, type RequestValidator } from './validation.ts'
 
@@ -55,11 +56,9 @@ const LINGER = 10_000
 
 export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   const app: App = fastify({
-    loggerInstance: log,
+    loggerInstance: sharedLog(log),
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: trustProxy.length > 0 ? trustProxy : false,
-    // A logger a request would be made for every request; the few lines that are logged name the request themselves.
-    childLoggerFactory: (logger) => logger,
+    trustProxy: trustProxy.length > 0 ? trustedProxies(trustProxy) : false,
     requestIdHeader: false,
     genReqId: requestId,
     // Only for who never ends: the time for a body is watched by those who read it, who can also say so in their own way.
@@ -132,6 +131,12 @@ export function validateRequest(request: FastifyRequest, route: FastifyContextCo
     throw problem('NOT_FOUND', 'There is nothing with this id.')
   }
   throw invalid([...found.map(({ detail }) => detail), ...more])
+}
+
+/** A logger a request would be made for every request; the few lines that are logged name the request themselves. */
+function sharedLog(log: Log): Log {
+  const shared: Log = Object.create(log, { child: { value: () => shared } })
+  return shared
 }
 
 const SANE_ID = /^[A-Za-z0-9._:-]{1,128}$/

@@ -30,11 +30,20 @@ export type RequestSchema = Partial<Record<Part, unknown>>
  */
 export type RequestValidator = (request: RequestParts) => { part: Part; detail: Detail }[]
 
+const NOTHING: ReturnType<RequestValidator> = []
+
 export function compileRequestValidator(schema: RequestSchema): RequestValidator {
   const checks = parts
     .filter((part) => schema[part] !== undefined)
     .map((part) => compilePart(part, schema[part] as TSchema))
-  return (request) => checks.flatMap((check) => check(request))
+  return (request) => {
+    let found = NOTHING
+    for (const check of checks) {
+      const more = check(request)
+      if (more.length > 0) found = [...found, ...more]
+    }
+    return found
+  }
 }
 
 function compilePart(part: Part, schema: TSchema) {
@@ -55,7 +64,7 @@ function compilePart(part: Part, schema: TSchema) {
       collectUnstorable(knownParts(schema as ObjectSchema, value), prefixes[part], details)
     }
     if (valid && details.length === 0) request[field] = value
-    return details.map((detail) => ({ part, detail }))
+    return details.length === 0 ? NOTHING : details.map((detail) => ({ part, detail }))
   }
 }
 
