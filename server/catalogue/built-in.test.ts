@@ -24,6 +24,23 @@ test('every built-in skill has a name, a sentence and 2 to 8 other names of its 
   }
 })
 
+test('no other name of a skill is the name of another skill', () => {
+  const named = new Map(taxonomy.skills.map(({ name, id }) => [nameKey(name), id]))
+  for (const { id, at, aliases } of taxonomy.skills) {
+    for (const alias of aliases) assert.equal(named.get(nameKey(alias)) ?? id, id, `${at}: ${alias}`)
+  }
+})
+
+test('Hindi is written in whole letters and apart from Latin ones', () => {
+  for (const { at, aliases } of taxonomy.skills) {
+    for (const word of aliases.flatMap((alias) => alias.split(/[\s/-]/))) {
+      assert.doesNotMatch(word, /^[\u0900-\u0903\u093a-\u094f]/, `${at}: ${word} begins with a sign`)
+      assert.doesNotMatch(word, /[\u093e-\u094c]{2}|\u094d[\u093e-\u094d]/, `${at}: ${word} has two signs on a letter`)
+      assert.doesNotMatch(word, /\p{Script=Devanagari}.*[a-z]|[a-z].*\p{Script=Devanagari}/iu, `${at}: ${word}`)
+    }
+  }
+})
+
 test('built-in numbers tell where a skill stands and stay below those of imports', () => {
   const numberOf = (id: string) => Number(id.slice(3))
   for (const { number, subSkill, at } of taxonomy.skills) {

@@ -65,9 +65,9 @@ export function renderFollowUp(
   return { step, kind: 'notice', text, choices: [] } satisfies Rendered
 }
 
-/** A question takes about twenty seconds. */
+/** A question takes about twenty seconds. Two at least, with consent and language; the texts speak of minutes, not of one. */
 function minutesFor(flow: ConversationFlow) {
-  return Math.max(1, Math.ceil(questionsOf(flow).length / 3))
+  return Math.max(2, Math.ceil(questionsOf(flow).length / 3))
 }
 
 function yesOrNo(language: Language) {

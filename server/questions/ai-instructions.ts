@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { KINDS } from './bank-format.ts'
 import { LIMITS } from './checks.ts'
-import { tidySource } from './lead-ins.ts'
 import type { Language, SkillToAsk, SourceContext } from './questions.ts'
+import { tidySource } from './source-names.ts'
 
 /** What the model is told, what it is given, and what it must answer. */
 
@@ -66,7 +66,7 @@ export function itemsInstructions(language: Language): string {
     'Rules for every item:',
     '- The stem names the skill and leans on the person’s own source (role, company, project, certificate) where the data has one.',
     `- The stem has ${LIMITS.stem.least} to ${LIMITS.stem.most} characters, short words, sentences of at most 20 words, and ends with a question mark.`,
-    '- No negative stem ("which is not").',
+    '- No negative stem ("which is not"). Each stem stands alone: it names who does what and does not begin with "he" or "she".',
     '- One right answer beyond argument, three wrong ones that an unpractised person finds plausible. All four different.',
     `- Options of 2 to ${LIMITS.option.most} characters, of one grammatical kind and nearly one length. The right one is not the longest.`,
     '- The right option repeats no telling word of the stem or of the skill’s name that the wrong ones lack.',

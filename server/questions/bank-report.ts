@@ -32,6 +32,8 @@ const LANGUAGES = ['en', 'hi']
 /** A guesser who always takes the longest option should be right one time in four. */
 const TOLERATED_GUESS = 0.4
 const ENOUGH_TO_TELL = 200
+/** Of one skill's few items, which somebody may answer in one sitting. */
+const TOLERATED_GUESS_IN_A_SKILL = 0.61
 
 /** The checks of a single item, and those that need the whole bank or the catalogue. */
 const BANK_CHECKS = [...CHECKS, 'duplicate', 'form of the file', 'skill', 'mix of items', 'guessable'] as const
@@ -110,8 +112,17 @@ export async function inspectBank(select: (name: string) => boolean = () => true
         findings.push({
           check: 'guessable',
           at: 'data/questions',
-          message: `${language}: who ${strategy} is right ${(hit * 100).toFixed(0)} % of the time`,
+          message: `${language}: ${told(strategy, hit)}`,
         })
+    }
+  }
+
+  for (const own of Map.groupBy(rows, ({ about, language }) => `${language}: ${about}`).values()) {
+    const { about, language, at } = own[0]!
+    for (const [strategy, choose] of BY_LENGTH) {
+      const hit = hitRate(own, language, choose)
+      if (hit > TOLERATED_GUESS_IN_A_SKILL)
+        findings.push({ check: 'guessable', at, message: `${language}: ${about}: ${told(strategy, hit)}` })
     }
   }
 
@@ -183,6 +194,11 @@ const STRATEGIES: Record<string, (option: string, row: Row) => number> = {
       options.filter((other) => other !== option),
     ),
 }
+
+/** What the eye can do without reading. */
+const BY_LENGTH = Object.entries(STRATEGIES).slice(0, 2)
+
+const told = (strategy: string, hit: number) => `who ${strategy} is right ${(hit * 100).toFixed(0)} % of the time`
 
 function sharedWords(option: string, texts: string[]): number {
   const own = new Set(wordsOf(fold(option)))

@@ -84,11 +84,12 @@ test('with a source every stem carries the skill and the source; without one it 
   for (const number of [ARC_WELDING, SUBMERGED_ARC]) {
     const leaned = await write(number, 9, { context: work })
     for (const { stem } of leaned.items) {
-      assert.ok(stem.startsWith(`${known(number).name}, `), stem)
+      assert.ok(stem.includes(known(number).name), stem)
       assert.match(stem, /Metro Ltd/)
     }
+    assert.ok(leaned.items.some(({ stem }) => stem.includes('your role as Fabricator at Metro Ltd.')))
     const plain = await write(number, 8)
-    for (const { stem } of plain.items) assert.doesNotMatch(stem, /Metro|, in your|undefined|\{/)
+    for (const { stem } of plain.items) assert.doesNotMatch(stem, /Metro|your role|You named|undefined|\{/)
   }
   for (const context of [
     { project: 'Flyover' },
@@ -98,7 +99,7 @@ test('with a source every stem carries the skill and the source; without one it 
   ]) {
     const { items } = await write(ARC_WELDING, 5, { context, language: 'hi' })
     assert.equal(items.length, 5)
-    for (const { stem } of items) assert.ok(stem.startsWith('Arc welding, '), stem)
+    for (const { stem } of items) assert.match(stem, /^[^?]*Arc welding[^?]*। /, stem)
   }
 })
 
@@ -109,7 +110,7 @@ test('an answer that the source would betray is not asked for beside it while th
   )
   for (const { number } of skills) {
     const { items } = await write(number, 5, { context })
-    for (const { stem } of items) assert.ok(stem.includes(context.project) && stem.includes(context.role), stem)
+    for (const { stem } of items) assert.ok(stem.includes(`“${context.project}”`), stem)
   }
 })
 
@@ -120,13 +121,13 @@ test('a hostile source stays one short line of text', async () => {
   for (const { stem } of items) {
     assert.doesNotMatch(stem, /[\p{Cc}\p{Cf}\u2028]/u)
     assert.ok(stem.length < 400, stem)
-    assert.ok(stem.startsWith('Arc welding, '))
+    assert.match(stem, /^(?:Think of|You named|This question is about) Arc welding /)
   }
   // A source of nothing but signs still is one: the skill is named.
   const signs = await write(ARC_WELDING, 5, { context: { role: '\n\t', project: '🚀…' } })
-  for (const { stem } of signs.items) assert.match(stem, /^Arc welding, [\w ]+: /)
+  for (const { stem } of signs.items) assert.match(stem, /^(?:Think of|This question is about) Arc welding[\w ]*\. /)
   const empty = await write(ARC_WELDING, 5, { context: { role: '', company: undefined } })
-  for (const { stem } of empty.items) assert.doesNotMatch(stem, /^Arc welding,/)
+  for (const { stem } of empty.items) assert.doesNotMatch(stem, /Arc welding/)
 })
 
 test('three attempts of one person repeat nothing, also with thirty questions asked at once', async () => {
@@ -160,8 +161,7 @@ test('one request asks nothing twice, whatever the skills', async () => {
   const skills = numbers.map((number) => ({ skill: known(number), count: 4 }))
   const { items } = await writer.writeItems({ skills, context: work, language: 'en', seed: 'many' })
   assert.equal(items.length, 28)
-  const bare = items.map(({ stem, options }) => ({ stem: stem.replace(/^.*?: /, ''), options }))
-  assert.deepEqual(findDuplicates(bare), [])
+  assert.deepEqual(findDuplicates(items.map(withoutLeadIn)), [])
 })
 
 test('the same seed gives the same items, another seed others', async () => {
@@ -229,14 +229,20 @@ test('every skill of the catalogue gets five different items that pass the check
   )
 })
 
+/** Sentences that stand before a question for a fabricator at Metro Ltd. */
+const LEAD_IN =
+  /^(?:Think of|You named|This question is about)[^?]*?Metro Ltd\. |^[^?]*Metro Ltd[^?]*? (?:को चुना था|का है)। /u
+
+function withoutLeadIn({ stem, options }: Item) {
+  return { stem: stem.replace(LEAD_IN, ''), options }
+}
+
 /** Checked as the reader sees it, the lead-in apart. */
 function assertSound(items: Item[], number: number): void {
   const { name } = known(number)
   for (const item of items) {
-    const leadIn = item.stem.startsWith(`${name}, `) ? item.stem.slice(0, item.stem.indexOf(': ') + 1) : ''
-    const stem = leadIn ? item.stem.slice(leadIn.length + 1) : item.stem
-    assert.deepEqual(checkItem({ ...item, stem, about: leadIn || name }), [], item.stem)
+    const leadIn = LEAD_IN.exec(item.stem)?.[0].trim()
+    assert.deepEqual(checkItem({ ...item, ...withoutLeadIn(item), about: leadIn ?? name }), [], item.stem)
   }
-  const bare = items.map(({ stem, options }) => ({ stem: stem.replace(/^.*?: /, ''), options }))
-  assert.deepEqual(findDuplicates(bare), [], name)
+  assert.deepEqual(findDuplicates(items.map(withoutLeadIn)), [], name)
 }

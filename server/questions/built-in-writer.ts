@@ -83,6 +83,7 @@ class SkillJob {
   private readonly chance: Seeded
   private readonly set: QuestionSet
   private readonly leadInsKnown = new Map<Language, LeadIns>()
+  private turns = 0
 
   constructor(
     catalogue: CatalogueToAsk,
@@ -198,15 +199,14 @@ class SkillJob {
     return { item, distance: leadIn.distance }
   }
 
-  /** The first ones name most of the source; which of them comes first changes from item to item. */
+  /** Those that say which work it was come first, another one of them each time. */
   private leadIns(language: Language): ChosenLeadIn[] {
     let known = this.leadInsKnown.get(language)
     if (!known) {
       known = leadInsFor(this.skill.name, this.context, language, this.chance)
       this.leadInsKnown.set(language, known)
     }
-    const best = known.best.length
-    const turn = best > 1 ? this.chance.below(best) : 0
+    const turn = this.turns++ % Math.max(1, known.best.length)
     const at = (distance: number) => (text: string) => ({ text, distance })
     return [
       ...[...known.best.slice(turn), ...known.best.slice(0, turn)].map(at(0)),
@@ -216,7 +216,7 @@ class SkillJob {
   }
 }
 
-/** How far the lead-in is from the person's own work: 0 where it names as much of it as there is. */
+/** How far the lead-in is from the person's own work: 0 where it says which work it was. */
 interface ChosenLeadIn {
   text: string
   distance: number

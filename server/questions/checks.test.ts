@@ -70,6 +70,12 @@ const faults: [what: string, check: Check, item: CheckedItem][] = [
   ['too long', 'stem', { ...good, stem: `${'The lid is on. '.repeat(15)}What do you do first?` }],
   ['does not stand alone', 'stem', { ...good, stem: 'Which of the following is done first of them here?' }],
   [
+    'somebody who was named before',
+    'stem',
+    { ...good, stem: 'He has to weld a bracket onto a drum. What is done first?' },
+  ],
+  ['वह', 'stem', { ...hindi, stem: 'वह एक ड्रम पर ब्रैकेट लगाना चाहता है। सबसे पहले क्या करेंगे?' }],
+  [
     'a long sentence',
     'reading level',
     { ...good, stem: `${'so the man said that it was '.repeat(5)}and what is next?` },

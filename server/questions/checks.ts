@@ -149,7 +149,8 @@ function checkStem({ stem: given, language, about }: CheckedItem, add: Add): voi
   if (length < least || length > LIMITS.stem.most) add('stem', `${length} characters`)
   if (!/[?？؟]$/.test(stem)) add('stem', 'it does not end with a question mark')
   if (hasOddCharacters(stem)) add('stem', 'it has characters that do not belong')
-  if (/\bthe above\b|\bthe following\b|उपरोक्त|निम्नलिखित/i.test(stem)) add('stem', 'it does not stand alone')
+  if (/\bthe above\b|\bthe following\b|उपरोक्त|निम्नलिखित/i.test(stem) || SOMEBODY_ELSE.test(stem))
+    add('stem', 'it does not stand alone')
   if (isNegative(stem, language)) add('negative stem', quote(stem))
 
   for (const sentence of sentencesOf(stem)) {
@@ -167,6 +168,9 @@ function checkStem({ stem: given, language, about }: CheckedItem, add: Add): voi
     if (own < letters * 0.3) add('language', `${own} of ${letters} letters are of the language's script`)
   }
 }
+
+/** Who "he" is, or "वह", was said before, and what was said before is not there. */
+const SOMEBODY_ELSE = /^(?:(?:he|she|his|her|they|their)\b|(?:वह|वे|उसे|उसका|उसकी|उसके|उसने|उन्हें|उनका|उनकी|उनके)\s)/iu
 
 /** Years of school that a text asks for (Flesch and Kincaid), over the whole of it. */
 export function gradeOf(text: string): number {

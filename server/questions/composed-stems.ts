@@ -1,17 +1,28 @@
 import { readFileSync } from 'node:fs'
+import { capital } from './phrases.ts'
 
 const FILE = new URL('../../data/questions/composed-stems.txt', import.meta.url)
 
-export const COMPOSERS = ['part', 'alias', 'neighbour', 'beside', 'field', 'trade'] as const
+export const COMPOSERS = ['part', 'alias', 'neighbour', 'beside', 'lonely', 'field', 'trade'] as const
 export type ComposerName = (typeof COMPOSERS)[number]
 
 let stems: Map<string, string[]> | undefined
 
-/** The stems of one kind; `name` undefined: the skill was named already. */
-export function stemsFor(kind: ComposerName, language: string, name: string | undefined): string[] {
+export interface Named {
+  /** Undefined: the skill was named already. */
+  skill: string | undefined
+  /** Where it belongs, for the kinds that say so. */
+  place?: string | undefined
+}
+
+/** The stems of one kind. */
+export function stemsFor(kind: ComposerName, language: string, { skill, place = '' }: Named): string[] {
   stems ??= read()
-  const called = name ?? stems.get(`${language} this`)![0]!
-  return stems.get(`${language} ${kind}`)!.map((stem) => stem.replace('{skill}', () => called))
+  const called = skill ?? stems.get(`${language} this`)![0]!
+  const names: Record<string, string> = { skill: called, place }
+  return stems
+    .get(`${language} ${kind}`)!
+    .map((stem) => capital(stem.replace(/\{(skill|place)\}/g, (_, slot: string) => names[slot]!)))
 }
 
 function read(): Map<string, string[]> {

@@ -1,4 +1,5 @@
 import type { Skill } from '../catalogue/snapshot.ts'
+import { tasksOf } from './phrases.ts'
 import type { CatalogueToAsk } from './questions.ts'
 import { tellingWordsOf } from './words.ts'
 
@@ -8,15 +9,16 @@ export interface Neighbourhood {
   /** Of the sub-skill with this number. */
   ofSub(number: number): readonly Skill[]
   ofMaster(number: number): readonly Skill[]
-  /** Skills of the master skills whose names have most words in common with those of this one. */
+  /** Skills of the master skills that speak most of the same things as this one: of the two nearest, or of some more. */
+  nearestTo(master: number): readonly Skill[]
   relatedTo(master: number): readonly Skill[]
-  /** Words that descriptions begin with: "joins", "sets", "checks". */
-  verbs: ReadonlySet<string>
+  /** What a description says is done, each task with its shorter forms. */
+  tasksIn(description: string): readonly string[][]
 }
 
-/** Trades that count as related, and how many names of a trade are compared. */
-const RELATED = 6
-const NAMES_TO_COMPARE = 60
+/** Trades that count as related, and how many skills of a trade are compared. */
+const [NEAREST, RELATED] = [2, 4]
+const TO_COMPARE = 60
 
 const known = new WeakMap<object, Neighbourhood>()
 
@@ -25,9 +27,11 @@ export function neighbourhoodOf(snapshot: CatalogueToAsk['current']): Neighbourh
   if (before) return before
   const subs = new Map<number, Skill[]>()
   const masters = new Map<number, Skill[]>()
+  /** Words that descriptions begin with: "joins", "sets", "checks". */
   const verbs = new Set<string>()
+  const tasks = new Map<string, string[][]>()
   const vocabularies = new Map<number, Set<string>>()
-  const related = new Map<number, Skill[]>()
+  const related = new Map<number, Skill[][]>()
   for (const skill of snapshot.skills) {
     const verb = /^\p{L}+s(?= )/u.exec(skill.description)?.[0].toLowerCase()
     if (verb) verbs.add(verb)
@@ -40,34 +44,40 @@ export function neighbourhoodOf(snapshot: CatalogueToAsk['current']): Neighbourh
       words = tellingWordsOf(
         masters
           .get(master)!
-          .slice(0, NAMES_TO_COMPARE)
-          .map(({ name }) => name)
+          .slice(0, TO_COMPARE)
+          .map(({ name, description }) => `${name} ${description}`)
           .join(' '),
       )
       vocabularies.set(master, words)
     }
     return words
   }
-  const findRelated = (master: number): Skill[] => {
+  const findRelated = (master: number): Skill[][] => {
     if (!masters.has(master)) return []
     const own = vocabularyOf(master)
     return [...masters.keys()]
       .filter((other) => other !== master)
-      .map((other) => ({ other, shared: [...vocabularyOf(other)].filter((word) => own.has(word)).length }))
-      .sort((a, b) => b.shared - a.shared)
+      .map((other) => ({ other, likeness: likeness(own, vocabularyOf(other)) }))
+      .sort((a, b) => b.likeness - a.likeness)
       .slice(0, RELATED)
-      .flatMap(({ other }) => masters.get(other)!)
+      .map(({ other }) => masters.get(other)!)
+  }
+  const relatedTo = (master: number): Skill[][] => {
+    const found = related.get(master) ?? findRelated(master)
+    related.set(master, found)
+    return found
   }
   const made: Neighbourhood = {
     all: snapshot.skills,
     ofSub: (number) => subs.get(number) ?? [],
     ofMaster: (number) => masters.get(number) ?? [],
-    relatedTo(master) {
-      const found = related.get(master) ?? findRelated(master)
-      related.set(master, found)
+    nearestTo: (master) => relatedTo(master).slice(0, NEAREST).flat(),
+    relatedTo: (master) => relatedTo(master).flat(),
+    tasksIn(description) {
+      const found = tasks.get(description) ?? tasksOf(description, verbs)
+      tasks.set(description, found)
       return found
     },
-    verbs,
   }
   known.set(snapshot, made)
   return made
@@ -77,4 +87,10 @@ function into(map: Map<number, Skill[]>, number: number, skill: Skill): void {
   const list = map.get(number)
   if (list) list.push(skill)
   else map.set(number, [skill])
+}
+
+/** Words in common, of as many as there could be with a vocabulary of that size: a wordy trade is not near to all others. */
+function likeness(own: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  const shared = [...others].filter((word) => own.has(word)).length
+  return shared / Math.sqrt(Math.max(1, others.size))
 }

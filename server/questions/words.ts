@@ -6,6 +6,7 @@ const PLAIN = /^[\x20-\x7e]*$/
 
 /** One spelling for comparison: composed, lower case, without the dot that Hindi writers set or leave out. */
 export function fold(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase()
   return text
     .normalize('NFC')
     .toLowerCase()

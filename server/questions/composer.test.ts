@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { Bank } from './bank.ts'
+import { BuiltInWriter } from './built-in-writer.ts'
+import { isAnotherWord, showsName, tasksOf } from './phrases.ts'
+import type { Item } from './questions.ts'
+import { builtInCatalogue } from './test-catalogue.ts'
+import { tellingWordsOf } from './words.ts'
+
+const verbs = new Set(['welds', 'removes', 'marks', 'cuts', 'opens', 'greets', 'weighs', 'mixes', 'sets', 'tests'])
+
+const descriptions: [what: string, description: string, tasks: string[][]][] = [
+  [
+    'two tasks',
+    'Welds with tubular wire, with or without gas, and removes the slag between runs.',
+    [['Welds with tubular wire, with or without gas', 'Welds with tubular wire'], ['Removes the slag between runs']],
+  ],
+  [
+    'a task that may belong to anything',
+    'Welds thin sheet on both sides and tests the part.',
+    [['Welds thin sheet on both sides', 'Welds thin sheet']],
+  ],
+  ['verbs alone', 'Weighs, mixes, greets.', []],
+  ['a verb that lost its object', 'Opens the doors of the lobby, greets', []],
+  [
+    'something said before',
+    'Welds the frames of gates and marks the points from them.',
+    [['Welds the frames of gates']],
+  ],
+  ['a cut in the middle', 'Sets the rollers so that the sheets run one by one in the long feeder of a press.', []],
+]
+
+for (const [what, description, tasks] of descriptions) {
+  test(`the tasks of a description: ${what}`, () => {
+    const found = tasksOf(description, verbs)
+    for (const [place, forms] of tasks.entries()) assert.deepEqual(found[place]?.slice(0, 1), forms.slice(0, 1))
+    assert.equal(found.length, tasks.length, JSON.stringify(found))
+  })
+}
+
+test('nothing is cut out of the middle of a pair', () => {
+  const forms = (description: string) => tasksOf(description, verbs).flat()
+  const [stepwise, wide] = [
+    'Welds long seams of gates step by step on site',
+    'Opens and cleans cupboards from top to bottom',
+  ]
+  for (const form of forms(stepwise)) assert.doesNotMatch(form, /gates step$/)
+  for (const form of forms(wide)) assert.doesNotMatch(form, /from top$/)
+})
+
+test('a synonym that shows the name is none', () => {
+  for (const [synonym, name] of [
+    ['plating', 'Electroplating'],
+    ['QGIS', 'GIS mapping'],
+    ['RCA IT', 'IT incident management'],
+    ['ITR', 'Income tax return filing'],
+    ['हाइड्रोपोनिक्स', 'Hydroponics'],
+  ] as const)
+    assert.equal(isAnotherWord(synonym, name), false, synonym)
+  for (const [synonym, name] of [
+    ['honey sucker', 'Septic tank desludging'],
+    ['CHA executive', 'Customs clearance'],
+  ] as const)
+    assert.equal(isAnotherWord(synonym, name), true, synonym)
+})
+
+/** Skills of the catalogue outside the bank, from all trades. */
+const EVERY = 14
+let composed: { name: string; field: string; trade: string; items: Item[] }[]
+before(async () => {
+  const catalogue = await builtInCatalogue()
+  const writer = new BuiltInWriter(catalogue)
+  const known = new Set((await Bank.read()).skills)
+  const outside = catalogue.current.skills.filter(({ number }) => !known.has(number))
+  composed = []
+  for (const skill of outside.filter((_, place) => place % EVERY === 0)) {
+    const context = { role: 'Fitter', company: 'Metro Ltd' }
+    const request = { skills: [{ skill, count: 6 }], context, language: 'en' as const, seed: `c ${skill.number}` }
+    const { items } = await writer.writeItems(request)
+    composed.push({ name: skill.name, field: skill.sub.name, trade: skill.sub.master.name, items })
+  }
+})
+
+test('composed items have four options of four different things', () => {
+  for (const { name, items } of composed) {
+    for (const { options, stem } of items) {
+      const words = options.map((option) => [...tellingWordsOf(option)])
+      for (const [one, own] of words.entries()) {
+        for (const other of words.slice(one + 1)) {
+          const shared = own.filter((word) => other.includes(word)).length
+          assert.ok(shared <= Math.min(own.length, other.length) / 2, `${name}: ${stem}: ${options.join(' | ')}`)
+        }
+      }
+    }
+  }
+})
+
+test('no right answer begins like the name of the skill', () => {
+  for (const { name, items } of composed) {
+    for (const { options, key } of items) assert.ok(!showsName(options[key], name), `${name}: ${options[key]}`)
+  }
+})
+
+test('one stem seldom comes twice in a row', () => {
+  const dull = composed.filter(({ items }) => {
+    const stems = items.map(({ stem }) => stem.replace(/^.*?Metro Ltd\. /, ''))
+    return stems.filter((stem, place) => stem === stems[place - 1]).length > 2
+  })
+  // Where a word of one stem is in most right answers, the other stem has to serve.
+  assert.ok(dull.length <= composed.length / 50, dull.map(({ name }) => name).join(', '))
+})
+
+test('what one question tells, another of the set does not ask', () => {
+  for (const { name, field, trade, items } of composed) {
+    const stems = items.map(({ stem }) => stem).join('\n')
+    for (const { kind, options, key } of items) {
+      const told = kind.endsWith(' field') ? field : kind.endsWith(' trade') ? trade : undefined
+      if (told) assert.ok(!stems.includes(`“${told}”`), `${name}: ${options[key]}`)
+    }
+  }
+})
+
+test('length and place of the right answer tell nothing', (t) => {
+  const items = composed.flatMap((skill) => skill.items)
+  const share = (holds: (lengths: number[], key: number) => boolean) =>
+    items.filter(({ options, key }) =>
+      holds(
+        options.map((option) => option.length),
+        key,
+      ),
+    ).length / items.length
+  const longest = share((lengths, key) => lengths.every((length, place) => place === key || length < lengths[key]!))
+  const shortest = share((lengths, key) => lengths.every((length, place) => place === key || length > lengths[key]!))
+  const places = [0, 1, 2, 3].map((place) => items.filter(({ key }) => key === place).length / items.length)
+  t.diagnostic(
+    `${items.length} items: longest ${longest.toFixed(2)}, shortest ${shortest.toFixed(2)}, places ${places.map((part) => part.toFixed(2))}`,
+  )
+  assert.ok(longest < 0.28, `the right one is the longest in ${longest.toFixed(2)}`)
+  assert.ok(shortest < 0.28, `the right one is the shortest in ${shortest.toFixed(2)}`)
+  for (const part of places) assert.ok(part > 0.19 && part < 0.31, `places ${places.join(', ')}`)
+})
