@@ -32,10 +32,19 @@ try {
   process.exitCode = report(error)
 }
 
+/** Codes of connections that broke, and of a PostgreSQL that is shutting down. */
+const GONE = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03', '08006', '08003'])
+
+function explain(error: Error & { code?: string }): string {
+  const gone = (error.code !== undefined && GONE.has(error.code)) || /Connection terminated/.test(error.message)
+  if (!gone) return error.message
+  return `The connection to the database broke (${error.message}). What was not finished is undone; run the command again when the database is back.`
+}
+
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode
   if (error instanceof ConfigError) for (const line of error.lines) console.error(`attestry: ${line}`)
   else if (error instanceof Problem) console.error(`attestry: ${withDetails(error.message, error.details)}`)
-  else console.error(`attestry: ${error instanceof Error ? error.message : String(error)}`)
+  else console.error(`attestry: ${error instanceof Error ? explain(error) : String(error)}`)
   return 1
 }

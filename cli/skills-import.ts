@@ -38,15 +38,22 @@ is the id of one that exists (ss_101). docs/guides/import-a-taxonomy.md tells mo
     .action(async (path: string, { format, dryRun = false }: Options, command: Command) => {
       const { importTaxonomy, readTaxonomy } = await import('../server/catalogue/import/import.ts')
       const began = performance.now()
-      const taxonomy = await readTaxonomy(format, path)
+      const saying = process.stderr.isTTY === true
+      const say = (text: string) => void (saying && process.stderr.write(`\r${text}\x1b[K`))
+      say(`Reading ${path}…`)
+      const taxonomy = await readTaxonomy(format, path).finally(() => say(''))
       const progress = showProgress('Writing')
+      say(`Comparing ${taxonomy.skills.length.toLocaleString('en-US')} rows with the catalogue…`)
       const summary = await withStore(async ({ db, clock }) => {
         const done = await importTaxonomy(db, clock, taxonomy, { dryRun, progress: progress.at })
         const { added, changed, merged, version } = done
         const details = { format, added, changed, merged, version }
         if (!dryRun) await db.transaction((tx) => noteCommand(tx, clock, { action: 'catalogue.import', details }))
         return done
-      }).finally(progress.end)
+      }).finally(() => {
+        progress.end()
+        say('')
+      })
       const seconds = Math.round((performance.now() - began) / 100) / 10
       print(command, { format, dry_run: dryRun, ...summary, seconds }, () => describe(summary, dryRun, seconds))
     })

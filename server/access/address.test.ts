@@ -10,8 +10,8 @@ test('callers are known by their address, IPv6 ones by their /64', () => {
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
     ['[2001:db8:1:2::9]:443', '2001:db8:1:2::/64'],
-    ['fe80::1%br-lan', 'fe80:0:0:0::/64'],
-    ['fe80::1%eth0.100', 'fe80:0:0:0::/64'],
+    ['fe80::1%br-lan', 'fe80::/64'],
+    ['fe80::1%eth0.100', 'fe80::/64'],
   ]
   for (const [ip, expected] of cases) assert.equal(callerAddress(ip), expected, ip)
 })

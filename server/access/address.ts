@@ -8,8 +8,7 @@ export function callerAddress(ip: string): string {
   if (!isIPv6(address)) return isIPv4(address) ? address : NOBODY
   const parsed = ipaddr.IPv6.parse(address)
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString()
-  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16))
-  return `${network.join(':')}::/64`
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`
 }
 
 /** All that a proxy sent instead of an address counts as one caller: made-up ones would each get limits of their own. */

@@ -25,7 +25,7 @@ function identify(context: Context, request: FastifyRequest): undefined | Promis
   const lines = linesToSign({
     timestamp,
     method: request.raw.method!,
-    target: request.raw.url!,
+    target: request.originalUrl,
     onBehalfOf,
     idempotencyKey,
     body: request.rawBody,

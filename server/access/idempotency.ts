@@ -166,7 +166,7 @@ function reused() {
 }
 
 function fingerprint(request: FastifyRequest): Buffer {
-  const url = request.raw.url!
+  const url = request.originalUrl
   const query = url.indexOf('?')
   const path = query < 0 ? url : url.slice(0, query)
   return createHash('sha256').update(`${request.method}\n${path}\n`).update(request.rawBody).digest()

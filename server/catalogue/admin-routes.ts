@@ -1,7 +1,6 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { Context } from '../context.ts'
 import type { App } from '../platform/http.ts'
-import { problem } from '../platform/problem.ts'
+import { requireAdmin } from './admin-key.ts'
 import { skillId } from './ids.ts'
 import { pageWithin } from './page-numbers.ts'
 import { Counts, LimitedVisitor, PageQuery, pageOf, single, TopSkill } from './public-schema.ts'
@@ -89,12 +88,4 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
       return { data, page: query.page, limit, count: limited.length }
     },
   )
-}
-
-/** Compared as digests, which take the same time whatever was sent. */
-function requireAdmin({ adminKey }: Context, { headers }: { headers: Record<string, unknown> }) {
-  const given = headers['x-api-key']
-  const digest = (text: string) => hash('sha256', text, 'buffer')
-  if (typeof given === 'string' && timingSafeEqual(digest(given), digest(adminKey))) return
-  throw problem('ACCESS_DENIED', 'Access denied: this route needs the admin key in x-api-key.')
 }

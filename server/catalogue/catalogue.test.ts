@@ -121,6 +121,37 @@ test('a change by another process is taken up', async (t) => {
   }
 })
 
+test('a skill is known by id and name before the catalogue that holds it is taken up', async (t) => {
+  const { context, fetch } = await startApp(t)
+  const { db, catalogue } = context
+  // Nobody announces this one, as if taking it up took very long.
+  const row = {
+    number: 1_000_007,
+    sub_number: 101,
+    name: 'Drone piloting',
+    name_key: 'dronepiloting',
+    description: 'Flies.',
+    aliases: ['UAV pilot'],
+    verifiable: true,
+    created_at: new Date(),
+    updated_at: new Date(),
+  }
+  await db.queries.insertInto('skills').values(row).execute()
+  const { data } = (await fetch('/api/skills/sk_1000007')).body
+  assert.deepEqual([data.skill_name, data.sub_skill_id, data.master_skill_id], ['Drone piloting', 'ss_101', 'ms_1'])
+  const body = { user_id: 'u1', skill_id: 'sk_1000007', sub_skill_id: 'ss_101', master_skill_id: 'ms_1' }
+  const headers = { 'content-type': 'application/json' }
+  const selected = await fetch('/api/selected-skills', { method: 'POST', headers, body: JSON.stringify(body) })
+  assert.equal(selected.status, 201)
+  assert.equal(catalogue.current.named('DRONE piloting')?.number, 1_000_007)
+
+  await db.transaction((tx) => addSkill(tx, context.clock, request('Kite making')))
+  await catalogue.refresh()
+  assert.ok(catalogue.current.skills.some(({ number }) => number === 1_000_007))
+  await catalogue.learn({ numbers: [1_000_008, 3_000_000_000, undefined], names: ['nobody \0', '\ud800', ''] })
+  assert.equal(catalogue.current.skill(1_000_008), undefined)
+})
+
 async function until({ catalogue }: TestApp['context'], holds: (current: typeof catalogue.current) => boolean) {
   for (let tries = 0; !holds(catalogue.current); tries++) {
     assert.ok(tries < 1000, 'the change was not taken up in time')

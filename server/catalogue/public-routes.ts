@@ -138,6 +138,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
     },
     async ({ params }) => {
       const number = skillNumber(params.skill_id)
+      await context.catalogue.learn({ numbers: [number] })
       const skill = number === undefined ? undefined : context.catalogue.current.skill(number)
       if (!skill) throw problem('NOT_FOUND', `There is no skill ${params.skill_id}.`)
       const { description, aliases } = skill
@@ -167,6 +168,7 @@ export function selectedSkillRoutes(app: App, context: Context): void {
       },
     },
     async ({ body }, reply) => {
+      await context.catalogue.learn({ numbers: [skillNumber(body.skill_id)] })
       const made = await db.transaction((tx) => selectSkill(tx, context.catalogue.current, clock, body))
       return reply.status(201).send({ success: true, message: 'Skill selected', data: selectedSkill(made) })
     },

@@ -192,7 +192,7 @@ test('skills for partners', async (t) => {
     assert.equal(body.data.verifiable, true)
     for (const unknown of ['sk_999999999', 'sk_0', 'sk_02001'])
       assert.equal((await calls.get(`/skills/${unknown}`)).status, 404, unknown)
-    for (const malformed of ['2001', 'sk_', 'sk_1234567890', 'SK_2001', 'ss_201'])
+    for (const malformed of ['2001', 'sk_', 'sk_1234567890', 'SK_2001', 'ss_201', '%ff', 'sk_%'])
       refusedAt(await calls.get(`/skills/${malformed}`), 'path.skill_id')
   })
 

@@ -118,8 +118,8 @@ export function skillRoutes(app: App, context: Context): void {
       },
     },
     async ({ params }) => {
-      const find = () => skillOf(context.catalogue.current, params.skill_id)
-      const skill = find() ?? (await context.catalogue.refresh().then(find)) // it may have been added a moment ago
+      await context.catalogue.learn({ numbers: [skillNumber(params.skill_id)] })
+      const skill = skillOf(context.catalogue.current, params.skill_id)
       if (!skill) throw problem('NOT_FOUND', `There is no skill ${params.skill_id}.`)
       return { success: true as const, message: 'Skill', data: skillRecord(skill) }
     },
@@ -144,17 +144,11 @@ export function skillRoutes(app: App, context: Context): void {
       if ((skill_ids === undefined) === (names === undefined)) {
         throw invalid([{ path: 'body', message: 'must have either skill_ids or names, one of the two' }])
       }
-      const look = () => {
-        const { current } = context.catalogue
-        return skill_ids
-          ? lookUp(skill_ids, (id) => skillOf(current, id))
-          : lookUp(names!, (name) => current.named(name))
-      }
-      let data = look()
-      if (data.missing.length > 0) {
-        await context.catalogue.refresh() // they may have been added a moment ago
-        data = look()
-      }
+      await context.catalogue.learn({ numbers: skill_ids?.map(skillNumber) ?? [], names: names ?? [] })
+      const { current } = context.catalogue
+      const data = skill_ids
+        ? lookUp(skill_ids, (id) => skillOf(current, id))
+        : lookUp(names!, (name) => current.named(name))
       return { success: true as const, message: 'Skills', data }
     },
   )

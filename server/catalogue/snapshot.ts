@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Tx } from '../platform/database.ts'
+import type { Database, Queries, Tx } from '../platform/database.ts'
 import { buildSkillIndex, type SkillIndex } from './index/skill-index.ts'
 import { runInSlices, type Stepwise } from './index/slices.ts'
 import { nameKey } from './names.ts'
@@ -27,7 +27,7 @@ export interface Skill {
   sub: SubSkill
 }
 
-/** The whole catalogue at one version. Never changed: another version is another snapshot. */
+/** The whole catalogue at one version. Never changed but for what it learns: another version is another snapshot. */
 export interface Snapshot {
   version: number
   /** These three by number. */
@@ -40,6 +40,8 @@ export interface Snapshot {
   /** By the skill's own name, compared without case and spacing. */
   named(name: string): Skill | undefined
   index: SkillIndex
+  /** Takes in a skill that was added since: it is found by number and name, and stands in no list or search yet. */
+  learn(skill: Skill): void
 }
 
 /** Rows fetched at once: few enough that reading them keeps nobody waiting. */
@@ -50,11 +52,14 @@ export async function takeSnapshot(db: Database): Promise<Snapshot> {
   const content = await db.queries.transaction().setIsolationLevel('repeatable read').execute(readContent)
   const byNumber = new Map<number, Skill>()
   const byName = new Map<string, Skill>()
+  const learn = (skill: Skill) => {
+    byNumber.set(skill.number, skill)
+    byName.set(nameKey(skill.name), skill)
+  }
   await runInSlices(
     (function* (): Stepwise<void> {
       for (const skill of content.skills) {
-        byNumber.set(skill.number, skill)
-        byName.set(nameKey(skill.name), skill)
+        learn(skill)
         yield
       }
     })(),
@@ -68,6 +73,7 @@ export async function takeSnapshot(db: Database): Promise<Snapshot> {
     master: (number) => masters.get(number),
     named: (name) => byName.get(nameKey(name)),
     index: await buildSkillIndex(content.skills),
+    learn,
   }
 }
 
@@ -95,15 +101,34 @@ async function readContent(tx: Tx): Promise<Content> {
     const { rows } = await sql<SkillRow>`
       select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable from skills
       where number > ${skills.at(-1)?.number ?? 0} order by number limit ${PAGE}`.execute(tx)
-    for (const { sub_number, aliases, ...rest } of rows) {
-      const sub = subSkills.get(sub_number)!
+    for (const row of rows) {
+      const sub = subSkills.get(row.sub_number)!
       sub.skills++
       sub.master.skills++
-      skills.push({ ...rest, aliases: aliases ? aliases.split('\n') : [], sub })
+      skills.push(skillOf(row, sub))
     }
     if (rows.length < PAGE) break
   }
   return { version, skills, subSkills: [...subSkills.values()], masters: [...masters.values()] }
+}
+
+/** Of these skills, by number or name, those that the database has now. */
+export async function readSkills(queries: Queries, numbers: number[], names: string[]): Promise<Skill[]> {
+  const { rows } = await sql<SkillRow & { sub_name: string; master_number: number; master_name: string }>`
+    select skills.number, sub_number, skills.name, description, array_to_string(aliases, e'\n') as aliases, verifiable,
+      sub_skills.name as sub_name, master_number, master_skills.name as master_name
+    from skills join sub_skills on sub_skills.number = sub_number join master_skills on master_skills.number = master_number
+    where skills.number = any (${numbers}::integer[]) or name_key = any (${names.map(nameKey)}::text[])`.execute(
+    queries,
+  )
+  return rows.map(({ sub_name, master_number, master_name, ...row }) => {
+    const master = { number: master_number, name: master_name, skills: 0 }
+    return skillOf(row, { number: row.sub_number, name: sub_name, master, skills: 0 })
+  })
+}
+
+function skillOf({ number, name, description, aliases, verifiable }: SkillRow, sub: SubSkill): Skill {
+  return { number, name, description, aliases: aliases ? aliases.split('\n') : [], verifiable, sub }
 }
 
 interface SkillRow {

@@ -23,6 +23,8 @@ export interface TaxonomySubSkill {
   master?: string
   name: string
   number?: number
+  /** With `number`: the name of the master skill it is said to stand under, if any. */
+  within?: string
 }
 
 export interface TaxonomySkill {

@@ -8,6 +8,7 @@ import { pathOf } from '../platform/envelope.ts'
 import type { App } from '../platform/http.ts'
 import { nothingHere } from '../platform/lost-paths.ts'
 import { type Problem, problem } from '../platform/problem.ts'
+import { requireAdmin } from './admin-key.ts'
 
 /** The public API knows its callers by their address alone: three limits for each, counted apart. */
 const GLOBAL: Rule = { name: 'global', kind: 'fixed', limit: 100, seconds: 15 * 60, listed: true }
@@ -53,6 +54,8 @@ export function limitVisitors(app: App, context: Context): void {
   })
   // With a handler of its own, a path that no route answers passes the hooks of this API too.
   app.setNotFoundHandler(async (request) => {
+    // Without the key nobody learns which of the operator's routes there are.
+    if (request.method === 'GET' && pathOf(request.raw.url!).startsWith('/api/admin/')) requireAdmin(context, request)
     throw nothingHere(app, request)
   })
 }

@@ -71,6 +71,7 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: HEADER_LIMIT, caseSensitive: true },
+    rewriteUrl: ({ url }) => readable(url!),
     frameworkErrors: answerBadUrl,
     clientErrorHandler: answerBadProtocol as never,
     exposeHeadRoutes: true,
@@ -131,6 +132,22 @@ export function validateRequest(request: FastifyRequest, route: FastifyContextCo
     throw problem('NOT_FOUND', 'There is nothing with this id.')
   }
   throw invalid([...found.map(({ detail }) => detail), ...more])
+}
+
+/**
+ * A path that cannot be decoded names nothing that exists. Its stray signs are taken as they stand, so that it meets the same
+ * limits, signatures and refusals as any other. `request.originalUrl` is the target as it was sent.
+ */
+function readable(url: string): string {
+  if (!url.includes('%')) return url
+  const query = url.search(/[?#]/)
+  const path = query < 0 ? url : url.slice(0, query)
+  try {
+    decodeURIComponent(path)
+    return url
+  } catch {
+    return path.replaceAll('%', '%25') + (query < 0 ? '' : url.slice(query))
+  }
 }
 
 /** A logger a request would be made for every request; the few lines that are logged name the request themselves. */

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Logger
@@ -19,7 +20,7 @@ export function redact(line: string): string {
 
 /** Drivers hang whole connections, with their secrets, on their errors: only what tells the fault is logged. */
 function faultOf(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) }
+  if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : inspect(error) }
   const { name, message, stack, code, cause } = error as Error & { code?: string }
   return {
     type: name,

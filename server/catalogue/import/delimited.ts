@@ -28,6 +28,8 @@ export async function readRows(path: string, format: Format, required: string[])
   const [heading, ...records] = await readRecords(path, format)
   if (!heading) throw new Error(`${name} is empty`)
   const columns = new Map(heading.cells.map((column, i) => [columnKey(column), i]))
+  const twice = required.find((column) => heading.cells.filter((cell) => columnKey(cell) === column).length > 1)
+  if (twice) throw new Error(`${name}: there are two columns called ${twice}; which one is meant?`)
   const missing = required.filter((column) => !columns.has(columnKey(column)))
   if (missing.length > 0)
     throw new Error(

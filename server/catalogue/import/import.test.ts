@@ -52,6 +52,30 @@ async function start(t: Parameters<typeof startApp>[0]) {
   }
 }
 
+test('rows that nobody could use are refused, in the order of the file', async (t) => {
+  const { take } = await start(t)
+  const many = Array.from({ length: 201 }, (_, i) => `kite ${i}`)
+  const given = taxonomy('csv', [
+    { id: 'k1', name: 'Kite making', aliases: many, at: 'a.csv:12' },
+    { id: 'k2', name: '!!!', at: 'a.csv:3' },
+    { id: 'k'.repeat(501), name: 'Kite flying', at: 'a.csv:4' },
+    { id: 'k4', name: 'Kite mending', aliases: many.slice(1), at: 'a.csv:5' },
+    { id: 'k5', name: 'Kite art', subSkill: 'other', at: 'a.csv:9' },
+  ])
+  given.subSkills.push({ id: 'other', name: 'ss_101', number: 101, within: 'Crafts' })
+  const { added, refused } = await take(given)
+  assert.equal(added, 1)
+  assert.deepEqual(
+    refused.map(({ at, reason }) => `${at} ${reason}`),
+    [
+      'a.csv:3 the name has no letter or digit',
+      'a.csv:4 the id is longer than 500 characters',
+      'a.csv:9 ss_101 stands under Construction and masonry, not under Crafts',
+      'a.csv:12 it has 201 aliases; at most 200 are taken',
+    ],
+  )
+})
+
 test('rows are added with numbers of their own, and again change nothing', async (t) => {
   const { take, catalogue } = await start(t)
   const { version } = catalogue.current

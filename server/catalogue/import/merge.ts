@@ -53,19 +53,33 @@ export function merge(existing: Existing, taxonomy: Taxonomy): { changes: Change
       else summary[changed ? 'changed' : 'unchanged']++
     } else summary[skills.add(source, row)]++
   }
+  summary.refused.sort(byLine)
   const written = skills.changes()
   return { changes: { ...places.changes(skills.subSkillsInUse()), ...written }, summary }
 }
 
+/** As they stand in the files; what readers and this page refuse comes together. */
+function byLine(a: Refusal, b: Refusal): number {
+  const [fileA, fileB] = [a.at, b.at].map((at) => at.replace(/:\d+$/, '')) as [string, string]
+  const line = ({ at }: Refusal) => Number(/:(\d+)$/.exec(at)?.[1] ?? 0)
+  return fileA === fileB ? line(a) - line(b) : fileA < fileB ? -1 : 1
+}
+
+const LONGEST_ID = 500
 const LONGEST_NAME = 200
+/** ESCO's richest skill has 78; a cell with thousands is a mistake, and would be searched at every call. */
+const MOST_ALIASES = 200
 const LONGEST_DESCRIPTION = 4000
 
-function faultOf({ id, name, description }: TaxonomySkill): string | undefined {
+function faultOf({ id, name, description, aliases }: TaxonomySkill): string | undefined {
   if (!id) return 'it has no id'
+  if (id.length > LONGEST_ID) return `the id is longer than ${LONGEST_ID} characters`
   if (!nameKey(name)) return 'it has no name'
+  if (!/[\p{L}\p{N}]/u.test(name)) return 'the name has no letter or digit'
   if ([...name].length > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`
   if ([...description].length > LONGEST_DESCRIPTION)
     return `the description is longer than ${LONGEST_DESCRIPTION} characters`
+  if (aliases.length > MOST_ALIASES) return `it has ${aliases.length} aliases; at most ${MOST_ALIASES} are taken`
   if (![id, name, description].every(isStorable)) return 'it holds characters that cannot be stored'
   return undefined
 }

@@ -48,8 +48,9 @@ const FLAGS = new Map([
 function placeOf(row: Row): { master?: TaxonomyMaster; sub: TaxonomySubSkill } | undefined {
   const sub = tidy(row.cell('sub_skill'))
   const number = subSkillNumber(sub)
-  if (number !== undefined) return { sub: { id: sub, name: sub, number } }
   const name = tidy(row.cell('master_skill'))
+  if (number !== undefined)
+    return { sub: { id: name ? `${sub} in ${nameKey(name)}` : sub, name: sub, number, within: name } }
   if (!sub || !name) return undefined
   const id = nameKey(name)
   return { master: { id, name }, sub: { id: `${id}/${nameKey(sub)}`, name: sub, master: id } }

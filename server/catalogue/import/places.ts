@@ -105,11 +105,13 @@ export class Places {
     return found
   }
 
-  private place({ id, name, number, master: masterId }: TaxonomySubSkill): void {
+  private place({ id, name, number, master: masterId, within }: TaxonomySubSkill): void {
     if (masterId === undefined) {
       const there = this.numbered.get(number!)
-      if (there) this.subSkills.set(id, there)
-      else this.faults.set(id, `there is no sub-skill ${subSkillId(number!)}`)
+      if (!there) this.faults.set(id, `there is no sub-skill ${subSkillId(number!)}`)
+      else if (within && nameKey(within) !== nameKey(there.master.name))
+        this.faults.set(id, `${subSkillId(number!)} stands under ${there.master.name}, not under ${within}`)
+      else this.subSkills.set(id, there)
       return
     }
     const master = this.masters.get(masterId)!

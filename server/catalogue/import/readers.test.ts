@@ -254,4 +254,9 @@ Lanterns, silk,k7,Paper craft,Crafts,,no,
       'skills.csv:8 it has more cells than the first line has columns; quote cells that hold commas',
     ],
   )
+  const twice = join(await folder(t, { 'twice.csv': 'id,name,Name,sub_skill\nk1,Kites,Dragons,ss_101\n' }), 'twice.csv')
+  await assert.rejects(
+    readOwnCsv(twice),
+    /^Error: twice\.csv: there are two columns called name; which one is meant\?$/,
+  )
 })

@@ -1,6 +1,7 @@
 import { Growing } from './labels.ts'
 
 const SLOTS = 8192
+const MOST_IN_A_GAP = 32
 
 /** The words that stand in the same gap of a skill's labels, one skill after another in the same arrays. */
 export class Gaps {
@@ -32,6 +33,11 @@ export class Gaps {
     if (!known && this.used >= SLOTS / 2) return met
     if (!known) this.used++
     for (let at = known ? heads[slot]! : -1; at >= 0; at = next[at]!) {
+      // A gap that so many words fill is no sign that two of them mean the same, and all pairs of thousands would take minutes.
+      if (met.length === MOST_IN_A_GAP) {
+        met.length = 0
+        return met
+      }
       if (stems[at] === stem) {
         met.length = 0
         return met
