@@ -77,6 +77,7 @@ async function openAll(config: Config, overrides: Overrides, opened: AsyncDispos
   observePool(metrics, db.pool)
   const listener = await openListener(connection, log)
   opened.defer(() => listener.close())
+  await db.listen(listener)
   const keyring = await openKeyring({ db, vault: base.vault, listener, log })
   opened.defer(() => keyring.close())
   const limits = await openLimits({ config, db, clock, log, metrics })

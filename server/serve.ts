@@ -7,6 +7,7 @@ import type { Config } from './config.ts'
 import { linkTo, makeLink } from './console/links.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
 import { buildPages } from './pages/build.ts'
+import { giveBackMemoryWhenQuiet } from './platform/memory.ts'
 import { announceProcess } from './platform/processes.ts'
 import { registerWork } from './worker.ts'
 
@@ -49,6 +50,8 @@ export async function serve(config: Config): Promise<void> {
   if (demo) await keepAddress(config.dataDir, localUrl)
   const terminal = process.stdout.isTTY === true
   process.stdout.write(banner(context, demo, terminal, await operatorLink(context, terminal || demo?.fresh === true)))
+
+  giveBackMemoryWhenQuiet()
 
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))

@@ -29,8 +29,8 @@ export interface SessionKey {
 
 /**
  * Every key of the deployment, in memory. The database counts a version up with each change and announces it; fetching what
- * lies above the last version seen, at each announcement and a few times a second besides, puts a change in force everywhere
- * well within a second. A flood of unknown keys costs neither queries nor memory.
+ * lies above the last version seen, at each announcement and, while keys are asked for, a few times a second besides, puts a
+ * change in force everywhere well within a second. A flood of unknown keys costs neither queries nor memory.
  */
 export interface Keyring {
   /** A promise to wait for before asking, in the rare moment when what is known may be out of date. */
@@ -43,7 +43,9 @@ export interface Keyring {
   close(): void
 }
 
+/** Milliseconds between looks while keys are asked for, and how long after the last question that is. */
 const POLL = 200
+const ASKED = 10_000
 /** Older knowledge than this is not acted on: a revocation may have been missed. */
 const STALE = 900
 export interface KeyringOptions {
@@ -60,16 +62,22 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
   let allOff = false
   let version = -1
   let refreshedAt = 0
+  let askedAt = Number.NEGATIVE_INFINITY
   let running: Promise<void> | undefined
   let waiting: Promise<void> | undefined
 
   await refresh()
   await listener.on('access_changed', refreshQuietly)
-  const timer = setInterval(refreshQuietly, POLL)
+  const timer = setInterval(() => {
+    if (performance.now() - askedAt < ASKED) refreshQuietly()
+  }, POLL)
   timer.unref()
 
   return {
-    stale: () => (performance.now() - refreshedAt > STALE ? refresh() : undefined),
+    stale() {
+      askedAt = performance.now()
+      return askedAt - refreshedAt > STALE ? refresh() : undefined
+    },
     partnerKey: (keyId) => partnerKeys.get(keyId),
     sessionKey: (key) => sessionKeys.get(hashSessionKey(key).toString('base64')),
     serviceOff: (orgId) => allOff || offOrganisations.has(orgId),

@@ -11,6 +11,12 @@ import { foldChanges } from './rollups.ts'
 
 const names = (items: any[]) => items.map(({ external_candidate_id }) => external_candidate_id)
 
+function shortly({ status, reason, qualified, skills, interest, knocked_out_by: by }: any): string {
+  const verdicts = [...new Set(skills.map(({ verdict }: any) => verdict))].join(' and ')
+  const said = qualified === null ? 'open' : qualified ? 'qualified' : 'not qualified'
+  return `${status} ${reason} ${said}: ${verdicts} ${interest}${by ? `, ${by.key}: ${by.question}` : ''}`
+}
+
 async function aVariedRun(app: TestApp) {
   const one = await campaigner(app)
   const calls = {
@@ -89,11 +95,46 @@ test('the lists behind the numbers of a varied run', async (t) => {
       name: 'Person 1',
       external_candidate_id: 'ext-1',
       status: 'completed',
+      reason: null,
+      qualified: true,
+      knocked_out_by: null,
+      skills: rest.skills.map(({ skill_id, name }: any) => ({ skill_id, name, verdict: 'verified' })),
+      interest: 'interested',
       times: 1,
       campaign_name: 'Every part',
     })
     const result = (await get(`/results/${result_id}`)).body.data
     assert.equal(result.candidate.candidate_id, candidate_id)
+  })
+
+  await t.test('the list says what came of each and why, as the results do', async () => {
+    const { get, parts } = varied
+    const items = await listBehind(get, 'funnel.enrolled', `campaign_id=${parts.campaign_id}`)
+    assert.deepEqual(Object.fromEntries(items.map((item) => [item.external_candidate_id, shortly(item)])), {
+      'ext-1': 'completed null qualified: verified interested',
+      'ext-2': 'completed null not qualified: not_asked null, licence: Do you hold a wireman licence?',
+      'ext-3': 'completed null not qualified: not_verified interested',
+      'ext-4': 'completed null qualified: verified not_interested',
+      'ext-5': 'declined refused not qualified: not_asked null',
+      'ext-6': 'failed no_response not qualified: not_asked null',
+      'ext-7': 'failed expired not qualified: not_asked null',
+      'ext-8': 'failed unreachable not qualified: not_asked null',
+      'ext-9': 'completed null qualified: verified interested',
+      'ext-10': 'declined stopped not qualified: not_asked null',
+    })
+    const waiting = await listBehind(get, 'funnel.enrolled', `campaign_id=${varied.few.campaign_id}`)
+    assert.equal(
+      shortly(waiting.find((item) => item.external_candidate_id === 'ext-13')),
+      'pending null open: not_asked null',
+    )
+    for (const { result_id, reason, qualified, skills, interest } of items) {
+      const { reason: why, output } = (await get(`/results/${result_id}`)).body.data
+      assert.deepEqual([reason, qualified, interest], [why, output.qualified, output.interest])
+      assert.deepEqual(
+        skills,
+        output.skills.map(({ skill_id, name, verdict }: any) => ({ skill_id, name, verdict })),
+      )
+    }
   })
 })
 

@@ -1,7 +1,11 @@
 import { sql } from 'kysely'
 import type { OwnerScope } from '../access/caller.ts'
-import type { ResultStatus } from '../campaigns/candidacy.ts'
+import { flowOf, type Reason, type ResultStatus } from '../campaigns/candidacy.ts'
+import type { State } from '../conversation/conversation.ts'
+import { inLanguage } from '../conversation/flow.ts'
+import type { Flow } from '../mandates/flow.ts'
 import type { Queries } from '../platform/database.ts'
+import { outputOf } from '../results/record.ts'
 import type { Counted } from './numbers.ts'
 import { columnOf, type Subject } from './rollups.ts'
 
@@ -15,10 +19,16 @@ export interface CountedRow {
   name: string
   external_candidate_id: string
   status: ResultStatus
+  reason: Reason | null
+  /** Where the conversation stands, and what it asks: the verdict follows from both. */
+  state: State
+  flow: Flow
   times: number
   /** On which they count. */
   day: string
 }
+
+type Row = Omit<CountedRow, 'state' | 'flow'> & { conversation: string; flow_version: number }
 
 export type Place = Pick<CountedRow, 'campaign_id' | 'day' | 'candidate_id'>
 
@@ -38,9 +48,9 @@ export async function listCounted(
   const peopleAfter = after
     ? sql`(a.day, a.candidate_id) < (case g.campaign_id when ${after.campaign_id} then ${after.day}::date else 'infinity' end, ${after.candidate_id})`
     : sql`true`
-  const { rows } = await sql<CountedRow>`
+  const { rows } = await sql<Row>`
     select l.candidate_id, l.campaign_id, l.campaign_name, p.mandate_id, p.result_id, c.name, c.external_candidate_id, p.status,
-      l.amount as times, l.day::text
+      p.reason, p.conversation, p.flow_version, l.amount as times, l.day::text
     from (
       select g.campaign_id, g.name as campaign_name, a.day, a.candidate_id, a.amount
       from campaigns g cross join lateral (
@@ -53,5 +63,26 @@ export async function listCounted(
       order by g.campaign_id desc, a.day desc, a.candidate_id desc limit ${limit}
     ) l join candidates c using (candidate_id) join candidate_progress p using (candidate_id)
     order by l.campaign_id desc, l.day desc, l.candidate_id desc`.execute(tx)
-  return rows
+  const found: CountedRow[] = []
+  for (const { conversation, flow_version, ...row } of rows) {
+    const flow = await flowOf(tx, { orgId, mode }, row.mandate_id, flow_version)
+    found.push({ ...row, state: JSON.parse(conversation), flow })
+  }
+  return found
+}
+
+/** Somebody in the list, with what came of them and why: the status alone leaves people asking. */
+export function countedRecord({ campaign_name, day: _, state, flow, ...row }: CountedRow) {
+  const { qualified, enrichment, skills, interest } = {
+    ...outputOf({ state, flow, channel: null, status: row.status }),
+  }
+  const knockout = flow.enrichment.find(({ key }) => enrichment?.[key]?.knocked_out)
+  return {
+    ...row,
+    ...(campaign_name === null ? {} : { campaign_name }),
+    qualified,
+    knocked_out_by: knockout ? { key: knockout.key, question: inLanguage(knockout.text, 'en') } : null,
+    ...(skills ? { skills: skills.map(({ skill_id, name, verdict }) => ({ skill_id, name, verdict })) } : {}),
+    ...(interest === undefined ? {} : { interest }),
+  }
 }

@@ -12,7 +12,7 @@ import { handleStatus } from '../campaigns/statuses.ts'
 import { type ChannelName, registerChannel, SendError } from '../channels/channel.ts'
 import { saveCredentials } from '../channels/credentials.ts'
 import { replyOf } from '../channels/simulator/parts.ts'
-import type { Mandate } from '../mandates/mandates.ts'
+import type { Mandate } from '../mandates/stored.ts'
 import { HOUR } from '../platform/clock.ts'
 import { foldChanges } from './rollups.ts'
 

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts'
 import { COUNTED, foldChanges } from './rollups.ts'
 
 const BATCH = 10_000
-/** Milliseconds between two rounds: enough to make one write of many; and the longest, for what other processes add. */
+/** Milliseconds between two rounds: enough to make one write of many; and the longest, for what was not announced. */
 const PAUSE = 500
-const LONGEST_PAUSE = 5000
+const LONGEST_PAUSE = 30_000
 
 /** Keeps the list of changes short that a reader has to add to the totals. The figures are right without it, only slower to read. */
 export function startFolding({ db, log }: Pick<Context, 'db' | 'log'>): { stop(): Promise<void> } {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { OwnerScope } from '../access/caller.ts'
 import { findCampaign } from '../campaigns/campaigns.ts'
 import type { Context } from '../context.ts'
-import { findMandate } from '../mandates/mandates.ts'
+import { findMandate } from '../mandates/stored.ts'
 import { listOf, success } from '../platform/answers.ts'
 import { readCursor, writeCursor } from '../platform/cursor.ts'
 import type { Queries } from '../platform/database.ts'
@@ -11,7 +11,7 @@ import type { Detail } from '../platform/problem.ts'
 import { invalid } from '../platform/validation.ts'
 import { WorkflowParams } from '../workflows/schema.ts'
 import { findWorkflow, getWorkflow } from '../workflows/workflows.ts'
-import { type CountedRow, listCounted, type Place } from './candidates.ts'
+import { type CountedRow, countedRecord, listCounted, type Place } from './candidates.ts'
 import { pathFault, readCounted } from './numbers.ts'
 import { overviewOf } from './overview.ts'
 import { type Period, readPeriod } from './period.ts'
@@ -84,7 +84,7 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
         tags,
         summary: 'The candidates behind a number of the overview',
         description:
-          'Whom the number named by `counted` was counted from, with the same filters: the newest campaign first, and in it whoever was enrolled last. The sum of `times` over the whole list is the number.',
+          'Whom the number named by `counted` was counted from, with the same filters: the newest campaign first, and in it whoever was enrolled last, with what came of each and why. The sum of `times` over the whole list is the number.',
         querystring: CountedQuery,
         response: { 200: success(listOf(CountedCandidate)) },
       },
@@ -105,7 +105,7 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       const page = found.slice(0, limit)
       const next_cursor =
         found.length > limit ? writeCursor(vault, list, { period, place: placeOf(page.at(-1)!) }) : null
-      return { success: true as const, message: 'Candidates', data: { items: page.map(recordOf), next_cursor } }
+      return { success: true as const, message: 'Candidates', data: { items: page.map(countedRecord), next_cursor } }
     },
   )
 }
@@ -118,10 +118,6 @@ function countedShape(_context: Context, { query }: FastifyRequest): Detail[] {
 
 function placeOf({ campaign_id, day, candidate_id }: CountedRow): Place {
   return { campaign_id, day, candidate_id }
-}
-
-function recordOf({ campaign_name, day: _, ...row }: CountedRow) {
-  return { ...row, ...(campaign_name === null ? {} : { campaign_name }) }
 }
 
 /** The narrowest that was asked for; one that is not part of the other is a mistake. */

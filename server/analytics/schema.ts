@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
-import { resultStatuses } from '../campaigns/candidacy.ts'
+import { reasons, resultStatuses } from '../campaigns/candidacy.ts'
 import { CAMPAIGN_ID, PageQuery } from '../campaigns/schema.ts'
 import { channelNames } from '../channels/channel.ts'
 import { MANDATE_ID } from '../mandates/schema.ts'
 import { inWords } from '../platform/validation.ts'
+import { ResultOutput } from '../results/schema.ts'
 import { WORKFLOW_ID } from '../workflows/schema.ts'
 import { languages } from '../workflows/workflows.ts'
 import {
@@ -83,6 +84,19 @@ export const CountedCandidate = Type.Object({
   name: Type.String(),
   external_candidate_id: Type.String(),
   status: Type.Enum([...resultStatuses], { description: 'Of the result, now.' }),
+  reason: Type.Union([Type.Enum([...reasons]), Type.Null()], {
+    description: 'Why the result was declined or failed; null where it was not.',
+  }),
+  qualified: ResultOutput.properties.qualified,
+  knocked_out_by: Type.Union([Type.Object({ key: Type.String(), question: Type.String() }), Type.Null()], {
+    description: 'The question whose answer was a knockout: its key and its words, in English where it has them.',
+  }),
+  skills: Type.Optional(
+    Type.Array(Type.Pick(ResultOutput.properties.skills.items, ['skill_id', 'name', 'verdict']), {
+      description: 'The verdict on each skill; absent where no skill is verified.',
+    }),
+  ),
+  interest: ResultOutput.properties.interest,
   times: Type.Integer({
     minimum: 1,
     description:

@@ -273,12 +273,11 @@ async function endUnreachable(tx: Tx, around: Surroundings, lost: (Approach & { 
   await planNext(tx, around, waiting)
 }
 
-/** The next moment at which something falls due, in epoch milliseconds; what is due already and still there has to wait. */
-export async function soonestContact(tx: Queries, now: number): Promise<number | undefined> {
-  const after = new Date(now)
+/** When somebody is to be contacted next, to answer by themselves, or to be given up; in epoch milliseconds, and possibly past. */
+export async function soonestContact(queries: Queries): Promise<number | undefined> {
   const { rows } = await sql<{ due: Date | null }>`
-    select least((select min(due_at) from contacts where due_at > ${after} and not held),
-      (select min(due_at) from simulator_turns where due_at > ${after}),
-      (select min(due_at) from messages where state = 'queued' and due_at > ${after})) as due`.execute(tx)
+    select least((select min(due_at) from contacts where due_at is not null and not held),
+      (select min(due_at) from simulator_turns),
+      (select min(leased_until) from messages where state = 'sending')) as due`.execute(queries)
   return rows[0]!.due?.getTime()
 }

@@ -1,17 +1,15 @@
 import type { Context } from '../context.ts'
+import { keepLookout } from '../platform/lookout.ts'
 import type { Running } from '../platform/queue.ts'
 import { findCandidacy } from './candidacy.ts'
 import { contactDue, soonestContact } from './contact.ts'
 import { CONTACT_DUE } from './messages.ts'
 import { playTurns } from './replies.ts'
-import { claimSends, completeSend, giveUpLostSends, type Send, send } from './sends.ts'
+import { claimSends, completeSend, giveUpLostSends, type Send, send, soonestSend } from './sends.ts'
 
 const BATCH = 100
 /** Messages that one process hands to providers at a time: each may take long, and waits for no other. */
 const SENDS_AT_ONCE = 40
-/** Milliseconds: the longest rest, since another process may have added something; and the shortest. */
-const LONGEST_REST = 500
-const SHORTEST_REST = 20
 
 /**
  * Contacts people when their time has come, sends what waits to be sent, and lets the test numbers play: everything that is due
@@ -28,9 +26,20 @@ export async function contactNow(context: Context): Promise<void> {
 
 /** Keeps doing so. Providers that take long hold up other messages, if anything, and never who is contacted or plays. */
 export function startContacting(context: Context): Running {
-  const contacting = keepDoing(context, (stopping) => contactAll(context, stopping))
+  const { db, clock, log } = context
+  const report = (error: unknown) => log.warn({ err: error }, 'candidates could not be contacted yet')
+  const contacting = keepLookout({
+    clock,
+    soonest: () => soonestContact(db.queries),
+    work: (stopping) => contactAll(context, stopping),
+    report,
+  })
   const sends = openSends(context, () => sending.wake())
-  const sending = keepDoing(context, () => sends.start())
+  const sending = keepLookout({ clock, soonest: () => soonestSend(db.queries), work: () => sends.start(), report })
+  db.onCommitted(CONTACT_DUE, () => {
+    contacting.wake()
+    sending.wake()
+  })
   return {
     async stop() {
       await Promise.all([contacting.stop(), sending.stop()])
@@ -83,46 +92,5 @@ function openSends(context: Context, freed: () => void) {
     const candidate = (await findCandidacy(db.queries, message.candidate_id))!
     const outcome = await send(context, message, candidate)
     await db.transaction((tx) => completeSend(tx, context, message, outcome))
-  }
-}
-
-/** Works, rests until the next thing is due or somebody announces one, and works again. */
-function keepDoing({ db, clock, log }: Context, work: (stopping: () => boolean) => Promise<void>) {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
-  let again = false
-  let stopped = false
-  db.onCommitted(CONTACT_DUE, wake)
-  wake()
-  return {
-    wake,
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
-    },
-  }
-
-  function wake() {
-    if (stopped) return
-    clearTimeout(timer)
-    again = running !== undefined
-    running ??= round().finally(() => {
-      running = undefined
-      if (again) wake()
-    })
-  }
-
-  async function round() {
-    let rest = LONGEST_REST
-    try {
-      const began = clock.now()
-      await work(() => stopped)
-      const due = await soonestContact(db.queries, began)
-      if (due !== undefined) rest = Math.min(rest, Math.max(SHORTEST_REST, due - clock.now()))
-    } catch (error) {
-      if (!stopped) log.warn({ err: error }, 'candidates could not be contacted yet')
-    }
-    if (!stopped) timer = setTimeout(wake, rest)
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { findMandate } from '../mandates/mandates.ts'
+import { findMandate } from '../mandates/stored.ts'
 import type { Detail } from '../platform/problem.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
 import { findCampaign, startFault } from './campaigns.ts'

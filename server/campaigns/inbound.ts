@@ -81,10 +81,15 @@ function openQuestion(candidate: Candidacy): Rendered | undefined {
   return questionIn(renderAll(candidate, asking(candidate.state, candidate.flow)))
 }
 
+/** Which option of the question that stands is meant by these words, or by this number. */
+export function chosenBy(candidate: Candidacy, text: string): string | undefined {
+  return choiceIn(openQuestion(candidate), text)
+}
+
 /** A button names its step; what was written answers the question that stands. */
 function inputOf(candidate: Candidacy, { step, value, text }: InboundReply): Input {
   if (value !== undefined) return { kind: 'reply', value, ...(step === undefined ? {} : { step }) }
-  const chosen = choiceIn(openQuestion(candidate), text ?? '')
+  const chosen = chosenBy(candidate, text ?? '')
   return chosen === undefined ? { kind: 'reply', text: text ?? '' } : { kind: 'reply', value: chosen }
 }
 

@@ -5,7 +5,7 @@ import { restUntil, takePlace } from '../channels/pace.ts'
 import type { Context } from '../context.ts'
 import type { Rendered } from '../conversation/render.ts'
 import { MINUTE, SECOND } from '../platform/clock.ts'
-import type { Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database.ts'
 import { getWorkflow } from '../workflows/workflows.ts'
 import { type Candidacy, lockCandidacy } from './candidacy.ts'
 import { approach, declineStopped, planNext, recordContacts, type Surroundings } from './contact.ts'
@@ -51,6 +51,14 @@ export async function claimSends(tx: Tx, { clock }: Surroundings, limit: number)
     returning message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at`.execute(tx)
   const later = await putBack(tx, rows, now)
   return rows.filter(({ message_id }) => !later.has(message_id))
+}
+
+/** When a message is to be sent next, in epoch milliseconds, and possibly past; those of paused campaigns wait for an announcement. */
+export async function soonestSend(queries: Queries): Promise<number | undefined> {
+  const { rows } = await sql<{ due_at: Date }>`
+    select m.due_at from messages m join campaigns g using (campaign_id)
+    where m.state = 'queued' and g.hold is distinct from 'paused' order by m.due_at limit 1`.execute(queries)
+  return rows[0]?.due_at.getTime()
 }
 
 /** Those who would be sent faster than their provider allows wait for their place; answers, which somebody waits for, do not. */

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { SendError } from './channel.ts'
 
 /** What a provider answered, whatever its status. */
@@ -32,8 +32,9 @@ export async function postTo(
   signal: AbortSignal,
 ): Promise<ProviderAnswer> {
   const { origin, pathname, search } = new URL(url)
+  const client = await import('undici') // not loaded where nobody is contacted for real
   if (signal.aborted) throw new SendError('busy', 'there was no time left to send it')
-  agent ??= new Agent({
+  agent ??= new client.Agent({
     connect: { timeout: CONNECT },
     allowH2: false,
     pipelining: 1,

@@ -26,7 +26,7 @@ export function numbered(question: Rendered | undefined): string {
 }
 
 /** A message for people who can only write back. The link stays whole; what is too long for the channel is cut before it. */
-export function plainText(message: Outgoing, most: number): string {
+export function plainText(message: Pick<Outgoing, 'prompts' | 'language' | 'link'>, most: number): string {
   const question = questionIn(message.prompts)
   const options = numbered(question)
   const how = question && options && question.kind !== 'words' ? prompt('choose_number', message.language) : ''

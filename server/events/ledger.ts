@@ -50,8 +50,9 @@ export interface LedgerOptions {
 /** PostgreSQL tells all processes on this channel whose events got their place, and of which types: `ORG_… live a.b,c.d`. */
 export const EVENTS_PLACED = 'events_placed'
 const BATCH = 1000
-/** Milliseconds between looks for what a process recorded and then died or could not announce. */
-const SWEEP = 1000
+/** Milliseconds between looks for what a process recorded and then died or could not announce; and after a fault. */
+const SWEEP = 5000
+const AGAIN = 1000
 
 /**
  * Sequences are given by one process at a time, after the recording transaction has committed. So whoever has read up to n
@@ -64,14 +65,15 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
   let closed = false
   let released = false
 
-  db.onCommitted(EVENTS_RECORDED, () => void place().catch(report))
+  // Another process does it itself, unless it is a command.
+  db.onCommitted(EVENTS_RECORDED, (own) => void (own ? place() : settleAny()).catch(report))
   await listener.on(EVENTS_PLACED, (placed) => {
     const [orgId, mode, types] = placed.split(' ')
     if (types !== undefined) wake(ownerKey(orgId!, mode!), types.split(','))
     else for (const each of [...waiting.keys()]) wake(each) // after a reconnection: something may have been missed
   })
-  const sweep = setInterval(() => void settleAny().catch(report), SWEEP)
-  sweep.unref()
+  let sweep: NodeJS.Timeout | undefined
+  sweepIn(SWEEP)
 
   return {
     place,
@@ -85,7 +87,7 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
     },
     async close() {
       closed = true
-      clearInterval(sweep)
+      clearTimeout(sweep)
       release()
       await running?.catch(() => {})
       await again?.catch(() => {})
@@ -183,8 +185,19 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
     }
   }
 
+  function sweepIn(milliseconds: number) {
+    clearTimeout(sweep)
+    sweep = setTimeout(() => {
+      sweepIn(SWEEP)
+      settleAny().catch(report)
+    }, milliseconds)
+    sweep.unref()
+  }
+
   function report(error: unknown) {
-    if (!closed) log.warn({ err: error }, 'events could not get their place yet')
+    if (closed) return
+    log.warn({ err: error }, 'events could not get their place yet')
+    sweepIn(AGAIN)
   }
 }
 

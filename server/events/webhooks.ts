@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Changer, type OwnerScope, requireMadeHere } from '../access/caller.ts'
 import type { Context } from '../context.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import { announce, type Queries, type Tx } from '../platform/database.ts'
 import { newId } from '../platform/ids.ts'
 import { problem } from '../platform/problem.ts'
 import { settleHeld, withdrawDeliveries } from './held-deliveries.ts'
@@ -40,6 +40,7 @@ type Tools = Pick<Context, 'clock' | 'vault' | 'queue'>
 export const MOST_WEBHOOKS = 5
 /** PostgreSQL tells the workers on this channel whose endpoint is not what it was. */
 export const WEBHOOK_CHANGED = 'webhook_changed'
+export const WEBHOOK_MADE = 'webhook made'
 
 /** What partners see of an endpoint. */
 export function webhookRecord(webhook: Webhook) {
@@ -93,6 +94,7 @@ export async function createWebhook(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+  announce(tx, WEBHOOK_MADE)
   return { webhook: webhook as Webhook, secret: secret.text }
 }
 

@@ -7,8 +7,9 @@ import { MINUTE } from '../platform/clock.ts'
 import type { Item, QuestionWriter } from '../questions/questions.ts'
 import { WriterError } from '../questions/writer-error.ts'
 import { getFlow } from './flow.ts'
-import { archiveMandate, createMandate, getMandate, replaceMandate, retryMandate } from './mandates.ts'
+import { archiveMandate, createMandate, replaceMandate, retryMandate } from './mandates.ts'
 import { LEASE, MOST_ATTEMPTS, openPreparer, startPreparing } from './preparing.ts'
+import { getMandate } from './stored.ts'
 
 /** Writes what a model might, as the test wants it. */
 function aiWriter(change: Partial<QuestionWriter> = {}): QuestionWriter {

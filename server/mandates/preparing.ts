@@ -7,14 +7,16 @@ import { recordEvents } from '../events/record.ts'
 import type { EventType } from '../events/types.ts'
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database.ts'
+import { keepLookout, type Lookout } from '../platform/lookout.ts'
 import { WriterError, type WriterFault } from '../questions/writer-error.ts'
 import type { Language } from '../workflows/workflows.ts'
 import { toVerify } from './body.ts'
 import type { Flow } from './flow.ts'
 import { FlowWriter, TooFewQuestions, type WrittenFlow } from './flow-writer.ts'
 import { languageWarnings } from './languages.ts'
-import { columns, MANDATE_TO_PREPARE, type Mandate, type MandateRow, read } from './mandates.ts'
+import { MANDATE_TO_PREPARE } from './mandates.ts'
 import { wholeMandate } from './record.ts'
+import { columns, type Mandate, type MandateRow, read } from './stored.ts'
 
 export type PreparingOptions = Pick<Context, 'db' | 'clock' | 'log' | 'metrics' | 'catalogue' | 'writer'>
 
@@ -30,8 +32,6 @@ export interface Preparer {
 /** How long a claim holds without a sign of life. */
 export const LEASE = 6 * SECOND
 const SIGN_OF_LIFE = 2 * SECOND
-/** Between looks for what other processes left to prepare. */
-const LOOK = SECOND / 2
 /** After a nudge: what comes in together is prepared together. */
 const GATHER = 100
 /** The first at once, the others after a second, two, four…: two minutes in all. */
@@ -66,16 +66,15 @@ export function openPreparer(options: PreparingOptions): Preparer {
   const held = new Set<Claimed>()
   let wake: (() => void)[] = []
   let running: Promise<void>[] = []
-  const timers: NodeJS.Timeout[] = []
+  let living: NodeJS.Timeout | undefined
+  let lookout: Lookout | undefined
 
   return {
     start() {
-      timers.push(
-        setInterval(rouse, LOOK),
-        setInterval(() => void holdOn().catch(report), SIGN_OF_LIFE),
-      )
-      for (const timer of timers) timer.unref()
-      db.onCommitted(MANDATE_TO_PREPARE, rouse)
+      living = setInterval(() => void holdOn().catch(report), SIGN_OF_LIFE)
+      living.unref()
+      lookout = keepLookout({ clock, soonest: () => soonest(db), work: async () => rouse(), report })
+      db.onCommitted(MANDATE_TO_PREPARE, lookout.wake)
       running = Array.from({ length: lanes }, runLane)
     },
     async settle() {
@@ -83,7 +82,8 @@ export function openPreparer(options: PreparingOptions): Preparer {
     },
     async stop() {
       stopping.abort()
-      for (const timer of timers) clearInterval(timer)
+      clearInterval(living)
+      await lookout?.stop()
       rouse()
       await Promise.all(running)
     },
@@ -187,8 +187,14 @@ interface Written extends WrittenFlow {
 
 /** A skill that was added a moment ago may not have reached this process yet. */
 async function takeUpSkills(catalogue: Catalogue, { body }: Mandate) {
-  const numbers = toVerify(body.skills).map((id) => skillNumber(id)!)
-  if (numbers.some((number) => !catalogue.current.skill(number))) await catalogue.refresh()
+  await catalogue.learn({ numbers: toVerify(body.skills).map((id) => skillNumber(id)!) })
+}
+
+/** When something is to be prepared next, or to be taken from a process that gives no sign of life. */
+async function soonest(db: Database): Promise<number | undefined> {
+  const { rows } = await sql<{ at: Date | null }>`
+    select min(prepare_at) as at from mandates where status = 'preparing'`.execute(db.queries)
+  return rows[0]!.at?.getTime()
 }
 
 /** Takes what is due; whoever else looks meanwhile takes something else. */

@@ -5,8 +5,9 @@ import type { Database } from '../platform/database.ts'
 import { Problem } from '../platform/problem.ts'
 import { readWorkflow, type WorkflowState } from '../workflows/workflows.ts'
 import { pendingNames } from './body.ts'
-import { acceptableBody, MANDATE_TO_PREPARE, type Mandate, newMandate, type Surroundings } from './mandates.ts'
+import { acceptableBody, MANDATE_TO_PREPARE, newMandate, type Surroundings } from './mandates.ts'
 import type { MandateInput } from './schema.ts'
+import type { Mandate } from './stored.ts'
 
 const MOST_REMEMBERED = 1000
 

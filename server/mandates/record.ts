@@ -1,5 +1,5 @@
 import { type Flow, questionsOf } from './flow.ts'
-import type { Mandate } from './mandates.ts'
+import type { Mandate } from './stored.ts'
 
 /** What a write answers. */
 export function mandateResult(mandate: Mandate, changed: boolean) {

@@ -6,16 +6,7 @@ import { listOf, success } from '../platform/answers.ts'
 import { NoBody } from '../platform/body.ts'
 import { readCursor, writeCursor } from '../platform/cursor.ts'
 import type { App } from '../platform/http.ts'
-import {
-  archiveMandate,
-  createMandate,
-  getMandateAndFlow,
-  listMandates,
-  type Mandate,
-  replaceMandate,
-  retryMandate,
-  type Surroundings,
-} from './mandates.ts'
+import { archiveMandate, createMandate, replaceMandate, retryMandate, type Surroundings } from './mandates.ts'
 import { QuickCreation } from './quick-creation.ts'
 import { mandateResult, mandateWithQuestions } from './record.ts'
 import {
@@ -26,6 +17,7 @@ import {
   MandateResult,
   MandatesQuery,
 } from './schema.ts'
+import { getMandateAndFlow, listMandates, type Mandate } from './stored.ts'
 
 const ACCEPTED = 'Mandate accepted; its questions are being prepared'
 
@@ -177,9 +169,9 @@ export function mandateRoutes(app: App, context: Context): void {
 
   /** A skill that was added a moment ago may not have reached this process yet; looked up before the transaction begins. */
   async function surroundingsFor({ skills }: MandateReplacement): Promise<Surroundings> {
-    const isKnown = (skill: MandateReplacement['skills'][number]) =>
-      !('skill_id' in skill) || catalogue.current.skill(skillNumber(skill.skill_id) ?? 0) !== undefined
-    if (!skills.every(isKnown)) await catalogue.refresh()
+    await catalogue.learn({
+      numbers: skills.map((skill) => ('skill_id' in skill ? skillNumber(skill.skill_id) : undefined)),
+    })
     return { clock, skills: catalogue.current, writer: context.writer }
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { DB as Tables } from './tables.ts'
+import { openTopics, type Topics } from './topics.ts'
 
 export type Tx = Transaction<Tables>
 export type Queries = Kysely<Tables> | Tx
@@ -30,10 +31,15 @@ export interface Database {
   readonly pool: pg.Pool
   /** Runs `work` in a transaction, again from the start if PostgreSQL asks for that (deadlock, serialisation). */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Tells this process's listeners of the topic now, after a statement that needed no transaction of its own. */
+  /** Tells of the topic now, after a statement that needed no transaction of its own. */
   tell(topic: string): void
-  /** Called in this process after each commit of a transaction that announced the topic; a crash may swallow the call. */
-  onCommitted(topic: string, hear: () => void): void
+  /**
+   * Called after a commit that announced the topic: each of this process at once, those of others gathered. A crash may
+   * swallow the call.
+   */
+  onCommitted: Topics['on']
+  /** Hears what other processes announce as well. */
+  listen: Topics['listen']
   close(): Promise<void>
 }
 
@@ -64,37 +70,37 @@ export function openDatabase({ connection, name, max = 20, onError }: DatabaseOp
   pool.on('error', onError)
   pool.on('connect', prepareByText)
   const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const listeners = new Map<string, (() => void)[]>()
+  const topics = openTopics(async (channel, text) => {
+    await pool.query('select pg_notify($1, $2)', [channel, text])
+  })
   return {
     queries,
     pool,
     transaction: (work) => retrying(() => attempt(work)),
-    tell,
-    onCommitted(topic, hear) {
-      listeners.set(topic, [...(listeners.get(topic) ?? []), hear])
+    tell: topics.tell,
+    onCommitted: topics.on,
+    listen: topics.listen,
+    async close() {
+      await topics.settle()
+      await queries.destroy()
     },
-    close: () => queries.destroy(),
   }
 
   async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    let topics: Set<string> | undefined
+    let told: Set<string> | undefined
     const result = await queries.transaction().execute(async (tx) => {
       const answer = await work(tx)
-      topics = announced.get(tx)
+      told = announced.get(tx)
       return answer
     })
-    for (const topic of topics ?? []) tell(topic)
+    for (const topic of told ?? []) topics.tell(topic)
     return result
-  }
-
-  function tell(topic: string) {
-    for (const hear of listeners.get(topic) ?? []) hear()
   }
 }
 
 const announced = new WeakMap<Tx, Set<string>>()
 
-/** Tells this process's listeners of the topic once the transaction has committed. */
+/** Tells whoever listens, here and in other processes, once the transaction has committed. */
 export function announce(tx: Tx, topic: string): void {
   const topics = announced.get(tx)
   if (topics) topics.add(topic)

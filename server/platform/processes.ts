@@ -48,16 +48,19 @@ export async function announceProcess({
     const now = clock.now()
     const row = { roles, shared_limits: sharedLimits, seen_at: new Date(now) }
     await db.queries
+      .with('gone', (query) =>
+        query
+          .deleteFrom('processes')
+          .where('seen_at', '<', new Date(now - 10 * GONE))
+          .where('process_id', '<>', processId),
+      )
       .insertInto('processes')
       .values({ process_id: processId, started_at: new Date(now), ...row })
       .onConflict((conflict) => conflict.column('process_id').doUpdateSet(row))
       .execute()
-    await db.queries
-      .deleteFrom('processes')
-      .where('seen_at', '<', new Date(now - 10 * GONE))
-      .execute()
+    if (!roles.includes('api') || sharedLimits) return
     const unshared = await unsharedApis(db, now)
-    if (unshared < 2 || !roles.includes('api') || sharedLimits) return
+    if (unshared < 2) return
     metrics.alarms.inc({ alarm: 'limits_not_shared' })
     if (!warned)
       log.error(

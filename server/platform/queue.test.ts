@@ -6,10 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { cloneDatabase } from '../../test/app.ts'
 import { TestClock } from '../../test/clock.ts'
-import { openDatabase } from './database.ts'
+import { openDatabase, type Tx } from './database.ts'
+import { openListener } from './listener.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { defineJob, type Job, openQueue, type Queue, type Worker } from './queue.ts'
+import { retryJob } from './queued-jobs.ts'
 
 const note = defineJob<{ text: string }>('note', { retryDelay: 1, retries: 3 })
 const once_ = defineJob<{ text: string }>('once', { unique: true })
@@ -83,6 +85,43 @@ test('a failing job is run again, then succeeds', async (t) => {
   )
   await db.transaction((tx) => queue.enqueue(tx, note, { text: 'x' }))
   await until(() => runs === 2, 'a second run')
+})
+
+test('jobs that come together run one after the other, without a rest in between', async (t) => {
+  const { db, open } = await openTestQueues(t)
+  let done = 0
+  const queue = await open((worker) => worker.handle(note, async () => void done++))
+  const began = Date.now()
+  const texts = Array.from({ length: 60 }, (_, index) => ({ text: String(index) }))
+  await db.transaction((tx) => queue.enqueueMany(tx, note, texts))
+  await until(() => done === 60, 'all of them run')
+  assert.ok(Date.now() - began < 8000, `${Date.now() - began} ms`)
+})
+
+test('a worker learns at once that another process put a job off, or lets one run again', async (t) => {
+  const { url, db, clock, open } = await openTestQueues(t)
+  const connection = { connectionString: url }
+  const other = openDatabase({ connection, name: 'another process', onError: () => {} })
+  const listener = await openListener(connection, createLog('silent'))
+  await db.listen(listener)
+  const done: string[] = []
+  const queue = await open((worker) => worker.handle(note, async ({ text }) => void done.push(text)))
+  t.after(async () => {
+    await listener.close()
+    await other.close()
+  })
+  await db.transaction((tx) => queue.enqueue(tx, note, { text: 'failed' }, { at: clock.now() + 3_600_000 }))
+  const { rows } = await sql<{ id: string }>`
+    update pgboss.job set state = 'failed', start_after = now() where name = 'note' returning id`.execute(db.queries)
+  await pause(500) // the look of the start is over, the next one far off
+  const quickly = async (text: string, act: (tx: Tx) => Promise<unknown>) => {
+    const began = Date.now()
+    await other.transaction(act)
+    await until(() => done.includes(text), text)
+    assert.ok(Date.now() - began < 2500, `${text} after ${Date.now() - began} ms`)
+  }
+  await quickly('put off', (tx) => queue.enqueue(tx, note, { text: 'put off' }, { at: clock.now() + 300 }))
+  await quickly('failed', (tx) => retryJob(tx, 'note', rows[0]!.id))
 })
 
 test('a delayed job waits for its time, told by the injected clock', async (t) => {

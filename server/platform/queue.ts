@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
+import { type Alarm, setAlarm, tellOfTime } from './alarm.ts'
 import type { Clock } from './clock.ts'
 import { type ConnectionSettings, type Database, ResilientClient, type Tx } from './database.ts'
 import type { Log } from './log.ts'
@@ -84,6 +85,10 @@ export interface QueueOptions {
 const SCHEMA = 'pgboss'
 /** A process that dies without a word is noticed when its heartbeat stops for this long. */
 const HEARTBEAT = 10
+/** Seconds after which a worker that nobody wakes looks for a job by itself. */
+const REST = 60
+/** Milliseconds within which the failure of a job is written down. */
+const RECORDED = 500
 
 export async function installQueue(connection: ConnectionSettings, log: Log): Promise<void> {
   const boss = new PgBoss({ ...bossOptions(connection), supervise: false, schedule: false, migrate: true })
@@ -105,16 +110,19 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     supervise: work !== undefined,
     schedule: work !== undefined,
     useListenNotify: work !== undefined,
-    superviseIntervalSeconds: 5,
+    superviseIntervalSeconds: 60, // the alarm asks for it as soon as a job is lost
     monitorIntervalSeconds: 5,
+    flowIntervalSeconds: 3600, // jobs that wait for other jobs: there are none
     cronMonitorIntervalSeconds: 30,
-    cronWorkerIntervalSeconds: 5,
+    cronWorkerIntervalSeconds: 15,
   })
   boss.on('error', (error) => log.warn({ err: error }, 'queue'))
   boss.on('warning', (warning) => log.warn({ warning }, 'queue'))
   await boss.start()
   const stopping = new AbortController()
   const running: Running[] = []
+  const workers = new Map<string, string[]>()
+  let alarm: Alarm | undefined
   await Promise.all(jobs.map((job) => declare(boss, job)))
   if (work) await startWork()
 
@@ -125,7 +133,9 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     async stop() {
       stopping.abort()
       await Promise.all(running.map((each) => each.stop()))
+      await alarm?.stop()
       await boss.stop({ graceful: true, timeout: grace * 1000, close: true })
+      if (work) await db.transaction(async (tx) => tellOfTime(tx)).catch(() => {}) // of what was handed back
     },
   }
 
@@ -145,6 +155,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
       ...(when.key ? { singletonKey: when.key } : {}),
     }))
     await boss.insert(job.name, rows, { db: fromKysely(tx) })
+    if (startAfter) tellOfTime(tx)
   }
 
   async function startWork() {
@@ -154,35 +165,45 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
         running.push(start())
       },
       handle(job, handler) {
-        handled.push(
-          boss.work(
-            job.name,
-            {
-              localConcurrency: job.options.concurrency ?? 2,
-              batchSize: 1,
-              pollingIntervalSeconds: 1,
-              notifyPollingIntervalSeconds: 1, // for delayed jobs and retries, which nobody announces
-              heartbeatRefreshSeconds: HEARTBEAT / 3,
-            },
-            async ([run]: { id: string; data: unknown; signal: AbortSignal }[]) => {
-              const end = metrics.jobs.startTimer({ queue: job.name })
-              try {
-                await handler(run!.data as never, AbortSignal.any([run!.signal, stopping.signal]))
-                end({ outcome: 'done' })
-              } catch (error) {
-                end({ outcome: 'failed' })
-                log.warn({ err: error, queue: job.name, job: run!.id }, 'job failed')
-                throw error
-              }
-            },
-          ),
-        )
+        for (let place = 0; place < (job.options.concurrency ?? 2); place++) handled.push(takeUp(job, handler as never))
       },
       schedule(job, cron) {
         handled.push(boss.schedule(job.name, cron, {}, { tz: 'Asia/Kolkata' }))
       },
     })
     await Promise.all(handled)
+    alarm = setAlarm({ db, log, due: wake, lost: (queue) => boss.supervise(queue) })
+  }
+
+  async function takeUp(job: Job<object>, handler: Handler<object>) {
+    const id: string = await boss.work(
+      job.name,
+      {
+        batchSize: 1,
+        pollingIntervalSeconds: 1,
+        notifyPollingIntervalSeconds: REST, // new jobs are announced, and the alarm tells of those put off
+        heartbeatRefreshSeconds: HEARTBEAT / 3,
+      },
+      async ([run]: { id: string; data: unknown; signal: AbortSignal }[]) => {
+        const end = metrics.jobs.startTimer({ queue: job.name })
+        try {
+          await handler(run!.data as object, AbortSignal.any([run!.signal, stopping.signal]))
+          end({ outcome: 'done' })
+        } catch (error) {
+          end({ outcome: 'failed' })
+          log.warn({ err: error, queue: job.name, job: run!.id }, 'job failed')
+          alarm?.look(RECORDED)
+          throw error
+        } finally {
+          boss.notifyWorker(id) // there may be another one, that came while all were busy
+        }
+      },
+    )
+    workers.set(job.name, [...(workers.get(job.name) ?? []), id])
+  }
+
+  function wake(queue: string) {
+    for (const id of workers.get(queue) ?? []) boss.notifyWorker(id)
   }
 }
 

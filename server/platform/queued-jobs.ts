@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { tellOfTime } from './alarm.ts'
 import type { Queries, Tx } from './database.ts'
 
 export const jobStates = ['failed', 'waiting', 'active'] as const
@@ -52,6 +53,7 @@ export async function retryJob(tx: Tx, queue: string, id: string): Promise<Liste
   const { rows } = await sql<Row>`
     update pgboss.job set state = 'retry', retry_limit = retry_limit + 1, completed_on = null
     where name = ${queue} and id = ${id}::uuid and state = 'failed' returning ${columns}`.execute(tx)
+  tellOfTime(tx)
   return rows[0] && shown(rows[0])
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { request } from 'undici'
 import type { AiSettings } from './questions.ts'
 import { WriterError } from './writer-error.ts'
 
@@ -94,6 +93,7 @@ export class AiEndpoint {
 
   private async post({ messages, schema, name, maxTokens, signal }: Completion): Promise<Reply> {
     const { baseUrl, apiKey, model } = this.settings
+    const { request } = await import('undici') // not loaded where the built-in writer serves
     const answer = await request(`${baseUrl}/chat/completions`, {
       method: 'POST',
       headers: {

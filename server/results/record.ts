@@ -23,7 +23,7 @@ export function resultRecord(candidacy: Candidacy) {
 }
 
 /** Answers and verdicts; methods that are not in force are absent. */
-function outputOf({ state, flow, channel, status }: Candidacy) {
+export function outputOf({ state, flow, channel, status }: Pick<Candidacy, 'state' | 'flow' | 'channel' | 'status'>) {
   const has = (method: (typeof flow.methods)[number]) => flow.methods.includes(method)
   return {
     qualified: status === 'pending' ? null : status === 'completed' && isQualified(state, flow) === true,

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { type Channel, SendError } from '../channel.ts'
+import { type Channel, type Outgoing, SendError } from '../channel.ts'
 import type { InboundReply, InboundStatus } from '../inbound.ts'
 import type { SmsSettings } from '../settings.ts'
 import { createResource, sidIn, TOLD_STOP, twilioHook } from '../twilio.ts'
@@ -22,7 +22,7 @@ export function openSms({ config }: Pick<Context, 'config'>): Channel {
         {
           To: message.to,
           ...(messaging_service_sid ? { MessagingServiceSid: messaging_service_sid } : { From: from! }),
-          Body: plainText(message, LONGEST),
+          Body: smsText(message),
           ...(config.publicUrl
             ? { StatusCallback: twilioHook(config.publicUrl, channel_id, `status/${message.message_id}`) }
             : {}),
@@ -31,6 +31,11 @@ export function openSms({ config }: Pick<Context, 'config'>): Channel {
       )
     },
   }
+}
+
+/** What the candidate reads. */
+export function smsText(message: Pick<Outgoing, 'prompts' | 'language' | 'link'>): string {
+  return plainText(message, LONGEST)
 }
 
 /** A text message that came in. */

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import type { Mode } from '../../access/keys.ts'
 import { type Resolve, refuseAddress, refuseHost, type TargetRules } from '../safe-targets.ts'
 
@@ -22,7 +22,10 @@ export class TargetRefused extends Error {
  * Connects to an address that was checked, and to no other: the name is resolved once, here, every address of it is examined,
  * and the socket gets those very addresses. A name that changes between check and connection changes nothing.
  */
-export function createConnector({ mode, rules, resolve, timeout, ca }: ConnectorOptions): buildConnector.connector {
+export function createConnector(
+  build: typeof buildConnector,
+  { mode, rules, resolve, timeout, ca }: ConnectorOptions,
+): buildConnector.connector {
   const lookup: LookupFunction = (hostname, { all }, answer) => {
     resolve(hostname).then(
       (addresses) => {
@@ -37,7 +40,7 @@ export function createConnector({ mode, rules, resolve, timeout, ca }: Connector
       (error) => answer(error, []),
     )
   }
-  const connect = buildConnector({
+  const connect = build({
     allowH2: false,
     timeout,
     lookup,

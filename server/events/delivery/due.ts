@@ -38,6 +38,12 @@ export async function findDue(
   return rows
 }
 
+/** Whether there is any endpoint that may be sent to. */
+export async function hasEndpoints(queries: Queries): Promise<boolean> {
+  const { rows } = await sql`select 1 from webhooks where status in ('enabled', 'failing') limit 1`.execute(queries)
+  return rows.length > 0
+}
+
 /** When each endpoint that may be sent to has something due next; endpoints with nothing to send are absent. */
 export async function findSoonest(queries: Queries): Promise<{ webhook_id: string; at: Date }[]> {
   const { rows } = await sql<{ webhook_id: string; at: Date }>`

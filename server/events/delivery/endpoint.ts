@@ -210,7 +210,7 @@ export function openEndpoint(webhookId: string, tools: EndpointTools): Endpoint 
     const before = target
     target = webhook && {
       webhook,
-      sender: before?.webhook.url === webhook.url ? before.sender : openTo(webhook),
+      sender: before?.webhook.url === webhook.url ? before.sender : await openTo(webhook),
       ...signing(webhook),
     }
     if (before && before.sender !== target?.sender) before.sender.close()

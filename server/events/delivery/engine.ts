@@ -7,11 +7,12 @@ import type { Metrics } from '../../platform/metrics.ts'
 import type { Running } from '../../platform/queue.ts'
 import { ANY_DAY, DELIVERIES_DUE } from '../deliveries.ts'
 import { type Resolve, resolveName } from '../safe-targets.ts'
-import { WEBHOOK_CHANGED } from '../webhooks.ts'
-import { findSoonest } from './due.ts'
+import { WEBHOOK_CHANGED, WEBHOOK_MADE } from '../webhooks.ts'
+import { findSoonest, hasEndpoints } from './due.ts'
 import { type Endpoint, type EndpointTools, openEndpoint, type Which } from './endpoint.ts'
 import { openOwnership } from './ownership.ts'
 import { openRecorder } from './recorder.ts'
+import { loadClient } from './sender.ts'
 
 export interface DeliveryOptions
   extends Pick<Context, 'config' | 'db' | 'clock' | 'log' | 'metrics' | 'vault' | 'listener' | 'connection'> {
@@ -27,8 +28,14 @@ export interface DeliveryOptions
 const TIMEOUT = 10 * SECOND
 /** Milliseconds between looks at the clock for what has become due. */
 const TICK = 100
-/** Milliseconds at least between looks at the table, for what another process left behind; longer where looking takes long. */
+/**
+ * Milliseconds at least between looks at the table, for what another process left behind: while there is something to send, and
+ * while nothing is known to come soon. Longer where looking takes long.
+ */
 const SWEEP = 1000
+const SWEEP_AT_REST = 5000
+/** How long after another process was seen at work it may leave something behind. */
+const WATCH_OTHERS = 30 * SECOND
 const SWEEP_SHARE = 50
 /** How long an endpoint with nothing to do is held on to, so that the next event finds everything ready. */
 const LINGER = 3000
@@ -52,6 +59,7 @@ export function startDelivery(options: DeliveryOptions): Running {
   let claiming = false
   let sweeping = false
   let nextSweep = 0
+  let seenOthers = Number.NEGATIVE_INFINITY
   let stopped = false
 
   const tools: EndpointTools = {
@@ -85,6 +93,11 @@ export function startDelivery(options: DeliveryOptions): Running {
     else if (endpoints.has(id)) endpoints.get(id)!.changed()
     else wake(id, 'any')
   })
+  db.onCommitted(WEBHOOK_MADE, () => void loadClient())
+  void hasEndpoints(db.queries).then(
+    (has) => void (has && loadClient()),
+    () => {},
+  )
   const ticking = setInterval(tick, TICK)
   ticking.unref()
 
@@ -144,9 +157,10 @@ export function startDelivery(options: DeliveryOptions): Running {
     const endpoint = endpoints.get(id)
     if (taken && !endpoint) endpoints.set(id, openEndpoint(id, tools))
     else if (taken) endpoint!.resume()
-    else if (endpoint) {
+    else {
+      seenOthers = performance.now()
       endpoints.delete(id)
-      endpoint.close()
+      endpoint?.close()
     }
   }
 
@@ -175,7 +189,11 @@ export function startDelivery(options: DeliveryOptions): Running {
     } finally {
       sweeping = false
       const took = performance.now() - started
-      nextSweep = performance.now() + Math.max(SWEEP, SWEEP_SHARE * took)
+      const soon = clock.now() + SWEEP_AT_REST
+      const alone = performance.now() - seenOthers > WATCH_OTHERS
+      const atRest = alone && endpoints.size === 0 && ![...soonest.values()].some((at) => at <= soon)
+      const least = atRest ? SWEEP_AT_REST : SWEEP
+      nextSweep = performance.now() + Math.max(least, SWEEP_SHARE * took)
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { type ConnectorOptions, createConnector } from './connector.ts'
 
 /** What came of one POST. */
@@ -32,13 +32,19 @@ export interface SenderOptions extends ConnectorOptions {
   connections: number
 }
 
+/** A server whose partners have no endpoints does not carry the client for them; one whose partners have, loads it ahead. */
+export function loadClient(): Promise<typeof import('undici')> {
+  return import('undici')
+}
+
 /** Sends to one endpoint over connections of its own, so that no endpoint waits for another's. */
-export function openSender({ url, connections, ...options }: SenderOptions): Sender {
+export async function openSender({ url, connections, ...options }: SenderOptions): Promise<Sender> {
+  const { Pool, buildConnector } = await loadClient()
   const { origin, pathname, search } = new URL(url)
   const { timeout } = options
   const path = pathname + search
   const pool = new Pool(origin, {
-    connect: createConnector(options),
+    connect: createConnector(buildConnector, options),
     connections,
     allowH2: false,
     pipelining: 1,
