@@ -3,6 +3,7 @@ import { examples } from './examples.ts'
 import { wholeNumber } from './options.ts'
 import { openPartner } from './partner-call.ts'
 import { print, table } from './print.ts'
+import { NO_WAIT } from './waiting.ts'
 
 interface EventRow {
   event_id: string
@@ -17,11 +18,19 @@ interface EventRow {
   }
 }
 
+interface ListOptions {
+  acknowledged: string
+  types?: string
+  limit: number
+  wait: boolean
+}
+
 interface ReplayOptions {
   webhook: string
   from?: string
   to?: string
   onlyFailed?: boolean
+  wait: boolean
 }
 
 export function eventsCommand(): Command {
@@ -37,9 +46,10 @@ export function eventsCommand(): Command {
     )
     .option('--types <list>', 'only these types, separated by commas')
     .option('--limit <n>', 'how many', wholeNumber(1, 100), 25)
+    .option(...NO_WAIT)
     .addHelpText(...examples('events list --acknowledged all --types result.completed,result.failed'))
-    .action(async (options: { acknowledged: string; types?: string; limit: number }, command: Command) => {
-      const call = await openPartner()
+    .action(async (options: ListOptions, command: Command) => {
+      const call = await openPartner(options)
       const query = new URLSearchParams({
         acknowledged: options.acknowledged,
         limit: String(options.limit),
@@ -71,14 +81,15 @@ export function eventsCommand(): Command {
     .option('--from <time>', 'everything since, ISO 8601', time)
     .option('--to <time>', 'everything before, ISO 8601', time)
     .option('--only-failed', 'leave out what the endpoint has acknowledged')
+    .option(...NO_WAIT)
     .addHelpText(
       ...examples(
         'events replay --webhook WH_… EV_… EV_…',
         'events replay --webhook WH_… --from 2026-03-01T00:00:00Z --only-failed',
       ),
     )
-    .action(async (ids: string[], { webhook, from, to, onlyFailed }: ReplayOptions, command: Command) => {
-      const call = await openPartner()
+    .action(async (ids: string[], { webhook, from, to, onlyFailed, wait }: ReplayOptions, command: Command) => {
+      const call = await openPartner({ wait })
       const body =
         ids.length > 0
           ? { event_ids: ids }

@@ -39,7 +39,7 @@ The key is found as for "attestry request".`,
     )
     .addHelpText(...examples('listen --forward-to http://localhost:3000/webhooks --ack --types result.completed'))
     .action(async (options: Options) => {
-      const call = await openPartner()
+      const call = await openPartner({ wait: false }) // it goes on by itself, however long that takes
       const secret = options.secret ?? `whsec_${randomBytes(24).toString('base64')}`
       const stopping = new AbortController()
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
@@ -78,7 +78,7 @@ async function listen(call: PartnerCall, options: Options & { secret: string }, 
       if (!(error instanceof Unavailable)) throw error
       if (!down) console.error(`${error.message}; trying again until it answers.`)
       down = true
-      await setTimeout(AGAIN, undefined, { signal })
+      await setTimeout(pauseAfter(error), undefined, { signal })
     }
   }
 }
@@ -91,9 +91,14 @@ async function acknowledge(call: PartnerCall, event_ids: string[], signal: Abort
       return
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
-      await setTimeout(AGAIN, undefined, { signal })
+      await setTimeout(pauseAfter(error), undefined, { signal })
     }
   }
+}
+
+/** A key that is over its limit is not called with again before the call could pass. */
+function pauseAfter({ retryAfter }: Unavailable): number {
+  return Math.max(AGAIN, (retryAfter ?? 0) * 1000)
 }
 
 /** Whether the address took the event. While nobody listens there, it is tried again. */

@@ -44,9 +44,9 @@ test('what the playground makes is prepared and readable, and follows the same r
 
   async function ready(version: number): Promise<any> {
     for (let tries = 0; tries < 200; tries++) {
-      const { data } = await call('GET', `/mandates/${mandate_id}`)
+      const data = await client.call<any>('GET', `/mandates/${mandate_id}`) // waits where a TEST key may not ask so often
       if (data.status === 'ready' && data.flow_version === version) return data
-      await pause(250) // ten reads at once, then two a second: what a TEST key may
+      await pause(250)
     }
     assert.fail('it was never ready')
   }

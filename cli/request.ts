@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { AttestryClient } from '../sdk/index.ts'
 import { DATA_SOURCES, jsonData } from './data-option.ts'
 import { readProfile, saveProfile } from './profile.ts'
+import { LONGEST_WAIT, NO_WAIT, untilItPasses } from './waiting.ts'
 
 interface Options {
   data?: unknown
@@ -10,6 +11,7 @@ interface Options {
   include?: boolean
   pick?: string
   save?: boolean
+  wait: boolean
 }
 
 export function requestCommand(): Command {
@@ -25,6 +27,7 @@ export function requestCommand(): Command {
       '--pick <path>',
       'print only this part of "data", such as workflow_id or items[0].name: for shell variables',
     )
+    .option(...NO_WAIT)
     .option('--save', 'keep the key of the environment in the profile file')
     .addHelpText(
       'after',
@@ -41,6 +44,7 @@ Examples:
   $ npx attestry request POST /mandates --data @mandate.json --idempotency-key job-4711
   $ WORKFLOW=$(npx attestry request POST /workflows --data '{"name":"Site hiring"}' --pick workflow_id)
 
+A call that is over a limit (429) is made again when it could pass, within ${LONGEST_WAIT} s in all; standard error tells.
 The exit code is 0 for a 2xx answer and 1 for any other.`,
     )
     .action(async (verb: string, path: string, options: Options) => {
@@ -48,17 +52,17 @@ The exit code is 0 for a 2xx answer and 1 for any other.`,
       if (options.save) console.error(`Saved in ${await saveProfile(process.env, profile)}.`)
       if (!path.startsWith('/')) throw new Error('the path must start with /, such as /shifts')
       const client = new AttestryClient(profile)
-      const answer = await client
-        .request(verb, path, {
+      const call = () =>
+        client.request(verb, path, {
           body: options.data,
           onBehalfOf: options.onBehalfOf,
           idempotencyKey: options.idempotencyKey,
         })
-        .catch((error) => {
-          throw new Error(
-            `${profile.baseUrl} cannot be reached: ${error.cause?.code ?? error.message}. Is the server running?`,
-          )
-        })
+      const answer = await untilItPasses(call, { longest: options.wait ? LONGEST_WAIT : 0 }).catch((error) => {
+        throw new Error(
+          `${profile.baseUrl} cannot be reached: ${error.cause?.code ?? error.message}. Is the server running?`,
+        )
+      })
       if (options.include) {
         console.log(`HTTP ${answer.status}`)
         for (const [name, value] of answer.headers) console.log(`${name}: ${value}`)

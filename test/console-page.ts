@@ -32,3 +32,4 @@ export async function look(page: Page, name: string): Promise<void> {
 export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name, level: 1 }).waitFor()
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 export const dialog = (page: Page) => page.getByRole('dialog')
+export const nav = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true })

@@ -10,6 +10,7 @@ import {
   type SkillRequest,
 } from '../catalogue/skill-requests.ts'
 import type { Context } from '../context.ts'
+import type { Queries } from '../platform/database.ts'
 import type { App } from '../platform/http.ts'
 import { invalid } from '../platform/validation.ts'
 import { noteChange } from './front-door.ts'
@@ -39,10 +40,10 @@ export function catalogueRoutes(app: App, context: Context): void {
         vault,
         `all skill requests ${status}`,
         page,
-        (after: string | undefined, limit) =>
-          listAllRequests(db.queries, status === 'all' ? undefined : status, { after, limit }),
+        async (after: string | undefined, limit) =>
+          named(db.queries, await listAllRequests(db.queries, status === 'all' ? undefined : status, { after, limit })),
         ({ request_id }) => request_id,
-        withOwner,
+        ({ org_name, ...request }) => ({ ...withOwner(request), org_name }),
       )
       return answer('Skill requests', found)
     },
@@ -134,6 +135,16 @@ export function catalogueRoutes(app: App, context: Context): void {
       return answer('Sub-skills', { items, next_cursor: null })
     },
   )
+}
+
+/** With the name of who asks. */
+async function named(queries: Queries, requests: SkillRequest[]): Promise<(SkillRequest & { org_name: string })[]> {
+  const { rows } = await sql<{ org_id: string; name: string }>`
+    select org_id, name from organisations where org_id = any (${requests.map(({ org_id }) => org_id)})`.execute(
+    queries,
+  )
+  const names = new Map(rows.map(({ org_id, name }) => [org_id, name]))
+  return requests.map((request) => ({ ...request, org_name: names.get(request.org_id) ?? request.org_id }))
 }
 
 function withOwner(request: SkillRequest) {

@@ -23,6 +23,7 @@ const head = [
   'reason',
   'qualified',
   'interest',
+  'knocked_out_by',
   'skills',
   'answers',
   'language',
@@ -78,6 +79,7 @@ function cellsOf({ candidate, output, ...result }: Person): unknown[] {
     result.reason,
     output.qualified,
     'interest' in output ? output.interest : null,
+    Object.keys(answers ?? {}).find((key) => answers![key]!.knocked_out),
     skills?.map(({ name, verdict }) => `${name}: ${verdict}`).join('; '),
     Object.entries(answers ?? {})
       .map(([key, { answer }]) => `${key}: ${answer}`)

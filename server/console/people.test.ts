@@ -61,6 +61,18 @@ test('people to call: by verdict, the newest first, with their numbers', async (
   assert.equal(lines.length, 2)
   assert.match(lines[1]!, /,ext-1,Person 1,\+919990000001,,completed,/)
 
+  const rejected = await viewer.get(`/orgs/${run.orgId}/test/export/results.csv?verdict=not_qualified`)
+  const [head, ...rows] = (rejected.body as unknown as string)
+    .trim()
+    .split('\r\n')
+    .map((line) => line.split(','))
+  const why = head!.indexOf('knocked_out_by')
+  const who = head!.indexOf('external_candidate_id')
+  assert.deepEqual(rows.map((row) => [row[who], row[why]]).sort(), [
+    ['ext-2', 'licence'],
+    ['ext-3', ''],
+  ])
+
   app.clock.advance(2 * HOUR)
   assert.deepEqual(names(await people('changed_within_hours=1')), [])
   assert.equal((await people('changed_within_hours=3')).items.length, 6)

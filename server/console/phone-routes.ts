@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { type HandsetPosition, listHandsets } from '../campaigns/handsets.ts'
+import { chosenBy } from '../campaigns/inbound.ts'
 import { type Place as Channel, listMessages } from '../campaigns/messages.ts'
 import { handleReply } from '../campaigns/replies.ts'
 import { channelNames } from '../channels/channel.ts'
@@ -91,7 +92,9 @@ export function phoneRoutes(app: App, context: Context): void {
         if (before.status !== 'pending') throw problem('CONFLICT', 'This conversation is over.')
         const last = await lastChannel(tx, params.candidate_id)
         const place = channel ?? last
-        const said = { ...(step ? { step } : {}), ...(value ? { value } : {}), ...(text ? { text } : {}) }
+        // As on a real phone: where there are no buttons, an option is answered with its number.
+        const chosen = value ?? chosenBy(before, text!)
+        const said = { ...(step ? { step } : {}), ...(chosen ? { value: chosen } : { text: text! }) }
         const input = { kind: 'reply' as const, ...said }
         const after = await handleReply(tx, context, before, {
           channel: place,

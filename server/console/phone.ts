@@ -10,6 +10,7 @@ import { type Rendered, render } from '../conversation/render.ts'
 import type { Queries } from '../platform/database.ts'
 import { problem } from '../platform/problem.ts'
 import { isAtLeast, type Role } from './roles.ts'
+import { type Writing, writtenOut } from './written.ts'
 
 export function handsetRecord(row: Handset) {
   const { conversation, direction, last_channel, content, last_at, updated_at, ...rest } = row
@@ -46,6 +47,9 @@ export async function candidateRecord(
   const { state, flow, status, mode } = candidate
   const open = status === 'pending' && candidate.hold !== 'archived'
   const next = await nextContactOf(queries, candidate.candidate_id)
+  // The page lets in whoever opens it: a real candidate's is for that candidate alone, one in TEST for those who may answer.
+  const link = mode === 'test' && isAtLeast(role, 'recruiter') ? linkOf(context, candidate) : null
+  const writing = { languages: flow.languages, language: state.language, link: link ?? hiddenLink(context) }
   return {
     candidate_id: candidate.candidate_id,
     campaign_id: candidate.campaign_id,
@@ -63,24 +67,30 @@ export async function candidateRecord(
     channel: candidate.channel,
     contact_step: candidate.contact_step,
     flow_version: candidate.flow_version,
-    // The page lets in whoever opens it: a real candidate's is for that candidate alone, one in TEST for those who may answer.
-    link: mode === 'test' && isAtLeast(role, 'recruiter') ? linkOf(context, candidate) : null,
+    link,
     started_at: candidate.started_at?.toISOString() ?? null,
     completed_at: candidate.completed_at?.toISOString() ?? null,
     updated_at: candidate.updated_at.toISOString(),
     asking: open ? asking(state, flow).map((said) => render(said, state.language, flow, candidate)) : [],
     next_contact_at: next?.toISOString() ?? null,
-    messages: messageRecords(await listMessages(queries, candidate.candidate_id)),
+    messages: messageRecords(await listMessages(queries, candidate.candidate_id), writing),
   }
 }
 
-/** A choice that was taken is shown by its label. */
-function messageRecords(messages: Message[]) {
+/** Where the link stands in a message, without what lets in. */
+function hiddenLink({ config }: Pick<Context, 'config'>): string {
+  return `${config.publicUrl ?? ''}/…`
+}
+
+/** A choice that was taken is shown by its label; what goes out as plain text, by that text. */
+function messageRecords(messages: Message[], writing: Writing) {
   const labels = new Map<string, string>()
-  return messages.map(({ content, created_at, conversation_step, candidate_id: _, ...message }) => {
+  const written = writtenOut(messages, writing)
+  return messages.map(({ content, created_at, conversation_step, candidate_id: _, ...message }, index) => {
     const parts: Rendered[] = Array.isArray(content) ? content : []
     for (const { choices } of parts) for (const { value, label } of choices) labels.set(value, label)
-    const text = Array.isArray(content) ? '' : (content.text ?? labels.get(content.value ?? '') ?? content.value ?? '')
+    const said = Array.isArray(content) ? undefined : (content.text ?? labels.get(content.value ?? '') ?? content.value)
+    const text = said ?? written[index] ?? ''
     return { ...message, step: conversation_step, parts, text, at: created_at.toISOString() }
   })
 }

@@ -97,6 +97,10 @@ export function workRoutes(app: App, context: Context, log: RequestLog): void {
     })
   })
 
+  app.get('/operator/mail-filters', { config }, async () =>
+    answer('What mails are told apart by', { kinds: [...mailKinds], statuses: [...mailStatuses] }),
+  )
+
   app.get('/operator/mails', { config, schema: { querystring: MailsQuery } }, async ({ query }) => {
     const { kind, status, ...page } = query
     const found = await pageOf(

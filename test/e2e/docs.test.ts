@@ -21,6 +21,22 @@ test('the API reference opens in a browser and shows the three APIs', async (t) 
   }
 })
 
+test('on a phone nothing of how to sign is cut off', async (t) => {
+  const { url } = await startApp(t)
+  const page = await newPage(t, { width: 360, height: 800 })
+  await page.goto(`${url}/docs`)
+  const recipe = page.locator('pre').filter({ hasText: /^VFN1/ }).first()
+  await recipe.waitFor({ timeout: 30_000 })
+  const cut = await recipe.evaluate(
+    (element: any) =>
+      [element, ...element.querySelectorAll('*')].filter(
+        (each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth,
+      ).length,
+  )
+  assert.equal(cut, 0, 'every line fits')
+  assert.match((await recipe.textContent())!, /\{SHA-256 of the body\}\s*$/)
+})
+
 test('the descriptions behind the reference are the committed ones', async (t) => {
   const { fetch } = await startApp(t)
   for (const name of ['partner', 'verification', 'catalogue']) {

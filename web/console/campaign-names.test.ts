@@ -74,7 +74,9 @@ test('campaigns without a name go by their job everywhere, and results by the wo
   await look(page, 'campaigns-alike')
 
   await page.goto(at(`/analytics/candidates?counted=funnel.enrolled&campaign_id=${named.campaign_id}`))
-  await page.getByRole('row', { name: /Person 4 .* March intake completed Answers and verdicts/ }).waitFor()
+  await page
+    .getByRole('row', { name: /Person 4 .* March intake completed Qualified 3 of 3 skills · not interested/ })
+    .waitFor()
   await page.goto(at(`/analytics/candidates?counted=funnel.enrolled&campaign_id=${campaign_id}`))
-  await page.getByRole('row', { name: /Person 5 .* Electrician declined –/ }).waitFor()
+  await page.getByRole('row', { name: /Person 5 .* Electrician declined refused consent –/ }).waitFor()
 })

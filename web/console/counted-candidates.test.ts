@@ -78,6 +78,13 @@ test('a number leads to exactly those people, by keyboard too, and back with the
     .waitFor()
   const narrowed = `workflow_id=${workflow_id}&campaign_id=${campaign_id}`
   assert.deepEqual(await peopleOn(page), peopleOf(await listBehind(get, 'funnel.responded', narrowed)))
+  // Why somebody is not qualified stands beside the name: nobody has to be opened to be told.
+  const rowOf = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
+  await rowOf('Person 1').getByText('Qualified', { exact: true }).waitFor()
+  await rowOf('Person 1').getByText('3 of 3 skills').waitFor()
+  await rowOf('Person 2').getByText('Knockout: Do you hold a wireman licence?').waitFor()
+  await rowOf('Person 3').getByText('0 of 3 skills').waitFor()
+  await rowOf('Person 5').getByText('refused consent').waitFor()
   await look(page, 'counted-people')
   await page.getByRole('link', { name: 'Person 9', exact: true }).click()
   await page.getByRole('heading', { name: /^Person 9/ }).waitFor()

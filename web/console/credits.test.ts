@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { startApp } from '../../test/app.ts'
 import { keepTime } from '../../test/clock.ts'
 import { memberOf } from '../../test/console.ts'
@@ -21,9 +22,12 @@ test('the operator grants credits in one mode, and the organisation has them at 
   await button(page, 'Grant live credits').click()
   assert.equal(await amount.evaluate((input: any) => input.validity.valid), false, 'the browser says so itself')
   await amount.fill('5000')
+  const told = dialog(page).getByRole('status')
+  assert.equal(await told.textContent(), '', 'it is there before it speaks, so that it is read out')
   await button(page, 'Grant live credits').click()
-  await dialog(page).getByText('Granted. 5,000 live credits now.').waitFor()
-  await amount.fill('250')
+  await told.getByText('Granted. 5,000 live credits now.').waitFor()
+  assert.equal(await focused(page), 'Grant', 'where the next amount is typed')
+  await page.keyboard.type('250')
   await page.keyboard.press('Enter')
   await dialog(page).getByText('Granted. 5,250 live credits now.').waitFor()
   await dialog(page)
@@ -40,10 +44,22 @@ test('the operator grants credits in one mode, and the organisation has them at 
   )
   await look(page, 'credits-test')
   await page.keyboard.press('Escape')
+  assert.equal(await focused(page), 'Credits of Metro Staffing', 'back where it was opened')
   await page
     .getByRole('row', { name: /Metro Staffing/ })
     .getByRole('cell', { name: '5,250' })
     .waitFor()
+
+  // A refusal leaves the focus where the button was pressed, and is read out.
+  await button(page, 'Credits of Metro Staffing').click()
+  await amount.fill('1000000000')
+  await app.context.db.pool.query('alter table credit_entries rename to credit_entries_away')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await dialog(page).getByRole('alert').waitFor()
+  assert.equal(await focused(page), 'Grant test credits')
+  await app.context.db.pool.query('alter table credit_entries_away rename to credit_entries')
+  await page.keyboard.press('Escape')
 
   const reader = await consolePage(t, app, { email: recruiter.email })
   await reader.goto(`${app.url}/console/${orgId}/live`)
@@ -55,3 +71,11 @@ test('the operator grants credits in one mode, and the organisation has them at 
   await reader.getByText('5,250 credits left').waitFor()
   assert.equal(await reader.getByRole('button', { name: /Grant/ }).count(), 0)
 })
+
+/** What the focused element is called. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(`{
+    const { activeElement: element } = document
+    element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent.slice(0, 60)
+  }`)
+}

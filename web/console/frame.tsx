@@ -44,7 +44,7 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
         <span class="wordmark">Attestry</span>
         {section === 'organisation' && place && <ModeBand mode={place.mode} />}
       </header>
-      <aside id="navigation" class={`side ${open ? 'open' : ''}`}>
+      <aside id="navigation" class={`side ${operator ? 'operator' : ''} ${open ? 'open' : ''}`}>
         {place && <Whose session={session} place={place} />}
         {place && section === 'organisation' && <ModeSwitch place={place} path={path} />}
         <nav aria-label="Console">

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Notice } from '../ui/notice.tsx'
+import { useKeptFocus } from './kept-focus.ts'
 import type { Page } from './pages.ts'
 import { match, type Params } from './router.tsx'
 
@@ -15,6 +16,7 @@ export function PageHost({ pages, path }: { pages: Record<string, Load>; path: s
   const page = found && loaded.get(found.load)
   useTitle()
   useFocus(path)
+  useKeptFocus()
   useEffect(() => {
     if (!found || page) return
     setFailed(undefined)

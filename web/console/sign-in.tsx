@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Action } from '../ui/action.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { api, type Refusal } from './api.ts'
 import type { Session } from './session.ts'
@@ -45,9 +46,9 @@ export function SignIn({ onSession }: { onSession: (session: Session) => void })
               onInput={(event) => setEmail(event.currentTarget.value)}
             />
           </label>
-          <button type="submit" class="primary" disabled={busy || !email.trim()}>
+          <Action class="primary" busy={busy} ready={email.trim() !== ''}>
             Mail me a link
-          </button>
+          </Action>
         </form>
       )}
       <details class="card" open={ways?.first_start ?? false}>
@@ -67,9 +68,9 @@ export function SignIn({ onSession }: { onSession: (session: Session) => void })
             It is the server's ADMIN_API_KEY; where that was not set, it lies in the data folder. <code>npm start</code>{' '}
             also prints a link that signs you in once.
           </p>
-          <button type="submit" disabled={busy || !adminKey}>
+          <Action busy={busy} ready={adminKey !== ''}>
             Sign in
-          </button>
+          </Action>
         </form>
       </details>
     </main>

@@ -3,6 +3,7 @@ import { call, OFFLINE } from '../api.ts'
 import { dropDraft, keepDraft, readDraft } from '../drafts.ts'
 import { chooseLanguage, firstLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
+import { Action } from '../ui/action.tsx'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
 import { type Draft, NO_DRAFT, type Review, submission, unanswered } from './review.ts'
 import { SkillCard } from './skill-card.tsx'
@@ -131,9 +132,9 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
             {fault}
           </p>
         )}
-        <button type="submit" class="primary wide" disabled={locked || sending || (!draft.declining && left > 0)}>
+        <Action class="primary wide" busy={sending} ready={!locked && (draft.declining || left === 0)}>
           {sending ? words.sending : draft.declining ? words.declineSend : words.send}
-        </button>
+        </Action>
         <p class="soft small center" aria-live="polite">
           {!draft.declining && left > 0 && !locked ? words.left(left) : ''}
         </p>

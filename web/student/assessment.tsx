@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { dropDraft, keepDraft, readDraft } from '../drafts.ts'
 import { paths } from '../paths.ts'
+import { Action } from '../ui/action.tsx'
 import { AssessmentResult, type Score } from './assessment-result.tsx'
 import type { Session, SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
@@ -175,7 +176,7 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
         <button type="button" onClick={() => setAt(at - 1)} disabled={at === 0 || busy}>
           {words.back}
         </button>
-        <button type="submit" class="primary" disabled={busy}>
+        <Action class="primary" busy={busy}>
           {question
             ? at + 1 === questions.length
               ? words.finish
@@ -183,7 +184,7 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
             : busy
               ? words.submitting
               : words.submit}
-        </button>
+        </Action>
       </div>
     </form>
   )

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Action } from '../ui/action.tsx'
 import type { Texts } from './texts.ts'
 
 interface Props {
@@ -53,9 +54,9 @@ export function StepFrame(props: Props) {
         ) : (
           <span />
         )}
-        <button type="submit" class="primary" disabled={busy || !canGoOn}>
+        <Action class="primary" busy={busy} ready={canGoOn}>
           {busy ? (props.busyText ?? words.saving) : next}
-        </button>
+        </Action>
       </div>
     </form>
   )

@@ -48,7 +48,11 @@ export function Days({ name, series, line, days }: Props) {
         </span>
       </figcaption>
       <div class="days-plot">
-        <span class="days-top soft small">{top.toLocaleString()}</span>
+        <p class="days-axis soft small" aria-hidden="true">
+          {[top, top / 2, 0].map((amount) => (
+            <span key={amount}>{amount.toLocaleString()}</span>
+          ))}
+        </p>
         <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={name}>
           {[0, 0.5, 1].map((at) => (
             <line key={at} class="chart-grid" x1="0" x2={width} y1={HEIGHT * at} y2={HEIGHT * at} />

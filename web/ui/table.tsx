@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Action } from './action.tsx'
 
 export interface Column<T> {
   name: string
@@ -67,9 +68,9 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }
       </table>
       {more && (
         <p class="more">
-          <button type="button" onClick={more} disabled={loading}>
+          <Action type="button" onClick={more} busy={loading}>
             {loading ? 'Loading…' : 'Show more'}
-          </button>
+          </Action>
         </p>
       )}
     </div>

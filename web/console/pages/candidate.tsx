@@ -68,35 +68,36 @@ export default function CandidatePage({ params }: { params: Params }) {
           )}
         </section>
         <div class="stack">
-          <LiveResult resultId={data.result_id} turn={data.messages.length} />
-          <Facts>
-            <Fact name="Call">
-              <Call phone={data.phone} email={data.email} />
-            </Fact>
-            <Fact name="Your id">{data.external_candidate_id}</Fact>
-            <Fact name="Language">{languageName(data.language)}</Fact>
-            <Fact name="Channel">{channelName(data.channel)}</Fact>
-            {data.part && (
-              <Fact name="Test number">
-                {PARTS[data.part]?.name}:{' '}
-                {skipped ? 'said STOP earlier, which holds for good' : PARTS[data.part]?.about}
+          <LiveResult resultId={data.result_id} turn={data.messages.length}>
+            <Facts>
+              <Fact name="Call">
+                <Call phone={data.phone} email={data.email} />
               </Fact>
-            )}
-            {Object.entries(data.metadata).map(([name, value]) => (
-              <Fact key={name} name={name}>
-                {value}
+              <Fact name="Your id">{data.external_candidate_id}</Fact>
+              <Fact name="Language">{languageName(data.language)}</Fact>
+              <Fact name="Channel">{channelName(data.channel)}</Fact>
+              {data.part && (
+                <Fact name="Test number">
+                  {PARTS[data.part]?.name}:{' '}
+                  {skipped ? 'said STOP earlier, which holds for good' : PARTS[data.part]?.about}
+                </Fact>
+              )}
+              {Object.entries(data.metadata).map(([name, value]) => (
+                <Fact key={name} name={name}>
+                  {value}
+                </Fact>
+              ))}
+              <Fact name="Contacted">
+                <Time at={data.started_at} />
               </Fact>
-            ))}
-            <Fact name="Contacted">
-              <Time at={data.started_at} />
-            </Fact>
-            <Fact name="Ended">
-              <Time at={data.completed_at} />
-            </Fact>
-            <Fact name="Id">
-              <code>{data.candidate_id}</code>
-            </Fact>
-          </Facts>
+              <Fact name="Ended">
+                <Time at={data.completed_at} />
+              </Fact>
+              <Fact name="Id">
+                <code>{data.candidate_id}</code>
+              </Fact>
+            </Facts>
+          </LiveResult>
         </div>
       </div>
     </>

@@ -1,4 +1,3 @@
-import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { useData, useList } from '../loading.ts'
@@ -6,20 +5,11 @@ import { type Filters, overviewPath, useFilters, withQuery } from '../parts/anal
 import { campaignName, useCampaignNames } from '../parts/campaign-names.ts'
 import { dayText, durationText, type NumberWords, numberAt, numberWords } from '../parts/numbers.ts'
 import type { Overview } from '../parts/overview.ts'
-import type { Campaign, Mandate, ResultStatus, Workflow } from '../parts/records.ts'
+import type { Campaign, CountedCandidate, Mandate, Workflow } from '../parts/records.ts'
+import { Outcome, Qualified } from '../parts/result-output.tsx'
 import { Link, useAddress } from '../router.tsx'
 import { type Place, usePlace } from '../session.ts'
 import './counted-candidates.css'
-
-interface CountedCandidate {
-  candidate_id: string
-  campaign_id: string
-  result_id: string
-  name: string
-  external_candidate_id: string
-  status: ResultStatus
-  times: number
-}
 
 const EVERY = 15_000
 const NONE: Campaign[] = []
@@ -92,14 +82,37 @@ function columnsOf(
       name: 'Campaign',
       cell: ({ campaign_id }) => <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
     },
-    { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { name: 'Status', cell: (counted) => <Outcome result={counted} /> },
     ...(unit === 'candidates' ? [] : [times]),
     {
-      name: 'Result',
-      cell: ({ result_id, status }) =>
-        status === 'completed' ? <Link to={place.go(`/results/${result_id}`)}>Answers and verdicts</Link> : '–',
+      name: 'Verdict',
+      cell: (counted) =>
+        counted.status !== 'completed' ? (
+          '–'
+        ) : (
+          <>
+            <Link to={place.go(`/results/${counted.result_id}`)}>
+              <Qualified qualified={counted.qualified} />
+            </Link>
+            <div class="soft small">{whyText(counted)}</div>
+          </>
+        ),
     },
   ]
+}
+
+/** What the verdict rests on: what spoke against the candidate, else what was shown. */
+function whyText({ knocked_out_by, skills = [], interest }: CountedCandidate): string {
+  const failed = skills.filter(({ verdict }) => verdict === 'not_verified').map(({ name }) => name)
+  const verified = skills.filter(({ verdict }) => verdict === 'verified').length
+  return [
+    knocked_out_by && `Knockout: ${knocked_out_by.question}`,
+    failed.length > 0 && failed.length < skills.length && `Not verified: ${failed.join(', ')}`,
+    !knocked_out_by && skills.length > 0 && `${verified} of ${skills.length} skills`,
+    interest === 'not_interested' && 'not interested',
+  ]
+    .filter(Boolean)
+    .join(' · ')
 }
 
 interface SummaryProps {
@@ -116,7 +129,9 @@ function Summary({ words: { about, unit }, counted, overview, filters }: Summary
     <section class="card counted-summary" aria-label="What was counted" aria-busy={value === undefined}>
       <p class="counted-number">
         {value === undefined ? (
-          <span class="waiting">waiting here</span>
+          <span class="waiting">
+            <strong>00</strong> {unit}
+          </span>
         ) : (
           <>
             <strong>{unit === 'seconds' ? durationText(value) : value.toLocaleString()}</strong>{' '}
@@ -126,7 +141,7 @@ function Summary({ words: { about, unit }, counted, overview, filters }: Summary
       </p>
       <p>{about}</p>
       <p class="soft small">
-        {overview && periodText(counted, overview)}
+        {overview ? periodText(counted, overview) : <span class="waiting">Of those enrolled in these days</span>}
         <Narrowed filters={filters} />
       </p>
     </section>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { type Answer, api, type Refusal } from '../api.ts'
@@ -174,9 +175,9 @@ export default function FirstCampaign() {
     return (
       <>
         <p>
-          <button type="button" class="primary" disabled={busy || !place.may('recruiter')} onClick={() => void act()}>
+          <Action type="button" class="primary" busy={busy} ready={place.may('recruiter')} onClick={() => void act()}>
             {label}
-          </button>
+          </Action>
         </p>
         {refusal ? (
           <Refused refusal={refusal} onGrant={grant} />

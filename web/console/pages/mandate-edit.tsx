@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { api, type Refusal } from '../api.ts'
@@ -25,7 +26,17 @@ export default function MandateEdit({ params }: { params: Params }) {
   const refusal = mandate.refusal ?? workflows.refusal
   if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
   if (!workflows.data || (id && !mandate.data)) return <h1 class="waiting">A job to describe</h1>
-  if (mandate.data?.created_via === 'api') return <ReadOnly what="mandate" />
+  if (mandate.data?.created_via === 'api') {
+    return (
+      <>
+        <p>
+          <Link to={place.go(`/mandates/${mandate.data.mandate_id}`)}>{mandate.data.title}</Link>
+        </p>
+        <h1>Edit the mandate</h1>
+        <ReadOnly what="mandate" />
+      </>
+    )
+  }
   const active = workflows.data.items.filter(({ status }) => status === 'active')
   if (!id && active.length === 0) {
     return (
@@ -205,9 +216,9 @@ function Form({ known, workflows, first }: FormProps) {
           </div>
         )}
         <div class="row">
-          <button type="submit" class="primary" disabled={busy}>
+          <Action class="primary" busy={busy}>
             {known ? 'Save, and write the questions anew' : 'Make the mandate'}
-          </button>
+          </Action>
           <span class="soft small" aria-live="polite">
             {check.checking
               ? 'Checking…'

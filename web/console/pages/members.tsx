@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -149,9 +150,9 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
             </select>
           )}
         </Field>
-        <button type="submit" class="primary" disabled={busy || !email.trim()}>
+        <Action class="primary" busy={busy} ready={email.trim() !== ''}>
           Add
-        </button>
+        </Action>
       </form>
     </Dialog>
   )

@@ -4,7 +4,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { api } from '../api.ts'
-import { useData, useList } from '../loading.ts'
+import { type Loaded, useData, useList } from '../loading.ts'
 import { ageText } from '../parts/now.ts'
 import { setQuery, useAddress } from '../router.tsx'
 
@@ -38,8 +38,6 @@ export default function OperatorJobs() {
   const jobs = useList<Job>(`/operator/jobs?state=${state}${queue ? `&queue=${encodeURIComponent(queue)}` : ''}`, {
     every: 5000,
   })
-  const busy = queues.data?.items.filter(({ waiting, active, failed }) => waiting + active + failed > 0)
-  const idle = (queues.data?.items.length ?? 0) - (busy?.length ?? 0)
   const [said, setSaid] = useState<{ kind: 'good' | 'bad'; text: string }>()
   return (
     <>
@@ -109,6 +107,27 @@ export default function OperatorJobs() {
             : []),
         ]}
       />
+      {/* Below a list of any length: it comes when the list is there, and does not jump. */}
+      {(jobs.items || jobs.refusal) && <Queues queues={queues} />}
+    </>
+  )
+
+  async function retry({ queue: name, job_id }: Job) {
+    const answer = await api(`/operator/jobs/${name}/${job_id}/retry`, { method: 'POST' })
+    setSaid(
+      answer.ok
+        ? { kind: 'good', text: `The job of ${name} is tried again.` }
+        : { kind: 'bad', text: answer.refusal.message },
+    )
+    await Promise.all([jobs.reload(), queues.reload()])
+  }
+}
+
+function Queues({ queues }: { queues: Loaded<{ items: Queue[] }> }) {
+  const busy = queues.data?.items.filter(({ waiting, active, failed }) => waiting + active + failed > 0)
+  const idle = (queues.data?.items.length ?? 0) - (busy?.length ?? 0)
+  return (
+    <section class="stack-tight">
       <h2>Queues</h2>
       {queues.refusal && <Notice kind="bad">{queues.refusal.message}</Notice>}
       <Table
@@ -125,18 +144,8 @@ export default function OperatorJobs() {
         ]}
       />
       {busy && busy.length > 0 && <p class="soft small">{idle} more are empty.</p>}
-    </>
+    </section>
   )
-
-  async function retry({ queue: name, job_id }: Job) {
-    const answer = await api(`/operator/jobs/${name}/${job_id}/retry`, { method: 'POST' })
-    setSaid(
-      answer.ok
-        ? { kind: 'good', text: `The job of ${name} is tried again.` }
-        : { kind: 'bad', text: answer.refusal.message },
-    )
-    await Promise.all([jobs.reload(), queues.reload()])
-  }
 }
 
 function Count({ of, state }: { of: Queue; state: 'waiting' | 'active' | 'failed' }) {

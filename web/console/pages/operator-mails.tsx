@@ -20,17 +20,16 @@ export interface MailHead {
   sent_at: string | null
 }
 
-const KINDS = ['review_request', 'review_reminder', 'review_outcome', 'sign_in', 'notice', 'candidate']
-
 /** Every mail of the server. Where none is sent, this is where it is read. */
 export default function OperatorMails() {
   const { query } = useAddress()
   const kind = query.get('kind') ?? ''
   const status = query.get('status') ?? ''
-  const filters = new URLSearchParams()
-  if (kind) filters.set('kind', kind)
-  if (status) filters.set('status', status)
-  const list = useList<MailHead>(`/operator/mails${filters.size > 0 ? `?${filters}` : ''}`, { every: 10_000 })
+  const chosen = new URLSearchParams()
+  if (kind) chosen.set('kind', kind)
+  if (status) chosen.set('status', status)
+  const list = useList<MailHead>(`/operator/mails${chosen.size > 0 ? `?${chosen}` : ''}`, { every: 10_000 })
+  const filters = useData<{ kinds: string[]; statuses: string[] }>('/operator/mail-filters').data
   const ways = useData<{ mails: 'sent' | 'kept' }>('/sign-in')
   if (ways.loading && !ways.data) return <h1 aria-busy="true">Mails</h1>
   return (
@@ -43,26 +42,8 @@ export default function OperatorMails() {
       )}
       <p class="soft">Only operators see this: mails hold links that let in.</p>
       <div class="row filters">
-        <label>
-          Kind
-          <select value={kind} onChange={(event) => setQuery({ kind: event.currentTarget.value })}>
-            <option value="">Every kind</option>
-            {KINDS.map((each) => (
-              <option key={each} value={each}>
-                {each.replaceAll('_', ' ')}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Status
-          <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
-            <option value="">Every status</option>
-            {['queued', 'sent', 'failed', 'kept'].map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
+        <Choice label="Kind" every="Every kind" name="kind" value={kind} choices={filters?.kinds} />
+        <Choice label="Status" every="Every status" name="status" value={status} choices={filters?.statuses} />
       </div>
       {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
       <Table
@@ -94,5 +75,31 @@ export default function OperatorMails() {
         ]}
       />
     </>
+  )
+}
+
+interface ChoiceProps {
+  label: string
+  every: string
+  name: string
+  value: string
+  /** What there is, as the server lists it. */
+  choices: string[] | undefined
+}
+
+function Choice({ label, every, name, value, choices = [] }: ChoiceProps) {
+  const all = value && !choices.includes(value) ? [value, ...choices] : choices
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+        <option value="">{every}</option>
+        {all.map((each) => (
+          <option key={each} value={each}>
+            {each.replaceAll('_', ' ')}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }

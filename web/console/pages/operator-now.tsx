@@ -100,17 +100,20 @@ export default function OperatorNow() {
           />
         </section>
       )}
-      <ul class="figures">
-        {figures.map(([name, value, to, hint]) => (
-          <li key={name}>
-            <Link class="card figure" to={to}>
-              <span class="soft small">{name}</span>
-              <strong>{value === undefined ? <span class="waiting">00</span> : value.toLocaleString()}</strong>
-              <span class="soft small">{hint}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
+      {/* Below however many troubles there are: it comes with them, and does not jump. */}
+      {data && (
+        <ul class="figures">
+          {figures.map(([name, value, to, hint]) => (
+            <li key={name}>
+              <Link class="card figure" to={to}>
+                <span class="soft small">{name}</span>
+                <strong>{value?.toLocaleString()}</strong>
+                <span class="soft small">{hint}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
     </>
   )
 }

@@ -1,4 +1,5 @@
 import { useContext, useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -187,9 +188,9 @@ function NewOrganisation({ onClose, onMade }: { onClose: () => void; onMade: () 
             />
           )}
         </Field>
-        <button type="submit" class="primary" disabled={busy || !name.trim()}>
+        <Action class="primary" busy={busy} ready={name.trim() !== ''}>
           Make it
-        </button>
+        </Action>
       </form>
     </Dialog>
   )

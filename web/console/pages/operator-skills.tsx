@@ -1,6 +1,6 @@
 import './operator-skills.css'
 import '../parts/forms.css'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -26,12 +26,14 @@ type Asking = { what: 'approve' | 'reject'; request: SkillRequest }
 /** Skills that partners miss, what the catalogue holds, and more for it. */
 export default function OperatorSkills() {
   const catalogue = useData<Catalogue>('/operator/catalogue')
+  const [listed, setListed] = useState(false)
   return (
     <>
       <h1>Skills</h1>
       <CatalogueFigures data={catalogue.data} />
-      <Requests onDecided={() => void catalogue.reload()} />
-      <Imports onEnded={() => void catalogue.reload()} />
+      <Requests onListed={() => setListed(true)} onDecided={() => void catalogue.reload()} />
+      {/* Below a list of any length: it comes when the list is there, and does not jump. */}
+      {listed && <Imports onEnded={() => void catalogue.reload()} />}
     </>
   )
 }
@@ -57,18 +59,22 @@ function CatalogueFigures({ data }: { data: Catalogue | undefined }) {
       <p class="soft small">
         {data
           ? `Version ${data.version}. Sources: ${data.sources.map(({ source, skills }) => `${source} ${skills.toLocaleString()}`).join(', ') || 'none recorded'}.`
-          : ' '}
+          : '\u00a0'}
       </p>
     </section>
   )
 }
 
-function Requests({ onDecided }: { onDecided: () => void }) {
+function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: () => void }) {
   const { query } = useAddress()
   const status = query.get('status') ?? 'pending'
   const list = useList<SkillRequest>(`/operator/skill-requests?status=${status}`)
   const [asking, setAsking] = useState<Asking>()
   const [said, setSaid] = useState('')
+  const listed = list.items !== undefined || list.refusal !== undefined
+  useEffect(() => {
+    if (listed) onListed()
+  }, [listed])
   const close = () => setAsking(undefined)
   return (
     <section class="stack" aria-label="Requests">
@@ -115,11 +121,7 @@ function Requests({ onDecided }: { onDecided: () => void }) {
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
           {
             name: 'Asked by',
-            cell: ({ org_id, mode }) => (
-              <Link to={`/${org_id}/${mode}`}>
-                <code class="small">{org_id}</code>
-              </Link>
-            ),
+            cell: ({ org_id, org_name, mode }) => <Link to={`/${org_id}/${mode}`}>{org_name}</Link>,
           },
           { name: 'Mode', cell: ({ mode }) => mode },
           { name: 'Asked', cell: ({ created_at }) => <Time at={created_at} /> },

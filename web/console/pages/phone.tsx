@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useData, useList } from '../loading.ts'
@@ -126,9 +127,9 @@ export default function PhonePage({ params }: { params: Params }) {
               {items?.length === 0 && <li class="soft person">Nobody fits.</li>}
             </ul>
             {list.more && (
-              <button type="button" onClick={list.more} disabled={list.loading}>
+              <Action type="button" onClick={list.more} busy={list.loading}>
                 Show more
-              </button>
+              </Action>
             )}
           </aside>
           {id ? (

@@ -22,7 +22,7 @@ export default function ResultPage({ params }: { params: Params }) {
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
   const person = useData<Candidate>(data && place.at(`/candidates/${data.candidate.candidate_id}`))
   const campaign = useData<Campaign>(data && place.at(`/campaigns/${data.campaign_id}`))
-  const { mandate, questions } = useJob(data)
+  const { mandate, questions, ready } = useJob(data)
   const up = <Link to={place.go('/results')}>Results</Link>
   if (refusal) {
     return (
@@ -32,7 +32,7 @@ export default function ResultPage({ params }: { params: Params }) {
       </>
     )
   }
-  if (!data) return <h1 class="waiting">Somebody's result</h1>
+  if (!data || !ready) return <h1 class="waiting">Somebody's result</h1>
   const { candidate, output } = data
   return (
     <>
@@ -50,11 +50,13 @@ export default function ResultPage({ params }: { params: Params }) {
           <ResultOutput result={data} questions={questions} />
         </section>
         <Facts>
-          {person.data && (
-            <Fact name="Call">
+          <Fact name="Call">
+            {person.data ? (
               <Call phone={person.data.phone} email={person.data.email} />
-            </Fact>
-          )}
+            ) : (
+              <span class="waiting">+910000000000</span>
+            )}
+          </Fact>
           <Fact name="Your id">{candidate.external_candidate_id}</Fact>
           {data.job_id && <Fact name="Your job id">{data.job_id}</Fact>}
           <Fact name="Campaign">

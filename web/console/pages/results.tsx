@@ -132,7 +132,7 @@ export default function Results() {
               ) : (
                 <>
                   <Qualified qualified={output.qualified} />
-                  <div class="soft small whole">{skillsText(output.skills)}</div>
+                  <div class="soft small">{whyText(output)}</div>
                 </>
               ),
           },
@@ -152,6 +152,12 @@ export default function Results() {
       />
     </>
   )
+}
+
+/** What the verdict rests on. */
+function whyText({ enrichment = {}, skills }: Result['output']): string {
+  const knockout = Object.keys(enrichment).find((key) => enrichment[key]!.knocked_out)
+  return knockout === undefined ? skillsText(skills) : `Knockout: ${knockout}`
 }
 
 function skillsText(skills: Result['output']['skills']): string {

@@ -112,38 +112,51 @@ function Work() {
           ]}
         />
       </section>
-      <section class="stack-tight" aria-label="Latest campaigns">
-        <div class="row between">
-          <h2>Latest campaigns</h2>
-          <Link to={place.go('/campaigns')}>All campaigns</Link>
-        </div>
-        <Table
-          caption="The latest campaigns"
-          rows={campaigns.data?.items}
-          keyOf={({ campaign_id }) => campaign_id}
-          empty={<p class="soft">No campaign yet.</p>}
-          columns={[
-            {
-              name: 'Campaign',
-              cell: ({ campaign_id }) => <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
-            },
-            { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-            {
-              name: 'Progress',
-              cell: ({ counts }) => (
-                <span class="progress-cell">
-                  <Progress counts={counts} />
-                  <span class="soft small">
-                    {(counts.candidates - counts.pending).toLocaleString()} of {counts.candidates.toLocaleString()}
-                  </span>
-                </span>
-              ),
-            },
-            { name: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} /> },
-          ]}
-        />
-      </section>
+      {/* Below a list of any length: it comes when the list is there, and does not jump. */}
+      {(people.data || people.refusal) && <LatestCampaigns campaigns={campaigns.data?.items} nameOf={nameOf} />}
     </>
+  )
+}
+
+interface LatestProps {
+  campaigns: Campaign[] | undefined
+  nameOf: (campaignId: string) => string
+}
+
+function LatestCampaigns({ campaigns, nameOf }: LatestProps) {
+  const place = usePlace()
+  return (
+    <section class="stack-tight" aria-label="Latest campaigns">
+      <div class="row between">
+        <h2>Latest campaigns</h2>
+        <Link to={place.go('/campaigns')}>All campaigns</Link>
+      </div>
+      <Table
+        caption="The latest campaigns"
+        rows={campaigns}
+        keyOf={({ campaign_id }) => campaign_id}
+        empty={<p class="soft">No campaign yet.</p>}
+        columns={[
+          {
+            name: 'Campaign',
+            cell: ({ campaign_id }) => <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
+          },
+          { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
+          {
+            name: 'Progress',
+            cell: ({ counts }) => (
+              <span class="progress-cell">
+                <Progress counts={counts} />
+                <span class="soft small">
+                  {(counts.candidates - counts.pending).toLocaleString()} of {counts.candidates.toLocaleString()}
+                </span>
+              </span>
+            ),
+          },
+          { name: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} /> },
+        ]}
+      />
+    </section>
   )
 }
 

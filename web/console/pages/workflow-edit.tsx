@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { api, type Refusal } from '../api.ts'
@@ -39,7 +40,17 @@ export default function WorkflowEdit({ params }: { params: Params }) {
   const { data, refusal } = useData<Workflow>(id && place.at(`/workflows/${id}`))
   if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
   if (id && !data) return <h1 class="waiting">Edit a workflow</h1>
-  if (data?.created_via === 'api') return <ReadOnly what="workflow" />
+  if (data?.created_via === 'api') {
+    return (
+      <>
+        <p>
+          <Link to={place.go(`/workflows/${data.workflow_id}`)}>{data.name}</Link>
+        </p>
+        <h1>Edit the workflow</h1>
+        <ReadOnly what="workflow" />
+      </>
+    )
+  }
   return <Form known={data} />
 }
 
@@ -242,9 +253,9 @@ function Form({ known }: { known: Workflow | undefined }) {
         </fieldset>
 
         <div class="row">
-          <button type="submit" class="primary" disabled={busy}>
+          <Action class="primary" busy={busy}>
             {known ? 'Save' : 'Make the workflow'}
-          </button>
+          </Action>
           <span class="soft small" aria-live="polite">
             {check.checking ? 'Checking…' : check.answer?.ok ? 'Looks right.' : ''}
           </span>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -9,6 +10,7 @@ import { SearchBox } from './search-box.tsx'
 export interface SkillRequest {
   request_id: string
   org_id: string
+  org_name: string
   mode: string
   name: string
   context: string | null
@@ -79,9 +81,9 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
           <input type="checkbox" checked={verifiable} onChange={() => setVerifiable(!verifiable)} />
           It can be verified with questions
         </label>
-        <button type="submit" class="primary" disabled={busy || !sub}>
+        <Action class="primary" busy={busy} ready={Boolean(sub)}>
           Approve
-        </button>
+        </Action>
       </form>
     </Dialog>
   )

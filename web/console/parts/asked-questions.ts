@@ -6,9 +6,12 @@ import type { Mandate, PreparedQuestions, Result } from './records.ts'
 export function useJob(result: Pick<Result, 'mandate_id' | 'flow_version'> | undefined): {
   mandate: Mandate | undefined
   questions: PreparedQuestions['enrichment'] | undefined
+  /** Whether the answers can be shown under their questions: earlier they would move when the questions come. */
+  ready: boolean
 } {
   const place = usePlace()
-  const mandate = useData<Mandate>(result && place.at(`/mandates/${result.mandate_id}`)).data
+  const { data: mandate, refusal } = useData<Mandate>(result && place.at(`/mandates/${result.mandate_id}`))
   const same = mandate?.flow_version === result?.flow_version
-  return { mandate, questions: same ? mandate?.questions?.enrichment : undefined }
+  const ready = mandate !== undefined || refusal !== undefined
+  return { mandate, questions: same ? mandate?.questions?.enrichment : undefined, ready }
 }

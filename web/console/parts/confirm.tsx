@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import type { Answer, Refusal } from '../api.ts'
@@ -23,9 +24,9 @@ export function Confirm({ title, action, onClose, act, onDone, children }: Props
       {children}
       {refusal && <Notice kind="bad">{refusal.message}</Notice>}
       <div class="row">
-        <button type="button" class="danger" disabled={busy} onClick={() => void go()}>
+        <Action type="button" class="danger" busy={busy} onClick={() => void go()}>
           {action}
-        </button>
+        </Action>
         <button type="button" onClick={onClose}>
           Leave it
         </button>

@@ -44,6 +44,8 @@ function Bubble({ message, detailed, open }: { message: Message; detailed: boole
       {channel === 'voice' && direction === 'out' && <p class="bubble-note">The call says</p>}
       {direction === 'in' ? (
         <p>{text}</p>
+      ) : text ? (
+        <Written text={text} />
       ) : (
         parts.map((part, index) => <Words key={index} part={part} open={part.step === open} />)
       )}
@@ -59,6 +61,23 @@ function Bubble({ message, detailed, open }: { message: Message; detailed: boole
         </p>
       )}
     </div>
+  )
+}
+
+/** A message that is text alone, as it arrives: its links can be followed, and nothing can be pressed. */
+function Written({ text }: { text: string }) {
+  return (
+    <p class="written">
+      {text.split(/(https?:\/\/\S+)/).map((piece, index) =>
+        index % 2 === 0 || piece.endsWith('…') ? (
+          piece
+        ) : (
+          <a key={index} href={piece} target="_blank" rel="noreferrer">
+            {piece}
+          </a>
+        ),
+      )}
+    </p>
   )
 }
 

@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -40,11 +41,13 @@ export function Credits({ org, onClose, onGranted }: Props) {
   const [refusal, setRefusal] = useState<Refusal>()
   const [said, setSaid] = useState('')
   const [busy, setBusy] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
   const entries = useList<Entry>(`/orgs/${org.org_id}/${mode}/credits/entries?limit=10`)
   const fault = refusal?.details.find(({ path }) => path === 'amount')?.message
   return (
     <Dialog title={`Credits of ${org.name}`} onClose={onClose}>
-      {said && <Notice kind="good">{said}</Notice>}
+      {/* There before it has anything to say: what appears together with its words is not read out everywhere. */}
+      <div role="status">{said && <div class="notice good">{said}</div>}</div>
       {refusal && !fault && <Notice kind="bad">{refusal.message}</Notice>}
       <form class="stack" onSubmit={(event) => void grant(event)}>
         <fieldset>
@@ -62,6 +65,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
           {(attributes) => (
             <input
               {...attributes}
+              ref={field}
               type="number"
               min="1"
               max="1000000000"
@@ -72,9 +76,9 @@ export function Credits({ org, onClose, onGranted }: Props) {
             />
           )}
         </Field>
-        <button type="submit" class="primary" disabled={busy || !amount}>
+        <Action class="primary" busy={busy} ready={amount !== ''}>
           Grant {mode} credits
-        </button>
+        </Action>
       </form>
       <h3>Latest entries</h3>
       <Table
@@ -112,10 +116,15 @@ export function Credits({ org, onClose, onGranted }: Props) {
     })
     setBusy(false)
     setRefusal(answer.ok ? undefined : answer.refusal)
-    if (!answer.ok) return
+    if (!answer.ok) {
+      setSaid('')
+      return
+    }
     setLeft({ ...left, [mode]: answer.data.balance })
     setSaid(`Granted. ${answer.data.balance.toLocaleString()} ${mode} credits now.`)
     setAmount('')
+    // Without an amount there is nothing to press: the focus goes to where the next one is typed.
+    field.current?.focus()
     onGranted()
     await entries.reload()
   }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { api, type Refusal } from '../api.ts'
@@ -89,10 +90,10 @@ export function Handset({ candidateId, onCandidate }: Props) {
       <>
         {choices.length > 0 && (
           <div class="quick">
-            {choices.map(({ value, label }) => (
-              <button type="button" key={value} disabled={busy} onClick={() => void reply({ value, step })}>
-                {label}
-              </button>
+            {choices.map(({ value, label }, index) => (
+              <Action type="button" key={value} busy={busy} onClick={() => void reply({ value, step })}>
+                {last === 'sms' && kind !== 'words' ? `${index + 1}. ${label}` : label}
+              </Action>
             ))}
           </div>
         )}
@@ -110,15 +111,15 @@ export function Handset({ candidateId, onCandidate }: Props) {
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
           />
-          <button type="submit" class="primary" disabled={busy || !text.trim()}>
+          <Action class="primary" busy={busy} ready={text.trim() !== ''}>
             Send
-          </button>
+          </Action>
         </form>
         <p class="small soft row between">
           <span>You answer as the candidate</span>
-          <button type="button" class="plain flush small" disabled={busy} onClick={() => void reply({ text: 'STOP' })}>
+          <Action type="button" class="plain flush small" busy={busy} onClick={() => void reply({ text: 'STOP' })}>
             Send STOP
-          </button>
+          </Action>
         </p>
       </>
     )

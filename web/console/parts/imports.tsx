@@ -1,3 +1,4 @@
+import { Action } from '../../ui/action.tsx'
 import '../../ui/chart.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -153,12 +154,12 @@ function Upload({ onBegun }: { onBegun: () => void }) {
         </select>
       </label>
       <div class="row">
-        <button type="button" disabled={!file || busy} onClick={() => void send(true)}>
+        <Action type="button" busy={busy} ready={Boolean(file)} onClick={() => void send(true)}>
           Try it
-        </button>
-        <button type="button" class="primary" disabled={!file || busy} onClick={() => void send(false)}>
+        </Action>
+        <Action type="button" class="primary" busy={busy} ready={Boolean(file)} onClick={() => void send(false)}>
           Import
-        </button>
+        </Action>
       </div>
       {refusal && <Notice kind="bad">{refusal.message}</Notice>}
     </form>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Copy } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -89,9 +90,9 @@ export function MakeKey({ path, onClose, onMade }: MakeProps) {
             />
           )}
         </Field>
-        <button type="submit" class="primary" disabled={busy || (kind === 'partner' && scopes.size === 0)}>
+        <Action class="primary" busy={busy} ready={kind !== 'partner' || scopes.size > 0}>
           Make the key
-        </button>
+        </Action>
       </form>
     </Dialog>
   )
@@ -171,9 +172,9 @@ export function RotateKey({ path, of, grace, onClose, onRotated }: RotateProps) 
             />
           )}
         </Field>
-        <button type="submit" class="primary" disabled={busy}>
+        <Action class="primary" busy={busy}>
           Make a new secret
-        </button>
+        </Action>
       </form>
     </Dialog>
   )

@@ -79,8 +79,8 @@ export function troublesOf(now: Now): Trouble[] {
 
 export function ageText(seconds: number): string {
   if (!seconds) return '–'
-  if (seconds < 120) return `${Math.round(seconds)} s`
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`
+  if (seconds < 120) return `${Math.round(seconds)}\u00a0s`
+  return seconds < 7200 ? `${Math.round(seconds / 60)}\u00a0min` : `${Math.round(seconds / 3600)}\u00a0h`
 }
 
 function many(count: number, noun: string): string {

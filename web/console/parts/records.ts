@@ -149,6 +149,22 @@ export interface Result {
   updated_at: string
 }
 
+/** Somebody in the list behind a number of the analytics. */
+export interface CountedCandidate {
+  candidate_id: string
+  campaign_id: string
+  result_id: string
+  name: string
+  external_candidate_id: string
+  status: ResultStatus
+  reason: string | null
+  qualified: boolean | null
+  knocked_out_by: { key: string; question: string } | null
+  skills?: Pick<NonNullable<Result['output']['skills']>[number], 'skill_id' | 'name' | 'verdict'>[]
+  interest?: Result['output']['interest']
+  times: number
+}
+
 /** A result with the ways to reach its candidate. */
 export interface Person extends Result {
   candidate: Result['candidate'] & { phone: string | null; email: string | null }
@@ -171,6 +187,7 @@ export interface Message {
   contact_step: number | null
   step: number | null
   parts: Part[]
+  /** What the candidate said; of a text message or mail, what it says word for word. */
   text: string
   error: string | null
   at: string

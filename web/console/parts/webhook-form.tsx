@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Action } from '../../ui/action.tsx'
 import { Copy } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -82,9 +83,9 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
             />
           )}
         </Field>
-        <button type="submit" class="primary" disabled={busy || !url.trim()}>
+        <Action class="primary" busy={busy} ready={url.trim() !== ''}>
           {webhook ? 'Save' : 'Add the endpoint'}
-        </button>
+        </Action>
       </form>
     </Dialog>
   )
