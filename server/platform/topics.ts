@@ -63,7 +63,7 @@ export function openTopics(notify: (channel: string, text: string) => Promise<vo
   function arrange() {
     if (sending || waiting.size === 0) return
     const now = performance.now()
-    const rest = Math.min(...[...waiting].map((topic) => (sentAt.get(topic) ?? now - GATHER) + GATHER - now))
+    const rest = Math.min(...[...waiting].map((topic) => (sentAt.has(topic) ? sentAt.get(topic)! + GATHER - now : 0)))
     clearTimeout(timer)
     timer = undefined
     if (rest <= 0)
