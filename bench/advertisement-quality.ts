@@ -1,10 +1,11 @@
 /**
  * How good extract is on whole Indian job advertisements, with the built-in catalogue: of the skills it lists, how many the employer
- * asks for (precision), and of those asked for, how many it lists (recall). The half for tuning and the half that is kept out of
- * it are counted apart. Prints a table, or JSON with --json; --misses lists what was missed in the half for tuning.
+ * asks for (precision), and of those asked for, how many it lists (recall); and how often a score is right. The half for tuning and
+ * the half that is kept out of it are counted apart. Prints a table, or JSON with --json; --misses lists what was missed in the half for tuning.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { buildSkillIndexAtOnce, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
+import { type Answer, reliabilityRows } from './reliability.ts'
 import { printRows, type Row } from './rows.ts'
 import { builtIn } from './skill-catalogues.ts'
 
@@ -71,6 +72,7 @@ export function advertisementRows(): Row[] {
   return Object.entries(halves).flatMap(([name, half]) => [
     ...skillRows(`${name}, first ${LIMIT}`, index, half, 0),
     ...skillRows(`${name}, score from ${THRESHOLD}`, index, half, THRESHOLD),
+    ...reliabilityRows(`advertisements, ${name}`, extractAnswers(index, half)),
   ])
 }
 
@@ -100,6 +102,14 @@ function skillRows(name: string, index: SkillIndex, advertisements: Advertisemen
       note: `of ${ruledOut} that the texts rule out`,
     },
   ]
+}
+
+function extractAnswers(index: SkillIndex, advertisements: Advertisement[]): Answer[] {
+  return advertisements.flatMap(({ text, asks }) =>
+    index
+      .extract(text, LIMIT)
+      .map(({ number, score }) => ({ score, right: asks.some((ask) => ask.number === number) })),
+  )
 }
 
 function listedSkills(index: SkillIndex, text: string, threshold: number): Set<number> {

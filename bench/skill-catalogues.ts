@@ -40,22 +40,25 @@ export function parseCsv(text: string): Record<string, string>[] {
   return body.map((cells) => Object.fromEntries(header!.map((name, i) => [name, cells[i] ?? ''])))
 }
 
-/** The catalogue that ships with the product: `sk_1 | Name | v | description | alias; alias`. */
+/** The catalogue that ships with the product: `sk_1 | Name | v | description | alias; alias`, under `## Sub-skill | ss_1`. */
 export function builtIn(): SkillEntry[] {
   const folder = new URL('data/skills/', root)
   if (!existsSync(folder)) return []
+  let master = { number: 0 }
+  let sub: SkillEntry['sub']
   return readdirSync(folder)
     .filter((file) => file.endsWith('.txt'))
     .sort()
     .flatMap((file) => readFileSync(new URL(file, folder), 'utf8').split('\n'))
-    .map((line) => /^sk_(\d+) \| (.+?) \| (\S) \| .*? \|(.*)$/.exec(line))
-    .filter((found) => found !== null)
-    .map(([, number, name, flag, aliases]) => ({
-      number: Number(number),
-      name: name!,
-      aliases: split(aliases!, ';'),
-      verifiable: flag === 'v',
-    }))
+    .flatMap((line) => {
+      const heading = /^(#+) (.+) \| .._(\d+)$/.exec(line)
+      if (heading?.[1] === '#') master = { number: Number(heading[3]) }
+      else if (heading) sub = { number: Number(heading[3]), name: heading[2]!, master }
+      const skill = /^sk_(\d+) \| (.+?) \| (\S) \| .*? \|(.*)$/.exec(line)
+      if (!skill) return []
+      const [, number, name, flag, aliases] = skill
+      return { number: Number(number), name: name!, aliases: split(aliases!, ';'), verifiable: flag === 'v', sub: sub! }
+    })
 }
 
 export function esco(first = 1_000_000): SkillEntry[] {

@@ -7,6 +7,7 @@
 import type { SkillEntry } from '../server/catalogue/index/labels.ts'
 import { buildSkillIndexAtOnce, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { advertisementRows } from './advertisement-quality.ts'
+import { type Answer, reliabilityRows } from './reliability.ts'
 import { printRows, type Row } from './rows.ts'
 import { builtIn, esco, hasSharedData, parseCsv, sharedFile } from './skill-catalogues.ts'
 
@@ -49,7 +50,7 @@ export async function run(): Promise<Row[]> {
       index,
       questions.filter(({ phrase }) => !isInFirstHalf(phrase)),
     ),
-    ...calibrationRows(index, questions),
+    ...reliabilityRows('match', matchAnswers(index, questions)),
     ...spanRows('ESCO', index),
     ...spanRows('ESCO and our own', both),
     ...advertisementRows(),
@@ -102,34 +103,11 @@ function matchRows(name: string, index: SkillIndex, questions: Question[]): Row[
   ]
 }
 
-/** How often answers of each tenth of the score are right. */
-function calibrationRows(index: SkillIndex, questions: Question[]): Row[] {
-  const tenths = Array.from({ length: 10 }, () => ({ answers: 0, right: 0, score: 0 }))
-  for (const { phrase, wanted } of questions) {
-    for (const { number, score } of index.match(phrase, 5)) {
-      const tenth = tenths[Math.min(9, Math.floor(score * 10))]!
-      tenth.answers++
-      tenth.score += score
-      if (wanted.includes(number)) tenth.right++
-    }
-  }
-  const all = tenths.reduce((sum, { answers }) => sum + answers, 0)
-  const error = tenths.reduce((sum, { score, right }) => sum + Math.abs(score - right), 0) / all
-  return [
-    ...tenths.flatMap(({ answers, right, score }) =>
-      answers === 0
-        ? []
-        : [
-            {
-              name: `match, right when the score is about ${(score / answers).toFixed(2)}`,
-              value: right / answers,
-              unit: '',
-              note: `${answers} answers`,
-            },
-          ],
-    ),
-    { name: 'match, mean error of the score', value: error, unit: '' },
-  ]
+/** How often the first five answers to each phrase are right. */
+function matchAnswers(index: SkillIndex, questions: Question[]): Answer[] {
+  return questions.flatMap(({ phrase, wanted }) =>
+    index.match(phrase, 5).map(({ number, score }) => ({ score, right: wanted.includes(number) })),
+  )
 }
 
 interface Sentence {

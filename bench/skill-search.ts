@@ -2,6 +2,7 @@
  * Search by name at 50,000 and 200,000 skills, query by query: exact names, beginnings, pieces from the middle, typos and
  * swapped words, each made from a skill that then has to be among the first five. MiniSearch, FlexSearch, Orama and uFuzzy get
  * the same names, aliases and queries in the same run. Every query is timed three times; building counts what the thread worked.
+ * At the end what a beginning of three to eight letters costs in the built-in catalogue, by itself the commonest query of all.
  * Prints a table, or JSON with --json.
  */
 import { buildLabels, type SkillEntry } from '../server/catalogue/index/labels.ts'
@@ -11,7 +12,7 @@ import { buildSkillIndex, buildSkillIndexAtOnce } from '../server/catalogue/inde
 import { runAtOnce } from '../server/catalogue/index/slices.ts'
 import { wordsOf } from '../server/catalogue/index/tokens.ts'
 import { printRows, type Row } from './rows.ts'
-import { bytesInUse, catalogue, hasSharedData, randomNumbers } from './skill-catalogues.ts'
+import { builtIn, bytesInUse, catalogue, hasSharedData, randomNumbers } from './skill-catalogues.ts'
 import { peers } from './skill-search-peers.ts'
 
 const QUERIES = 1000
@@ -20,7 +21,7 @@ const FIRST = 5
 
 const AIMS: Record<string, string> = {
   median: 'aim: at most 0.05',
-  '99th percentile': 'aim: at most 0.8',
+  '99th percentile': 'aim: at most 0.5',
   found: 'aim: at least 98',
 }
 
@@ -66,6 +67,7 @@ export async function run(): Promise<Row[]> {
           rows.push(...(await measure(`${label}: ${name}, ${kind}`, find, queries.slice(0, PEER_QUERIES))))
     }
   }
+  rows.push(costOfBeginnings())
   if (!hasSharedData)
     rows.push({ name: 'ESCO and O*NET', value: 0, unit: 'skills', note: 'not there: generated names instead' })
   return rows
@@ -102,13 +104,30 @@ async function measure(
       unit: 'ms',
       note: aims['99th percentile'],
     },
+    ...(aims.median ? [{ name: `${name}, slowest`, value: times.at(-1)!, unit: 'ms' }] : []),
     { name: `${name}, found`, value: (100 * found) / queries.length, unit: '%', note: aims.found },
   ]
 }
 
+/** What is typed on the way to the words of the built-in names, each once in a round; the best round counts. */
+function costOfBeginnings(): Row {
+  const entries = builtIn()
+  const index = buildSkillIndexAtOnce(entries)
+  const words = entries.flatMap(({ name }) => wordsOf(name)).filter((word) => /^[a-z]{3,}$/.test(word))
+  const begun = new Set(words.flatMap((word) => [3, 4, 5, 6, 7, 8].map((letters) => word.slice(0, letters))))
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 20; round++) {
+    const began = performance.now()
+    for (const text of begun) index.search(text)
+    best = Math.min(best, performance.now() - began)
+  }
+  const note = `${begun.size.toLocaleString('en')} of them in ${entries.length.toLocaleString('en')} skills`
+  return { name: 'a beginning of 3 to 8 letters, on average', value: best / begun.size, unit: 'ms', note }
+}
+
 function buildForSearch(entries: SkillEntry[]): void {
-  const { labels } = runAtOnce(buildLabels(entries))
-  runAtOnce(buildPostings(labels))
+  const { labels, entries: sorted } = runAtOnce(buildLabels(entries))
+  runAtOnce(buildPostings(labels, sorted))
   runAtOnce(buildNearWords(labels.vocabulary))
 }
 
@@ -137,17 +156,21 @@ async function longestPause(entries: SkillEntry[]): Promise<number> {
 
 const nameKey = (name: string) => wordsOf(name).join(' ')
 
-/** A thousand queries of each kind. A beginning is taken only where at most five names share it. */
+/** A thousand queries of each kind. A beginning or a piece is taken only where at most five names have it. */
 function makeQueries(entries: SkillEntry[]): Record<string, Query[]> {
   const random = randomNumbers(5)
   const starts = sharedBeginnings(entries)
+  const holds = sharedPieces(entries)
   const kinds: Record<string, (name: string) => string | undefined> = {
     exact: (name) => name,
     prefix: (name) => {
       const text = name.slice(0, Math.max(4, Math.floor(name.length * 0.7)))
       return starts(text) <= FIRST ? text : undefined
     },
-    'mid-word': (name) => (name.length > 9 ? name.slice(2, -2) : undefined),
+    'mid-word': (name) => {
+      const text = name.slice(2, -2)
+      return name.length > 9 && holds(text) <= FIRST ? text : undefined
+    },
     typo: (name) => misspell(name, random),
     swapped: (name) => {
       const words = name.split(' ')
@@ -181,6 +204,17 @@ function sharedBeginnings(entries: SkillEntry[]): (text: string) => number {
     return low
   }
   return (text) => bound(`${text.toLowerCase()}\uffff`) - bound(text.toLowerCase())
+}
+
+/** How many names hold a text, up to one more than are looked at. */
+function sharedPieces(entries: SkillEntry[]): (text: string) => number {
+  const names = entries.map(({ name }) => name.toLowerCase()).join('\n')
+  return (text) => {
+    const piece = text.toLowerCase()
+    let count = 0
+    for (let at = names.indexOf(piece); at >= 0 && count <= FIRST; at = names.indexOf(piece, at + 1)) count++
+    return count
+  }
 }
 
 /** One edit in a word of 4 to 7 letters, one or two in a longer one. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { editDistance, editsAllowed } from './edits.ts'
+import { editDistance, editsAllowed, FewestEdits } from './edits.ts'
 
 test('four letters allow one edit, eight allow two', () => {
   assert.deepEqual([3, 4, 7, 8, 20].map(editsAllowed), [0, 1, 1, 2, 2])
@@ -29,6 +29,29 @@ test('the band gives what the whole table gives', () => {
     }),
     { numRuns: 2000 },
   )
+})
+
+test('bit by bit the edits are those of the whole table', () => {
+  const edits = new FewestEdits()
+  const upTo = (maxLength: number) => fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z'), minLength: 1, maxLength })
+  fc.assert(
+    fc.property(upTo(31), fc.array(upTo(40), { minLength: 1, maxLength: 3 }), (a, others) => {
+      edits.from(a)
+      for (const b of others) assert.equal(edits.to(b), wholeTable(a, b))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('where bits do not tell letters apart, or do not suffice, there are rather too few edits', () => {
+  const edits = new FewestEdits()
+  edits.from('aब')
+  assert.equal(edits.to('aଭ'), wholeTable('aब', 'aଭ'))
+  assert.equal(edits.to('a\u0a2c'), 0)
+  edits.from('a'.repeat(32))
+  assert.equal(edits.to('b'), 0)
+  edits.from('welding')
+  assert.equal(edits.to('wedling'), 1)
 })
 
 function wholeTable(a: string, b: string): number {

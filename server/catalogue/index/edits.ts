@@ -56,3 +56,50 @@ export function editDistance(a: string, b: string, limit: number, asPrefix = fal
   for (let j = Math.max(0, height - limit); j <= width; j++) nearest = Math.min(nearest, previous![j]!)
   return nearest
 }
+
+/** Letters that fit the bits of a number. */
+const BITS = 31
+
+/**
+ * How many edits a word is at least away from others, when it is held against many: a whole column of the table at a time, one
+ * bit a cell, after Hyyrö. Letters that share their last eight bits count as the same, so that it may say too few and never too
+ * many; `editDistance` has the last word.
+ */
+export class FewestEdits {
+  private word = ''
+  private readonly places = new Int32Array(256)
+
+  from(word: string): void {
+    const { places } = this
+    for (let i = 0; i < this.word.length; i++) places[this.word.charCodeAt(i) & 255] = 0
+    this.word = word
+    if (word.length > BITS) return
+    for (let i = 0; i < word.length; i++) places[word.charCodeAt(i) & 255]! |= 1 << i
+  }
+
+  to(other: string): number {
+    const { places } = this
+    const { length } = this.word
+    if (length > BITS) return 0
+    const last = 1 << (length - 1)
+    let edits = length
+    let up = -1
+    let down = 0
+    let same = 0
+    let before = 0
+    for (let i = 0; i < other.length; i++) {
+      const here = places[other.charCodeAt(i) & 255]!
+      const swapped = ((~same & here) << 1) & before
+      same = (((here & up) + up) ^ up) | here | down | swapped
+      const right = down | ~(same | up)
+      const left = same & up
+      if (right & last) edits++
+      else if (left & last) edits--
+      const shifted = (right << 1) | 1
+      up = (left << 1) | ~(same | shifted)
+      down = shifted & same
+      before = here
+    }
+    return edits
+  }
+}

@@ -1,10 +1,12 @@
-import { isAdvertisementPhrase } from './advertisement-words.ts'
+import { advertisementKind, NEVER_WORK, SELDOM_WORK } from './advertisement-words.ts'
+import { isAboutOthers } from './employer-words.ts'
 import { everydayWords } from './everyday-words.ts'
 import { ALIAS, CAPITALS, type Labels, SMALL, writingOf } from './labels.ts'
+import { isLanguage, isOneOfSeveral } from './language-words.ts'
 import type { Mentions } from './mentions.ts'
 import { isNegated } from './negation.ts'
 import type { Postings } from './postings.ts'
-import { APART, Tokens } from './tokens.ts'
+import { APART, hashOf, Tokens } from './tokens.ts'
 
 /**
  * All skills in a text. Every label found is a mention; where mentions overlap the longest stays; a word that means itself
@@ -25,17 +27,28 @@ export interface Extracted {
   mentions: Mention[]
 }
 
-const NEGATED = 0.2
+const NEGATED = 0.1
 const AGAIN = 0.8
 /** "loading of trucks" for truck loading. */
 const TURNED = 0.9
-/** "HR", "salary" and the like. */
-const OF_THE_ADVERTISEMENT = 0.5
-/** A word that more than this part of all skills hold says little alone. */
-const COMMON = 0.003
+/** "overlock" for overlock sewing. */
+const SHORTENED = 0.6
+/** "HR" and the like. */
+const OF_THE_ADVERTISEMENT = 0.2
+/** "flex printing shop", "report to the sales manager". */
+const OF_OTHERS = 0.4
+/** "knows Tamil", "Tamil or Hindi". */
+const LANGUAGE = 0.75
+const ONE_OF_SEVERAL = 0.15
+/** A text with so many mentions more than one names its skills in full. */
+const CROWD = 8
+/** How many skills a catalogue has where the worth of its words was measured. */
+const USUAL_SIZE = 3000
 
 /** Words up to this length are not what they are when they are a part of a compound. */
 const SHORT_PART = 4
+
+const everydayHashes: ReadonlySet<number> = new Set(Array.from(everydayWords, hashOf))
 
 interface Found {
   label: number
@@ -63,21 +76,35 @@ export class Extractor {
     const tokens = this.tokens.read(text)
     const found: Found[] = []
     const count = this.labels.kinds.length
-    this.mentions.each(tokens, (given, from, to) => {
+    this.mentions.each(text, tokens, (given, from, to) => {
       const start = tokens.starts[from]!
       const end = tokens.ends[to - 1]!
       const turned = given >= count
       const label = turned ? given - count : given
-      if (to - from > 1 || this.standsAlone(label, text, tokens, from))
+      // A text that is nothing but the label means it.
+      const whole = to - from === tokens.count
+      if (
+        to - from > 1 ||
+        (whole && this.isWritten(label, tokens, from, to)) ||
+        this.standsAlone(label, text, tokens, from)
+      )
         found.push({ label, from, to, start, end, turned })
     })
     const skills = new Map<number, Extracted>()
-    for (const { label, from, to, start, end, turned } of settle(found)) {
+    const settled = settle(found)
+    const crowd = Math.min(1, (settled.length - 1) / CROWD)
+    for (const { label: given, from, to, start, end, turned } of settled) {
+      const label = turned ? given : this.inTheseWords(given, tokens, from, to)
+      const alone = to - from === tokens.count && !turned && this.isWritten(label, tokens, from, to)
+      const kind = alone ? 0 : advertisementKind(tokens, from, to)
+      if (kind === NEVER_WORK) continue
       const entry = this.labels.entryOf[label]!
-      let score = this.worth(label) * (turned ? TURNED : 1)
+      let score = turned && to - from === 1 ? SHORTENED : this.worth(label, crowd) * (turned ? TURNED : 1)
       if (isNegated(text, tokens, from, to)) score *= NEGATED
-      else if (isAdvertisementPhrase(tokens, from, to)) score *= OF_THE_ADVERTISEMENT
-      const mention = { start, end, text: text.slice(start, end) }
+      else if (kind === SELDOM_WORK) score *= OF_THE_ADVERTISEMENT
+      else if (isAboutOthers(tokens, from, to)) score *= OF_OTHERS
+      else if (isLanguage(tokens, from, to)) score *= isOneOfSeveral(text, tokens, from) ? ONE_OF_SEVERAL : LANGUAGE
+      const mention = mentionAt(text, start, end)
       const skill = skills.get(entry)
       if (!skill) skills.set(entry, { entry, score, mentions: [mention] })
       else {
@@ -94,6 +121,27 @@ export class Extractor {
       .slice(0, limit)
   }
 
+  /**
+   * Of labels that differ in their words' endings the one that is written so where it stands by itself; in a sentence the ending
+   * is the sentence's, and the label the one given.
+   */
+  private inTheseWords(given: number, tokens: Tokens, from: number, to: number): number {
+    const alike = this.mentions.alike.get(given)
+    if (!alike || tokens.gaps[from] !== APART || (to < tokens.count && tokens.gaps[to] !== APART)) return given
+    if (this.isWritten(given, tokens, from, to)) return given
+    for (const label of alike) if (this.isWritten(label, tokens, from, to)) return label
+    return given
+  }
+
+  private isWritten(label: number, { hashes }: Tokens, from: number, to: number): boolean {
+    const { wordStarts, words, vocabulary } = this.labels
+    const first = wordStarts[label]!
+    if (wordStarts[label + 1]! - first !== to - from) return false
+    for (let at = from; at < to; at++)
+      if (hashOf(vocabulary.words[words[first + at - from]!]!) !== hashes[at]) return false
+    return true
+  }
+
   /** Whether a single word may be taken for the skill. */
   private standsAlone(label: number, text: string, tokens: Tokens, at: number): boolean {
     const { wordStarts, words, vocabulary, writing } = this.labels
@@ -102,28 +150,46 @@ export class Extractor {
     const word = vocabulary.words[words[from]!]!
     const short = word.length <= 2
     if (word.length <= SHORT_PART && isPartOfCompound(text, tokens.starts[at]!, tokens.ends[at]!)) return false
-    if (!short && !everydayWords.has(word)) return true
+    const everyday = everydayHashes.has(tokens.hashes[at]!) || everydayWords.has(word)
+    const itself = tokens.charStarts[at + 1]! - tokens.charStarts[at]! === word.length
+    // The s of an abbreviation is its own: "etc" is no ETCS, PDIS no PDI. Of everyday words only the skill's own form counts.
+    if (!itself && (everyday || (writing[label] === CAPITALS && text[tokens.ends[at]! - 1] !== 's'))) return false
+    if (!short && !everyday) return true
     const written = writingOf(text.slice(tokens.starts[at], tokens.ends[at]))
     if (written === CAPITALS) return short || writing[label] === CAPITALS
     if (written !== writing[label]) return false
-    if (written === SMALL) return short && !everydayWords.has(word)
+    if (written === SMALL) return short && !everyday
     // At the beginning of a sentence every word has a capital, unless the word is all there is.
     const ends = at + 1 >= tokens.count || tokens.gaps[at + 1] === APART
     return ends || !beginsSentence(text, tokens.starts[at]!)
   }
 
-  private worth(label: number): number {
+  /**
+   * How often such a label is asked for where it stands. A single word that other skills have too is less sure, and the less so the
+   * more skills a text names: a long text names its skills in full, and the word says something else.
+   */
+  private worth(label: number, crowd: number): number {
     const { wordStarts, words, kinds, names } = this.labels
     const from = wordStarts[label]!
     const alias = kinds[label] === ALIAS
-    if (wordStarts[label + 1]! - from > 1) return alias ? 0.75 : 0.9
+    if (wordStarts[label + 1]! - from > 1) return alias ? 0.76 : 0.88
+    if (!alias) return 0.86
     const word = words[from]!
-    const common = this.postings.starts[word + 1]! - this.postings.starts[word]! > COMMON * names.length + 5
-    return (alias ? 0.65 : 0.85) - (common ? 0.2 : 0)
+    const skills = this.postings.starts[word + 1]! - this.postings.starts[word]!
+    const others = (skills - 1) * Math.min(1, USUAL_SIZE / names.length)
+    const common = 0.66 - 0.33 * crowd - 0.03 * Math.log2(Math.max(1, others))
+    return others < 1 ? 0.66 - (0.66 - common) * others : Math.max(0.3, common)
   }
 }
 
-/** Of mentions that overlap the longest stays, of equally long ones the first. */
+/** A bracket that a name opens is closed by what stands behind its last word. */
+function mentionAt(text: string, start: number, end: number): Mention {
+  const slice = text.slice(start, end)
+  if (text[end] !== ')' || slice.lastIndexOf('(') <= slice.lastIndexOf(')')) return { start, end, text: slice }
+  return { start, end: end + 1, text: `${slice})` }
+}
+
+/** Of mentions that overlap the longest stays, of equally long ones that in a label's own order, then the first. */
 function settle(found: Found[]): Found[] {
   let apart = true
   for (let i = 1; apart && i < found.length; i++) apart = found[i]!.start >= found[i - 1]!.end
@@ -135,7 +201,15 @@ function settle(found: Found[]): Found[] {
     let end = found[i]!.end
     let next = i + 1
     while (next < found.length && found[next]!.start < end) end = Math.max(end, found[next++]!.end)
-    const run = found.slice(i, next).sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start)
+    const run = found
+      .slice(i, next)
+      .sort(
+        (a, b) =>
+          b.to - b.from - (a.to - a.from) ||
+          Number(a.turned) - Number(b.turned) ||
+          b.end - b.start - (a.end - a.start) ||
+          a.start - b.start,
+      )
     const free: Found[] = []
     for (const one of run) if (free.every((other) => one.end <= other.start || one.start >= other.end)) free.push(one)
     kept.push(...free.sort((a, b) => a.start - b.start))

@@ -12,6 +12,14 @@ export interface SkillEntry {
   aliases: readonly string[]
   /** People can be tested on it: of skills that fit a query alike, the likelier one. */
   verifiable?: boolean
+  /** The sub-skill it stands under. */
+  sub?: SkillGroup
+}
+
+export interface SkillGroup {
+  number: number
+  name: string
+  master: { number: number }
 }
 
 /** A skill's own name; its name without a note in brackets ("Java" of "Java (computer programming)"); another name. */
@@ -30,7 +38,6 @@ export interface Labels {
   /** Of each skill its number and name. */
   numbers: Int32Array
   names: readonly string[]
-  verifiable: Uint8Array
   /** The labels of skill e are labelStarts[e] up to labelStarts[e + 1]; the first is its name. */
   labelStarts: Int32Array
   entryOf: Int32Array
@@ -46,8 +53,15 @@ export interface Labels {
 
 const NOTE = /\s*[([][^)\]]*[)\]]\s*$/
 
-/** With the labels comes what parts each of their words from the one before it, as `Tokens` tells it. */
-export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: Labels; gaps: Uint8Array }> {
+export interface LabelsOf {
+  /** In the order of their numbers. */
+  entries: readonly SkillEntry[]
+  labels: Labels
+  /** What parts each of the labels' words from the one before it, as `Tokens` tells it. */
+  gaps: Uint8Array
+}
+
+export function* buildLabels(given: readonly SkillEntry[]): Stepwise<LabelsOf> {
   const entries = inOrder(given) ? given : [...given].sort((a, b) => a.number - b.number)
   yield
   const table = new WordTable()
@@ -111,18 +125,15 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: L
   }
   const numbers = new Int32Array(entries.length)
   const names: string[] = []
-  const verifiable = new Uint8Array(entries.length)
   for (let entry = 0; entry < entries.length; entry++) {
     numbers[entry] = entries[entry]!.number
     names.push(entries[entry]!.name)
-    if (entries[entry]!.verifiable) verifiable[entry] = 1
     if (entry % 16_384 === 16_383) yield
   }
   const labels = {
     vocabulary,
     numbers,
     names,
-    verifiable,
     labelStarts,
     entryOf: entryOf.trimmed(),
     kinds: new Uint8Array(kinds.trimmed()),
@@ -131,7 +142,7 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<{ labels: L
     wordStarts: wordStarts.trimmed(),
     words: words.trimmed(),
   }
-  return { labels, gaps: new Uint8Array(gaps.trimmed()) }
+  return { entries, labels, gaps: new Uint8Array(gaps.trimmed()) }
 }
 
 /** How a text is written. */

@@ -54,6 +54,35 @@ test('other words for the same are semantic', () => {
   }
 })
 
+test('a word that only its root joins to the catalogue finds it', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Listen actively', aliases: [] },
+    { number: 2, name: 'Fastener assembly', aliases: [] },
+  ])
+  assert.deepEqual(
+    some.match('listener', 2).map(({ number }) => number),
+    [1],
+  )
+})
+
+test('a building is not what is built', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Inspect buildings', aliases: [] },
+    { number: 2, name: 'Build dashboards', aliases: [] },
+  ])
+  assert.equal(some.match('build reports', 1)[0]!.number, 2)
+  assert.equal(some.match('building', 1)[0]!.number, 1)
+})
+
+test('a set phrase is reworded where it is most of the phrase', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Attend to detail', aliases: [] },
+    { number: 2, name: 'Machine learning', aliases: [] },
+  ])
+  assert.equal(some.match('accurate', 1)[0]!.number, 1)
+  assert.deepEqual(some.match('build highly accurate scalable global payment services', 1), [])
+})
+
 test('the aliases of a catalogue teach which words stand for each other', () => {
   // Pots and tiles are both glazed and enamelled here, so plates may be enamelled too.
   const taught = buildSkillIndexAtOnce([
@@ -102,6 +131,42 @@ test('a phrase of strange or small words has no answer, or a doubtful one', () =
   assert.deepEqual(index.match('', 3), [])
   assert.deepEqual(index.match('👍👍', 3), [])
   assert.deepEqual(index.match('of the and', 3), [])
+})
+
+test('a word that holds sentences together is no other form or spelling of a skill', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Canning', aliases: [] },
+    { number: 2, name: 'Autodesk Maya', aliases: ['Maya'] },
+    { number: 3, name: 'Truck driving', aliases: [] },
+    { number: 4, name: 'Water can delivery', aliases: [] },
+    { number: 5, name: 'DID', aliases: [] },
+  ])
+  for (const phrase of ['can', 'may', 'who can', 'good', 'have']) assert.deepEqual(some.match(phrase, 3), [], phrase)
+  // What is called so is found by its name.
+  assert.deepEqual([some.match('did', 1)[0]!.number, some.match('did', 1)[0]!.method], [5, 'exact'])
+  assert.equal(some.match('water can delivery', 1)[0]!.method, 'exact')
+  assert.equal(some.match('someone who can drive a truck', 1)[0]!.number, 3)
+  assert.ok(some.match('someone who can drive a truck', 1)[0]!.score > 0.5)
+})
+
+test('a name typed exactly comes before a name that is like it', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Hardness testing', aliases: [] },
+    { number: 2, name: 'Water softening', aliases: ['hardness test'] },
+  ])
+  assert.deepEqual([some.match('hardness test', 1)[0]!.number, some.match('hardness testing', 1)[0]!.number], [2, 1])
+})
+
+test('of skills that come as close the general one comes first', () => {
+  const sub = { number: 1, name: 'Welding', master: { number: 1 } }
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Rod welding', aliases: [], verifiable: true, sub },
+    { number: 2, name: 'Rail welding', aliases: ['AT welding'], verifiable: false, sub },
+    { number: 3, name: 'Brazing', aliases: ['braze welding'], verifiable: false, sub },
+  ])
+  assert.equal(some.match('weldng', 1)[0]!.number, 1)
+  assert.equal(some.match('welding', 1)[0]!.number, 1)
+  assert.equal(some.match('AT welding', 1)[0]!.number, 2)
 })
 
 test('the same phrase has the same answer, whatever was asked in between', () => {

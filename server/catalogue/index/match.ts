@@ -2,11 +2,12 @@ import { type Closeness, type MatchMethod, rightness } from './calibration.ts'
 import { ALIAS, type Labels } from './labels.ts'
 import type { NearWords } from './near-words.ts'
 import type { Paraphrases } from './paraphrases.ts'
-import { IN_MEANING, LIKENESS, PhraseWord, weightOf } from './phrase-words.ts'
+import { IN_MEANING, isUntelling, LIKENESS, PhraseWord, weightOf } from './phrase-words.ts'
 import { LENGTH_BITS, type Postings } from './postings.ts'
 import type { Ranking } from './ranking.ts'
 import { shortForms } from './short-forms.ts'
 import type { Stepwise } from './slices.ts'
+import { inCatalogueWords } from './spoken-phrases.ts'
 import { stopWords } from './thesaurus.ts'
 import { wordsOf } from './tokens.ts'
 
@@ -25,6 +26,8 @@ export interface Candidate {
 
 const MAX_WORDS = 16
 const MAX_READINGS = 3
+/** Beside more words than this a set phrase says little about the whole. */
+const MOST_BESIDE = 5
 /** How much of the lists is read to find candidates, and how many candidates are then looked at closely. */
 const LIST_BUDGET = 20_000
 const CLOSE_LOOKS = 192
@@ -36,11 +39,17 @@ const NAME_SHARE = 0.3
 const EXACT_NAME = 0.3
 const EXACT_ALIAS = 0.15
 const OTHER_READING = 0.95
+/** What a thousandth of how a skill stands is worth: of skills that come as close the general one is meant. */
+const STANDING = 0.0009
+/** What a small word weighs that begins or ends a label, where it links nothing: "AT welding". */
+const AT_THE_EDGE = 2
 
 /** Ways to read a phrase: as it is, with words run together or parted, with other words that say the same. */
 const AS_WRITTEN = 0
 const RESPELT = 1
 const REWORDED = 2
+/** A phrase of small words, which is a skill only where that is called so. */
+const TO_THE_LETTER = 3
 
 export class Matcher {
   private readonly labels: Labels
@@ -48,6 +57,7 @@ export class Matcher {
   private readonly nearWords: NearWords
   private readonly paraphrases: Paraphrases
   private readonly ranking: Ranking
+  private readonly standing: Uint8Array
   private readonly weights: Float32Array
   private readonly sums: Float32Array
   private readonly countedFor: Int32Array
@@ -63,12 +73,14 @@ export class Matcher {
     paraphrases: Paraphrases,
     weights: Float32Array,
     ranking: Ranking,
+    standing: Uint8Array,
   ) {
     this.labels = labels
     this.postings = postings
     this.nearWords = nearWords
     this.paraphrases = paraphrases
     this.ranking = ranking
+    this.standing = standing
     this.sums = new Float32Array(labels.names.length)
     this.countedFor = new Int32Array(labels.names.length)
     this.touched = new Int32Array(labels.names.length)
@@ -78,10 +90,15 @@ export class Matcher {
   match(phrase: string, limit: number): Candidate[] {
     const words = wordsOf(phrase).slice(0, MAX_WORDS)
     const best = new Map<number, Closeness>()
-    this.compare(words, AS_WRITTEN, best)
-    for (const reading of this.respelt(words)) this.compare(reading, RESPELT, best)
-    for (const reading of reworded(words)) this.compare(reading, REWORDED, best)
-    const found = [...best].sort(([a, x], [b, y]) => y.total - x.total || a - b).slice(0, Math.max(limit, 2))
+    const untelling = words.every(isUntelling)
+    this.compare(words, untelling ? TO_THE_LETTER : AS_WRITTEN, best)
+    if (!untelling) {
+      for (const reading of this.respelt(words)) this.compare(reading, RESPELT, best)
+      for (const reading of reworded(words)) this.compare(reading, REWORDED, best)
+    }
+    const found = [...best]
+      .sort(([a, x], [b, y]) => Number(isExact(y)) - Number(isExact(x)) || y.total - x.total || a - b)
+      .slice(0, Math.max(limit, 2))
     let ceiling = 1
     return found.slice(0, limit).map(([entry, closeness], i) => {
       ceiling = Math.min(ceiling, rightness(closeness, found[i === 0 ? 1 : 0]?.[1], i))
@@ -120,7 +137,8 @@ export class Matcher {
     const ids = words.map((word) => this.labels.vocabulary.find(word))
     for (const entry of this.candidates(phrase)) {
       const closeness = this.closeness(entry, phrase, ids, reading)
-      if (closeness && closeness.total > (best.get(entry)?.total ?? 0)) best.set(entry, closeness)
+      const before = best.get(entry)
+      if (closeness && (!before || (closeness.total > before.total && !isExact(before)))) best.set(entry, closeness)
     }
     for (const word of phrase) word.forget()
   }
@@ -183,9 +201,10 @@ export class Matcher {
     let method: MatchMethod = 'fuzzy'
     for (let label = labelStarts[entry]!; label < labelStarts[entry + 1]!; label++) {
       const alias = kinds[label] === ALIAS
-      const held = this.shared(label, phrase)
+      const exact = (reading === AS_WRITTEN || reading === TO_THE_LETTER) && this.sameWords(label, ids)
+      const held = exact ? 1 : this.shared(label, phrase)
       if (!alias && held > nameShare) nameShare = held
-      const exact = held > 0.99 && reading === AS_WRITTEN && this.sameWords(label, ids)
+      if (reading === TO_THE_LETTER && !exact) continue
       const total = held + (exact ? (alias ? EXACT_ALIAS : EXACT_NAME) : 0) + (alias ? 0 : NAME_BONUS)
       if (total <= best) continue
       best = total
@@ -194,7 +213,9 @@ export class Matcher {
     }
     if (share < FARTHEST) return undefined
     return {
-      total: (best + NAME_SHARE * nameShare) * (reading === AS_WRITTEN ? 1 : OTHER_READING),
+      total:
+        (best + NAME_SHARE * nameShare + STANDING * this.standing[entry]!) *
+        (reading === RESPELT || reading === REWORDED ? OTHER_READING : 1),
       share,
       nameShare,
       method,
@@ -213,15 +234,24 @@ export class Matcher {
     let labelHeld = 0
     for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
       const stem = vocabulary.stems[words[at]!]!
+      for (let i = 0; i < phrase.length; i++) {
+        const mark = phrase[i]!.marks[stem]!
+        if ((mark & LIKENESS) > (bestOf[i]! & LIKENESS)) bestOf[i] = mark
+      }
+    }
+    for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
+      const stem = vocabulary.stems[words[at]!]!
       let most = 0
       for (let i = 0; i < phrase.length; i++) {
         const mark = phrase[i]!.marks[stem]!
-        if (mark === 0) continue
-        if ((mark & LIKENESS) > (bestOf[i]! & LIKENESS)) bestOf[i] = mark
+        // The "welding" that is all that is asked for is that of "braze welding", and not its brazing too.
+        if (phrase.length === 1 && mark & IN_MEANING && !(bestOf[i]! & IN_MEANING)) continue
         if ((mark & LIKENESS) > most) most = mark & LIKENESS
       }
-      labelWeight += weights[stem]!
-      labelHeld += weights[stem]! * most
+      const edge = weights[stem] === 0 && (at === wordStarts[label] || at + 1 === wordStarts[label + 1])
+      const weight = edge ? AT_THE_EDGE : weights[stem]!
+      labelWeight += weight
+      labelHeld += weight * most
     }
     let weight = 0
     let held = 0
@@ -243,13 +273,20 @@ export class Matcher {
   }
 }
 
+/** Whether the skill has the phrase itself for a name, which no name like it outdoes. */
+function isExact({ method }: Closeness): boolean {
+  return method === 'exact' || method === 'alias'
+}
+
 /** The phrase with a short form written out, or a set phrase in the catalogue's words. */
 function reworded(words: string[]): string[][] {
-  const readings: string[][] = []
+  const plain = inCatalogueWords(words)
+  const readings: string[][] = plain ? [plain] : []
   for (let from = 0; from < words.length; from++) {
     for (let to = from + 1; to <= Math.min(words.length, from + 3); to++) {
       const full = shortForms.get(words.slice(from, to).join(' '))
-      if (full) readings.push([...words.slice(0, from), ...full.split(' '), ...words.slice(to)].slice(0, MAX_WORDS))
+      if (full && words.length - (to - from) <= MOST_BESIDE)
+        readings.push([...words.slice(0, from), ...full.split(' '), ...words.slice(to)].slice(0, MAX_WORDS))
     }
   }
   return readings.slice(0, MAX_READINGS)

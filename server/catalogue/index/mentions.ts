@@ -1,7 +1,8 @@
 import type { FormTable, Trie } from './mention-tables.ts'
+import type { MentionWalls } from './mention-walls.ts'
 import type { NearWords } from './near-words.ts'
 import { isDevanagari } from './sounds.ts'
-import { APART, checkOf, checkOn, hashOf, hashOn, JOINED, NEXT, type Tokens } from './tokens.ts'
+import { APART, checkOf, checkOn, hashOf, hashOn, JOINED, NEXT, SPACED, type Tokens } from './tokens.ts'
 
 /**
  * Finds the labels of a catalogue in a text. Every form a word may take leads to one number, so a text is first a
@@ -18,7 +19,12 @@ export class Mentions {
   /** By number: whether the word only links two others. */
   private readonly roles: Uint8Array
   private readonly trie: Trie
+  private readonly labelCount: number
+  private readonly walls: MentionWalls
+  /** Labels of the same stems as the one that is found. */
+  readonly alike: ReadonlyMap<number, readonly number[]>
   private readonly nearWords: NearWords
+  private text = ''
   private row = new Int32Array(0)
   private compounds = new Int32Array(0)
 
@@ -30,6 +36,9 @@ export class Mentions {
       alone: Uint8Array
       roles: Uint8Array
       trie: Trie
+      labelCount: number
+      walls: MentionWalls
+      alike: ReadonlyMap<number, readonly number[]>
     },
     nearWords: NearWords,
   ) {
@@ -39,14 +48,18 @@ export class Mentions {
     this.alone = tables.alone
     this.roles = tables.roles
     this.trie = tables.trie
+    this.labelCount = tables.labelCount
+    this.walls = tables.walls
+    this.alike = tables.alike
     this.nearWords = nearWords
   }
 
   /** Calls `found` with the longest label that begins at each word: its first word and the one behind its last. */
-  each(tokens: Tokens, found: Finding): void {
+  each(text: string, tokens: Tokens, found: Finding): void {
     this.number(tokens)
+    this.text = text
     const { row, compounds, firstNodes, alone, roles, singles, trie } = this
-    const { count, hashes, checks } = tokens
+    const { count, hashes, checks, gaps, ends } = tokens
     for (let from = 0; from < count; from++) {
       const number = row[from]!
       if (number >= 0) {
@@ -54,6 +67,10 @@ export class Mentions {
         const label = alone[number] ? singles.find(hashes[from]!, checks[from]!) : -1
         const next = from + 1 < count ? row[from + 1]! : -1
         const role = next >= 0 ? roles[next]! : 0
+        // Of "Hindi/English typing" Hindi is no language; behind a comma it may be.
+        const sign = node !== 0 && gaps[from + 1] !== SPACED ? text.charCodeAt(ends[from]!) : 0
+        const slashed = sign === SLASH && gaps[from + 1] === JOINED
+        if (slashed) this.shareListed(tokens, from, from + 1, node, found)
         if (
           node !== 0 &&
           from + 1 < count &&
@@ -61,7 +78,10 @@ export class Mentions {
         )
           this.walk(tokens, from, from + 1, node, label, found)
         else if (label >= 0) found(label, from, from + 1)
-        if (role === AND && node !== 0) this.shareLast(tokens, from, node, found)
+        if (node !== 0 && (sign === COMMA || (role === AND && !slashed)) && this.goesOn(tokens, from + 1)) {
+          const listed = this.shareListed(tokens, from, from + 1, node, found)
+          if (!listed && role === AND) this.shareLast(tokens, from, node, found)
+        }
       }
       const compound = compounds[from]!
       if (compound < 0) continue
@@ -106,24 +126,58 @@ export class Mentions {
       }
       node = trie.nodeAt(slot)
     }
+    if (node !== 0 && at < count && gaps[at] === APART) {
+      const over = this.walls.walk(this.text, tokens, row, trie, from, at, node)
+      if (over) {
+        found(over.label, from, over.end)
+        return
+      }
+    }
+    // A beginning of two words may be shared too: "single needle and overlock sewing".
+    if (at > next && end < at && node !== 0 && this.goesOn(tokens, at)) this.shareListed(tokens, from, at, node, found)
     if (best < 0) return
     found(best, from, end)
     if (branch !== 0) this.shareFirst(tokens, end, branch, found)
   }
 
-  /** "wheel alignment and balancing" is wheel balancing too: the words before the last are not said again. */
-  private shareFirst(tokens: Tokens, and: number, node: number, found: Finding): void {
-    const at = and + 1
-    if (at >= tokens.count || tokens.gaps[and] === APART || tokens.gaps[at] === APART) return
-    const { row, roles } = this
-    if (row[and]! < 0 || roles[row[and]!] !== AND || row[at]! < 0) return
-    const next = at + 1 < tokens.count && tokens.gaps[at + 1] !== APART ? row[at + 1]! : -1
-    if (next >= 0 ? roles[next] === 0 : at + 1 < tokens.count && tokens.gaps[at + 1] !== APART) return
-    const slot = this.trie.step(node, row[at]!)
-    if (slot >= 0 && this.trie.labelAt(slot) >= 0) found(this.trie.labelAt(slot), at, at + 1)
+  /** Whether a list goes on with the word at `at`: behind a comma or a slash, or by an "and". */
+  private goesOn({ count, starts, ends, gaps }: Tokens, at: number): boolean {
+    if (at >= count) return false
+    if (gaps[at] === SPACED) return this.row[at]! >= 0 && this.roles[this.row[at]!] === AND
+    let signs = 0
+    for (let i = ends[at - 1]!; i < starts[at]!; i++) {
+      const unit = this.text.charCodeAt(i)
+      if (unit === COMMA || unit === SLASH) signs++
+      else if (unit !== SPACE) return false
+    }
+    return signs === 1
   }
 
-  /** "accident and near miss investigation" is accident investigation too: the last word is said only once. */
+  /** "wheel alignment, balancing and rotation" is wheel balancing too: the words before the last are not said again. */
+  private shareFirst(tokens: Tokens, end: number, node: number, found: Finding): void {
+    const { row, roles, trie } = this
+    for (let at = end; this.goesOn(tokens, at); at++) {
+      if (row[at]! >= 0 && roles[row[at]!] === AND) at++
+      if (at >= tokens.count || (tokens.gaps[at] === APART && at !== end) || row[at]! < 0) return
+      if (!this.endsItem(tokens, at + 1)) return
+      const slot = trie.step(node, row[at]!)
+      const label = slot < 0 ? -1 : trie.labelAt(slot)
+      if (label < 0 || label >= this.labelCount) return
+      found(label, at, at + 1)
+    }
+  }
+
+  /** Whether what stands before the word at `at` is whole. */
+  private endsItem({ count, gaps }: Tokens, at: number): boolean {
+    return (
+      at >= count ||
+      gaps[at] === APART ||
+      gaps[at] === JOINED ||
+      (this.row[at]! >= 0 && this.roles[this.row[at]!] !== 0)
+    )
+  }
+
+  /** "accident and near miss investigation" is accident investigation too, "plan and lead projects" is planning them. */
   private shareLast(tokens: Tokens, from: number, node: number, found: Finding): void {
     const { gaps, count } = tokens
     if (gaps[from + 1] === APART) return
@@ -134,6 +188,46 @@ export class Mentions {
       if (slot < 0 || this.trie.labelAt(slot) < 0) continue
       found(this.trie.labelAt(slot), from, from + 1)
       return
+    }
+  }
+
+  /**
+   * "arc, MIG and TIG welding" is arc welding too: what they share is said only once. What stands between are single words, the
+   * last of them with a word or two more.
+   */
+  private shareListed(tokens: Tokens, from: number, end: number, node: number, found: Finding): boolean {
+    const { row, roles } = this
+    const { gaps, count } = tokens
+    let last = false
+    let length = 0
+    for (let at = end; at < count && at <= end + LONGEST_LIST; at++) {
+      const number = row[at]!
+      if (this.goesOn(tokens, at)) {
+        if (last || length > 1) return false
+        last = number >= 0 && roles[number] === AND
+        length = last ? 0 : 1
+      } else if (gaps[at] === APART || ++length > MOST_IN_LAST) return false
+      const label = length > 1 && number >= 0 ? this.ending(tokens, at, node) : -1
+      if (label < 0) continue
+      found(label, from, end)
+      return true
+    }
+    return false
+  }
+
+  /** The label that a beginning and the words from `at` to the end of their clause make, or -1. */
+  private ending(tokens: Tokens, at: number, node: number): number {
+    const { row, trie } = this
+    if (!trie.mayStep(node, row[at]!)) return -1
+    for (let next = at; ; next++) {
+      const slot = row[next]! < 0 ? -1 : trie.step(node, row[next]!)
+      if (slot < 0) return -1
+      if (this.endsItem(tokens, next + 1)) {
+        const label = trie.labelAt(slot)
+        return label < this.labelCount ? label : -1
+      }
+      node = trie.nodeAt(slot)
+      if (node === 0) return -1
     }
   }
 
@@ -189,6 +283,14 @@ export const GO_ON = 3
 /** How many links a name may be taken over, and how far behind an "and" the shared word may stand. */
 const MOST_LINKS = 2
 const MOST_SHARED = 5
+/** How far a list is read for its last word. */
+const LONGEST_LIST = 8
+/** Words of the item that a shared word ends. */
+const MOST_IN_LAST = 3
+
+const COMMA = 0x2c
+const SLASH = 0x2f
+const SPACE = 0x20
 
 /** Latin words up to this length are not taken for what a Hindi word sounds like. */
 const SHORTEST_BY_SOUND = 3

@@ -30,7 +30,9 @@ export class Paraphrases {
       if (id >= 0 && id !== own && likeness > (found.get(id)?.likeness ?? 0))
         found.set(id, { stem: id, likeness, inMeaning })
     }
-    for (const other of this.byRoot.get(rootOf(stem)) ?? []) put(other, SAME_ROOT, false)
+    const root = rootOf(stem)
+    put(vocabulary.findStem(root), SAME_ROOT, false)
+    for (const other of this.byRoot.get(root) ?? []) put(other, SAME_ROOT, false)
     for (const group of groupsOf.get(stem) ?? [])
       for (const other of group) put(vocabulary.findStem(other), SAME_GROUP, true)
     for (const { stem: other, likeness } of this.learned.get(own) ?? []) put(other, likeness, true)

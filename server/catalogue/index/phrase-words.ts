@@ -1,3 +1,4 @@
+import { functionWords, particles } from './filler-words.ts'
 import type { Labels } from './labels.ts'
 import type { NearWords } from './near-words.ts'
 import type { Likeness, Paraphrases } from './paraphrases.ts'
@@ -14,6 +15,7 @@ const SOUND = 84
 
 const PRAISE_WEIGHT = 0.25
 const ROUNDING_WEIGHT = 0.6
+const FUNCTION_WEIGHT = 0.05
 
 const praiseStems = new Set(praise.map(stemOf))
 const roundingStems = new Set(roundings.map(stemOf))
@@ -39,6 +41,12 @@ export class PhraseWord {
     const stem = stemOf(word)
     const id = vocabulary.findStem(stem)
     this.known = id >= 0
+    if (functionWords.has(word)) {
+      // Only the word itself, in no other form or spelling.
+      if (vocabulary.find(word) >= 0) this.like(id, SAME, false)
+      this.weight = FUNCTION_WEIGHT * weightOf(stem, 0, labels.names.length)
+      return
+    }
     if (id >= 0) this.like(id, SAME, false)
     for (const { stem: other, likeness, inMeaning } of paraphrases.of(stem)) this.like(other, likeness, inMeaning)
     if (id < 0) {
@@ -59,6 +67,11 @@ export class PhraseWord {
     this.marks[stem] = inMeaning ? likeness | IN_MEANING : likeness
     this.likes.push({ stem, likeness, inMeaning })
   }
+}
+
+/** Whether a word by itself says nothing about which skill is meant. */
+export function isUntelling(word: string): boolean {
+  return stopWords.has(word) || functionWords.has(word) || particles.has(word) || praiseStems.has(stemOf(word))
 }
 
 /** What a stem weighs that so many of the catalogue's skills hold. */

@@ -1,10 +1,12 @@
-import { ALIAS, BARE_NAME, type Labels } from './labels.ts'
+import { ALIAS, BARE_NAME, type Labels, type SkillEntry } from './labels.ts'
+import { labelWorth, worthOfMore } from './scores.ts'
 import type { Stepwise } from './slices.ts'
+import { GroupWords } from './standing.ts'
 
 /**
  * Which skills hold a word, word after word in sorted order: the skills of all words with one beginning are one stretch.
  * With each skill comes what ranks it when the word is all that was asked for: how long its best label with
- * the word is, whether that label begins with it, and whether it is an alias.
+ * the word is, whether that label begins with it, whether it is an alias, and whether the word names the skill's sub-skill.
  */
 export interface Postings {
   /** The skills of word w are entries[starts[w]] up to entries[starts[w + 1]]. */
@@ -13,7 +15,9 @@ export interface Postings {
   labels: Uint16Array
 }
 
-export const LENGTH_BITS = 0x01ff
+export const LENGTH_BITS = 0x00ff
+/** The word is in the name of the skill's sub-skill. */
+export const NAMES_GROUP = 0x0100
 /** How many further labels of the skill hold the word, up to three. */
 const MORE = 0x0200
 const MORE_BITS = 0x0600
@@ -24,27 +28,15 @@ export const IS_BARE = 0x2000
 export const BEGINS = 0x4000
 export const IS_ALIAS = 0x8000
 
-/** What a skill is worth more for each further label that holds what was asked for: it is about that. */
-export const ONE_MORE = 0.012
-export const MOST_MORE = 3
-
-/**
- * What a label is worth for a query, from 0 to 1, apart from how well the words themselves agree. People type the beginning of a
- * name, or the word it is about, which in English is the last.
- */
-export function labelWorth(coverage: number, begins: boolean, ends: boolean, ordered: boolean, alias: boolean): number {
-  return (0.62 + 0.18 * coverage + (begins ? 0.14 : ends ? 0.1 : 0) + (ordered ? 0.06 : 0)) * (alias ? 0.95 : 1)
-}
-
 /** What the further labels of a posting are worth. */
 export function moreWorth(packed: number): number {
-  return ((packed & MORE_BITS) / MORE) * ONE_MORE
+  return worthOfMore((packed & MORE_BITS) / MORE)
 }
 
 /** Skills worked on in one step. */
 const STEP = 512
 
-export function* buildPostings(labels: Labels): Stepwise<Postings> {
+export function* buildPostings(labels: Labels, entries: readonly SkillEntry[]): Stepwise<Postings> {
   const skills = labels.labelStarts.length - 1
   const count = labels.vocabulary.words.length
   const starts = new Int32Array(count + 1)
@@ -57,8 +49,10 @@ export function* buildPostings(labels: Labels): Stepwise<Postings> {
   const postings = { starts, entries: new Int32Array(starts[count]!), labels: new Uint16Array(starts[count]!) }
   const next = starts.slice()
   latest.fill(-1)
+  const group = new GroupWords(labels.vocabulary)
   for (let from = 0; from < skills; from += STEP) {
-    listSkills(labels, from, Math.min(skills, from + STEP), postings, next, latest)
+    const step = entries.slice(from, from + STEP)
+    listSkills(labels, step, from, group, postings, next, latest)
     yield
   }
   return postings
@@ -80,22 +74,26 @@ function countSkills(labels: Labels, fromEntry: number, toEntry: number, starts:
 
 function listSkills(
   labels: Labels,
-  fromEntry: number,
-  toEntry: number,
+  given: readonly SkillEntry[],
+  first: number,
+  group: GroupWords,
   { entries, labels: best }: Postings,
   next: Int32Array,
   latest: Int32Array,
 ): void {
   const { vocabulary, labelStarts, wordStarts, words, kinds, lengths } = labels
-  for (let entry = fromEntry; entry < toEntry; entry++) {
+  for (let i = 0; i < given.length; i++) {
+    const entry = first + i
+    group.enter(given[i]!.sub)
     for (let label = labelStarts[entry]!; label < labelStarts[entry + 1]!; label++) {
-      const first = wordStarts[label]!
+      const start = wordStarts[label]!
       const end = wordStarts[label + 1]!
       const kind = kinds[label] === ALIAS ? IS_ALIAS : kinds[label] === BARE_NAME ? IS_BARE : 0
-      const common = Math.min(LENGTH_BITS, lengths[label]!) | kind | (end - first === 1 ? IS_WHOLE : 0)
-      for (let at = first; at < end; at++) {
+      const common = Math.min(LENGTH_BITS, lengths[label]!) | kind | (end - start === 1 ? IS_WHOLE : 0)
+      for (let at = start; at < end; at++) {
         const word = words[at]!
-        const packed = common | (at === first ? BEGINS : 0) | (at + 1 === end ? ENDS : 0)
+        const about = group.marks[vocabulary.stems[word]!]! ? NAMES_GROUP : 0
+        const packed = common | about | (at === start ? BEGINS : 0) | (at + 1 === end ? ENDS : 0)
         if (latest[word] !== entry) {
           latest[word] = entry
           entries[next[word]!] = entry

@@ -1,3 +1,4 @@
+import { tailOf } from './letter-keys.ts'
 import type { NearWords } from './near-words.ts'
 import type { Postings } from './postings.ts'
 import { isDevanagari } from './sounds.ts'
@@ -7,7 +8,7 @@ import type { Vocabulary } from './vocabulary.ts'
 export const EXACT = 100
 export const STEM = 88
 /** The same word in the other script. */
-const OTHER_SCRIPT = 96
+const OTHER_SCRIPT = 93
 export const PREFIX = 92
 /** A word that begins with the only letter asked for. */
 export const ONE_LETTER = 85
@@ -50,7 +51,14 @@ export class QueryWord {
   /** How well the best word of the label last looked at agrees, and where in the label it stands. */
   found = 0
   place = 0
+  private first = false
+  /** The last two letters that any word may have to agree; 0 when it takes more. */
+  private tail = 0
   private readonly marks: Uint8Array
+  private readonly markSound = (id: number) => this.mark(id, SOUND)
+  private readonly markTypo = (id: number, edits: number) => this.mark(id, edits === 1 ? ONE_TYPO : TWO_TYPOS)
+  private readonly markInside = (id: number) => this.mark(id, INSIDE)
+  private readonly markTypoPrefix = (id: number) => this.mark(id, TYPO_PREFIX)
   private readonly vocabulary: Vocabulary
   private readonly nearWords: NearWords
 
@@ -68,6 +76,7 @@ export class QueryWord {
     this.forget()
     const { vocabulary, nearWords } = this
     this.text = text
+    this.first = first
     this.required = text.length === 1 && !(first && last) ? 0 : 1
     this.exact = vocabulary.find(text)
     this.from = vocabulary.lowerBound(text)
@@ -86,13 +95,20 @@ export class QueryWord {
     const typed = last && !lenient && text.length >= CERTAIN_PREFIX && this.to > this.from
     if (typed) return
     if (this.exact < 0 || lenient) {
-      nearWords.soundsLike(text, (id) => this.mark(id, SOUND))
-      nearWords.typos(text, (id, edits) => this.mark(id, edits === 1 ? ONE_TYPO : TWO_TYPOS))
+      nearWords.soundsLike(text, this.markSound)
+      nearWords.typos(text, this.markTypo, lenient || this.from === this.to)
     }
-    if (text.length > 2 && (first || lenient || this.exact < 0)) nearWords.inside(text, (id) => this.mark(id, INSIDE))
-    else if (text.length === 2 && first && !last) nearWords.ending(text, (id) => this.mark(id, INSIDE))
+    if (text.length > 2 && (first || lenient || this.exact < 0)) nearWords.inside(text, this.markInside)
+    else if (text.length === 2 && first && !last) this.tail = tailOf(text)
     if (this.exact < 0 && (lenient || (this.from === this.to && this.near.length === 0)))
-      nearWords.typoPrefixes(text, (id) => this.mark(id, TYPO_PREFIX))
+      nearWords.typoPrefixes(text, this.markTypoPrefix)
+  }
+
+  /** Lists the words that end with its two letters, where otherwise too many skills would have to be looked at for them. */
+  listEndings(): void {
+    if (this.tail === 0) return
+    this.tail = 0
+    this.nearWords.ending(this.text, this.markInside)
   }
 
   /** How well a word of the catalogue agrees: 0 when not at all. */
@@ -102,18 +118,30 @@ export class QueryWord {
     return this.marks[word]!
   }
 
-  /** Finds the word that agrees best in a stretch of label words; false when a word that is required has none. */
+  /**
+   * Finds the word that agrees best in a stretch of label words; false when a word that is required has none. Of words that agree
+   * alike the first of a query has the first, the others the last: the "b" of "balance b" is that of "Balance beams".
+   */
   lookIn(words: Int32Array, from: number, to: number): boolean {
-    const { exact, from: low, to: high, marks } = this
+    const { exact, from: low, to: high, marks, tail } = this
     let found = 0
     for (let at = from; at < to; at++) {
       const word = words[at]!
       let agreement = marks[word]!
       if (word === exact) agreement = EXACT
       else if (agreement < PREFIX && word >= low && word < high) agreement = PREFIX
-      if (agreement > found) {
+      if (agreement > found || (agreement === found && agreement > 0 && !this.first)) {
         found = agreement
         this.place = at - from
+      }
+    }
+    if (tail !== 0 && found < INSIDE) {
+      const { tails } = this.nearWords
+      for (let at = from; at < to; at++) {
+        if (tails[words[at]!] !== tail) continue
+        found = INSIDE
+        this.place = at - from
+        break
       }
     }
     this.found = found
@@ -128,6 +156,7 @@ export class QueryWord {
 
   /** How many skills the word leads to, counted once for each word that leads there. */
   reachIn(postings: Postings): number {
+    if (this.tail !== 0) return Number.POSITIVE_INFINITY
     let reach = postings.starts[this.to]! - postings.starts[this.from]!
     for (const id of this.near) reach += postings.starts[id + 1]! - postings.starts[id]!
     return reach
@@ -136,6 +165,7 @@ export class QueryWord {
   forget(): void {
     for (const id of this.near) this.marks[id] = 0
     this.near.length = 0
+    this.tail = 0
   }
 
   private mark(id: number, agreement: number): void {

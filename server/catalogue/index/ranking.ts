@@ -1,13 +1,24 @@
-import type { SearchHit } from './search.ts'
+/** A skill found. */
+export interface SearchHit {
+  /** Place of the skill in the index's entries. */
+  entry: number
+  score: number
+}
+
+const toHit = (entry: number, score: number): SearchHit => ({ entry, score })
 
 const STEPS = 10_000
 const LENGTH_STEPS = 1024
 const BUCKETS = 256
 const ENTRY_BITS = 2 ** 26
 
+/** Pages that end before this are kept in order while the skills are gone through. */
+const FIRST_PAGES = 64
+
 /**
- * The skills found so far, each with its best score. A page is cut without sorting everything: scores are counted in
- * buckets, and only those that can reach the page are put in order. Ties go to the shorter label, then the lower number.
+ * The skills found so far, each with its best score. A page is cut without sorting everything: the first pages by keeping
+ * the best in order, later ones by counting scores in buckets, of which only those that can reach the page are
+ * put in order. Ties go to the shorter label, then the lower number.
  */
 export class Ranking {
   size = 0
@@ -24,6 +35,7 @@ export class Ranking {
   private sieves = 0
   private needed = 0
   private readonly counts = new Int32Array(BUCKETS)
+  private readonly top = new Float64Array(FIRST_PAGES)
   private filter: ((entry: number) => boolean) | undefined
 
   constructor(entries: number) {
@@ -103,9 +115,41 @@ export class Ranking {
   }
 
   page(offset: number, limit: number): SearchHit[] {
-    const { found, best, counts, size } = this
-    const wanted = Math.min(size, offset + limit)
+    return this.cut(offset, limit, toHit)
+  }
+
+  /** A page, of whatever is made of each skill on it. */
+  cut<T>(offset: number, limit: number, make: (entry: number, score: number) => T): T[] {
+    const wanted = Math.min(this.size, offset + limit)
     if (wanted <= offset) return []
+    const keys = wanted <= FIRST_PAGES ? this.keepFirst(wanted) : this.sortFirst(wanted)
+    const made: T[] = []
+    for (let i = offset; i < wanted; i++) {
+      const entry = ENTRY_BITS - 1 - (-keys[i]! % ENTRY_BITS)
+      made.push(make(entry, Math.floor(this.best[entry]! / LENGTH_STEPS) / STEPS))
+    }
+    return made
+  }
+
+  /** The keys of the best, lowest first: few enough to put each in its place as it comes. */
+  private keepFirst(wanted: number): Float64Array {
+    const { found, best, size, top } = this
+    let kept = 0
+    let last = 0
+    for (let i = 0; i < size; i++) {
+      const entry = found[i]!
+      const key = -(best[entry]! * ENTRY_BITS + (ENTRY_BITS - 1 - entry))
+      if (kept === wanted && key > last) continue
+      let at = kept < wanted ? kept++ : wanted - 1
+      for (; at > 0 && top[at - 1]! > key; at--) top[at] = top[at - 1]!
+      top[at] = key
+      last = top[kept - 1]!
+    }
+    return top
+  }
+
+  private sortFirst(wanted: number): Float64Array {
+    const { found, best, counts, size } = this
     const bucketOf = (entry: number) => ((best[entry]! / LENGTH_STEPS) * ((BUCKETS - 1) / STEPS)) | 0
     counts.fill(0)
     for (let i = 0; i < size; i++) counts[bucketOf(found[i]!)]!++
@@ -118,10 +162,6 @@ export class Ranking {
       const entry = found[i]!
       if (bucketOf(entry) >= lowest) keys[kept++] = -(best[entry]! * ENTRY_BITS + (ENTRY_BITS - 1 - entry))
     }
-    keys.sort()
-    return Array.from(keys.subarray(offset, wanted), (key) => {
-      const entry = ENTRY_BITS - 1 - (-key % ENTRY_BITS)
-      return { entry, score: Math.floor(best[entry]! / LENGTH_STEPS) / STEPS }
-    })
+    return keys.sort()
   }
 }

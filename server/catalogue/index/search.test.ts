@@ -46,10 +46,20 @@ test('beginnings of words find the skill', () => {
   assert.equal(names('weld mach main')[0], 'Welding machine maintenance')
 })
 
+test('each word of a query finds a word of its own', () => {
+  const some = buildSkillIndexAtOnce(
+    ['Balance disks', 'Balance beams', 'Beams'].map((name, i) => ({ number: i + 1, name, aliases: [] })),
+  )
+  for (const query of ['balance b', 'bal be', 'balance be'])
+    assert.equal(some.search(query).skills[0]!.name, 'Balance beams', query)
+  assert.equal(some.search('balance d').skills[0]!.name, 'Balance disks')
+})
+
 test('pieces from inside a word find the skill', () => {
   assert.equal(names('pentr')[0], 'Carpentry')
   assert.equal(names('ministrati')[0], 'Database administration')
   assert.equal(names('ta entr')[0], 'Data entry')
+  assert.ok(index.search('ta entr').skills[0]!.score > 0.6)
 })
 
 test('one typo in four to seven letters, two in more', () => {
@@ -103,6 +113,50 @@ test('of skills that hold a word alike, that which is about it comes first', () 
   const tested = about({ name: 'Pump one', aliases: [] }, { name: 'Pump two', aliases: [], verifiable: true })
   assert.equal(tested.search('pump').skills[0]!.name, 'Pump two')
   assert.equal(tested.search('pump one').skills[0]!.name, 'Pump one')
+})
+
+test('who types a beginning means the word that most skills hold, or one that is a whole name', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Secure coding', aliases: [] },
+    { number: 2, name: 'Security guarding', aliases: [] },
+    { number: 3, name: 'Cash security', aliases: [] },
+    { number: 4, name: 'Bank security', aliases: [] },
+    { number: 5, name: 'Photo printing', aliases: [] },
+    { number: 6, name: 'Photography', aliases: [] },
+    { number: 7, name: 'Weld defect repair', aliases: [] },
+    { number: 8, name: 'Joining steel', aliases: ['welder'] },
+    { number: 9, name: 'Electric fans', aliases: [] },
+    { number: 10, name: 'House wiring', aliases: ['electrician'] },
+  ])
+  const first = (query: string) => some.search(query).skills[0]!.number
+  assert.equal(first('secur'), 2)
+  assert.equal(first('secure'), 1)
+  assert.equal(first('phot'), 6)
+  assert.equal(first('welde'), 8)
+  assert.equal(first('electr'), 10)
+})
+
+test('the word for doing it is as good as the word itself', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Estimation of paint', aliases: [] },
+    { number: 2, name: 'Paint manufacturing plant', aliases: [] },
+    { number: 3, name: 'Wall painting', aliases: ['house painting'] },
+  ])
+  assert.equal(some.search('paint').skills[0]!.number, 3)
+  assert.equal(some.search('paint').total, 3)
+})
+
+test('nothing but the very name has its score', () => {
+  const sub = { number: 1, name: 'Pumps', master: { number: 1 } }
+  const pumps = buildSkillIndexAtOnce([
+    { number: 1, name: 'Pump', aliases: [] },
+    { number: 2, name: 'Pumps', aliases: Array.from({ length: 9 }, (_, i) => `pump ${i}`), verifiable: true, sub },
+    { number: 3, name: 'Borewell work', aliases: ['pump'], sub },
+  ])
+  const [name, alias, other] = pumps.search('pump').skills
+  assert.deepEqual([name!.number, name!.score], [1, 1])
+  assert.deepEqual([alias!.number, alias!.score], [3, 0.97])
+  assert.ok(other!.score < 0.97)
 })
 
 test('words run together or apart find the skill', () => {

@@ -1,5 +1,5 @@
 import { withoutAsking } from './filler-words.ts'
-import { ALIAS, BARE_NAME, type Labels } from './labels.ts'
+import { ALIAS, BARE_NAME, type Labels, NAME } from './labels.ts'
 import type { NearWords } from './near-words.ts'
 import {
   BEGINS,
@@ -8,14 +8,25 @@ import {
   IS_BARE,
   IS_WHOLE,
   LENGTH_BITS,
-  labelWorth,
-  MOST_MORE,
   moreWorth,
-  ONE_MORE,
+  NAMES_GROUP,
   type Postings,
 } from './postings.ts'
 import { EXACT, isOneWord, ONE_LETTER, PREFIX, QueryWord } from './query-words.ts'
 import type { Ranking } from './ranking.ts'
+import {
+  exactScore,
+  isExact,
+  labelWorth,
+  NAMED_BY_GROUP,
+  NOT_ONE_LABEL,
+  SCATTERED,
+  scoreOf,
+  WHOLE_LABEL,
+  worthOfLabel,
+  worthOfMore,
+  worthOfScattered,
+} from './scores.ts'
 import { wordsOf } from './tokens.ts'
 
 /**
@@ -25,53 +36,61 @@ import { wordsOf } from './tokens.ts'
  * that only ask are left out, words are joined or parted, then typos are allowed in words that are known, and at last words may
  * be missing.
  *
- * The rank is a number a skill has for this query alone, so pages cut from it never overlap or skip.
+ * A score is made of how well the words agree, of what the label is worth for them (scores.ts), and of how the skill stands
+ * (standing.ts), which decides where many fit alike: the less is asked, the more it counts. It is a number that a skill has for
+ * this query alone, so pages cut by it never overlap or skip.
  */
 
-export interface SearchHit {
-  /** Place of the skill in the index's entries. */
-  entry: number
-  score: number
-}
-
-export interface SearchOptions {
-  offset?: number
-  limit?: number
-  filter?: (entry: number) => boolean
+export interface SearchOptions<T> {
+  offset: number
+  limit: number
+  filter?: ((entry: number) => boolean) | undefined
+  /** Makes what is handed out of a skill, by its place in the index's entries. */
+  make: (entry: number, score: number) => T
 }
 
 const MAX_WORDS = 12
-const EXACT_NAME = 1
-const EXACT_BARE_NAME = 0.985
-const EXACT_ALIAS = 0.97
-const BELOW_EXACT = 0.96
-/** What a skill is worth more that people can be tested on: recruiters mean these. */
-const VERIFIABLE = 0.02
-/** Words found under several labels of one skill, none of which holds them all. */
-const SCATTERED = 0.55
-/** A score up to this is that of words scattered so. */
-const NOT_ONE_LABEL = 0.62
+/** A query that needs no taking apart. */
+const PLAIN_WORD = /^[a-z]+$/
+/** A form of the word that was asked for, and begins with it: "painting" for "paint". */
+const INFLECTED = 95
+/** Of the words that begin as asked, each is the likelier the more of their skills are its own: at most so much. */
+const LIKELIER = 6
 /** The part of a query that must be found when not all of it is. */
 const PARTIAL = 0.5
 /** Reading a list is that much cheaper than weighing a skill that turns out not to be in it. */
 const WORTH_SIEVING = 40
+/** With more skills than this to look at, it is cheaper to list the words that end with the two letters asked for. */
+const WORTH_LISTING = 100
+
+/** What a search goes through. */
+export interface SearchParts {
+  labels: Labels
+  postings: Postings
+  nearWords: NearWords
+  /** How each skill stands, in thousandths. */
+  standing: Uint8Array
+  ranking: Ranking
+}
 
 export class Search {
   private readonly labels: Labels
   private readonly postings: Postings
+  private readonly standing: Uint8Array
   private readonly pool: QueryWord[] = []
   private readonly ranking: Ranking
   private readonly newQueryWord: () => QueryWord
 
-  constructor(labels: Labels, postings: Postings, nearWords: NearWords, ranking: Ranking) {
+  constructor({ labels, postings, nearWords, standing, ranking }: SearchParts) {
     this.labels = labels
     this.postings = postings
+    this.standing = standing
     this.ranking = ranking
     this.newQueryWord = () => new QueryWord(labels.vocabulary, nearWords)
   }
 
-  search(query: string, { offset = 0, limit = 20, filter }: SearchOptions = {}): { hits: SearchHit[]; total: number } {
-    const words = [...new Set(wordsOf(query))].slice(0, MAX_WORDS)
+  search<T>(query: string, { offset, limit, filter, make }: SearchOptions<T>): { hits: T[]; total: number } {
+    const words = PLAIN_WORD.test(query) ? [query] : distinct(wordsOf(query))
     const { ranking } = this
     ranking.begin(filter)
     if (words.length > 0) {
@@ -82,21 +101,35 @@ export class Search {
       if (ranking.size === 0) this.rankParted(words)
       if (ranking.size === 0) this.rank(words, true)
     }
-    return { hits: ranking.page(offset, limit), total: ranking.size }
+    return { hits: ranking.cut(offset, limit, make), total: ranking.size }
   }
 
   /** `lenient` allows typos in words that are known and, where nothing holds all words, lets some be missing. */
   private rank(words: string[], lenient: boolean): void {
-    const queryWords = words.map((word, i) => {
+    const queryWords: QueryWord[] = []
+    let needed: QueryWord | undefined
+    let count = 0
+    for (let i = 0; i < words.length; i++) {
       this.pool[i] ??= this.newQueryWord()
-      this.pool[i].read(word, i === 0, i === words.length - 1, lenient)
-      return this.pool[i]
-    })
-    const needed = queryWords.filter((word) => word.required)
+      const word = this.pool[i]!
+      word.read(words[i]!, i === 0, i === words.length - 1, lenient)
+      queryWords.push(word)
+      if (!word.required) continue
+      needed = word
+      count++
+    }
     if (queryWords.length === 1) this.rankOneWord(queryWords[0]!, 1)
-    else if (needed.length === 1) this.rankOneAndLetters(needed[0]!, queryWords)
+    else if (needed && count === 1) this.rankOneAndLetters(needed, queryWords)
     else {
-      for (const word of queryWords) word.reach = word.reachIn(this.postings)
+      let least = Number.POSITIVE_INFINITY
+      for (const word of queryWords) {
+        word.reach = word.reachIn(this.postings)
+        if (word.required && word.reach < least) least = word.reach
+      }
+      if (least > WORTH_LISTING && queryWords[0]!.reach === Number.POSITIVE_INFINITY) {
+        queryWords[0]!.listEndings()
+        queryWords[0]!.reach = queryWords[0]!.reachIn(this.postings)
+      }
       const scarcestFirst = [...queryWords].sort((a, b) => b.required - a.required || a.reach - b.reach)
       this.rankAll(scarcestFirst, queryWords)
       if (lenient && this.ranking.size === 0) this.rankSome(queryWords)
@@ -131,55 +164,63 @@ export class Search {
     const { ranking } = this
     const asked = words.reduce((sum, { text }) => sum + text.length, 0)
     this.rankOneWord(word, word.text.length / asked)
+    const letters = words.reduce((sum, other) => (other === word ? sum : sum + other.reachIn(this.postings)), 0)
     ranking.sieve(true)
-    for (const other of words)
-      if (other !== word) this.eachStretch(other, (from, to) => ranking.keep(this.postings.entries, from, to))
-    ranking.sieve(false)
-    this.eachStretch(word, (from, to) => ranking.keep(this.postings.entries, from, to))
+    if (letters < word.reachIn(this.postings) * WORTH_SIEVING) {
+      for (const other of words) if (other !== word) this.keep(other)
+      ranking.sieve(false)
+    }
+    this.keep(word)
     const { kept } = ranking
     for (let i = 0; i < kept; i++) this.weigh(ranking.candidates[i]!, words, words)
   }
 
   /** Ranks the skills of a word that makes up so much of the query. */
   private rankOneWord(word: QueryWord, part: number): void {
+    const { text, exact, from, to, near } = word
     const { starts } = this.postings
-    const letters = word.text.length
-    const exact = word.exact
-    const prefix = letters > 1 ? PREFIX : ONE_LETTER
-    if (exact >= 0) {
-      this.rankStretch(word.from, exact, prefix, letters, part)
-      this.rankStretch(exact, exact + 1, EXACT, letters, part)
-      this.rankStretch(exact + 1, word.to, prefix, letters, part)
-    } else if (starts[word.to]! > starts[word.from]!) this.rankStretch(word.from, word.to, prefix, letters, part)
-    const { words } = this.labels.vocabulary
-    for (const id of word.near) {
-      const agreement = word.agreement(id)
+    const { words, stems } = this.labels.vocabulary
+    const stem = exact < 0 ? -1 : stems[exact]
+    const skills = starts[to]! - starts[from]!
+    const begins = text.length > 1 ? PREFIX : ONE_LETTER
+    for (let id = from; id < to; id++) {
+      if (id === exact) this.rankSkills(id, EXACT, text.length, true, part)
+      else if (stems[id] === stem) this.rankSkills(id, INFLECTED, words[id]!.length, true, part)
+      else {
+        const share = (starts[id + 1]! - starts[id]!) / skills
+        this.rankSkills(id, begins + LIKELIER * share, text.length, false, part)
+      }
+    }
+    for (const id of near) {
       // A word misspelt is the whole word, a piece of one is not.
-      this.rankStretch(id, id + 1, agreement, isOneWord(agreement) ? words[id]!.length : letters, part)
+      const agreement = word.agreement(id)
+      const whole = isOneWord(agreement)
+      this.rankSkills(id, agreement, whole ? words[id]!.length : text.length, whole, part)
     }
   }
 
-  /** Ranks the skills of a stretch of words, of which so many letters were asked for. */
-  private rankStretch(fromWord: number, toWord: number, agreement: number, letters: number, part: number): void {
+  /** Ranks the skills of a word, of which so many letters were asked for, or the whole. */
+  private rankSkills(word: number, agreement: number, letters: number, whole: boolean, part: number): void {
     const { starts, entries, labels } = this.postings
-    const { ranking } = this
-    const { verifiable } = this.labels
-    const whole = agreement === EXACT || isOneWord(agreement)
-    const end = starts[toWord]!
-    for (let at = starts[fromWord]!; at < end; at++) {
+    const { ranking, standing } = this
+    const end = starts[word + 1]!
+    for (let at = starts[word]!; at < end; at++) {
+      const entry = entries[at]!
       const label = labels[at]!
       const length = label & LENGTH_BITS
       const alias = label >= IS_ALIAS
-      if (agreement === EXACT && part === 1 && label & IS_WHOLE)
-        ranking.put(entries[at]!, alias ? EXACT_ALIAS : label & IS_BARE ? EXACT_BARE_NAME : EXACT_NAME, length)
-      else {
-        const coverage = letters < length ? letters / length : 1
-        const ends = whole && (label & ENDS) !== 0
-        const worth = labelWorth(coverage, (label & BEGINS) !== 0, ends, true, alias) * agreement * 0.01 * part
-        const entry = entries[at]!
-        const more = (whole ? moreWorth(label) : 0) + (verifiable[entry] ? VERIFIABLE : 0)
-        ranking.put(entry, Math.min(worth + more, BELOW_EXACT), length)
+      if (agreement === EXACT && part === 1 && label & IS_WHOLE) {
+        const kind = alias ? ALIAS : label & IS_BARE ? BARE_NAME : NAME
+        ranking.put(entry, exactScore(kind), length)
+        continue
       }
+      const coverage = letters < length ? letters / length : 1
+      let worth =
+        labelWorth(coverage, (label & BEGINS) !== 0, (label & ENDS) !== 0, true, alias) * agreement * 0.01 * part
+      worth += (label & NAMES_GROUP ? NAMED_BY_GROUP : 1) * 0.001 * standing[entry]!
+      if (whole) worth += moreWorth(label)
+      else if (letters > 1 && label & IS_WHOLE) worth += WHOLE_LABEL
+      ranking.put(entry, scoreOf(worth), length)
     }
   }
 
@@ -191,7 +232,7 @@ export class Search {
       const word = scarcestFirst[i]!
       if (i > 0 && (!word.required || word.reach > candidates * WORTH_SIEVING)) break
       ranking.sieve(i === 0)
-      this.eachStretch(word, (from, to) => ranking.keep(this.postings.entries, from, to))
+      this.keep(word)
       candidates = ranking.kept
       if (candidates === 0) return
     }
@@ -216,15 +257,16 @@ export class Search {
     })
   }
 
-  private eachStretch(word: QueryWord, visit: (from: number, to: number) => void): void {
-    const { starts } = this.postings
-    visit(starts[word.from]!, starts[word.to]!)
-    for (const id of word.near) visit(starts[id]!, starts[id + 1]!)
+  /** Keeps the skills of a word that passed the sieve before. */
+  private keep(word: QueryWord): void {
+    const { starts, entries } = this.postings
+    this.ranking.keep(entries, starts[word.from]!, starts[word.to]!)
+    for (const id of word.near) this.ranking.keep(entries, starts[id]!, starts[id + 1]!)
   }
 
   /** Holds every label of a skill against all words of the query. */
   private weigh(entry: number, scarcestFirst: QueryWord[], words: QueryWord[]): void {
-    const { labelStarts, wordStarts, words: labelWords, lengths, kinds, verifiable } = this.labels
+    const { labelStarts, wordStarts, words: labelWords, lengths, kinds } = this.labels
     const first = labelStarts[entry]!
     const last = labelStarts[entry + 1]!
     let best = 0
@@ -236,55 +278,29 @@ export class Search {
       let whole = true
       for (let i = 0; whole && i < scarcestFirst.length; i++) whole = scarcestFirst[i]!.lookIn(labelWords, from, to)
       if (!whole) continue
-      holding++
-      const score = scoreLabel(words, to - from, lengths[label]!, kinds[label]!)
-      if (score > best) {
-        best = score
-        length = lengths[label]!
+      if (isExact(words, to - from)) {
+        // The name comes before other names.
+        this.ranking.put(entry, exactScore(kinds[label]!), lengths[label]!)
+        return
       }
+      holding++
+      const worth = worthOfLabel(words, to - from, lengths[label]!, kinds[label]!)
+      if (worth <= best) continue
+      best = worth
+      length = lengths[label]!
     }
-    if (best === 0) {
+    if (holding === 0) {
       for (const word of words) word.lookIn(labelWords, wordStarts[first]!, wordStarts[last]!)
-      best = scoreScattered(words)
+      best = worthOfScattered(words)
+      if (best === 0) return
       length = lengths[first]!
     }
-    if (best > 0 && best < BELOW_EXACT) {
-      const more = Math.min(MOST_MORE, Math.max(0, holding - 1)) * ONE_MORE + (verifiable[entry] ? VERIFIABLE : 0)
-      best = Math.min(best + more, BELOW_EXACT)
-    }
-    if (best > 0) this.ranking.put(entry, best, length)
+    // The more is asked, the less is left to how the skill stands.
+    const more = (holding > 1 ? worthOfMore(holding - 1) : 0) + (0.001 * this.standing[entry]!) / words.length
+    this.ranking.put(entry, scoreOf(best + more), length)
   }
 }
 
-/** The score of a label that holds all words. */
-function scoreLabel(words: QueryWord[], labelCount: number, length: number, kind: number): number {
-  let asked = 0
-  let agreed = 0
-  let ordered = true
-  let exact = words.length === labelCount
-  for (let i = 0; i < words.length; i++) {
-    const { text, found, place } = words[i]!
-    asked += text.length
-    agreed += text.length * found
-    if (i > 0 && place <= words[i - 1]!.place) ordered = false
-    if (found !== EXACT) exact = false
-  }
-  if (exact && ordered) return kind === ALIAS ? EXACT_ALIAS : kind === BARE_NAME ? EXACT_BARE_NAME : EXACT_NAME
-  const begins = words[0]!.place === 0
-  const last = words[words.length - 1]!
-  const ends = last.found === EXACT && last.place === labelCount - 1
-  const worth = labelWorth(Math.min(1, asked / length), begins, ends, ordered, kind === ALIAS)
-  return Math.min(BELOW_EXACT, (worth * agreed) / asked / 100)
-}
-
-/** The score of words that are all there, but under several labels. */
-function scoreScattered(words: QueryWord[]): number {
-  let asked = 0
-  let agreed = 0
-  for (const { text, found, required } of words) {
-    if (found === 0 && required) return 0
-    asked += text.length
-    agreed += (text.length * found) / 100
-  }
-  return (SCATTERED * agreed) / asked
+function distinct(words: string[]): string[] {
+  return (words.length < 2 ? words : [...new Set(words)]).slice(0, MAX_WORDS)
 }

@@ -9,6 +9,7 @@ import { buildPostings } from './postings.ts'
 import { Ranking } from './ranking.ts'
 import { Search } from './search.ts'
 import { runAtOnce, runInSlices, type Stepwise } from './slices.ts'
+import { buildStanding } from './standing.ts'
 
 /**
  * The catalogue in memory, for the three things that are asked of it: find a skill by (part of) its name, name the skill a
@@ -60,8 +61,8 @@ export class SkillIndex {
   search(query: string, { offset = 0, limit = 20, filter }: SearchPage = {}): { skills: FoundSkill[]; total: number } {
     const { numbers } = this.labels
     const only = filter && ((entry: number) => filter(numbers[entry]!))
-    const { hits, total } = this.searcher.search(query, { offset, limit, filter: only })
-    return { skills: hits.map(({ entry, score }) => this.skill(entry, score)), total }
+    const { hits, total } = this.searcher.search(query, { offset, limit, filter: only, make: this.found })
+    return { skills: hits, total }
   }
 
   /** Skills that a phrase may mean, likeliest first. A score of 0.8 is right about eight times in ten. */
@@ -78,6 +79,8 @@ export class SkillIndex {
       .map(({ entry, score, mentions }) => ({ ...this.skill(entry, score), mentions }))
   }
 
+  private readonly found = (entry: number, score: number) => this.skill(entry, score)
+
   private skill(entry: number, score: number): FoundSkill {
     return { number: this.labels.numbers[entry]!, name: this.labels.names[entry]!, score }
   }
@@ -93,19 +96,20 @@ export function buildSkillIndexAtOnce(entries: readonly SkillEntry[]): SkillInde
   return runAtOnce(build(entries))
 }
 
-function* build(entries: readonly SkillEntry[]): Stepwise<SkillIndex> {
-  const { labels, gaps } = yield* buildLabels(entries)
-  const postings = yield* buildPostings(labels)
+function* build(given: readonly SkillEntry[]): Stepwise<SkillIndex> {
+  const { entries, labels, gaps } = yield* buildLabels(given)
+  const standing = yield* buildStanding(entries)
+  const postings = yield* buildPostings(labels, entries)
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
   const weights = yield* weighStems(labels, postings)
-  const mentions = yield* buildMentions(labels, gaps, nearWords)
+  const mentions = yield* buildMentions(labels, gaps, postings, nearWords)
   // Search and match never run at the same time.
   const ranking = new Ranking(labels.names.length)
   return new SkillIndex(
     labels,
-    new Search(labels, postings, nearWords, ranking),
-    new Matcher(labels, postings, nearWords, paraphrases, weights, ranking),
+    new Search({ labels, postings, nearWords, standing, ranking }),
+    new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, standing),
     new Extractor(labels, mentions, postings),
   )
 }

@@ -17,7 +17,13 @@ export function stemOf(word: string): string {
   return stemOfSingular(american(withoutPlural(word)))
 }
 
+/** Things, not what is done: a building is not building something. */
+const OWN_WORDS = new Set(
+  'building meeting engineering marketing accounting ceiling bearing clothing housing'.split(' '),
+)
+
 function stemOfSingular(singular: string): string {
+  if (OWN_WORDS.has(singular)) return singular
   let stem = singular
   const cut = stem.endsWith('ing') ? 3 : stem.endsWith('ed') && !stem.endsWith('eed') ? 2 : 0
   if (cut && stem.length - cut >= 3 && /[aeiouy]/.test(stem.slice(0, -cut))) {
@@ -63,6 +69,7 @@ const NO_ENDINGS: [RegExp, string][] = []
 /** The root of a stem. */
 export function rootOf(stem: string): string {
   if (stem.length <= 4 || !isLatin(stem)) return stem
+  if (OWN_WORDS.has(stem)) return rootOf(stem.slice(0, -3))
   let root = stem
   for (const [ending, put] of ENDINGS_BY_LETTER.get(stem.charCodeAt(stem.length - 1)) ?? NO_ENDINGS) {
     const found = ending.exec(stem)
@@ -95,6 +102,8 @@ const ONLY_ISE = /(wise|prise|vis|cis|mise|rise|noise|raise|analysis|basis|pract
 /** One spelling for British and American: organise and organize, colour and color, centre and center. */
 export function american(word: string): string {
   if (word.length < 5) return word
+  const other = AMERICAN_WORDS.get(word)
+  if (other) return other
   if (!CHANGES.has(word.charCodeAt(word.length - 1))) return plainVowels(word)
   if (word.length > 6 && /[iy]s(e|ed|er|ing|ation)?$/.test(word) && !ONLY_ISE.test(word))
     return word.replace(/([iy])s(e|ed|er|ing|ation)?$/, '$1z$2')
@@ -105,6 +114,18 @@ export function american(word: string): string {
   if (word === 'licence' || word === 'defence' || word === 'offence') return `${word.slice(0, -2)}se`
   return plainVowels(word)
 }
+
+/** Words that no ending tells. */
+const AMERICAN_WORDS = new Map([
+  ['aluminium', 'aluminum'],
+  ['jewellery', 'jewelry'],
+  ['mould', 'mold'],
+  ['moulding', 'molding'],
+  ['plough', 'plow'],
+  ['sulphur', 'sulfur'],
+  ['draught', 'draft'],
+  ['draughtsman', 'draftsman'],
+])
 
 /** Last letters of words that the two spellings part. */
 const CHANGES = new Set(Array.from('sedrgn', (letter) => letter.charCodeAt(0)))
@@ -134,7 +155,8 @@ export function formsOf(word: string): string[] {
   return inBothSpellings(forms)
 }
 
-const AMERICAN = /(iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|ed|er)|[cf]ense)$/
+const AMERICAN =
+  /(iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|ed|er)|[cf]ense|inum|elry|mold|molding|plow|sulfur|draft|draftsman)$/
 
 function inBothSpellings(forms: string[]): string[] {
   for (let i = forms.length - 1; i >= 0; i--) {
@@ -169,6 +191,7 @@ const BRITISH: [string, string][] = [
   ['eler', 'eller'],
   ['cense', 'cence'],
   ['fense', 'fence'],
+  ...Array.from(AMERICAN_WORDS, ([british, other]): [string, string] => [other, british]),
 ]
 
 function pluralOf(word: string): string {

@@ -124,6 +124,88 @@ rule policy procedure
 leader supervisor manager boss
 trend development
 knowledge expertise
+vendor supplier provider contractor
+happy satisfaction satisfied satisfy
+parcel package packet shipment
+dashboard visualisation chart
+workload task assignment duty
+colleague employee newcomer joiner
+audience public
+talk speech presentation lecture
+onboard onboarding induction introduce
+deal sale
+priority prioritise
+honest integrity trustworthy reliable reliability dependable trust
+listen listening
+medicine medication drug
+illness disease
+blueprint drawing schematic diagram
+lift carry hoist
+guest visitor
+greet welcome
+request demand enquiry inquiry
+hygiene sanitation cleanliness
+tax fiscal taxation
+forecast predict projection prediction
+revenue turnover income profit earnings
+growth grow expand expansion
+opportunity prospect lead
+content copy article post blog
+video film movie footage
+edit modify retouch
+code script source
+bug error defect fault failure
+requirement need specification
+prototype mockup wireframe
+deploy release rollout launch
+agile scrum
+statistics statistical quantitative
+model modelling simulation simulate
+motivate inspire encourage
+delegate assign allocate
+conflict dispute disagreement
+solve resolve tackle address
+curious curiosity eager inquisitive
+confident confidence assertive
+punctual timely punctuality
+patient patience
+polite courteous friendly courtesy
+expense expenditure spending cost
+route itinerary
+student pupil learner
+school education educational
+record log
+archive store
+schedule timetable calendar
+appointment booking reservation
+complaint grievance
+feedback opinion
+chemical chemistry
+biology biological
+electronics electronic
+renovate refurbish
+environment environmental sustainability sustainable ecological
+energy power electricity
+waste garbage refuse trash
+emergency crisis
+therapy treatment therapeutic treat
+diagnose diagnosis diagnostic
+fitness sport exercise
+insurance insure
+bank banking
+loan credit lending
+invest investment investor
+trade commerce commercial trading
+property estate
+rent lease rental
+tourism tourist travel
+hotel accommodation hospitality
+restaurant catering
+van vehicle lorry truck
+multiple several various
+quick prompt promptly
+keen passionate passion enthusiastic
+work working worker
 `
 
 export const wordGroups: readonly string[][] = GROUPS.trim()
@@ -145,6 +227,6 @@ export const praise: readonly string[] =
 
 /** Words a catalogue rounds a name off with. */
 export const roundings: readonly string[] =
-  'process principle technique technology system operation method procedure activity tool practice standard service software management discipline work job task environment'.split(
+  'process principle technique technology system operation method procedure activity tool practice standard service software management discipline work job task environment apply use perform conduct provide carry undertake'.split(
     ' ',
   )

@@ -29,6 +29,38 @@ test('names of languages keep their signs', () => {
   assert.deepEqual(wordsOf('R&D and a+b'), ['r', 'and', 'd', 'and', 'a', 'b'])
 })
 
+test('single letters with dots are one word', () => {
+  assert.deepEqual(wordsOf('A.C. and C.N.C operator, M.S. Office, e.g. I.T.I.'), [
+    'ac',
+    'and',
+    'cnc',
+    'operator',
+    'ms',
+    'office',
+    'eg',
+    'iti',
+  ])
+  assert.deepEqual(wordsOf('B.Sc. x.y1 1.5 a. b vitamin C. Then'), [
+    'b',
+    'sc',
+    'x',
+    'y1',
+    '1',
+    '5',
+    'a',
+    'b',
+    'vitamin',
+    'c',
+    'then',
+  ])
+  const text = 'An A.C. mechanic. He'
+  const tokens = new Tokens().read(text)
+  assert.deepEqual(slices(text, tokens), ['An', 'A.C.', 'mechanic', 'He'])
+  assert.deepEqual(Array.from(tokens.gaps.subarray(0, 4)), [APART, SPACED, SPACED, APART])
+  assert.equal(tokens.hashes[1], hashOf('ac'))
+  assert.equal(tokens.checks[1], checkOf('ac'))
+})
+
 test('an apostrophe belongs to its word, quotation marks do not', () => {
   const text = "the driver's 'licence'"
   const tokens = new Tokens().read(text)

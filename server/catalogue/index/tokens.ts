@@ -4,7 +4,8 @@
  *
  * Every UTF-16 unit is folded by a table: letters lose case, width and Latin accents, Devanagari loses what people spell
  * either way (nukta, chandrabindu, joiners). A word is a run of letters, marks and digits; `+` and `#` may end it (C++,
- * C#), a dot may begin it (.NET), and `&` is the word "and". Offsets are those of the text as it came.
+ * C#), a dot may begin it (.NET), single letters with dots are one word (A.C. is AC), and `&` is the word "and". Offsets are
+ * those of the text as it came.
  */
 
 /** What stands between a word and the one before it. */
@@ -152,8 +153,18 @@ export class Tokens {
         }
         letter = FOLD[units[++at]!]!
       }
-      let end = at
       const sign = units[at]!
+      if (sign === DOT && at - starts[count]! === 1 && isLetter(units[at - 1]!)) {
+        const stop = endOfDotted(units, at)
+        for (; at < stop; at++) {
+          if (units[at] === DOT) continue
+          const next = FOLD[units[at]!]!
+          hash = Math.imul(hash ^ next, HASH_PRIME)
+          check = Math.imul((check + next) | 0, CHECK_PRIME)
+          chars[used++] = next
+        }
+      }
+      let end = at
       if ((sign === PLUS || sign === HASH) && FOLD[units[at - 1]!] !== SKIP) {
         const stop = units[at + 1] === sign ? at + 2 : at + 1
         if (FOLD[units[stop]!]! < FIRST_LETTER) {
@@ -240,6 +251,19 @@ export function hashOn(hash: number, chars: Uint16Array, from: number, to: numbe
 export function checkOn(check: number, chars: Uint16Array, from: number, to: number): number {
   for (let i = from; i < to; i++) check = Math.imul((check + chars[i]!) | 0, CHECK_PRIME)
   return check
+}
+
+/** Where "A.C." or "C.N.C" ends, whose first dot stands at `dot`; there when it is no such word. */
+function endOfDotted(units: Uint16Array, dot: number): number {
+  let at = dot
+  while (units[at] === DOT && isLetter(units[at + 1]!) && FOLD[units[at + 2]!]! < FIRST_LETTER) at += 2
+  return at > dot && units[at] === DOT ? at + 1 : at
+}
+
+/** Whether it is a Latin letter, of either case. */
+function isLetter(unit: number): boolean {
+  const small = unit | 0x20
+  return small >= 0x61 && small <= 0x7a
 }
 
 function isQuote(unit: number): boolean {
