@@ -22,7 +22,7 @@ export async function consolePage(
 
 /** Nothing serious for axe, nothing that sticks out; and a picture for people. */
 export async function look(page: Page, name: string): Promise<void> {
-  await until(async () => (await page.locator('[aria-busy="true"]').count()) === 0)
+  await until(async () => (await page.locator('[aria-busy="true"], .waiting').count()) === 0)
   await page.evaluate('scrollTo(0, 0)') // what sticks to the window would stand in the middle of a long picture
   await shot(page, name)
   await assertAccessible(page)
