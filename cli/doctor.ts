@@ -42,7 +42,7 @@ export function doctorCommand(): Command {
 type Add = (check: string, state: Finding['state'], message: string) => void
 
 async function examineDatabase(config: Config, add: Add) {
-  const kind = config.databaseUrl ? 'external' : 'embedded'
+  const kind = config.databaseUrl ? 'external' : `embedded in ${config.dataDir}`
   const log = createLog('silent')
   await using opened = new AsyncDisposableStack()
   try {

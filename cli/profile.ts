@@ -27,7 +27,7 @@ export async function readProfile(env: Environment): Promise<Profile> {
   if (demo)
     return { baseUrl: baseUrl ?? (await readAddress(dataDir)) ?? LOCAL, keyId: demo.key_id, secret: demo.secret }
   throw new Error(
-    'there is no key to sign with: set ATTESTRY_KEY_ID and ATTESTRY_SECRET, or run this where the server was first started',
+    'there is no key to sign with: set ATTESTRY_KEY_ID and ATTESTRY_SECRET, or run this where the server was first started, with its DATA_DIR',
   )
 }
 

@@ -33,16 +33,21 @@ test('a CSV is tried, imported, imported again', async (t) => {
     changed: 0,
     merged: 1,
     unchanged: 0,
+    new_master_skills: 1,
+    new_sub_skills: 1,
     refused,
   })
 
   const done = await cli('skills', 'import', '--format', 'csv', path)
   assert.equal(done.code, 0, done.stderr)
-  assert.match(done.stdout, /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nRefused +1\n/)
+  assert.match(
+    done.stdout,
+    /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nNew places +2 {2}\(1 master skills, 1 sub-skills that were not there\)\nRefused +1\n/,
+  )
   assert.match(done.stdout, /skills\.csv:4 +k3 +it has no name/)
   assert.match(done.stdout, /Mend them and import the file again/)
   assert.match(done.stdout, new RegExp(`at version ${version + 1}; running servers take it up`))
-  assert.match(done.stderr, /Writing: \d+ of \d+/)
+  assert.match(done.stderr, /Writing rows: \d+ of \d+/)
 
   const again = await json('skills', 'import', '--format', 'csv', path)
   assert.deepEqual([again.added, again.changed, again.merged, again.unchanged], [0, 0, 0, 2])

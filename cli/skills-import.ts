@@ -42,7 +42,7 @@ is the id of one that exists (ss_101). docs/guides/import-a-taxonomy.md tells mo
       const say = (text: string) => void (saying && process.stderr.write(`\r${text}\x1b[K`))
       say(`Reading ${path}…`)
       const taxonomy = await readTaxonomy(format, path).finally(() => say(''))
-      const progress = showProgress('Writing')
+      const progress = showProgress('Writing rows')
       say(`Comparing ${taxonomy.skills.length.toLocaleString('en-US')} rows with the catalogue…`)
       const summary = await withStore(async ({ db, clock }) => {
         const done = await importTaxonomy(db, clock, taxonomy, { dryRun, progress: progress.at })
@@ -61,6 +61,7 @@ is the id of one that exists (ss_101). docs/guides/import-a-taxonomy.md tells mo
 
 function describe(summary: ImportSummary, dryRun: boolean, seconds: number): string {
   const { rows, version, refused, ...counts } = summary
+  const places = counts.new_master_skills + counts.new_sub_skills
   const written = counts.added + counts.changed + counts.merged > 0
   const number = (count: number) => count.toLocaleString('en-US').padStart(9)
   return [
@@ -73,6 +74,7 @@ function describe(summary: ImportSummary, dryRun: boolean, seconds: number): str
         number(counts.merged) + (counts.merged > 0 ? '  (the name was there: id and aliases joined that skill)' : ''),
       ],
       ['Unchanged', number(counts.unchanged)],
+      ...(places ? ([['New places', `${number(places)}  (${placesInWords(counts)})`]] as [string, string][]) : []),
       ['Refused', number(refused.length)],
     ]),
     ...(refused.length > 0 ? ['', table(['WHERE', 'ROW', 'REFUSED BECAUSE'], refusals(refused), '')] : []),
@@ -89,6 +91,12 @@ function describe(summary: ImportSummary, dryRun: boolean, seconds: number): str
         ? `Done in ${seconds} s. The catalogue is at version ${version}; running servers take it up now.`
         : `Done in ${seconds} s. Nothing changed; the catalogue stays at version ${version}.`,
   ].join('\n')
+}
+
+type Places = Pick<ImportSummary, 'new_master_skills' | 'new_sub_skills'>
+
+function placesInWords({ new_master_skills: masters, new_sub_skills: subSkills }: Places): string {
+  return `${masters.toLocaleString('en-US')} master skills, ${subSkills.toLocaleString('en-US')} sub-skills that were not there`
 }
 
 function refusals(refused: ImportSummary['refused']): string[][] {

@@ -114,6 +114,9 @@ function record({ request_id, name, context, status, skill_number, org_id, mode,
 
 function subSkill(text: string): number {
   const number = subSkillNumber(text)
-  if (number === undefined) throw new InvalidArgumentError('Expected the id of a sub-skill, such as ss_201.')
+  if (number === undefined)
+    throw new InvalidArgumentError(
+      'Expected the id of a sub-skill, such as ss_201; GET /api/skills/sub-skills lists them.',
+    )
   return number
 }

@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { type Demo, demoFile } from './access/demo.ts'
 import type { Context } from './context.ts'
 
@@ -28,11 +28,17 @@ export function banner(
       '',
       '  A first signed call, to paste into another terminal in this folder:',
       '',
-      '    npx attestry request GET /shifts',
+      `    ${whereabouts(config.dataDir)}npx attestry request GET /shifts`,
     )
   }
   lines.push('', '  Ctrl-C stops it.', '')
   return `${lines.join('\n')}\n`
+}
+
+/** What a command needs to find the same data. */
+function whereabouts(dataDir: string): string {
+  if (dataDir === resolve('.attestry')) return ''
+  return `DATA_DIR=${/^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", "'\\''")}'`} `
 }
 
 function shown(path: string) {

@@ -35,7 +35,8 @@ export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{
   const name = tidy(skill.name)
   const key = nameKey(name)
   const sub = await tx.selectFrom('sub_skills').select('number').where('number', '=', subNumber).executeTakeFirst()
-  if (!sub) throw problem('NOT_FOUND', `There is no sub-skill ${subSkillId(subNumber)}.`)
+  if (!sub)
+    throw problem('NOT_FOUND', `There is no sub-skill ${subSkillId(subNumber)}; GET /api/skills/sub-skills lists them.`)
   const now = new Date(clock.now())
   const aliases = distinctAliases(name, skill.aliases ?? [])
   const there = await tx

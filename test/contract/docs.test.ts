@@ -132,6 +132,8 @@ test('the guide shows the banner of the server', () => {
   const demo = { org_id: 'ORG_…', key_id: 'VFN_TEST_…', secret: 'VFN_SK_…', session_key: 'VSK_TEST_…' }
   const [shown] = blocks(section(guide, '## Get a TEST key'))
   assert.equal(shown!.trim(), banner({ config }, { keys: demo, fresh: true }, false).trim())
+  const elsewhere = banner({ config: { ...config, dataDir: '/srv/our data' } }, { keys: demo, fresh: true }, false)
+  assert.match(elsewhere, /DATA_DIR='\/srv\/our data' npx attestry request GET \/shifts/)
 })
 
 test('the guide shows what a TEST key is told', async (t) => {

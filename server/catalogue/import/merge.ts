@@ -13,6 +13,9 @@ export interface MergeSummary {
   /** Rows taken for the first time whose name was there already: their id and aliases joined that skill. */
   merged: number
   unchanged: number
+  /** Places that are made for what is added. */
+  new_master_skills: number
+  new_sub_skills: number
   refused: Refusal[]
 }
 
@@ -32,7 +35,15 @@ export function merge(existing: Existing, taxonomy: Taxonomy): { changes: Change
   const { source } = taxonomy
   const places = new Places(existing, taxonomy)
   const skills = new Skills(existing, places)
-  const summary: MergeSummary = { added: 0, changed: 0, merged: 0, unchanged: 0, refused: [...taxonomy.refused] }
+  const summary: MergeSummary = {
+    added: 0,
+    changed: 0,
+    merged: 0,
+    unchanged: 0,
+    new_master_skills: 0,
+    new_sub_skills: 0,
+    refused: [...taxonomy.refused],
+  }
   const firstAt = new Map<string, string>()
 
   for (const given of taxonomy.skills) {
@@ -55,7 +66,10 @@ export function merge(existing: Existing, taxonomy: Taxonomy): { changes: Change
   }
   summary.refused.sort(byLine)
   const written = skills.changes()
-  return { changes: { ...places.changes(skills.subSkillsInUse()), ...written }, summary }
+  const made = places.changes(skills.subSkillsInUse())
+  summary.new_master_skills = made.masters.added.length
+  summary.new_sub_skills = made.subSkills.added.length
+  return { changes: { ...made, ...written }, summary }
 }
 
 /** As they stand in the files; what readers and this page refuse comes together. */

@@ -12,13 +12,15 @@ export async function readOwnCsv(path: string): Promise<Taxonomy> {
   const masters = new Map<string, TaxonomyMaster>()
   const subSkills = new Map<string, TaxonomySubSkill>()
   const taxonomy: Taxonomy = { source: 'csv', masters: [], subSkills: [], skills: [], refused: [] }
-  for (const row of await readRows(path, CSV, ['id', 'name', 'sub_skill'])) {
+  for (const row of await readRows(path, CSV, ['id', 'name', 'sub_skill'], OPTIONAL)) {
     const refuse = (reason: string) =>
       taxonomy.refused.push({ at: row.at, row: row.cell('name') || row.cell('id'), reason })
     const verifiable = FLAGS.get(row.cell('verifiable').toLowerCase())
     const place = placeOf(row)
     if (row.tooLong) refuse('it has more cells than the first line has columns; quote cells that hold commas')
     else if (verifiable === undefined) refuse(`verifiable is ${row.cell('verifiable')}; expected true or false`)
+    else if (isOtherId(row.cell('sub_skill')) || isOtherId(row.cell('master_skill')))
+      refuse('sub_skill takes a name or the id of a sub-skill (ss_N), master_skill takes a name')
     else if (!place) refuse('it needs a sub_skill and a master_skill, or an existing ss_N as its sub_skill')
     else {
       if (place.master && !masters.has(place.master.id)) masters.set(place.master.id, place.master)
@@ -37,6 +39,13 @@ export async function readOwnCsv(path: string): Promise<Taxonomy> {
   taxonomy.masters = [...masters.values()]
   taxonomy.subSkills = [...subSkills.values()]
   return taxonomy
+}
+
+const OPTIONAL = ['master_skill', 'description', 'aliases', 'verifiable']
+
+/** The id of something else than a sub-skill: nobody calls a place so. */
+function isOtherId(text: string): boolean {
+  return /^\s*(sk|ms)_\d+\s*$/i.test(text)
 }
 
 const FLAGS = new Map([

@@ -117,7 +117,7 @@ test('what is not a download of ESCO is told', async (t) => {
     [await folder(t, { ...escoFiles, 'skills_en.csv': Buffer.from('conceptUri\ncaf\xe9', 'latin1') }), /is not UTF-8/],
     [
       await folder(t, { ...escoFiles, 'skills_en.csv': ESCO.replace('row\r\n', '"row\n') }),
-      /skills_en\.csv cannot be read: .*line/i,
+      /skills_en\.csv: a quotation mark .* at line \d+/,
     ],
   ]
   for (const [path, expected] of cases) await assert.rejects(readEsco(path), expected)
@@ -259,4 +259,29 @@ Lanterns, silk,k7,Paper craft,Crafts,,no,
     readOwnCsv(twice),
     /^Error: twice\.csv: there are two columns called name; which one is meant\?$/,
   )
+})
+
+test('our own CSV: what is wrong with the file is told with its line', async (t) => {
+  const heading = 'id,name,sub_skill,master_skill'
+  const cases: [string, RegExp][] = [
+    [
+      `${heading}\nk1,Kites,Paper,Crafts\nk2,"Big, kites,Paper,Crafts\nk3,Fans,Paper,Crafts\n`,
+      /has no end, in the row at line 3;/,
+    ],
+    [
+      `${heading}\nk1,"Two\nlines",Paper,Crafts\nk2,"Kites "big"",Paper,Crafts\n`,
+      /in the middle of a cell.* at line 4;/,
+    ],
+    [`${heading}\nk1,Kites 5" big,Paper,Crafts\n`, /in the middle of a cell, in the row at line 2;/],
+    [`${heading},alias\nk1,Kites,Paper,Crafts,patang\n`, /a column alias, which is not known\. Is aliases meant\?/],
+    [
+      `${heading},Verifable\nk1,Kites,Paper,Crafts,yes\n`,
+      /a column Verifable, which is not known\. Is verifiable meant\?/,
+    ],
+  ]
+  for (const [text, told] of cases)
+    await assert.rejects(readOwnCsv(join(await folder(t, { 'bad.csv': text }), 'bad.csv')), told)
+  const ids = `${heading},remark\nk1,Kites,Paper,ms_2,x\nk2,Fans,sk_2001,Crafts,x\nk3,Hats,Paper,Crafts,x\n`
+  const { skills, refused } = await readOwnCsv(join(await folder(t, { 'ids.csv': ids }), 'ids.csv'))
+  assert.deepEqual([skills.length, refused.map(({ at }) => at)], [1, ['ids.csv:2', 'ids.csv:3']])
 })

@@ -8,6 +8,8 @@ const EXACT_NAME = 1
 const EXACT_BARE_NAME = 0.985
 const EXACT_ALIAS = 0.97
 const BELOW_EXACT = 0.96
+/** Taxonomies have thousands of names for what nobody here is tested on: "welding" is one for joining metals. */
+const EXACT_FOREIGN = 0.85
 
 /** What a skill is worth more when one, two or more further labels hold what was asked for: it is about that. */
 const MORE_LABELS = [0, 0.016, 0.028, 0.036]
@@ -19,8 +21,8 @@ export const NAMED_BY_GROUP = 1.5
 
 /** Words found under several labels of one skill, none of which holds them all. */
 export const SCATTERED = 0.55
-/** A score up to this is that of words scattered so. */
-export const NOT_ONE_LABEL = 0.62
+/** A score up to this is that of words scattered so, or of words inside others: there may be a better reading. */
+export const DOUBTFUL = 0.8
 
 /** From here up scores are drawn together, so that all that may come on top of a label's worth stays below an exact name. */
 const CLOSE = 0.8
@@ -40,8 +42,10 @@ export function worthOfMore(labels: number): number {
 }
 
 /** The score of a label that is what was asked for, word by word. */
-export function exactScore(kind: number): number {
-  return kind === NAME ? EXACT_NAME : kind === ALIAS ? EXACT_ALIAS : EXACT_BARE_NAME
+export function exactScore(kind: number, foreign: boolean): number {
+  if (kind === NAME) return EXACT_NAME
+  if (foreign) return EXACT_FOREIGN
+  return kind === ALIAS ? EXACT_ALIAS : EXACT_BARE_NAME
 }
 
 /** The score of anything else: in the order of what it is worth. */

@@ -24,6 +24,19 @@ const index = buildSkillIndexAtOnce(skills)
 
 const names = (query: string, limit = 5) => index.search(query, { limit }).skills.map(({ name }) => name)
 
+test('an imported name for something else does not come before what people are tested on', () => {
+  const imported = [
+    { number: 1_000_001, name: 'Join metals', aliases: ['arc work'] },
+    { number: 1_000_002, name: 'Forge (software)', aliases: [] },
+  ]
+  const own = { number: 1016, name: 'Arc work on site', aliases: ['forge'], verifiable: true }
+  const index = buildSkillIndexAtOnce([...skills, own, ...imported])
+  const first = (query: string) => index.search(query, { limit: 2 }).skills.map(({ name }) => name)
+  assert.deepEqual(first('arc work'), ['Arc work on site', 'Join metals'])
+  assert.deepEqual(first('forge'), ['Arc work on site', 'Forge (software)'])
+  assert.deepEqual(first('join metals'), ['Join metals'])
+})
+
 test('the exact name is first, then the exact alias, then what begins with the query', () => {
   const found = index.search('welding').skills
   assert.equal(found[0]!.name, 'Welding')

@@ -15,11 +15,11 @@ import {
 import { EXACT, isOneWord, ONE_LETTER, PREFIX, QueryWord } from './query-words.ts'
 import type { Ranking } from './ranking.ts'
 import {
+  DOUBTFUL,
   exactScore,
   isExact,
   labelWorth,
   NAMED_BY_GROUP,
-  NOT_ONE_LABEL,
   SCATTERED,
   scoreOf,
   WHOLE_LABEL,
@@ -70,6 +70,8 @@ export interface SearchParts {
   nearWords: NearWords
   /** How each skill stands, in thousandths. */
   standing: Uint8Array
+  /** 1 for a skill of an imported taxonomy that nobody can be tested on. */
+  foreign: Uint8Array
   ranking: Ranking
 }
 
@@ -77,14 +79,16 @@ export class Search {
   private readonly labels: Labels
   private readonly postings: Postings
   private readonly standing: Uint8Array
+  private readonly foreign: Uint8Array
   private readonly pool: QueryWord[] = []
   private readonly ranking: Ranking
   private readonly newQueryWord: () => QueryWord
 
-  constructor({ labels, postings, nearWords, standing, ranking }: SearchParts) {
+  constructor({ labels, postings, nearWords, standing, foreign, ranking }: SearchParts) {
     this.labels = labels
     this.postings = postings
     this.standing = standing
+    this.foreign = foreign
     this.ranking = ranking
     this.newQueryWord = () => new QueryWord(labels.vocabulary, nearWords)
   }
@@ -97,7 +101,7 @@ export class Search {
       this.rank(words, false)
       const telling = withoutAsking(words)
       if (ranking.size === 0 && telling.length < words.length) this.rank(telling, false)
-      if (ranking.highest <= NOT_ONE_LABEL) this.rankJoined(words)
+      if (ranking.highest <= DOUBTFUL) this.rankJoined(words)
       if (ranking.size === 0) this.rankParted(words)
       if (ranking.size === 0) this.rank(words, true)
     }
@@ -202,7 +206,7 @@ export class Search {
   /** Ranks the skills of a word, of which so many letters were asked for, or the whole. */
   private rankSkills(word: number, agreement: number, letters: number, whole: boolean, part: number): void {
     const { starts, entries, labels } = this.postings
-    const { ranking, standing } = this
+    const { ranking, standing, foreign } = this
     const end = starts[word + 1]!
     for (let at = starts[word]!; at < end; at++) {
       const entry = entries[at]!
@@ -211,7 +215,7 @@ export class Search {
       const alias = label >= IS_ALIAS
       if (agreement === EXACT && part === 1 && label & IS_WHOLE) {
         const kind = alias ? ALIAS : label & IS_BARE ? BARE_NAME : NAME
-        ranking.put(entry, exactScore(kind), length)
+        ranking.put(entry, exactScore(kind, foreign[entry] === 1), length)
         continue
       }
       const coverage = letters < length ? letters / length : 1
@@ -280,7 +284,7 @@ export class Search {
       if (!whole) continue
       if (isExact(words, to - from)) {
         // The name comes before other names.
-        this.ranking.put(entry, exactScore(kinds[label]!), lengths[label]!)
+        this.ranking.put(entry, exactScore(kinds[label]!, this.foreign[entry] === 1), lengths[label]!)
         return
       }
       holding++

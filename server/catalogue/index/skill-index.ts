@@ -96,9 +96,15 @@ export function buildSkillIndexAtOnce(entries: readonly SkillEntry[]): SkillInde
   return runAtOnce(build(entries))
 }
 
+/** Skills that came with the product have lower numbers. */
+const FIRST_IMPORTED = 1_000_000
+
 function* build(given: readonly SkillEntry[]): Stepwise<SkillIndex> {
   const { entries, labels, gaps } = yield* buildLabels(given)
   const standing = yield* buildStanding(entries)
+  const foreign = Uint8Array.from(entries, ({ number, verifiable }) =>
+    number >= FIRST_IMPORTED && !verifiable ? 1 : 0,
+  )
   const postings = yield* buildPostings(labels, entries)
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
@@ -108,7 +114,7 @@ function* build(given: readonly SkillEntry[]): Stepwise<SkillIndex> {
   const ranking = new Ranking(labels.names.length)
   return new SkillIndex(
     labels,
-    new Search({ labels, postings, nearWords, standing, ranking }),
+    new Search({ labels, postings, nearWords, standing, foreign, ranking }),
     new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, standing),
     new Extractor(labels, mentions, postings),
   )
