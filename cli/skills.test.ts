@@ -46,6 +46,11 @@ test('what partners ask for is listed, approved and rejected beside a running se
   assert.equal(skill.body.data.name, 'Dhokra casting', 'the server has it without a restart')
   assert.equal(skill.body.data.verifiable, true)
 
+  const twin = (await ask({ name: 'Electrician' })).data
+  assert.match((await cli('skills', 'requests')).stdout, /Electrician +pending +like sk_2001 House wiring\?/)
+  const rival = await cli('skills', 'approve', twin.request_id, '--sub-skill', 'ss_201')
+  assert.match(rival.stdout, /It is another name of House wiring \(sk_2001\), too: searches for it find both\./)
+
   const rejected = await cli('skills', 'reject', unwanted.request_id)
   assert.equal(rejected.code, 0, rejected.stderr)
   for (const command of [['reject'], ['approve', '--sub-skill', 'ss_201']]) {
@@ -55,6 +60,6 @@ test('what partners ask for is listed, approved and rejected beside a running se
   }
   assert.match((await cli('skills', 'reject', 'SR_NOBODY')).stderr, /There is no skill request SR_NOBODY/)
   assert.deepEqual(await json('skills', 'requests'), [])
-  assert.equal((await json('skills', 'requests', '--status', 'all')).length, 2)
+  assert.equal((await json('skills', 'requests', '--status', 'all')).length, 3)
   assert.equal((await json('skills', 'requests', '--status', 'rejected'))[0].request_id, unwanted.request_id)
 })

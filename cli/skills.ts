@@ -9,6 +9,7 @@ import {
   requestStatuses,
   type SkillRequest,
 } from '../server/catalogue/skill-requests.ts'
+import { skillsAlsoCalled } from '../server/catalogue/store.ts'
 import { noteCommand } from './audit.ts'
 import { examples } from './examples.ts'
 import { print, table } from './print.ts'
@@ -35,7 +36,11 @@ export function skillsCommand(): Command {
     )
     .addHelpText(...examples('skills requests --status all'))
     .action(async ({ status }: { status: RequestStatus | 'all' }, command: Command) => {
-      const found = await withStore(({ db }) => listAllRequests(db.queries, status === 'all' ? undefined : status))
+      const { found, others } = await withStore(async ({ db }) => {
+        const found = await listAllRequests(db.queries, status === 'all' ? undefined : status)
+        const pending = found.filter((row) => row.status === 'pending').map(({ name }) => name)
+        return { found, others: await skillsAlsoCalled(db.queries, pending) }
+      })
       print(command, found.map(record), () =>
         table(
           ['REQUEST', 'NAME', 'STATUS', 'SKILL', 'ORGANISATION', 'MODE', 'CREATED', 'CONTEXT'],
@@ -43,7 +48,7 @@ export function skillsCommand(): Command {
             row.request_id,
             row.name,
             row.status,
-            record(row).skill_id,
+            record(row).skill_id ?? alsoCalled(others.get(row.name)),
             row.org_id,
             row.mode,
             row.created_at,
@@ -63,13 +68,14 @@ export function skillsCommand(): Command {
     .option('--description <text>', 'one sentence that says what it is')
     .addHelpText(...examples('skills approve SR_… --sub-skill ss_201 --verifiable'))
     .action(async (id: string, { subSkill, ...rest }: ApproveOptions, command: Command) => {
-      const { skill, requests } = await withStore(({ db, clock }) =>
+      const { skill, requests, other } = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
           const approved = await approveRequest(tx, clock, id, { subNumber: subSkill, ...rest })
           const { number, name } = approved.skill
           const details = { skill_id: skillId(number), name }
           await noteCommand(tx, clock, { action: 'skill_request.approve', subject: id, details })
-          return approved
+          const other = (await skillsAlsoCalled(tx, [name])).get(name)
+          return { ...approved, other }
         }),
       )
       const value = {
@@ -84,7 +90,7 @@ export function skillsCommand(): Command {
         command,
         value,
         () =>
-          `${value.name} is ${value.skill_id} from now on.${others > 0 ? ` ${others} more ${others === 1 ? 'request' : 'requests'} for it ${others === 1 ? 'is' : 'are'} settled with it.` : ''}`,
+          `${value.name} is ${value.skill_id} from now on.${others > 0 ? ` ${others} more ${others === 1 ? 'request' : 'requests'} for it ${others === 1 ? 'is' : 'are'} settled with it.` : ''}${other ? ` It is another name of ${other.name} (${skillId(other.number)}), too: searches for it find both.` : ''}`,
       )
     })
 
@@ -105,6 +111,11 @@ export function skillsCommand(): Command {
     })
 
   return skills
+}
+
+/** A request for what is there under another name wants a second look. */
+function alsoCalled(skill: { number: number; name: string } | undefined): string | undefined {
+  return skill && `like ${skillId(skill.number)} ${skill.name}?`
 }
 
 function record({ request_id, name, context, status, skill_number, org_id, mode, created_at }: SkillRequest) {

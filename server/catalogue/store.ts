@@ -82,3 +82,14 @@ export async function findSkills(tx: Queries, numbers: number[]): Promise<Map<nu
   const rows = await tx.selectFrom('skills').select(['number', 'verifiable']).where('number', 'in', wanted).execute()
   return new Map(rows.map(({ number, verifiable }) => [number, { verifiable }]))
 }
+
+/** Of these names, those that are other names of skills already, each with the first such skill. */
+export async function skillsAlsoCalled(
+  tx: Queries,
+  names: string[],
+): Promise<Map<string, { number: number; name: string }>> {
+  const { rows } = await sql<{ given: string; number: number; name: string }>`
+    select distinct on (given) given, number, name from skills, unnest(aliases) as alias, unnest(${names}::text[]) as given
+    where lower(alias) = lower(given) order by given, number`.execute(tx)
+  return new Map(rows.map(({ given, ...skill }) => [given, skill]))
+}
