@@ -127,6 +127,7 @@ export class MentionRows {
 
   *complete() {
     const singles = yield* this.tabulate()
+    yield* this.trie.complete()
     const size = this.labels.vocabulary.stemCount + this.strangers.size
     return {
       forms: this.forms.complete(),

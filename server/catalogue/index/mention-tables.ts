@@ -68,6 +68,8 @@ export class Trie {
   private nodes = 1
   private edges = 0
   private slots = new Int32Array(8192 * 3)
+  /** Hashes are scaled to the number of slots, which need be no power of two. */
+  private scale = 8192 / TWO_TO_32
   private labels = new Int32Array(1024)
   /** A bit for every edge: most words that follow a beginning lead nowhere, and these bits stay in the fast cache. */
   private readonly sieve = new Int32Array(2 ** 15)
@@ -81,14 +83,18 @@ export class Trie {
   /** The place of the edge, or -1. */
   step(parent: number, number: number): number {
     const { slots } = this
-    const mask = slots.length / 3 - 1
-    let slot = mix(parent, number) & mask
+    let slot = this.slotFor(mix(parent, number))
     for (;;) {
-      const at = slots[slot * 3]!
+      const at = slots[slot]!
       if (at === 0) return -1
-      if (at === parent && slots[slot * 3 + 1] === number) return slot * 3
-      slot = (slot + 1) & mask
+      if (at === parent && slots[slot + 1] === number) return slot
+      slot += 3
+      if (slot === slots.length) slot = 0
     }
+  }
+
+  private slotFor(hash: number): number {
+    return (((hash >>> 0) * this.scale) | 0) * 3
   }
 
   /** The node that an edge leads to, or 0. */
@@ -131,21 +137,21 @@ export class Trie {
   /** The edge's place, made where there is none. */
   extend(parent: number, number: number): number {
     const { slots } = this
-    const mask = slots.length / 3 - 1
     const hash = mix(parent, number)
-    let slot = hash & mask
+    let slot = this.slotFor(hash)
     for (;;) {
-      const at = slots[slot * 3]!
-      if (at === parent && slots[slot * 3 + 1] === number) return slot * 3
+      const at = slots[slot]!
+      if (at === parent && slots[slot + 1] === number) return slot
       if (at === 0) break
-      slot = (slot + 1) & mask
+      slot += 3
+      if (slot === slots.length) slot = 0
     }
-    slots[slot * 3] = parent
-    slots[slot * 3 + 1] = number
+    slots[slot] = parent
+    slots[slot + 1] = number
     const bit = hash >>> 3
     this.sieve[(bit >>> 5) & 0x7fff]! |= 1 << (bit & 31)
     this.edges++
-    return slot * 3
+    return slot
   }
 
   /** Whether there may be no room for so many more edges. */
@@ -153,9 +159,21 @@ export class Trie {
     return (this.edges + more) * 4 > this.slots.length
   }
 
+  /** Twice the room. */
   *grow(): Stepwise<void> {
+    yield* this.resize((this.slots.length / 3) * 2)
+  }
+
+  /** No more room than it takes to be found quickly; nothing is added any more. */
+  *complete(): Stepwise<void> {
+    this.labels = this.labels.slice(0, this.nodes)
+    yield* this.resize(Math.ceil(this.edges / 0.8) + 1)
+  }
+
+  private *resize(places: number): Stepwise<void> {
     const old = this.slots
-    this.slots = new Int32Array(old.length * 2)
+    this.slots = new Int32Array(places * 3)
+    this.scale = places / TWO_TO_32
     for (let slot = 0; slot < old.length; slot += 3) {
       if (old[slot] !== 0) this.place(old[slot]!, old[slot + 1]!, old[slot + 2]!)
       if (slot % 49_152 === 0) yield
@@ -164,14 +182,18 @@ export class Trie {
 
   private place(parent: number, number: number, target: number): void {
     const { slots } = this
-    const mask = slots.length / 3 - 1
-    let slot = mix(parent, number) & mask
-    while (slots[slot * 3] !== 0) slot = (slot + 1) & mask
-    slots[slot * 3] = parent
-    slots[slot * 3 + 1] = number
-    slots[slot * 3 + 2] = target
+    let slot = this.slotFor(mix(parent, number))
+    while (slots[slot] !== 0) {
+      slot += 3
+      if (slot === slots.length) slot = 0
+    }
+    slots[slot] = parent
+    slots[slot + 1] = number
+    slots[slot + 2] = target
   }
 }
+
+const TWO_TO_32 = 4_294_967_296
 
 function mix(parent: number, number: number): number {
   const hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
