@@ -36,6 +36,7 @@ test('campaigns without a name go by their job everywhere, and results by the wo
   await page.getByRole('link', { name: 'Person 5' }).waitFor()
   assert.equal(await page.getByRole('link', { name: /^Person/ }).count(), 1)
   const campaign = page.getByLabel('Campaign')
+  await campaign.locator('option', { hasText: 'Electrician' }).waitFor({ state: 'attached' })
   assert.deepEqual(await campaign.locator('option').allTextContents(), [
     'Every campaign',
     'March intake',
