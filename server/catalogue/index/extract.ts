@@ -201,6 +201,10 @@ function settle(found: Found[]): Found[] {
     let end = found[i]!.end
     let next = i + 1
     while (next < found.length && found[next]!.start < end) end = Math.max(end, found[next++]!.end)
+    if (next === i + 1) {
+      kept.push(found[i++]!)
+      continue
+    }
     const run = found
       .slice(i, next)
       .sort(

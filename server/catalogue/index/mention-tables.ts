@@ -71,13 +71,14 @@ export class Trie {
   /** Hashes are scaled to the number of slots, which need be no power of two. */
   private scale = 8192 / TWO_TO_32
   private labels = new Int32Array(1024)
-  /** A bit for every edge: most words that follow a beginning lead nowhere, and these bits stay in the fast cache. */
+  /** Two bits for every edge: most words that follow a beginning lead nowhere, and these bits stay in the fast cache. */
   private readonly sieve = new Int32Array(2 ** 15)
 
   /** False when there is certainly no such edge. */
   mayStep(parent: number, number: number): boolean {
-    const bit = mix(parent, number) >>> 3
-    return (this.sieve[(bit >>> 5) & 0x7fff]! & (1 << (bit & 31))) !== 0
+    const hash = mix(parent, number)
+    const bits = sieveBits(hash)
+    return (this.sieve[(hash >>> 8) & 0x7fff]! & bits) === bits
   }
 
   /** The place of the edge, or -1. */
@@ -148,8 +149,7 @@ export class Trie {
     }
     slots[slot] = parent
     slots[slot + 1] = number
-    const bit = hash >>> 3
-    this.sieve[(bit >>> 5) & 0x7fff]! |= 1 << (bit & 31)
+    this.sieve[(hash >>> 8) & 0x7fff]! |= sieveBits(hash)
     this.edges++
     return slot
   }
@@ -198,4 +198,8 @@ const TWO_TO_32 = 4_294_967_296
 function mix(parent: number, number: number): number {
   const hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
   return hash ^ (hash >>> 15)
+}
+
+function sieveBits(hash: number): number {
+  return (1 << (hash >>> 3)) | (1 << (hash >>> 23))
 }

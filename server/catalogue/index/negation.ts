@@ -1,4 +1,5 @@
-import { APART, hashOf, type Tokens } from './tokens.ts'
+import { APART, type Tokens } from './tokens.ts'
+import { WordKinds } from './word-kinds.ts'
 
 const BEFORE = 6
 const BEHIND = 7
@@ -17,49 +18,79 @@ for (const sign of ':-–—') SIGNS[sign.charCodeAt(0)] = HEADING
 for (const sign of ',;/()&+•') SIGNS[sign.charCodeAt(0)] = LISTING
 const SPACE = 0x20
 
-const ENGLISH_NO =
-  'no not without never nor neither except excluding dont doesnt isnt arent wont cannot cant neednt bina बिना'
-const HINDI_NO = hashes('nahi nahin nhi mat नहीं मत')
-const NO_BEFORE = hashes(ENGLISH_NO)
-const NO = new Set([...NO_BEFORE, ...HINDI_NO])
+const ENGLISH_NO = 1 << 0
+const HINDI_NO = 1 << 1
+const NO = ENGLISH_NO | HINDI_NO
 /** These say no to what stands behind them only. */
-const NO_TO_WHAT_FOLLOWS = hashes('without never nor neither except excluding bina बिना')
+const NO_TO_WHAT_FOLLOWS = 1 << 2
 /** "not only welding", "including but not limited to welding", "no less than two years of welding". */
-const NOT_A_NO = hashes('only just limited less fewer later matter doubt')
-const NEEDED = hashes(
-  `required reqd needed necessary mandatory essential must compulsory expected requirement need chahiye zaruri zaroori jaruri jaroori
-  zarurat zaroorat jarurat jaroorat चाहिए जरूरी जरूरत आवश्यक आवश्यकता अनिवार्य`,
-)
+const NOT_A_NO = 1 << 3
+const NEEDED = 1 << 4
 /** "Experience not required: welders, fitters" asks for a welder. */
-const NOT_THE_SKILL = hashes(
-  'experience exp fresher freshers education qualification qualifications degree english fee fees deposit anubhav अनुभव',
-)
-const BUT = hashes('but lekin magar लेकिन मगर')
-const OR = hashes('or nor ya या')
+const NOT_THE_SKILL = 1 << 5
+const BUT = 1 << 6
+const OR = 1 << 7
 /** Another clause begins, with a no of its own: "a welder who does not smoke". */
-const WHO = hashes('who which that jo जो')
+const WHO = 1 << 8
 /** "Embroidery people please excuse." */
-const EXCUSED = hashes('excuse ignore')
+const EXCUSED = 1 << 9
 /** Somebody else does it, or nobody. */
-const OTHERS = hashes('outsourced subcontracted already closed separate elsewhere excluded')
-const DONE = hashes('handled done managed looked taken covered')
+const OTHERS = 1 << 10
 /** "is handled by", "is looked after by". */
+const DONE = 1 << 11
+const BY = 1 << 12
 const BY_NEAR = 3
-const BY = hashes('by')
-const BE = hashes('is are')
 /** "painting is with another gang". */
-const WITH = hashes('with')
-const ANOTHER = hashes('another')
+const BE = 1 << 13
+const WITH = 1 << 14
+const ANOTHER = 1 << 15
 /** "dry clean goes outside", "painting bahar se hoti hai". */
-const GONE = hashes('goes sent given done')
-const OUTSIDE = hashes('outside')
-const BAHAR = hashes('bahar baahar बाहर')
-const FROM = hashes('se hota hoti jata jati karate karwate से होता होती जाता जाती')
-const SEPARATE = hashes('alag अलग')
-const IS = hashes('karega karegi karenge karta karti karte hai hain hoga है हैं करेगा करेगी करता करती करते')
+const GONE = 1 << 16
+const OUTSIDE = 1 << 17
+const BAHAR = 1 << 18
+const FROM = 1 << 19
+const SEPARATE = 1 << 20
+const IS = 1 << 21
 /** "there is a separate person for painting". */
-const FOR = hashes('for')
-const SOMEBODY_ELSE = hashes('separate another different alag')
+const FOR = 1 << 22
+const SOMEBODY_ELSE = 1 << 23
+
+const kinds = new WordKinds([
+  [
+    ENGLISH_NO,
+    'no not without never nor neither except excluding dont doesnt isnt arent wont cannot cant neednt bina बिना',
+  ],
+  [HINDI_NO, 'nahi nahin nhi mat नहीं मत'],
+  [NO_TO_WHAT_FOLLOWS, 'without never nor neither except excluding bina बिना'],
+  [NOT_A_NO, 'only just limited less fewer later matter doubt'],
+  [
+    NEEDED,
+    `required reqd needed necessary mandatory essential must compulsory expected requirement need chahiye zaruri zaroori jaruri jaroori
+    zarurat zaroorat jarurat jaroorat चाहिए जरूरी जरूरत आवश्यक आवश्यकता अनिवार्य`,
+  ],
+  [
+    NOT_THE_SKILL,
+    'experience exp fresher freshers education qualification qualifications degree english fee fees deposit anubhav अनुभव',
+  ],
+  [BUT, 'but lekin magar लेकिन मगर'],
+  [OR, 'or nor ya या'],
+  [WHO, 'who which that jo जो'],
+  [EXCUSED, 'excuse ignore'],
+  [OTHERS, 'outsourced subcontracted already closed separate elsewhere excluded'],
+  [DONE, 'handled done managed looked taken covered'],
+  [BY, 'by'],
+  [BE, 'is are'],
+  [WITH, 'with'],
+  [ANOTHER, 'another'],
+  [GONE, 'goes sent given done'],
+  [OUTSIDE, 'outside'],
+  [BAHAR, 'bahar baahar बाहर'],
+  [FROM, 'se hota hoti jata jati karate karwate से होता होती जाता जाती'],
+  [SEPARATE, 'alag अलग'],
+  [IS, 'karega karegi karenge karta karti karte hai hain hoga है हैं करेगा करेगी करता करती करते'],
+  [FOR, 'for'],
+  [SOMEBODY_ELSE, 'separate another different alag'],
+])
 
 /**
  * Whether a text says that a skill is not asked for: "no experience in welding needed", "welding is not required", "welding
@@ -82,7 +113,7 @@ function isUnderDenial(text: string, { hashes, gaps, starts, ends }: Tokens, fro
     if (sign === LISTING) continue
     if (sign !== HEADING || !isDenial(hashes[at - 2]!, hashes[at - 1]!)) return false
     for (let word = at - 3; word >= 0 && word >= at - BEFORE && gaps[word + 1] !== APART; word--)
-      if (NOT_THE_SKILL.has(hashes[word]!)) return false
+      if (is(hashes[word]!, NOT_THE_SKILL)) return false
     return true
   }
   return false
@@ -114,7 +145,11 @@ function signBetween(text: string, from: number, to: number): number {
 
 /** "not required", "nahi chahiye", "zaroori nahi". */
 function isDenial(first: number, second: number): boolean {
-  return (NO.has(first) && NEEDED.has(second)) || (HINDI_NO.has(second) && NEEDED.has(first))
+  return (is(first, NO) && is(second, NEEDED)) || (is(second, HINDI_NO) && is(first, NEEDED))
+}
+
+function is(hash: number, kind: number): boolean {
+  return (kinds.of(hash) & kind) !== 0
 }
 
 function isDeniedBefore(
@@ -124,16 +159,17 @@ function isDeniedBefore(
   to: number,
 ): boolean {
   // "no cooking, washing or ironing": an "or" beside it makes it part of a list, which commas do not end.
-  const listed = (from > 0 && OR.has(hashes[from - 1]!)) || (to < count && gaps[to] !== APART && OR.has(hashes[to]!))
+  const listed = (from > 0 && is(hashes[from - 1]!, OR)) || (to < count && gaps[to] !== APART && is(hashes[to]!, OR))
   let forSomebody = false
   for (let at = from - 1; at >= 0 && at >= from - BEFORE; at--) {
     if (gaps[at + 1] === APART && !(listed && text.slice(ends[at], starts[at + 1]).trim() === ',')) return false
-    const hash = hashes[at]!
-    if (BUT.has(hash)) return false
+    const kind = kinds.of(hashes[at]!)
+    if (kind === 0) continue
+    if (kind & BUT) return false
     // Hindi says no behind: "helper nahi welder chahiye" asks for a welder.
-    if (NO_BEFORE.has(hash)) return at + 1 === from || !NOT_A_NO.has(hashes[at + 1]!)
-    if (forSomebody && SOMEBODY_ELSE.has(hash)) return true
-    if (FOR.has(hash)) forSomebody = true
+    if (kind & ENGLISH_NO) return at + 1 === from || !is(hashes[at + 1]!, NOT_A_NO)
+    if (forSomebody && kind & SOMEBODY_ELSE) return true
+    if (kind & FOR) forSomebody = true
   }
   return false
 }
@@ -143,40 +179,38 @@ function isDeniedBehind(text: string, tokens: Tokens, to: number): boolean {
   const end = endOfClause(text, tokens, to)
   let denied = false
   for (let at = to; at < end; at++) {
-    const hash = hashes[at]!
-    if (WHO.has(hash)) return false
-    const next = at + 1 < end ? hashes[at + 1]! : 0
+    const kind = kinds.of(hashes[at]!)
+    if (kind === 0) continue
+    if (kind & WHO) return false
+    const next = at + 1 < end ? kinds.of(hashes[at + 1]!) : 0
     // "a plus but not necessary" takes back what is asked, "but no smoking" says something else.
-    if (BUT.has(hash)) return NO.has(next) && hasNear(hashes, at + 1, Math.min(end, at + 4), NEEDED)
+    if (kind & BUT) return (next & NO) !== 0 && hasNear(hashes, at + 1, Math.min(end, at + 4), NEEDED)
     // Hindi may put the no behind: "welding zaroori nahi".
-    if (NEEDED.has(hash)) return denied || NO.has(next)
-    if (NO.has(hash) && !NO_TO_WHAT_FOLLOWS.has(hash) && !NOT_A_NO.has(next)) {
+    if (kind & NEEDED) return denied || (next & NO) !== 0
+    if (kind & NO && !(kind & NO_TO_WHAT_FOLLOWS) && !(next & NOT_A_NO)) {
       // "CNC walon ke liye jagah nahi": in Hindi the no that ends a clause is about all of it.
-      if (at - to < NO_NEAR || (at + 1 === end && HINDI_NO.has(hash))) return true
+      if (at - to < NO_NEAR || (at + 1 === end && kind & HINDI_NO)) return true
       denied = true
     }
-    if (EXCUSED.has(hash) || (at - to < OTHERS_NEAR && isDoneByOthers(hashes, at, end))) return true
+    if (kind & EXCUSED || (at - to < OTHERS_NEAR && isDoneByOthers(hashes, at, end))) return true
   }
   return false
 }
 
 /** Whether the word at `at`, soon behind a mention, says that others do it. */
 function isDoneByOthers(hashes: Int32Array, at: number, end: number): boolean {
-  const hash = hashes[at]!
-  const next = at + 1 < end ? hashes[at + 1]! : 0
-  return (
-    OTHERS.has(hash) ||
-    (BE.has(hash) && BY.has(next)) ||
-    (BE.has(hash) && WITH.has(next) && at + 2 < end && ANOTHER.has(hashes[at + 2]!)) ||
-    (GONE.has(hash) && OUTSIDE.has(next)) ||
-    (BAHAR.has(hash) && FROM.has(next)) ||
-    (DONE.has(hash) && hasNear(hashes, at, Math.min(end, at + 1 + BY_NEAR), BY)) ||
-    (SEPARATE.has(hash) && hasNear(hashes, at, Math.min(end, at + 1 + VERB_NEAR), IS))
-  )
+  const kind = kinds.of(hashes[at]!)
+  const next = at + 1 < end ? kinds.of(hashes[at + 1]!) : 0
+  if (kind & OTHERS) return true
+  if (kind & BE) return (next & BY) !== 0 || ((next & WITH) !== 0 && at + 2 < end && is(hashes[at + 2]!, ANOTHER))
+  if (kind & GONE && next & OUTSIDE) return true
+  if (kind & BAHAR) return (next & FROM) !== 0
+  if (kind & DONE) return hasNear(hashes, at, Math.min(end, at + 1 + BY_NEAR), BY)
+  return (kind & SEPARATE) !== 0 && hasNear(hashes, at, Math.min(end, at + 1 + VERB_NEAR), IS)
 }
 
-function hasNear(hashes: Int32Array, at: number, end: number, wanted: ReadonlySet<number>): boolean {
-  for (let other = at + 1; other < end; other++) if (wanted.has(hashes[other]!)) return true
+function hasNear(hashes: Int32Array, at: number, end: number, kind: number): boolean {
+  for (let other = at + 1; other < end; other++) if (is(hashes[other]!, kind)) return true
   return false
 }
 
@@ -195,8 +229,4 @@ function onlyBracket(text: string, from: number, to: number): boolean {
     else if (sign !== ' ' && !(sign === '.' && at === from)) return false
   }
   return bracket
-}
-
-function hashes(words: string): ReadonlySet<number> {
-  return new Set(words.split(/\s+/).map(hashOf))
 }

@@ -74,9 +74,10 @@ export class SkillIndex {
 
   /** Skills that a text mentions, surest first, with every mention that no longer one covers. */
   extract(text: string, limit = 25): ExtractedSkill[] {
+    const { numbers, names } = this.labels
     return this.extractor
       .extract(text, limit)
-      .map(({ entry, score, mentions }) => ({ ...this.skill(entry, score), mentions }))
+      .map(({ entry, score, mentions }) => ({ number: numbers[entry]!, name: names[entry]!, score, mentions }))
   }
 
   private readonly found = (entry: number, score: number) => this.skill(entry, score)

@@ -26,6 +26,7 @@ const PLUS = 0x2b
 const HASH = 0x23
 const AND = 0x26
 const DOT = 0x2e
+const BLANK = 0x20
 
 const LIGATURES = new Map([
   [0xfb00, 'ff'],
@@ -135,6 +136,7 @@ export class Tokens {
       } else {
         starts[count] = at
       }
+      let skipped = false
       // The unit behind the text is a zero, which ends every word.
       for (;;) {
         while (letter >= FIRST_LETTER) {
@@ -144,6 +146,7 @@ export class Tokens {
           letter = FOLD[units[++at]!]!
         }
         if (letter === 0) break
+        skipped = true
         if (letter === LIGATURE) {
           for (const part of LIGATURES.get(units[at]!)!) {
             hash = Math.imul(hash ^ part.charCodeAt(0), HASH_PRIME)
@@ -154,6 +157,16 @@ export class Tokens {
         letter = FOLD[units[++at]!]!
       }
       const sign = units[at]!
+      // Most words end so, and need no more than this.
+      if (sign === BLANK && !skipped) {
+        ends[count] = at++
+        gaps[count] = gap
+        checks[count] = check
+        hashes[count++] = hash
+        charStarts[count] = used
+        gap = SPACED
+        continue
+      }
       if (sign === DOT && at - starts[count]! === 1 && isLetter(units[at - 1]!)) {
         const stop = endOfDotted(units, at)
         for (; at < stop; at++) {
