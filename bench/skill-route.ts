@@ -1,6 +1,9 @@
 /**
  * Both search routes over HTTP, a typo to correct and all, against a Fastify route that sends the same bytes from memory.
- * Partners' calls are signed, limited and counted; visitors come each from an address of their own, which both servers are sent.
+ * Partners' calls are signed, limited and counted; visitors come each from an address of their own, which both servers are sent, and ask
+ * eight times, as who types does.
+ * The last two ask for what is typed on the way to every word of every name: first no more than a server remembers, then more, so that
+ * nearly every answer is looked for anew.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,9 +13,10 @@ import { parseBuiltIn, readBuiltInFiles } from '../server/catalogue/built-in.ts'
 import { makeDeployment } from './deployment.ts'
 import { printRows, type Row } from './rows.ts'
 
-const SECONDS = 3
-const ROUNDS = 3
+const SECONDS = 1.5
+const ROUNDS = 8
 const CONNECTIONS = 50
+const CALLS_A_VISITOR = 8
 const PARTNER = '/api/v1/partner/skills/search?q=weldng'
 const PUBLIC = '/api/skills/search?keyword=weldng'
 
@@ -30,16 +34,13 @@ export async function run(): Promise<Row[]> {
       const signature = await sign({ secret: key.secret, timestamp, method: 'GET', target: PARTNER })
       return { 'x-api-key': key.key_id, 'x-timestamp': String(timestamp), 'x-signature': signature }
     }
+    const typed = await beginnings()
+    const pages = [20, 19, 18, 17, 16, 15].flatMap((limit) => typed.map((path) => `${path}&limit=${limit}`))
     return [
-      ...(await compare('GET /skills/search, signed, limited, counted', server.url, PARTNER, signed)),
-      ...(await compare('GET /api/skills/search, limited by address', server.url, PUBLIC)),
-      ...(await compare(
-        'the same, thousands of different beginnings',
-        server.url,
-        PUBLIC,
-        undefined,
-        await beginnings(),
-      )),
+      ...(await compare('GET /skills/search, signed, limited, counted', server.url, [PARTNER], signed)),
+      ...(await compare('GET /api/skills/search, limited by address', server.url, [PUBLIC])),
+      ...(await compare(`the same, ${typed.length} beginnings in turn`, server.url, typed)),
+      ...(await compare(`the same, ${pages.length} questions in turn`, server.url, pages)),
     ]
   } finally {
     await server.stop()
@@ -49,7 +50,7 @@ export async function run(): Promise<Row[]> {
 
 type HeaderMaker = () => Promise<Record<string, string>>
 
-/** What is typed on the way to the words of all names: more than a server remembers the answers to. */
+/** What is typed on the way to the words of all names. A server remembers what it found for these, not for six times as many. */
 async function beginnings(): Promise<string[]> {
   const words = parseBuiltIn(await readBuiltInFiles()).skills.flatMap(({ name }) => name.toLowerCase().split(/[^a-z]+/))
   const begun = words.flatMap((word) =>
@@ -59,10 +60,8 @@ async function beginnings(): Promise<string[]> {
 }
 
 /** In turns, so that whatever else the machine does falls on both alike; the best round of each counts. */
-async function compare(name: string, url: string, path: string, headers?: HeaderMaker, paths = [path]): Promise<Row[]> {
-  const response = await fetch(url + path, { headers: (await headers?.()) ?? {} })
-  const body = await response.text()
-  if (response.status !== 200) throw new Error(`${path}: ${body}`)
+async function compare(name: string, url: string, paths: string[], headers?: HeaderMaker): Promise<Row[]> {
+  const body = await usualAnswer(url, paths, headers)
   const peer = await startPeer(body)
   let ours = 0
   let bare = 0
@@ -79,9 +78,24 @@ async function compare(name: string, url: string, path: string, headers?: Header
       name: 'against bare Fastify',
       value: (100 * ours) / bare,
       unit: '%',
-      note: paths.length > 1 ? 'nearly every answer made anew' : 'aim: at least 60',
+      note: 'aim: at least 60',
     },
   ]
+}
+
+/** The answer to one of the paths: of some of them, that which is nearest to the average in length. */
+async function usualAnswer(url: string, paths: string[], headers: HeaderMaker | undefined): Promise<string> {
+  const answers: string[] = []
+  for (let i = 0; i < Math.min(paths.length, 100); i++) {
+    const path = paths[Math.floor((i * paths.length) / 100) % paths.length]!
+    const given = headers ? await headers() : { 'x-forwarded-for': `10.255.0.${i}` }
+    const response = await fetch(url + path, { headers: given })
+    answers.push(await response.text())
+    if (response.status !== 200) throw new Error(`${path}: ${answers.at(-1)}`)
+  }
+  const average = answers.reduce((sum, { length }) => sum + length, 0) / answers.length
+  const distance = ({ length }: string) => Math.abs(length - average)
+  return answers.sort((a, b) => distance(a) - distance(b))[0]!
 }
 
 async function measure(url: string, paths: string[], headers: HeaderMaker | undefined): Promise<number> {
@@ -98,14 +112,14 @@ async function measure(url: string, paths: string[], headers: HeaderMaker | unde
   return result.requests.average
 }
 
-let visitors = 0
+let calls = 0
 
 function fromNextAddress(request: autocannon.Request, paths: string[]): autocannon.Request {
-  visitors++
-  const address = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`
+  const visitor = Math.floor(calls++ / CALLS_A_VISITOR)
+  const address = `10.${(visitor >> 16) & 255}.${(visitor >> 8) & 255}.${visitor & 255}`
   return {
     ...request,
-    path: paths[visitors % paths.length]!,
+    path: paths[calls % paths.length]!,
     headers: { ...request.headers, 'x-forwarded-for': address },
   }
 }

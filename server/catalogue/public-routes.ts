@@ -22,7 +22,7 @@ import {
   single,
   WholePublicSkill,
 } from './public-schema.ts'
-import { RecentAnswers } from './recent-answers.ts'
+import { recentBodies, recentFinds } from './recent-answers.ts'
 import { SkillParams } from './schema.ts'
 import {
   countSelections,
@@ -32,15 +32,16 @@ import {
   type Selection,
   selectSkill,
 } from './selections.ts'
-import { type JsonBytes, joinJson, publicSkill, publicSkillJson, sendJson } from './skill-json.ts'
+import { joinJson, publicSkill, publicSkillJson, sendJson, type WrittenJson } from './skill-json.ts'
 import { skillsUnder } from './skill-pages.ts'
-import type { MasterSkill, Snapshot, SubSkill as SubSkillEntry } from './snapshot.ts'
+import type { MasterSkill, Skill, Snapshot, SubSkill as SubSkillEntry } from './snapshot.ts'
 
 /** The catalogue for everybody: no key, limited by address. */
 export function publicSkillRoutes(app: App, context: Context): void {
   const tags = ['Skills']
   const config = { visitors: 'skills' } as const
-  const searches = new RecentAnswers()
+  const answers = recentBodies()
+  const finds = recentFinds<{ found: Skill[]; total: number }>()
 
   app.get(
     '/skills/search',
@@ -58,11 +59,14 @@ export function publicSkillRoutes(app: App, context: Context): void {
     ({ query }, reply) => {
       const { current } = context.catalogue
       const { keyword, page, limit } = query
-      const { body } = searches.answer(current, `${page} ${limit} ${keyword}`, () => {
-        const { skills, total } = current.index.search(keyword, { offset: (page - 1) * limit, limit })
-        pageWithin(query, total)
-        const items = skills.map(({ number }) => publicSkillJson(current.skill(number)!))
-        return { body: pageJson(items, query, total) }
+      const question = `${page} ${limit} ${keyword}`
+      const { body } = answers.answer(current, question, () => {
+        const { found, total } = finds.answer(current, question, () => {
+          const { skills, total } = current.index.search(keyword, { offset: (page - 1) * limit, limit })
+          pageWithin(query, total)
+          return { found: skills.map(({ number }) => current.skill(number)!), total }
+        })
+        return { body: pageJson(found.map(publicSkillJson), query, total) }
       })
       sendJson(reply, body)
     },
@@ -276,6 +280,6 @@ function pageFrom<Entry, Item>(all: Entry[], paging: Paging, write: (entry: Entr
 }
 
 /** A page made of JSON that is there already. */
-function pageJson(items: JsonBytes[], { page, limit }: Paging, count: number): string | Buffer {
+function pageJson(items: WrittenJson[], { page, limit }: Paging, count: number): string | Buffer {
   return joinJson('{"data":', items, `,"page":${page},"limit":${limit},"count":${count}}`)
 }

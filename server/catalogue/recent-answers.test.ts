@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RecentAnswers } from './recent-answers.ts'
+import { recentBodies, recentFinds } from './recent-answers.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const [one, other] = [{ version: 1 }, { version: 2 }] as Snapshot[] as [Snapshot, Snapshot]
 const KILOBYTE = 1024
 
 function asked(bytes = KILOBYTE) {
-  const recent = new RecentAnswers()
+  const recent = recentBodies()
   const found: string[] = []
   const ask = (snapshot: Snapshot, question: string) =>
     recent.answer(snapshot, question, () => {
@@ -42,9 +42,24 @@ test('what nobody asks for any more makes room; what is asked for stays', () => 
   assert.equal(looks('twice 199'), 2)
 })
 
+test('what was found is kept when it is asked for once, and for thousands of questions', () => {
+  const finds = recentFinds<{ found: string[] }>()
+  let looks = 0
+  const ask = (question: string) =>
+    finds.answer(one, question, () => {
+      looks++
+      return { found: [question] }
+    })
+  for (let turn = 0; turn < 3; turn++) for (let i = 0; i < 10_000; i++) ask(`question ${i}`)
+  assert.equal(looks, 10_000)
+  for (let i = 0; i < 100_000; i++) ask(`another ${i}`)
+  ask('question 0')
+  assert.equal(looks, 110_001)
+})
+
 test('a refusal is not kept', () => {
   const { ask, found } = asked()
-  const recent = new RecentAnswers()
+  const recent = recentBodies()
   assert.throws(() =>
     recent.answer(one, 'page 9', () => {
       throw new Error('beyond the last page')

@@ -10,7 +10,7 @@ import type { App } from '../platform/http.ts'
 import { problem } from '../platform/problem.ts'
 import { invalid } from '../platform/validation.ts'
 import { skillId, skillNumber } from './ids.ts'
-import { RecentAnswers } from './recent-answers.ts'
+import { recentBodies } from './recent-answers.ts'
 import {
   BrowseQuery,
   ExtractBody,
@@ -28,7 +28,7 @@ import {
   SkillRequestRecord,
   SkillRequestsQuery,
 } from './schema.ts'
-import { type JsonBytes, joinJson, scoredRecordJson, sendJson, skillRecord, skillRecordJson } from './skill-json.ts'
+import { joinJson, scoredRecordJson, sendJson, skillRecord, skillRecordJson, type WrittenJson } from './skill-json.ts'
 import { type SearchPosition, searchPage, skillsAfter, skillsUnder } from './skill-pages.ts'
 import { getRequest, listRequests, requestRecord, requestSkill } from './skill-requests.ts'
 import type { Skill, Snapshot } from './snapshot.ts'
@@ -40,7 +40,7 @@ const LONGEST_TURN = 10
 export function skillRoutes(app: App, context: Context): void {
   const { vault } = context
   const reading = { scope: 'skills:read' } as const
-  const searches = new RecentAnswers<{ body: string | Buffer; numbers: number[] }>()
+  const searches = recentBodies<{ body: string | Buffer; numbers: number[] }>()
 
   app.get(
     '/skills',
@@ -300,7 +300,7 @@ function lookUp(asked: string[], find: (text: string) => Skill | undefined) {
 }
 
 /** A list made of JSON that is there already. */
-function listJson(message: string, items: JsonBytes[], next: string | null): string | Buffer {
+function listJson(message: string, items: WrittenJson[], next: string | null): string | Buffer {
   const after = `,"next_cursor":${next === null ? 'null' : `"${next}"`}}}`
   return joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, after)
 }

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import type { FastifyReply } from 'fastify'
 import { masterSkillId, skillId, subSkillId } from './ids.ts'
 import type { Skill } from './snapshot.ts'
@@ -32,40 +33,40 @@ export function publicSkill({ number, name, sub }: Skill) {
  * them: so it is done once a skill, when it is first asked for, and forgotten with the snapshot. Such strings are joined without
  * looking at them, and become the bytes that are sent in one step, where text beyond Latin-1 would be encoded anew each time.
  */
-export type JsonBytes = string & { readonly bytes: true }
+export interface WrittenJson {
+  bytes: string
+  /** Whether its bytes are its letters. */
+  ascii: boolean
+}
 
-const records = new WeakMap<Skill, JsonBytes>()
-const publicSkills = new WeakMap<Skill, JsonBytes>()
-
-export function skillRecordJson(skill: Skill): JsonBytes {
-  return remembered(records, skill, skillRecord)
+export function skillRecordJson(skill: Skill): WrittenJson {
+  skill.recordJson ??= written(skillRecord(skill))
+  return skill.recordJson
 }
 
 /** The record with one property more. */
-export function scoredRecordJson(skill: Skill, score: number): JsonBytes {
-  return `${skillRecordJson(skill).slice(0, -1)},"score":${score}}` as JsonBytes
+export function scoredRecordJson(skill: Skill, score: number): WrittenJson {
+  const { bytes, ascii } = skillRecordJson(skill)
+  return { bytes: `${bytes.slice(0, -1)},"score":${score}}`, ascii }
 }
 
-export function publicSkillJson(skill: Skill): JsonBytes {
-  return remembered(publicSkills, skill, publicSkill)
+export function publicSkillJson(skill: Skill): WrittenJson {
+  skill.publicJson ??= written(publicSkill(skill))
+  return skill.publicJson
 }
 
-function remembered(known: WeakMap<Skill, JsonBytes>, skill: Skill, write: (skill: Skill) => object): JsonBytes {
-  let json = known.get(skill)
-  if (json === undefined) {
-    json = Buffer.from(JSON.stringify(write(skill))).toString('latin1') as JsonBytes
-    known.set(skill, json)
-  }
-  return json
+function written(record: object): WrittenJson {
+  const bytes = Buffer.from(JSON.stringify(record))
+  return { bytes: bytes.toString('latin1'), ascii: isAscii(bytes) }
 }
 
 /**
  * A list of such JSON between two pieces of plain ASCII. Where all of it is ASCII it stays a string, which Node sends together with the
  * head in one write; bytes would take another.
  */
-export function joinJson(before: string, items: JsonBytes[], after: string): string | Buffer {
-  const bytes = `${before}[${items.join(',')}]${after}`
-  return Buffer.byteLength(bytes) === bytes.length ? bytes : Buffer.from(bytes, 'latin1')
+export function joinJson(before: string, items: WrittenJson[], after: string): string | Buffer {
+  const bytes = `${before}[${items.map((item) => item.bytes).join(',')}]${after}`
+  return items.every(({ ascii }) => ascii) ? bytes : Buffer.from(bytes, 'latin1')
 }
 
 /** Sends JSON that is written already. */

@@ -3,6 +3,7 @@ import type { Database, Queries, Tx } from '../platform/database.ts'
 import { buildSkillIndex, type SkillIndex } from './index/skill-index.ts'
 import { runInSlices, type Stepwise } from './index/slices.ts'
 import { nameKey } from './names.ts'
+import type { WrittenJson } from './skill-json.ts'
 
 export interface MasterSkill {
   number: number
@@ -25,6 +26,9 @@ export interface Skill {
   aliases: string[]
   verifiable: boolean
   sub: SubSkill
+  /** As the two APIs write it, once one of them was asked for it (skill-json.ts). */
+  recordJson?: WrittenJson | undefined
+  publicJson?: WrittenJson | undefined
 }
 
 /** The whole catalogue at one version. Never changed but for what it learns: another version is another snapshot. */
@@ -128,7 +132,8 @@ export async function readSkills(queries: Queries, numbers: number[], names: str
 }
 
 function skillOf({ number, name, description, aliases, verifiable }: SkillRow, sub: SubSkill): Skill {
-  return { number, name, description, aliases: aliases ? aliases.split('\n') : [], verifiable, sub }
+  const names = aliases ? aliases.split('\n') : []
+  return { number, name, description, aliases: names, verifiable, sub, recordJson: undefined, publicJson: undefined }
 }
 
 interface SkillRow {

@@ -107,11 +107,11 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     const route = request.routeOptions.url ?? 'unknown'
     const status = reply.statusCode
     const milliseconds = reply.elapsedTime
-    metrics.requests.observe({ method, route, status }, milliseconds / 1000)
-    request.log.info(
-      { request_id: request.id, method, route, status, code, ms: Math.round(milliseconds * 100) / 100 },
-      'request',
-    )
+    metrics.requests.observe(method, route, status, milliseconds / 1000)
+    if (log.isLevelEnabled('info')) {
+      const ms = Math.round(milliseconds * 100) / 100
+      log.info({ request_id: request.id, method, route, status, code, ms }, 'request')
+    }
     done()
   })
   app.setNotFoundHandler(async (request) => {

@@ -1,9 +1,10 @@
 import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { RequestTimes } from './request-times.ts'
 
 export interface Metrics {
   registry: Registry
-  requests: Histogram<'method' | 'route' | 'status'>
+  requests: RequestTimes
   jobs: Histogram<'queue' | 'outcome'>
   /** Counts what an operator should be woken for, by name. */
   alarms: Counter<'alarm'>
@@ -14,13 +15,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
   return {
     registry,
-    requests: new Histogram({
-      name: 'attestry_http_request_duration_seconds',
-      help: 'Requests by method, route and status, with the time they took.',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-      registers: [registry],
-    }),
+    requests: new RequestTimes(registry),
     jobs: new Histogram({
       name: 'attestry_job_duration_seconds',
       help: 'Jobs by queue and outcome, with the time they took.',

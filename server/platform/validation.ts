@@ -51,9 +51,10 @@ function compilePart(part: Part, schema: TSchema) {
   let compiled: ReturnType<typeof Compile> | undefined
   const field = part === 'querystring' ? 'query' : part
   const absentBody = (schema as { default?: unknown }).default // for a body that may be left out
+  const properties = Object.entries((schema as ObjectSchema).properties ?? {})
   return (request: RequestParts) => {
     const body = request.body === undefined ? absentBody : request.body
-    const value = part === 'body' ? body : readTexts(schema as ObjectSchema, request[field])
+    const value = part === 'body' ? body : readTexts(properties, request[field])
     compiled ??= Compile(schema)
     const validator = compiled
     const valid = validator.Check(value)
@@ -106,14 +107,19 @@ function fewer(found: Detail[]): Detail[] {
 interface ObjectSchema {
   additionalProperties?: unknown
   required?: string[]
-  properties?: Record<string, { type?: string; default?: unknown }>
+  properties?: Record<string, PropertySchema>
+}
+
+interface PropertySchema {
+  type?: string
+  default?: unknown
 }
 
 /** Query and path values arrive as text: numbers and booleans are read strictly, defaults filled in. */
-function readTexts(schema: ObjectSchema, value: unknown): unknown {
+function readTexts(properties: [string, PropertySchema][], value: unknown): unknown {
   const given = (value ?? {}) as Record<string, unknown>
   const read: Record<string, unknown> = {}
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+  for (const [name, property] of properties) {
     const text = Object.hasOwn(given, name) ? given[name] : undefined
     if (text === undefined) {
       if (property.default !== undefined) read[name] = property.default

@@ -1,6 +1,6 @@
 import { MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Rule } from './limiter.ts'
-import { IDLE, OWN, Records, USED } from './records.ts'
+import { IDLE, OWN, Records, type Shard, USED } from './records.ts'
 import { TOKEN } from './table.ts'
 import { SLACK, slackOf } from './windows.ts'
 
@@ -12,6 +12,7 @@ export interface Meter {
   /** Milliseconds until the window ends, the oldest call leaves it, or the bucket is full. */
   reset: number
   look(a: number, b: number, now: number): void
+  /** Of the caller that was looked at last. */
   charge(a: number, b: number, now: number): void
 }
 
@@ -22,25 +23,52 @@ export function meterOf(rule: Rule, most: number): Meter & { records: Records } 
   return new Tokens(rule, most)
 }
 
-class FixedWindow implements Meter {
+abstract class CallerMeter implements Meter {
   wait = 0
   remaining = 0
   reset = 0
   readonly records: Records
+  /** Where the caller's record is, or would be. */
+  protected shard: Shard
+  #at = -1
+
+  constructor(records: Records) {
+    this.records = records
+    this.shard = records.shard(0)
+  }
+
+  abstract look(a: number, b: number, now: number): void
+  abstract charge(a: number, b: number, now: number): void
+
+  /** Where a caller's record begins in its shard, or -1. */
+  protected find(a: number, b: number): number {
+    this.shard = this.records.shard(a)
+    this.#at = this.shard.find(a, b)
+    return this.#at
+  }
+
+  /** The same for the caller that was looked for last, with a record made where there is none. */
+  protected found(a: number, b: number): number {
+    if (this.#at < 0) this.#at = this.shard.add(a, b)
+    return this.#at
+  }
+}
+
+class FixedWindow extends CallerMeter {
   readonly #limit: number
   readonly #window: number
   #start = 0
   #count = 0
 
   constructor({ limit, seconds }: Rule, most: number) {
-    this.records = new Records(OWN + 2, most)
+    super(new Records(OWN + 2, most))
     this.#limit = limit
     this.#window = seconds * SECOND
   }
 
   look(a: number, b: number, now: number): void {
-    const { words, floats } = this.records.shard(a)
-    const at = this.records.shard(a).find(a, b)
+    const at = this.find(a, b)
+    const { words, floats } = this.shard
     this.#start = now
     this.#count = 0
     if (at >= 0 && now < floats[(at + OWN) >> 1]! + this.#window) {
@@ -52,9 +80,8 @@ class FixedWindow implements Meter {
   }
 
   charge(a: number, b: number, now: number): void {
-    const shard = this.records.shard(a)
-    let at = shard.find(a, b)
-    if (at < 0) at = shard.add(a, b)
+    const at = this.found(a, b)
+    const { shard } = this
     this.#count++
     shard.words[at + USED] = this.#count
     shard.floats[(at + OWN) >> 1] = this.#start
@@ -77,11 +104,7 @@ const RING = OWN + 4
  * The times of the last calls in a ring as long as the limit: more need not be known. They are kept as their low 32 bits, whose
  * differences are exact over 24 days, and none is older than two windows when it is looked at.
  */
-class RollingWindow implements Meter {
-  wait = 0
-  remaining = 0
-  reset = 0
-  readonly records: Records
+class RollingWindow extends CallerMeter {
   readonly #limit: number
   readonly #window: number
   #time = 0
@@ -89,14 +112,14 @@ class RollingWindow implements Meter {
   #head = 0
 
   constructor({ limit, seconds }: Rule, most: number) {
-    this.records = new Records(RING + limit + (limit % 2), most)
+    super(new Records(RING + limit + (limit % 2), most))
     this.#limit = limit
     this.#window = seconds * SECOND
   }
 
   look(a: number, b: number, now: number): void {
-    const { words, floats } = this.records.shard(a)
-    const at = this.records.shard(a).find(a, b)
+    const at = this.find(a, b)
+    const { words, floats } = this.shard
     this.#time = now
     this.#count = 0
     this.#head = 0
@@ -113,10 +136,8 @@ class RollingWindow implements Meter {
   }
 
   charge(a: number, b: number, now: number): void {
-    const shard = this.records.shard(a)
-    let at = shard.find(a, b)
-    if (at < 0) at = shard.add(a, b)
-    const { words, floats } = shard
+    const at = this.found(a, b)
+    const { words, floats } = this.shard
     if (this.#count === this.#limit) this.#drop()
     words[at + RING + ((this.#head + this.#count) % this.#limit)] = this.#time | 0
     words[at + USED] = ++this.#count
@@ -157,25 +178,21 @@ class RollingWindow implements Meter {
 const LAST = OWN
 const DEBT = OWN + 2
 
-class Tokens implements Meter {
-  wait = 0
-  remaining = 0
-  reset = 0
-  readonly records: Records
+class Tokens extends CallerMeter {
   readonly #capacity: number
   readonly #refill: number
   #time = 0
   #debt = 0
 
   constructor({ limit, seconds }: Rule, most: number) {
-    this.records = new Records(OWN + 4, most)
+    super(new Records(OWN + 4, most))
     this.#capacity = limit * TOKEN
     this.#refill = (limit * TOKEN) / (seconds * SECOND)
   }
 
   look(a: number, b: number, now: number): void {
-    const { floats } = this.records.shard(a)
-    const at = this.records.shard(a).find(a, b)
+    const at = this.find(a, b)
+    const { floats } = this.shard
     this.#time = now
     this.#debt = 0
     if (at >= 0) {
@@ -189,9 +206,8 @@ class Tokens implements Meter {
   }
 
   charge(a: number, b: number, now: number): void {
-    const shard = this.records.shard(a)
-    let at = shard.find(a, b)
-    if (at < 0) at = shard.add(a, b)
+    const at = this.found(a, b)
+    const { shard } = this
     this.#debt = Math.min(this.#capacity, this.#debt + TOKEN)
     const full = this.#time + this.#debt / this.#refill
     shard.words[at + USED] = this.#debt / TOKEN

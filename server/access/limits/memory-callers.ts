@@ -1,6 +1,6 @@
 import { type Meter, meterOf } from './caller-meters.ts'
 import { Fingerprint } from './fingerprint.ts'
-import { type Limited, MOST_LISTED, type Rule, type Standings } from './limiter.ts'
+import { type Limited, MOST_LISTED, type Rule, type Standing, type Standings } from './limiter.ts'
 import type { Records } from './records.ts'
 import { seconds } from './windows.ts'
 
@@ -29,12 +29,14 @@ export class MemoryCallers {
       }
     }
     const charged = mode === 'charge' || (mode === 'take' && wait === 0)
-    const standings = rules.map((rule) => {
+    const standings: Standing[] = []
+    for (const rule of rules) {
+      const { name, limit, listed } = rule
       const meter = this.#meter(rule)
       if (charged) meter.charge(a, b, now)
-      if (charged && rule.listed && meter.wait > 0) this.#list(caller, rule.name, now + meter.wait)
-      return { rule: rule.name, limit: rule.limit, remaining: meter.remaining, reset: seconds(meter.reset) }
-    })
+      if (charged && listed && meter.wait > 0) this.#list(caller, name, now + meter.wait)
+      standings.push({ rule: name, limit, remaining: meter.remaining, reset: seconds(meter.reset) })
+    }
     return { refused, retryAfter: seconds(wait), standings }
   }
 
