@@ -42,7 +42,7 @@ test('what nobody asks for any more makes room; what is asked for stays', () => 
   assert.equal(looks('twice 199'), 2)
 })
 
-test('what was found is kept when it is asked for once, and for thousands of questions', () => {
+test('what was found is remembered for thousands of questions', () => {
   const finds = recentFinds<{ found: string[] }>()
   let looks = 0
   const ask = (question: string) =>
@@ -50,11 +50,16 @@ test('what was found is kept when it is asked for once, and for thousands of que
       looks++
       return { found: [question] }
     })
-  for (let turn = 0; turn < 3; turn++) for (let i = 0; i < 10_000; i++) ask(`question ${i}`)
-  assert.equal(looks, 10_000)
-  for (let i = 0; i < 100_000; i++) ask(`another ${i}`)
-  ask('question 0')
-  assert.equal(looks, 110_001)
+  const turn = () => {
+    looks = 0
+    for (let i = 0; i < 8000; i++) ask(`question ${i}`)
+    return looks
+  }
+  turn()
+  turn()
+  assert.ok(turn() < 3000)
+  for (let i = 0; i < 50_000; i++) for (let time = 0; time < 2; time++) ask(`another ${i}`)
+  assert.equal(turn(), 8000)
 })
 
 test('a refusal is not kept', () => {

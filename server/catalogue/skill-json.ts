@@ -65,7 +65,12 @@ function written(record: object): WrittenJson {
  * head in one write; bytes would take another.
  */
 export function joinJson(before: string, items: WrittenJson[], after: string): string | Buffer {
-  const bytes = `${before}[${items.map((item) => item.bytes).join(',')}]${after}`
+  if (items.length === 0) return `${before}[]${after}`
+  // What stands around the list is joined with it: the whole is not copied once more.
+  const parts = items.map(({ bytes }) => bytes)
+  parts[0] = `${before}[${parts[0]}`
+  parts[parts.length - 1] += `]${after}`
+  const bytes = parts.join(',')
   return items.every(({ ascii }) => ascii) ? bytes : Buffer.from(bytes, 'latin1')
 }
 
