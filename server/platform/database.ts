@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
+import { breakSilentConnections } from './silence.ts'
 import type { DB as Tables } from './tables.ts'
 import { openTopics, type Topics } from './topics.ts'
 
@@ -23,6 +24,8 @@ export interface DatabaseOptions {
   max?: number
   /** Told of idle connections that broke; without a listener one of them would end the process. */
   onError: (error: Error) => void
+  /** Milliseconds after which it is asked whether a database that has not answered is still there. */
+  patience?: number
 }
 
 export interface Database {
@@ -57,7 +60,7 @@ export class ResilientClient extends pg.Client {
   }
 }
 
-export function openDatabase({ connection, name, max = 20, onError }: DatabaseOptions): Database {
+export function openDatabase({ connection, name, max = 20, onError, patience }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     ...connection,
     max,
@@ -69,6 +72,7 @@ export function openDatabase({ connection, name, max = 20, onError }: DatabaseOp
   })
   pool.on('error', onError)
   pool.on('connect', prepareByText)
+  const stopWatching = breakSilentConnections(pool, { ...connection, application_name: name }, patience)
   const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const topics = openTopics(async (channel, text) => {
     await pool.query('select pg_notify($1, $2)', [channel, text])
@@ -82,6 +86,7 @@ export function openDatabase({ connection, name, max = 20, onError }: DatabaseOp
     listen: topics.listen,
     async close() {
       await topics.settle()
+      stopWatching()
       await queries.destroy()
     },
   }

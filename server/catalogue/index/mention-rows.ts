@@ -10,6 +10,8 @@ import { WordTable } from './word-table.ts'
 
 /** Forms and spellings that words have on average, rather too many. */
 const FORMS_OF_A_WORD = 3.5
+/** Edges of the trie for a word of a label, as catalogues have them. */
+const EDGES_OF_A_WORD = 0.8
 const SPELLINGS_OF_A_WORD = 2
 
 interface Single {
@@ -22,7 +24,7 @@ interface Single {
  * the vocabulary's stem; words that are no part of the vocabulary have numbers behind these.
  */
 export class MentionRows {
-  readonly trie = new Trie()
+  readonly trie: Trie
   readonly forms: FormTable
   private readonly labels: Labels
   private readonly singles: Single[] = []
@@ -37,6 +39,7 @@ export class MentionRows {
   constructor(labels: Labels) {
     this.labels = labels
     this.walls = new Uint16Array(labels.kinds.length)
+    this.trie = new Trie(labels.words.length * EDGES_OF_A_WORD)
     this.forms = new FormTable(labels.vocabulary.words.length * FORMS_OF_A_WORD)
   }
 

@@ -67,12 +67,19 @@ export class FormTable {
 export class Trie {
   private nodes = 1
   private edges = 0
-  private slots = new Int32Array(8192 * 3)
+  private slots: Int32Array
   /** Hashes are scaled to the number of slots, which need be no power of two. */
-  private scale = 8192 / TWO_TO_32
+  private scale: number
   private labels = new Int32Array(1024)
   /** Two bits for every edge: most words that follow a beginning lead nowhere, and these bits stay in the fast cache. */
   private readonly sieve = new Int32Array(2 ** 15)
+
+  /** `expected` edges go in without the table growing. */
+  constructor(expected: number) {
+    const places = 16_384 + Math.ceil(expected / FULLEST)
+    this.slots = new Int32Array(places * 3)
+    this.scale = places / TWO_TO_32
+  }
 
   /** False when there is certainly no such edge. */
   mayStep(parent: number, number: number): boolean {
@@ -156,7 +163,7 @@ export class Trie {
 
   /** Whether there may be no room for so many more edges. */
   isFull(more: number): boolean {
-    return (this.edges + more) * 4 > this.slots.length
+    return this.edges + more > (this.slots.length / 3) * FULLEST
   }
 
   /** Twice the room. */
@@ -194,6 +201,8 @@ export class Trie {
 }
 
 const TWO_TO_32 = 4_294_967_296
+/** How full the table of a trie gets while it grows. */
+const FULLEST = 0.75
 
 function mix(parent: number, number: number): number {
   const hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
