@@ -157,6 +157,30 @@ test('a name typed exactly comes before a name that is like it', () => {
   assert.deepEqual([some.match('hardness test', 1)[0]!.number, some.match('hardness testing', 1)[0]!.number], [2, 1])
 })
 
+test('what is said of the person is no skill, and beside one it changes nothing', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Hardness testing', aliases: [] },
+    { number: 2, name: 'Wood joinery', aliases: ['joiner'] },
+    { number: 3, name: 'Local SEO', aliases: [] },
+    { number: 4, name: 'Time management', aliases: [] },
+    { number: 5, name: 'House wiring', aliases: ['electrician'] },
+    { number: 6, name: 'Night shift guarding', aliases: [] },
+  ])
+  for (const phrase of [
+    'hard working',
+    'immediate joiner',
+    'local candidate',
+    'female only',
+    'age 18 to 30',
+    '12th pass',
+  ])
+    assert.deepEqual(some.match(phrase, 3), [], phrase)
+  for (const phrase of ['hardworking electrician', 'full time electrician', 'fresher electrician'])
+    assert.deepEqual(some.match(phrase, 1), some.match('electrician', 1), phrase)
+  assert.equal(some.match('joiner', 1)[0]!.method, 'alias')
+  assert.equal(some.match('night shift guarding', 1)[0]!.method, 'exact')
+})
+
 test('of skills that come as close the general one comes first', () => {
   const sub = { number: 1, name: 'Welding', master: { number: 1 } }
   const some = buildSkillIndexAtOnce([

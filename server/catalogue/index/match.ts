@@ -1,4 +1,5 @@
 import { type Closeness, type MatchMethod, rightness } from './calibration.ts'
+import { withoutThePerson } from './filler-words.ts'
 import { ALIAS, type Labels } from './labels.ts'
 import type { NearWords } from './near-words.ts'
 import type { Paraphrases } from './paraphrases.ts'
@@ -88,10 +89,12 @@ export class Matcher {
   }
 
   match(phrase: string, limit: number): Candidate[] {
-    const words = wordsOf(phrase).slice(0, MAX_WORDS)
+    const written = wordsOf(phrase).slice(0, MAX_WORDS)
+    const words = withoutThePerson(written)
     const best = new Map<number, Closeness>()
     const untelling = words.every(isUntelling)
-    this.compare(words, untelling ? TO_THE_LETTER : AS_WRITTEN, best)
+    if (untelling || words.length < written.length) this.compare(written, TO_THE_LETTER, best)
+    if (!untelling) this.compare(words, AS_WRITTEN, best)
     if (!untelling) {
       for (const reading of this.respelt(words)) this.compare(reading, RESPELT, best)
       for (const reading of reworded(words)) this.compare(reading, REWORDED, best)

@@ -1,4 +1,4 @@
-import { functionWords, particles } from './filler-words.ts'
+import { functionWords, isOfThePerson, particles } from './filler-words.ts'
 import type { Labels } from './labels.ts'
 import type { NearWords } from './near-words.ts'
 import type { Likeness, Paraphrases } from './paraphrases.ts'
@@ -71,7 +71,13 @@ export class PhraseWord {
 
 /** Whether a word by itself says nothing about which skill is meant. */
 export function isUntelling(word: string): boolean {
-  return stopWords.has(word) || functionWords.has(word) || particles.has(word) || praiseStems.has(stemOf(word))
+  return (
+    stopWords.has(word) ||
+    functionWords.has(word) ||
+    particles.has(word) ||
+    isOfThePerson(word) ||
+    praiseStems.has(stemOf(word))
+  )
 }
 
 /** What a stem weighs that so many of the catalogue's skills hold. */
