@@ -5,6 +5,7 @@ import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../loading.ts'
 import { useCampaignNames } from '../parts/campaign-names.ts'
 import '../parts/campaigns.css'
+import { NoneFits } from '../parts/list-filters.tsx'
 import { MadeBy } from '../parts/made-by.tsx'
 import { Progress } from '../parts/progress.tsx'
 import type { Campaign } from '../parts/records.ts'
@@ -86,14 +87,7 @@ export default function Campaigns() {
               )}
             </>
           ) : (
-            <>
-              <p class="soft">No campaign fits this filter{list.more ? ' among the newest' : ''}.</p>
-              {list.more && (
-                <button type="button" onClick={list.more}>
-                  Look further
-                </button>
-              )}
-            </>
+            <NoneFits what="campaign" more={list.more} />
           )
         }
         columns={[

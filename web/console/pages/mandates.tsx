@@ -4,6 +4,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../loading.ts'
+import { JobIdFilter } from '../parts/list-filters.tsx'
 import { MadeBy } from '../parts/made-by.tsx'
 import type { Mandate, Page, Workflow } from '../parts/records.ts'
 import { methodNames } from '../parts/words.ts'
@@ -66,14 +67,7 @@ export default function Mandates() {
             ))}
           </select>
         </label>
-        <label>
-          Your job id
-          <input
-            type="search"
-            value={query.get('job_id') ?? ''}
-            onChange={(event) => setQuery({ job_id: event.currentTarget.value.trim() })}
-          />
-        </label>
+        <JobIdFilter />
       </div>
       {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
       <Table

@@ -4,6 +4,7 @@ import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../loading.ts'
 import { Call } from '../parts/call.tsx'
 import { useCampaignNames } from '../parts/campaign-names.ts'
+import { JobIdFilter } from '../parts/list-filters.tsx'
 import type { Campaign, Mandate, Page, Person, Result } from '../parts/records.ts'
 import { interestText, Outcome, Qualified } from '../parts/result-output.tsx'
 import '../parts/results.css'
@@ -81,14 +82,7 @@ export default function Results() {
           every="At any time"
           choices={Object.entries(SINCE).map(([value, { name }]) => [value, name])}
         />
-        <label>
-          Your job id
-          <input
-            type="search"
-            value={query.get('job_id') ?? ''}
-            onChange={(event) => setQuery({ job_id: event.currentTarget.value.trim() })}
-          />
-        </label>
+        <JobIdFilter />
       </div>
       {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
       <Table

@@ -3,6 +3,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useList } from '../loading.ts'
+import { NoneFits } from '../parts/list-filters.tsx'
 import { MadeBy } from '../parts/made-by.tsx'
 import type { Workflow } from '../parts/records.ts'
 import { CHANNELS, languageName, methodNames } from '../parts/words.ts'
@@ -67,14 +68,7 @@ export default function Workflows() {
               {place.may('recruiter') && <Link to={place.go('/workflows/new')}>Make the first one</Link>}
             </>
           ) : (
-            <>
-              <p class="soft">No workflow fits this filter{list.more ? ' among the newest' : ''}.</p>
-              {list.more && (
-                <button type="button" onClick={list.more}>
-                  Look further
-                </button>
-              )}
-            </>
+            <NoneFits what="workflow" more={list.more} />
           )
         }
         columns={[
