@@ -66,9 +66,12 @@ for (const ending of ENDINGS) {
 }
 const NO_ENDINGS: [RegExp, string][] = []
 
+/** Words that have left what they were made of: fitness is no fitting, a witness no wit. */
+const OWN_ROOTS = new Set('fitness witness harness business'.split(' '))
+
 /** The root of a stem. */
 export function rootOf(stem: string): string {
-  if (stem.length <= 4 || !isLatin(stem)) return stem
+  if (stem.length <= 4 || !isLatin(stem) || OWN_ROOTS.has(stem)) return stem
   if (OWN_WORDS.has(stem)) return rootOf(stem.slice(0, -3))
   let root = stem
   for (const [ending, put] of ENDINGS_BY_LETTER.get(stem.charCodeAt(stem.length - 1)) ?? NO_ENDINGS) {
