@@ -28,9 +28,14 @@ const kinds: ReadonlyMap<number, number> = new Map([
 ])
 const LONGEST = 5
 
+/** "Immediate joiner" is who can begin at once, and no carpenter. */
+const SOON: ReadonlySet<number> = new Set(['immediate', 'early', 'quick', 'urgent'].map(hashOf))
+const JOINERS: ReadonlySet<number> = new Set(['joiner', 'joiners'].map(hashOf))
+
 /** Whether the words `from` up to `to` are what every advertisement says. */
 export function advertisementKind({ hashes }: Tokens, from: number, to: number): number {
   if (to - from > LONGEST) return 0
+  if (to - from === 1 && from > 0 && SOON.has(hashes[from - 1]!) && JOINERS.has(hashes[from]!)) return NEVER_WORK
   let hash = hashes[from]!
   for (let at = from + 1; at < to; at++) hash = hashTogether(hash, hashes[at]!)
   return kinds.get(hash) ?? 0

@@ -320,6 +320,7 @@ test('what is not asked for is found and scored low', () => {
     'a separate person for welding',
     'no cooking, welding or ironing',
     'no cooking, ironing or welding',
+    'welding by contractor',
   ]) {
     assert.ok(score(text, 1) > 0, text)
     assert.ok(score(text, 1) < asked / 2, text)
@@ -341,6 +342,8 @@ test('a no elsewhere changes nothing', () => {
     'No charges, welding from day one',
     'helper nahi welding chahiye',
     'welding but no smoking',
+    'welding (no gas cutting)',
+    'welding (not forging) all day',
   ])
     assert.equal(score(text, 1), asked, text)
 })
@@ -503,6 +506,25 @@ test('a word in two, digits, dots and a plural that is another word are seen thr
       [number],
       text,
     )
+})
+
+test('what stands for itself in a list borrows no word of the item before', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Hair cutting', aliases: ['hair cut'] },
+    { number: 2, name: 'Henna hair application', aliases: ['hair mehndi'] },
+    { number: 3, name: 'Mehndi application', aliases: ['mehndi'] },
+    { number: 4, name: 'Straight knife cutting', aliases: ['cutting master'] },
+    { number: 5, name: 'Bundling', aliases: ['cutting helper'] },
+  ])
+  const numbers = (text: string) => some.extract(text).map(({ number }) => number)
+  assert.deepEqual(numbers('hair cut, mehndi').sort(), [1, 3])
+  assert.deepEqual(numbers('cutting master, helper'), [4])
+})
+
+test('who can join at once is no joiner', () => {
+  const some = buildSkillIndexAtOnce([{ number: 1, name: 'Wood joinery', aliases: ['joiner'] }])
+  assert.deepEqual(some.extract('Immediate joiner preferred. Looking for immediate joiners.'), [])
+  assert.equal(some.extract('We need a joiner for doors').length, 1)
 })
 
 test('a heading denies what it lists, a note behind a colon what it follows', () => {

@@ -18,6 +18,13 @@ experience experienced skill skills knowledge training course jobs fresher
 of for in and the a an with to
 `
 
+/** What people type around the name of a trade when they look for somebody. */
+const WANTING = `
+required require requirement requirements needed need needs wanted want wants vacancy vacancies opening openings hiring hire urgent urgently looking
+near me we i naukri zarurat zaroorat jarurat jaroorat chahiye chahie chaiye chaahiye hai hain ki ke ka liye
+चाहिए जरूरत नौकरी है हैं की के का लिए
+`
+
 /**
  * Words that hold a sentence together. A phrase of nothing else asks for no skill, beside others they weigh next to nothing, and
  * they are never a misspelling of something else: "can" is no canning, "may" no Maya.
@@ -63,6 +70,9 @@ physically fit presentable night day shift shifts rotational weekend weekends su
 const fillers: ReadonlySet<number> = new Set(hashesOf(FILLERS))
 const asking: ReadonlySet<string> = new Set([...wordsIn(FILLERS), ...wordsIn(ASKING)])
 
+const askingHashes: ReadonlySet<number> = new Set(hashesOf(ASKING))
+const wanting: ReadonlySet<string> = new Set(wordsIn(WANTING))
+
 export const functionWords: ReadonlySet<string> = new Set(wordsIn(FUNCTIONS))
 export const particles: ReadonlySet<string> = new Set(wordsIn(PARTICLES))
 const ofThePerson: ReadonlySet<string> = new Set(wordsIn(OF_THE_PERSON))
@@ -73,10 +83,22 @@ export function isFiller(hash: number): boolean {
   return fillers.has(hash)
 }
 
+/** Whether the word with this hash is a trade of its own, or only asks. */
+export function isAsking(hash: number): boolean {
+  return askingHashes.has(hash)
+}
+
 /** The words of a query without those that only ask; all of them when nothing else is there. */
 export function withoutAsking(words: string[]): string[] {
   const telling = words.filter((word) => !asking.has(word))
   return telling.length > 0 ? telling : words
+}
+
+/** The words of a query without those that say that somebody is wanted, and how many; all of them when nothing else is there. */
+export function withoutWanting(words: string[]): string[] {
+  const telling = words.filter((word) => !wanting.has(word))
+  if (telling.length === 0 || telling.length === words.length) return words
+  return telling.length > 1 && /^\d{1,2}$/.test(telling[0]!) ? telling.slice(1) : telling
 }
 
 /** Whether a word by itself asks for no skill: it is said of the person, or a number. */

@@ -1,3 +1,4 @@
+import { isAsking } from './filler-words.ts'
 import type { FormTable, Trie } from './mention-tables.ts'
 import type { MentionWalls } from './mention-walls.ts'
 import type { NearWords } from './near-words.ts'
@@ -163,8 +164,15 @@ export class Mentions {
       const slot = trie.step(node, row[at]!)
       const label = slot < 0 ? -1 : trie.labelAt(slot)
       if (label < 0 || label >= this.labelCount) return
-      found(label, at, at + 1)
+      if (!this.standsForItself(tokens, at)) found(label, at, at + 1)
     }
+  }
+
+  /** "hair cut, mehndi" is no henna for hair, nor "cutting master, helper" a helper of his: what is a name, or a trade, borrows none. */
+  private standsForItself({ hashes, checks }: Tokens, at: number): boolean {
+    return (
+      isAsking(hashes[at]!) || (this.alone[this.row[at]!] === 1 && this.singles.find(hashes[at]!, checks[at]!) >= 0)
+    )
   }
 
   /** Whether what stands before the word at `at` is whole. */

@@ -6,6 +6,9 @@ import { hashOf } from './tokens.ts'
 import type { Vocabulary } from './vocabulary.ts'
 import { ID_BITS, ID_MASK, type Lists, listWords, sizeFor } from './word-lists.ts'
 
+/** Letters that are spoken one by one: khaana is no CCNA. */
+const SPELT_OUT = /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-np-tv-z]+)$/
+
 /**
  * Words of the catalogue that are near a given one: that hold it inside, that a typo makes of it, that sound like it.
  *
@@ -128,7 +131,7 @@ export class NearWords {
     const list = hashOf(key) & mask
     for (let at = starts[list]!; at < starts[list + 1]!; at++) {
       const other = words[items[at]!]!
-      if (other !== word && soundKey(other) === key) found(items[at]!, other)
+      if (other !== word && soundKey(other) === key && !SPELT_OUT.test(other)) found(items[at]!, other)
     }
   }
 

@@ -54,6 +54,8 @@ const IS = 1 << 21
 /** "there is a separate person for painting". */
 const FOR = 1 << 22
 const SOMEBODY_ELSE = 1 << 23
+/** "loading by contractor". */
+const HIRED = 1 << 24
 
 const kinds = new WordKinds([
   [
@@ -90,6 +92,7 @@ const kinds = new WordKinds([
   [IS, 'karega karegi karenge karta karti karte hai hain hoga है हैं करेगा करेगी करता करती करते'],
   [FOR, 'for'],
   [SOMEBODY_ELSE, 'separate another different alag'],
+  [HIRED, 'contractor contractors vendor vendors agency agencies outsiders thekedar'],
 ])
 
 /**
@@ -202,6 +205,7 @@ function isDoneByOthers(hashes: Int32Array, at: number, end: number): boolean {
   const kind = kinds.of(hashes[at]!)
   const next = at + 1 < end ? kinds.of(hashes[at + 1]!) : 0
   if (kind & OTHERS) return true
+  if (kind & BY) return (next & HIRED) !== 0
   if (kind & BE) return (next & BY) !== 0 || ((next & WITH) !== 0 && at + 2 < end && is(hashes[at + 2]!, ANOTHER))
   if (kind & GONE && next & OUTSIDE) return true
   if (kind & BAHAR) return (next & FROM) !== 0
@@ -214,10 +218,20 @@ function hasNear(hashes: Int32Array, at: number, end: number, kind: number): boo
   return false
 }
 
-/** Where the clause behind a mention ends, or the reading of it. A bracket does not end it: "design software (PVsyst) is not needed". */
-function endOfClause(text: string, { starts, ends, gaps, count }: Tokens, to: number): number {
+/**
+ * Where the clause behind a mention ends, or the reading of it. A bracket does not end it: "design software (PVsyst) is not needed". One
+ * that says no to what it holds does: "electrician (no plumbing)".
+ */
+function endOfClause(text: string, { starts, ends, gaps, hashes, count }: Tokens, to: number): number {
   let at = to
-  while (at < count && at < to + BEHIND && (gaps[at] !== APART || onlyBracket(text, ends[at - 1]!, starts[at]!))) at++
+  while (at < count && at < to + BEHIND) {
+    if (gaps[at] === APART) {
+      if (!onlyBracket(text, ends[at - 1]!, starts[at]!)) break
+      const opens = text[starts[at]! - 1] === '('
+      if (opens && is(hashes[at]!, ENGLISH_NO) && !(at + 1 < count && is(hashes[at + 1]!, NEEDED))) break
+    }
+    at++
+  }
   return at
 }
 

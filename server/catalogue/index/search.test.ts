@@ -194,6 +194,30 @@ test('nothing is found for nothing', () => {
     assert.deepEqual(index.search(query), { skills: [], total: 0 }, query)
 })
 
+test('words that only say that somebody is wanted are left out', () => {
+  const first = (query: string) => index.search(query, { limit: 1 }).skills[0]
+  for (const query of [
+    'welder required',
+    'need welder',
+    '2 welder chahiye',
+    'welder ki zarurat hai',
+    'we need a welder',
+    'welder near me',
+  ])
+    assert.equal(first(query)?.name, 'Arc welding', query)
+  assert.ok(first('electrician wanted')!.score > 0.8)
+})
+
+test('letters that are spelt out are no word that sounds like them', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Computer networking', aliases: ['CCNA'] },
+    { number: 2, name: 'Home cooking', aliases: ['khana'] },
+  ])
+  const numbers = (query: string) => some.search(query).skills.map(({ number }) => number)
+  assert.deepEqual(numbers('khaana'), [2])
+  assert.deepEqual(numbers('ccna'), [1])
+})
+
 test('a filter takes skills out before they are counted', () => {
   const all = index.search('weld')
   const some = index.search('weld', { filter: (number) => number !== 1003 })

@@ -1,4 +1,4 @@
-import { withoutAsking } from './filler-words.ts'
+import { withoutAsking, withoutWanting } from './filler-words.ts'
 import { ALIAS, BARE_NAME, type Labels, NAME } from './labels.ts'
 import type { NearWords } from './near-words.ts'
 import {
@@ -99,7 +99,9 @@ export class Search {
     ranking.begin(filter)
     if (words.length > 0) {
       this.rank(words, false)
-      const telling = withoutAsking(words)
+      const wanted = withoutWanting(words)
+      if (ranking.highest <= DOUBTFUL && wanted.length < words.length) this.rank(wanted, false)
+      const telling = withoutAsking(wanted)
       if (ranking.size === 0 && telling.length < words.length) this.rank(telling, false)
       if (ranking.highest <= DOUBTFUL) this.rankJoined(words)
       if (ranking.size === 0) this.rankParted(words)
