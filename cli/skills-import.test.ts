@@ -35,6 +35,7 @@ test('a CSV is tried, imported, imported again', async (t) => {
     unchanged: 0,
     new_master_skills: 1,
     new_sub_skills: 1,
+    renamed: [],
     refused,
   })
 
@@ -42,7 +43,7 @@ test('a CSV is tried, imported, imported again', async (t) => {
   assert.equal(done.code, 0, done.stderr)
   assert.match(
     done.stdout,
-    /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nNew places +2 {2}\(1 master skills, 1 sub-skills that were not there\)\nRefused +1\n/,
+    /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nNew places +2 {2}\(1 master skill, 1 sub-skill that were not there\)\nRefused +1\n/,
   )
   assert.match(done.stdout, /skills\.csv:4 +k3 +it has no name/)
   assert.match(done.stdout, /Mend them and import the file again/)
@@ -52,6 +53,19 @@ test('a CSV is tried, imported, imported again', async (t) => {
   const again = await json('skills', 'import', '--format', 'csv', path)
   assert.deepEqual([again.added, again.changed, again.merged, again.unchanged], [0, 0, 0, 2])
   assert.equal(again.version, version + 1)
+})
+
+test('a list that uses the ids of another is found out before it is imported', async (t) => {
+  const { cli, json, dataDir } = await deploy(t)
+  const [first, second] = [join(dataDir, 'first.csv'), join(dataDir, 'second.csv')]
+  await writeFile(first, CSV)
+  await writeFile(second, 'id,name,sub_skill,master_skill\nk1,Papier mache masks,Masks,Crafts\n')
+  await json('skills', 'import', '--format', 'csv', first)
+  const tried = await cli('skills', 'import', '--format', 'csv', second, '--dry-run')
+  assert.match(tried.stdout, /second\.csv:2 +sk_\d+ +Kite making +Papier mache masks/)
+  assert.match(tried.stdout, /give the rows ids of their own/)
+  const [renamed] = (await json('skills', 'import', '--format', 'csv', second, '--dry-run')).renamed
+  assert.deepEqual([renamed.from, renamed.to], ['Kite making', 'Papier mache masks'])
 })
 
 test('mistakes get a sentence', async (t) => {

@@ -11,7 +11,7 @@ interface Options {
   dryRun?: boolean
 }
 
-const SHOWN_REFUSALS = 20
+const SHOWN_ROWS = 20
 
 export function importCommand(): Command {
   return new Command('import')
@@ -60,7 +60,7 @@ is the id of one that exists (ss_101). docs/guides/import-a-taxonomy.md tells mo
 }
 
 function describe(summary: ImportSummary, dryRun: boolean, seconds: number): string {
-  const { rows, version, refused, ...counts } = summary
+  const { rows, version, refused, renamed, ...counts } = summary
   const places = counts.new_master_skills + counts.new_sub_skills
   const written = counts.added + counts.changed + counts.merged > 0
   const number = (count: number) => count.toLocaleString('en-US').padStart(9)
@@ -77,10 +77,17 @@ function describe(summary: ImportSummary, dryRun: boolean, seconds: number): str
       ...(places ? ([['New places', `${number(places)}  (${placesInWords(counts)})`]] as [string, string][]) : []),
       ['Refused', number(refused.length)],
     ]),
-    ...(refused.length > 0 ? ['', table(['WHERE', 'ROW', 'REFUSED BECAUSE'], refusals(refused), '')] : []),
-    ...(refused.length > SHOWN_REFUSALS
-      ? [`… and ${refused.length - SHOWN_REFUSALS} more; --json lists them all`]
+    ...listed(
+      ['WHERE', 'SKILL', 'WAS CALLED', 'IS CALLED'],
+      renamed.map(({ at, skill_id, from, to }) => [at, skill_id, from.slice(0, 60), to.slice(0, 60)]),
+    ),
+    ...(renamed.length > 0
+      ? ['', 'An id stands for the same skill for ever. Where these are other skills, give the rows ids of their own.']
       : []),
+    ...listed(
+      ['WHERE', 'ROW', 'REFUSED BECAUSE'],
+      refused.map(({ at, row, reason }) => [at, row.slice(0, 60), reason]),
+    ),
     ...(refused.length > 0
       ? ['', 'Refused rows are left out. Mend them and import the file again: what is there already stays as it is.']
       : []),
@@ -96,9 +103,20 @@ function describe(summary: ImportSummary, dryRun: boolean, seconds: number): str
 type Places = Pick<ImportSummary, 'new_master_skills' | 'new_sub_skills'>
 
 function placesInWords({ new_master_skills: masters, new_sub_skills: subSkills }: Places): string {
-  return `${masters.toLocaleString('en-US')} master skills, ${subSkills.toLocaleString('en-US')} sub-skills that were not there`
+  return `${counted(masters, 'master skill')}, ${counted(subSkills, 'sub-skill')} that were not there`
 }
 
-function refusals(refused: ImportSummary['refused']): string[][] {
-  return refused.slice(0, SHOWN_REFUSALS).map(({ at, row, reason }) => [at, row.slice(0, 60), reason])
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** A table of the first rows, and how many more there are. */
+function listed(head: string[], rows: string[][]): string[] {
+  if (rows.length === 0) return []
+  const more = rows.length - SHOWN_ROWS
+  return [
+    '',
+    table(head, rows.slice(0, SHOWN_ROWS), ''),
+    ...(more > 0 ? [`… and ${more} more; --json lists them all`] : []),
+  ]
 }

@@ -16,6 +16,8 @@ export interface MergeSummary {
   /** Places that are made for what is added. */
   new_master_skills: number
   new_sub_skills: number
+  /** Of what is changed, the skills that get another name: where a list uses ids again, one skill would become another. */
+  renamed: { at: string; skill_id: string; from: string; to: string }[]
   refused: Refusal[]
 }
 
@@ -42,6 +44,7 @@ export function merge(existing: Existing, taxonomy: Taxonomy): { changes: Change
     unchanged: 0,
     new_master_skills: 0,
     new_sub_skills: 0,
+    renamed: [],
     refused: [...taxonomy.refused],
   }
   const firstAt = new Map<string, string>()
@@ -59,9 +62,12 @@ export function merge(existing: Existing, taxonomy: Taxonomy): { changes: Change
     row.aliases = distinctAliases(row.name, row.aliases.filter(isAlias))
     const known = skills.find(source, row.id)
     if (known) {
+      const from = known.skill.name
       const { changed, clash } = skills.update(known, row)
-      if (clash) refuse(`${skillId(clash.number!)} has this name; the skill keeps the name ${known.skill.name}`)
+      if (clash) refuse(`${skillId(clash.number!)} has this name; the skill keeps the name ${from}`)
       else summary[changed ? 'changed' : 'unchanged']++
+      const { number, name: to } = known.skill
+      if (nameKey(from) !== nameKey(to)) summary.renamed.push({ at: row.at, skill_id: skillId(number!), from, to })
     } else summary[skills.add(source, row)]++
   }
   summary.refused.sort(byLine)
