@@ -48,6 +48,7 @@ const POLL = 200
 const ASKED = 10_000
 /** Older knowledge than this is not acted on: a revocation may have been missed. */
 const STALE = 900
+const LONG = 3000
 export interface KeyringOptions {
   db: Database
   vault: Vault
@@ -88,8 +89,14 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
   /** Fetches what changed. Who asks while an earlier fetch is under way waits for one that began after the question. */
   async function refresh(): Promise<void> {
     if (waiting) return waiting
+    const since = performance.now()
     waiting = (running ?? Promise.resolve())
-      .catch(() => {})
+      .catch((error) => {
+        // Where the database was silent for so long, it is not asked once more while callers wait.
+        if (performance.now() - since < LONG) return
+        waiting = undefined
+        throw error
+      })
       .then(() => {
         waiting = undefined
         running = fetchChanges().finally(() => {

@@ -191,6 +191,18 @@ test('the public catalogue', async (t) => {
     assert.equal((await post('/api/selected-skills', { user_id: 'asha', ...wiring })).status, 201)
   })
 
+  await t.test('a list read while it grows counts what it shows', async () => {
+    const { get, post } = visitor(app)
+    for (let round = 0; round < 20; round++) {
+      const user_id = `round ${round}`
+      const [, ...lists] = await Promise.all([
+        post('/api/selected-skills', { user_id, ...wiring }),
+        ...Array.from({ length: 3 }, () => get(`/api/selected-skills?user_id=${encodeURIComponent(user_id)}`)),
+      ])
+      for (const { body } of lists) assert.equal(body.count, body.data.length)
+    }
+  })
+
   await t.test('what a selection needs', async () => {
     const { post, get } = visitor(app)
     const all = { user_id: 'vikram', ...wiring }

@@ -24,14 +24,7 @@ import {
 } from './public-schema.ts'
 import { recentBodies, recentFinds } from './recent-answers.ts'
 import { SkillParams } from './schema.ts'
-import {
-  countSelections,
-  deleteSelection,
-  getSelection,
-  listSelections,
-  type Selection,
-  selectSkill,
-} from './selections.ts'
+import { deleteSelection, getSelection, listSelections, type Selection, selectSkill } from './selections.ts'
 import { joinJson, publicSkill, publicSkillJson, sendJson, type WrittenJson } from './skill-json.ts'
 import { skillsUnder } from './skill-pages.ts'
 import type { MasterSkill, Skill, Snapshot, SubSkill as SubSkillEntry } from './snapshot.ts'
@@ -194,9 +187,9 @@ export function selectedSkillRoutes(app: App, context: Context): void {
       const { user_id, page, limit } = query
       const fault = unstorable(user_id)
       if (fault) throw invalid([{ path: 'query.user_id', message: fault }])
-      const count = await countSelections(db.queries, user_id)
-      const found = await listSelections(db.queries, user_id, pageWithin(query, count))
-      const data = found.map((selection) => namedSelectedSkill(context.catalogue.current, selection))
+      const { selections, count } = await listSelections(db.queries, user_id, { offset: (page - 1) * limit, limit })
+      pageWithin(query, count)
+      const data = selections.map((selection) => namedSelectedSkill(context.catalogue.current, selection))
       return { data, page, limit, count }
     },
   )

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database.ts'
 import { problem } from '../platform/problem.ts'
@@ -100,26 +101,22 @@ function notFound(id: string) {
   return problem('NOT_FOUND', `There is no selected skill ${id}.`)
 }
 
-export async function countSelections(tx: Queries, userId: string): Promise<number> {
-  const { count } = await tx
-    .selectFrom('selected_skills')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  return count
-}
-
-/** Newest first. */
-export async function listSelections(tx: Queries, userId: string, { offset, limit }: Stretch): Promise<Selection[]> {
-  return tx
-    .selectFrom('selected_skills')
-    .select(columns)
-    .where('user_id', '=', userId)
-    .orderBy('created_at', 'desc')
-    .orderBy('selected_skill_id', 'desc')
-    .offset(offset)
-    .limit(limit)
-    .execute()
+/** Some of a user's selections, newest first, and how many there are: of one moment, so that the two never contradict each other. */
+export async function listSelections(
+  tx: Queries,
+  userId: string,
+  { offset, limit }: Stretch,
+): Promise<{ selections: Selection[]; count: number }> {
+  const { rows } = await sql<{ count: number } & (Selection | Record<keyof Selection, null>)>`
+    select counted.count, page.*
+    from (select count(*)::integer as count from selected_skills where user_id = ${userId}) counted
+    left join lateral (
+      select ${sql.join(columns.map((column) => sql.ref(column)))} from selected_skills where user_id = ${userId}
+      order by created_at desc, selected_skill_id desc offset ${offset} limit ${limit}
+    ) page on true
+    order by page.created_at desc, page.selected_skill_id desc`.execute(tx)
+  const selections = rows.flatMap(({ count: _, ...row }) => (row.selected_skill_id === null ? [] : [row as Selection]))
+  return { selections, count: rows[0]!.count }
 }
 
 export interface SelectionTotals {

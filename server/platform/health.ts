@@ -1,4 +1,5 @@
 import { type Database, ping } from './database.ts'
+import { withDeadline } from './deadline.ts'
 import type { App } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import { pendingMigrations, readMigrations } from './migrate.ts'
@@ -30,15 +31,5 @@ export function healthRoutes(app: App, { db, metrics, draining }: Health): void 
     } catch {
       return ['the database does not answer']
     }
-  }
-}
-
-async function withDeadline<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('too slow')), milliseconds)
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
   }
 }

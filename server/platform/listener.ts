@@ -1,6 +1,8 @@
 import pg from 'pg'
 import type { ConnectionSettings } from './database.ts'
+import { withDeadline } from './deadline.ts'
 import type { Log } from './log.ts'
+import { breakOff } from './silence.ts'
 
 /** Hears what transactions announce with pg_notify, on a connection of its own. */
 export interface Listener {
@@ -10,12 +12,20 @@ export interface Listener {
 }
 
 const RECONNECT = 500
+/** Milliseconds between questions whether the connection still answers, and those that an answer may take. */
+const HEARTBEAT = 10_000
 
-export async function openListener(connection: ConnectionSettings, log: Log): Promise<Listener> {
+/** A connection that only hears would not notice that nobody speaks any more, so it asks now and then. */
+export async function openListener(connection: ConnectionSettings, log: Log, heartbeat = HEARTBEAT): Promise<Listener> {
   const channels = new Map<string, (payload: string) => void>()
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
   let closed = false
+  const pulse = setInterval(() => {
+    const asked = client
+    if (asked) withDeadline(asked.query('select 1'), heartbeat / 2).catch(() => breakOff(asked))
+  }, heartbeat)
+  pulse.unref()
   await connect()
 
   return {
@@ -25,6 +35,7 @@ export async function openListener(connection: ConnectionSettings, log: Log): Pr
     },
     async close() {
       closed = true
+      clearInterval(pulse)
       clearTimeout(timer)
       await client?.end().catch(() => {})
     },
@@ -35,6 +46,7 @@ export async function openListener(connection: ConnectionSettings, log: Log): Pr
       ...connection,
       application_name: `attestry listener ${process.pid}`,
       keepAlive: true,
+      connectionTimeoutMillis: heartbeat,
     })
     let lost = false
     const lose = (error?: Error) => {

@@ -1,6 +1,10 @@
 import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { withDeadline } from './deadline.ts'
 import { RequestTimes } from './request-times.ts'
+
+/** Milliseconds that a figure from the database may take. */
+const DATABASE_DEADLINE = 2000
 
 export interface Metrics {
   registry: Registry
@@ -54,13 +58,33 @@ export interface QueueDepth {
   oldestSeconds: number
 }
 
-export function observeQueues(metrics: Metrics, depths: () => Promise<QueueDepth[]>): void {
+/** Without the database these are left out: the other figures matter all the more then. */
+export function observeQueues(
+  metrics: Metrics,
+  depths: () => Promise<QueueDepth[]>,
+  deadline = DATABASE_DEADLINE,
+): void {
   const registers = [metrics.registry]
-  const age = new Gauge({
+  // Both are collected at the same time, and asked for once.
+  let asked: Promise<QueueDepth[]> | undefined
+  const current = () => {
+    asked ??= withDeadline(depths(), deadline)
+      .catch(() => [])
+      .finally(() => {
+        asked = undefined
+      })
+    return asked
+  }
+  new Gauge({
     name: 'attestry_queue_oldest_seconds',
     help: 'Age of the oldest job that could run now.',
     labelNames: ['queue'],
     registers,
+    async collect() {
+      const found = await current()
+      this.reset()
+      for (const { queue, oldestSeconds } of found) this.set({ queue }, oldestSeconds)
+    },
   })
   new Gauge({
     name: 'attestry_queue_jobs',
@@ -68,11 +92,12 @@ export function observeQueues(metrics: Metrics, depths: () => Promise<QueueDepth
     labelNames: ['queue', 'state'],
     registers,
     async collect() {
-      for (const { queue, waiting, active, failed, oldestSeconds } of await depths()) {
+      const found = await current()
+      this.reset()
+      for (const { queue, waiting, active, failed } of found) {
         this.set({ queue, state: 'waiting' }, waiting)
         this.set({ queue, state: 'active' }, active)
         this.set({ queue, state: 'failed' }, failed)
-        age.set({ queue }, oldestSeconds)
       }
     },
   })

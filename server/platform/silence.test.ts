@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { pino } from 'pino'
 import { postgresUrl } from '../../test/app.ts'
+import { until } from '../../test/until.ts'
 import { openDatabase } from './database.ts'
+import { openListener } from './listener.ts'
 
 /** A database behind a line that can be frozen: nothing passes, and nothing is closed. */
 async function startLine(t: TestContext) {
@@ -41,7 +45,7 @@ async function startLine(t: TestContext) {
     server.close()
     await db.close()
   })
-  return { db, freeze: (now: boolean) => (frozen = now) }
+  return { db, connection, freeze: (now: boolean) => (frozen = now), refuse: () => server.close() }
 }
 
 test('who waits for a database that is frozen is told, and served when it thaws', async (t) => {
@@ -53,11 +57,31 @@ test('who waits for a database that is frozen is told, and served when it thaws'
       freeze(true)
       await Promise.all([sql`select 1`.execute(tx), sql`select 1`.execute(db.queries)])
     }),
-    /Connection terminated/,
+    /Connection terminated|not queryable/,
   )
   freeze(false)
   const { rows } = await sql`select 2 as two`.execute(db.queries)
   assert.deepEqual(rows, [{ two: 2 }])
+})
+
+test('who waits is told too when new connections are refused', async (t) => {
+  const { db, freeze, refuse } = await startLine(t)
+  await sql`select 1`.execute(db.queries)
+  freeze(true)
+  refuse()
+  await assert.rejects(sql`select 1`.execute(db.queries), /Connection terminated/)
+})
+
+test('a line for announcements that has died is noticed and opened anew', async (t) => {
+  const { connection, freeze } = await startLine(t)
+  const listener = await openListener(connection, pino({ level: 'silent' }), 200)
+  t.after(() => listener.close())
+  let heard = 0
+  await listener.on('silence_test', () => heard++)
+  freeze(true)
+  await pause(500)
+  freeze(false)
+  await until(() => heard > 0)
 })
 
 test('a statement that takes long is left alone while the database answers', async (t) => {
