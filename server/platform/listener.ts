@@ -12,7 +12,7 @@ export interface Listener {
 }
 
 const RECONNECT = 500
-/** Milliseconds between questions whether the connection still answers, and those that an answer may take. */
+/** Milliseconds between questions whether the connection still answers; the answer may take half of them. */
 const HEARTBEAT = 10_000
 
 /** A connection that only hears would not notice that nobody speaks any more, so it asks now and then. */

@@ -7,7 +7,7 @@ const SUM = COUNT + 1
 
 /**
  * How long requests took, by method, route and status: a histogram for the metrics. The library's own finds its counts by a text that
- * it writes of the labels for every request, which takes longer than most of what a request is limited and checked by.
+ * it writes of the labels for every request, which takes longer than checking what the request asks for.
  */
 export class RequestTimes {
   readonly name = 'attestry_http_request_duration_seconds'
