@@ -15,7 +15,7 @@ const MEANT: Record<string, string> = {
   'Ladies suit tailoring': 'darzi, दर्जी, tailor, silai, tail, सिलाई',
   'North Indian cooking': 'rasoiya, रसोइया, cook',
   'Mughlai and biryani cooking': 'bawarchi',
-  'Home cooking service': 'khana banana, खाना बनाना, khaana, कुक',
+  'Home cooking service': 'khana banana, खाना बनाना, khaana',
   'Halwai sweet making': 'halwai, mithai',
   'Car driving':
     'gaadi chalana, गाड़ी चलाना, driver, driving, car driver, drivar, ड्राइवर, driv, drive, driver required, driver ki naukri',
@@ -66,7 +66,7 @@ const MEANT: Record<string, string> = {
   'Mobile phone repair': 'mobile repair, mobile reparing, mobile',
   'Laptop repair': 'laptop repair',
   'Rooftop solar installation': 'solar panel, solar, sola',
-  'Lathe machine operation': 'lathe, kharad, लेथ मशीन, लेथ',
+  'Lathe machine operation': 'lathe, kharad, lathe operator',
   'CNC turning operation': 'cnc, cnc operator',
   'VMC operation': 'vmc',
   'In-process quality inspection': 'quality inspector',

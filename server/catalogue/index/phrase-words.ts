@@ -1,7 +1,8 @@
-import { functionWords, isOfThePerson, particles } from './filler-words.ts'
+import { functionWords, particles } from './filler-words.ts'
 import type { Labels } from './labels.ts'
 import type { NearWords } from './near-words.ts'
 import type { Likeness, Paraphrases } from './paraphrases.ts'
+import { isOfThePerson } from './person-words.ts'
 import { stemOf } from './stems.ts'
 import { praise, roundings, stopWords } from './thesaurus.ts'
 
