@@ -75,7 +75,8 @@ test('what a process recorded and could not place is placed by the next look', a
     context.db.queries,
   )
 
-  await context.events.wait(scope, undefined, 5000, new AbortController().signal)
+  // Engines look by themselves every five seconds; a busy machine takes longer.
+  await context.events.wait(scope, undefined, 20_000, new AbortController().signal)
 
   const { rows } = await sql`select 1 from events where event_id = 'EV_LOST'`.execute(context.db.queries)
   assert.equal(rows.length, 1)
