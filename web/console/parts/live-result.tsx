@@ -46,7 +46,11 @@ export function LiveResult({ resultId, turn, children }: Props) {
             <ResultOutput result={data} questions={questions} />
           </div>
         ) : (
-          !refusal && <p class="waiting">Answers and verdicts</p>
+          !refusal && (
+            <p class="waiting" aria-hidden="true">
+              Answers and verdicts
+            </p>
+          )
         )}
         <p class="soft small">
           This is what your system receives, by webhook or by <code>GET /results</code>.{' '}
