@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { buildSkillIndexAtOnce, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { type Answer, reliabilityRows } from './reliability.ts'
-import { printRows, type Row } from './rows.ts'
-import { builtIn } from './skill-catalogues.ts'
+import { printRows, type Row } from './support/rows.ts'
+import { builtIn } from './support/skill-catalogues.ts'
 
 const LIMIT = 25
 /** A score of at least this counts as a yes. */

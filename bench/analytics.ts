@@ -18,8 +18,8 @@ import { type Context, openContext } from '../server/context.ts'
 import { DAY } from '../server/platform/clock.ts'
 import { createLog } from '../server/platform/log.ts'
 import { createWorkflow } from '../server/workflows/workflows.ts'
-import { databaseUrl, startCluster } from '../test/cluster.ts'
-import { printRows, type Row } from './rows.ts'
+import { databaseUrl, startCluster } from '../test/runner/cluster.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const SIZES = [10_000, 100_000, 1_000_000]
 const IN_CAMPAIGN = 100

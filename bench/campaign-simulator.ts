@@ -6,9 +6,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { createWebhook } from '../server/events/webhooks.ts'
-import { startBench } from './campaign-setup.ts'
-import { printRows, type Row } from './rows.ts'
+import { createWebhook } from '../server/webhooks/webhooks.ts'
+import { startBench } from './support/campaign-setup.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 /** A number is in a campaign once. The tenth says STOP, which would end it for all others at once. */
 const PLAYERS = 9
@@ -16,7 +16,7 @@ const CAMPAIGNS = Number(process.env.BENCH_CAMPAIGNS ?? 400)
 const CANDIDATES = CAMPAIGNS * PLAYERS
 
 export async function run(): Promise<Row[]> {
-  const receiver = fork(new URL('webhook-receiver.ts', import.meta.url).pathname)
+  const receiver = fork(new URL('support/webhook-receiver.ts', import.meta.url).pathname)
   const [port] = (await once(receiver, 'message')) as [number]
   const bench = await startBench({ worker: true })
   try {

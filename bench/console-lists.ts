@@ -5,10 +5,10 @@
 import type { TestContext } from 'node:test'
 import { begin } from '../server/conversation/conversation.ts'
 import { SECOND } from '../server/platform/clock.ts'
-import { startApp } from '../test/app.ts'
-import { prepareTemplate, startCluster } from '../test/cluster.ts'
-import { signIn } from '../test/console.ts'
-import { printRows, type Row } from './rows.ts'
+import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
+import { startApp } from '../test/support/app.ts'
+import { signIn } from '../test/support/console.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const ROWS = 100_000
 const PAGES = 20

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { startBench } from './campaign-setup.ts'
-import { printRows, type Row } from './rows.ts'
+import { startBench } from './support/campaign-setup.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const CALLS = 20
 const ROWS = 1000

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import autocannon from 'autocannon'
 import { sign } from '../sdk/index.ts'
-import { makeDeployment } from './deployment.ts'
-import { printRows, type Row } from './rows.ts'
+import { makeDeployment } from './support/deployment.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const SECONDS = 6
 const CONNECTIONS = 50
@@ -64,7 +64,7 @@ async function measure(url: string, headers: Record<string, string>): Promise<nu
 }
 
 async function startPeer(kind: 'fastify' | 'node', body: string) {
-  const child = fork(new URL('peer-server.ts', import.meta.url).pathname, [kind, body])
+  const child = fork(new URL('support/peer-server.ts', import.meta.url).pathname, [kind, body])
   const [port] = (await once(child, 'message')) as [number]
   return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() }
 }

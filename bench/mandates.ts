@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { sql } from 'kysely'
 import { sign } from '../sdk/index.ts'
-import { type ConnectionSettings, type Database, openDatabase } from '../server/platform/database.ts'
+import { type ConnectionSettings, type Database, openDatabase } from '../server/platform/database/database.ts'
 import { startEmbeddedPostgres } from '../server/platform/postgres/embedded.ts'
-import { makeDeployment } from './deployment.ts'
-import { printRows, type Row } from './rows.ts'
+import { makeDeployment } from './support/deployment.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const SECONDS = 5
 const ROUNDS = 3
@@ -31,7 +31,7 @@ export async function run(): Promise<Row[]> {
   const body = JSON.stringify(aMandate(workflow.workflow_id))
   const postgres = await startEmbeddedPostgres({ dataDir: deployment.dataDir, role: 'guest', log: () => {} })
   const db = openDatabase({ connection: postgres.connection, name: 'bench', onError: () => {} })
-  const peer = fork(new URL('mandate-peer.ts', import.meta.url).pathname, [deployment.dataDir, key.secret])
+  const peer = fork(new URL('support/mandate-peer.ts', import.meta.url).pathname, [deployment.dataDir, key.secret])
   try {
     const [port] = (await once(peer, 'message')) as [number]
     const call = { key, method: 'POST', target: `${BASE}/mandates`, body } as const

@@ -5,14 +5,14 @@
  */
 import type { TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { buildPages } from '../server/pages/build.ts'
-import { startApp } from '../test/app.ts'
-import { launchChromium } from '../test/browser.ts'
-import { invite } from '../test/candidate.ts'
-import { prepareTemplate, startCluster } from '../test/cluster.ts'
-import { requestReview } from '../test/student.ts'
-import { until } from '../test/until.ts'
-import { printRows, type Row } from './rows.ts'
+import { buildPages } from '../server/web-assets/build.ts'
+import { launchChromium } from '../test/browser/browser.ts'
+import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
+import { startApp } from '../test/support/app.ts'
+import { invite } from '../test/support/candidate.ts'
+import { requestReview } from '../test/support/student.ts'
+import { until } from '../test/support/until.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const ROUNDS = 5
 const SLOW = { latency: 150, kilobits: 1600 }

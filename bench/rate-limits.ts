@@ -7,10 +7,10 @@ import { runInNewContext } from 'node:vm'
 import { Redis } from 'ioredis'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { MemoryLimiter } from '../server/access/limits/memory.ts'
-import { noRedis, startRedis } from '../server/access/limits/private-redis.ts'
 import { RedisLimiter } from '../server/access/limits/redis.ts'
 import { limitsFor } from '../server/access/limits/table.ts'
-import { printRows, type Row } from './rows.ts'
+import { noRedis, startRedis } from '../test/limits/private-redis.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const ROUNDS = 9
 const ROUND_MS = 400

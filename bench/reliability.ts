@@ -1,4 +1,4 @@
-import type { Row } from './rows.ts'
+import type { Row } from './support/rows.ts'
 
 /** An answer with what its score promised. */
 export interface Answer {

@@ -3,10 +3,10 @@
  * negation and scores. Aho-Corasick packages look for the same 50,000 texts in the same run and only list what they find. Prints
  * a table, or JSON with --json.
  */
-import type { SkillEntry } from '../server/catalogue/index/labels.ts'
+import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
 import { buildSkillIndexAtOnce } from '../server/catalogue/index/skill-index.ts'
-import { printRows, type Row } from './rows.ts'
-import { bytesInUse, catalogue, hasSharedData, peer, randomNumbers, sharedFile } from './skill-catalogues.ts'
+import { printRows, type Row } from './support/rows.ts'
+import { bytesInUse, catalogue, hasSharedData, peer, randomNumbers, sharedFile } from './support/skill-catalogues.ts'
 
 const LABELS = 50_000
 const TEXT_LENGTH = 50_000

@@ -4,12 +4,12 @@
  * (RP@5); how far its scores are from how often they are right. Extract: F1 of the spans that people marked; and, with the
  * built-in catalogue, of the skills that job advertisements of our own writing ask for. Prints a table, or JSON with --json.
  */
-import type { SkillEntry } from '../server/catalogue/index/labels.ts'
+import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
 import { buildSkillIndexAtOnce, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { advertisementRows } from './advertisement-quality.ts'
 import { type Answer, reliabilityRows } from './reliability.ts'
-import { printRows, type Row } from './rows.ts'
-import { builtIn, esco, hasSharedData, parseCsv, sharedFile } from './skill-catalogues.ts'
+import { printRows, type Row } from './support/rows.ts'
+import { builtIn, esco, hasSharedData, parseCsv, sharedFile } from './support/skill-catalogues.ts'
 
 interface Question {
   set: string

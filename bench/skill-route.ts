@@ -10,8 +10,8 @@ import { once } from 'node:events'
 import autocannon from 'autocannon'
 import { sign } from '../sdk/index.ts'
 import { parseBuiltIn, readBuiltInFiles } from '../server/catalogue/built-in.ts'
-import { makeDeployment } from './deployment.ts'
-import { printRows, type Row } from './rows.ts'
+import { makeDeployment } from './support/deployment.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const SECONDS = 1.5
 const ROUNDS = 8
@@ -125,7 +125,7 @@ function fromNextAddress(request: autocannon.Request, paths: string[]): autocann
 }
 
 async function startPeer(body: string) {
-  const child = fork(new URL('peer-server.ts', import.meta.url).pathname, ['fastify', body])
+  const child = fork(new URL('support/peer-server.ts', import.meta.url).pathname, ['fastify', body])
   const [port] = (await once(child, 'message')) as [number]
   return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() }
 }

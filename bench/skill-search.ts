@@ -5,15 +5,15 @@
  * At the end what a beginning of three to eight letters costs in the built-in catalogue, by itself the commonest query of all.
  * Prints a table, or JSON with --json.
  */
-import { buildLabels, type SkillEntry } from '../server/catalogue/index/labels.ts'
-import { buildNearWords } from '../server/catalogue/index/near-words.ts'
-import { buildPostings } from '../server/catalogue/index/postings.ts'
+import { buildLabels, type SkillEntry } from '../server/catalogue/index/labels/labels.ts'
+import { buildNearWords } from '../server/catalogue/index/labels/near-words.ts'
+import { buildPostings } from '../server/catalogue/index/labels/postings.ts'
 import { buildSkillIndex, buildSkillIndexAtOnce } from '../server/catalogue/index/skill-index.ts'
-import { runAtOnce } from '../server/catalogue/index/slices.ts'
-import { wordsOf } from '../server/catalogue/index/tokens.ts'
-import { printRows, type Row } from './rows.ts'
-import { builtIn, bytesInUse, catalogue, hasSharedData, randomNumbers } from './skill-catalogues.ts'
-import { peers } from './skill-search-peers.ts'
+import { runAtOnce } from '../server/catalogue/index/text/time-slicing.ts'
+import { wordsOf } from '../server/catalogue/index/text/tokens.ts'
+import { printRows, type Row } from './support/rows.ts'
+import { builtIn, bytesInUse, catalogue, hasSharedData, randomNumbers } from './support/skill-catalogues.ts'
+import { peers } from './support/skill-search-peers.ts'
 
 const QUERIES = 1000
 const PEER_QUERIES = 60

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../server/platform/postgres/embedded.ts'
-import { type BenchServer, makeDeployment, residentMegabytes } from './deployment.ts'
-import { printRows, type Row } from './rows.ts'
+import { type BenchServer, makeDeployment, residentMegabytes } from './support/deployment.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 /** Milliseconds after the start at which a server that nobody calls is looked at, and for how long. */
 const SETTLED = 30_000

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici'
-import { type BenchDeployment, makeDeployment } from './deployment.ts'
-import { printRows, type Row } from './rows.ts'
+import { type BenchDeployment, makeDeployment } from './support/deployment.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const AT_ONCE = 50
 const SECONDS = 6

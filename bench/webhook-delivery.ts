@@ -14,13 +14,13 @@ import type { OwnerScope } from '../server/access/caller.ts'
 import { createOrganisation } from '../server/access/organisations.ts'
 import { readConfig } from '../server/config.ts'
 import { type Context, openContext } from '../server/context.ts'
-import { startDelivery } from '../server/events/delivery/engine.ts'
 import { dayOf } from '../server/events/partitions.ts'
 import { recordEvent, recordEvents } from '../server/events/record.ts'
-import { createWebhook } from '../server/events/webhooks.ts'
 import { createLog } from '../server/platform/log.ts'
-import { databaseUrl, startCluster } from '../test/cluster.ts'
-import { printRows, type Row } from './rows.ts'
+import { startDelivery } from '../server/webhooks/delivery/engine.ts'
+import { createWebhook } from '../server/webhooks/webhooks.ts'
+import { databaseUrl, startCluster } from '../test/runner/cluster.ts'
+import { printRows, type Row } from './support/rows.ts'
 
 const EVENTS = 20_000
 const AT_ONCE = 64
@@ -53,7 +53,7 @@ export async function run(): Promise<Row[]> {
 type BenchReceiver = Awaited<ReturnType<typeof startReceiver>>
 
 async function startReceiver() {
-  const child = fork(new URL('webhook-receiver.ts', import.meta.url).pathname)
+  const child = fork(new URL('support/webhook-receiver.ts', import.meta.url).pathname)
   const [port] = (await once(child, 'message')) as [number]
   const ask = async <T>(question: string): Promise<T> => {
     const answered = once(child, 'message')

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { AttestryClient } from '../sdk/index.ts'
-import { deploy } from '../test/server.ts'
-import { until } from '../test/until.ts'
+import { deploy } from '../test/support/server.ts'
+import { until } from '../test/support/until.ts'
 import { commands } from './commands.ts'
 
 test('an organisation and its keys, from nothing to a signed call and back', async (t) => {

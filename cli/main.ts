@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import about from '../package.json' with { type: 'json' }
+import { Problem } from '../server/api/problem.ts'
 import { ConfigError } from '../server/config.ts'
-import { Problem } from '../server/platform/problem.ts'
 import { commands } from './commands.ts'
 import { withDetails } from './print.ts'
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Mode } from '../server/access/keys.ts'
 import { isScope, type Scope, scopes } from '../server/access/scopes.ts'
-import { unstorable } from '../server/platform/json.ts'
+import { unstorable } from '../server/platform/http/json.ts'
 
 /** Readers of option values; each refuses with a sentence that says what is expected. */
 

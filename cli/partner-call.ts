@@ -1,7 +1,7 @@
 import { AttestryClient, type RequestOptions } from '../sdk/index.ts'
+import { LONGEST_WAIT, secondsToWait, untilItPasses } from './listen-loop.ts'
 import { withDetails } from './print.ts'
 import { readProfile } from './profile.ts'
-import { LONGEST_WAIT, secondsToWait, untilItPasses } from './waiting.ts'
 
 /** A refusal by the partner API. */
 export class Refused extends Error {

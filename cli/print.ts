@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { visible } from '../server/platform/visible.ts'
+import { visible } from '../server/platform/text/strip-invisible.ts'
 
 export type Cell = string | number | boolean | Date | null | undefined | string[]
 

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type BankReport, inspectBank } from '../server/questions/bank-report.ts'
+import { type BankReport, inspectBank } from '../server/questions/bank/report.ts'
 
 // Looks through the question bank and prints what it holds and what the checks find.
 //   node scripts/question-bank.ts               the tables

@@ -4,9 +4,9 @@ import { globSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { buildPages } from '../server/pages/build.ts'
-import { prepareTemplate, startCluster } from '../test/cluster.ts'
-import { startExternal } from '../test/external.ts'
+import { buildPages } from '../server/web-assets/build.ts'
+import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
+import { startExternal } from '../test/runner/external.ts'
 
 // Starts a PostgreSQL for the tests, runs them all (or the files named), and stops it again.
 //   npm test                          everything, on the embedded PostgreSQL
@@ -57,13 +57,13 @@ async function run(these: string[], concurrency: number): Promise<{ code: number
   const reporters = [
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
-    '--test-reporter=./test/failed-files.ts',
+    '--test-reporter=./test/runner/failed-files.ts',
     `--test-reporter-destination=${list}`,
   ]
   const child = spawn(
     process.execPath,
     [
-      '--import=./test/leash.ts',
+      '--import=./test/runner/hang-timeout.ts',
       '--test',
       `--test-concurrency=${concurrency}`,
       '--test-timeout=240000',

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startApp } from '../test/app.ts'
-import { partner } from '../test/partner.ts'
-import { installSdk, packSdk } from '../test/sdk-package.ts'
+import { startApp } from '../test/support/app.ts'
+import { partner } from '../test/support/partner.ts'
+import { installSdk, packSdk } from '../test/support/sdk-package.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

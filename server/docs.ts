@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import fastify from 'fastify'
 import { Type } from 'typebox'
-import type { App } from './platform/http.ts'
+import type { App } from './platform/http/server.ts'
 import { randomToken } from './platform/ids.ts'
 
 const sources = [

@@ -1,10 +1,10 @@
 import swagger from '@fastify/swagger'
 import fastify from 'fastify'
+import { type Api, errorAnswer } from './api/envelope.ts'
+import { type Code, catalogueCodes, partnerCodes, problem, verificationCodes } from './api/problem.ts'
 import { apis } from './app.ts'
 import type { Context } from './context.ts'
-import { type Api, errorAnswer } from './platform/envelope.ts'
-import type { App } from './platform/http.ts'
-import { type Code, catalogueCodes, partnerCodes, problem, verificationCodes } from './platform/problem.ts'
+import type { App } from './platform/http/server.ts'
 
 type Name = keyof typeof apis
 

@@ -1,12 +1,12 @@
 import { loadBuiltIn } from './catalogue/built-in.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './platform/clock.ts'
-import { type ConnectionSettings, type Database, openDatabase } from './platform/database.ts'
-import { openHome } from './platform/home.ts'
+import { type ConnectionSettings, type Database, openDatabase } from './platform/database/database.ts'
+import { migrate, readMigrations } from './platform/database/migrate.ts'
+import { installQueue } from './platform/jobs/queue.ts'
+import { openHome } from './platform/local-secrets.ts'
 import type { Log } from './platform/log.ts'
-import { migrate, readMigrations } from './platform/migrate.ts'
 import { startEmbeddedPostgres } from './platform/postgres/embedded.ts'
-import { installQueue } from './platform/queue.ts'
 import { openVault, type Vault } from './platform/vault.ts'
 
 export interface Store {

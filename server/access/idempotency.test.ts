@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startApp } from '../../test/app.ts'
-import { addThings, countThings, createThingsTable, type ThingsOptions } from '../../test/things.ts'
+import { startApp } from '../../test/support/app.ts'
+import { addThings, countThings, createThingsTable, type ThingsOptions } from '../../test/support/sample-resource.ts'
 import { HOUR } from '../platform/clock.ts'
 import { deleteOldRecords } from './idempotency.ts'
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { errorAnswer } from '../api/envelope.ts'
+import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { DAY } from '../platform/clock.ts'
-import type { Tx } from '../platform/database.ts'
-import { errorAnswer } from '../platform/envelope.ts'
-import { Problem, problem } from '../platform/problem.ts'
-import { defineJob } from '../platform/queue.ts'
+import type { Tx } from '../platform/database/database.ts'
+import { defineJob } from '../platform/jobs/queue.ts'
 import type { Caller } from './caller.ts'
 
 /** What a handler wants answered. */

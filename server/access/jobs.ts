@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import type { Worker } from '../platform/queue.ts'
+import type { Worker } from '../platform/jobs/queue.ts'
 import { deleteOldRecords, forgetIdempotencyKeys } from './idempotency.ts'
 import { deleteOldCounters, forgetLimitCounters } from './rate-limits.ts'
 

@@ -1,5 +1,5 @@
-import type { Tx } from '../platform/database.ts'
-import { problem } from '../platform/problem.ts'
+import { problem } from '../api/problem.ts'
+import type { Tx } from '../platform/database/database.ts'
 import type { Mode } from './keys.ts'
 import { type BucketName, type KeyLimits, type KeyOverrides, limitsFor, type Rates } from './limits/table.ts'
 

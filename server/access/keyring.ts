@@ -1,5 +1,5 @@
-import type { Database } from '../platform/database.ts'
-import type { Listener } from '../platform/listener.ts'
+import type { Database } from '../platform/database/database.ts'
+import type { Listener } from '../platform/database/listener.ts'
 import type { Log } from '../platform/log.ts'
 import type { Vault } from '../platform/vault.ts'
 import { HmacKey } from './hmac.ts'

@@ -1,7 +1,7 @@
+import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
-import { problem } from '../platform/problem.ts'
 
 export interface Organisation {
   org_id: string

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { cloneDatabase, startApp, type TestApp, type TestKey } from '../../test/app.ts'
-import { TestClock } from '../../test/clock.ts'
-import { addThings, createThingsTable } from '../../test/things.ts'
-import { until } from '../../test/until.ts'
+import { cloneDatabase, startApp, type TestApp, type TestKey } from '../../test/support/app.ts'
+import { TestClock } from '../../test/support/clock.ts'
+import { addThings, createThingsTable } from '../../test/support/sample-resource.ts'
+import { until } from '../../test/support/until.ts'
 import { MINUTE, SECOND } from '../platform/clock.ts'
 import { setLimits } from './key-limits.ts'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApp, type TestApp } from '../../test/app.ts'
-import { aCandidate, campaigner, pass, player } from '../../test/campaigns.ts'
-import { CONSOLE, memberOf } from '../../test/console.ts'
-import { pathsOf } from '../../test/partner.ts'
-import { assertTraced, listBehind } from '../../test/traced.ts'
+import { assertTraced, listBehind } from '../../test/support/analytics-drilldown.ts'
+import { startApp, type TestApp } from '../../test/support/app.ts'
+import { aCandidate, campaigner, pass, player } from '../../test/support/campaigns.ts'
+import { CONSOLE, memberOf } from '../../test/support/console.ts'
+import { pathsOf } from '../../test/support/partner.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
-import { handleReply } from '../campaigns/replies.ts'
+import { handleReply } from '../campaigns/contact/replies.ts'
 import { foldChanges } from './rollups.ts'
 
 const names = (items: any[]) => items.map(({ external_candidate_id }) => external_candidate_id)

@@ -4,7 +4,7 @@ import { flowOf, type Reason, type ResultStatus } from '../campaigns/candidacy.t
 import type { State } from '../conversation/conversation.ts'
 import { inLanguage } from '../conversation/flow.ts'
 import type { Flow } from '../mandates/flow.ts'
-import type { Queries } from '../platform/database.ts'
+import type { Queries } from '../platform/database/database.ts'
 import { outputOf } from '../results/record.ts'
 import type { Counted } from './numbers.ts'
 import { columnOf, type Subject } from './rollups.ts'

@@ -1,6 +1,6 @@
 import { stages } from '../campaigns/stages.ts'
 import { channelNames } from '../channels/channel.ts'
-import { invalid } from '../platform/validation.ts'
+import { invalid } from '../platform/http/validation.ts'
 import { languages } from '../workflows/workflows.ts'
 import { daysOf, type Period } from './period.ts'
 

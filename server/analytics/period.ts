@@ -1,6 +1,6 @@
-import { indianDay } from '../campaigns/contact-hours.ts'
+import { indianDay } from '../campaigns/contact/contact-hours.ts'
 import { DAY } from '../platform/clock.ts'
-import { invalid } from '../platform/validation.ts'
+import { invalid } from '../platform/http/validation.ts'
 
 export interface Period {
   /** Days in India, both included. */

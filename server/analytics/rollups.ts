@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { OwnerScope } from '../access/caller.ts'
 import { type CandidateChange, onCandidateChange } from '../campaigns/progress.ts'
-import { announce, type Queries, type Tx } from '../platform/database.ts'
+import { announce, type Queries, type Tx } from '../platform/database/database.ts'
 import { type Count, counters, countsOf, dailyCounters } from './counters.ts'
 
 /** Announced when there is something to fold. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Changer } from '../access/caller.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Tx } from '../platform/database.ts'
+import type { Tx } from '../platform/database/database.ts'
 import { type Campaign, getCampaign, hold, lockSteerable } from './campaigns.ts'
 import { lockCandidacies } from './candidacy.ts'
 import { recordSteps } from './progress.ts'

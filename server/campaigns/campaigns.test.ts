@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { aMandate, prepareMandates, startApp } from '../../test/app.ts'
-import { aCandidate, campaigner } from '../../test/campaigns.ts'
-import { pathsOf } from '../../test/partner.ts'
+import { aMandate, prepareMandates, startApp } from '../../test/support/app.ts'
+import { aCandidate, campaigner } from '../../test/support/campaigns.ts'
+import { pathsOf } from '../../test/support/partner.ts'
 import { archiveMandate } from '../mandates/mandates.ts'
 import { DAY, HOUR } from '../platform/clock.ts'
 

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import { type Changer, type OwnerScope, requireMadeHere } from '../access/caller.ts'
+import { problem } from '../api/problem.ts'
 import { recordEvent } from '../events/record.ts'
+import { holdMandate } from '../mandates/mandate-rows.ts'
 import { onMandateArchiving, PREPARING_TAKES } from '../mandates/mandates.ts'
-import { holdMandate } from '../mandates/stored.ts'
 import { type Clock, DAY, readMoment } from '../platform/clock.ts'
-import { announce, type Queries, type Tx } from '../platform/database.ts'
+import { announce, type Queries, type Tx } from '../platform/database/database.ts'
+import { invalid } from '../platform/http/validation.ts'
 import { newId } from '../platform/ids.ts'
-import { problem } from '../platform/problem.ts'
-import { invalid } from '../platform/validation.ts'
 import type { CreatedVia } from '../workflows/workflows.ts'
-import { CONTACT_DUE } from './messages.ts'
+import { CONTACT_DUE } from './contact/messages.ts'
 
 export const campaignStatuses = ['scheduled', 'running', 'paused', 'completed', 'archived'] as const
 export type CampaignStatus = (typeof campaignStatuses)[number]

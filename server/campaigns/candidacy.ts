@@ -3,7 +3,7 @@ import type { OwnerScope } from '../access/caller.ts'
 import type { ChannelName } from '../channels/channel.ts'
 import type { State } from '../conversation/conversation.ts'
 import { type Flow, getFlow } from '../mandates/flow.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 
 export const resultStatuses = ['pending', 'completed', 'declined', 'failed'] as const
 export type ResultStatus = (typeof resultStatuses)[number]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { startApp } from '../../test/app.ts'
-import { aCandidate, campaigner } from '../../test/campaigns.ts'
+import { startApp } from '../../test/support/app.ts'
+import { aCandidate, campaigner } from '../../test/support/campaigns.ts'
 import { balanceOf, giveFirstCredits, grantCredits, listEntries, refundCredit } from './credits.ts'
 
 test('a hundred enrolments at once never spend more than there is', async (t) => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { OwnerScope } from '../access/caller.ts'
+import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
-import { problem } from '../platform/problem.ts'
 
 export const creditReasons = ['grant', 'enrolment', 'refund'] as const
 export type CreditReason = (typeof creditReasons)[number]

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import type { Worker } from '../platform/queue.ts'
-import { deletePastPeople, forgetPeople } from './people.ts'
+import type { Worker } from '../platform/jobs/queue.ts'
+import { deletePastPeople, forgetPeople } from './daily-people-limit.ts'
 
 export const campaignJobs = [forgetPeople]
 

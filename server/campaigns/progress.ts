@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { ChannelName } from '../channels/channel.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Tx } from '../platform/database.ts'
+import type { Tx } from '../platform/database/database.ts'
 import { type Campaign, countEnded, type Ended, tellCompleted } from './campaigns.ts'
 import type { Candidacy, Reason, ResultStatus } from './candidacy.ts'
-import { indianDay } from './contact-hours.ts'
+import { indianDay } from './contact/contact-hours.ts'
 import { refundCredit } from './credits.ts'
 import { hasReached, type Stage, stagesIn } from './stages.ts'
 

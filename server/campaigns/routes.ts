@@ -1,9 +1,9 @@
 import { perform } from '../access/idempotency.ts'
 import type { Context } from '../context.ts'
-import { listOf, success } from '../platform/answers.ts'
-import { NoBody } from '../platform/body.ts'
-import { readCursor, writeCursor } from '../platform/cursor.ts'
-import type { App } from '../platform/http.ts'
+import { NoBody } from '../platform/http/body.ts'
+import { readCursor, writeCursor } from '../platform/http/cursor.ts'
+import { listOf, success } from '../platform/http/response-schemas.ts'
+import type { App } from '../platform/http/server.ts'
 import { archiveCampaign } from './archive.ts'
 import {
   type Campaign,
@@ -17,7 +17,7 @@ import {
 import { listCandidates } from './candidacy.ts'
 import { balanceOf, listEntries } from './credits.ts'
 import { type Enrolment, enrol, enrolInto, requireChannelsOf } from './enrolment.ts'
-import { enrolmentShape, rowsAgainstWorkflow } from './enrolment-shape.ts'
+import { enrolmentShape, rowsAgainstWorkflow } from './enrolment-input.ts'
 import {
   CampaignBody,
   CampaignParams,

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { inWords, NOT_BLANK } from '../platform/validation.ts'
+import { inWords, NOT_BLANK } from '../platform/http/validation.ts'
 import { createdVia, languages } from '../workflows/workflows.ts'
 import { campaignStatuses } from './campaigns.ts'
 import { resultStatuses } from './candidacy.ts'
 import { creditReasons } from './credits.ts'
-import { PHONE, PHONE_WORDS } from './phones.ts'
+import { PHONE, PHONE_WORDS } from './phone-number.ts'
 
 const closed = { additionalProperties: false }
 const time = Type.String({ format: 'date-time' })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startApp, type TestApp } from '../../test/app.ts'
-import { openDatabase } from '../platform/database.ts'
+import { startApp, type TestApp } from '../../test/support/app.ts'
+import { openDatabase } from '../platform/database/database.ts'
 import { addSkill, lockCatalogue } from './store.ts'
 
 const request = (name: string, more: object = {}) => ({

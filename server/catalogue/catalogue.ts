@@ -1,6 +1,6 @@
-import type { Database } from '../platform/database.ts'
-import { unstorable } from '../platform/json.ts'
-import type { Listener } from '../platform/listener.ts'
+import type { Database } from '../platform/database/database.ts'
+import type { Listener } from '../platform/database/listener.ts'
+import { unstorable } from '../platform/http/json.ts'
 import type { Log } from '../platform/log.ts'
 import { readSkills, type Skill, type Snapshot, takeSnapshot } from './snapshot.ts'
 

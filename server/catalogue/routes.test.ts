@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApp, type TestApp, type TestKey } from '../../test/app.ts'
+import { startApp, type TestApp, type TestKey } from '../../test/support/app.ts'
 import { setLimits } from '../access/key-limits.ts'
 import { LIMIT_CLASSES } from '../access/limits/table.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'

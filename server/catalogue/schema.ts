@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { NOT_BLANK } from '../platform/validation.ts'
+import { NOT_BLANK } from '../platform/http/validation.ts'
 import { requestStatuses } from './skill-requests.ts'
 
 /** Shapes of the partner's calls on skills and skill requests; those of the public API are in public-schema.ts. */

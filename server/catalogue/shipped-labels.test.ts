@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseBuiltIn, readBuiltInFiles } from './built-in.ts'
-import { functionWords } from './index/filler-words.ts'
+import { functionWords } from './index/lexicon/filler-words.ts'
+import { stopWords } from './index/lexicon/thesaurus.ts'
 import { buildSkillIndexAtOnce } from './index/skill-index.ts'
-import { stopWords } from './index/thesaurus.ts'
-import { wordsOf } from './index/tokens.ts'
+import { wordsOf } from './index/text/tokens.ts'
 
 /** What holds for every name and alias of the catalogue that ships. */
 

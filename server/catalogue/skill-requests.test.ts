@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApp, type TestApp } from '../../test/app.ts'
+import { startApp, type TestApp } from '../../test/support/app.ts'
 import { setLimits } from '../access/key-limits.ts'
 import type { Mode } from '../access/keys.ts'
 import { HOUR } from '../platform/clock.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Database, Queries, Tx } from '../platform/database.ts'
+import type { Database, Queries, Tx } from '../platform/database/database.ts'
 import { buildSkillIndex, type SkillIndex } from './index/skill-index.ts'
-import { runInSlices, type Stepwise } from './index/slices.ts'
+import { runInSlices, type Stepwise } from './index/text/time-slicing.ts'
 import { nameKey } from './names.ts'
 import type { WrittenJson } from './skill-json.ts'
 

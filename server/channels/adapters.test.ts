@@ -2,21 +2,28 @@ import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import PostalMime from 'postal-mime'
-import { type Behaviour, cloudError, startProvider, TWILIO, twilioError, WHATSAPP } from '../../test/provider.ts'
-import { startSmtp } from '../../test/smtp.ts'
+import {
+  type Behaviour,
+  cloudError,
+  startProvider,
+  TWILIO,
+  twilioError,
+  WHATSAPP,
+} from '../../test/support/provider.ts'
+import { startSmtp } from '../../test/support/smtp.ts'
 import type { Config } from '../config.ts'
-import { openPostOffice } from '../mail/post-office.ts'
+import { openPostOffice } from '../mail/smtp.ts'
 import { LANGUAGES } from '../questions/questions.ts'
 import { type Channel, type Outgoing, SendError } from './channel.ts'
 import { openEmail } from './email/email.ts'
-import { takePlace } from './pace.ts'
+import { choiceIn, plainText } from './message-text.ts'
 import { closeProviderConnections } from './provider.ts'
+import { takePlace } from './send-rate.ts'
 import { requireSettings, withoutSecrets } from './settings.ts'
-import { isSignedByTwilio, twilioSignature } from './twilio.ts'
-import { openSms } from './twilio-sms/sms.ts'
-import { openVoice } from './twilio-voice/voice.ts'
+import { openSms } from './twilio/sms.ts'
+import { isSignedByTwilio, twilioSignature } from './twilio/twilio.ts'
+import { openVoice } from './twilio/voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
-import { choiceIn, plainText } from './words.ts'
 
 const config = { publicUrl: 'https://verify.example.com', mailFrom: 'Attestry <no-reply@example.com>' } as Config
 const LINK = 'https://verify.example.com/c/abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG'

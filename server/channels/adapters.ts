@@ -2,8 +2,8 @@ import type { Context } from '../context.ts'
 import { registerChannel } from './channel.ts'
 import { openEmail } from './email/email.ts'
 import { closeProviderConnections } from './provider.ts'
-import { openSms } from './twilio-sms/sms.ts'
-import { openVoice } from './twilio-voice/voice.ts'
+import { openSms } from './twilio/sms.ts'
+import { openVoice } from './twilio/voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
 
 /** Opens every channel to the outside. */

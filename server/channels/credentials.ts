@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Clock } from '../platform/clock.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import type { Vault } from '../platform/vault.ts'
 import type { ChannelName } from './channel.ts'

@@ -4,8 +4,8 @@ import { type IncomingMessage, request } from 'node:http'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import PostalMime from 'postal-mime'
-import { startApp } from '../../test/app.ts'
-import { aCandidate, campaigner } from '../../test/campaigns.ts'
+import { startApp } from '../../test/support/app.ts'
+import { aCandidate, campaigner } from '../../test/support/campaigns.ts'
 import {
   cloudError,
   cloudWebhook,
@@ -15,11 +15,11 @@ import {
   twilioCall,
   twilioError,
   WHATSAPP,
-} from '../../test/provider.ts'
-import { startSmtp } from '../../test/smtp.ts'
+} from '../../test/support/provider.ts'
+import { startSmtp } from '../../test/support/smtp.ts'
 import { findCandidacy } from '../campaigns/candidacy.ts'
-import { contactNow } from '../campaigns/engine.ts'
-import { listMessages } from '../campaigns/messages.ts'
+import { contactNow } from '../campaigns/contact/engine.ts'
+import { listMessages } from '../campaigns/contact/messages.ts'
 import { type CandidateChange, onCandidateChange } from '../campaigns/progress.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import type { WorkflowInput } from '../workflows/schema.ts'

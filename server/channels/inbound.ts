@@ -1,5 +1,5 @@
 import type { Rendered } from '../conversation/render.ts'
-import type { Tx } from '../platform/database.ts'
+import type { Tx } from '../platform/database/database.ts'
 import type { Language } from '../questions/questions.ts'
 import type { ChannelName } from './channel.ts'
 

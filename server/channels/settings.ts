@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
+import type { Detail } from '../api/problem.ts'
 import { isLoopback } from '../config.ts'
-import type { Detail } from '../platform/problem.ts'
-import { compileRequestValidator, invalid } from '../platform/validation.ts'
+import { compileRequestValidator, invalid } from '../platform/http/validation.ts'
 import type { ChannelName } from './channel.ts'
 
 /** What each channel is set up with. Only an operator sets it: the addresses in it are called without further questions. */

@@ -1,6 +1,6 @@
 import type { Mode } from '../access/keys.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 
 /** Something that somebody changed. */

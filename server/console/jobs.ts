@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
-import { defineJob, type Worker } from '../platform/queue.ts'
-import { startTellingOwners } from './failing-endpoints.ts'
-import { deleteOldLinks } from './links.ts'
-import { deleteOldRequests } from './request-log.ts'
-import { deleteEndedSessions } from './sessions.ts'
-import { mailSignInLink, sendSignInLink } from './sign-in-mails.ts'
+import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { deleteEndedSessions } from './auth/sessions.ts'
+import { mailSignInLink, sendSignInLink } from './auth/sign-in-emails.ts'
+import { deleteOldLinks } from './auth/sign-in-links.ts'
+import { startTellingOwners } from './organisation/failing-endpoints.ts'
+import { deleteOldRequests } from './organisation/request-log.ts'
 
 const tidyConsole = defineJob<Record<string, never>>('tidy-console')
 

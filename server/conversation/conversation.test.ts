@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { LANGUAGES } from '../questions/questions.ts'
 import { asking, begin, type State, step } from './conversation.ts'
 import { type ConversationFlow, questionsOf } from './flow.ts'
-import type { Input } from './meaning.ts'
 import { render } from './render.ts'
+import type { Input } from './reply-meaning.ts'
 import { isQualified, partsDone, progressOf, verdictsOf } from './verdicts.ts'
 
 const item = (key: 0 | 1 | 2 | 3) => ({

@@ -1,6 +1,6 @@
 import type { Language } from '../questions/questions.ts'
 import { type ConversationFlow, type Point, questionsOf } from './flow.ts'
-import { type Input, type Meaning, meaningOf } from './meaning.ts'
+import { type Input, type Meaning, meaningOf } from './reply-meaning.ts'
 
 /** How a conversation ended. */
 export type Ending = 'completed' | 'knocked_out' | 'not_interested' | 'refused' | 'stopped'

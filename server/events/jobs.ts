@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { defineJob, type Worker } from '../platform/queue.ts'
-import { release, settleHeld, withdraw, withdrawDeliveries } from './held-deliveries.ts'
+import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { release, settleHeld, withdraw, withdrawDeliveries } from '../webhooks/held-deliveries.ts'
 import { dropOldDays, ensureDay } from './partitions.ts'
 
 /** Lets go of events, and of what became of them, when they are older than they are kept. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { startApp } from '../../test/app.ts'
+import { startApp } from '../../test/support/app.ts'
 import { recordEvent, recordEvents } from './record.ts'
 
 test('an event gets its place once its transaction has committed, and none when it has not', async (t) => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { DAY } from '../platform/clock.ts'
-import type { Database, Queries } from '../platform/database.ts'
+import type { Database, Queries } from '../platform/database/database.ts'
 
 /** Tables that are kept by day and dropped a day at a time. */
 export const PARTITIONED = ['events', 'webhook_deliveries'] as const

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { decodeTime } from 'ulid'
 import type { OwnerScope } from '../access/caller.ts'
 import { DAY } from '../platform/clock.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 import { dayOf, KEPT_DAYS } from './partitions.ts'
 import type { EventType } from './types.ts'
 

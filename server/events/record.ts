@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { OwnerScope } from '../access/caller.ts'
 import type { Clock } from '../platform/clock.ts'
-import { announce, type Tx } from '../platform/database.ts'
+import { announce, type Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import type { EventType } from './types.ts'
 

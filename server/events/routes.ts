@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../access/caller.ts'
 import type { Context } from '../context.ts'
-import { listOf, success } from '../platform/answers.ts'
-import { readCursor, writeCursor } from '../platform/cursor.ts'
-import type { App } from '../platform/http.ts'
-import { invalid } from '../platform/validation.ts'
-import { deliveryStates, endDeliveries } from './deliveries.ts'
+import { readCursor, writeCursor } from '../platform/http/cursor.ts'
+import { listOf, success } from '../platform/http/response-schemas.ts'
+import type { App } from '../platform/http/server.ts'
+import { invalid } from '../platform/http/validation.ts'
+import { deliveryStates, endDeliveries } from '../webhooks/deliveries.ts'
+import { WaitingCalls } from './long-polls.ts'
 import {
   acknowledge,
   type EventFilter,
@@ -16,7 +17,6 @@ import {
 } from './reading.ts'
 import { AckBody, AckData, EventRecord, EventsQuery } from './schema.ts'
 import { type EventType, eventTypes } from './types.ts'
-import { WaitingCalls } from './waiting-calls.ts'
 
 const tags = ['Events']
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
-import type { Worker } from '../platform/queue.ts'
+import type { Worker } from '../platform/jobs/queue.ts'
 import { getMail, recordAttempt, sendMail } from './mail.ts'
-import { mailDomain, Undelivered } from './post-office.ts'
+import { mailDomain, Undelivered } from './smtp.ts'
 
 export const mailJobs = [sendMail]
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import PostalMime from 'postal-mime'
-import { startApp, type TestApp } from '../../test/app.ts'
-import { startSmtp } from '../../test/smtp.ts'
-import { until } from '../../test/until.ts'
+import { startApp, type TestApp } from '../../test/support/app.ts'
+import { startSmtp } from '../../test/support/smtp.ts'
+import { until } from '../../test/support/until.ts'
 import { getMail, listMails, type OutgoingMail, queueMail } from './mail.ts'
 
 const A_MAIL: OutgoingMail = {

@@ -1,11 +1,11 @@
 import type { OwnerScope } from '../access/caller.ts'
+import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
-import { problem } from '../platform/problem.ts'
-import { defineJob } from '../platform/queue.ts'
+import { defineJob } from '../platform/jobs/queue.ts'
+import { oneLine } from '../platform/text/strip-invisible.ts'
 import type { Vault } from '../platform/vault.ts'
-import { oneLine } from '../platform/visible.ts'
 
 export const mailKinds = [
   'review_request',

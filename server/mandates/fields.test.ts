@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aMandate, startApp } from '../../test/app.ts'
-import { partner, pathsOf } from '../../test/partner.ts'
+import { aMandate, startApp } from '../../test/support/app.ts'
+import { partner, pathsOf } from '../../test/support/partner.ts'
 import { requestSkill } from '../catalogue/skill-requests.ts'
 
 test('the fields of a mandate', async (t) => {

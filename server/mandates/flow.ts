@@ -1,6 +1,6 @@
 import type { OwnerScope } from '../access/caller.ts'
-import type { Queries } from '../platform/database.ts'
-import { problem } from '../platform/problem.ts'
+import { problem } from '../api/problem.ts'
+import type { Queries } from '../platform/database/database.ts'
 import type { Language, Method } from '../workflows/workflows.ts'
 
 export type { Language, Method }

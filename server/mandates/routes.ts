@@ -2,13 +2,14 @@ import './skill-requests.ts'
 import { perform } from '../access/idempotency.ts'
 import { skillNumber } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
-import { listOf, success } from '../platform/answers.ts'
-import { NoBody } from '../platform/body.ts'
-import { readCursor, writeCursor } from '../platform/cursor.ts'
-import type { App } from '../platform/http.ts'
+import { NoBody } from '../platform/http/body.ts'
+import { readCursor, writeCursor } from '../platform/http/cursor.ts'
+import { listOf, success } from '../platform/http/response-schemas.ts'
+import type { App } from '../platform/http/server.ts'
+import { QuickCreation } from './mandate-batch-insert.ts'
+import { mandateResult, mandateWithQuestions } from './mandate-record.ts'
+import { getMandateAndFlow, listMandates, type Mandate } from './mandate-rows.ts'
 import { archiveMandate, createMandate, replaceMandate, retryMandate, type Surroundings } from './mandates.ts'
-import { QuickCreation } from './quick-creation.ts'
-import { mandateResult, mandateWithQuestions } from './record.ts'
 import {
   MandateInput,
   MandateParams,
@@ -17,7 +18,6 @@ import {
   MandateResult,
   MandatesQuery,
 } from './schema.ts'
-import { getMandateAndFlow, listMandates, type Mandate } from './stored.ts'
 
 const ACCEPTED = 'Mandate accepted; its questions are being prepared'
 

@@ -1,9 +1,9 @@
+import { type Detail, problem } from '../api/problem.ts'
 import { skillNumber } from '../catalogue/ids.ts'
 import { nameKey } from '../catalogue/names.ts'
 import { employmentTypes, shifts } from '../places/choices.ts'
 import { countries } from '../places/countries.ts'
-import { type Detail, problem } from '../platform/problem.ts'
-import { invalid } from '../platform/validation.ts'
+import { invalid } from '../platform/http/validation.ts'
 import { type MandateBody, pendingNames, toVerify } from './body.ts'
 
 /** Rules that look at more than one field. Pure: whoever calls them has read what they need. */

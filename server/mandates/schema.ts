@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { explain, inWords, NOT_BLANK } from '../platform/validation.ts'
+import { explain, inWords, NOT_BLANK } from '../platform/http/validation.ts'
 import { MethodList, WORKFLOW_ID } from '../workflows/schema.ts'
 import { createdVia, languages } from '../workflows/workflows.ts'
 

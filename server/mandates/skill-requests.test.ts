@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aMandate, prepareMandates, startApp } from '../../test/app.ts'
-import { partner } from '../../test/partner.ts'
+import { aMandate, prepareMandates, startApp } from '../../test/support/app.ts'
+import { partner } from '../../test/support/partner.ts'
 import { approveRequest, rejectRequest } from '../catalogue/skill-requests.ts'
 
 test('skill requests that are decided', async (t) => {

@@ -10,7 +10,7 @@ import {
 } from '../catalogue/skill-requests.ts'
 import { recordEvent } from '../events/record.ts'
 import type { Clock } from '../platform/clock.ts'
-import { announce, type Tx } from '../platform/database.ts'
+import { announce, type Tx } from '../platform/database/database.ts'
 import type { Method } from '../workflows/workflows.ts'
 import { type MandateBody, type MandateSkill, pendingNames } from './body.ts'
 import { MANDATE_TO_PREPARE } from './mandates.ts'

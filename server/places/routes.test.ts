@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApp } from '../../test/app.ts'
+import { startApp } from '../../test/support/app.ts'
 import { SECOND } from '../platform/clock.ts'
 
 test('places are found over HTTP', async (t) => {

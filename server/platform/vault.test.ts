@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { cloneDatabase } from '../../test/app.ts'
-import { TestClock } from '../../test/clock.ts'
-import { openDatabase } from './database.ts'
+import { cloneDatabase } from '../../test/support/app.ts'
+import { TestClock } from '../../test/support/clock.ts'
+import { openDatabase } from './database/database.ts'
 import { addMasterKey, keepOnlyMasterKey, openVault } from './vault.ts'
 
 async function openTestDatabase(t: TestContext) {

@@ -9,7 +9,7 @@ import {
 } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Clock } from './clock.ts'
-import type { Database, Tx } from './database.ts'
+import type { Database, Tx } from './database/database.ts'
 
 /**
  * Encrypts what must be read again (secrets of keys, provider credentials) with AES-256-GCM.

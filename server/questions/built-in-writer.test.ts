@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { builtInCatalogue } from '../../test/support/question-catalogue.ts'
 import type { Skill } from '../catalogue/snapshot.ts'
-import { Bank } from './bank.ts'
+import { Bank } from './bank/bank.ts'
 import { BuiltInWriter } from './built-in-writer.ts'
 import { checkItem } from './checks.ts'
 import { findDuplicates } from './near-duplicates.ts'
 import { fingerprint, type Item, type ItemsRequest, type SourceContext } from './questions.ts'
-import { builtInCatalogue } from './test-catalogue.ts'
 
 const sub = {
   number: 90_001,

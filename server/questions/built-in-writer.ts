@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { Bank, type KnownItem } from './bank.ts'
+import { Bank, type KnownItem } from './bank/bank.ts'
 import { checkItem } from './checks.ts'
 import { Composer } from './composer.ts'
 import { COMPOSED, fingerprint } from './fingerprint.ts'

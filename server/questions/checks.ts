@@ -1,4 +1,4 @@
-import { fold, lengthOf, sentencesOf, syllablesOf, tellingWordsOf, wordsOf } from './words.ts'
+import { fold, lengthOf, sentencesOf, syllablesOf, tellingWordsOf, wordsOf } from './text.ts'
 
 /** What every item passes before it is stored or served, whoever wrote it. Pure: no clock, no files. */
 

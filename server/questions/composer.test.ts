@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { Bank } from './bank.ts'
+import { builtInCatalogue } from '../../test/support/question-catalogue.ts'
+import { Bank } from './bank/bank.ts'
 import { BuiltInWriter } from './built-in-writer.ts'
 import { isAnotherWord, showsName, tasksOf } from './phrases.ts'
 import type { Item } from './questions.ts'
-import { builtInCatalogue } from './test-catalogue.ts'
-import { tellingWordsOf } from './words.ts'
+import { tellingWordsOf } from './text.ts'
 
 const verbs = new Set(['welds', 'removes', 'marks', 'cuts', 'opens', 'greets', 'weighs', 'mixes', 'sets', 'tests'])
 

@@ -4,7 +4,7 @@ import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
 import { areApart, capital, formOf, isAnotherWord, showsName } from './phrases.ts'
 import type { CatalogueToAsk, SkillToAsk } from './questions.ts'
 import type { Seeded } from './seeded.ts'
-import { fold, lengthOf, tellingWordsOf } from './words.ts'
+import { fold, lengthOf, tellingWordsOf } from './text.ts'
 
 /** An item for a skill outside the bank, made of what the catalogue knows. The key stands first; it was not checked yet. */
 export interface Draft {

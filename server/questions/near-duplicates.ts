@@ -1,5 +1,5 @@
 import type { CheckedItem } from './checks.ts'
-import { fold, tellingWordsOf, wordsOf } from './words.ts'
+import { fold, tellingWordsOf, wordsOf } from './text.ts'
 
 /** Pairs of items that ask the same thing, word for word or nearly. */
 export interface Pair {

@@ -1,7 +1,7 @@
 import type { Skill } from '../catalogue/snapshot.ts'
 import { tasksOf } from './phrases.ts'
 import type { CatalogueToAsk } from './questions.ts'
-import { tellingWordsOf } from './words.ts'
+import { tellingWordsOf } from './text.ts'
 
 /** Which skills stand near which. Kept for one snapshot of the catalogue, made when first asked for. */
 export interface Neighbourhood {

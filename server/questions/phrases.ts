@@ -1,4 +1,4 @@
-import { fold, lengthOf, tellingWordsOf, wordsOf } from './words.ts'
+import { fold, lengthOf, tellingWordsOf, wordsOf } from './text.ts'
 
 /** What descriptions, names and aliases of the catalogue give for options. */
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { oneLine } from '../platform/visible.ts'
+import { oneLine } from '../platform/text/strip-invisible.ts'
 import type { Language } from './questions.ts'
 
 /** The fixed texts of a conversation, in all languages: `data/prompts/`. */

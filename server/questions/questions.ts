@@ -1,7 +1,7 @@
 import type { Snapshot } from '../catalogue/snapshot.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import { AiWriter } from './ai-writer.ts'
+import { AiWriter } from './ai/writer.ts'
 import { BuiltInWriter } from './built-in-writer.ts'
 
 export { fingerprint } from './fingerprint.ts'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { startApp } from '../../test/app.ts'
-import { aCandidate, campaigner, pass, player } from '../../test/campaigns.ts'
-import { pathsOf } from '../../test/partner.ts'
+import { startApp } from '../../test/support/app.ts'
+import { aCandidate, campaigner, pass, player } from '../../test/support/campaigns.ts'
+import { pathsOf } from '../../test/support/partner.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
-import { handleReply } from '../campaigns/replies.ts'
+import { handleReply } from '../campaigns/contact/replies.ts'
 
 const RECORD = [
   'result_id',

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { OwnerScope } from '../access/caller.ts'
+import { problem } from '../api/problem.ts'
 import { type Candidacy, type ResultStatus, selectCandidacies } from '../campaigns/candidacy.ts'
-import type { Database, Queries, Tx } from '../platform/database.ts'
-import { problem } from '../platform/problem.ts'
+import type { Database, Queries, Tx } from '../platform/database/database.ts'
 
 export async function getResult(tx: Queries, { orgId, mode }: OwnerScope, id: string): Promise<Candidacy> {
   const where = sql`p.result_id = ${id} and p.org_id = ${orgId} and p.mode = ${mode}`

@@ -1,4 +1,4 @@
-import { type Detail, problem, type VerificationCode } from '../platform/problem.ts'
+import { type Detail, problem, type VerificationCode } from '../api/problem.ts'
 
 /** Fields whose absence or form has a code of its own are read here, before the schema looks at the rest. */
 

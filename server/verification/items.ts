@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { problem } from '../platform/problem.ts'
+import { problem } from '../api/problem.ts'
 import type { SourceContext } from '../questions/questions.ts'
 import type { Certificate, Experience, ItemsInput, Project, Source } from './schema.ts'
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
-import { defineJob, type Worker } from '../platform/queue.ts'
-import { countFailed, MOST_FAILED } from './attempts.ts'
-import { remindReviewers } from './review-requests.ts'
+import { defineJob, type Worker } from '../platform/jobs/queue.ts'
+import { countFailed, MOST_FAILED } from './assessments/attempts.ts'
+import { remindReviewers } from './reviews/review-requests.ts'
 import { changeSession, lockVerification } from './sessions.ts'
 
 /** Looks for what has become due: nothing else depends on the minute at which it runs. */

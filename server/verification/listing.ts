@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { OwnerScope } from '../access/caller.ts'
-import type { Queries } from '../platform/database.ts'
+import type { Queries } from '../platform/database/database.ts'
 import type { Status } from './schema.ts'
 
 /** A session in the console's list. */

@@ -1,6 +1,6 @@
 import { skillId } from '../catalogue/ids.ts'
 import { sourceOf } from './items.ts'
-import type { Review } from './reviews.ts'
+import type { Review } from './reviews/reviews.ts'
 import type { Outcome, SkillOutcome, Status } from './schema.ts'
 import type { Session } from './sessions.ts'
 

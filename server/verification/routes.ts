@@ -1,7 +1,7 @@
+import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
-import { type App, validateRequest } from '../platform/http.ts'
-import { problem } from '../platform/problem.ts'
+import { type App, validateRequest } from '../platform/http/server.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
 import { storedItems } from './items.ts'
 import {
@@ -23,7 +23,7 @@ import {
   TokenParams,
   Verification,
 } from './schema.ts'
-import { readFullSession, readVerification } from './session-answers.ts'
+import { readFullSession, readVerification } from './session-responses.ts'
 import {
   belongsTo,
   findVerification,

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { NOT_BLANK } from '../platform/validation.ts'
+import { NOT_BLANK } from '../platform/http/validation.ts'
 
 /** Shapes of the verification API. Unknown properties are ignored; fields with codes of their own are read in `fields.ts`. */
 

@@ -1,5 +1,5 @@
-import type { Detail } from '../platform/problem.ts'
-import { invalid } from '../platform/validation.ts'
+import type { Detail } from '../api/problem.ts'
+import { invalid } from '../platform/http/validation.ts'
 import { isEmail, isWebAddress, notWebAddress } from './fields.ts'
 import type { Items } from './items.ts'
 import type { SessionInput } from './schema.ts'

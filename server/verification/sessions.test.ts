@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aStudent, BRICKLAYING, ok, outcome, shareVerification, WIRING } from '../../test/verification.ts'
+import { aStudent, BRICKLAYING, ok, outcome, shareVerification, WIRING } from '../../test/support/verification.ts'
 import { createSessionKey, revokeKey } from '../access/keys.ts'
 import { HOUR } from '../platform/clock.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
-import type { Tx } from '../platform/database.ts'
-import { problem } from '../platform/problem.ts'
+import type { Tx } from '../platform/database/database.ts'
 import type { EndorsementType } from './schema.ts'
 import type { Session } from './sessions.ts'
 

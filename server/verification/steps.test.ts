@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BRICKLAYING, type Calls, ok, outcome, shareVerification, WIRING } from '../../test/verification.ts'
+import { BRICKLAYING, type Calls, ok, outcome, shareVerification, WIRING } from '../../test/support/verification.ts'
 
 const skill = (number: number) => `sk_${number}`
 const tenSkills = Array.from({ length: 10 }, (_, index) => skill(1001 + index))

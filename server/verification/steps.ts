@@ -1,13 +1,13 @@
+import { type Detail, problem } from '../api/problem.ts'
 import { skillNumber } from '../catalogue/ids.ts'
 import type { Snapshot } from '../catalogue/snapshot.ts'
 import type { Context } from '../context.ts'
-import type { Tx } from '../platform/database.ts'
-import { type Detail, problem } from '../platform/problem.ts'
-import { invalid } from '../platform/validation.ts'
+import type { Tx } from '../platform/database/database.ts'
+import { invalid } from '../platform/http/validation.ts'
 import { isWebAddress, notWebAddress } from './fields.ts'
 import { chooseItems } from './items.ts'
-import { requestReview } from './review-requests.ts'
-import { findReview } from './reviews.ts'
+import { requestReview } from './reviews/review-requests.ts'
+import { findReview } from './reviews/reviews.ts'
 import type { ItemsInput, Method, SkillsInput } from './schema.ts'
 import {
   changeSession,

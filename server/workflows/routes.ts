@@ -1,9 +1,9 @@
 import { perform } from '../access/idempotency.ts'
 import type { Context } from '../context.ts'
-import { listOf, success } from '../platform/answers.ts'
-import { readCursor, writeCursor } from '../platform/cursor.ts'
-import type { Queries } from '../platform/database.ts'
-import type { App } from '../platform/http.ts'
+import type { Queries } from '../platform/database/database.ts'
+import { readCursor, writeCursor } from '../platform/http/cursor.ts'
+import { listOf, success } from '../platform/http/response-schemas.ts'
+import type { App } from '../platform/http/server.ts'
 import { WorkflowInput, WorkflowParams, WorkflowRecord, WorkflowsQuery } from './schema.ts'
 import {
   archiveWorkflow,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { NOT_BLANK } from '../platform/validation.ts'
+import { NOT_BLANK } from '../platform/http/validation.ts'
 import { channels, createdVia, languages, methods, workflowStatuses } from './workflows.ts'
 
 export const WORKFLOW_ID = '^WF_[A-Z]{2}_[A-Z0-9]{10,40}$'

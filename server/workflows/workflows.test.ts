@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aMandate, startApp } from '../../test/app.ts'
-import { partner, pathsOf } from '../../test/partner.ts'
+import { aMandate, startApp } from '../../test/support/app.ts'
+import { partner, pathsOf } from '../../test/support/partner.ts'
+import { problem } from '../api/problem.ts'
 import { createMandate } from '../mandates/mandates.ts'
-import { problem } from '../platform/problem.ts'
 import { archiveWorkflow, languages } from './workflows.ts'
 
 test('workflows', async (t) => {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { type Changer, type OwnerScope, requireMadeHere } from '../access/caller.ts'
+import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Queries, Tx } from '../platform/database.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
+import { invalid } from '../platform/http/validation.ts'
 import { newId } from '../platform/ids.ts'
-import { problem } from '../platform/problem.ts'
-import { invalid } from '../platform/validation.ts'
 import type { WorkflowInput } from './schema.ts'
 
 /** What a candidate goes through, always in this order. */

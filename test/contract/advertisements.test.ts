@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isForTuning, readAdvertisements } from '../../bench/advertisement-quality.ts'
-import { builtIn } from '../../bench/skill-catalogues.ts'
+import { builtIn } from '../../bench/support/skill-catalogues.ts'
 
 const advertisements = readAdvertisements()
 

@@ -7,13 +7,13 @@ import { cooldownLength, TOP_LEVEL } from '../../server/access/limits/cooldown.t
 import { REFUSALS_BEFORE_COOLDOWN } from '../../server/access/limits/limiter.ts'
 import { BUCKET_NAMES, limitsFor } from '../../server/access/limits/table.ts'
 import { CLOCK_WINDOW } from '../../server/access/signature.ts'
+import { catalogueCodes, partnerCodes, verificationCodes } from '../../server/api/problem.ts'
 import { banner } from '../../server/banner.ts'
 import { readConfig } from '../../server/config.ts'
-import { BODY_LIMIT } from '../../server/platform/body.ts'
-import { catalogueCodes, partnerCodes, verificationCodes } from '../../server/platform/problem.ts'
-import { startApp } from '../app.ts'
-import { TestClock } from '../clock.ts'
-import { addThings } from '../things.ts'
+import { BODY_LIMIT } from '../../server/platform/http/body.ts'
+import { startApp } from '../support/app.ts'
+import { TestClock } from '../support/clock.ts'
+import { addThings } from '../support/sample-resource.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const pages = globSync('{*.md,sdk/*.md,docs/**/*.md}', { cwd: root })

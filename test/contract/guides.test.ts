@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { grantCredits } from '../../server/campaigns/credits.ts'
-import { ADMIN_KEY, prepareMandates, startApp } from '../app.ts'
-import { keepTime } from '../clock.ts'
-import { partner } from '../partner.ts'
+import { ADMIN_KEY, prepareMandates, startApp } from '../support/app.ts'
+import { keepTime } from '../support/clock.ts'
+import { partner } from '../support/partner.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 

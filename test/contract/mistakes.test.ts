@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApp } from '../app.ts'
-import { partner } from '../partner.ts'
+import { startApp } from '../support/app.ts'
+import { partner } from '../support/partner.ts'
 
 /** What engineers get wrong at first, and the sentence that must put them right. */
 test('common mistakes are answered with what to do', async (t) => {

@@ -9,8 +9,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { signWebhook } from '../../sdk/index.ts'
 import { eventTypes } from '../../server/events/types.ts'
-import { until } from '../receiver.ts'
-import { buildSdk } from '../sdk-package.ts'
+import { until } from '../support/receiver.ts'
+import { buildSdk } from '../support/sdk-package.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/receive-results.md'), 'utf8')

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ItemsRequest } from '../../server/questions/questions.ts'
 import { writeEndings } from '../../server/verification/jobs.ts'
-import { remindReviewers } from '../../server/verification/review-requests.ts'
-import { type Calls, type OpenedSession, outcome, startVerification } from '../verification.ts'
+import { remindReviewers } from '../../server/verification/reviews/review-requests.ts'
+import { type Calls, type OpenedSession, outcome, startVerification } from '../support/verification.ts'
 import * as model from './verification-model.ts'
 
 // Random sequences of calls, through HTTP, against a small model of the states.

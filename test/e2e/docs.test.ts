@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApp } from '../app.ts'
-import { newPage } from '../browser.ts'
+import { newPage } from '../browser/browser.ts'
+import { startApp } from '../support/app.ts'
 
 test('the API reference opens in a browser and shows the three APIs', async (t) => {
   const { url } = await startApp(t)

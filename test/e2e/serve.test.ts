@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AttestryClient } from '../../sdk/index.ts'
-import { deploy, isAlive } from '../server.ts'
+import { deploy, isAlive } from '../support/server.ts'
 
 test('the first start makes demo keys that work, keeps them private, and prints a call that works', async (t) => {
   const { serve, cli, dataDir } = await deploy(t, { embedded: true })

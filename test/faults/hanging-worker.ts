@@ -1,8 +1,8 @@
 import { systemClock } from '../../server/platform/clock.ts'
-import { openDatabase } from '../../server/platform/database.ts'
+import { openDatabase } from '../../server/platform/database/database.ts'
+import { defineJob, type Job, openQueue } from '../../server/platform/jobs/queue.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/platform/metrics.ts'
-import { defineJob, type Job, openQueue } from '../../server/platform/queue.ts'
 
 // Takes a job, says so, and never ends it: for a test that kills this process.
 const connectionString = process.argv[2]!

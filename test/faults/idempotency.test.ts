@@ -6,9 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { AttestryClient } from '../../sdk/index.ts'
 import { setLimits } from '../../server/access/key-limits.ts'
-import { startApp } from '../app.ts'
-import { TestClock } from '../clock.ts'
-import { createThingsTable } from '../things.ts'
+import { startApp } from '../support/app.ts'
+import { TestClock } from '../support/clock.ts'
+import { createThingsTable } from '../support/sample-resource.ts'
 
 const ROUNDS = 5
 const CALLS = 60
@@ -77,7 +77,7 @@ async function startServer(
   t: TestContext,
   config: { databaseUrl: string | undefined; masterKey: Buffer | undefined },
 ): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [new URL('things-server.ts', import.meta.url).pathname], {
+  const child = spawn(process.execPath, [new URL('sample-resource-server.ts', import.meta.url).pathname], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,

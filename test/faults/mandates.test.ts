@@ -5,10 +5,10 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AttestryClient } from '../../sdk/index.ts'
 import type { Config } from '../../server/config.ts'
-import type { Database } from '../../server/platform/database.ts'
-import { ADMIN_KEY, aMandate, startApp } from '../app.ts'
-import { TestClock } from '../clock.ts'
-import { partner } from '../partner.ts'
+import type { Database } from '../../server/platform/database/database.ts'
+import { ADMIN_KEY, aMandate, startApp } from '../support/app.ts'
+import { TestClock } from '../support/clock.ts'
+import { partner } from '../support/partner.ts'
 
 // CRASH_CALLS=2000 CRASH_ROUNDS=8 for the long run; a few hundred calls show the same faults in most runs.
 const CALLS = Number(process.env.CRASH_CALLS ?? 300)

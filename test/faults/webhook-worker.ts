@@ -1,10 +1,10 @@
 import { readConfig } from '../../server/config.ts'
-import { startDelivery } from '../../server/events/delivery/engine.ts'
-import { openDatabase } from '../../server/platform/database.ts'
-import { openListener } from '../../server/platform/listener.ts'
+import { openDatabase } from '../../server/platform/database/database.ts'
+import { openListener } from '../../server/platform/database/listener.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/platform/metrics.ts'
 import { openVault } from '../../server/platform/vault.ts'
+import { startDelivery } from '../../server/webhooks/delivery/engine.ts'
 import { fastClock } from './fast-clock.ts'
 
 // A worker that delivers and does nothing else, for a test that kills this process in the middle of it.

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { dropDraft, keepDraft, readDraft } from '../drafts.ts'
+import type { Answer } from './conversation-store.ts'
 import { canDictate, dictate } from './dictation.ts'
-import type { Answer } from './talk.ts'
 import type { Choice, Labels, Prompt } from './view.ts'
 
 /** A second tap that comes sooner was meant for the question before. */

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Answers } from './answers.tsx'
-import { isAnswer, lastOf, openTalk, storeOf } from './talk.ts'
+import { isAnswer, lastOf, openTalk, storeOf } from './conversation-store.ts'
 import type { Exchange, Labels, View, Wrong } from './view.ts'
 
 /** Away for longer than this, somebody may have gone on with another device. */

@@ -2,6 +2,6 @@ import { render } from 'preact'
 import '../ui/base.css'
 import '../ui/parts.css'
 import './console.css'
-import { Console } from './console.tsx'
+import { Console } from './shell/console.tsx'
 
 render(<Console />, document.getElementById('root')!)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApp } from '../../test/app.ts'
-import { assertAccessible } from '../../test/axe.ts'
-import { newPage } from '../../test/browser.ts'
-import { shot } from '../../test/shots.ts'
-import { A_STUDENT, requestReview } from '../../test/student.ts'
+import { assertAccessible } from '../../test/browser/axe.ts'
+import { newPage } from '../../test/browser/browser.ts'
+import { shot } from '../../test/browser/screenshots.ts'
+import { startApp } from '../../test/support/app.ts'
+import { A_STUDENT, requestReview } from '../../test/support/student.ts'
 
 const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { noRedis, type PrivateRedis, startRedis } from '../../../test/limits/private-redis.ts'
 import { FallbackLimiter, type SharedLimiter } from './fallback.ts'
 import { MemoryLimiter } from './memory.ts'
-import { noRedis, type PrivateRedis, startRedis } from './private-redis.ts'
 import { RedisLimiter } from './redis.ts'
 import { limitsFor } from './table.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { ModelLimiter } from '../../../test/limits/model.ts'
+import { noRedis, type PrivateRedis, startRedis } from '../../../test/limits/private-redis.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Decision, Limiter } from './limiter.ts'
 import { MemoryLimiter } from './memory.ts'
-import { ModelLimiter } from './model.ts'
-import { noRedis, type PrivateRedis, startRedis } from './private-redis.ts'
 import { RedisLimiter } from './redis.ts'
 import { type KeyOverrides, LIMIT_CLASSES, type LimitClass, limitsFor } from './table.ts'
 

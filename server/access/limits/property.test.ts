@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { ModelLimiter } from '../../../test/limits/model.ts'
+import { noRedis, startRedis } from '../../../test/limits/private-redis.ts'
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import type { Limiter, Rule } from './limiter.ts'
 import { MemoryLimiter } from './memory.ts'
-import { ModelLimiter } from './model.ts'
-import { noRedis, startRedis } from './private-redis.ts'
 import { RedisLimiter } from './redis.ts'
 import { LIMIT_CLASSES, limitsFor } from './table.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
+import { noRedis, type PrivateRedis, startRedis } from '../../../test/limits/private-redis.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
-import { noRedis, type PrivateRedis, startRedis } from './private-redis.ts'
 import { RedisLimiter } from './redis.ts'
 import { limitsFor } from './table.ts'
 

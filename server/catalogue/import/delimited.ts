@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { CsvError, parse } from 'csv-parse/sync'
-import { closestName } from '../../platform/close-names.ts'
+import { closestName } from '../../platform/http/did-you-mean.ts'
 
 /** A row of a file whose first line names its columns. */
 export interface Row {

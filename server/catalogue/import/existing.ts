@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/database.ts'
+import type { Tx } from '../../platform/database/database.ts'
 import type { Source } from '../taxonomy.ts'
 
 /** The catalogue as the database has it, for comparing a taxonomy with. */

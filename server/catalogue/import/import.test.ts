@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startApp } from '../../../test/app.ts'
-import { openDatabase } from '../../platform/database.ts'
+import { startApp } from '../../../test/support/app.ts'
+import { openDatabase } from '../../platform/database/database.ts'
 import type { Source, Taxonomy, TaxonomySkill } from '../taxonomy.ts'
 import { importTaxonomy } from './import.ts'
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Tx } from '../../platform/database.ts'
+import type { Tx } from '../../platform/database/database.ts'
 import type { Source } from '../taxonomy.ts'
 import type { Changes } from './merge.ts'
 import type { MasterPlan, SubSkillPlan } from './places.ts'

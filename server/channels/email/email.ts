@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import { headerText } from '../../mail/mail.ts'
-import { mailDomain, openPostOffice, type PostOffice, Undelivered } from '../../mail/post-office.ts'
+import { mailDomain, openPostOffice, type PostOffice, Undelivered } from '../../mail/smtp.ts'
 import { type Channel, SendError } from '../channel.ts'
 import type { EmailSettings } from '../settings.ts'
-import { letterOf } from './letter.ts'
+import { letterOf } from './message.ts'
 
 /** Mail servers of organisations to which connections are kept. */
 const MOST_OFFICES = 50

@@ -1,9 +1,9 @@
 import type { Rendered } from '../../conversation/render.ts'
-import { oneLine } from '../../platform/visible.ts'
+import { oneLine } from '../../platform/text/strip-invisible.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { Outgoing } from '../channel.ts'
+import { buttonId, cut, linkLine, numbered, plainText, questionIn, saidIn } from '../message-text.ts'
 import type { WhatsAppTemplate } from '../settings.ts'
-import { buttonId, cut, linkLine, numbered, plainText, questionIn, saidIn } from '../words.ts'
 
 /** What the Cloud API allows. */
 const MOST_TEXT = 4096

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { InboundReply, InboundStatus } from '../inbound.ts'
-import { readButtonId, storable } from '../words.ts'
+import { readButtonId, storable } from '../message-text.ts'
 
 /** `X-Hub-Signature-256` over the bytes as they came. */
 export function isSigned(rawBody: Buffer, header: unknown, appSecret: string): boolean {

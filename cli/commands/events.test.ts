@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { verifyWebhook } from '../../sdk/index.ts'
+import { recordEvents } from '../../server/events/record.ts'
+import { systemClock } from '../../server/platform/clock.ts'
+import { startApp, type TestApp, type TestKey } from '../../test/support/app.ts'
+import type { TestClock } from '../../test/support/clock.ts'
+import { until } from '../../test/support/until.ts'
+
+/** The command line tool as a partner's engineer runs it, with a key of the environment. */
+function attestry(t: TestContext, { url }: TestApp, key: TestKey, args: string[]) {
+  const child = spawn(process.execPath, ['cli/main.ts', ...args], {
+    env: { ...process.env, ATTESTRY_URL: url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret },
+  })
+  const run = {
+    output: '',
+    errors: '',
+    ended: new Promise<number | null>((resolve) => child.on('exit', resolve)),
+    child,
+  }
+  child.stdout.on('data', (text) => {
+    run.output += text
+  })
+  child.stderr.on('data', (text) => {
+    run.errors += text
+  })
+  t.after(() => void child.kill('SIGKILL'))
+  return run
+}
+
+/** A partner's receiver, which can be switched off and on again at the same address. */
+async function startReceiver() {
+  const received: { body: string; headers: Record<string, string> }[] = []
+  let status = 200
+  const serve = (port: number) =>
+    new Promise<ReturnType<typeof createServer>>((resolve) => {
+      const server = createServer((request, response) => {
+        let body = ''
+        request.on('data', (part) => {
+          body += part
+        })
+        request.on('end', () => {
+          received.push({ body, headers: request.headers as Record<string, string> })
+          response.writeHead(status).end()
+        })
+      })
+      server.listen(port, '127.0.0.1', () => resolve(server))
+    })
+  let server = await serve(0)
+  const { port } = server.address() as AddressInfo
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return {
+    url: `http://127.0.0.1:${port}/hooks`,
+    received,
+    answer: (next: number) => {
+      status = next
+    },
+    stop,
+    async start() {
+      server = await serve(port)
+    },
+  }
+}
+
+// The command signs with the machine's clock.
+const present = (clock: TestClock) => clock.set(systemClock.now())
+
+test('listen forwards events signed, acknowledges what is taken, and waits for a receiver that is away', async (t) => {
+  const app = await startApp(t)
+  present(app.clock)
+  const { orgId } = await app.given.org()
+  const key = await app.given.key(orgId)
+  const receiver = await startReceiver()
+  t.after(receiver.stop)
+  const record = (number: number) =>
+    app.context.db.transaction((tx) => recordEvents(tx, key, app.clock, 'result.completed', [{ number }]))
+  const [first] = await record(1)
+  const run = attestry(t, app, key, ['listen', '--forward-to', receiver.url, '--ack'])
+
+  await until(() => receiver.received.length === 1)
+  const secret = /whsec_\S+/.exec(run.errors)![0]
+  const { body, headers } = receiver.received[0]!
+  const event = await verifyWebhook<any>(body, headers, secret)
+  assert.equal(event.event_id, first)
+  assert.equal(headers['webhook-id'], first)
+  assert.deepEqual(event.data, { number: 1 })
+  assert.equal(event.delivery, undefined)
+  await until(async () => (await app.as(key).get('/events')).body.data.items.length === 0)
+  assert.match(run.output, new RegExp(`result.completed\\s+${first}\\s+200`))
+
+  receiver.answer(500)
+  const [refused] = await record(2)
+  await until(() => run.output.includes(`${refused}  500`))
+  receiver.answer(200)
+  await receiver.stop()
+  const [third] = await record(3)
+  await until(() => run.output.includes('trying again'))
+  await receiver.start()
+  await until(() => receiver.received.some(({ headers }) => headers['webhook-id'] === third))
+  await until(async () => {
+    const { items } = (await app.as(key).get('/events')).body.data
+    return items.length === 1 && items[0].event_id === refused // it stays for another time
+  })
+  run.child.kill('SIGINT')
+  assert.equal(await run.ended, 0)
+})
+
+test('events list shows what waits, and tells when nothing does', async (t) => {
+  const app = await startApp(t)
+  present(app.clock)
+  const { key } = await app.given.org()
+  const empty = attestry(t, app, key, ['events', 'list'])
+  assert.equal(await empty.ended, 0)
+  assert.match(empty.output, /Every event is acknowledged/)
+
+  const [id] = await app.context.db.transaction((tx) => recordEvents(tx, key, app.clock, 'mandate.ready', [{}]))
+  const listed = attestry(t, app, key, ['events', 'list', '--json'])
+  assert.equal(await listed.ended, 0)
+  assert.equal(JSON.parse(listed.output)[0].event_id, id)
+})
+
+test('a wrong key and a server that is away are told in a sentence', async (t) => {
+  const app = await startApp(t)
+  present(app.clock)
+  const { key } = await app.given.org()
+  const wrong = attestry(t, app, { ...key, secret: 'VFN_SK_wrong' }, ['events', 'list'])
+  assert.equal(await wrong.ended, 1)
+  assert.match(wrong.errors, /^attestry: .*(key|signature)/i)
+  const away = attestry(t, { ...app, url: 'http://127.0.0.1:9' }, key, ['events', 'list'])
+  assert.equal(await away.ended, 1)
+  assert.match(away.errors, /attestry: http:\/\/127.0.0.1:9 cannot be reached: \w+/)
+})

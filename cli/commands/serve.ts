@@ -1,0 +1,11 @@
+import { Command } from 'commander'
+import { readConfig } from '../../server/config.ts'
+import { serve } from '../../server/serve.ts'
+import { examples } from '../examples.ts'
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the server: the APIs, the worker, or both, as ROLES says')
+    .addHelpText(...examples('serve'))
+    .action(() => serve(readConfig(process.env, process.stdout.isTTY === true)))
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { ADMIN_KEY, cloneDatabase } from '../../test/support/app.ts'
+import { deploy } from '../../test/support/server.ts'
+
+const CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
+k1,Kite making,Makes kites of paper and split bamboo.,patang; पतंग बनाना,Paper craft,Crafts,true
+k2,BRICK LAYING,,wall raising,Paper craft,Crafts,
+k3,,,,Paper craft,Crafts,
+`
+
+test('a CSV is tried, imported, imported again', async (t) => {
+  const { cli, json, dataDir } = await deploy(t)
+  const path = join(dataDir, 'skills.csv')
+  await writeFile(path, CSV)
+  const refused = [{ at: 'skills.csv:4', row: 'k3', reason: 'it has no name' }]
+  const tried = await json('skills', 'import', '--format', 'csv', path, '--dry-run')
+  const { seconds: _, version, ...counts } = tried
+  assert.deepEqual(counts, {
+    format: 'csv',
+    dry_run: true,
+    rows: 3,
+    added: 1,
+    changed: 0,
+    merged: 1,
+    unchanged: 0,
+    new_master_skills: 1,
+    new_sub_skills: 1,
+    renamed: [],
+    refused,
+  })
+
+  const done = await cli('skills', 'import', '--format', 'csv', path)
+  assert.equal(done.code, 0, done.stderr)
+  assert.match(
+    done.stdout,
+    /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nNew places +2 {2}\(1 master skill, 1 sub-skill that were not there\)\nRefused +1\n/,
+  )
+  assert.match(done.stdout, /skills\.csv:4 +k3 +it has no name/)
+  assert.match(done.stdout, /Mend them and import the file again/)
+  assert.match(done.stdout, new RegExp(`at version ${version + 1}; running servers take it up`))
+  assert.match(done.stderr, /Writing rows: \d+ of \d+/)
+
+  const again = await json('skills', 'import', '--format', 'csv', path)
+  assert.deepEqual([again.added, again.changed, again.merged, again.unchanged], [0, 0, 0, 2])
+  assert.equal(again.version, version + 1)
+})
+
+test('a list that uses the ids of another is found out before it is imported', async (t) => {
+  const { cli, json, dataDir } = await deploy(t)
+  const [first, second] = [join(dataDir, 'first.csv'), join(dataDir, 'second.csv')]
+  await writeFile(first, CSV)
+  await writeFile(second, 'id,name,sub_skill,master_skill\nk1,Papier mache masks,Masks,Crafts\n')
+  await json('skills', 'import', '--format', 'csv', first)
+  const tried = await cli('skills', 'import', '--format', 'csv', second, '--dry-run')
+  assert.match(tried.stdout, /second\.csv:2 +sk_\d+ +Kite making +Papier mache masks/)
+  assert.match(tried.stdout, /give the rows ids of their own/)
+  const [renamed] = (await json('skills', 'import', '--format', 'csv', second, '--dry-run')).renamed
+  assert.deepEqual([renamed.from, renamed.to], ['Kite making', 'Papier mache masks'])
+})
+
+test('mistakes get a sentence', async (t) => {
+  const { cli, dataDir } = await deploy(t)
+  const path = join(dataDir, 'bad.csv')
+  await writeFile(path, 'id;name;sub_skill\n')
+  const cases: [string[], RegExp][] = [
+    [['--format', 'esco', '/nowhere'], /\/nowhere: there is no such folder/],
+    [['--format', 'csv', join(dataDir, 'none.csv')], /none\.csv: there is no such file/],
+    [
+      ['--format', 'csv', path],
+      /bad\.csv: there is no column id, name, sub_skill; its first line has: id;name;sub_skill. .*semicolons: save it with commas/,
+    ],
+    [['--format', 'xml', path], /Allowed choices are esco, onet, lightcast, csv/],
+    [[path], /required option '--format <format>'/],
+  ]
+  for (const [args, expected] of cases) {
+    const { code, stderr } = await cli('skills', 'import', ...args)
+    assert.equal(code, 1, args.join(' '))
+    assert.match(stderr, expected)
+    assert.ok(!/\n\s+at /.test(stderr), stderr)
+  }
+})
+
+test('an import that is killed leaves nothing, and the next one does it all', async (t) => {
+  const { url, drop } = await cloneDatabase()
+  const { dataDir } = await deploy(t)
+  const path = join(dataDir, 'many.csv')
+  const rows = Array.from({ length: 3000 }, (_, i) => `m${i},made up skill ${i},Sub,Master`)
+  await writeFile(path, `id,name,sub_skill,master_skill\n${rows.join('\n')}\n`)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const env = {
+    ...process.env,
+    DATABASE_URL: url,
+    ADMIN_API_KEY: ADMIN_KEY,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+  }
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+  const run = (...args: string[]) => spawn(process.execPath, [main, ...args], { env, stdio: 'ignore' })
+  const importAll = ['skills', 'import', '--format', 'csv', path]
+  const imported = async () => {
+    const { rows } = await client.query(`select count(*)::int as count from skills where number >= 1000000`)
+    return rows[0].count
+  }
+  try {
+    // Loads the built-in catalogue, one skill of which serves as the bait below.
+    assert.deepEqual(await once(run('migrate'), 'exit'), [0, null])
+    // The last row's id is taken by an unfinished transaction: the import has written nearly everything when it waits for it.
+    await client.query('begin')
+    await client.query(`insert into skill_sources values ('csv', 'm2999', 1001, false, 'x', '{}', false)`)
+    const child = run(...importAll)
+    const gone = once(child, 'exit')
+    for (let waiting = 0; waiting === 0; await pause(20)) {
+      assert.equal(child.exitCode, null, 'the import is still there')
+      const found = await client.query(`select from pg_locks where not granted and locktype = 'transactionid'`)
+      waiting = found.rowCount!
+    }
+    child.kill('SIGKILL')
+    await gone
+    await client.query('rollback')
+    assert.equal(await imported(), 0)
+    const { rows } = await client.query(`select count(*)::int as count from sub_skills where source = 'csv'`)
+    assert.equal(rows[0].count, 0)
+    assert.deepEqual(await once(run(...importAll), 'exit'), [0, null])
+    assert.equal(await imported(), 3000)
+  } finally {
+    await client.end()
+    await drop()
+  }
+})
+
+const shared = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
+const skip = existsSync(join(shared, 'esco')) ? false : 'the files of ESCO and O*NET are not beside this checkout'
+
+test('ESCO and O*NET as they are published, twice, in time', { skip }, async (t) => {
+  const { json } = await deploy(t)
+  for (const [format, rows, limit] of [
+    ['esco', 13_939, 20],
+    ['onet', 28_960, 40],
+  ] as const) {
+    const first = await json('skills', 'import', '--format', format, join(shared, format))
+    assert.equal(first.rows, rows)
+    assert.equal(first.added + first.merged, rows, JSON.stringify(first.refused.slice(0, 5)))
+    assert.ok(first.merged > 0 && first.merged < rows / 50, `${first.merged} merged`)
+    assert.ok(first.seconds < limit, `${format} took ${first.seconds} s`)
+    const again = await json('skills', 'import', '--format', format, join(shared, format))
+    assert.deepEqual([again.added, again.changed, again.merged, again.unchanged], [0, 0, 0, rows])
+    assert.equal(again.version, first.version)
+  }
+})

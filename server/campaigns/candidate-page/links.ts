@@ -1,0 +1,11 @@
+import type { Context } from '../../context.ts'
+import type { Candidacy } from '../candidacy.ts'
+import { tokenPurpose } from '../enrolment.ts'
+
+/** The candidate's personal page. */
+export function linkOf(
+  { vault, config }: Pick<Context, 'vault' | 'config'>,
+  candidate: Pick<Candidacy, 'candidate_id' | 'token'>,
+) {
+  return `${config.publicUrl ?? ''}/c/${vault.open(candidate.token, tokenPurpose(candidate.candidate_id))}`
+}

@@ -1,0 +1,549 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { buildSkillIndexAtOnce } from '../skill-index.ts'
+
+const skills = [
+  { number: 1, name: 'Welding', aliases: ['welder', 'वेल्डिंग'] },
+  { number: 2, name: 'Welding machine maintenance', aliases: [] },
+  { number: 3, name: 'Machine operation', aliases: ['operating machines'] },
+  { number: 4, name: 'E-commerce', aliases: [] },
+  { number: 5, name: 'Colour mixing', aliases: [] },
+  { number: 6, name: 'Plumbing', aliases: ['plumber'] },
+  { number: 7, name: 'C++', aliases: [] },
+  { number: 8, name: 'Go', aliases: ['Golang'] },
+  { number: 9, name: 'R', aliases: ['R programming'] },
+  { number: 10, name: 'Data entry', aliases: ['typing'] },
+  { number: 11, name: 'House wiring', aliases: ['bijli ka kaam', 'बिजली का काम'] },
+  { number: 12, name: 'Crème brûlée', aliases: [] },
+  { number: 13, name: 'AC repair', aliases: [] },
+  { number: 14, name: 'LESS', aliases: [] },
+  { number: 15, name: 'Spreadsheet', aliases: [] },
+  { number: 16, name: 'Research and development', aliases: [] },
+  { number: 17, name: 'Arc welding', aliases: [] },
+  { number: 18, name: 'Cybersecurity', aliases: ['cybersecurity audit'] },
+]
+const index = buildSkillIndexAtOnce(skills)
+
+const mentions = (text: string) =>
+  index.extract(text, 100).flatMap((skill) => skill.mentions.map((mention) => `${skill.number}:${mention.text}`))
+const score = (text: string, number: number) =>
+  index.extract(text, 100).find((skill) => skill.number === number)?.score ?? 0
+
+test('names and aliases are found with their place in the text', () => {
+  const text = 'Wanted: a Welder for welding and data entry.'
+  const found = index.extract(text)
+  const welding = found.find(({ number }) => number === 1)!
+  assert.deepEqual(welding.mentions, [
+    { start: 10, end: 16, text: 'Welder' },
+    { start: 21, end: 28, text: 'welding' },
+  ])
+  for (const skill of found)
+    for (const { start, end, text: slice } of skill.mentions) assert.equal(text.slice(start, end), slice)
+})
+
+test('offsets count UTF-16 units, through emoji, Devanagari and combining marks', () => {
+  const text = '👷🏽‍♀️🔥 वेल्डिंग 😀 cre\u0300me bru\u0302le\u0301e, बिजली का काम'
+  const found = index.extract(text)
+  for (const skill of found)
+    for (const { start, end, text: slice } of skill.mentions) assert.equal(text.slice(start, end), slice)
+  assert.deepEqual(mentions(text).sort(), ['11:बिजली का काम', '12:cre\u0300me bru\u0302le\u0301e', '1:वेल्डिंग'])
+})
+
+test('of overlapping mentions the longest stays', () => {
+  assert.deepEqual(mentions('welding machine maintenance'), ['2:welding machine maintenance'])
+  assert.deepEqual(mentions('welding machine operation').sort(), ['1:welding', '3:machine operation'])
+  assert.deepEqual(mentions('arc welding machine maintenance'), ['2:welding machine maintenance'])
+})
+
+test('plural, verb, hyphen and spelling variants are found', () => {
+  for (const [text, found] of [
+    ['three welders', '1:welders'],
+    ['spreadsheets', '15:spreadsheets'],
+    ['ecommerce', '4:ecommerce'],
+    ['e commerce', '4:e commerce'],
+    ['e-commerce', '4:e-commerce'],
+    ['data-entry', '10:data-entry'],
+    ['cyber-security', '18:cyber-security'],
+    ['cyber-security audits', '18:cyber-security audits'],
+    ['color mixing', '5:color mixing'],
+    ['colours mixing', '5:colours mixing'],
+    ['AC repairing', '13:AC repairing'],
+    ['operates machine: operating machine', '3:operating machine'],
+    ['research & development', '16:research & development'],
+    ['bijlee ka kaam', '11:bijlee ka kaam'],
+    ['C++ developer', '7:C++'],
+  ] as const)
+    assert.deepEqual(mentions(text), [found], text)
+})
+
+test('a word alone is taken in its own form only', () => {
+  assert.deepEqual(mentions('we weld and plumb'), [])
+  const soldering = buildSkillIndexAtOnce([
+    { number: 1, name: 'Soldering', aliases: [] },
+    { number: 2, name: 'Brazing', aliases: ['solder'] },
+  ])
+  assert.deepEqual(
+    soldering.extract('soldering, solders').map(({ number, mentions }) => [number, mentions[0]!.text]),
+    [
+      [1, 'soldering'],
+      [2, 'solders'],
+    ],
+  )
+})
+
+test('Hindi is found in other spellings, also of a single word', () => {
+  const hindi = buildSkillIndexAtOnce([{ number: 1, name: 'Tailoring', aliases: ['silai', 'सिलाई', 'हिंदी सिलाई'] }])
+  for (const text of ['silaai', 'सिलायी', 'हिन्दी सिलाई'])
+    assert.deepEqual(
+      hindi.extract(text).map(({ mentions }) => mentions[0]!.text),
+      [text],
+    )
+})
+
+const site = buildSkillIndexAtOnce([
+  { number: 1, name: 'Wheel alignment', aliases: [] },
+  { number: 2, name: 'Wheel balancing', aliases: [] },
+  { number: 3, name: 'Truck loading', aliases: [] },
+  { number: 4, name: 'Pump installation', aliases: ['pump fitting'] },
+  { number: 5, name: 'Accident investigation', aliases: [] },
+  { number: 6, name: 'Arc welding', aliases: ['welding ka kaam'] },
+  { number: 7, name: 'House wiring', aliases: ['bijli ka kaam'] },
+  { number: 8, name: 'Recruitment', aliases: ['HR'] },
+  { number: 9, name: 'Cash in transit', aliases: ['CIT'] },
+  { number: 10, name: 'Mobile crane operation', aliases: ['crane'] },
+])
+const onSite = (text: string) =>
+  site
+    .extract(text)
+    .flatMap((skill) => skill.mentions.map((mention) => `${skill.number}:${mention.text}`))
+    .sort()
+
+test('a name is found the other way round, and over the small words that link it', () => {
+  for (const [text, found] of [
+    ['loading of trucks', '3:loading of trucks'],
+    ['you load the trucks', '3:load the trucks'],
+    ['installation of pumps', '4:installation of pumps'],
+    ['pump ki fitting', '4:pump ki fitting'],
+  ] as const)
+    assert.deepEqual(onSite(text), [found], text)
+  for (const text of ['truck, loading', 'installation pumps', 'load of the the the trucks'])
+    assert.deepEqual(onSite(text), [], text)
+})
+
+test('a word that two names share is said once', () => {
+  assert.deepEqual(onSite('wheel alignment and balancing on a machine'), ['1:wheel alignment', '2:balancing'])
+  assert.deepEqual(onSite('wheel alignment and balancing sheets'), ['1:wheel alignment'])
+  assert.deepEqual(onSite('accident and near-miss investigation'), ['5:accident'])
+  assert.deepEqual(onSite('accident. And near miss investigation'), [])
+})
+
+test('a list says the word that its names share once, first or last', () => {
+  const list = buildSkillIndexAtOnce([
+    { number: 1, name: 'Arc welding', aliases: [] },
+    { number: 2, name: 'MIG welding', aliases: [] },
+    { number: 3, name: 'TIG welding', aliases: [] },
+    { number: 4, name: 'CPVC pipe fitting', aliases: [] },
+    { number: 5, name: 'GI pipe fitting', aliases: [] },
+    { number: 6, name: 'AC installation', aliases: [] },
+    { number: 7, name: 'AC servicing', aliases: [] },
+    { number: 8, name: 'AC gas charging', aliases: [] },
+    { number: 9, name: 'Hindi', aliases: [] },
+    { number: 10, name: 'Hindi typing', aliases: [] },
+    { number: 11, name: 'English typing', aliases: [] },
+  ])
+  const numbers = (text: string) =>
+    list
+      .extract(text)
+      .map(({ number }) => number)
+      .sort((a, b) => a - b)
+  assert.deepEqual(numbers('ARC/MIG/TIG welding'), [1, 2, 3])
+  assert.deepEqual(numbers('arc, MIG and TIG welding'), [1, 2, 3])
+  assert.deepEqual(numbers('CPVC, GI pipe fitting'), [4, 5])
+  assert.deepEqual(numbers('AC installation, servicing, accounts'), [6, 7])
+  assert.deepEqual(numbers('Hindi/English typing'), [10, 11])
+  assert.deepEqual(numbers('good Hindi, 40 wpm English typing'), [9, 11])
+  assert.deepEqual(numbers('arc. TIG welding'), [3])
+  assert.deepEqual(numbers('arc, heavy plate welding'), [1])
+  assert.deepEqual(numbers('arc, quite heavy plate welding'), [])
+  assert.deepEqual(numbers('arc and gas work, TIG welding'), [3])
+})
+
+test('who does it stands for what is done', () => {
+  const trades = buildSkillIndexAtOnce([
+    { number: 1, name: 'Forklift operation', aliases: [] },
+    { number: 2, name: 'Truck driving', aliases: [] },
+    { number: 3, name: 'Refrigerator repair', aliases: [] },
+    { number: 4, name: 'Dispatch', aliases: ['truck driver'] },
+  ])
+  assert.equal(trades.extract('2 forklift operators wanted')[0]!.number, 1)
+  assert.equal(trades.extract('refrigerator mechanic')[0]!.number, 3)
+  // What is a label itself stays that label.
+  assert.deepEqual(
+    trades.extract('truck driver').map(({ number }) => number),
+    [4],
+  )
+})
+
+test('what is done is found in Hindi', () => {
+  const trades = buildSkillIndexAtOnce([
+    { number: 1, name: 'Forklift operation', aliases: [] },
+    { number: 2, name: 'Water tank cleaning', aliases: [] },
+    { number: 3, name: 'पंप installation', aliases: [] },
+  ])
+  for (const [text, number] of [
+    ['forklift chalana', 1],
+    ['forklift chalane wala', 1],
+    ['water tank ki safai', 2],
+    ['पंप लगाने', 3],
+  ] as const)
+    assert.equal(trades.extract(text)[0]?.number, number, text)
+})
+
+test('a name is found joined, parted, by half and by the word that only it has', () => {
+  const names = buildSkillIndexAtOnce([
+    { number: 1, name: 'Bricklaying', aliases: ['brick work', 'राजमिस्त्री'] },
+    { number: 2, name: 'Bookkeeping', aliases: [] },
+    { number: 3, name: 'Tap and mixer installation', aliases: [] },
+    { number: 4, name: 'Die cutting and creasing', aliases: [] },
+    { number: 5, name: 'Overlock sewing', aliases: [] },
+    { number: 6, name: 'Laptop repair', aliases: [] },
+    { number: 8, name: 'Tower crane operation', aliases: [] },
+    { number: 9, name: 'Types of moulding', aliases: [] },
+    { number: 7, name: 'Tile laying', aliases: ['टाइल लगाना', 'book', 'keeping', 'मिस्त्री'] },
+  ])
+  for (const [text, number] of [
+    ['brickwork', 1],
+    ['राज मिस्त्री', 1],
+    ['book keeping', 2],
+    ['tap installation', 3],
+    ['mixer installation', 3],
+    ['die cutting', 4],
+    ['overlock', 5],
+    ['on the tower crane', 8],
+    ['टाइल लगाने का काम', 7],
+    ['टाइल लगानी है', 7],
+  ] as const)
+    assert.equal(names.extract(text)[0]?.number, number, text)
+  assert.deepEqual(names.extract('bring your laptop, all types of people'), [])
+})
+
+test('a set phrase stands for what the catalogue calls it', () => {
+  const soft = buildSkillIndexAtOnce([
+    { number: 1, name: 'work in teams', aliases: [] },
+    { number: 2, name: 'show determination', aliases: [] },
+    { number: 3, name: 'project management', aliases: [] },
+  ])
+  assert.equal(soft.extract('You are a team player')[0]!.number, 1)
+  assert.equal(soft.extract('hard-working')[0]!.number, 2)
+  // What employers say of themselves, and what is too short to be sure of.
+  assert.deepEqual(soft.extract('an ambitious company, open till 6 pm'), [])
+  assert.deepEqual(index.extract('You are a team player'), [])
+})
+
+test('common misspellings and both English spellings are found', () => {
+  const spelt = buildSkillIndexAtOnce([
+    { number: 1, name: 'Home tuition', aliases: [] },
+    { number: 2, name: 'House wiring', aliases: ['electrician'] },
+    { number: 3, name: 'Aluminium moulding', aliases: ['aluminum'] },
+  ])
+  assert.equal(spelt.extract('home tution')[0]!.number, 1)
+  assert.equal(spelt.extract('Electrition')[0]!.number, 2)
+  assert.equal(spelt.extract('aluminum molding')[0]!.mentions[0]!.text, 'aluminum molding')
+})
+
+test('an abbreviation keeps its own s, an everyday word its form', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'European Train Control System', aliases: ['ETCS'] },
+    { number: 2, name: 'Patents', aliases: ['rights'] },
+    { number: 3, name: 'Vehicle inspection', aliases: ['PDI'] },
+  ])
+  assert.deepEqual(some.extract('Python etc., the right place, ADIS / PDIS'), [])
+  assert.equal(some.extract('three PDIs')[0]!.number, 3)
+})
+
+test('an activity is found without the words that round it off, a thing is not', () => {
+  assert.deepEqual(onSite('welding, cutting'), ['6:welding'])
+  assert.deepEqual(onSite('bijli, pani free'), [])
+})
+
+test('what every advertisement says is listed with a low score', () => {
+  assert.ok(site.extract('call HR')[0]!.score < 0.2)
+  assert.ok(site.extract('Accident investigation')[0]!.score > 0.5)
+})
+
+test('a part of a compound and a small Hindi word are nothing else', () => {
+  assert.deepEqual(onSite('RS-CIT certificate'), [])
+  assert.deepEqual(onSite('CIT'), ['9:CIT'])
+  assert.deepEqual(onSite('काम करने'), [])
+})
+
+test('words of two sentences or list items make no mention together', () => {
+  for (const text of ['data. Entry', 'Data\nEntry', 'data, entry', 'data - entry'])
+    assert.deepEqual(mentions(text), [], text)
+})
+
+test('everyday words count only when written like the skill', () => {
+  assert.deepEqual(mentions('you go there, r we less'), [])
+  assert.deepEqual(mentions('we use Go, R and LESS').sort(), ['14:LESS', '8:Go', '9:R'])
+  assert.deepEqual(mentions('Go to the site. Go on.'), [])
+  assert.deepEqual(mentions('Skills: Go and more; Python, Go, Rust\nGo\nRust'), ['8:Go', '8:Go', '8:Go'])
+  assert.deepEqual(mentions('golang and r programming').sort(), ['8:golang', '9:r programming'])
+})
+
+test('what is not asked for is found and scored low', () => {
+  const asked = score('experience in welding needed', 1)
+  for (const text of [
+    'no experience in welding needed',
+    'welding is not required',
+    'You need not know welding',
+    "you don't need welding",
+    'without welding',
+    'welding nahi chahiye',
+    'welding nahi karna hai',
+    'welding is not in scope',
+    'welding (arc) is not what we need',
+    'welding is outsourced',
+    'welding is handled by our vendor',
+    'welding is looked after by our vendor',
+    'everything except welding',
+    'welding ka kaam alag thekedar karega',
+    'welding unit is separate',
+    'वेल्डिंग ज़रूरी नहीं',
+    'welding knowledge is a plus but not necessary',
+    'welding walon ke liye hamare paas jagah nahi',
+    'welding people please excuse',
+    'welding goes outside',
+    'welding is with another gang',
+    'welding is by the vendor',
+    'welding bahar se hoti hai',
+    'a separate person for welding',
+    'no cooking, welding or ironing',
+    'no cooking, ironing or welding',
+    'welding by contractor',
+  ]) {
+    assert.ok(score(text, 1) > 0, text)
+    assert.ok(score(text, 1) < asked / 2, text)
+  }
+})
+
+test('a no elsewhere changes nothing', () => {
+  const asked = score('experience in welding needed', 1)
+  for (const text of [
+    'No smoking. Experience in welding needed',
+    'not only welding',
+    'including but not limited to welding',
+    'no less than two years of welding',
+    'welding without gas',
+    'welding by people who do not smoke',
+    'welding aur uske baad alag team ke saath',
+    'no plumbing, but welding',
+    'no plumbing but welding',
+    'No charges, welding from day one',
+    'helper nahi welding chahiye',
+    'welding but no smoking',
+    'welding (no gas cutting)',
+    'welding (not forging) all day',
+  ])
+    assert.equal(score(text, 1), asked, text)
+})
+
+test('a word that several skills have is less sure the more skills a text names', () => {
+  const shop = buildSkillIndexAtOnce([
+    { number: 1, name: 'POS software', aliases: ['billing'] },
+    { number: 2, name: 'Telecom billing', aliases: [] },
+    ...Array.from({ length: 9 }, (_, i) => ({ number: 10 + i, name: `Kiln ${'abcdefghi'[i]}x firing`, aliases: [] })),
+  ])
+  const billing = (text: string) => shop.extract(text).find(({ number }) => number === 1)!.score
+  const many = Array.from({ length: 9 }, (_, i) => `kiln ${'abcdefghi'[i]}x firing`).join('. ')
+  assert.ok(billing('billing') > 0.5)
+  assert.ok(billing(`billing. ${many}`) < 0.4)
+})
+
+test('who the employer is and with whom one works is scored low', () => {
+  const asked = score('welding', 1)
+  assert.ok(score('a welding company', 1) < asked / 2)
+  assert.ok(score('report to the welder', 1) < score('welder', 1) / 2)
+  assert.equal(score('work with welder', 1), score('welder', 1))
+})
+
+test('of languages that stand for each other none is asked for', () => {
+  const languages = buildSkillIndexAtOnce([
+    { number: 1, name: 'Hindi', aliases: ['हिंदी'] },
+    { number: 2, name: 'Tamil', aliases: [] },
+  ])
+  const scores = (text: string) => languages.extract(text).map((skill) => skill.score)
+  for (const text of ['Tamil or Hindi', 'Tamil/Hindi', 'Tamil ya Hindi'])
+    assert.ok(Math.max(...scores(text)) < 0.2, text)
+  for (const text of ['Tamil and Hindi', 'Tamil + Hindi', 'Tamil, Hindi'])
+    assert.ok(Math.min(...scores(text)) > 0.5, text)
+})
+
+test('what is only about the job is no skill', () => {
+  const office = buildSkillIndexAtOnce([{ number: 1, name: 'Resume writing', aliases: ['CV', 'biodata'] }])
+  assert.deepEqual(office.extract('Send your CV or biodata'), [])
+  assert.equal(office.extract('resume writing')[0]!.number, 1)
+})
+
+test('a skill asked for somewhere is asked for', () => {
+  assert.ok(score('no welding on Sundays. Welding needed', 1) >= score('welding', 1))
+})
+
+test('the surest come first, no more than asked for', () => {
+  const text = 'no plumbing needed; welding, welding and typing'
+  const found = index.extract(text)
+  assert.deepEqual(
+    found.map(({ number }) => number),
+    [1, 10, 6],
+  )
+  for (let i = 1; i < found.length; i++) assert.ok(found[i]!.score <= found[i - 1]!.score)
+  assert.equal(index.extract(text, 2).length, 2)
+  assert.ok(score('welding. welding', 1) > score('welding', 1))
+})
+
+test('mentions never overlap and always are what the text says', () => {
+  const words = skills
+    .flatMap(({ name, aliases }) => [name, ...aliases])
+    .concat(['and', '👷', '\n', ', ', 'का', 'no', '\ud800', 'e\u0301', 'ﬁ'])
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'grapheme', maxLength: 6 })), { maxLength: 30 }),
+      (parts) => {
+        const text = parts.join(' ')
+        const all = index.extract(text, 100).flatMap((skill) => skill.mentions)
+        for (const { start, end, text: slice } of all) assert.equal(text.slice(start, end), slice)
+        all.sort((a, b) => a.start - b.start)
+        for (let i = 1; i < all.length; i++) assert.ok(all[i]!.start >= all[i - 1]!.end)
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('the longest text is no trouble, whatever is in it', () => {
+  for (const unit of ['welding machine ', 'e-', '&', "'", '. ', 'welding-', 'ﬃ', '्क', '\ud83d', 'no '])
+    index.extract(unit.repeat(50_000 / unit.length), 100)
+  assert.equal(index.extract('welding '.repeat(6250), 1)[0]!.mentions.length, 6250)
+})
+
+test('a text without skills has none', () => {
+  for (const text of ['', ' ', '…', 'the of and', '😀']) assert.deepEqual(index.extract(text), [])
+})
+
+test('a Hindi word is not taken for an abbreviation that sounds like it', () => {
+  const some = buildSkillIndexAtOnce([{ number: 1, name: 'Amazon Web Services', aliases: ['AWS', 'CIT'] }])
+  assert.deepEqual(some.extract('आवास सहित वेतन'), [])
+  assert.equal(some.extract('AWS')[0]!.number, 1)
+})
+
+test('a sign that a name itself holds does not end it, any other does', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Jam, jelly and squash making', aliases: [] },
+    { number: 2, name: 'Golang', aliases: ['Go (programming language)'] },
+    { number: 3, name: 'C++', aliases: ['C++17'] },
+    { number: 4, name: 'Concrete mixing', aliases: ['1:2:4 mix'] },
+    { number: 5, name: 'Data entry work', aliases: [] },
+  ])
+  const found = (text: string) => some.extract(text).flatMap(({ number, mentions: [one] }) => `${number}:${one!.text}`)
+  assert.deepEqual(found('Does jam, jelly and squash making at home'), ['1:jam, jelly and squash making'])
+  assert.deepEqual(found('Jam jelly and squash making'), ['1:Jam jelly and squash making'])
+  assert.deepEqual(found('Go (programming language)'), ['2:Go (programming language)'])
+  assert.deepEqual(found('C++17, 1:2:4 mix'), ['3:C++17', '4:1:2:4 mix'])
+  assert.deepEqual(found('jam\njelly and squash making'), ['1:squash making'])
+  assert.deepEqual(found('data, entry work'), [])
+})
+
+test('of names with the same stems the one written so is meant where it stands by itself', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Heart check', aliases: ['stress test'] },
+    { number: 2, name: 'Load trial', aliases: ['stress testing'] },
+  ])
+  const found = (text: string) => some.extract(text).map(({ number }) => number)
+  assert.deepEqual(found('stress test'), [1])
+  assert.deepEqual(found('stress testing'), [2])
+  assert.deepEqual(found('Duties: stress testing, cleaning'), [2])
+  assert.deepEqual(found('does stress testing daily'), [1])
+})
+
+test('a text that is nothing but a name means it', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Table service', aliases: ['server'] },
+    { number: 2, name: 'Payroll processing', aliases: ['payslip'] },
+  ])
+  assert.equal(some.extract('server')[0]?.number, 1)
+  assert.equal(some.extract('payslip')[0]?.number, 2)
+  assert.deepEqual(some.extract('a server and a payslip'), [])
+})
+
+test('of mentions as long the one in the order of its label stays', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'MIS reporting', aliases: [] },
+    { number: 2, name: 'Daily sheets', aliases: ['daily reporting'] },
+  ])
+  assert.deepEqual(
+    some.extract('MIS reporting daily').map(({ number }) => number),
+    [1],
+  )
+})
+
+test('a word in two, digits, dots and a plural that is another word are seen through', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Forklift operation', aliases: ['fork lift'] },
+    { number: 2, name: 'Lift operation', aliases: ['lift operator'] },
+    { number: 3, name: 'Two-wheeler repair', aliases: ['two wheeler mechanic'] },
+    { number: 4, name: 'Fluid mechanics', aliases: [] },
+    { number: 5, name: 'AC repair', aliases: [] },
+  ])
+  for (const [text, number] of [
+    ['Fork lift operators', 1],
+    ['lift operators', 2],
+    ['2-wheeler mechanic', 3],
+    ['two wheeler mechanics', 3],
+    ['A.C. repair', 5],
+  ] as const)
+    assert.deepEqual(
+      some.extract(text).map((skill) => skill.number),
+      [number],
+      text,
+    )
+})
+
+test('what stands for itself in a list borrows no word of the item before', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Hair cutting', aliases: ['hair cut'] },
+    { number: 2, name: 'Henna hair application', aliases: ['hair mehndi'] },
+    { number: 3, name: 'Mehndi application', aliases: ['mehndi'] },
+    { number: 4, name: 'Straight knife cutting', aliases: ['cutting master'] },
+    { number: 5, name: 'Bundling', aliases: ['cutting helper'] },
+  ])
+  const numbers = (text: string) => some.extract(text).map(({ number }) => number)
+  assert.deepEqual(numbers('hair cut, mehndi').sort(), [1, 3])
+  assert.deepEqual(numbers('cutting master, helper'), [4])
+})
+
+test('who can join at once is no joiner', () => {
+  const some = buildSkillIndexAtOnce([{ number: 1, name: 'Wood joinery', aliases: ['joiner'] }])
+  assert.deepEqual(some.extract('Immediate joiner preferred. Looking for immediate joiners.'), [])
+  assert.equal(some.extract('We need a joiner for doors').length, 1)
+})
+
+test('a heading denies what it lists, a note behind a colon what it follows', () => {
+  for (const text of [
+    'Skills not required: plumbing, data entry',
+    'Not needed - plumbing and data entry',
+    'plumbing: not necessary',
+    'Plumbing (not required)',
+    'plumbing - nahi chahiye',
+  ])
+    assert.ok(score(text, 6) > 0 && score(text, 6) < 0.2, text)
+  assert.ok(score('Skills not required: plumbing, data entry', 10) < 0.2)
+  for (const text of [
+    'Skills not required: data entry. Required: plumbing',
+    'Experience not required: plumbing, data entry',
+    'Education: not required. Plumbing',
+    'Experience not required\nPlumbing',
+    'Plumbing: no experience necessary',
+    'Required: plumbing, data entry',
+  ])
+    assert.ok(score(text, 6) > 0.5, text)
+})

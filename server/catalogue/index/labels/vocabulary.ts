@@ -1,0 +1,128 @@
+import { stemOf } from '../text/stems.ts'
+import type { Stepwise } from '../text/time-slicing.ts'
+import { WordTable } from '../text/word-table.ts'
+
+/**
+ * The distinct words of a catalogue in sorted order, so that the words with a common beginning are one range of
+ * numbers, and the stems that join a word's forms.
+ */
+export class Vocabulary {
+  readonly words: string[]
+  /** The stem's number of every word, and the words of every stem. */
+  readonly stems: Int32Array
+  readonly stemStarts: Int32Array
+  readonly stemWords: Int32Array
+  private readonly table: WordTable
+  /** Sorted number of each of the table's words, which are numbered as they came. */
+  private readonly ranks: Int32Array
+  private readonly stemTable: WordTable
+
+  constructor(
+    words: string[],
+    table: WordTable,
+    ranks: Int32Array,
+    stemTable: WordTable,
+    stems: Int32Array,
+    groups: { starts: Int32Array; items: Int32Array },
+  ) {
+    this.words = words
+    this.table = table
+    this.ranks = ranks
+    this.stemTable = stemTable
+    this.stems = stems
+    this.stemStarts = groups.starts
+    this.stemWords = groups.items
+  }
+
+  /** The word's number, or -1. */
+  find(word: string): number {
+    const id = this.table.findWord(word)
+    return id < 0 ? -1 : this.ranks[id]!
+  }
+
+  /** The stem's number, or -1. */
+  findStem(stem: string): number {
+    return this.stemTable.findWord(stem)
+  }
+
+  stem(id: number): string {
+    return this.stemTable.word(id)
+  }
+
+  get stemCount(): number {
+    return this.stemTable.size
+  }
+
+  /** The first word that does not sort before the given one. */
+  lowerBound(word: string): number {
+    let low = 0
+    let high = this.words.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.words[middle]! < word) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** The end of the range of words that begin with the given letters; `from` is the lower bound of these. */
+  prefixEnd(prefix: string, from: number): number {
+    let low = from
+    let step = 1
+    while (low + step <= this.words.length && this.words[low + step - 1]!.startsWith(prefix)) {
+      low += step
+      step *= 2
+    }
+    for (; step >= 1; step >>= 1) {
+      if (low + step <= this.words.length && this.words[low + step - 1]!.startsWith(prefix)) low += step
+    }
+    return low
+  }
+}
+
+/** Sorts the table's words; `ranks` tells each word's place by its number in the table. */
+export function* buildVocabulary(table: WordTable): Stepwise<{ vocabulary: Vocabulary; ranks: Int32Array }> {
+  table.trim()
+  const buckets = new Map<number, number[]>()
+  const unsorted: string[] = []
+  for (let id = 0; id < table.size; id++) {
+    const word = table.word(id)
+    unsorted.push(word)
+    // Two letters make buckets small enough to be sorted in one step.
+    const key = word.charCodeAt(0) * 65_536 + (word.length > 1 ? word.charCodeAt(1) : 0)
+    const bucket = buckets.get(key)
+    if (bucket) bucket.push(id)
+    else buckets.set(key, [id])
+    if (id % 4096 === 4095) yield
+  }
+  const words: string[] = []
+  const ranks = new Int32Array(table.size)
+  for (const key of [...buckets.keys()].sort((a, b) => a - b)) {
+    const bucket = buckets.get(key)!.sort((a, b) => (unsorted[a]! < unsorted[b]! ? -1 : 1))
+    for (const id of bucket) {
+      ranks[id] = words.length
+      words.push(unsorted[id]!)
+    }
+    yield
+  }
+  const stemTable = new WordTable()
+  const stems = new Int32Array(words.length)
+  for (let id = 0; id < words.length; id++) {
+    stems[id] = stemTable.addWord(stemOf(words[id]!))
+    if (id % 2048 === 2047) yield
+  }
+  stemTable.trim()
+  const groups = groupBy(stems, stemTable.size)
+  return { vocabulary: new Vocabulary(words, table, ranks, stemTable, stems, groups), ranks }
+}
+
+/** The positions of each key, as one flat list and where each key's part of it begins. */
+export function groupBy(keys: ArrayLike<number>, size: number): { starts: Int32Array; items: Int32Array } {
+  const starts = new Int32Array(size + 1)
+  for (let i = 0; i < keys.length; i++) starts[keys[i]! + 1]!++
+  for (let key = 0; key < size; key++) starts[key + 1]! += starts[key]!
+  const next = starts.slice()
+  const items = new Int32Array(keys.length)
+  for (let i = 0; i < keys.length; i++) items[next[keys[i]!]!++] = i
+  return { starts, items }
+}

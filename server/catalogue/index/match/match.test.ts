@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { buildSkillIndexAtOnce } from '../skill-index.ts'
+
+const skills = [
+  { number: 1, name: 'Work in teams', aliases: ['teamwork', 'cooperate with others'] },
+  { number: 2, name: 'Manage staff', aliases: ['supervise staff', 'manage personnel', 'supervise personnel'] },
+  { number: 3, name: 'Manage budgets', aliases: ['supervise budgets', 'administer budgets'] },
+  { number: 4, name: 'JavaScript', aliases: ['ECMAScript'] },
+  { number: 5, name: 'Java (computer programming)', aliases: ['core Java'] },
+  { number: 6, name: 'Human resource management', aliases: [] },
+  { number: 7, name: 'Bricklaying', aliases: ['raj mistri', 'राजमिस्त्री'] },
+  { number: 8, name: 'Repair engines', aliases: ['engine repair', 'fix engines'] },
+  { number: 9, name: 'Welding', aliases: [] },
+  { number: 10, name: 'Welding inspection', aliases: [] },
+  { number: 11, name: 'Manage inventory', aliases: [] },
+  { number: 12, name: 'C', aliases: ['C programming'] },
+  { number: 13, name: 'Mason', aliases: ['raj mistri'] },
+]
+const index = buildSkillIndexAtOnce(skills)
+const best = (phrase: string) => index.match(phrase, 1)[0]
+
+test('a name is exact, an alias is alias', () => {
+  assert.deepEqual([best('manage STAFF')!.number, best('manage STAFF')!.method], [2, 'exact'])
+  assert.deepEqual([best('teamwork')!.number, best('teamwork')!.method], [1, 'alias'])
+  assert.deepEqual([best('Java')!.number, best('Java')!.method], [5, 'exact'])
+  assert.deepEqual([best('राजमिस्त्री')!.number, best('राजमिस्त्री')!.method], [7, 'alias'])
+})
+
+test('other forms, orders and spellings are fuzzy', () => {
+  for (const [phrase, number] of [
+    ['managing the staff', 2],
+    ['staff managing', 2],
+    ['weldng', 9],
+    ['java script', 4],
+    ['राज मिस्त्री', 7],
+    ['raaj mistry', 7],
+  ] as const) {
+    const found = best(phrase)!
+    assert.deepEqual([found.number, found.method], [number, 'fuzzy'], phrase)
+  }
+})
+
+test('other words for the same are semantic', () => {
+  for (const [phrase, number] of [
+    ['HR management', 6],
+    ['team player', 1],
+    ['mend engines', 8],
+    ['lead employees', 2],
+  ] as const) {
+    const found = best(phrase)!
+    assert.deepEqual([found.number, found.method], [number, 'semantic'], phrase)
+  }
+})
+
+test('a word that only its root joins to the catalogue finds it', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Listen actively', aliases: [] },
+    { number: 2, name: 'Fastener assembly', aliases: [] },
+  ])
+  assert.deepEqual(
+    some.match('listener', 2).map(({ number }) => number),
+    [1],
+  )
+})
+
+test('a building is not what is built', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Inspect buildings', aliases: [] },
+    { number: 2, name: 'Build dashboards', aliases: [] },
+  ])
+  assert.equal(some.match('build reports', 1)[0]!.number, 2)
+  assert.equal(some.match('building', 1)[0]!.number, 1)
+})
+
+test('a set phrase is reworded where it is most of the phrase', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Attend to detail', aliases: [] },
+    { number: 2, name: 'Machine learning', aliases: [] },
+  ])
+  assert.equal(some.match('accurate', 1)[0]!.number, 1)
+  assert.deepEqual(some.match('build highly accurate scalable global payment services', 1), [])
+})
+
+test('the aliases of a catalogue teach which words stand for each other', () => {
+  // Pots and tiles are both glazed and enamelled here, so plates may be enamelled too.
+  const taught = buildSkillIndexAtOnce([
+    { number: 1, name: 'Glaze pots', aliases: ['enamel pots'] },
+    { number: 2, name: 'Glaze tiles', aliases: ['enamel tiles'] },
+    { number: 3, name: 'Glaze plates', aliases: [] },
+    { number: 4, name: 'Serve plates', aliases: [] },
+  ])
+  const found = taught.match('enamel plates', 1)[0]!
+  assert.deepEqual([found.number, found.method], [3, 'semantic'])
+})
+
+test('what advertisements wrap around a skill does not count', () => {
+  assert.equal(best('strong experience in welding')!.number, 9)
+  assert.equal(best('excellent knowledge of JavaScript')!.number, 4)
+  assert.ok(best('good experience welding')!.score > best('purple umbrella welding')!.score)
+})
+
+test('scores fall from the first candidate on and lie between 0 and 1', () => {
+  for (const phrase of ['welding', 'manage', 'raj mistri', 'manage staff budgets', 'c']) {
+    const found = index.match(phrase, 10)
+    assert.ok(found.length > 0, phrase)
+    for (let i = 0; i < found.length; i++) {
+      assert.ok(found[i]!.score > 0 && found[i]!.score < 1)
+      if (i > 0) assert.ok(found[i]!.score <= found[i - 1]!.score)
+    }
+  }
+})
+
+test('an exact name is surer than an alias, an alias surer than a guess', () => {
+  assert.ok(best('welding')!.score > 0.85)
+  assert.ok(best('welding')!.score > best('ECMAScript')!.score)
+  assert.ok(best('ECMAScript')!.score > best('supervise inventory')!.score)
+})
+
+test('an alias that two skills share is less sure than one of its own', () => {
+  assert.ok(best('raj mistri')!.score < best('ECMAScript')!.score)
+})
+
+test('no more candidates than asked for', () => {
+  for (const limit of [1, 3, 10]) assert.ok(index.match('manage', limit).length <= limit)
+})
+
+test('a phrase of strange or small words has no answer, or a doubtful one', () => {
+  assert.deepEqual(index.match('zzzz qqqq', 3), [])
+  assert.deepEqual(index.match('', 3), [])
+  assert.deepEqual(index.match('👍👍', 3), [])
+  assert.deepEqual(index.match('of the and', 3), [])
+})
+
+test('a word that holds sentences together is no other form or spelling of a skill', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Canning', aliases: [] },
+    { number: 2, name: 'Autodesk Maya', aliases: ['Maya'] },
+    { number: 3, name: 'Truck driving', aliases: [] },
+    { number: 4, name: 'Water can delivery', aliases: [] },
+    { number: 5, name: 'DID', aliases: [] },
+  ])
+  for (const phrase of ['can', 'may', 'who can', 'good', 'have']) assert.deepEqual(some.match(phrase, 3), [], phrase)
+  // What is called so is found by its name.
+  assert.deepEqual([some.match('did', 1)[0]!.number, some.match('did', 1)[0]!.method], [5, 'exact'])
+  assert.equal(some.match('water can delivery', 1)[0]!.method, 'exact')
+  assert.equal(some.match('someone who can drive a truck', 1)[0]!.number, 3)
+  assert.ok(some.match('someone who can drive a truck', 1)[0]!.score > 0.5)
+})
+
+test('a name typed exactly comes before a name that is like it', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Hardness testing', aliases: [] },
+    { number: 2, name: 'Water softening', aliases: ['hardness test'] },
+  ])
+  assert.deepEqual([some.match('hardness test', 1)[0]!.number, some.match('hardness testing', 1)[0]!.number], [2, 1])
+})
+
+test('what is said of the person is no skill, and beside one it changes nothing', () => {
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Hardness testing', aliases: [] },
+    { number: 2, name: 'Wood joinery', aliases: ['joiner'] },
+    { number: 3, name: 'Local SEO', aliases: [] },
+    { number: 4, name: 'Time management', aliases: [] },
+    { number: 5, name: 'House wiring', aliases: ['electrician'] },
+    { number: 6, name: 'Night shift guarding', aliases: [] },
+  ])
+  for (const phrase of [
+    'hard working',
+    'immediate joiner',
+    'local candidate',
+    'female only',
+    'age 18 to 30',
+    '12th pass',
+  ])
+    assert.deepEqual(some.match(phrase, 3), [], phrase)
+  for (const phrase of ['hardworking electrician', 'full time electrician', 'fresher electrician'])
+    assert.deepEqual(some.match(phrase, 1), some.match('electrician', 1), phrase)
+  assert.equal(some.match('joiner', 1)[0]!.method, 'alias')
+  assert.equal(some.match('night shift guarding', 1)[0]!.method, 'exact')
+})
+
+test('of skills that come as close the general one comes first', () => {
+  const sub = { number: 1, name: 'Welding', master: { number: 1 } }
+  const some = buildSkillIndexAtOnce([
+    { number: 1, name: 'Rod welding', aliases: [], verifiable: true, sub },
+    { number: 2, name: 'Rail welding', aliases: ['AT welding'], verifiable: false, sub },
+    { number: 3, name: 'Brazing', aliases: ['braze welding'], verifiable: false, sub },
+  ])
+  assert.equal(some.match('weldng', 1)[0]!.number, 1)
+  assert.equal(some.match('welding', 1)[0]!.number, 1)
+  assert.equal(some.match('AT welding', 1)[0]!.number, 2)
+})
+
+test('the same phrase has the same answer, whatever was asked in between', () => {
+  const before = index.match('manage staff', 5)
+  for (const phrase of ['weldng', 'raj mistri', 'team player', 'x']) index.match(phrase, 5)
+  assert.deepEqual(index.match('manage staff', 5), before)
+})
+
+test('any phrase is answered', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (phrase) => {
+      assert.ok(index.match(phrase, 10).every(({ score }) => score > 0 && score < 1))
+    }),
+    { numRuns: 300 },
+  )
+})

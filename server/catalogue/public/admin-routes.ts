@@ -1,0 +1,91 @@
+import type { Context } from '../../context.ts'
+import type { App } from '../../platform/http/server.ts'
+import { skillId } from '../ids.ts'
+import { countPendingRequests } from '../skill-requests.ts'
+import { requireAdmin } from './admin-key.ts'
+import { pageWithin } from './page-numbers.ts'
+import { Counts, LimitedVisitor, PageQuery, pageOf, single, TopSkill } from './schema.ts'
+import { topSkills, totalSelections } from './selections.ts'
+import { limitedVisitors } from './visitor-limits.ts'
+
+/** What the operator sees of the public catalogue; needs the admin key. */
+export function catalogueAdminRoutes(app: App, context: Context): void {
+  const { db } = context
+  const shared = {
+    config: { visitors: 'other' },
+    onRequest: async (request: { headers: Record<string, unknown> }) => requireAdmin(context, request),
+  } as const
+  const described = { tags: ['Admin'], security: [{ admin: [] }] }
+
+  app.get(
+    '/admin/counts',
+    {
+      ...shared,
+      schema: {
+        ...described,
+        operationId: 'countCatalogue',
+        summary: 'How much there is of everything',
+        response: { 200: single(Counts) },
+      },
+    },
+    async () => {
+      const { masters, subSkills, skills } = context.catalogue.current
+      const { selections, users } = await totalSelections(db.queries)
+      const data = {
+        master_skills: masters.length,
+        sub_skills: subSkills.length,
+        skills: skills.length,
+        selected_skills: selections,
+        users,
+        pending_skill_requests: await countPendingRequests(db.queries),
+      }
+      return { success: true as const, message: 'Counts', data }
+    },
+  )
+
+  app.get(
+    '/admin/top-skills',
+    {
+      ...shared,
+      schema: {
+        ...described,
+        operationId: 'listTopSkills',
+        summary: 'The skills that most users have selected',
+        querystring: PageQuery,
+        response: { 200: pageOf(TopSkill) },
+      },
+    },
+    async ({ query }) => {
+      const { skills: count } = await totalSelections(db.queries)
+      const top = await topSkills(db.queries, pageWithin(query, count))
+      const data = top.map(({ skill_number, selections }) => ({
+        skill_id: skillId(skill_number),
+        skill_name: context.catalogue.current.skill(skill_number)?.name ?? '',
+        selections,
+      }))
+      return { data, page: query.page, limit: query.limit, count }
+    },
+  )
+
+  app.get(
+    '/admin/rate-limits',
+    {
+      ...shared,
+      schema: {
+        ...described,
+        operationId: 'listLimitedVisitors',
+        summary: 'Addresses that are over a limit now',
+        querystring: PageQuery,
+        response: { 200: pageOf(LimitedVisitor) },
+      },
+    },
+    async ({ query }) => {
+      const limited = await limitedVisitors(context)
+      const { offset, limit } = pageWithin(query, limited.length)
+      const data = limited
+        .slice(offset, offset + limit)
+        .map(({ until, ...visitor }) => ({ ...visitor, until: until.toISOString() }))
+      return { data, page: query.page, limit, count: limited.length }
+    },
+  )
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ADMIN_KEY, startApp, type TestApp } from '../../../test/support/app.ts'
+import { MINUTE, SECOND } from '../../platform/clock.ts'
+
+function from({ fetch }: TestApp, address: string) {
+  return (path: string, init: RequestInit = {}) =>
+    fetch(path, { ...init, headers: { 'x-forwarded-for': address, ...init.headers } })
+}
+
+type Get = ReturnType<typeof from>
+
+async function repeat(get: Get, path: string, times: number, status = 200, init?: RequestInit) {
+  for (let call = 1; call <= times; call++) {
+    const answer = await get(path, init)
+    assert.equal(answer.status, status, `call ${call} of ${path}: ${JSON.stringify(answer.body)}`)
+  }
+}
+
+async function refused(get: Get, path: string, wait: number, init?: RequestInit) {
+  const { status, headers, body } = await get(path, init)
+  assert.equal(status, 429, path)
+  assert.equal(headers.get('retry-after'), String(wait))
+  assert.equal(headers.get('ratelimit-remaining'), '0')
+  assert.equal(headers.get('ratelimit-reset'), String(wait))
+  assert.match(body.error, /^Too many requests/)
+  assert.deepEqual(body, { success: false, message: body.error, error: body.error })
+  return { headers, body }
+}
+
+const SEARCH = '/api/skills/search?keyword=welding&limit=1'
+
+test('how often one address may call', async (t) => {
+  const app = await startApp(t, { config: { trustProxy: ['127.0.0.1', '10.0.0.0/8'] } })
+  const { clock } = app
+  let address = 0
+  const visitor = () => from(app, `198.51.100.${++address}`)
+  const admin = { headers: { 'x-api-key': ADMIN_KEY } }
+
+  await t.test('15 searches a minute, from the first one on', async () => {
+    const get = visitor()
+    const first = await get(SEARCH)
+    assert.equal(first.headers.get('ratelimit-limit'), '15')
+    assert.equal(first.headers.get('ratelimit-remaining'), '14')
+    assert.equal(first.headers.get('ratelimit-reset'), '60')
+    clock.advance(20 * SECOND)
+    await repeat(get, SEARCH, 14)
+    const { headers, body } = await refused(get, SEARCH, 40)
+    assert.equal(headers.get('ratelimit-limit'), '15')
+    assert.equal(
+      body.error,
+      'Too many requests from this address: 15 a minute to search are allowed. Try again in 40 seconds.',
+    )
+    assert.equal((await get('/api/skills/masters')).status, 200, 'other routes have room')
+    clock.advance(40 * SECOND - 1)
+    await refused(get, SEARCH, 1)
+    clock.advance(1)
+    await repeat(get, SEARCH, 1)
+  })
+
+  await t.test('30 calls on skills within five minutes look like scraping', async () => {
+    const get = visitor()
+    await repeat(get, '/api/skills?limit=1', 10)
+    clock.advance(2 * MINUTE)
+    await repeat(get, '/api/skills/masters', 10)
+    await repeat(get, '/api/skills/sk_1001', 10)
+    for (const path of ['/api/skills', '/api/skills/sub-skills', '/api/skills/sk_1', SEARCH]) {
+      const { body } = await refused(get, path, 3 * 60)
+      assert.match(body.error, /scraper/)
+    }
+    assert.equal((await get('/api/selected-skills?user_id=x')).status, 200, 'selections are no skills')
+    clock.advance(3 * MINUTE - 1)
+    await refused(get, '/api/skills', 1)
+    clock.advance(1)
+    await repeat(get, '/api/skills', 10)
+    await refused(get, '/api/skills', 2 * 60)
+  })
+
+  await t.test('100 calls of any kind in fifteen minutes', async () => {
+    const get = visitor()
+    await repeat(get, '/api/selected-skills?user_id=x', 40)
+    clock.advance(10 * MINUTE)
+    await repeat(get, '/api/admin/counts', 20, 200, admin)
+    await repeat(get, '/api/skills/masters', 30)
+    await repeat(get, '/api/selected-skills/00000000-0000-0000-0000-000000000000', 10, 404)
+    for (const path of ['/api/selected-skills?user_id=x', '/api/skills', SEARCH, '/api/skills/no/route'])
+      await refused(get, path, 5 * 60)
+    await refused(get, '/api/admin/counts', 5 * 60, admin)
+    await refused(get, '/api/selected-skills', 5 * 60, { method: 'POST' })
+    assert.equal((await get('/api/nothing')).status, 404, 'no route of this API')
+    assert.equal((await get('/healthz')).status, 200)
+    assert.equal((await get('/api/v1/partner/shifts')).status, 401, 'partners have limits of their own')
+    clock.advance(5 * MINUTE)
+    await repeat(get, '/api/selected-skills?user_id=x', 100)
+    await refused(get, '/api/selected-skills?user_id=x', 15 * 60)
+  })
+
+  await t.test('whatever a call is answered, it counts; unless it was refused here', async () => {
+    const get = visitor()
+    await repeat(get, '/api/skills/search?keyword=x', 15, 400)
+    await refused(get, SEARCH, 60)
+    for (let call = 0; call < 50; call++) await refused(get, SEARCH, 60)
+    await repeat(get, '/api/skills/sk_999999999', 5, 404)
+    await repeat(get, '/api/skills/no/such/route', 5, 404)
+    await repeat(get, '/api/skills', 2, 404, { method: 'POST' })
+    await repeat(get, '/api/skills/%', 1, 404)
+    await repeat(get, '/api/skills/%ff?page=%', 1, 404)
+    await repeat(get, '/api/skills', 1, 200, { method: 'HEAD' })
+    await refused(get, '/api/skills', 5 * 60)
+    await repeat(get, '/api/admin/counts', 40, 403)
+    await repeat(get, '/api/admin/no-such-route', 9, 403)
+    await repeat(get, '/api/admin/no-such-route', 1, 404, admin)
+    await repeat(get, '/api/selected-skills', 20, 400)
+    await refused(get, '/api/admin/counts', 15 * 60)
+    await refused(get, '/api/selected-skills/%zz', 15 * 60)
+  })
+
+  await t.test('a path written in another way is the same route', async () => {
+    const get = visitor()
+    await repeat(get, '/api/%73kills/search?keyword=welding', 15)
+    await refused(get, '/api/skills/s%65arch?keyword=welding', 60)
+  })
+
+  await t.test('the limits hold when calls come at once', async () => {
+    const get = visitor()
+    const answers = await Promise.all(Array.from({ length: 40 }, () => get(SEARCH)))
+    assert.equal(answers.filter(({ status }) => status === 200).length, 15)
+    const other = visitor()
+    const selections = await Promise.all(Array.from({ length: 120 }, () => other('/api/selected-skills?user_id=x')))
+    assert.equal(selections.filter(({ status }) => status === 200).length, 100)
+  })
+
+  await t.test('the address is the rightmost that is not a trusted proxy', async () => {
+    const get = from(app, '203.0.113.1, 192.0.2.7, 10.1.2.3')
+    await repeat(get, SEARCH, 15)
+    await refused(from(app, '192.0.2.7'), SEARCH, 60)
+    await refused(from(app, 'anything, 192.0.2.7'), SEARCH, 60)
+    await repeat(from(app, '203.0.113.1'), SEARCH, 15)
+  })
+
+  await t.test('IPv6 callers are limited by /64, and IPv4 written as IPv6 by its address', async () => {
+    for (let host = 1; host <= 15; host++) await repeat(from(app, `2001:db8:1:2:${host}::${host}`), SEARCH, 1)
+    await refused(from(app, '2001:db8:1:2:ffff::1'), SEARCH, 60)
+    await repeat(from(app, '2001:db8:1:3::1'), SEARCH, 1)
+    await repeat(from(app, '::ffff:192.0.2.99'), SEARCH, 15)
+    await refused(from(app, '192.0.2.99'), SEARCH, 60)
+    await repeat(from(app, '::ffff:192.0.2.98'), SEARCH, 1)
+  })
+
+  await t.test('the operator sees who is over which limit, and until when', async () => {
+    clock.advance(30 * MINUTE)
+    const operator = visitor()
+    const listed = () => operator('/api/admin/rate-limits', admin)
+    assert.deepEqual((await listed()).body, { data: [], page: 1, limit: 20, count: 0 })
+    await repeat(from(app, '192.0.2.50'), SEARCH, 15)
+    await repeat(from(app, '2001:db8:9:9::1'), '/api/skills/masters', 30)
+    await repeat(from(app, '192.0.2.51'), '/api/selected-skills?user_id=x', 100)
+    await repeat(from(app, '192.0.2.52'), SEARCH, 14)
+    const at = (wait: number) => new Date(clock.now() + wait).toISOString()
+    assert.deepEqual((await listed()).body, {
+      data: [
+        { ip: '192.0.2.51', limit: 'global', until: at(15 * MINUTE) },
+        { ip: '2001:db8:9:9::/64', limit: 'scraping', until: at(5 * MINUTE) },
+        { ip: '192.0.2.50', limit: 'search', until: at(1 * MINUTE) },
+      ],
+      page: 1,
+      limit: 20,
+      count: 3,
+    })
+    const second = await operator('/api/admin/rate-limits?limit=2&page=2', admin)
+    assert.deepEqual(second.body.data.length, 1)
+    assert.equal((await operator('/api/admin/rate-limits?limit=2&page=3', admin)).status, 400)
+    clock.advance(1 * MINUTE)
+    assert.equal((await listed()).body.count, 2)
+  })
+})
+
+test('without TRUST_PROXY nobody chooses an address', async (t) => {
+  const app = await startApp(t)
+  for (let host = 1; host <= 15; host++) await repeat(from(app, `192.0.2.${host}`), SEARCH, 1)
+  await refused(from(app, '192.0.2.200'), SEARCH, 60)
+})

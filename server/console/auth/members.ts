@@ -1,0 +1,154 @@
+import { sql } from 'kysely'
+import { problem } from '../../api/problem.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Queries, Tx } from '../../platform/database/database.ts'
+import { newId } from '../../platform/ids.ts'
+import type { MemberRole } from './roles.ts'
+import { endSessionsOf } from './sessions.ts'
+
+/** A person of an organisation. */
+export interface Member {
+  member_id: string
+  org_id: string
+  email: string
+  role: MemberRole
+  created_at: Date
+  last_sign_in_at: Date | null
+}
+
+export interface Membership {
+  org_id: string
+  name: string
+  /** As the owner wrote it. */
+  email: string
+  role: MemberRole
+  service_off: boolean
+}
+
+const sameAddress = (email: string) => sql<boolean>`lower(email) = ${email.toLowerCase()}`
+
+/** Where the person belongs, by name. */
+export async function membershipsOf(queries: Queries, email: string): Promise<Membership[]> {
+  const rows = await queries
+    .selectFrom('console_members as m')
+    .innerJoin('organisations as o', 'o.org_id', 'm.org_id')
+    .select(['o.org_id', 'o.name', 'm.role', 'm.email', 'o.service_off'])
+    .where(sameAddress(email))
+    .orderBy('o.name')
+    .orderBy('o.org_id')
+    .execute()
+  return rows as Membership[]
+}
+
+export async function roleIn(queries: Queries, orgId: string, email: string): Promise<MemberRole | undefined> {
+  const row = await queries
+    .selectFrom('console_members')
+    .select('role')
+    .where('org_id', '=', orgId)
+    .where(sameAddress(email))
+    .executeTakeFirst()
+  return row?.role as MemberRole | undefined
+}
+
+export async function listMembers(
+  queries: Queries,
+  orgId: string,
+  { before, limit }: { before?: string | undefined; limit: number },
+): Promise<Member[]> {
+  const rows = await queries
+    .selectFrom('console_members')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .$if(before !== undefined, (query) => query.where('member_id', '<', before!))
+    .orderBy('member_id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows as Member[]
+}
+
+export async function addMember(
+  tx: Tx,
+  clock: Clock,
+  orgId: string,
+  { email, role }: { email: string; role: MemberRole },
+): Promise<Member> {
+  const now = clock.now()
+  const made = await tx
+    .insertInto('console_members')
+    .values({ member_id: newId('MB_', now), org_id: orgId, email, role, created_at: new Date(now) })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (!made) throw problem('CONFLICT', `${email} belongs to the organisation already.`)
+  return made as Member
+}
+
+export async function changeRole(tx: Tx, orgId: string, memberId: string, role: MemberRole): Promise<Member> {
+  const member = await lockMember(tx, orgId, memberId)
+  if (role !== 'owner') await requireAnotherOwner(tx, member)
+  await tx.updateTable('console_members').set({ role }).where('member_id', '=', memberId).execute()
+  return { ...member, role }
+}
+
+/** In force at the next call of that person, wherever they are signed in. */
+export async function removeMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
+  const member = await lockMember(tx, orgId, memberId)
+  await requireAnotherOwner(tx, member)
+  await tx.deleteFrom('console_members').where('member_id', '=', memberId).execute()
+  if ((await membershipsOf(tx, member.email)).length === 0) await endSessionsOf(tx, member.email)
+  return member
+}
+
+export async function findMemberByAddress(queries: Queries, orgId: string, email: string): Promise<Member | undefined> {
+  const found = await queries
+    .selectFrom('console_members')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where(sameAddress(email))
+    .executeTakeFirst()
+  return found as Member | undefined
+}
+
+export async function noteSignIn(tx: Tx, clock: Clock, email: string): Promise<void> {
+  await tx
+    .updateTable('console_members')
+    .set({ last_sign_in_at: new Date(clock.now()) })
+    .where(sameAddress(email))
+    .execute()
+}
+
+/** Changes among the people of an organisation take turns, so that two owners cannot both step down. */
+async function lockMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`members of ${orgId}`}, 0))`.execute(tx)
+  const found = await tx
+    .selectFrom('console_members')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('member_id', '=', memberId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!found) throw problem('NOT_FOUND', `There is no member ${memberId}.`)
+  return found as Member
+}
+
+async function requireAnotherOwner(tx: Tx, { org_id, member_id, role }: Member) {
+  if (role !== 'owner') return
+  const another = await tx
+    .selectFrom('console_members')
+    .select('member_id')
+    .where('org_id', '=', org_id)
+    .where('role', '=', 'owner')
+    .where('member_id', '<>', member_id)
+    .executeTakeFirst()
+  if (!another) throw problem('CONFLICT', 'This is the only owner; make somebody else an owner first.')
+}
+
+export function memberRecord({ member_id, email, role, created_at, last_sign_in_at }: Member) {
+  return {
+    member_id,
+    email,
+    role,
+    created_at: created_at.toISOString(),
+    last_sign_in_at: last_sign_in_at?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,153 @@
+import { sql } from 'kysely'
+import { Type } from 'typebox'
+import { masterSkillId, skillId, subSkillId, subSkillNumber } from '../../catalogue/ids.ts'
+import {
+  approveRequest,
+  listAllRequests,
+  rejectRequest,
+  requestRecord,
+  requestStatuses,
+  type SkillRequest,
+} from '../../catalogue/skill-requests.ts'
+import type { Context } from '../../context.ts'
+import type { Queries } from '../../platform/database/database.ts'
+import type { App } from '../../platform/http/server.ts'
+import { invalid } from '../../platform/http/validation.ts'
+import { noteChange } from '../auth/guards.ts'
+import { pageOf } from '../paginate.ts'
+import { answer, closed, PageQuery } from '../schema.ts'
+
+const RequestParams = Type.Object({ request_id: Type.String({ pattern: '^SR_[A-Z0-9]{10,40}$' }) })
+
+/** The operator's view of the catalogue, and the skills that partners miss in it. */
+export function catalogueRoutes(app: App, context: Context): void {
+  const { db, vault, clock, catalogue } = context
+  const config = { role: 'operator' } as const
+
+  app.get(
+    '/operator/skill-requests',
+    {
+      config,
+      schema: {
+        querystring: Type.Object({
+          ...PageQuery.properties,
+          status: Type.Enum([...requestStatuses, 'all'], { default: 'pending' }),
+        }),
+      },
+    },
+    async ({ query: { status, ...page } }) => {
+      const found = await pageOf(
+        vault,
+        `all skill requests ${status}`,
+        page,
+        async (after: string | undefined, limit) =>
+          named(db.queries, await listAllRequests(db.queries, status === 'all' ? undefined : status, { after, limit })),
+        ({ request_id }) => request_id,
+        ({ org_name, ...request }) => ({ ...withOwner(request), org_name }),
+      )
+      return answer('Skill requests', found)
+    },
+  )
+
+  app.post(
+    '/operator/skill-requests/:request_id/approve',
+    {
+      config,
+      schema: {
+        params: RequestParams,
+        body: Type.Object(
+          {
+            sub_skill_id: Type.String({ maxLength: 20 }),
+            verifiable: Type.Optional(Type.Boolean()),
+            description: Type.Optional(Type.String({ maxLength: 1000 })),
+          },
+          closed,
+        ),
+      },
+    },
+    async (request) => {
+      const { sub_skill_id, verifiable = false, description = '' } = request.body
+      const subNumber = subSkillNumber(sub_skill_id)
+      if (subNumber === undefined || !catalogue.current.subSkill(subNumber))
+        throw invalid([{ path: 'sub_skill_id', message: 'is not a sub-skill of the catalogue' }])
+      const { request_id } = request.params
+      const data = await db.transaction(async (tx) => {
+        const { skill, requests } = await approveRequest(tx, clock, request_id, { subNumber, verifiable, description })
+        const details = { skill_id: skillId(skill.number), name: skill.name }
+        await noteChange(tx, context, request, 'skill_request.approve', request_id, details)
+        return { ...details, resolved: requests.map((each) => each.request_id) }
+      })
+      await catalogue.refresh()
+      return answer('Approved', data)
+    },
+  )
+
+  app.post(
+    '/operator/skill-requests/:request_id/reject',
+    { config, schema: { params: RequestParams } },
+    async (request) => {
+      const rejected = await db.transaction(async (tx) => {
+        const done = await rejectRequest(tx, clock, request.params.request_id)
+        await noteChange(tx, context, request, 'skill_request.reject', done.request_id, { name: done.name })
+        return done
+      })
+      return answer('Rejected', withOwner(rejected))
+    },
+  )
+
+  app.get('/operator/catalogue', { config }, async () => {
+    const { version, masters, subSkills, skills } = catalogue.current
+    const { rows } = await sql<{ source: string; skills: number }>`
+      select source, count(distinct skill_number)::int as skills from skill_sources group by source order by source`.execute(
+      db.queries,
+    )
+    return answer('Catalogue', {
+      version,
+      master_skills: masters.length,
+      sub_skills: subSkills.length,
+      skills: skills.length,
+      verifiable: skills.filter(({ verifiable }) => verifiable).length,
+      sources: rows,
+    })
+  })
+
+  app.get(
+    '/operator/catalogue/sub-skills',
+    {
+      config,
+      schema: {
+        querystring: Type.Object({
+          q: Type.Optional(Type.String({ maxLength: 200 })),
+          limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
+        }),
+      },
+    },
+    async ({ query: { q = '', limit } }) => {
+      const words = q.toLowerCase()
+      const items = catalogue.current.subSkills
+        .filter(({ name, master }) => `${name} ${master.name}`.toLowerCase().includes(words))
+        .slice(0, limit)
+        .map(({ number, name, master }) => ({
+          sub_skill_id: subSkillId(number),
+          name,
+          master_skill: { master_skill_id: masterSkillId(master.number), name: master.name },
+        }))
+      return answer('Sub-skills', { items, next_cursor: null })
+    },
+  )
+}
+
+/** With the name of who asks. */
+async function named(queries: Queries, requests: SkillRequest[]): Promise<(SkillRequest & { org_name: string })[]> {
+  const { rows } = await sql<{ org_id: string; name: string }>`
+    select org_id, name from organisations where org_id = any (${requests.map(({ org_id }) => org_id)})`.execute(
+    queries,
+  )
+  const names = new Map(rows.map(({ org_id, name }) => [org_id, name]))
+  return requests.map((request) => ({ ...request, org_name: names.get(request.org_id) ?? request.org_id }))
+}
+
+function withOwner(request: SkillRequest) {
+  const { org_id, mode, context } = request
+  return { ...requestRecord(request), org_id, mode, context }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApp } from '../../../test/support/app.ts'
+import { CONSOLE, memberOf, signIn } from '../../../test/support/console.ts'
+import { queueMail } from '../../mail/mail.ts'
+
+const HTML = '<h1 style="color: green">Hello</h1><script>alert(1)</script>'
+
+test("a mail's HTML is for operators alone, in a box of its own", async (t) => {
+  const app = await startApp(t)
+  const { context } = app
+  const { orgId } = await app.given.org()
+  const scope = { orgId, mode: 'live' as const }
+  const mail = { subject: 'Hello', text: 'Hello', html: HTML, to: { address: 'asha@example.com' } }
+  const mailId = await context.db.transaction((tx) => queueMail(tx, context, { ...mail, kind: 'notice', scope }))
+  const path = `/operator/mails/${mailId}/html`
+  const operator = await signIn(app)
+
+  const { status, headers, body } = await operator.get(path)
+  assert.equal(status, 200)
+  assert.equal(body, HTML)
+  assert.equal(headers.get('content-type'), 'text/html; charset=utf-8')
+  const policy = new Map(
+    headers
+      .get('content-security-policy')!
+      .split('; ')
+      .map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]),
+  )
+  assert.deepEqual(Object.fromEntries(policy), {
+    'default-src': "'none'",
+    'style-src': "'unsafe-inline'",
+    'img-src': 'data:',
+    'form-action': "'none'",
+    'base-uri': "'none'",
+    'frame-ancestors': "'self'",
+    sandbox: '',
+  })
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.equal(headers.get('referrer-policy'), 'no-referrer')
+  assert.ok(!('html' in (await operator.get(`/operator/mails/${mailId}`)).body.data), 'there is one way to it')
+
+  assert.equal((await app.fetch(CONSOLE + path)).status, 401, 'without a session')
+  for (const role of ['viewer', 'recruiter', 'owner'] as const) {
+    const answer = await (await memberOf(app, orgId, role)).get(path)
+    assert.equal(answer.status, 403, role)
+    assert.ok(!JSON.stringify(answer.body).includes('Hello'), role)
+    assert.match(answer.headers.get('content-security-policy')!, /frame-ancestors 'none'/)
+  }
+  assert.equal((await operator.get('/operator/mails/ML_01ARZ3NDEKTSV4RRFFQ69G5FAV/html')).status, 404)
+  await operator.post('/sign-out')
+  assert.equal((await operator.get(path)).status, 401, 'once signed out')
+})
+
+test('the pages around it allow nothing inline; only the console shows frames, and only its own', async (t) => {
+  const { fetch } = await startApp(t)
+  for (const path of ['/', '/console', '/console/operator/mails', '/session', '/verify/SV_x']) {
+    const policy = (await fetch(path)).headers.get('content-security-policy')!
+    assert.doesNotMatch(policy, /unsafe/, path)
+    assert.match(policy, /frame-ancestors 'none'/, path)
+    assert.equal(policy.includes("frame-src 'self'"), path.startsWith('/console'), path)
+  }
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { prepareMandates, startApp } from '../../../test/support/app.ts'
+import { keepTime } from '../../../test/support/clock.ts'
+import { memberOf } from '../../../test/support/console.ts'
+import { until } from '../../../test/support/until.ts'
+import { grantCredits } from '../../campaigns/credits.ts'
+
+test('a newcomer makes a workflow, a mandate and a campaign, and answers as the candidate', async (t) => {
+  const app = await startApp(t, { worker: true })
+  keepTime(t, app.clock) // limits count by it
+  const { orgId } = await app.given.org()
+  const { context, clock } = app
+  await context.db.transaction((tx) => grantCredits(tx, { orgId, mode: 'test' }, clock, 100))
+  const recruiter = await memberOf(app, orgId, 'recruiter')
+  const base = `/orgs/${orgId}/test`
+
+  const workflow = await recruiter.post(`${base}/workflows`, { name: 'Site hiring', channels: ['whatsapp', 'sms'] })
+  assert.equal(workflow.status, 201)
+  assert.equal(workflow.body.data.created_via, 'playground')
+  const mandate = await recruiter.post(`${base}/mandates`, {
+    workflow_id: workflow.body.data.workflow_id,
+    title: 'Electrician',
+    company_name: 'Metro Ltd',
+    location: { city: 'Pune', state: 'Maharashtra', pincode: '411001' },
+    methods: ['data_enrichment', 'interest_collection'],
+    skills: [{ skill_id: 'sk_2001' }],
+    enrichment_questions: [{ key: 'licence', type: 'yes_no', text: 'Do you hold a wireman licence?' }],
+  })
+  assert.equal(mandate.status, 202, JSON.stringify(mandate.body))
+  await prepareMandates(context)
+  const enrol = {
+    mandate_id: mandate.body.data.mandate_id,
+    candidates: [{ external_candidate_id: 'c-1', name: 'Asha Rao', phone: '+919812345678' }],
+  }
+  const campaign = await recruiter.post(`${base}/campaigns`, enrol, { 'idempotency-key': randomUUID() })
+  assert.equal(campaign.status, 202, JSON.stringify(campaign.body))
+  const { campaign_id } = campaign.body.data.campaign
+
+  let phones: any[] = []
+  await until(async () => {
+    phones = (await recruiter.get(`${base}/phone?campaign_id=${campaign_id}`)).body.data.items
+    return phones[0]?.last !== null
+  })
+  assert.equal(phones.length, 1)
+  assert.equal(phones[0].name, 'Asha Rao')
+  assert.equal(phones[0].last.channel, 'whatsapp')
+  const path = `${base}/phone/${phones[0].candidate_id}`
+  for (let left = 10; left > 0; left--) {
+    const { body } = await recruiter.get(path)
+    const asked = body.data.asking.at(-1)
+    if (!asked) break
+    const said = asked.choices.length > 0 ? { value: asked.choices[0].value } : { text: 'Next week.' }
+    const answered = await recruiter.post(`${path}/reply`, { ...said, step: asked.step, client_id: randomUUID() })
+    assert.equal(answered.status, 200, JSON.stringify(answered.body))
+    if (answered.body.data.status !== 'pending') break
+  }
+  const result = await recruiter.get(`${base}/results/${phones[0].result_id}`)
+  assert.equal(result.body.data.status, 'completed')
+  assert.equal(result.body.data.output.interest, 'interested')
+  // The page lets in whoever has its link: who may only look gets none.
+  const viewer = await memberOf(app, orgId, 'viewer')
+  const candidate = path.replace('/phone/', '/candidates/')
+  for (const at of [path, candidate]) {
+    assert.match((await recruiter.get(at)).body.data.link, /\/c\/[\w-]{40,}$/)
+    const seen = await viewer.get(at)
+    assert.deepEqual([seen.status, seen.body.data.link], [200, null])
+    assert.doesNotMatch(JSON.stringify(seen.body), /\/c\//)
+  }
+  assert.equal((await viewer.post(`${path}/reply`, { text: 'hello', client_id: 'v' })).status, 403)
+  const { body } = await recruiter.get(path)
+  assert.deepEqual(
+    body.data.messages.map((message: any) => `${message.direction} ${message.channel} ${message.state}`).slice(0, 2),
+    ['out whatsapp delivered', 'in whatsapp received'],
+  )
+  assert.equal(body.data.messages[1].text, 'Yes')
+  assert.equal((await recruiter.post(`${path}/reply`, { text: 'hello', client_id: 'x' })).status, 409)
+  assert.equal((await recruiter.get(`/orgs/${orgId}/live/phone`)).status, 404)
+
+  const csv = await recruiter.get(`${base}/export/results.csv?campaign_id=${campaign_id}`)
+  assert.match(csv.headers.get('content-type')!, /text\/csv/)
+  assert.match(csv.body, /Asha Rao,\+919812345678,,completed,,true,interested/)
+})

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { asking, begin, type State, step } from './conversation.ts'
+import type { ConversationFlow } from './flow.ts'
+import { aheadOf, canGoBack } from './upcoming-questions.ts'
+
+const item = {
+  item_id: 'item',
+  key: 2 as const,
+  text: { en: { stem: 'Which?', options: ['a', 'b', 'c', 'd'] as never } },
+}
+
+const flows = fc.record({
+  enrichment: fc.array(fc.constantFrom('voice', 'plain', 'knockout'), { maxLength: 5 }),
+  skills: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 3 }),
+  interest: fc.boolean(),
+})
+
+function flowOf({ enrichment, skills, interest }: { enrichment: string[]; skills: number[]; interest: boolean }) {
+  return {
+    methods: ['data_enrichment', 'skill_verification', 'interest_collection'],
+    languages: ['en'],
+    company_name: 'Metro Ltd',
+    title: 'Electrician',
+    enrichment: enrichment.map((kind, index) => ({
+      key: `q${index}`,
+      type: kind === 'voice' ? 'voice' : 'yes_no',
+      text: { en: `Question ${index}?` },
+      required: index % 2 === 0,
+      ...(kind === 'knockout' ? { knockout: 'no' } : {}),
+    })),
+    skills: skills.map((items, index) => ({ skill_id: `sk_${index}`, name: 'Wiring', items: Array(items).fill(item) })),
+    interest,
+  } as ConversationFlow
+}
+
+/** Any answer that the question takes. */
+function answer(state: State, flow: ConversationFlow, chance: number): State {
+  const { point } = state
+  if (point.at === 'skills') return step(state, flow, { kind: 'reply', value: String(chance % 4) }).state
+  if (point.at === 'enrichment' && !flow.enrichment[point.question]!.required && chance % 3 === 0)
+    return step(state, flow, { kind: 'reply', value: 'skip' }).state
+  if (point.at === 'enrichment' && flow.enrichment[point.question]!.type === 'voice')
+    return step(state, flow, { kind: 'reply', text: 'from Monday' }).state
+  return step(state, flow, { kind: 'reply', value: chance % 2 ? 'yes' : 'no' }).state
+}
+
+test('what lies ahead is what is asked, with its step, whatever is answered', () => {
+  fc.assert(
+    fc.property(flows, fc.array(fc.nat(11), { minLength: 20, maxLength: 20 }), (shape, chances) => {
+      const flow = flowOf(shape)
+      assert.deepEqual(aheadOf(begin('en', true), flow), [], 'nothing before consent')
+      let state = answer(begin('en', true), flow, 1)
+      let told = aheadOf(state, flow)
+      for (const chance of chances) {
+        if (state.ending) break
+        const before = told.filter(({ step }) => step > state.step)
+        state = answer(state, flow, chance)
+        if (before.length > 0)
+          assert.deepEqual(
+            before.filter(({ step }) => step === state.step),
+            asking(state, flow),
+          )
+        told = aheadOf(state, flow)
+        // What was told is told again, and maybe more.
+        const still = before.filter(({ step }) => step > state.step)
+        assert.deepEqual(told.slice(0, still.length), still)
+      }
+      if (state.ending) assert.deepEqual(told, [])
+    }),
+  )
+})
+
+test('there is a way back wherever going back leads to another question', () => {
+  fc.assert(
+    fc.property(flows, fc.array(fc.constantFrom(1, 3, 7), { minLength: 20, maxLength: 20 }), (shape, chances) => {
+      const flow = flowOf(shape)
+      let state = begin('en', true)
+      for (const chance of chances) {
+        if (state.ending) break
+        const before = step(state, flow, { kind: 'back', step: state.step }).state
+        assert.equal(canGoBack(state.point, flow), before.step !== state.step)
+        state = answer(state, flow, chance)
+      }
+    }),
+  )
+})

@@ -1,0 +1,183 @@
+import { sql } from 'kysely'
+import type { OwnerScope } from '../access/caller.ts'
+import { problem } from '../api/problem.ts'
+import type { Queries, Tx } from '../platform/database/database.ts'
+import { type CreatedVia, countMandatesWith, type Language, type Method } from '../workflows/workflows.ts'
+import { bodyOf, type MandateBody } from './body.ts'
+import type { MandateStatus } from './schema.ts'
+
+export interface Mandate {
+  mandate_id: string
+  org_id: string
+  mode: 'test' | 'live'
+  workflow_id: string
+  job_id: string | null
+  status: MandateStatus
+  flow_version: number
+  version: number
+  methods: Method[]
+  body: MandateBody
+  warnings: string[]
+  failure: string | null
+  created_via: CreatedVia
+  created_at: Date
+  updated_at: Date
+}
+
+export async function findMandate(tx: Queries, scope: OwnerScope, id: string): Promise<Mandate | undefined> {
+  const found = await mandatesOf(tx, scope).where('mandate_id', '=', id).executeTakeFirst()
+  return found && read(found)
+}
+
+export async function getMandate(tx: Queries, scope: OwnerScope, id: string): Promise<Mandate> {
+  return (await findMandate(tx, scope, id)) ?? missing(id)
+}
+
+/** Holds the mandate as it is: it is neither changed nor archived before the transaction ends. Others may hold it too. */
+export async function holdMandate(tx: Tx, scope: OwnerScope, id: string): Promise<Mandate | undefined> {
+  const found = await mandatesOf(tx, scope).where('mandate_id', '=', id).forShare().executeTakeFirst()
+  return found && read(found)
+}
+
+export interface MandateFilter {
+  status?: MandateStatus | undefined
+  workflow_id?: string | undefined
+  job_id?: string | undefined
+  /** The last mandate of the page before. */
+  after?: string | undefined
+  limit: number
+}
+
+/** Newest first, each with the flow that was prepared for its version. */
+export async function listMandates(
+  tx: Queries,
+  scope: OwnerScope,
+  { status, workflow_id, job_id, after, limit }: MandateFilter,
+): Promise<{ mandate: Mandate; flow: string | null }[]> {
+  const found = await withFlows(tx, scope)
+    .$if(status !== undefined, (query) => query.where('mandates.status', '=', status!))
+    .$if(workflow_id !== undefined, (query) => query.where('mandates.workflow_id', '=', workflow_id!))
+    .$if(job_id !== undefined, (query) => query.where('mandates.job_id', '=', job_id!))
+    .$if(after !== undefined, (query) => query.where('mandates.mandate_id', '<', after!))
+    .orderBy('mandates.mandate_id', 'desc')
+    .limit(limit)
+    .execute()
+  return found.map(({ flow, ...row }) => ({ mandate: read(row), flow }))
+}
+
+export async function getMandateAndFlow(
+  tx: Queries,
+  scope: OwnerScope,
+  id: string,
+): Promise<{ mandate: Mandate; flow: string | null }> {
+  const found = await withFlows(tx, scope).where('mandates.mandate_id', '=', id).executeTakeFirst()
+  if (!found) return missing(id)
+  const { flow, ...row } = found
+  return { mandate: read(row), flow }
+}
+
+export interface LockedMandate {
+  current: Mandate
+  /** The texts of bodies that would change nothing. */
+  texts: string[]
+  /** The oldest first. */
+  changes: Date[]
+  workflow: { default_methods: Method[]; languages: Language[] }
+}
+
+/** Locks the mandate, for whoever is about to change it. */
+export async function lockMandate(tx: Tx, { orgId, mode }: OwnerScope, id: string): Promise<LockedMandate> {
+  const found = await tx
+    .selectFrom('mandates')
+    .innerJoin('workflows', 'workflows.workflow_id', 'mandates.workflow_id')
+    .select([...columns, 'accepted_body', 'changes', 'default_methods', 'languages'])
+    .where('mandate_id', '=', id)
+    .where('mandates.org_id', '=', orgId)
+    .where('mandates.mode', '=', mode)
+    .forUpdate('mandates')
+    .executeTakeFirst()
+  if (!found) return missing(id)
+  const { accepted_body, changes, default_methods, languages, ...row } = found
+  return {
+    current: read(row),
+    texts: accepted_body === null ? [row.body] : [row.body, accepted_body],
+    changes: changes as Date[],
+    workflow: { default_methods: default_methods as Method[], languages: languages as Language[] },
+  }
+}
+
+export async function updateMandate(tx: Tx, id: string, change: object): Promise<Mandate> {
+  const changed = await tx
+    .updateTable('mandates')
+    .set({ ...change, version: sql`version + 1` })
+    .where('mandate_id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+  return read(changed)
+}
+
+countMandatesWith(async (tx, workflowIds) => {
+  const counts = await tx
+    .selectFrom('mandates')
+    .select(({ fn }) => ['workflow_id', fn.countAll<number>().as('count')])
+    .where('workflow_id', 'in', workflowIds.length > 0 ? workflowIds : [''])
+    .where('status', '<>', 'archived')
+    .groupBy('workflow_id')
+    .execute()
+  return new Map(counts.map(({ workflow_id, count }) => [workflow_id, count]))
+})
+
+export const columns = [
+  'mandates.mandate_id',
+  'mandates.org_id',
+  'mandates.mode',
+  'mandates.workflow_id',
+  'mandates.job_id',
+  'mandates.status',
+  'mandates.flow_version',
+  'mandates.version',
+  'mandates.methods',
+  'mandates.body',
+  'mandates.warnings',
+  'mandates.language_warnings',
+  'mandates.failure',
+  'mandates.created_via',
+  'mandates.created_at',
+  'mandates.updated_at',
+] as const
+
+export interface MandateRow extends Omit<Mandate, 'status' | 'methods' | 'body' | 'created_via' | 'mode'> {
+  mode: string
+  status: string
+  methods: string[]
+  body: string
+  created_via: string
+  language_warnings: string[]
+}
+
+export function read({ body, warnings, language_warnings, ...row }: MandateRow): Mandate {
+  const methods = row.methods as Method[]
+  return { ...row, body: bodyOf(body, methods), warnings: [...warnings, ...language_warnings] } as Mandate
+}
+
+function mandatesOf(tx: Queries, { orgId, mode }: OwnerScope) {
+  return tx.selectFrom('mandates').select(columns).where('org_id', '=', orgId).where('mode', '=', mode)
+}
+
+function withFlows(tx: Queries, { orgId, mode }: OwnerScope) {
+  return tx
+    .selectFrom('mandates')
+    .leftJoin('mandate_flows', (join) =>
+      join
+        .onRef('mandate_flows.mandate_id', '=', 'mandates.mandate_id')
+        .onRef('mandate_flows.flow_version', '=', 'mandates.flow_version'),
+    )
+    .select(columns)
+    .select('flow')
+    .where('org_id', '=', orgId)
+    .where('mode', '=', mode)
+}
+
+function missing(id: string): never {
+  throw problem('NOT_FOUND', `There is no mandate ${id}.`)
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { pino } from 'pino'
+import { postgresUrl } from '../../../test/support/app.ts'
+import { until } from '../../../test/support/until.ts'
+import { openDatabase } from './database.ts'
+import { openListener } from './listener.ts'
+
+/** A database behind a line that can be frozen: nothing passes, and nothing is closed. */
+async function startLine(t: TestContext) {
+  const to = new pg.Client({ connectionString: postgresUrl() })
+  const target = to.host.startsWith('/') ? { path: `${to.host}/.s.PGSQL.${to.port}` } : { host: to.host, port: to.port }
+  const sockets: Socket[] = []
+  let frozen = false
+  const server = createServer((near) => {
+    const far = connect(target)
+    sockets.push(near, far)
+    for (const [from, into] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('data', (bytes) => frozen || into.write(bytes))
+      from.on('close', () => into.destroy())
+      from.on('error', () => {})
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const connection = {
+    host: '127.0.0.1',
+    port: (server.address() as AddressInfo).port,
+    ...(to.user ? { user: to.user } : {}),
+    ...(to.password ? { password: String(to.password) } : {}),
+    ...(to.database ? { database: to.database } : {}),
+  }
+  const db = openDatabase({ connection, name: 'test', onError: () => {}, patience: 200 })
+  t.after(async () => {
+    frozen = false
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    await db.close()
+  })
+  return { db, connection, freeze: (now: boolean) => (frozen = now), refuse: () => server.close() }
+}
+
+test('who waits for a database that is frozen is told, and served when it thaws', async (t) => {
+  const { db, freeze } = await startLine(t)
+  await Promise.all([sql`select 1`.execute(db.queries), sql`select pg_sleep(0.01)`.execute(db.queries)])
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      await sql`select 1`.execute(tx)
+      freeze(true)
+      await Promise.all([sql`select 1`.execute(tx), sql`select 1`.execute(db.queries)])
+    }),
+    /Connection terminated|not queryable/,
+  )
+  freeze(false)
+  const { rows } = await sql`select 2 as two`.execute(db.queries)
+  assert.deepEqual(rows, [{ two: 2 }])
+})
+
+test('who waits is told too when new connections are refused', async (t) => {
+  const { db, freeze, refuse } = await startLine(t)
+  await sql`select 1`.execute(db.queries)
+  freeze(true)
+  refuse()
+  await assert.rejects(sql`select 1`.execute(db.queries), /Connection terminated/)
+})
+
+test('a line for announcements that has died is noticed and opened anew', async (t) => {
+  const { connection, freeze } = await startLine(t)
+  const listener = await openListener(connection, pino({ level: 'silent' }), 200)
+  t.after(() => listener.close())
+  let heard = 0
+  await listener.on('silence_test', () => heard++)
+  freeze(true)
+  await pause(500)
+  freeze(false)
+  await until(() => heard > 0)
+})
+
+test('a statement that takes long is left alone while the database answers', async (t) => {
+  const { db } = await startLine(t)
+  const { rows } = await sql`select pg_sleep(1.2)::text, 1 as one`.execute(db.queries)
+  assert.equal((rows[0] as { one: number }).one, 1)
+})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { administer, databaseUrl, dropDatabase } from '../../../test/runner/cluster.ts'
+import { postgresUrl } from '../../../test/support/app.ts'
+import { migrate, pendingMigrations, readMigrations } from './migrate.ts'
+import { splitStatements } from './split-statements.ts'
+
+async function emptyDatabase(t: TestContext) {
+  const name = `migrate_${Math.random().toString(36).slice(2)}`
+  await administer(postgresUrl(), `create database ${name}`)
+  const pools: pg.Pool[] = []
+  t.after(async () => {
+    await Promise.all(pools.map((pool) => pool.end()))
+    await dropDatabase(postgresUrl(), name)
+  })
+  return () => {
+    const pool = new pg.Pool({ connectionString: databaseUrl(postgresUrl(), name), max: 2 })
+    pool.on('error', () => {}) // one whose connection was slow to close is told when the database goes
+    pools.push(pool)
+    return pool
+  }
+}
+
+async function folderOf(t: TestContext, files: Record<string, string>) {
+  const folder = await mkdtemp(join(tmpdir(), 'migrations-'))
+  t.after(() => rm(folder, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return pathToFileURL(`${folder}/`)
+}
+
+test('ten processes that start at once apply each migration once', async (t) => {
+  const open = await emptyDatabase(t)
+  const migrations = await readMigrations()
+  const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(open(), migrations)))
+  assert.deepEqual(
+    applied.flat(),
+    migrations.map(({ name }) => name),
+  )
+  assert.deepEqual(await pendingMigrations(open(), migrations), [])
+})
+
+test('a failed migration leaves nothing behind and names the file, the line and the statement', async (t) => {
+  const open = await emptyDatabase(t)
+  const folder = await folderOf(t, {
+    '0001_good.sql': 'create table good (id int primary key);',
+    '0002_bad.sql': `-- makes a table; then fails
+create table half_done (id int);
+
+insert into good
+  values (1), (1); -- twice`,
+    '0003_later.sql': 'create table later (id int);',
+  })
+  const migrations = await readMigrations(folder)
+  const pool = open()
+  await assert.rejects(migrate(pool, migrations), (error: Error) => {
+    assert.match(
+      error.message,
+      /^migrations\/0002_bad\.sql, line 4, in «insert into good values \(1\), \(1\)»: duplicate key/,
+    )
+    return true
+  })
+  const { rows } = await pool.query(
+    `select table_name from information_schema.tables where table_schema = 'public' order by 1`,
+  )
+  assert.deepEqual(
+    rows.map((row) => row.table_name),
+    ['good', 'schema_migrations'],
+  )
+  assert.deepEqual(await pendingMigrations(pool, migrations), ['0002_bad.sql', '0003_later.sql'])
+})
+
+test('a migration that was changed after it had been applied is refused', async (t) => {
+  const open = await emptyDatabase(t)
+  const folder = await folderOf(t, { '0001_a.sql': 'create table a (id int);' })
+  await migrate(open(), await readMigrations(folder))
+  await writeFile(new URL('0001_a.sql', folder), 'create table a (id bigint);')
+  await assert.rejects(
+    migrate(open(), await readMigrations(folder)),
+    /0001_a\.sql was changed after it had been applied/,
+  )
+})
+
+test('names and numbers of migrations are checked', async (t) => {
+  await assert.rejects(readMigrations(await folderOf(t, { 'first.sql': '' })), /must look like 0001_noun\.sql/)
+  await assert.rejects(readMigrations(await folderOf(t, { '0001_a.sql': '', '0001_b.sql': '' })), /taken twice/)
+})
+
+test('statements are split where they end, not inside quotes, comments or function bodies', () => {
+  const sql = `-- one; two
+select ';' as "a;b" /* ; */;
+create function f() returns void language sql as $body$ select 1; select 2; $body$;
+
+  insert into t values ('it''s; fine')`
+  assert.deepEqual(splitStatements(sql), [
+    { text: `select ';' as "a;b" /* ; */`, line: 2 },
+    { text: 'create function f() returns void language sql as $body$ select 1; select 2; $body$', line: 3 },
+    { text: `insert into t values ('it''s; fine')`, line: 5 },
+  ])
+})

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import type pg from 'pg'
+import { type Statement, splitStatements } from './split-statements.ts'
+
+export interface Migration {
+  name: string
+  sql: string
+  checksum: string
+}
+
+const FOLDER = new URL('../../../migrations/', import.meta.url)
+const NAME = /^\d{4}_[a-z0-9_]+\.sql$/
+/** Any fixed number will do, as long as nothing else in the database takes it. */
+const LOCK = 7_411_001
+
+export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  const numbers = new Set<string>()
+  for (const name of names) {
+    if (!NAME.test(name)) throw new Error(`migrations/${name}: the name must look like 0001_noun.sql`)
+    const number = name.slice(0, 4)
+    if (numbers.has(number)) throw new Error(`migrations/${name}: number ${number} is taken twice`)
+    numbers.add(number)
+  }
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(name, folder), 'utf8')
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+/**
+ * Applies what is missing, each migration in a transaction of its own. The advisory lock makes processes that start
+ * together wait for the first one, and find nothing left to do.
+ */
+export async function migrate(
+  pool: pg.Pool,
+  migrations: Migration[],
+  onApplied?: (name: string) => void,
+): Promise<string[]> {
+  const client = await pool.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK])
+    await client.query(`create table if not exists schema_migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
+    const pending = await pendingOf(client, migrations)
+    for (const migration of pending) {
+      await apply(client, migration)
+      onApplied?.(migration.name)
+    }
+    return pending.map(({ name }) => name)
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => {})
+    client.release()
+  }
+}
+
+/** Names of the migrations that the database lacks. */
+export async function pendingMigrations(pool: pg.Pool, migrations: Migration[]): Promise<string[]> {
+  const client = await pool.connect()
+  try {
+    const { rows } = await client.query<{ there: boolean }>(
+      `select to_regclass('schema_migrations') is not null as there`,
+    )
+    if (!rows[0]?.there) return migrations.map(({ name }) => name)
+    return (await pendingOf(client, migrations)).map(({ name }) => name)
+  } finally {
+    client.release()
+  }
+}
+
+async function pendingOf(client: pg.PoolClient, migrations: Migration[]): Promise<Migration[]> {
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    'select name, checksum from schema_migrations',
+  )
+  const applied = new Map(rows.map((row) => [row.name, row.checksum]))
+  for (const { name, checksum } of migrations) {
+    const before = applied.get(name)
+    if (before !== undefined && before !== checksum) {
+      throw new Error(`migrations/${name} was changed after it had been applied; write a new migration instead`)
+    }
+  }
+  return migrations.filter(({ name }) => !applied.has(name))
+}
+
+async function apply(client: pg.PoolClient, { name, sql, checksum }: Migration) {
+  await client.query('begin')
+  let current: Statement | undefined
+  try {
+    for (const statement of splitStatements(sql)) {
+      current = statement
+      await client.query(statement.text)
+    }
+    await client.query('insert into schema_migrations (name, checksum) values ($1, $2)', [name, checksum])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw new MigrationError(name, current, error as Error)
+  }
+}
+
+/** Names the file, the line and the statement at fault. */
+export class MigrationError extends Error {
+  constructor(name: string, statement: Statement | undefined, cause: Error) {
+    const where = statement ? `, line ${statement.line}, in «${excerpt(statement.text)}»` : ''
+    super(`migrations/${name}${where}: ${cause.message}; nothing of this migration was kept`, { cause })
+  }
+}
+
+function excerpt(text: string): string {
+  const flat = text.replace(/--.*$/gm, ' ').replace(/\s+/g, ' ').trim()
+  return flat.length > 120 ? `${flat.slice(0, 120)}…` : flat
+}

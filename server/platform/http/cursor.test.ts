@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { cloneDatabase } from '../../../test/support/app.ts'
+import { TestClock } from '../../../test/support/clock.ts'
+import { openDatabase } from '../database/database.ts'
+import { openVault } from '../vault.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+
+test('a cursor opens in its own list, with the key of its deployment, as it was written', async (t) => {
+  const database = await cloneDatabase()
+  const db = openDatabase({ connection: { connectionString: database.url }, name: 'test', onError: () => {} })
+  t.after(async () => {
+    await db.close()
+    await database.drop()
+  })
+  const masterKey = randomBytes(32)
+  const vault = await openVault(db, masterKey, new TestClock())
+  const restarted = await openVault(db, masterKey, new TestClock())
+  const cursor = writeCursor(vault, 'things', { after: 7 })
+  assert.match(cursor, /^[\w-]+$/)
+  assert.deepEqual(readCursor(restarted, 'things', cursor), { after: 7 })
+  assert.equal(readCursor(vault, 'things', undefined), undefined)
+  const altered = [...cursor].map(
+    (letter, i) => cursor.slice(0, i) + (letter === 'x' ? 'y' : 'x') + cursor.slice(i + 1),
+  )
+  for (const bad of [...altered, '', 'x', `${cursor}=`, ` ${cursor}`, `${cursor}!`, cursor.slice(0, -1)]) {
+    assert.throws(() => readCursor(vault, 'things', bad), {
+      code: 'VALIDATION_FAILED',
+      details: [{ path: 'query.cursor', message: 'must be a next_cursor of this list, with the same filters' }],
+    })
+  }
+  assert.throws(() => readCursor(vault, 'others', cursor), { code: 'VALIDATION_FAILED' })
+})

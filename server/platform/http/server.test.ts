@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startApp } from '../../../test/support/app.ts'
+import { signIn } from '../../../test/support/console.ts'
+import { until } from '../../../test/support/until.ts'
+import { bodyTime } from './body.ts'
+
+const apis = [
+  ['/api/v1/partner/nowhere', 'partner'],
+  ['/api/v1/nowhere', 'verification'],
+  ['/api/nowhere', 'catalogue'],
+] as const
+
+function envelopeOf(body: any): string {
+  assert.equal(body.success, false)
+  if (typeof body.error === 'string') {
+    assert.equal(body.message, body.error)
+    return 'catalogue'
+  }
+  assert.equal(typeof body.error.code, 'string')
+  assert.equal(typeof body.error.message, 'string')
+  return Array.isArray(body.error.details) ? 'partner' : 'verification'
+}
+
+/** Sends bytes as they are and gives back what came. */
+function raw(url: string, bytes: string | Buffer): Promise<{ status: number; head: string; body: any }> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes))
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => {
+      const [head = '', body = ''] = text.split('\r\n\r\n')
+      resolve({ status: Number(head.split(' ')[1]), head, body: body && JSON.parse(body) })
+    })
+  })
+}
+
+/** Sends the beginning of a body, and the rest byte by byte: what comes back meanwhile, and whether the connection broke. */
+async function dribble(url: string, head: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let text = ''
+  let broken = false
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.on('error', () => {
+    broken = true
+  })
+  socket.write(`${head}\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"a":`)
+  const rest = setInterval(() => socket.write(' '), 20)
+  await until(() => broken || text.includes('\r\n\r\n{'))
+  await pause(200) // nor does it break after the answer
+  clearInterval(rest)
+  socket.destroy()
+  const [top = '', body = ''] = text.split('\r\n\r\n')
+  return { status: Number(top.split(' ')[1]), top, body: body && JSON.parse(body), broken }
+}
+
+test('a body that takes too long is refused in the envelope, and the connection is not torn down', async (t) => {
+  const app = await startApp(t)
+  const usual = { ...bodyTime }
+  t.after(() => Object.assign(bodyTime, usual))
+  Object.assign(bodyTime, { whole: 300, upload: 400 })
+  const operator = await signIn(app)
+  const session = `cookie: ${operator.cookie}\r\nx-csrf-token: ${operator.csrf}`
+  const json = 'content-type: application/json'
+  const upload = '/console/api/operator/catalogue/imports?format=csv&file_name=a.csv'
+  for (const [head, envelope] of [
+    [`POST /api/v1/partner/mandates HTTP/1.1\r\n${json}`, 'partner'],
+    [`POST /api/v1/verify HTTP/1.1\r\n${json}`, 'verification'],
+    [`POST /console/api/sign-in/operator HTTP/1.1\r\n${json}\r\n${session}`, 'partner'],
+    [`POST ${upload} HTTP/1.1\r\ncontent-type: application/octet-stream\r\n${session}`, 'partner'],
+  ] as const) {
+    const { status, body, top, broken } = await dribble(app.url, head)
+    assert.deepEqual([status, envelopeOf(body), broken], [408, envelope, false], head)
+    assert.match(body.error.message, /did not arrive within 0\.[34] seconds/)
+    assert.match(top, /x-request-id: req_/)
+  }
+  const { items } = (await operator.get('/operator/catalogue/imports')).body.data
+  assert.deepEqual(items, [], 'nothing was begun with half a file')
+})
+
+test('a request that names two hosts is refused', async (t) => {
+  const { url } = await startApp(t)
+  for (const [path, api] of apis) {
+    const { status, body } = await raw(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nhost: b\r\nconnection: close\r\n\r\n`)
+    assert.deepEqual([status, envelopeOf(body)], [400, api])
+  }
+})
+
+test('unknown routes and methods answer 404 in the envelope of the API whose path was called', async (t) => {
+  const { fetch } = await startApp(t)
+  for (const [path, api] of apis) {
+    for (const method of ['GET', 'POST', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const { status, body, headers } = await fetch(path, {
+        method,
+        ...(method === 'POST' ? { body: '{"broken', headers: { 'content-type': 'application/json' } } : {}),
+      })
+      assert.equal(status, 404, `${method} ${path}`)
+      assert.equal(envelopeOf(body), api)
+      assert.ok(headers.get('x-request-id'))
+    }
+  }
+  assert.equal((await fetch('/api/v1/partner/shifts', { method: 'PUT' })).status, 404)
+  assert.equal((await fetch('/nowhere')).status, 404)
+})
+
+test('paths that only look like an API are not one', async (t) => {
+  const { fetch } = await startApp(t)
+  assert.equal(envelopeOf((await fetch('/api/v1/partners')).body), 'verification')
+  assert.equal(envelopeOf((await fetch('/api/v2/x')).body), 'catalogue')
+})
+
+test('addresses that cannot be decoded, or are far too long, are answered in the envelope', async (t) => {
+  const { fetch } = await startApp(t)
+  for (const [path, api] of apis) {
+    const bad = await fetch(`${path}/%zz`)
+    assert.equal(bad.status, 404)
+    assert.equal(envelopeOf(bad.body), api)
+    assert.ok(bad.headers.get('x-request-id'))
+    const long = await fetch(`${path}/${'x'.repeat(3000)}`)
+    assert.equal(long.status, 404)
+    assert.equal(envelopeOf(long.body), api)
+  }
+})
+
+test('headers that are too long are refused in the envelope, also where Node itself gives up', async (t) => {
+  const { url } = await startApp(t)
+  for (const [path, api] of apis) {
+    for (const length of [17_000, 70_000]) {
+      const { status, body, head } = await raw(
+        url,
+        `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'x'.repeat(length)}\r\n\r\n`,
+      )
+      assert.equal(status, 431, `${path} ${length}`)
+      assert.equal(envelopeOf(body), api)
+      assert.match(head, /x-request-id: /i)
+    }
+  }
+})
+
+test('what is not HTTP gets a short refusal and a closed connection', async (t) => {
+  const { url } = await startApp(t)
+  for (const bytes of [
+    'hello\r\n\r\n',
+    'GET /api/skills HTTP/9.9\r\n\r\n',
+    'GET / HTTP/1.1\r\nbad header\r\n\r\n',
+    'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n',
+  ]) {
+    const { status, body } = await raw(url, bytes)
+    assert.equal(status, 400, bytes)
+    assert.equal(body.success, false)
+  }
+})
+
+test('a sane request id of the caller is kept, any other replaced', async (t) => {
+  const { fetch } = await startApp(t)
+  const idFor = async (id: string) =>
+    (await fetch('/healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id')
+  assert.equal(await idFor('abc-123_x.y:z'), 'abc-123_x.y:z')
+  assert.match((await idFor('has space'))!, /^req_/)
+  assert.match((await idFor('x'.repeat(129)))!, /^req_/)
+  assert.match((await idFor('<script>'))!, /^req_/)
+})
+
+test('security headers are on every answer', async (t) => {
+  const { fetch } = await startApp(t)
+  for (const path of ['/healthz', '/api/v1/partner/shifts', '/nowhere', '/docs/']) {
+    const { headers } = await fetch(path)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    assert.match(headers.get('content-security-policy')!, /default-src 'none'.*frame-ancestors 'none'/)
+    assert.equal(headers.get('x-powered-by'), null)
+  }
+})
+
+test('logs hold the route, not the address, and nothing secret', async (t) => {
+  const { fetch, logged } = await startApp(t)
+  await fetch('/api/v1/verify/vst_abcdefghijklmnop?token=vst_qrstuvwxyz&mail=asha@example.com', {
+    headers: { 'x-api-key': 'VSK_LIVE_secretsecretsecret' },
+  })
+  const lines = logged.filter((line) => line.includes('"request"'))
+  assert.equal(lines.length, 1)
+  assert.ok(!/vst_|VSK_|asha/.test(logged.join('')), logged.join(''))
+})
+
+test('health, readiness and figures', async (t) => {
+  const { fetch, as, given } = await startApp(t)
+  assert.equal((await fetch('/healthz')).status, 200)
+  assert.deepEqual((await fetch('/readyz')).body, { status: 'ready' })
+  await as((await given.org()).key).get('/shifts')
+  const { body } = await fetch('/metrics')
+  for (const figure of [
+    'attestry_http_request_duration_seconds_count{method="GET",route="/api/v1/partner/shifts",status="200"} 1',
+    'attestry_database_connections{state="open"}',
+    'attestry_queue_jobs{queue="forget-idempotency-keys",state="waiting"}',
+    'attestry_queue_oldest_seconds',
+    'nodejs_eventloop_lag_seconds',
+  ]) {
+    assert.ok(body.includes(figure), figure)
+  }
+})
+
+test('readiness says which migration is missing', async (t) => {
+  const { fetch, context } = await startApp(t)
+  await context.db.pool.query('delete from schema_migrations')
+  const { status, body } = await fetch('/readyz')
+  assert.equal(status, 503)
+  assert.ok(body.wrong.includes('migration 0001_access.sql is not applied'))
+})
+
+test('however an address is written, the answer is in the envelope of the API that it means', async (t) => {
+  const { url } = await startApp(t)
+  const ask = (line: string, more = 'host: x\r\n') => raw(url, `${line} HTTP/1.1\r\n${more}connection: close\r\n\r\n`)
+  for (const target of ['http://x/api/v1/partner/shifts', '/%61pi/v1/partner/shifts', '/api/v1/%70artner/shifts']) {
+    const { status, body } = await ask(`GET ${target}`)
+    assert.equal(status, 401, target)
+    assert.equal(envelopeOf(body), 'partner', target)
+  }
+  for (const [path, api] of apis) {
+    const { status, body } = await ask(`QUERY ${path}`)
+    assert.equal(status, 404)
+    assert.equal(envelopeOf(body), api)
+  }
+})
+
+test('a missing Host and an unknown expectation get an ordinary answer', async (t) => {
+  const { url } = await startApp(t)
+  for (const more of ['', 'host: x\r\nexpect: miracles\r\n']) {
+    const { status, head } = await raw(url, `GET /healthz HTTP/1.1\r\n${more}connection: close\r\n\r\n`)
+    assert.equal(status, 200, more)
+    assert.match(head, /x-request-id/i)
+  }
+})

@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import type { Queries, Tx } from '../database/database.ts'
+import { tellOfTime } from './delayed-jobs.ts'
+
+export const jobStates = ['failed', 'waiting', 'active'] as const
+export type JobState = (typeof jobStates)[number]
+
+/** A job as an operator sees it. */
+export interface ListedJob {
+  job_id: string
+  queue: string
+  state: JobState
+  /** The ids in its payload. The rest of it may be somebody's own. */
+  about: string[]
+  attempts: number
+  retry_limit: number
+  error: string | null
+  created_at: Date
+  start_after: Date
+  completed_at: Date | null
+}
+
+export interface JobFilter {
+  state: JobState
+  queue?: string | undefined
+  /** The last job of the page before. */
+  after?: { at: string; id: string } | undefined
+  limit: number
+}
+
+const columns = sql`id as job_id, name as queue,
+  case when state in ('created', 'retry') then 'waiting' else state::text end as state, data,
+  retry_count as attempts, retry_limit, left(coalesce(output ->> 'message', output #>> '{}'), 500) as error,
+  created_on as created_at, start_after, completed_on as completed_at`
+
+type Row = Omit<ListedJob, 'about'> & { data: unknown }
+
+/** Newest first. */
+export async function listJobs(queries: Queries, { state, queue, after, limit }: JobFilter): Promise<ListedJob[]> {
+  const states = state === 'waiting' ? sql`state in ('created', 'retry')` : sql`state = ${state}`
+  const conditions = [states, sql`name not like '\\_\\_%'`]
+  if (queue !== undefined) conditions.push(sql`name = ${queue}`)
+  if (after !== undefined)
+    conditions.push(sql`(date_trunc('milliseconds', created_on), id) < (${new Date(after.at)}, ${after.id}::uuid)`)
+  const { rows } = await sql<Row>`
+    select ${columns} from pgboss.job where ${sql.join(conditions, sql` and `)}
+    order by date_trunc('milliseconds', created_on) desc, id desc limit ${limit}`.execute(queries)
+  return rows.map(shown)
+}
+
+/** Lets a job that has failed for good run once more; undefined where there is none. */
+export async function retryJob(tx: Tx, queue: string, id: string): Promise<ListedJob | undefined> {
+  const { rows } = await sql<Row>`
+    update pgboss.job set state = 'retry', retry_limit = retry_limit + 1, completed_on = null
+    where name = ${queue} and id = ${id}::uuid and state = 'failed' returning ${columns}`.execute(tx)
+  tellOfTime(tx)
+  return rows[0] && shown(rows[0])
+}
+
+const ID = /^[A-Z]{2,3}_[A-Z0-9_]{10,60}$/
+
+function shown({ data, ...job }: Row): ListedJob {
+  const values = data !== null && typeof data === 'object' ? Object.values(data) : []
+  return { ...job, about: values.filter((value): value is string => typeof value === 'string' && ID.test(value)) }
+}

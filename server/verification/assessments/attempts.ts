@@ -1,0 +1,218 @@
+import { sql } from 'kysely'
+import type { Detail } from '../../api/problem.ts'
+import { skillId } from '../../catalogue/ids.ts'
+import { DAY, MINUTE } from '../../platform/clock.ts'
+import type { Queries, Tx } from '../../platform/database/database.ts'
+import { invalid } from '../../platform/http/validation.ts'
+import { newId } from '../../platform/ids.ts'
+import { fingerprint, type Item } from '../../questions/questions.ts'
+import type { AssessmentState } from '../outcome.ts'
+import type { AnswersInput } from '../schema.ts'
+import type { Session } from '../sessions.ts'
+
+/** Longest from the questions to the answers. */
+export const ATTEMPT_LIFE = 60 * MINUTE
+export const MOST_FAILED = 3
+export const FAILED_WINDOW = 30 * DAY
+/** Percent of all questions, and of the questions about one skill. */
+export const PASS_MARK = 70
+const SKILL_PASS_MARK = 60
+
+/** A question with its key: this never leaves the server. */
+export interface Question {
+  questionId: string
+  skill: number
+  question: string
+  options: string[]
+  key: number
+}
+
+/** One set of questions put to a student; times in epoch milliseconds. */
+export interface Attempt {
+  id: string
+  number: number
+  questions: Question[]
+  expiresAt: number
+  submittedAt: number | undefined
+  score: number | undefined
+  passed: boolean | undefined
+  passedSkills: number[]
+}
+
+/** What a student may see of the questions. */
+export function questionsAnswer({ questions }: Attempt) {
+  return questions.map(({ questionId, question, options }) => ({ questionId, question, options }))
+}
+
+export async function findLastAttempt(queries: Queries, verificationId: string): Promise<Attempt | undefined> {
+  const row = await queries
+    .selectFrom('verification_attempts')
+    .select(['attempt_id', 'number', 'questions', 'expires_at', 'submitted_at', 'score', 'passed', 'passed_skills'])
+    .where('verification_id', '=', verificationId)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return (
+    row && {
+      id: row.attempt_id,
+      number: row.number,
+      questions: row.questions as unknown as Question[],
+      expiresAt: row.expires_at.getTime(),
+      submittedAt: row.submitted_at?.getTime(),
+      score: row.score ?? undefined,
+      passed: row.passed ?? undefined,
+      passedSkills: row.passed_skills,
+    }
+  )
+}
+
+export async function insertAttempt(
+  tx: Tx,
+  { id, userId, skills }: Session,
+  now: number,
+  number: number,
+  items: Item[],
+): Promise<Attempt> {
+  const questions = items.map(({ skill, stem, options, key }) => ({
+    questionId: newId('Q_', now),
+    skill,
+    question: stem,
+    options: [...options],
+    key,
+  }))
+  const attempt: Attempt = {
+    id: newId('VA_', now),
+    number,
+    questions,
+    expiresAt: now + ATTEMPT_LIFE,
+    submittedAt: undefined,
+    score: undefined,
+    passed: undefined,
+    passedSkills: [],
+  }
+  await tx
+    .insertInto('verification_attempts')
+    .values({
+      attempt_id: attempt.id,
+      verification_id: id,
+      user_id: userId,
+      number,
+      skill_numbers: skills.map((skill) => skill.number),
+      questions: JSON.stringify(questions),
+      fingerprints: items.map(fingerprint),
+      created_at: new Date(now),
+      expires_at: new Date(attempt.expiresAt),
+    })
+    .execute()
+  return attempt
+}
+
+/** Fingerprints of what the student has seen about these skills, the oldest first. */
+export async function seenItems(queries: Queries, { userId, skills }: Session): Promise<string[]> {
+  const rows = await queries
+    .selectFrom('verification_attempts')
+    .select('fingerprints')
+    .where('user_id', '=', userId)
+    .where(sql<boolean>`skill_numbers && ${skills.map(({ number }) => number)}::integer[]`)
+    .orderBy('created_at')
+    .execute()
+  return rows.flatMap(({ fingerprints }) => fingerprints)
+}
+
+/** The texts of the session's earlier questions. */
+export async function seenQuestions(queries: Queries, verificationId: string): Promise<Set<string>> {
+  const rows = await queries
+    .selectFrom('verification_attempts')
+    .select('questions')
+    .where('verification_id', '=', verificationId)
+    .execute()
+  return new Set(rows.flatMap(({ questions }) => (questions as unknown as Question[]).map(({ question }) => question)))
+}
+
+/**
+ * The most attempts that failed lately at one of the skills, across the student's sessions. An attempt at a skill fails unless
+ * the skill counts as passed by it; one that was not submitted in time has failed too.
+ */
+export async function countFailed(queries: Queries, { userId, skills }: Session, now: number): Promise<number> {
+  const { rows } = await sql<{ failed: number }>`
+    select count(*)::int as failed
+    from verification_attempts a, unnest(a.skill_numbers) as skill
+    where a.user_id = ${userId} and skill = any(${skills.map(({ number }) => number)}::integer[])
+      and not skill = any(a.passed_skills)
+      and case when a.submitted_at is null then a.expires_at <= ${new Date(now)} else true end
+      and coalesce(a.submitted_at, a.expires_at) > ${new Date(now - FAILED_WINDOW)}
+    group by skill order by 1 desc limit 1`.execute(queries)
+  return rows[0]?.failed ?? 0
+}
+
+export async function readAssessment(
+  queries: Queries,
+  session: Session,
+  now: number,
+): Promise<AssessmentState | undefined> {
+  if (session.method !== 'assessment' || session.status === 'open') return undefined
+  const last = await queries
+    .selectFrom('verification_attempts')
+    .select(['score', 'passed_skills'])
+    .where('verification_id', '=', session.id)
+    .where('submitted_at', 'is not', null)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const exhausted = session.status === 'in_assessment' && (await countFailed(queries, session, now)) >= MOST_FAILED
+  return { score: last?.score ?? undefined, passedSkills: last?.passed_skills ?? [], exhausted }
+}
+
+export interface Marks {
+  correct: number
+  total: number
+  score: number
+  passed: boolean
+  skills: { skillId: string; number: number; correct: number; total: number; passed: boolean }[]
+}
+
+/** Marks the answers; a question without one counts as wrong. */
+export function markAnswers({ questions }: Attempt, { answers }: AnswersInput): Marks {
+  const given = readAnswers(questions, answers)
+  const bySkill = new Map<number, { correct: number; total: number }>()
+  let correct = 0
+  for (const { questionId, skill, options, key } of questions) {
+    const marks = bySkill.get(skill) ?? { correct: 0, total: 0 }
+    bySkill.set(skill, marks)
+    marks.total++
+    if (given.get(questionId) === options[key]) {
+      marks.correct++
+      correct++
+    }
+  }
+  const total = questions.length
+  const score = Math.round((100 * correct) / total)
+  return {
+    correct,
+    total,
+    score,
+    passed: score >= PASS_MARK,
+    skills: [...bySkill].map(([number, marks]) => ({
+      skillId: skillId(number),
+      number,
+      ...marks,
+      passed: 100 * marks.correct >= SKILL_PASS_MARK * marks.total,
+    })),
+  }
+}
+
+function readAnswers(questions: Question[], answers: AnswersInput['answers']): Map<string, string> {
+  const byId = new Map(questions.map((question) => [question.questionId, question]))
+  const given = new Map<string, string>()
+  const details: Detail[] = []
+  answers.forEach(({ questionId, option }, index) => {
+    const question = byId.get(questionId)
+    if (!question) details.push({ path: `answers[${index}].questionId`, message: 'is not a question of this attempt' })
+    else if (given.has(questionId)) details.push({ path: `answers[${index}].questionId`, message: 'comes twice' })
+    else if (!question.options.includes(option))
+      details.push({ path: `answers[${index}].option`, message: 'is not an option of this question' })
+    else given.set(questionId, option)
+  })
+  if (details.length > 0) throw invalid(details)
+  return given
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import PostalMime from 'postal-mime'
+import { startSmtp } from '../../../test/support/smtp.ts'
+import { until } from '../../../test/support/until.ts'
+import { ok, startVerification } from '../../../test/support/verification.ts'
+import { reviewRequestMail } from './emails.ts'
+
+test('reviewer and student get real mails, in any script', async (t) => {
+  const smtp = await startSmtp()
+  const calls = await startVerification(t, {
+    worker: true,
+    config: { smtpUrl: smtp.url, mailFrom: 'Attestry <post@example.org>' },
+  })
+  t.after(smtp.stop)
+
+  const { session, token } = await calls.requested({
+    student: { name: 'आशा राव' },
+    reviewer: { name: 'Zoë "Z" Müller, Dr.' },
+  })
+  await until(() => smtp.received.length === 1)
+  const request = await PostalMime.parse(smtp.received[0]!)
+  assert.deepEqual(request.to, [{ name: 'Zoë "Z" Müller, Dr.', address: 'ravi.menon@metro.example' }])
+  assert.equal(request.subject, 'आशा राव asks you to confirm a skill')
+  assert.equal(request.replyTo?.[0]?.address, 'asha@example.com')
+  assert.ok(request.text!.includes(`#token=${token}`))
+  assert.ok(request.html!.includes('Bricklaying'))
+
+  await ok(calls.submitReview(session, token, { decisions: [{ skillId: 'sk_1001', endorsed: true, rating: 5 }] }))
+  await until(() => smtp.received.length === 2)
+  const told = await PostalMime.parse(smtp.received[1]!)
+  assert.deepEqual(told.to, [{ name: 'आशा राव', address: 'asha@example.com' }])
+  assert.ok(told.text!.includes('Bricklaying: endorsed, 5 of 5'))
+})
+
+test('a mail has one button, no picture, no style sheet and nothing to fetch', () => {
+  const { html, text } = reviewRequestMail({
+    reviewer: { name: 'Ravi', email: 'ravi@metro.example', company: 'Metro Ltd' },
+    student: { name: 'Asha', email: 'asha@example.com' },
+    endorsementType: 'manager',
+    source: { type: 'experience', title: 'Mason', subtitle: 'Metro Ltd', meta: null, description: 'x'.repeat(9000) },
+    skills: ['Bricklaying', 'Plastering'],
+    link: 'https://verify.example/verify/SV_1#token=vrt_1',
+    expiresAt: Date.parse('2026-04-10T06:30:00Z'),
+    reminder: false,
+  })
+  assert.doesNotMatch(html, /<img|<link|<style|<script|url\(|@import/i)
+  const targets = new Set([...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target))
+  assert.deepEqual([...targets], ['https://verify.example/verify/SV_1#token=vrt_1'])
+  assert.match(text, /until 10 April 2026/)
+  assert.ok(html.length < 20_000, 'long mails are cut off by some programs')
+})

@@ -1,0 +1,218 @@
+import type { MailContent, MailKind } from '../../mail/mail.ts'
+import { oneLine } from '../../platform/text/strip-invisible.ts'
+import type { EndorsementType, SkillOutcome, Source } from '../schema.ts'
+
+/** The mails of a review: text and HTML that common mail programs show alike. All that users wrote is escaped. */
+
+export type ReviewMail = MailContent & { kind: MailKind }
+
+interface Person {
+  name: string
+  email: string
+}
+
+export interface ReviewRequest {
+  reviewer: Person & { company: string }
+  student: Person
+  endorsementType: EndorsementType
+  source: Source
+  skills: string[]
+  link: string
+  /** Epoch milliseconds. */
+  expiresAt: number
+  reminder: boolean
+}
+
+const as: Record<EndorsementType, string> = {
+  manager: 'as their manager',
+  mentor: 'as their mentor',
+  peer: 'as a colleague',
+  client: 'as their client',
+  faculty: 'as their teacher',
+}
+
+export function reviewRequestMail(request: ReviewRequest): ReviewMail {
+  const { endorsementType, link, expiresAt, reminder } = request
+  const reviewer = nameOf(request.reviewer)
+  const student = nameOf(request.student)
+  const skills = request.skills.map(line)
+  const work = sourceLine(request.source)
+  const until = day(expiresAt)
+  const ask = `${student} asks you, ${as[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you know:`
+  const hindi = `${student} के कौशल की पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है।`
+  const subject = reminder
+    ? `Reminder: ${student} is waiting for your review`
+    : `${student} asks you to confirm ${skills.length === 1 ? 'a skill' : `${skills.length} skills`}`
+  const closing = [
+    `It takes about a minute and needs no account. The link works until ${until}; it is yours alone, so please do not pass it on.`,
+    `If you do not know ${student} or would rather not answer, the page lets you decline.`,
+  ]
+  return {
+    kind: reminder ? 'review_reminder' : 'review_request',
+    subject,
+    text: [
+      `Hello ${reviewer},`,
+      ask,
+      [work, ...skills.map((skill) => `- ${skill}`)].join('\n'),
+      `Review: ${link}`,
+      ...closing,
+      hindi,
+    ].join('\n\n'),
+    html: page(
+      subject,
+      [
+        paragraph(`Hello ${reviewer},`),
+        paragraph(ask),
+        box(work, skills),
+        button('Review now', link),
+        ...closing.map(paragraph),
+        inHindi(hindi),
+      ].join('\n'),
+    ),
+    replyTo: request.student.email,
+  }
+}
+
+export interface ReviewOutcome {
+  student: Person
+  reviewer: Person
+  source: Source
+  skills: SkillOutcome[]
+  /** The reviewer's words, where the review was declined. */
+  declined?: string
+}
+
+export function reviewOutcomeMail(outcome: ReviewOutcome): ReviewMail {
+  const student = nameOf(outcome.student)
+  const reviewer = nameOf(outcome.reviewer)
+  const work = sourceLine(outcome.source)
+  if (outcome.declined !== undefined) {
+    const subject = `${reviewer} could not review your skills`
+    const told = `${reviewer} declined to review your skills. The reason they gave:`
+    const next = 'You can ask somebody else: begin a new verification where you began this one.'
+    const reason = line(outcome.declined)
+    const hindi = `${reviewer} आपके कौशल की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`
+    return {
+      kind: 'review_outcome',
+      subject,
+      text: [`Hello ${student},`, told, `“${reason}”`, work, next, hindi].join('\n\n'),
+      html: page(
+        subject,
+        [
+          paragraph(`Hello ${student},`),
+          paragraph(told),
+          box(work, [`“${reason}”`]),
+          paragraph(next),
+          inHindi(hindi),
+        ].join('\n'),
+      ),
+    }
+  }
+  const lines = outcome.skills.map(({ name, outcome: verdict, rating }) => {
+    const stars = rating === undefined ? '' : `, ${rating} of 5`
+    return `${line(name)}: ${verdict === 'endorsed' ? 'endorsed' : 'not endorsed'}${stars}`
+  })
+  const subject = `${reviewer} has reviewed your skills`
+  const told = `${reviewer} has answered. The outcome:`
+  const hindi = 'आपके कौशल की समीक्षा पूरी हो गई है।'
+  return {
+    kind: 'review_outcome',
+    subject,
+    text: [`Hello ${student},`, told, [work, ...lines.map((each) => `- ${each}`)].join('\n'), hindi].join('\n\n'),
+    html: page(subject, [paragraph(`Hello ${student},`), paragraph(told), box(work, lines), inHindi(hindi)].join('\n')),
+  }
+}
+
+function sourceLine({ title, subtitle, meta }: Source): string {
+  return [title, subtitle, meta]
+    .filter((part) => part !== null)
+    .map(line)
+    .join(', ')
+}
+
+/** By their mail address where nothing of the name can be seen. */
+function nameOf({ name, email }: Person): string {
+  return line(name) || email
+}
+
+const LONGEST_LINE = 500
+
+/** What a user wrote, as one line without anything that could pass for another line of the mail. */
+function line(text: string): string {
+  const one = oneLine(text)
+  return [...one].length > LONGEST_LINE ? `${[...one].slice(0, LONGEST_LINE).join('')}…` : one
+}
+
+function day(time: number): string {
+  return new Date(time).toLocaleDateString('en-IN', {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'Asia/Kolkata',
+  })
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}
+
+// Tables and styles on every element: many mail programs know no other layout, and drop style sheets.
+const FONT = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Devanagari',Arial,sans-serif"
+const P = `margin:0 0 16px;${FONT};font-size:16px;line-height:24px;color:#1f2933`
+
+function paragraph(text: string): string {
+  return `<p style="${P}">${escaped(text)}</p>`
+}
+
+function inHindi(text: string): string {
+  return `<p lang="hi" style="${P}">${escaped(text)}</p>`
+}
+
+function box(title: string, lines: string[]): string {
+  const rows = lines.map(
+    (each) =>
+      `<tr><td style="padding:4px 16px 4px;${FONT};font-size:16px;line-height:24px;color:#1f2933">${escaped(each)}</td></tr>`,
+  )
+  return `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px;background:#f3f5f7;border-left:4px solid #1d5fbf">
+<tr><td style="padding:12px 16px 4px;${FONT};font-size:14px;line-height:20px;color:#52606d">${escaped(title)}</td></tr>
+${rows.join('\n')}
+<tr><td style="height:8px;font-size:0;line-height:0">&nbsp;</td></tr>
+</table>`
+}
+
+function button(label: string, link: string): string {
+  const href = escaped(link)
+  return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px">
+<tr><td bgcolor="#1d5fbf" style="border-radius:6px"><a href="${href}" style="display:inline-block;padding:12px 28px;${FONT};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escaped(label)}</a></td></tr>
+</table>
+<p style="margin:0 0 24px;${FONT};font-size:13px;line-height:20px;color:#52606d">Or copy this address into your browser:<br><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>`
+}
+
+function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light">
+<title>${escaped(title)}</title>
+</head>
+<body style="margin:0;padding:0;background:#e9edf1">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#e9edf1">
+<tr><td align="center" style="padding:24px 12px">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#ffffff" style="max-width:560px;border-radius:8px">
+<tr><td align="left" style="padding:32px 28px 16px">
+${body}
+</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`
+}

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import { problem } from '../../api/problem.ts'
+import type { Queries } from '../../platform/database/database.ts'
+
+export interface Decision {
+  /** The number of the skill. */
+  skill: number
+  endorsed: boolean
+  rating?: number
+  comment?: string
+}
+
+/** The reviewer of a session and what came of asking; times in epoch milliseconds. */
+export interface Review {
+  name: string
+  email: string
+  company: string
+  website: string | undefined
+  addresses: string[]
+  /** When the first mail went out. */
+  requestedAt: number | undefined
+  /** The link that is in force. */
+  link: { tokenHash: Buffer; sealed: Buffer; sentAt: number; expiresAt: number } | undefined
+  submittedAt: number | undefined
+  decisions: Decision[] | undefined
+  declineReason: string | undefined
+}
+
+export function alreadySubmitted() {
+  return problem('ALREADY_SUBMITTED', 'The reviewer has answered already.')
+}
+
+export function linkExpired() {
+  return problem('LINK_EXPIRED', "The reviewer's link has ended.")
+}
+
+export async function findReview(queries: Queries, verificationId: string): Promise<Review | undefined> {
+  const { rows } = await sql<ReviewRow>`
+    select * from verification_reviews where verification_id = ${verificationId}`.execute(queries)
+  return rows[0] && readRow(rows[0])
+}
+
+interface ReviewRow {
+  name: string
+  email: string
+  company: string
+  website: string | null
+  addresses: string[]
+  requested_at: Date | null
+  token_hash: Buffer | null
+  link: Buffer | null
+  sent_at: Date | null
+  expires_at: Date | null
+  submitted_at: Date | null
+  decisions: Decision[] | null
+  decline_reason: string | null
+}
+
+function readRow(row: ReviewRow): Review {
+  return {
+    name: row.name,
+    email: row.email,
+    company: row.company,
+    website: row.website ?? undefined,
+    addresses: row.addresses,
+    requestedAt: row.requested_at?.getTime(),
+    link: row.sent_at
+      ? {
+          tokenHash: row.token_hash!,
+          sealed: row.link!,
+          sentAt: row.sent_at.getTime(),
+          expiresAt: row.expires_at!.getTime(),
+        }
+      : undefined,
+    submittedAt: row.submitted_at?.getTime(),
+    decisions: row.decisions ?? undefined,
+    declineReason: row.decline_reason ?? undefined,
+  }
+}
+
+/** As answers show it. */
+export function reviewerAnswer(verificationId: string, { name, email, company, website }: Review) {
+  return { serviceVerificationId: verificationId, name, email, company, ...(website ? { website } : {}) }
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { brotliDecompressSync } from 'node:zlib'
+import { request } from 'undici'
+import { assertAccessible } from '../../test/browser/axe.ts'
+import { newPage } from '../../test/browser/browser.ts'
+import { shot } from '../../test/browser/screenshots.ts'
+import { startApp } from '../../test/support/app.ts'
+import { jsonBlock } from './assets.ts'
+
+test('the front page leads to the console, the docs and a first campaign', async (t) => {
+  const { url } = await startApp(t)
+  const page = await newPage(t, { width: 1280, height: 900 })
+  await page.goto(url)
+  await page.getByRole('heading', { name: 'Know what people can do, before you rely on it.' }).waitFor()
+  for (const name of ['Open the console', 'API reference', 'Run a first campaign'])
+    assert.equal(await page.getByRole('link', { name }).count(), 1, name)
+  await assertAccessible(page)
+  await shot(page, 'front-desktop')
+  await page.setViewportSize({ width: 320, height: 640 })
+  await shot(page, 'front-phone')
+  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
+})
+
+test('files are served compressed, for good, and only those that were built', async (t) => {
+  const { url, fetch } = await startApp(t)
+  const page = await fetch('/verify/SV_x')
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(page.body)![1]!
+  const answer = await request(url + script, { headers: { 'accept-encoding': 'gzip, br' } })
+  assert.equal(answer.headers['content-encoding'], 'br')
+  assert.match(String(answer.headers['cache-control']), /immutable/)
+  assert.match(brotliDecompressSync(Buffer.from(await answer.body.arrayBuffer())).toString(), /endorse/)
+  for (const path of [
+    '/assets/../built.txt',
+    '/assets/%2e%2e%2fbuilt.txt',
+    '/assets/nothing.js',
+    '/assets/built.txt',
+  ]) {
+    assert.equal((await fetch(path)).status, 404, path)
+  }
+})
+
+test('a data block cannot be ended by what is in it', () => {
+  const block = jsonBlock('state', { text: '</script><script>alert(1)</script>' })
+  assert.equal(block.match(/<\/script>/g)!.length, 1)
+  assert.equal(
+    JSON.parse(block.slice(block.indexOf('>') + 1, -'</script>'.length)).text,
+    '</script><script>alert(1)</script>',
+  )
+})

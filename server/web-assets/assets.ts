@@ -1,0 +1,174 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { problem } from '../api/problem.ts'
+import type { App } from '../platform/http/server.ts'
+
+const BUILT = fileURLToPath(new URL('../../web/dist', import.meta.url))
+
+/** Nothing from elsewhere, nothing inline: what a user wrote can at worst be read. */
+export const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const PAGE_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), payment=()',
+  'cache-control': 'no-store',
+}
+
+const TYPES: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+  webmanifest: 'application/manifest+json',
+  png: 'image/png',
+}
+
+interface Asset {
+  type: string
+  plain: Buffer
+  br: Buffer | undefined
+  gzip: Buffer | undefined
+}
+
+export interface PageParts {
+  /** More for the head, such as what to fetch beforehand; the caller escapes what is in it. */
+  head?: string
+  /** More for the body, before the page's own root. */
+  body?: string
+  language?: string
+  status?: number
+  /** Whether the page shows other addresses of this server in frames. */
+  frames?: boolean
+}
+
+export interface Pages {
+  /** Sends one of the pages of web/, with what this address needs put into it. */
+  send(request: FastifyRequest, reply: FastifyReply, page: string, parts?: PageParts): Promise<FastifyReply>
+}
+
+/** Serves what web/ was built into. Files are read when first asked for and kept: they are few and small. */
+export function servePages(app: App): Pages {
+  const assets = new Map<string, Promise<Asset>>()
+  const shells = new Map<string, Promise<string>>()
+
+  app.get('/assets/:name', async (request, reply) => {
+    const { name } = request.params as { name: string }
+    const asset = await assetNamed(name)
+    reply.type(asset.type).headers({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      vary: 'accept-encoding',
+    })
+    return sendEncoded(request, reply, asset)
+  })
+
+  return {
+    async send(request, reply, page, { head = '', body = '', language = 'en', status = 200, frames = false } = {}) {
+      const shell = await shellOf(page)
+      const html = shell
+        .replace('<html lang="en">', () => `<html lang="${language}">`)
+        .replace('</head>', () => `${head}</head>`)
+        .replace('<body>', () => `<body>${body}`)
+      reply
+        .status(status)
+        .type('text/html; charset=utf-8')
+        .headers({
+          ...PAGE_HEADERS,
+          'content-security-policy': frames ? `${CONTENT_POLICY}; frame-src 'self'` : CONTENT_POLICY,
+          vary: 'accept-encoding',
+        })
+      return sendEncoded(request, reply, encoded(html))
+    },
+  }
+
+  function assetNamed(name: string): Promise<Asset> {
+    let asset = assets.get(name)
+    if (!asset) {
+      asset = readAsset(name)
+      assets.set(name, asset)
+      asset.catch(() => assets.delete(name))
+    }
+    return asset
+  }
+
+  function shellOf(page: string): Promise<string> {
+    let shell = shells.get(page)
+    if (!shell) {
+      shell = readFile(join(BUILT, page, 'index.html'), 'utf8')
+      shells.set(page, shell)
+      shell.catch(() => shells.delete(page))
+    }
+    return shell
+  }
+}
+
+async function readAsset(name: string): Promise<Asset> {
+  const type = TYPES[/\.(\w+)$/.exec(name)?.[1] ?? '']
+  const known: string[] = await readdir(join(BUILT, 'assets')).catch(() => [])
+  if (!type || !known.includes(name)) throw problem('NOT_FOUND', 'There is no such file here.')
+  const path = join(BUILT, 'assets', name)
+  return {
+    type,
+    plain: await readFile(path),
+    br: known.includes(`${name}.br`) ? await readFile(`${path}.br`) : undefined,
+    gzip: known.includes(`${name}.gz`) ? await readFile(`${path}.gz`) : undefined,
+  }
+}
+
+/** Pages are a few kilobytes: a quick compression costs less than the packets it saves on a slow connection. */
+function encoded(html: string): Pick<Asset, 'plain' | 'br' | 'gzip'> {
+  const plain = Buffer.from(html)
+  return {
+    plain,
+    get br() {
+      return brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+    },
+    get gzip() {
+      return gzipSync(plain)
+    },
+  }
+}
+
+function sendEncoded(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  asset: Pick<Asset, 'plain' | 'br' | 'gzip'>,
+): FastifyReply {
+  const accepted = String(headers['accept-encoding'] ?? '')
+  for (const [name, pattern] of [['br', /\bbr\b/] as const, ['gzip', /\bgzip\b/] as const]) {
+    const bytes = pattern.test(accepted) ? asset[name] : undefined
+    if (bytes) return reply.header('content-encoding', name).send(bytes)
+  }
+  return reply.send(asset.plain)
+}
+
+/** For a place inside HTML. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+/** JSON for a data block of a page: it cannot end the block it stands in. */
+export function jsonBlock(id: string, value: unknown): string {
+  const text = JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return `<script type="application/json" id="${id}">${text}</script>`
+}

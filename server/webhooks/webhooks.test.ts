@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { startWebhooks as start } from '../../test/support/webhooks.ts'
+import { eventTypes } from '../events/types.ts'
+import { DAY, SECOND } from '../platform/clock.ts'
+import { createWebhook } from './webhooks.ts'
+
+const URL = 'https://hooks.example.test/attestry'
+
+test('an endpoint is made, read, listed, replaced and archived', async (t) => {
+  const { as, keyOf, clock, context } = await start(t)
+  const key = await keyOf('live')
+  const call = as(key)
+
+  const made = await call.post('/webhooks', { url: URL, description: 'ours' })
+  assert.equal(made.status, 201)
+  const { secret, ...record } = made.body.data
+  const id = record.webhook_id
+  const now = new Date(clock.now()).toISOString()
+  assert.match(id, /^WH_[0-9A-Z]{26}$/)
+  assert.match(secret, /^whsec_[A-Za-z0-9+/]+=*$/)
+  assert.ok(Buffer.from(secret.slice(6), 'base64').length >= 24)
+  assert.deepEqual(record, {
+    webhook_id: id,
+    url: URL,
+    event_types: [...eventTypes],
+    description: 'ours',
+    status: 'enabled',
+    created_via: 'api',
+    created_at: now,
+    updated_at: now,
+  })
+  const { rows } = await sql<{ text: string }>`select webhooks::text as text from webhooks`.execute(context.db.queries)
+  assert.ok(!rows[0]!.text.includes(Buffer.from(secret).toString('hex')), 'kept encrypted')
+
+  assert.deepEqual((await call.get(`/webhooks/${id}`)).body.data, record)
+  clock.advance(SECOND)
+  const second = await call.post('/webhooks', { url: `${URL}/2`, event_types: ['mandate.ready'] })
+  assert.deepEqual(second.body.data.event_types, ['mandate.ready'])
+  assert.ok(!('description' in second.body.data))
+  const page = await call.get('/webhooks?limit=1')
+  assert.deepEqual(
+    page.body.data.items.map((item: { webhook_id: string }) => item.webhook_id),
+    [second.body.data.webhook_id],
+  )
+  const rest = await call.get(`/webhooks?limit=1&cursor=${page.body.data.next_cursor}`)
+  assert.equal(rest.body.data.items[0].webhook_id, id)
+  assert.equal(rest.body.data.next_cursor, null)
+
+  const replaced = await call.put(`/webhooks/${id}`, {
+    url: `${URL}?new`,
+    event_types: ['result.failed', 'webhook.test'],
+  })
+  assert.equal(replaced.status, 200)
+  assert.deepEqual(replaced.body.data, {
+    ...omit(record, 'description'),
+    url: `${URL}?new`,
+    event_types: ['result.failed', 'webhook.test'],
+    updated_at: new Date(clock.now()).toISOString(),
+  })
+
+  const archived = await call.delete(`/webhooks/${id}`)
+  assert.equal(archived.status, 200)
+  assert.equal(archived.body.data.status, 'archived')
+  assert.equal((await call.get(`/webhooks/${id}`)).body.data.status, 'archived')
+  assert.deepEqual((await call.delete(`/webhooks/${id}`)).body.data, archived.body.data)
+  for (const [method, path, body] of [
+    ['put', '', { url: URL }],
+    ['post', '/rotate-secret', undefined],
+    ['post', '/test', undefined],
+    ['post', '/disable', undefined],
+    ['post', '/enable', undefined],
+    ['post', '/replay', { only_failed: true }],
+  ] as const) {
+    const { status, body: answer } = await call[method](`/webhooks/${id}${path}`, body)
+    assert.equal(status, 409, path)
+    assert.equal(answer.error.code, 'CONFLICT')
+  }
+  assert.equal((await call.get(`/webhooks/${id}/deliveries`)).status, 200)
+})
+
+test('what is asked for is checked: schema, URL, scope, owner, mode', async (t) => {
+  const { as, keyOf, given, orgId, context } = await start(t)
+  const live = await keyOf('live')
+  const paths = async (body: unknown, key = live) => {
+    const { status, body: answer } = await as(key).post('/webhooks', body)
+    assert.equal(status, 400, JSON.stringify(body))
+    assert.equal(answer.error.code, 'VALIDATION_FAILED')
+    return answer.error.details.map(({ path }: { path: string }) => path)
+  }
+  assert.deepEqual(await paths({}), ['url'])
+  assert.deepEqual(await paths({ url: URL, event_types: [] }), ['event_types'])
+  assert.deepEqual(await paths({ url: URL, event_types: ['nope'], extra: 1 }), ['extra', 'event_types[0]'])
+  assert.deepEqual(await paths({ url: URL, event_types: ['mandate.ready', 'mandate.ready'] }), ['event_types'])
+  assert.deepEqual(await paths({ url: `https://x.test/${'a'.repeat(2048)}` }), ['url'])
+  for (const url of [
+    'http://hooks.example.test/',
+    'https://10.0.0.1/',
+    'https://127.0.0.1/',
+    'https://u:p@x.test/',
+    'nope',
+    '',
+  ]) {
+    assert.deepEqual(await paths({ url }), ['url'], url)
+  }
+  const testKey = await keyOf('test')
+  assert.deepEqual(await paths({ url: 'http://192.168.1.1/' }, testKey), ['url'])
+  const local = await as(testKey).post('/webhooks', { url: 'http://127.0.0.1:9999/' })
+  assert.equal(local.status, 201)
+  const id = local.body.data.webhook_id
+
+  const other = await keyOf('live', (await given.org('Other')).orgId)
+  for (const key of [live, other]) {
+    for (const [method, path] of [
+      ['get', ''],
+      ['get', '/deliveries'],
+      ['delete', ''],
+      ['post', '/test'],
+      ['post', '/disable'],
+    ] as const) {
+      assert.equal((await as(key)[method](`/webhooks/${id}${path}`)).status, 404, path)
+    }
+    assert.deepEqual((await as(key).get('/webhooks')).body.data.items, [])
+  }
+  assert.equal((await as(testKey).get('/webhooks/WH_nope')).status, 400)
+  const reader = await given.key(orgId, { mode: 'test', scopes: ['webhooks:read'] })
+  assert.equal((await as(reader).get(`/webhooks/${id}`)).status, 200)
+  assert.equal((await as(reader).post(`/webhooks/${id}/test`)).body.error.code, 'SCOPE_MISSING')
+  const writer = await given.key(orgId, { mode: 'test', scopes: ['webhooks:write'] })
+  assert.equal((await as(writer).get(`/webhooks/${id}`)).body.error.code, 'SCOPE_MISSING')
+  // A put is checked like a post, and refused without a trace.
+  assert.equal((await as(testKey).put(`/webhooks/${id}`, { url: 'http://10.0.0.1/' })).status, 400)
+  assert.equal((await as(testKey).get(`/webhooks/${id}`)).body.data.url, 'http://127.0.0.1:9999/')
+  assert.equal((await as(testKey).post(`/webhooks/${id}/enable`, { recover: 'yes' })).status, 400)
+  assert.equal((await as(testKey).post(`/webhooks/${id}/disable`, { now: true })).status, 400)
+
+  const { webhook } = await context.db.transaction((tx) =>
+    createWebhook(tx, testKey, context, { url: 'http://127.0.0.1:9999/' }, 'playground'),
+  )
+  const made = `/webhooks/${webhook.webhook_id}`
+  assert.equal((await as(testKey).get(made)).body.data.created_via, 'playground')
+  for (const [method, path, body] of [
+    ['put', '', { url: 'http://127.0.0.1:9999/' }],
+    ['delete', '', undefined],
+    ['post', '/rotate-secret', undefined],
+    ['post', '/disable', undefined],
+    ['post', '/enable', undefined],
+  ] as const) {
+    assert.equal((await as(testKey)[method](made + path, body)).body.error.code, 'FORBIDDEN', path)
+  }
+})
+
+test('loopback is refused for TEST where the server listens to the world, unless the operator allows it', async (t) => {
+  const { as, keyOf, context } = await start(t, { config: { requireHttps: false } })
+  const key = await keyOf('test')
+  context.config.host = '0.0.0.0'
+  for (const url of ['http://127.0.0.1/', 'http://localhost/', 'http://[::1]/'])
+    assert.equal((await as(key).post('/webhooks', { url })).body.error?.details[0].path, 'url', url)
+  context.config.webhookAllow = ['127.0.0.0/8', 'localhost']
+  for (const url of ['http://127.0.0.1/', 'http://localhost/'])
+    assert.equal((await as(key).post('/webhooks', { url })).status, 201, url)
+})
+
+test('at most five that are not archived, also when many are made at once; for each mode apart', async (t) => {
+  const { as, keyOf } = await start(t)
+  const [live, testing] = [await keyOf('live'), await keyOf('test')]
+  const answers = await Promise.all(Array.from({ length: 9 }, () => as(live).post('/webhooks', { url: URL })))
+  assert.equal(answers.filter(({ status }) => status === 201).length, 5)
+  for (const { status, body } of answers.filter(({ status }) => status !== 201)) {
+    assert.equal(status, 422)
+    assert.equal(body.error.code, 'LIMIT_EXCEEDED')
+  }
+  assert.equal((await as(testing).post('/webhooks', { url: URL })).status, 201)
+  const [one] = (await as(live).get('/webhooks')).body.data.items
+  await as(live).delete(`/webhooks/${one.webhook_id}`)
+  assert.equal((await as(live).post('/webhooks', { url: URL })).status, 201)
+})
+
+test('a retry with the same Idempotency-Key gets the same secret, which is kept encrypted', async (t) => {
+  const { as, keyOf, context } = await start(t)
+  const key = await keyOf('live')
+  const first = await as(key).post('/webhooks', { url: URL }, { idempotencyKey: 'once' })
+  const again = await as(key).post('/webhooks', { url: URL }, { idempotencyKey: 'once' })
+  assert.equal(again.headers.get('idempotency-replayed'), 'true')
+  assert.deepEqual(again.body, first.body)
+  const rotate = () =>
+    as(key).post(`/webhooks/${first.body.data.webhook_id}/rotate-secret`, undefined, { idempotencyKey: 'r' })
+  const rotated = await rotate()
+  assert.equal(rotated.status, 200)
+  assert.notEqual(rotated.body.data.secret, first.body.data.secret)
+  assert.equal((await rotate()).body.data.secret, rotated.body.data.secret)
+  const { rows } = await sql`select 1 from idempotency_records where body is not null`.execute(context.db.queries)
+  assert.equal(rows.length, 0)
+})
+
+test('events are addressed to the endpoints that want them, in order, newest first in the list', async (t) => {
+  const { as, keyOf, record, deliveries, clock, context } = await start(t)
+  const key = await keyOf('live')
+  const all = (await as(key).post('/webhooks', { url: URL })).body.data.webhook_id
+  const some = (await as(key).post('/webhooks', { url: URL, event_types: ['mandate.ready'] })).body.data.webhook_id
+  const none = (await as(key).post('/webhooks', { url: URL, event_types: ['result.failed'] })).body.data.webhook_id
+  const ids = await record(key, { n: 1 }, { n: 2 }, { n: 3 })
+  await record(await keyOf('test'), { n: 4 })
+
+  const items = await deliveries(key, all)
+  assert.deepEqual(
+    items.map((item: { event_id: string }) => item.event_id),
+    [...ids].reverse(),
+  )
+  const now = new Date(clock.now()).toISOString()
+  const { delivery_id, ...rest } = items[0]
+  assert.match(delivery_id, /^WD_[0-9A-HJKMNP-TV-Z]{26}$/)
+  assert.deepEqual(rest, {
+    event_id: ids[2],
+    event_type: 'mandate.ready',
+    status: 'pending',
+    attempts: [],
+    next_attempt_at: now,
+    created_at: now,
+  })
+  assert.equal((await deliveries(key, some)).length, 3)
+  assert.notEqual((await deliveries(key, some))[0].delivery_id, delivery_id)
+  assert.deepEqual(await deliveries(key, none), [])
+  assert.deepEqual(await deliveries(key, all, '?status=delivered'), [])
+  assert.equal((await deliveries(key, all, '?status=pending')).length, 3)
+  const page = (await as(key).get(`/webhooks/${all}/deliveries?limit=2`)).body.data
+  const next = (await as(key).get(`/webhooks/${all}/deliveries?limit=2&cursor=${page.next_cursor}`)).body.data
+  assert.deepEqual(
+    next.items.map((item: { event_id: string }) => item.event_id),
+    [ids[0]],
+  )
+  assert.equal((await as(key).get(`/webhooks/${some}/deliveries?cursor=${page.next_cursor}`)).status, 400)
+
+  const tested = await as(key).post(`/webhooks/${none}/test`)
+  assert.equal(tested.status, 202)
+  await context.events.settle(key)
+  assert.deepEqual(
+    (await deliveries(key, none)).map((item: { event_id: string }) => item.event_id),
+    [tested.body.data.event_id],
+  )
+  assert.equal(
+    (await deliveries(key, all)).length,
+    3,
+    'a test event is for the endpoint that is tested, and for no other',
+  )
+})
+
+test('a replay names what it does not know, takes one form, and needs an endpoint that is sent to', async (t) => {
+  const { as, keyOf, record, deliveries, clock } = await start(t)
+  const key = await keyOf('live')
+  const early = await record(key, { n: 1 }, { n: 2 })
+  clock.advance(60 * SECOND)
+  const { webhook_id: id } = (await as(key).post('/webhooks', { url: URL })).body.data
+  const late = await record(key, { n: 3 })
+  const replay = async (body: object) => (await as(key).post(`/webhooks/${id}/replay`, body)) as any
+
+  for (const body of [
+    {},
+    { event_ids: late, from: '2026-03-11T00:00:00Z' },
+    { event_ids: late, only_failed: false },
+    { only_failed: false },
+  ])
+    assert.deepEqual((await replay(body)).body.error.details[0].path, 'body', JSON.stringify(body))
+  assert.equal((await replay({ event_ids: [] })).status, 400)
+  assert.equal((await replay({ event_ids: Array(101).fill(late[0]) })).status, 400)
+  assert.equal((await replay({ from: 'yesterday' })).body.error.details[0].path, 'from')
+  assert.equal(
+    (await replay({ from: '2026-03-12T00:00:00Z', to: '2026-03-11T00:00:00Z' })).body.error.details[0].path,
+    'to',
+  )
+  const foreign = await record(await keyOf('test'), { n: 9 })
+  const unknown = await replay({
+    event_ids: [early[0], 'EV_01JP2V5Z6Q0000000000000000', foreign[0], 'EV_UNKNOWNUNKNOWN'],
+  })
+  assert.equal(unknown.status, 400)
+  assert.deepEqual(
+    unknown.body.error.details.map(({ path }: { path: string }) => path),
+    ['event_ids[1]', 'event_ids[2]', 'event_ids[3]'],
+  )
+  assert.equal((await deliveries(key, id)).length, 1)
+
+  const named = await replay({ event_ids: [early[0]] })
+  assert.equal(named.status, 202)
+  assert.deepEqual(named.body.data, { replayed: 1 })
+  assert.equal((await deliveries(key, id)).length, 2, 'an event from before the endpoint existed')
+  assert.equal((await replay({ only_failed: true })).body.data.replayed, 0)
+  assert.equal((await replay({ from: new Date(clock.now()).toISOString() })).body.data.replayed, 1)
+  assert.equal((await replay({ to: new Date(clock.now()).toISOString() })).body.data.replayed, 2)
+  await as(key).put(`/webhooks/${id}`, { url: URL, event_types: ['result.failed'] })
+  assert.equal((await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed, 0)
+  await as(key).post(`/webhooks/${id}/disable`)
+  assert.equal((await replay({ event_ids: late })).body.error.code, 'CONFLICT')
+  await as(key).post(`/webhooks/${id}/enable`)
+  await as(key).put(`/webhooks/${id}`, { url: URL })
+  clock.advance(30 * DAY - 60 * SECOND)
+  assert.equal((await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed, 1, 'two are past their time')
+  assert.equal((await deliveries(key, id)).length, 3)
+  clock.advance(60 * SECOND)
+  assert.deepEqual(await deliveries(key, id), [], 'kept as long as events')
+})
+
+function omit(record: object, name: string) {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => key !== name))
+}

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { OwnerScope } from '../../server/access/caller.ts'
+import { createPartnerKey, createSessionKey, type Mode } from '../../server/access/keys.ts'
+import { createOrganisation } from '../../server/access/organisations.ts'
+import { type Scope, scopes } from '../../server/access/scopes.ts'
+import { buildApp } from '../../server/app.ts'
+import { type Config, readConfig } from '../../server/config.ts'
+import { type Context, openContext } from '../../server/context.ts'
+import { getMandate, type Mandate } from '../../server/mandates/mandate-rows.ts'
+import { createMandate } from '../../server/mandates/mandates.ts'
+import { openPreparer } from '../../server/mandates/preparation.ts'
+import type { MandateInput } from '../../server/mandates/schema.ts'
+import { HOUR } from '../../server/platform/clock.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { registerWork } from '../../server/worker.ts'
+import type { WorkflowInput } from '../../server/workflows/schema.ts'
+import { type CreatedVia, createWorkflow, type Workflow } from '../../server/workflows/workflows.ts'
+import { administer, databaseUrl, dropDatabase, TEMPLATE } from '../runner/cluster.ts'
+import { type Call, callPartner } from './call.ts'
+import { TestClock } from './clock.ts'
+
+export const ADMIN_KEY = 'admin-key-of-the-tests-000'
+
+export interface TestKey {
+  orgId: string
+  mode: Mode
+  keyId: string
+  secret: string
+}
+
+export interface TestOrg {
+  orgId: string
+  /** A LIVE partner key with every scope. */
+  key: TestKey
+}
+
+export interface TestApp {
+  url: string
+  context: Context
+  clock: TestClock
+  /** Every line logged so far. */
+  logged: string[]
+  given: {
+    org(name?: string): Promise<TestOrg>
+    key(orgId: string, options?: { mode?: Mode; scopes?: Scope[]; expiresAt?: Date }): Promise<TestKey>
+    sessionKey(orgId: string, mode?: Mode): Promise<string>
+    workflow(scope: OwnerScope, input?: Partial<WorkflowInput>, via?: CreatedVia): Promise<Workflow>
+    /** Prepared already, unless the test runs the worker itself. */
+    mandate(scope: OwnerScope, input?: Partial<MandateInput>, via?: CreatedVia): Promise<Mandate>
+  }
+  /** Signed calls to the partner API. */
+  as(key: TestKey): Record<'get' | 'post' | 'put' | 'delete', Call>
+  /** Unsigned calls to any path. */
+  fetch(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; body: any }>
+}
+
+export interface StartOptions {
+  config?: Partial<Config>
+  clock?: TestClock
+  /** Run jobs as well. */
+  worker?: boolean
+  /** Routes that only a test has, added before the server starts. */
+  extend?: (app: ReturnType<typeof buildApp>, context: Context) => void
+}
+
+/** A server of the test's own on a database of its own, both gone when the test ends. */
+export async function startApp(t: TestContext, options: StartOptions = {}): Promise<TestApp> {
+  const clock = options.clock ?? new TestClock()
+  const { url: databaseUrl, drop } = await cloneDatabase()
+  const config: Config = {
+    ...readConfig({
+      DATABASE_URL: databaseUrl,
+      ADMIN_API_KEY: ADMIN_KEY,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      PORT: '0',
+    }),
+    ...options.config,
+  }
+  const logged: string[] = []
+  const log = createLog('info', { write: (line) => void logged.push(line) })
+  const { context, close } = await openContext(config, {
+    clock,
+    log,
+    ...(options.worker ? { work: registerWork } : {}),
+  })
+  const app = buildApp(context)
+  options.extend?.(app, context)
+  t.after(async () => {
+    await app.close()
+    await close()
+    await drop()
+  })
+  await app.listen({ host: config.host, port: 0 })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  context.config.publicUrl ??= url
+
+  const given: TestApp['given'] = {
+    async org(name = 'Acme Staffing') {
+      const { org_id: orgId } = await context.db.transaction((tx) => createOrganisation(tx, name, clock))
+      return { orgId, key: await given.key(orgId) }
+    },
+    async key(orgId, { mode = 'live', scopes: granted = [...scopes], expiresAt } = {}) {
+      const made = await context.db.transaction((tx) =>
+        createPartnerKey(tx, context.vault, clock, { orgId, mode, scopes: granted, expiresAt }),
+      )
+      await context.keyring.refresh()
+      return { orgId, mode, ...made }
+    },
+    async sessionKey(orgId, mode = 'live') {
+      const { key } = await context.db.transaction((tx) => createSessionKey(tx, clock, { orgId, mode }))
+      await context.keyring.refresh()
+      return key
+    },
+    workflow: (scope, input = {}, via = 'api') =>
+      context.db.transaction((tx) => createWorkflow(tx, scope, clock, { name: 'Site hiring', ...input }, via)),
+    async mandate(scope, input = {}, via = 'api') {
+      const workflow_id = input.workflow_id ?? (await given.workflow(scope)).workflow_id
+      const surroundings = { clock, skills: context.catalogue.current, writer: context.writer }
+      const made = await context.db.transaction((tx) =>
+        createMandate(tx, scope, surroundings, { ...aMandate(workflow_id), ...input }, via),
+      )
+      if (!options.worker) await prepareMandates(context)
+      return getMandate(context.db.queries, scope, made.mandate_id)
+    },
+  }
+  return {
+    url,
+    context,
+    clock,
+    logged,
+    given,
+    as: (key) => callPartner(url, key, clock),
+    async fetch(path, init) {
+      const response = await fetch(url + path, init)
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: parsed(text) }
+    },
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** A mandate that draws no warnings, with three skills to verify. */
+export function aMandate(workflowId: string): MandateInput {
+  return {
+    workflow_id: workflowId,
+    title: 'Electrician',
+    company_name: 'Metro Ltd',
+    location: { city: 'Pune', state: 'Maharashtra', pincode: '411001' },
+    skills: ['sk_2001', 'sk_2005', 'sk_2020', 'sk_2002', 'sk_2003'].map((skill_id, index) => ({
+      skill_id,
+      verify: index < 3,
+    })),
+    enrichment_questions: [
+      { key: 'licence', type: 'yes_no', text: 'Do you hold a wireman licence?', knockout: 'no' },
+      { key: 'notice', type: 'voice', text: 'When can you start?', required: false },
+    ],
+  }
+}
+
+/** Prepares every mandate that is due, now. */
+export async function prepareMandates(context: Context): Promise<void> {
+  await openPreparer(context).settle()
+}
+
+/** A migrated database for one test. */
+export async function cloneDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const url = postgresUrl()
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await administer(url, `create database ${name} template ${TEMPLATE}`)
+  return { url: databaseUrl(url, name), drop: () => dropDatabase(url, name) }
+}
+
+export function postgresUrl(): string {
+  const url = process.env.TEST_POSTGRES_URL
+  if (!url)
+    throw new Error('run tests with npm test, which starts a database for them: npm test -- path/of/the.test.ts')
+  return url
+}
+
+export const A_DAY = 24 * HOUR

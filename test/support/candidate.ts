@@ -1,0 +1,30 @@
+import { findCandidacy } from '../../server/campaigns/candidacy.ts'
+import { linkOf } from '../../server/campaigns/candidate-page/links.ts'
+import { contactNow } from '../../server/campaigns/contact/engine.ts'
+import type { MandateInput } from '../../server/mandates/schema.ts'
+import type { WorkflowInput } from '../../server/workflows/schema.ts'
+import type { TestApp } from './app.ts'
+import { aCandidate, campaigner } from './campaigns.ts'
+
+export interface Invitation {
+  workflow?: Partial<WorkflowInput>
+  mandate?: Partial<MandateInput>
+  candidate?: object
+}
+
+/** Somebody who was enrolled and has got the first message; answers the link in it. */
+export async function invite(app: TestApp, { workflow, mandate, candidate }: Invitation = {}) {
+  const { queries } = app.context.db
+  const partner = await campaigner(app)
+  const { mandate_id } = await partner.mandate(workflow, mandate)
+  const { campaign } = await partner.campaign(mandate_id, [aCandidate(1, { name: 'Asha Verma', ...candidate })])
+  await contactNow(app.context)
+  const { candidate_id } = await queries
+    .selectFrom('candidates')
+    .select('candidate_id')
+    .where('campaign_id', '=', campaign.campaign_id)
+    .executeTakeFirstOrThrow()
+  const candidacy = async () => (await findCandidacy(queries, candidate_id))!
+  const link = linkOf(app.context, await candidacy())
+  return { link, token: link.split('/').pop()!, campaign_id: campaign.campaign_id as string, partner, candidacy }
+}

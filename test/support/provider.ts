@@ -1,0 +1,179 @@
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { twilioSignature } from '../../server/channels/twilio/twilio.ts'
+
+/** WhatsApp's Cloud API and Twilio's REST API, as far as we use them and as their documentation describes them. */
+
+export const WHATSAPP = {
+  phone_number_id: '106540352242922',
+  access_token: 'EAAG-of-the-tests',
+  app_secret: 'app-secret-of-the-tests',
+  verify_token: 'verify-token-of-the-tests',
+  template: { name: 'job_questions', languages: ['en', 'hi'] },
+}
+export const TWILIO = { account_sid: `AC${'0123456789abcdef'.repeat(2)}`, auth_token: 'auth-token-of-the-tests' }
+
+export interface Received {
+  path: string
+  headers: IncomingMessage['headers']
+  /** JSON, or the fields of a form. */
+  body: any
+  /** What was answered: the message's or the call's id. */
+  id: string
+}
+
+export interface Scripted {
+  status: number
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** A function is waited for before the usual answer; `hang`: no answer; `reset`: the connection breaks once the request is read; `cut`: it breaks in the middle of a 200. */
+export type Behaviour = Scripted | 'hang' | 'reset' | 'cut' | ((received: Received) => Promise<void>)
+
+export type Provider = Awaited<ReturnType<typeof startProvider>>
+
+export async function startProvider(t: TestContext) {
+  const received: Received[] = []
+  /** What the next requests get instead of what they deserve. */
+  const script: Behaviour[] = []
+  let count = 0
+  const server = createServer((request, response) => void answer(request, response))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    received,
+    script,
+    /** Requests of one kind, oldest first. */
+    of: (kind: 'messages' | 'Messages' | 'Calls') => received.filter(({ path }) => path.includes(`/${kind}`)),
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse) {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const raw = Buffer.concat(chunks).toString()
+    const path = request.url!
+    const isCloud = path.endsWith('/messages')
+    const body = isCloud ? JSON.parse(raw) : Object.fromEntries(new URLSearchParams(raw))
+    const behaviour = script.shift()
+    const id = `${isCloud ? 'wamid.' : path.includes('/Calls') ? 'CA' : 'SM'}${String(++count).padStart(32, '0')}`
+    received.push({ path, headers: request.headers, body, id })
+    if (behaviour === 'hang') return
+    if (typeof behaviour === 'function') await behaviour(received.at(-1)!)
+    if (behaviour === 'reset') return void request.socket.resetAndDestroy()
+    if (behaviour === 'cut') {
+      response.writeHead(isCloud ? 200 : 201, { 'content-type': 'application/json', 'content-length': '500' })
+      response.write('{"messages": [')
+      return void setTimeout(() => request.socket.destroy(), 20)
+    }
+    const scripted = typeof behaviour === 'object' ? behaviour : undefined
+    const { status, body: text, headers } = scripted ?? (isCloud ? cloud(request, body, id) : twilio(request, body, id))
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof text === 'string' ? text : JSON.stringify(text))
+  }
+}
+
+export function cloudError(status: number, code: number, message = `(#${code}) said no`): Scripted {
+  return {
+    status,
+    body: {
+      error: { message, type: 'OAuthException', code, error_data: { messaging_product: 'whatsapp', details: '' } },
+    },
+  }
+}
+
+export function twilioError(status: number, code: number, message = 'said no'): Scripted {
+  return { status, body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status } }
+}
+
+function cloud({ headers, url }: IncomingMessage, body: any, id: string): Scripted {
+  if (headers.authorization !== `Bearer ${WHATSAPP.access_token}`) return cloudError(401, 190)
+  if (!/^\/v\d+\.\d\/106540352242922\/messages$/.test(url!)) return cloudError(400, 100)
+  if (headers['content-type'] !== 'application/json' || body.messaging_product !== 'whatsapp')
+    return cloudError(400, 100)
+  const wrong = wrongWith(body)
+  if (wrong) return cloudError(400, 131009, wrong)
+  const contacts = [{ input: body.to, wa_id: body.to }]
+  return { status: 200, body: { messaging_product: 'whatsapp', contacts, messages: [{ id }] } }
+}
+
+/** The limits of each kind of message. */
+function wrongWith(body: any): string | undefined {
+  const between = (text: unknown, most: number) => typeof text === 'string' && text.length > 0 && text.length <= most
+  if (!/^\d{7,15}$/.test(body.to)) return 'to'
+  if (body.type === 'text') return between(body.text.body, 4096) ? undefined : 'text'
+  if (body.type === 'template') {
+    const [first, ...buttons] = body.template.components
+    const texts = first.parameters.map(({ text }: any) => text)
+    if (first.type !== 'body' || texts.length !== 4) return 'template body'
+    if (texts.some((text: string) => !between(text, 1024) || /[\n\t]| {5}/.test(text))) return 'template text'
+    return buttons.every(({ sub_type, parameters }: any) => sub_type === 'quick_reply' && parameters[0].payload)
+      ? undefined
+      : 'template buttons'
+  }
+  const { type, body: said, action } = body.interactive
+  if (!between(said.text, 1024)) return 'body'
+  if (type === 'button') {
+    const { buttons } = action
+    const titles = new Set(buttons.map(({ reply }: any) => reply.title))
+    if (buttons.length < 1 || buttons.length > 3 || titles.size !== buttons.length) return 'buttons'
+    return buttons.every(({ reply }: any) => between(reply.title, 20) && between(reply.id, 256)) ? undefined : 'button'
+  }
+  const rows = action.sections.flatMap((section: any) => section.rows)
+  if (type !== 'list' || !between(action.button, 20) || rows.length < 1 || rows.length > 10) return 'list'
+  return rows.every(
+    ({ id, title, description }: any) =>
+      between(id, 200) && between(title, 24) && (description === undefined || between(description, 72)),
+  )
+    ? undefined
+    : 'row'
+}
+
+function twilio({ headers, url }: IncomingMessage, form: Record<string, string>, id: string): Scripted {
+  const { account_sid, auth_token } = TWILIO
+  const basic = `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`
+  if (headers.authorization !== basic) return twilioError(401, 20003)
+  const resource = new RegExp(`^/2010-04-01/Accounts/${account_sid}/(Messages|Calls)\\.json$`).exec(url!)?.[1]
+  if (!resource) return twilioError(404, 20404)
+  if (headers['content-type'] !== 'application/x-www-form-urlencoded') return twilioError(400, 20001)
+  if (!form.To) return twilioError(400, 21604)
+  if (!form.From && !form.MessagingServiceSid) return twilioError(400, 21603)
+  if (!/^\+[1-9]\d{6,14}$/.test(form.To)) return twilioError(400, 21211)
+  if (resource === 'Messages' && (!form.Body || form.Body.length > 1600)) return twilioError(400, 21617)
+  if (resource === 'Calls' && !URL.canParse(form.Url ?? '')) return twilioError(400, 21205)
+  return { status: 201, body: { sid: id, status: 'queued', to: form.To } }
+}
+
+/** A webhook of the Cloud API around some messages or statuses, signed. */
+export function cloudWebhook(value: { messages?: object[]; statuses?: object[] }, secret = WHATSAPP.app_secret) {
+  const metadata = { display_phone_number: '911140000000', phone_number_id: WHATSAPP.phone_number_id }
+  const change = { field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } }
+  const body = JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: '1', changes: [change] }] })
+  const signature = createHmac('sha256', secret).update(body).digest('hex')
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` },
+    body,
+  }
+}
+
+/** A call of Twilio's to one of our addresses, signed. */
+export function twilioCall(url: string, fields: Record<string, string>, token = TWILIO.auth_token) {
+  const form = new URLSearchParams({ AccountSid: TWILIO.account_sid, ...fields })
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-twilio-signature': twilioSignature(token, url, form),
+    },
+    body: form.toString(),
+  }
+}

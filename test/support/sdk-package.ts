@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Packs the SDK as for publication, in a copy of its folder, so that the checkout stays as it is; answers the path of the tarball. */
+export function packSdk(folder: string): string {
+  const copy = join(folder, 'workspace', 'sdk')
+  mkdirSync(copy, { recursive: true })
+  cpSync(join(root, 'sdk'), copy, { recursive: true, filter: (path) => !path.endsWith('/dist') })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'workspace', 'node_modules')) // the compiler is found there
+  const [packed] = JSON.parse(npm(copy, 'pack', '--json', '--pack-destination', folder)) as { filename: string }[]
+  return join(folder, packed!.filename)
+}
+
+/** Installs what was packed into a folder. */
+export function installSdk(folder: string, tarball: string): void {
+  npm(folder, 'install', '--no-save', '--no-package-lock', '--offline', tarball)
+}
+
+/** Makes `@attestry/sdk` known to programs in a folder, without npm: what it would install, sooner. */
+export function buildSdk(folder: string): void {
+  const place = join(folder, 'node_modules/@attestry/sdk')
+  mkdirSync(place, { recursive: true })
+  cpSync(join(root, 'sdk/package.json'), join(place, 'package.json'))
+  const compiler = join(root, 'node_modules/.bin/tsc')
+  const { status, stdout } = spawnSync(compiler, ['-p', join(root, 'sdk'), '--outDir', join(place, 'dist')], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`tsc: ${stdout}`)
+}
+
+function npm(cwd: string, ...args: string[]): string {
+  // What npm test itself was started with must not find its way into the inner npm.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
+  const { status, stdout, stderr } = spawnSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`npm ${args[0]}: ${stderr}`)
+  return stdout.slice(Math.max(0, stdout.search(/^\[/m))) // lines of the build come first
+}

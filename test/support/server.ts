@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ADMIN_KEY, cloneDatabase } from './app.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+
+/** A folder and an environment in which real servers and commands run; the same test passes on either kind of database. */
+export interface Deployment {
+  dataDir: string
+  env: NodeJS.ProcessEnv
+  external: boolean
+  /** Runs a command to its end. */
+  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>
+  json<T = any>(...args: string[]): Promise<T>
+  /** `group`: in a process group of its own, as a terminal would have it. */
+  serve(options?: { env?: NodeJS.ProcessEnv; command?: string[]; group?: boolean }): Promise<ServerProcess>
+}
+
+export interface ServerProcess {
+  url: string
+  child: ChildProcess
+  output(): string
+  /** The postmaster's pid, on the embedded database. */
+  postmaster(): Promise<number>
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** On the embedded database, or on the external one where the tests run on that. */
+export async function deploy(t: TestContext, options: { embedded?: boolean } = {}): Promise<Deployment> {
+  const external = process.env.TEST_EXTERNAL === '1' && !options.embedded
+  const dataDir = await mkdtemp(join(tmpdir(), 'attestry-e2e-'))
+  const running = new Set<ChildProcess>()
+  const database = external ? await cloneDatabase() : undefined
+  t.after(async () => {
+    for (const child of running) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM')
+        await Promise.race([once(child, 'exit'), pause(20_000).then(() => child.kill('SIGKILL'))])
+      }
+    }
+    await database?.drop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  const {
+    TEST_POSTGRES_URL: _url,
+    TEST_EXTERNAL: _external,
+    NODE_OPTIONS: _options,
+    NODE_TEST_CONTEXT: _context,
+    ...inherited
+  } = process.env
+  const env: NodeJS.ProcessEnv = {
+    ...inherited,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ATTESTRY_PROFILE: join(dataDir, 'no-profile.json'),
+    ...(database
+      ? { DATABASE_URL: database.url, ADMIN_API_KEY: ADMIN_KEY, MASTER_KEY: randomBytes(32).toString('base64') }
+      : {}),
+  }
+
+  const deployment: Deployment = {
+    dataDir,
+    env,
+    external,
+    async cli(...args) {
+      const child = spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], { env, cwd: root })
+      const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)]
+      const [code] = (await once(child, 'close')) as [number | null]
+      return { code: code ?? 1, stdout: stdout(), stderr: stderr() }
+    },
+    async json(...args) {
+      const { code, stdout, stderr } = await deployment.cli(...args, '--json')
+      if (code !== 0) throw new Error(`attestry ${args.join(' ')}: ${stderr}`)
+      return JSON.parse(stdout)
+    },
+    async serve({ env: more = {}, command = [process.execPath, join(root, 'server/main.ts')], group = false } = {}) {
+      const child = spawn(command[0]!, command.slice(1), {
+        env: { ...env, ...more },
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: group,
+      })
+      running.add(child)
+      const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)]
+      const output = () => stdout() + stderr()
+      const url = await addressIn(child, stdout, output)
+      return {
+        url,
+        child,
+        output,
+        async postmaster() {
+          return Number((await readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0])
+        },
+        async stop(signal = 'SIGTERM') {
+          if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+          const gone = once(child, 'exit') as Promise<[number | null]>
+          child.kill(signal)
+          return (await gone)[0]
+        },
+      }
+    },
+  }
+  return deployment
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  let text = ''
+  stream.on('data', (chunk) => {
+    text += chunk
+  })
+  return () => text
+}
+
+async function addressIn(child: ChildProcess, stdout: () => string, output: () => string): Promise<string> {
+  for (let tries = 0; tries < 1200; tries++) {
+    const url = /Attestry is running at (\S+)/.exec(stdout())?.[1]
+    if (url) return url
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}:\n${output()}`)
+    await pause(50)
+  }
+  throw new Error(`the server did not come up:\n${output()}`)
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

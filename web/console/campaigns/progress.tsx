@@ -1,0 +1,23 @@
+import type { Campaign } from '../shared/records.ts'
+
+const ORDER = ['completed', 'declined', 'failed', 'pending'] as const
+
+/** How far a campaign is, as one bar; the numbers stand in its name. */
+export function Progress({ counts }: { counts: Campaign['counts'] }) {
+  const { candidates: total } = counts
+  let x = 0
+  const parts = ORDER.map((name) => {
+    const width = total === 0 ? 0 : (counts[name] / total) * 100
+    x += width
+    return { name, x: x - width, width }
+  })
+  const label = ORDER.map((name) => `${counts[name]} ${name}`).join(', ')
+  return (
+    <svg class="progress" role="img" aria-label={label} viewBox="0 0 100 1" preserveAspectRatio="none">
+      <title>{label}</title>
+      {parts.map((part) => (
+        <rect key={part.name} class={`of-${part.name}`} x={part.x} y="0" width={part.width} height="1" />
+      ))}
+    </svg>
+  )
+}

@@ -1,0 +1,94 @@
+import type { FunctionComponent } from 'preact'
+import type { Params } from './router.tsx'
+
+export type Page = FunctionComponent<{ params: Params }>
+type Load = () => Promise<{ default: Page }>
+
+/** Every page of an organisation, below /console/{org}/{mode}; each is fetched when it is first opened. */
+export const pages: Record<string, Load> = {
+  '': () => import('../start/start.tsx'),
+  '/first-campaign': () => import('../start/first-campaign.tsx'),
+  '/workflows': () => import('../workflows/workflows.tsx'),
+  '/workflows/new': () => import('../workflows/workflow-edit.tsx'),
+  '/workflows/:workflow_id': () => import('../workflows/workflow.tsx'),
+  '/workflows/:workflow_id/edit': () => import('../workflows/workflow-edit.tsx'),
+  '/mandates': () => import('../mandates/mandates.tsx'),
+  '/mandates/new': () => import('../mandates/mandate-edit.tsx'),
+  '/mandates/:mandate_id': () => import('../mandates/mandate.tsx'),
+  '/mandates/:mandate_id/edit': () => import('../mandates/mandate-edit.tsx'),
+  '/campaigns': () => import('../campaigns/campaigns.tsx'),
+  '/campaigns/new': () => import('../campaigns/campaign-new.tsx'),
+  '/campaigns/:campaign_id': () => import('../campaigns/campaign.tsx'),
+  '/candidates/:candidate_id': () => import('../results/candidate.tsx'),
+  '/results': () => import('../results/results.tsx'),
+  '/results/:result_id': () => import('../results/result.tsx'),
+  '/phone': () => import('../phone/phone.tsx'),
+  '/phone/:candidate_id': () => import('../phone/phone.tsx'),
+  '/analytics': () => import('../analytics/analytics.tsx'),
+  '/analytics/candidates': () => import('../results/counted-candidates.tsx'),
+  '/verifications': () => import('../verifications/verifications.tsx'),
+  '/verifications/:verification_id': () => import('../verifications/verification.tsx'),
+  '/keys': () => import('../keys/keys.tsx'),
+  '/webhooks': () => import('../webhooks/webhooks.tsx'),
+  '/webhooks/:webhook_id': () => import('../webhooks/webhook.tsx'),
+  '/events': () => import('../webhooks/events.tsx'),
+  '/requests': () => import('../request-log/request-log.tsx'),
+  '/members': () => import('../members/members.tsx'),
+  '/audit': () => import('../audit/audit.tsx'),
+}
+
+/** Pages of the operator, below /console/operator. */
+export const operatorPages: Record<string, Load> = {
+  '': () => import('../operator/status.tsx'),
+  '/now': () => import('../operator/status.tsx'),
+  '/organisations': () => import('../operator/organisations.tsx'),
+  '/skills': () => import('../operator/skills.tsx'),
+  '/jobs': () => import('../operator/jobs.tsx'),
+  '/limits': () => import('../operator/limits.tsx'),
+  '/mails': () => import('../operator/emails.tsx'),
+  '/mails/:mail_id': () => import('../operator/email.tsx'),
+  '/audit': () => import('../operator/audit.tsx'),
+}
+
+export interface NavEntry {
+  path: string
+  name: string
+  role: 'viewer' | 'recruiter' | 'owner'
+}
+
+export const navigation: { name: string; entries: NavEntry[] }[] = [
+  {
+    name: 'Verify',
+    entries: [
+      { path: '', name: 'Start', role: 'viewer' },
+      { path: '/workflows', name: 'Workflows', role: 'viewer' },
+      { path: '/mandates', name: 'Mandates', role: 'viewer' },
+      { path: '/campaigns', name: 'Campaigns', role: 'viewer' },
+      { path: '/results', name: 'Results', role: 'viewer' },
+      { path: '/phone', name: 'Phone', role: 'viewer' },
+      { path: '/analytics', name: 'Analytics', role: 'viewer' },
+      { path: '/verifications', name: 'Sessions', role: 'viewer' },
+    ],
+  },
+  {
+    name: 'Integrate',
+    entries: [
+      { path: '/keys', name: 'Keys', role: 'owner' },
+      { path: '/webhooks', name: 'Webhooks', role: 'viewer' },
+      { path: '/events', name: 'Events', role: 'viewer' },
+      { path: '/requests', name: 'Request log', role: 'viewer' },
+      { path: '/members', name: 'People', role: 'viewer' },
+      { path: '/audit', name: 'Audit', role: 'owner' },
+    ],
+  },
+]
+
+export const operatorNavigation: { path: string; name: string }[] = [
+  { path: '/now', name: 'Now' },
+  { path: '/organisations', name: 'Organisations' },
+  { path: '/skills', name: 'Skills' },
+  { path: '/jobs', name: 'Jobs' },
+  { path: '/limits', name: 'Limits' },
+  { path: '/mails', name: 'Mails' },
+  { path: '/audit', name: 'Audit log' },
+]
