@@ -1,12 +1,13 @@
 /**
- * A key that is the same for the ways a Hindi or Hinglish word is spelt: bijli, bijlee, bijali and बिजली; darzi and
- * darji; mistri and mistry; silai and silaai. Devanagari is read letter by letter, then both scripts lose what
- * people write either way: length of vowels, e or i at the beginning, breath after a consonant, the unspoken a, v and w, z and j, ph and f, sh and s.
+ * Phonetic keys for Hindi in both scripts: the spellings of a word share one key (bijli, bijlee, bijali and बिजली; darzi and
+ * darji; mistri and mistry; silai and silaai). Devanagari is transliterated letter by letter; then both scripts lose the
+ * distinctions that romanised Hindi does not make: vowel length, e or i at the beginning, aspiration, the inherent a, v and w,
+ * z and j, ph and f, sh and s.
  */
 
 const CONSONANTS = new Map<string, string>()
 const VOWELS = new Map<string, string>()
-const SIGNS = new Map<string, string>()
+const VOWEL_SIGNS = new Map<string, string>()
 
 for (const pair of 'क k ख k ग g घ g ङ n च c छ c ज j झ j ञ n ट t ठ t ड d ढ d ण n त t थ t द d ध d न n प p फ f ब b भ b म m य y र r ल l ळ l व v श s ष s स s ह h'.matchAll(
   /(\S) (\S)/g,
@@ -15,7 +16,7 @@ for (const pair of 'क k ख k ग g घ g ङ n च c छ c ज j झ j ञ n 
 for (const pair of 'अ a आ a इ i ई i उ u ऊ u ऋ ri ए e ऐ ai ऍ e ओ o औ au ऑ o'.matchAll(/(\S) (\S+)/g))
   VOWELS.set(pair[1]!, pair[2]!)
 for (const pair of 'ा A ि i ी i ु u ू u ृ ri े e ै ai ॅ e ो o ौ au ॉ o'.matchAll(/(\S) (\S+)/g))
-  SIGNS.set(pair[1]!, pair[2]!.toLowerCase())
+  VOWEL_SIGNS.set(pair[1]!, pair[2]!.toLowerCase())
 
 const VIRAMA = '्'
 const ANUSVARA = 'ं'
@@ -25,8 +26,8 @@ export function isDevanagari(word: string): boolean {
   return first >= 0x900 && first < 0x980
 }
 
-/** A Devanagari word in Latin letters, as far as its sound key needs it; other words as they are. */
-function inLatin(word: string): string {
+/** Transliterates a Devanagari word as far as its phonetic key needs it; returns other words unchanged. */
+function toLatin(word: string): string {
   if (!isDevanagari(word)) return word
   let latin = ''
   for (let i = 0; i < word.length; i++) {
@@ -34,7 +35,7 @@ function inLatin(word: string): string {
     const consonant = CONSONANTS.get(letter)
     if (consonant) latin += consonant
     else if (letter === ANUSVARA) latin += 'n'
-    else if (letter !== VIRAMA) latin += VOWELS.get(letter) ?? SIGNS.get(letter) ?? ''
+    else if (letter !== VIRAMA) latin += VOWELS.get(letter) ?? VOWEL_SIGNS.get(letter) ?? ''
   }
   return latin
 }
@@ -46,9 +47,9 @@ const I = 0x69
 const Y = 0x79
 const isVowel = (unit: number) => unit === A || unit === E || unit === I || unit === 0x6f || unit === 0x75
 
-/** The key of a folded word; empty when too little of it would be left to tell words apart. */
-export function soundKey(word: string): string {
-  const text = inLatin(word)
+/** Returns the key of a folded word; empty if the key would be too short to distinguish words. */
+export function phoneticKey(word: string): string {
+  const text = toLatin(word)
   let key = ''
   let last = 0
   for (let i = 0; i < text.length; i++) {
@@ -67,7 +68,7 @@ export function soundKey(word: string): string {
       case 0x71: // q
         unit = 0x6b
         break
-      case 0x63: // c, but ch stays
+      case 0x63: // c, except in ch
         if (next === 0x6b) continue
         if (next !== H && word === text) unit = next === E || next === I || next === Y ? 0x73 : 0x6b
         break
@@ -112,7 +113,7 @@ export function soundKey(word: string): string {
   return key.length < 3 ? '' : key
 }
 
-const EITHER_WAY: [string, string][] = [
+const INTERCHANGEABLE: [string, string][] = [
   ['ee', 'i'],
   ['oo', 'u'],
   ['aa', 'a'],
@@ -121,17 +122,17 @@ const EITHER_WAY: [string, string][] = [
   ['ph', 'f'],
 ]
 
-/** Other spellings of a Hindi word in Latin letters, one change at a time: bijlee, beejli and bijly for bijli. */
-export function respellings(word: string): string[] {
+/** Returns other Latin spellings of a Hindi word that differ in one place: bijlee, beejli and bijly for bijli. */
+export function romanisationVariants(word: string): string[] {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return []
   const spellings = new Set<string>()
-  for (const [long, short] of EITHER_WAY) {
+  for (const [long, short] of INTERCHANGEABLE) {
     for (const [from, to] of [
       [long, short],
       [short, long],
     ] as const) {
       for (let at = word.indexOf(from); at >= 0; at = word.indexOf(from, at + 1)) {
-        // The a of aa is no short a.
+        // Each a of aa is part of the long vowel.
         if (from.length === 1 && (word[at - 1] === from || word[at + 1] === from)) continue
         spellings.add(word.slice(0, at) + to + word.slice(at + from.length))
       }

@@ -1,35 +1,32 @@
+import { americanSpellings, notPlurals, nounsInIng, underivedWords } from './lexicon.ts'
+
 /**
- * Two ways to see through a word's endings. `stemOf` joins the forms of one word (machine, machines; weld, welding,
- * welded) and the two English spellings. `rootOf` goes further and joins what is derived (develop, development,
- * developer), at the price of some wrong company; callers trust it less.
+ * Stemming in two strengths. `stemOf` conflates the inflections of a word (machine, machines; weld, welding, welded) and the
+ * two English spellings. `rootOf` also conflates derived words (develop, development, developer); it makes more mistakes, so
+ * callers give it less weight.
  */
 
 const DOUBLED = /([bdfgmnprt])\1$/
 
-/** The word's singular in one spelling: what a mention in a text may differ in. */
-export function singularOf(word: string): string {
+/** Returns the singular of a word in American spelling. */
+export function toSingular(word: string): string {
   if (word.length <= 3 || !isLatin(word)) return word
-  return american(withoutPlural(word))
+  return toAmerican(removePlural(word))
 }
 
 export function stemOf(word: string): string {
   if (word.length <= 3 || !isLatin(word)) return word
-  return stemOfSingular(american(withoutPlural(word)))
+  return stemOfSingular(toAmerican(removePlural(word)))
 }
 
-/** Things, not what is done: a building is not building something. */
-const OWN_WORDS = new Set(
-  'building meeting engineering marketing accounting ceiling bearing clothing housing'.split(' '),
-)
-
 function stemOfSingular(singular: string): string {
-  if (OWN_WORDS.has(singular)) return singular
+  if (nounsInIng.has(singular)) return singular
   let stem = singular
   const cut = stem.endsWith('ing') ? 3 : stem.endsWith('ed') && !stem.endsWith('eed') ? 2 : 0
   if (cut && stem.length - cut >= 3 && /[aeiouy]/.test(stem.slice(0, -cut))) {
     stem = stem.slice(0, -cut)
     if (DOUBLED.test(stem)) stem = stem.slice(0, -1)
-    stem = american(stem)
+    stem = toAmerican(stem)
   }
   if (stem.length > 3 && stem.endsWith('e')) stem = stem.slice(0, -1)
   if (stem.length > 3 && /[^aeiou]y$/.test(stem)) stem = `${stem.slice(0, -1)}i`
@@ -58,7 +55,7 @@ const ENDINGS: [RegExp, string][] = [
   [/i$/, ''],
 ]
 
-/** The endings by their last letter, which rules most of them out. */
+/** The endings by their last letter, which excludes most of them. */
 const ENDINGS_BY_LETTER = new Map<number, [RegExp, string][]>()
 for (const ending of ENDINGS) {
   for (const letter of new Set(Array.from(ending[0].source.matchAll(/(.)\$/g), (found) => found[1]!.charCodeAt(0))))
@@ -66,48 +63,38 @@ for (const ending of ENDINGS) {
 }
 const NO_ENDINGS: [RegExp, string][] = []
 
-/** Words that have left what they were made of: fitness is no fitting, a witness no wit. */
-const OWN_ROOTS = new Set('fitness witness harness business'.split(' '))
-
-/** The root of a stem. */
+/** Returns the root of a stem. */
 export function rootOf(stem: string): string {
-  if (stem.length <= 4 || !isLatin(stem) || OWN_ROOTS.has(stem)) return stem
-  if (OWN_WORDS.has(stem)) return rootOf(stem.slice(0, -3))
+  if (stem.length <= 4 || !isLatin(stem) || underivedWords.has(stem)) return stem
+  if (nounsInIng.has(stem)) return rootOf(stem.slice(0, -3))
   let root = stem
-  for (const [ending, put] of ENDINGS_BY_LETTER.get(stem.charCodeAt(stem.length - 1)) ?? NO_ENDINGS) {
+  for (const [ending, replacement] of ENDINGS_BY_LETTER.get(stem.charCodeAt(stem.length - 1)) ?? NO_ENDINGS) {
     const found = ending.exec(stem)
     if (!found) continue
-    if (found.index >= 3) root = stem.slice(0, found.index) + put
+    if (found.index >= 3) root = stem.slice(0, found.index) + replacement
     break
   }
   if (root.length > 4 && root.endsWith('at')) root = root.slice(0, -2)
   return /(.)\1$/.test(root) ? root.slice(0, -1) : root
 }
 
-// Words whose s is their own, or whose singular is another word.
-const NO_PLURAL = new Set(
-  'news goods sales customs species series lens gas gps sms ios aws sas saas paas iaas hris ims windows jenkins kubernetes'.split(
-    ' ',
-  ),
-)
-
-function withoutPlural(word: string): string {
-  if (!word.endsWith('s') || NO_PLURAL.has(word)) return word
+function removePlural(word: string): string {
+  if (!word.endsWith('s') || notPlurals.has(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
   if (/(x|ss|sh|ch|zz)es$/.test(word)) return word.slice(0, -2)
   if (/(ss|us|is|ics)$/.test(word)) return word
   return word.slice(0, -1)
 }
 
-// Words in -ise that no one spells with a z.
+// Words in -ise that are never spelt with a z.
 const ONLY_ISE = /(wise|prise|vis|cis|mise|rise|noise|raise|analysis|basis|practis|premis|promis|exercis)/
 
-/** One spelling for British and American: organise and organize, colour and color, centre and center. */
-export function american(word: string): string {
+/** Returns the American spelling of a word: organize for organise, color for colour, center for centre. */
+function toAmerican(word: string): string {
   if (word.length < 5) return word
-  const other = AMERICAN_WORDS.get(word)
+  const other = americanSpellings.get(word)
   if (other) return other
-  if (!CHANGES.has(word.charCodeAt(word.length - 1))) return plainVowels(word)
+  if (!LAST_LETTERS_THAT_DIFFER.has(word.charCodeAt(word.length - 1))) return simplifyVowels(word)
   if (word.length > 6 && /[iy]s(e|ed|er|ing|ation)?$/.test(word) && !ONLY_ISE.test(word))
     return word.replace(/([iy])s(e|ed|er|ing|ation)?$/, '$1z$2')
   if (word.endsWith('our') && word.length > 5) return `${word.slice(0, -3)}or`
@@ -115,41 +102,29 @@ export function american(word: string): string {
   if (/[aeiou]ll(ing|ed|er)$/.test(word) && word.length > 7) return word.replace(/ll(ing|ed|er)$/, 'l$1')
   if (word.endsWith('ogue') || word.endsWith('amme')) return word.slice(0, -2)
   if (word === 'licence' || word === 'defence' || word === 'offence') return `${word.slice(0, -2)}se`
-  return plainVowels(word)
+  return simplifyVowels(word)
 }
 
-/** Words that no ending tells. */
-const AMERICAN_WORDS = new Map([
-  ['aluminium', 'aluminum'],
-  ['jewellery', 'jewelry'],
-  ['mould', 'mold'],
-  ['moulding', 'molding'],
-  ['plough', 'plow'],
-  ['sulphur', 'sulfur'],
-  ['draught', 'draft'],
-  ['draughtsman', 'draftsman'],
-])
+/** Last letters of words whose two spellings differ. */
+const LAST_LETTERS_THAT_DIFFER = new Set(Array.from('sedrgn', (letter) => letter.charCodeAt(0)))
 
-/** Last letters of words that the two spellings part. */
-const CHANGES = new Set(Array.from('sedrgn', (letter) => letter.charCodeAt(0)))
-
-function plainVowels(word: string): string {
+function simplifyVowels(word: string): string {
   if (!word.includes('ae')) return word
   return word.replace(/(paed|aesth|haem|gynaec)/, (part) => part.replace('ae', 'e'))
 }
 
-/** A word's singular and plural, each in both spellings. */
-export function spellingsOf(word: string): string[] {
+/** Returns the singular and plural of a word, each in both spellings. */
+export function spellingVariants(word: string): string[] {
   if (word.length <= 2 || !/^[a-z]+$/.test(word)) return []
-  const singular = singularOf(word)
+  const singular = toSingular(word)
   return inBothSpellings([singular, pluralOf(singular)])
 }
 
-/** Forms that share a word's stem: its plural and what is done with it (repair, repairing), each in both spellings. */
-export function formsOf(word: string): string[] {
-  if (word.length <= 3) return spellingsOf(word)
+/** Returns words with the same stem: singular, plural and -ing form (repair, repairs, repairing), each in both spellings. */
+export function inflections(word: string): string[] {
+  if (word.length <= 3) return spellingVariants(word)
   if (!/^[a-z]+$/.test(word)) return []
-  const singular = singularOf(word)
+  const singular = toSingular(word)
   const stem = stemOfSingular(singular)
   const verb = stem.endsWith('i') ? `${stem.slice(0, -1)}y` : stem
   const forms = [singular, pluralOf(singular), `${verb}ing`]
@@ -158,23 +133,28 @@ export function formsOf(word: string): string[] {
   return inBothSpellings(forms)
 }
 
-const AMERICAN =
-  /(iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|ed|er)|[cf]ense|inum|elry|mold|molding|plow|sulfur|draft|draftsman)$/
+/** Excludes most words before the British endings are tried one by one. */
+const AMERICAN_ENDING = new RegExp(
+  `(${[
+    'iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|ed|er)|[cf]ense',
+    ...americanSpellings.values(),
+  ].join('|')})$`,
+)
 
 function inBothSpellings(forms: string[]): string[] {
   for (let i = forms.length - 1; i >= 0; i--) {
     const form = forms[i]!
-    if (form.endsWith('s') || !AMERICAN.test(form)) continue
-    for (const [ending, british] of BRITISH) {
+    if (form.endsWith('s') || !AMERICAN_ENDING.test(form)) continue
+    for (const [ending, british] of BRITISH_ENDINGS) {
       if (!form.endsWith(ending)) continue
       const other = form.slice(0, -ending.length) + british
-      if (singularOf(other) === singularOf(form)) forms.push(other, pluralOf(other))
+      if (toSingular(other) === toSingular(form)) forms.push(other, pluralOf(other))
     }
   }
   return forms
 }
 
-const BRITISH: [string, string][] = [
+const BRITISH_ENDINGS: [string, string][] = [
   ['ize', 'ise'],
   ['izing', 'ising'],
   ['ized', 'ised'],
@@ -194,7 +174,7 @@ const BRITISH: [string, string][] = [
   ['eler', 'eller'],
   ['cense', 'cence'],
   ['fense', 'fence'],
-  ...Array.from(AMERICAN_WORDS, ([british, other]): [string, string] => [other, british]),
+  ...Array.from(americanSpellings, ([british, other]): [string, string] => [other, british]),
 ]
 
 function pluralOf(word: string): string {

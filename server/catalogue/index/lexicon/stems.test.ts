@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formsOf, rootOf, singularOf, stemOf } from './stems.ts'
+import { inflections, rootOf, stemOf, toSingular } from './stems.ts'
 
-test('a singular is found for a plural, in one spelling', () => {
+test('the singular of a word is in American spelling', () => {
   const pairs =
     'welders/welder batteries/battery boxes/box glass/glass bus/bus analysis/analysis colours/color organises/organize centre/center modelling/modeling licences/license electronics/electronics sales/sales'
   for (const [word, singular] of pairs.split(' ').map((pair) => pair.split('/')))
-    assert.equal(singularOf(word!), singular)
+    assert.equal(toSingular(word!), singular)
 })
 
 test('the forms of a word share its stem', () => {
@@ -20,17 +20,17 @@ test('the forms of a word share its stem', () => {
     assert.equal(new Set(line.split(' ').map(stemOf)).size, 1, line)
 })
 
-test('what is derived from a word shares its root', () => {
+test('derived words share the root of the word', () => {
   for (const line of ['develop development', 'install installation', 'instruct instruction instructor'])
     assert.equal(new Set(line.split(' ').map((word) => rootOf(stemOf(word)))).size, 1, line)
 })
 
-test('words of another script stay as they are', () => {
+test('words in other scripts are not stemmed', () => {
   assert.equal(stemOf('वेल्डिंग'), 'वेल्डिंग')
-  assert.deepEqual(formsOf('वेल्डिंग'), [])
+  assert.deepEqual(inflections('वेल्डिंग'), [])
 })
 
-test('forms lead back to their word', () => {
+test('the inflections of a word have its stem', () => {
   for (const word of ['weld', 'battery', 'organize', 'color', 'plan', 'box'])
-    for (const form of formsOf(word)) assert.equal(stemOf(form), stemOf(word), form)
+    for (const form of inflections(word)) assert.equal(stemOf(form), stemOf(word), form)
 })

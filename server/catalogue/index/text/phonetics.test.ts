@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { respellings, soundKey } from './sounds.ts'
+import { phoneticKey, romanisationVariants } from './phonetics.ts'
 
-const ALIKE = [
+const SPELLINGS = [
   'bijli bijlee bijali बिजली',
   'darzi darji darjee दर्जी',
   'mistri mistry mistree मिस्त्री',
@@ -17,22 +17,22 @@ const ALIKE = [
   'khana khaana खाना',
 ]
 
-test('spellings of one word have one key, in either script', () => {
-  for (const line of ALIKE) assert.equal(new Set(line.split(' ').map(soundKey)).size, 1, line)
+test('all spellings of a word share one key, in both scripts', () => {
+  for (const line of SPELLINGS) assert.equal(new Set(line.split(' ').map(phoneticKey)).size, 1, line)
 })
 
 test('different words have different keys', () => {
-  const keys = ALIKE.map((line) => soundKey(line.split(' ')[0]!))
+  const keys = SPELLINGS.map((line) => phoneticKey(line.split(' ')[0]!))
   assert.equal(new Set(keys).size, keys.length)
-  assert.notEqual(soundKey('farm'), soundKey('form'))
+  assert.notEqual(phoneticKey('farm'), phoneticKey('form'))
 })
 
-test('too short a key is none', () => {
-  for (const word of ['', 'a', 'ai', 'का', 'w']) assert.equal(soundKey(word), '')
+test('a word whose key would be too short has no key', () => {
+  for (const word of ['', 'a', 'ai', 'का', 'w']) assert.equal(phoneticKey(word), '')
 })
 
-test('a Hindi word is written in several ways', () => {
-  const spellings = respellings('bijli')
+test('a romanised Hindi word has spelling variants', () => {
+  const spellings = romanisationVariants('bijli')
   for (const spelling of ['bijlee', 'beejli', 'bijly']) assert.ok(spellings.includes(spelling), spelling)
-  assert.deepEqual(respellings('c++'), [])
+  assert.deepEqual(romanisationVariants('c++'), [])
 })
