@@ -1,15 +1,15 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The files of a download, by the beginning of their names; says which are missing. */
+/** Finds the files of a download by name patterns. Throws an error that lists missing files. English files are preferred. */
 export async function findFiles<Name extends string>(
   folder: string,
-  what: string,
+  description: string,
   patterns: Record<Name, RegExp>,
 ): Promise<Record<Name, string>> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new Error(`${folder}: there is no such folder`)
-    if (error.code === 'ENOTDIR') throw new Error(`${folder}: expected ${what}, not a file`)
+    if (error.code === 'ENOENT') throw new Error(`${folder}: folder not found`)
+    if (error.code === 'ENOTDIR') throw new Error(`${folder}: expected ${description}, not a file`)
     throw error
   })
   const found = {} as Record<Name, string>
@@ -20,6 +20,6 @@ export async function findFiles<Name extends string>(
     if (file) found[name] = join(folder, file)
     else missing.push(name)
   }
-  if (missing.length > 0) throw new Error(`${folder}: expected ${what}; missing: ${missing.join(', ')}`)
+  if (missing.length > 0) throw new Error(`${folder}: expected ${description}; missing: ${missing.join(', ')}`)
   return found
 }

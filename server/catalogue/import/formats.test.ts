@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Taxonomy } from '../taxonomy.ts'
+import { readCsv } from './csv.ts'
 import { readEsco } from './esco.ts'
 import { readLightcast } from './lightcast.ts'
 import { readOnet } from './onet.ts'
-import { readOwnCsv } from './own-csv.ts'
 
 async function folder(t: TestContext, files: Record<string, string | Buffer>): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'attestry-taxonomy-'))
@@ -16,8 +16,8 @@ async function folder(t: TestContext, files: Record<string, string | Buffer>): P
   return path
 }
 
-/** `skill: master > sub-skill`, in the order read. */
-function placed({ masters, subSkills, skills }: Taxonomy): string[] {
+/** Returns `skill: master > sub-skill` for each skill, in file order. */
+function hierarchyPaths({ masters, subSkills, skills }: Taxonomy): string[] {
   return skills.map(({ name, subSkill }) => {
     const sub = subSkills.find(({ id }) => id === subSkill)!
     return `${name}: ${masters.find(({ id }) => id === sub.master)!.name} > ${sub.name}`
@@ -26,7 +26,7 @@ function placed({ masters, subSkills, skills }: Taxonomy): string[] {
 
 const HIERARCHY = [
   'Level 0 URI,Level 0 preferred term,Level 1 URI,Level 1 preferred term,Level 2 URI,Level 2 preferred term,Level 3 URI,Level 3 preferred term,Description,Scope note,Level 0 code,Level 1 code,Level 2 code,Level 3 code',
-  // Shorter rows than the heading, as in the real file.
+  // Rows shorter than the header, as in the real file.
   'u:s,abilities,,,,,,,,,S',
   'u:s,abilities,u:s1,moving,,,,,,,S,S1',
   'u:s,abilities,u:s1,moving,u:s1.1,lifting,,,"Lifting,\nand carrying.",,S,S1,S1.1',
@@ -69,9 +69,9 @@ const escoFiles = {
   'broaderRelationsSkillPillar_en.csv': BROADER,
 }
 
-test('ESCO: nearest group, then lowest code; level 1 and level 2', async (t) => {
+test('ESCO: skills are assigned to the closest group, then to the lowest code', async (t) => {
   const taxonomy = await readEsco(await folder(t, escoFiles))
-  assert.deepEqual(placed(taxonomy), [
+  assert.deepEqual(hierarchyPaths(taxonomy), [
     'operate crane: moving > lifting',
     'rig loads: moving > lifting',
     'sling loads: moving > lifting',
@@ -80,12 +80,12 @@ test('ESCO: nearest group, then lowest code; level 1 and level 2', async (t) => 
     'in a loop: other skills > other skills',
     'short row: other skills > other skills',
   ])
-  assert.deepEqual(taxonomy.refused, [
-    { at: 'skills_en.csv:12', row: 'steam cranes', reason: 'ESCO calls it obsolete' },
+  assert.deepEqual(taxonomy.rejected, [
+    { at: 'skills_en.csv:12', row: 'steam cranes', reason: 'its ESCO status is obsolete, not released' },
   ])
 })
 
-test('ESCO: byte order mark, line breaks and quotes in cells, empty columns, lines where rows begin', async (t) => {
+test('ESCO: byte order marks, line breaks and quotation marks in cells, empty cells and line numbers are parsed', async (t) => {
   const { skills } = await readEsco(await folder(t, escoFiles))
   assert.deepEqual(
     skills.slice(0, 4).map(({ id, aliases, description, at }) => ({ id, aliases, description, at })),
@@ -103,21 +103,24 @@ test('ESCO: byte order mark, line breaks and quotes in cells, empty columns, lin
   )
 })
 
-test('what is not a download of ESCO is told', async (t) => {
+test('ESCO: an invalid folder or file is reported', async (t) => {
   const { 'skillsHierarchy_en.csv': _, ...rest } = escoFiles
   const cases: [string, RegExp][] = [
-    [await folder(t, rest), /expected the folder of the ESCO download in CSV; missing: skillsHierarchy_en\.csv/],
-    ['/nowhere/at/all', /there is no such folder/],
+    [await folder(t, rest), /expected the folder of the ESCO CSV download; missing: skillsHierarchy_en\.csv/],
+    ['/nowhere/at/all', /folder not found/],
     [join(await folder(t, escoFiles), 'skills_en.csv'), /not a file/],
     [
       await folder(t, { ...escoFiles, 'skills_en.csv': 'uri,label\nu:1,x\n' }),
-      /skills_en\.csv: there is no column conceptUri, preferredLabel, .*its first line has: uri, label/,
+      /skills_en\.csv: required columns missing: conceptUri, preferredLabel, .*the first line has: uri, label/,
     ],
     [await folder(t, { ...escoFiles, 'skills_en.csv': '' }), /skills_en\.csv is empty/],
-    [await folder(t, { ...escoFiles, 'skills_en.csv': Buffer.from('conceptUri\ncaf\xe9', 'latin1') }), /is not UTF-8/],
+    [
+      await folder(t, { ...escoFiles, 'skills_en.csv': Buffer.from('conceptUri\ncaf\xe9', 'latin1') }),
+      /is not encoded in UTF-8/,
+    ],
     [
       await folder(t, { ...escoFiles, 'skills_en.csv': ESCO.replace('row\r\n', '"row\n') }),
-      /skills_en\.csv: a quotation mark .* at line \d+/,
+      /skills_en\.csv: quotation mark in the middle of a cell .*at line \d+/,
     ],
   ]
   for (const [path, expected] of cases) await assert.rejects(readEsco(path), expected)
@@ -155,9 +158,9 @@ const onetFiles = {
   ].join('\n'),
 }
 
-test('O*NET: technology and tools under UNSPSC, work activities under the content model', async (t) => {
+test('O*NET: technology and tools follow UNSPSC, work activities follow the content model', async (t) => {
   const taxonomy = await readOnet(await folder(t, onetFiles))
-  assert.deepEqual(placed(taxonomy), [
+  assert.deepEqual(hierarchyPaths(taxonomy), [
     'Tabulator: Information technology > Office software',
     'Even: Information technology > Office software',
     'Claw hammers 16": Tools and machinery > Hand tools',
@@ -172,24 +175,28 @@ test('O*NET: technology and tools under UNSPSC, work activities under the conten
       ['4.A.1.a.1.I01.D01', ''],
     ],
   )
-  assert.deepEqual(taxonomy.refused, [
-    { at: 'Tools Used.txt:3', row: 'Lost things', reason: 'its commodity 99999999 is not in UNSPSC Reference.txt' },
-    { at: 'DWA Reference.txt:3', row: 'Do the unknown', reason: '4.A.9.a.1 is not in Content Model Reference.txt' },
+  assert.deepEqual(taxonomy.rejected, [
+    { at: 'Tools Used.txt:3', row: 'Lost things', reason: 'commodity code 99999999 is not in UNSPSC Reference.txt' },
+    {
+      at: 'DWA Reference.txt:3',
+      row: 'Do the unknown',
+      reason: 'element ID 4.A.9.a.1 is not in Content Model Reference.txt',
+    },
   ])
 })
 
-test('Lightcast: categories and subcategories, where there are any', async (t) => {
+test('Lightcast: categories and subcategories become groups, if present', async (t) => {
   const item = (id: string, name: string, more: object) => ({
     id,
     name,
     type: { id: 'ST1', name: 'Specialized' },
     ...more,
   })
-  const place = { category: { id: 1, name: 'Trades' }, subcategory: { id: 2, name: 'Joining' } }
+  const categories = { category: { id: 1, name: 'Trades' }, subcategory: { id: 2, name: 'Joining' } }
   const data: unknown[] = [
-    item('KS1', 'Fictitious Welding', { description: 'Joins.', infoUrl: 'https://example.org/KS1', ...place }),
-    item('KS2', 'Unplaced', { category: null, subcategory: { id: 0, name: null } }),
-    item('KS3', 'Half placed', { category: place.category }),
+    item('KS1', 'Fictitious Welding', { description: 'Joins.', infoUrl: 'https://example.org/KS1', ...categories }),
+    item('KS2', 'No category', { category: null, subcategory: { id: 0, name: null } }),
+    item('KS3', 'No subcategory', { category: categories.category }),
     { id: 7, name: 'Number for an id' },
     null,
   ]
@@ -200,15 +207,15 @@ test('Lightcast: categories and subcategories, where there are any', async (t) =
     'd.json': '{"data": [',
   })
   const taxonomy = await readLightcast(join(path, 'a.json'))
-  assert.deepEqual(placed(taxonomy), [
+  assert.deepEqual(hierarchyPaths(taxonomy), [
     'Fictitious Welding: Trades > Joining',
-    'Unplaced: Other skills > Other skills',
-    'Half placed: Trades > Other skills',
+    'No category: Other skills > Other skills',
+    'No subcategory: Trades > Other skills',
   ])
   assert.equal(taxonomy.skills[0]!.id, 'KS1')
   assert.equal(taxonomy.skills[0]!.description, 'Joins.')
   assert.deepEqual(
-    taxonomy.refused.map(({ at }) => at),
+    taxonomy.rejected.map(({ at }) => at),
     ['a.json, item 4', 'a.json, item 5'],
   )
   assert.equal((await readLightcast(join(path, 'b.json'))).skills.length, 3)
@@ -216,18 +223,18 @@ test('Lightcast: categories and subcategories, where there are any', async (t) =
   await assert.rejects(readLightcast(join(path, 'd.json')), /d\.json is not valid JSON/)
 })
 
-test('our own CSV: columns in any order, what is missing or wrong is refused by line', async (t) => {
+test('CSV: columns can be in any order, and invalid rows are rejected with their line', async (t) => {
   const text = `Name,ID,sub_skill,master_skill,aliases,Verifiable,notes
 Kite making,k1,Paper craft,Crafts,"patang; पतंग बनाना;",yes,ours
 "Lanterns, paper",k2,Paper craft,Crafts,,no,
 Brick art,k3,ss_101,,,,
-No place,k4,,Crafts,,,
+No sub-skill,k4,,Crafts,,,
 No master,k5,Paper craft,,,,
 Odd flag,k6,Paper craft,Crafts,,maybe,
 Lanterns, silk,k7,Paper craft,Crafts,,no,
 `
   const path = join(await folder(t, { 'skills.csv': text }), 'skills.csv')
-  const { skills, masters, subSkills, refused } = await readOwnCsv(path)
+  const { skills, masters, subSkills, rejected } = await readCsv(path)
   assert.deepEqual(
     skills.map(({ id, name, verifiable, aliases }) => [id, name, verifiable, aliases.filter(Boolean).length]),
     [
@@ -244,44 +251,45 @@ Lanterns, silk,k7,Paper craft,Crafts,,no,
       ['ss_101', 101],
     ],
   )
-  const place = 'it needs a sub_skill and a master_skill, or an existing ss_N as its sub_skill'
+  const groupsRequired =
+    'sub_skill and master_skill are required, unless sub_skill is the ID of an existing sub-skill (ss_N)'
   assert.deepEqual(
-    refused.map(({ at, reason }) => `${at} ${reason}`),
+    rejected.map(({ at, reason }) => `${at} ${reason}`),
     [
-      `skills.csv:5 ${place}`,
-      `skills.csv:6 ${place}`,
-      'skills.csv:7 verifiable is maybe; expected true or false',
-      'skills.csv:8 it has more cells than the first line has columns; quote cells that hold commas',
+      `skills.csv:5 ${groupsRequired}`,
+      `skills.csv:6 ${groupsRequired}`,
+      'skills.csv:7 verifiable must be true or false; got maybe',
+      'skills.csv:8 the row has more cells than the header; put cells that contain commas in quotation marks',
     ],
   )
-  const twice = join(await folder(t, { 'twice.csv': 'id,name,Name,sub_skill\nk1,Kites,Dragons,ss_101\n' }), 'twice.csv')
+  const repeated = join(
+    await folder(t, { 'repeated.csv': 'id,name,Name,sub_skill\nk1,Kites,Dragons,ss_101\n' }),
+    'repeated.csv',
+  )
   await assert.rejects(
-    readOwnCsv(twice),
-    /^Error: twice\.csv: there are two columns called name; which one is meant\?$/,
+    readCsv(repeated),
+    /^Error: repeated\.csv: column name appears more than once; remove or rename the others$/,
   )
 })
 
-test('our own CSV: what is wrong with the file is told with its line', async (t) => {
-  const heading = 'id,name,sub_skill,master_skill'
+test('CSV: an invalid file is reported with the line of the error', async (t) => {
+  const header = 'id,name,sub_skill,master_skill'
   const cases: [string, RegExp][] = [
     [
-      `${heading}\nk1,Kites,Paper,Crafts\nk2,"Big, kites,Paper,Crafts\nk3,Fans,Paper,Crafts\n`,
-      /has no end, in the row at line 3;/,
+      `${header}\nk1,Kites,Paper,Crafts\nk2,"Big, kites,Paper,Crafts\nk3,Fans,Paper,Crafts\n`,
+      /unclosed quotation mark in the row at line 3;/,
     ],
     [
-      `${heading}\nk1,"Two\nlines",Paper,Crafts\nk2,"Kites "big"",Paper,Crafts\n`,
+      `${header}\nk1,"Two\nlines",Paper,Crafts\nk2,"Kites "big"",Paper,Crafts\n`,
       /in the middle of a cell.* at line 4;/,
     ],
-    [`${heading}\nk1,Kites 5" big,Paper,Crafts\n`, /in the middle of a cell, in the row at line 2;/],
-    [`${heading},alias\nk1,Kites,Paper,Crafts,patang\n`, /a column alias, which is not known\. Is aliases meant\?/],
-    [
-      `${heading},Verifable\nk1,Kites,Paper,Crafts,yes\n`,
-      /a column Verifable, which is not known\. Is verifiable meant\?/,
-    ],
+    [`${header}\nk1,Kites 5" big,Paper,Crafts\n`, /quotation mark in the middle of a cell in the row at line 2;/],
+    [`${header},alias\nk1,Kites,Paper,Crafts,patang\n`, /unknown column alias\. Did you mean aliases\?/],
+    [`${header},Verifable\nk1,Kites,Paper,Crafts,yes\n`, /unknown column Verifable\. Did you mean verifiable\?/],
   ]
-  for (const [text, told] of cases)
-    await assert.rejects(readOwnCsv(join(await folder(t, { 'bad.csv': text }), 'bad.csv')), told)
-  const ids = `${heading},remark\nk1,Kites,Paper,ms_2,x\nk2,Fans,sk_2001,Crafts,x\nk3,Hats,Paper,Crafts,x\n`
-  const { skills, refused } = await readOwnCsv(join(await folder(t, { 'ids.csv': ids }), 'ids.csv'))
-  assert.deepEqual([skills.length, refused.map(({ at }) => at)], [1, ['ids.csv:2', 'ids.csv:3']])
+  for (const [text, expected] of cases)
+    await assert.rejects(readCsv(join(await folder(t, { 'bad.csv': text }), 'bad.csv')), expected)
+  const ids = `${header},remark\nk1,Kites,Paper,ms_2,x\nk2,Fans,sk_2001,Crafts,x\nk3,Hats,Paper,Crafts,x\n`
+  const { skills, rejected } = await readCsv(join(await folder(t, { 'ids.csv': ids }), 'ids.csv'))
+  assert.deepEqual([skills.length, rejected.map(({ at }) => at)], [1, ['ids.csv:2', 'ids.csv:3']])
 })

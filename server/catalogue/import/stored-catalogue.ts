@@ -1,26 +1,26 @@
 import type { Tx } from '../../platform/database/database.ts'
 import type { Source } from '../taxonomy.ts'
 
-/** The catalogue as the database has it, for comparing a taxonomy with. */
-export interface Existing {
-  masters: ExistingMaster[]
-  subSkills: ExistingSubSkill[]
-  skills: ExistingSkill[]
-  sources: ExistingSource[]
+/** The catalogue in the database, for comparison with a taxonomy. */
+export interface StoredCatalogue {
+  masters: StoredMaster[]
+  subSkills: StoredSubSkill[]
+  skills: StoredSkill[]
+  sources: StoredSource[]
 }
 
-export interface ExistingMaster {
+interface StoredMaster {
   number: number
   name: string
   source: Source
   sourceId: string
 }
 
-export interface ExistingSubSkill extends ExistingMaster {
+interface StoredSubSkill extends StoredMaster {
   masterNumber: number
 }
 
-export interface ExistingSkill {
+export interface StoredSkill {
   number: number
   subNumber: number
   name: string
@@ -30,7 +30,7 @@ export interface ExistingSkill {
   verifiable: boolean
 }
 
-export interface ExistingSource {
+interface StoredSource {
   source: Source
   sourceId: string
   skillNumber: number
@@ -40,15 +40,20 @@ export interface ExistingSource {
   verifiable: boolean
 }
 
-export async function readExisting(tx: Tx): Promise<Existing> {
-  const place = ['number', 'name', 'source', 'source_id as sourceId'] as const
+export async function readStoredCatalogue(tx: Tx): Promise<StoredCatalogue> {
+  const groupColumns = ['number', 'name', 'source', 'source_id as sourceId'] as const
   return {
-    masters: await tx.selectFrom('master_skills').select(place).orderBy('number').$castTo<ExistingMaster>().execute(),
+    masters: await tx
+      .selectFrom('master_skills')
+      .select(groupColumns)
+      .orderBy('number')
+      .$castTo<StoredMaster>()
+      .execute(),
     subSkills: await tx
       .selectFrom('sub_skills')
-      .select([...place, 'master_number as masterNumber'])
+      .select([...groupColumns, 'master_number as masterNumber'])
       .orderBy('number')
-      .$castTo<ExistingSubSkill>()
+      .$castTo<StoredSubSkill>()
       .execute(),
     skills: await tx
       .selectFrom('skills')
@@ -65,7 +70,7 @@ export async function readExisting(tx: Tx): Promise<Existing> {
         'aliases',
         'verifiable',
       ])
-      .$castTo<ExistingSource>()
+      .$castTo<StoredSource>()
       .execute(),
   }
 }
