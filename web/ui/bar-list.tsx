@@ -5,19 +5,19 @@ export interface Bar {
   key: string
   label: ComponentChildren
   value: number
-  /** A part of the value, drawn darker inside it. */
+  /** Subset of the value, drawn darker inside the bar. */
   part?: number
   tone?: Tone
-  /** The number as the reader sees it, for instance a link to the list behind it. */
+  /** The displayed number, for example as a link to the underlying list. */
   number: ComponentChildren
   note?: ComponentChildren
 }
 
 export type Tone = 'good' | 'wait' | 'bad' | 'quiet'
 
-/** Amounts under each other, each with its name and its number; the bars only help the eye. */
-export function Bars({ name, bars, most }: { name: string; bars: Bar[]; most?: number }) {
-  const whole = Math.max(1, most ?? 0, ...bars.map(({ value }) => value))
+/** List of labelled numbers with decorative bars. */
+export function BarList({ name, bars, max }: { name: string; bars: Bar[]; max?: number }) {
+  const scale = Math.max(1, max ?? 0, ...bars.map(({ value }) => value))
   return (
     <ul class="bars" aria-label={name}>
       {bars.map(({ key, label, value, part, tone = 'good', number, note }) => (
@@ -29,10 +29,10 @@ export function Bars({ name, bars, most }: { name: string; bars: Bar[]; most?: n
               class={`chart-${tone} ${part === undefined ? '' : 'chart-pale'}`}
               x="0"
               y="0"
-              width={(100 * value) / whole}
+              width={(100 * value) / scale}
               height="1"
             />
-            {part !== undefined && <rect class={`chart-${tone}`} x="0" y="0" width={(100 * part) / whole} height="1" />}
+            {part !== undefined && <rect class={`chart-${tone}`} x="0" y="0" width={(100 * part) / scale} height="1" />}
           </svg>
           <span class="bar-number">{number}</span>
           {note !== undefined && <span class="bar-note soft small">{note}</span>}

@@ -1,16 +1,16 @@
-import type { Tone } from './chart-bars.tsx'
+import type { Tone } from './bar-list.tsx'
 import './chart.css'
 
-export interface Series {
+interface Series {
   name: string
   tone: Tone
 }
 
-export interface Day {
+interface Day {
   date: string
-  /** Stacked, in the order of the series. */
+  /** Stacked column values, in the order of the series. */
   amounts: number[]
-  /** Drawn as a line over them. */
+  /** Value of the line drawn over the columns. */
   line: number
 }
 
@@ -24,8 +24,8 @@ interface Props {
 const HEIGHT = 100
 const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** What happened day by day: columns of what came to an end, and a line of what began. */
-export function Days({ name, series, line, days }: Props) {
+/** Daily chart: stacked columns for outcomes and a line for new entries. */
+export function DailyChart({ name, series, line, days }: Props) {
   const highest = Math.max(1, ...days.map((day) => Math.max(day.line, sum(day.amounts))))
   const top = roundUp(highest)
   const width = 10 * days.length
@@ -76,7 +76,7 @@ export function Days({ name, series, line, days }: Props) {
           {days.length > 1 && <polyline class="chart-line" points={points} />}
         </svg>
         <p class="days-scale soft small" aria-hidden="true">
-          {marks(days).map((date) => (
+          {axisDates(days).map((date) => (
             <span key={date}>{short.format(new Date(date))}</span>
           ))}
         </p>
@@ -102,15 +102,15 @@ function sum(amounts: number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0)
 }
 
-/** The next number that is easy to read. */
+/** Rounds up to a number that reads well on an axis. */
 function roundUp(amount: number): number {
   const unit = 10 ** Math.floor(Math.log10(amount))
   const step = [1, 2, 4, 6, 8, 10].find((each) => each * unit >= amount)!
   return Math.max(2, step * unit)
 }
 
-/** The first day, the last, and the one between. */
-function marks(days: Day[]): string[] {
+/** Returns the first, middle and last date for the axis labels. */
+function axisDates(days: Day[]): string[] {
   const chosen = new Set([0, Math.floor((days.length - 1) / 2), days.length - 1])
   return [...chosen].filter((at) => at >= 0).map((at) => days[at]!.date)
 }

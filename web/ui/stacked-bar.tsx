@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { Tone } from './chart-bars.tsx'
-import { Swatch } from './chart-days.tsx'
+import type { Tone } from './bar-list.tsx'
+import { Swatch } from './daily-chart.tsx'
 import './chart.css'
 
 export interface Share {
@@ -10,8 +10,8 @@ export interface Share {
   number: ComponentChildren
 }
 
-/** A whole in its parts: one bar, and its numbers below. */
-export function Shares({ shares }: { shares: Share[] }) {
+/** One stacked bar with a legend of its parts. */
+export function StackedBar({ shares }: { shares: Share[] }) {
   const whole = shares.reduce((total, { value }) => total + value, 0)
   let x = 0
   return (
