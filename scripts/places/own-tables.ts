@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { fold } from '../../server/places/folding.ts'
+import { foldName } from '../../server/places/folding.ts'
 
-/** The tables that we write ourselves, under data/places. */
+// Readers of the tables in data/places that are maintained by hand.
+
 export interface State {
   code: string
   name: string
-  others: string[]
+  otherNames: string[]
 }
 
 export interface City {
@@ -15,46 +16,46 @@ export interface City {
   rank: 1 | 2 | 3
   /** Single codes and closed ranges, the main code first. */
   codes: [from: number, to: number][]
-  others: string[]
+  otherNames: string[]
 }
 
-/** Names of a state's districts by their postal name. */
+/** The districts of all states, by the name that India Post uses. */
 export class Districts {
-  readonly #byPostalName = new Map<string, { name: string; others: string[] }>()
+  readonly #byPostalName = new Map<string, { name: string; otherNames: string[] }>()
 
   constructor(rows: string[][]) {
-    for (const [state, postal, name, others] of rows) {
-      this.#byPostalName.set(`${state} ${fold(postal!)}`, { name: name!, others: list(others) })
+    for (const [state, postal, name, otherNames] of rows) {
+      this.#byPostalName.set(`${state} ${foldName(postal!)}`, { name: name!, otherNames: splitList(otherNames) })
     }
   }
 
   name(state: string, postal: string): string {
-    return this.#byPostalName.get(`${state} ${fold(postal)}`)?.name ?? titleCase(postal)
+    return this.#byPostalName.get(`${state} ${foldName(postal)}`)?.name ?? titleCase(postal)
   }
 
-  others(state: string, name: string): string[] {
+  otherNames(state: string, name: string): string[] {
     for (const [key, district] of this.#byPostalName) {
       if (district.name === name && key.startsWith(`${state} `))
-        return district.others.filter((other) => other !== name)
+        return district.otherNames.filter((other) => other !== name)
     }
     return []
   }
 }
 
 export async function readStates(folder: URL): Promise<State[]> {
-  return (await rows(folder, 'states.tsv')).map(([code, name, others]) => ({
+  return (await readRows(folder, 'states.tsv')).map(([code, name, otherNames]) => ({
     code: code!,
     name: name!,
-    others: list(others),
+    otherNames: splitList(otherNames),
   }))
 }
 
 export async function readDistricts(folder: URL): Promise<Districts> {
-  return new Districts(await rows(folder, 'districts.tsv'))
+  return new Districts(await readRows(folder, 'districts.tsv'))
 }
 
 export async function readCities(folder: URL): Promise<City[]> {
-  return (await rows(folder, 'aliases.tsv')).map(([state, city, rank, codes, others]) => ({
+  return (await readRows(folder, 'aliases.tsv')).map(([state, city, rank, codes, otherNames]) => ({
     state: state!,
     city: city!,
     rank: Number(rank) as City['rank'],
@@ -62,11 +63,11 @@ export async function readCities(folder: URL): Promise<City[]> {
       const [from, to] = range.split('-').map(Number)
       return [from!, to ?? from!]
     }),
-    others: list(others),
+    otherNames: splitList(otherNames),
   }))
 }
 
-/** `KUMURAM BHEEM` and `kumuram bheem` become `Kumuram Bheem`; short words that join names stay small. */
+/** `KUMURAM BHEEM` and `kumuram bheem` become `Kumuram Bheem`; short conjunctions stay in lower case. */
 export function titleCase(text: string): string {
   const isMixed = /[a-z]/.test(text) && /^[A-Z]/.test(text) && !/\b[A-Z]{4,}\b/.test(text)
   if (isMixed) return text.replace(/ (?!and |of |the |da )([a-z])/g, (start) => start.toUpperCase())
@@ -77,7 +78,7 @@ export function titleCase(text: string): string {
     .replace(/\bNtr\b/, 'NTR')
 }
 
-async function rows(folder: URL, name: string): Promise<string[][]> {
+async function readRows(folder: URL, name: string): Promise<string[][]> {
   const text = await readFile(new URL(name, folder), 'utf8')
   return text
     .split('\n')
@@ -85,6 +86,6 @@ async function rows(folder: URL, name: string): Promise<string[][]> {
     .map((line) => line.split('\t'))
 }
 
-function list(text: string | undefined): string[] {
+function splitList(text: string | undefined): string[] {
   return text ? text.split('|') : []
 }
