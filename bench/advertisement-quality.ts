@@ -1,22 +1,22 @@
 /**
- * How good extract is on whole Indian job advertisements, with the built-in catalogue: of the skills it lists, how many the employer
- * asks for (precision), and of those asked for, how many it lists (recall); and how often a score is right. The half for tuning and
- * the half that is kept out of it are counted apart. Prints a table, or JSON with --json; --misses lists what was missed in the half for tuning.
+ * Measures the quality of `extract` on Indian job advertisements with the built-in catalogue: precision and recall of the skills
+ * that the employer requires, and how well scores predict correctness. Separately for the half that is used for tuning and the
+ * held-out half. Prints a table, or JSON with --json; --misses lists the errors in the tuning half.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { buildSkillIndexAtOnce, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
-import { type Answer, reliabilityRows } from './reliability.ts'
-import { printRows, type Row } from './support/rows.ts'
+import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
+import { type Prediction, reliabilityRows } from './reliability.ts'
+import { printRows, type Row } from './support/benchmark.ts'
 import { builtIn } from './support/skill-catalogues.ts'
 
 const LIMIT = 25
-/** A score of at least this counts as a yes. */
+/** Skills with at least this score count as extracted. */
 const THRESHOLD = 0.5
 
 const folder = new URL('advertisements/', import.meta.url)
 
-export interface Label {
-  /** N of `sk_N`. */
+interface Label {
+  /** The number in the skill ID `sk_…`. */
   number: number
   name: string
 }
@@ -26,7 +26,7 @@ export interface Advertisement {
   title: string
   text: string
   asks: Label[]
-  /** Mentioned, and ruled out. */
+  /** Skills that the text mentions but does not require. */
   notAsked: Label[]
 }
 
@@ -44,7 +44,7 @@ export function readAdvertisements(): Advertisement[] {
 
 function readAdvertisement(file: string, part: string): Advertisement {
   const found = /^(\d+) \| ([^\n]+)\nasks: ([^\n]+)\n(?:not asked: ([^\n]+)\n)?\n(.+)$/s.exec(part)
-  if (!found) throw new Error(`${file}: cannot be read: ${part.slice(0, 40)}`)
+  if (!found) throw new Error(`${file}: invalid advertisement: ${part.slice(0, 40)}`)
   const [, number, title, asks, notAsked, text] = found
   return {
     number: Number(number),
@@ -58,7 +58,7 @@ function readAdvertisement(file: string, part: string): Advertisement {
 function readLabels(line: string): Label[] {
   return line.split('; ').map((label) => {
     const found = /^sk_(\d+) (.+)$/.exec(label)
-    if (!found) throw new Error(`not a label: ${label}`)
+    if (!found) throw new Error(`invalid label ${label}: expected "sk_1001 Bricklaying"`)
     return { number: Number(found[1]), name: found[2]! }
   })
 }
@@ -66,60 +66,60 @@ function readLabels(line: string): Label[] {
 export const isForTuning = ({ number }: Advertisement): boolean => number % 2 === 1
 
 export function advertisementRows(): Row[] {
-  const index = buildSkillIndexAtOnce(builtIn())
+  const index = buildSkillIndexSync(builtIn())
   const all = readAdvertisements()
-  const halves = { tuning: all.filter(isForTuning), 'kept out': all.filter((one) => !isForTuning(one)) }
+  const halves = { tuning: all.filter(isForTuning), 'held out': all.filter((one) => !isForTuning(one)) }
   return Object.entries(halves).flatMap(([name, half]) => [
     ...skillRows(`${name}, first ${LIMIT}`, index, half, 0),
-    ...skillRows(`${name}, score from ${THRESHOLD}`, index, half, THRESHOLD),
-    ...reliabilityRows(`advertisements, ${name}`, extractAnswers(index, half)),
+    ...skillRows(`${name}, score at least ${THRESHOLD}`, index, half, THRESHOLD),
+    ...reliabilityRows(`advertisements, ${name}`, extractPredictions(index, half)),
   ])
 }
 
 function skillRows(name: string, index: SkillIndex, advertisements: Advertisement[], threshold: number): Row[] {
-  let listed = 0
-  let asked = 0
-  let right = 0
-  let ruledOut = 0
-  let wrongly = 0
+  let extracted = 0
+  let required = 0
+  let correct = 0
+  let excluded = 0
+  let wronglyExtracted = 0
   for (const { text, asks, notAsked } of advertisements) {
-    const numbers = listedSkills(index, text, threshold)
-    listed += numbers.size
-    asked += asks.length
-    right += asks.filter(({ number }) => numbers.has(number)).length
-    ruledOut += notAsked.length
-    wrongly += notAsked.filter(({ number }) => numbers.has(number)).length
+    const numbers = extractNumbers(index, text, threshold)
+    extracted += numbers.size
+    required += asks.length
+    correct += asks.filter(({ number }) => numbers.has(number)).length
+    excluded += notAsked.length
+    wronglyExtracted += notAsked.filter(({ number }) => numbers.has(number)).length
   }
-  const of = `${advertisements.length} advertisements, ${asked} skills asked for, ${listed} listed`
+  const note = `${advertisements.length} advertisements, ${required} required skills, ${extracted} extracted`
   return [
-    { name: `advertisements, ${name}, precision`, value: right / listed, unit: '', note: of },
-    { name: `advertisements, ${name}, recall`, value: right / asked, unit: '' },
-    { name: `advertisements, ${name}, F1`, value: (2 * right) / (listed + asked), unit: '' },
+    { name: `advertisements, ${name}, precision`, value: correct / extracted, unit: '', note },
+    { name: `advertisements, ${name}, recall`, value: correct / required, unit: '' },
+    { name: `advertisements, ${name}, F1`, value: (2 * correct) / (extracted + required), unit: '' },
     {
-      name: `advertisements, ${name}, listed though ruled out`,
-      value: wrongly / ruledOut,
+      name: `advertisements, ${name}, extracted though not required`,
+      value: wronglyExtracted / excluded,
       unit: '',
-      note: `of ${ruledOut} that the texts rule out`,
+      note: `of ${excluded} that the texts mention but do not require`,
     },
   ]
 }
 
-function extractAnswers(index: SkillIndex, advertisements: Advertisement[]): Answer[] {
+function extractPredictions(index: SkillIndex, advertisements: Advertisement[]): Prediction[] {
   return advertisements.flatMap(({ text, asks }) =>
     index
       .extract(text, LIMIT)
-      .map(({ number, score }) => ({ score, right: asks.some((ask) => ask.number === number) })),
+      .map(({ number, score }) => ({ score, correct: asks.some((ask) => ask.number === number) })),
   )
 }
 
-function listedSkills(index: SkillIndex, text: string, threshold: number): Set<number> {
+function extractNumbers(index: SkillIndex, text: string, threshold: number): Set<number> {
   const skills = index.extract(text, LIMIT).filter(({ score }) => score >= threshold)
   return new Set(skills.map(({ number }) => number))
 }
 
-/** What to look at when tuning; the half that is kept out is not shown. */
+/** Prints the errors in the tuning half. The held-out half is never shown. */
 function printMisses(): void {
-  const index = buildSkillIndexAtOnce(builtIn())
+  const index = buildSkillIndexSync(builtIn())
   for (const { number, title, text, asks, notAsked } of readAdvertisements().filter(isForTuning)) {
     const skills = index.extract(text, LIMIT)
     const missed = asks.filter((label) => !skills.some((skill) => skill.number === label.number))
@@ -128,7 +128,9 @@ function printMisses(): void {
     console.log(`  missed: ${missed.map(({ name }) => name).join('; ')}`)
     for (const skill of extra) {
       const mentions = skill.mentions.map(({ start, end }) => text.slice(start, end)).join(', ')
-      const why = notAsked.some((label) => label.number === skill.number) ? 'ruled out' : 'not asked for'
+      const why = notAsked.some((label) => label.number === skill.number)
+        ? 'not required'
+        : 'not mentioned as a requirement'
       console.log(`  ${why}: ${skill.name} ${skill.score.toFixed(2)} (${mentions})`)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Enrolment over HTTP, a thousand rows a call, with everything that belongs to it: signature, checks, duplicates, the day's people,
- * tokens, credits, results, contacts and analytics; against the bare rows of one table by COPY and by multi-row INSERT.
+ * Measures enrolment over HTTP, 1,000 candidates per call, including signature, validation, duplicate detection, daily limits,
+ * tokens, credits, results, contacts and analytics; compared with COPY and multi-row INSERT into one table.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -9,82 +9,80 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { startBench } from './support/campaign-setup.ts'
-import { printRows, type Row } from './support/rows.ts'
+import { createCampaignPartner, startBenchApp } from './support/app.ts'
+import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
 
-const CALLS = 20
-const ROWS = 1000
+const CANDIDATES_PER_CALL = 1000
+const WARM_UP_CALLS = 4
 const MEGABYTE = 1024 * 1024
 
-export async function run(): Promise<Row[]> {
-  const bench = await startBench({ worker: false })
-  const bare = new pg.Client({ connectionString: bench.postgresUrl })
+export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+  const calls = short ? 3 : 20
+  const app = await startBenchApp()
+  const bare = new pg.Client({ connectionString: app.postgresUrl })
   await bare.connect()
   try {
-    const { post, mandateId: mandate_id } = await bench.partner('live')
-    const { campaign } = await post('/campaigns', { mandate_id, candidates: people(0) })
-    const other = await bench.partner('live')
-    const warm = await other.post('/campaigns', { mandate_id: other.mandateId, candidates: people(0) })
-    for (let call = 1; call < 4; call++)
-      await other.post(`/campaigns/${warm.campaign.campaign_id}/candidates`, { candidates: people(call) })
+    const { post, mandateId: mandate_id } = await createCampaignPartner(app, 'live')
+    const { campaign } = await post('/campaigns', { mandate_id, candidates: createCandidates(0) })
+    const other = await createCampaignPartner(app, 'live')
+    const warm = await other.post('/campaigns', { mandate_id: other.mandateId, candidates: createCandidates(0) })
+    for (let call = 1; call < (short ? 1 : WARM_UP_CALLS); call++)
+      await other.post(`/campaigns/${warm.campaign.campaign_id}/candidates`, { candidates: createCandidates(call) })
     await pause(200)
     globalThis.gc?.()
-    const before = resident()
-    let most = before
-    let halfway = 0
-    const started = performance.now()
-    for (let call = 1; call < CALLS; call++) {
-      await post(`/campaigns/${campaign.campaign_id}/candidates`, { candidates: people(call) })
-      if (call < CALLS / 2) halfway = Math.max(halfway, resident())
-      most = Math.max(most, resident())
+    const before = process.memoryUsage.rss()
+    let peak = before
+    let peakInFirstHalf = 0
+    const startedAt = performance.now()
+    for (let call = 1; call < calls; call++) {
+      await post(`/campaigns/${campaign.campaign_id}/candidates`, { candidates: createCandidates(call) })
+      if (call < calls / 2) peakInFirstHalf = Math.max(peakInFirstHalf, process.memoryUsage.rss())
+      peak = Math.max(peak, process.memoryUsage.rss())
     }
-    const seconds = (performance.now() - started) / 1000
+    const seconds = (performance.now() - startedAt) / 1000
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from candidates where campaign_id = ${campaign.campaign_id}`.execute(
-      bench.context.db.queries,
+      app.context.db.queries,
     )
-    if (rows[0]!.count !== CALLS * ROWS) throw new Error(`${rows[0]!.count} were enrolled`)
-    const ours = ((CALLS - 1) * ROWS) / seconds
-    const inserted = await insertRows(bare)
-    const copied = await copyRows(bare)
+    if (rows[0]!.count !== calls * CANDIDATES_PER_CALL)
+      throw new Error(`only ${rows[0]!.count} candidates were enrolled`)
+    const ours = ((calls - 1) * CANDIDATES_PER_CALL) / seconds
+    const inserted = await insertRows(bare, calls)
+    const copied = await copyRows(bare, calls)
     return [
       {
-        name: 'candidates enrolled, 1,000 a call',
+        name: 'candidates enrolled, 1,000 per call',
         value: ours,
-        unit: 'a second',
-        note: 'signed call, one after the other',
+        unit: 'per second',
+        note: 'signed calls, one at a time',
       },
-      { name: '20,000 in 20 calls', value: (seconds * CALLS) / (CALLS - 1), unit: 's', note: 'aim: under 60' },
-      { name: 'memory that they add at most', value: (most - before) / MEGABYTE, unit: 'MB RSS' },
+      { name: '20,000 in 20 calls', value: (seconds * 20) / (calls - 1), unit: 's', note: 'goal: under 60' },
+      { name: 'peak memory growth', value: (peak - before) / MEGABYTE, unit: 'MB RSS' },
       {
-        name: 'of which the second half',
-        value: (most - Math.max(halfway, before)) / MEGABYTE,
+        name: 'growth in the second half',
+        value: (peak - Math.max(peakInFirstHalf, before)) / MEGABYTE,
         unit: 'MB RSS',
-        note: 'flat',
+        note: 'goal: about 0',
       },
       {
-        name: 'bare multi-row INSERT, 1,000 a statement',
+        name: 'bare multi-row INSERT, 1,000 rows per statement',
         value: inserted,
-        unit: 'a second',
+        unit: 'per second',
         note: 'same columns and indexes',
       },
-      { name: 'bare COPY of a file', value: copied, unit: 'a second', note: 'same columns and indexes' },
-      { name: 'against INSERT', value: (100 * ours) / inserted, unit: '%' },
-      { name: 'against COPY', value: (100 * ours) / copied, unit: '%' },
+      { name: 'bare COPY of a file', value: copied, unit: 'per second', note: 'same columns and indexes' },
+      { name: 'compared with INSERT', value: (100 * ours) / inserted, unit: '%' },
+      { name: 'compared with COPY', value: (100 * ours) / copied, unit: '%' },
     ]
   } finally {
     await bare.end()
-    await bench.stop()
+    await app.stop()
   }
 }
 
-function resident() {
-  return process.memoryUsage.rss()
-}
-
-function people(call: number) {
-  return Array.from({ length: ROWS }, (_, row) => {
-    const number = call * ROWS + row
+function createCandidates(call: number) {
+  return Array.from({ length: CANDIDATES_PER_CALL }, (_, row) => {
+    const number = call * CANDIDATES_PER_CALL + row
     return {
       external_candidate_id: `ext-${number}`,
       name: `Person ${number}`,
@@ -98,7 +96,7 @@ const columns =
   'candidate_id, campaign_id, org_id, mode, external_candidate_id, name, phone, email, language, metadata, token_hash, token, enrolled_at'
 
 function bareRows(call: number): unknown[][] {
-  return people(call).map(({ external_candidate_id, name, phone, metadata }) => [
+  return createCandidates(call).map(({ external_candidate_id, name, phone, metadata }) => [
     `CD_${randomBytes(13).toString('hex')}`,
     'CP_00000000000000000000000000',
     'ORG_0000000000000000000000000',
@@ -115,18 +113,20 @@ function bareRows(call: number): unknown[][] {
   ])
 }
 
-async function insertRows(client: pg.Client): Promise<number> {
+async function insertRows(client: pg.Client, calls: number): Promise<number> {
   await client.query('create table bare_inserts (like candidates including all)')
-  const calls = Array.from({ length: CALLS }, (_, call) => bareRows(call))
-  const width = calls[0]![0]!.length
-  const places = calls[0]!.map((row, at) => `(${row.map((_, column) => `$${at * width + column + 1}`).join(', ')})`)
-  const text = `insert into bare_inserts (${columns}) values ${places.join(', ')}`
-  const started = performance.now()
-  for (const rows of calls) await client.query({ name: 'bare', text, values: rows.flat() })
-  return (CALLS * ROWS) / ((performance.now() - started) / 1000)
+  const batches = Array.from({ length: calls }, (_, call) => bareRows(call))
+  const width = batches[0]![0]!.length
+  const placeholders = batches[0]!.map(
+    (row, at) => `(${row.map((_, column) => `$${at * width + column + 1}`).join(', ')})`,
+  )
+  const text = `insert into bare_inserts (${columns}) values ${placeholders.join(', ')}`
+  const startedAt = performance.now()
+  for (const rows of batches) await client.query({ name: 'bare', text, values: rows.flat() })
+  return (calls * CANDIDATES_PER_CALL) / ((performance.now() - startedAt) / 1000)
 }
 
-async function copyRows(client: pg.Client): Promise<number> {
+async function copyRows(client: pg.Client, calls: number): Promise<number> {
   await client.query('create table bare_copies (like candidates including all)')
   const folder = await mkdtemp(join(tmpdir(), 'attestry-bench-'))
   await chmod(folder, 0o755) // the database runs as another user
@@ -139,8 +139,8 @@ async function copyRows(client: pg.Client): Promise<number> {
           : value instanceof Date
             ? value.toISOString()
             : String(value)
-    let spent = 0
-    for (let call = 0; call < CALLS; call++) {
+    let copyMs = 0
+    for (let call = 0; call < calls; call++) {
       const file = join(folder, `${call}.txt`)
       await writeFile(
         file,
@@ -149,17 +149,14 @@ async function copyRows(client: pg.Client): Promise<number> {
           .join(''),
         { mode: 0o644 },
       )
-      const begun = performance.now()
+      const startedAt = performance.now()
       await client.query(`copy bare_copies (${columns}) from '${file}'`)
-      spent += performance.now() - begun
+      copyMs += performance.now() - startedAt
     }
-    return (CALLS * ROWS) / (spent / 1000)
+    return (calls * CANDIDATES_PER_CALL) / (copyMs / 1000)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-if (import.meta.main) {
-  printRows('enrolment', await run())
-  process.exit(0)
-}
+if (import.meta.main) await runFromCommandLine('enrolment', run)

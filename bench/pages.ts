@@ -1,69 +1,66 @@
 /**
- * The pages that people open on their phones: what a first visit costs in bytes and requests, and how long it takes until they
- * can read and answer, at 150 ms a round trip and 1.6 Mbit/s, and on 2G. The browser delays each request; opening the connection
- * itself comes on top, as does a slower phone.
+ * Measures a first visit to the pages that people open on their phones: bytes, requests, and the time until the page can be read
+ * and used, with 150 ms per round trip and 1.6 Mbit/s, and on 2G. The browser delays each request. The time to open the
+ * connection and the slower CPU of a phone are not included.
  */
-import type { TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { buildPages } from '../server/web-assets/build.ts'
 import { launchChromium } from '../test/browser/browser.ts'
-import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
-import { startApp } from '../test/support/app.ts'
-import { invite } from '../test/support/candidate.ts'
-import { requestReview } from '../test/support/student.ts'
+import { inviteCandidate } from '../test/support/candidate.ts'
 import { until } from '../test/support/until.ts'
-import { printRows, type Row } from './support/rows.ts'
+import { requestReview } from '../test/support/verification.ts'
+import { withTestApp } from './support/app.ts'
+import { type BenchmarkOptions, median, type Row, runFromCommandLine } from './support/benchmark.ts'
 
-const ROUNDS = 5
-const SLOW = { latency: 150, kilobits: 1600 }
-const SECOND_GENERATION = { latency: 600, kilobits: 100 }
+const FAST_3G = { latency: 150, kilobits: 1600 }
+const SLOW_2G = { latency: 600, kilobits: 100 }
 
-type Network = typeof SLOW
+type Network = typeof FAST_3G
 
 interface Visit {
   bytes: number
   requests: number
-  /** Milliseconds from the tap on the link. */
+  /** Milliseconds from opening the link. */
   readable: number
   interactive: number
 }
 
-export async function run(): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+  const rounds = short ? 1 : 5
   await buildPages()
-  const cluster = await startCluster()
-  await prepareTemplate(cluster.url)
-  process.env.TEST_POSTGRES_URL = cluster.url
-  const endings: (() => unknown)[] = [() => cluster.stop()]
-  const t = { after: (ending: () => unknown) => void endings.push(ending) } as unknown as TestContext
-  try {
-    const app = await startApp(t)
+  return withTestApp(async (app) => {
     const browser = await launchChromium()
-    endings.push(() => browser.close())
-    const { link: review } = await requestReview(app)
-    const { link: talk } = await invite(app, {
-      workflow: { languages: ['en', 'hi'] },
-      candidate: { language: 'hi', name: 'आशा वर्मा' },
-    })
-    const candidate = "candidate's page, in Hindi"
-    return [
-      ...rowsOf("reviewer's page", await visits(browser, review, 'form .choice', SLOW)),
-      ...rowsOf(candidate, await visits(browser, talk, '.answers button', SLOW)),
-      ...timesOf(
-        `${candidate}, on 2G`,
-        await visits(browser, talk, '.answers button', SECOND_GENERATION),
-        SECOND_GENERATION,
-        5,
-      ),
-    ]
-  } finally {
-    for (const ending of endings.reverse()) await ending()
-  }
+    try {
+      const { link: reviewLink } = await requestReview(app)
+      const { link: candidateLink } = await inviteCandidate(app, {
+        workflow: { languages: ['en', 'hi'] },
+        candidate: { language: 'hi', name: 'आशा वर्मा' },
+      })
+      const candidatePage = "candidate's page, in Hindi"
+      const reviewVisits = await visit(browser, reviewLink, 'form .choice', FAST_3G, rounds)
+      const candidateVisits = await visit(browser, candidateLink, '.answers button', FAST_3G, rounds)
+      const visitsOn2G = await visit(browser, candidateLink, '.answers button', SLOW_2G, rounds)
+      return [
+        ...pageRows("reviewer's page", reviewVisits),
+        ...pageRows(candidatePage, candidateVisits),
+        ...timeRows(`${candidatePage}, on 2G`, visitsOn2G, SLOW_2G, 5),
+      ]
+    } finally {
+      await browser.close()
+    }
+  })
 }
 
-/** Each with an empty cache. */
-async function visits(browser: Browser, link: string, answerable: string, network: Network): Promise<Visit[]> {
-  const found: Visit[] = []
-  for (let round = 0; round < ROUNDS; round++) {
+/** Opens the page several times, each with an empty cache, and waits for an element that can be used. */
+async function visit(
+  browser: Browser,
+  link: string,
+  usable: string,
+  network: Network,
+  rounds: number,
+): Promise<Visit[]> {
+  const visits: Visit[] = []
+  for (let round = 0; round < rounds; round++) {
     const context = await browser.newContext({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true })
     const page = await context.newPage()
     const session = await context.newCDPSession(page)
@@ -81,9 +78,9 @@ async function visits(browser: Browser, link: string, answerable: string, networ
       bytes += encodedDataLength
       requests += 1
     })
-    // The page makes its buttons once its script runs: the frame after that they can be pressed.
+    // The script of the page renders its buttons; they can be pressed one frame later.
     await page.addInitScript(`new MutationObserver((_, observer) => {
-      if (!document.querySelector('#root ${answerable}')) return
+      if (!document.querySelector('#root ${usable}')) return
       observer.disconnect()
       requestAnimationFrame(() => setTimeout(() => { window.interactiveAt = performance.now() }))
     }).observe(document, { childList: true, subtree: true })`)
@@ -92,43 +89,36 @@ async function visits(browser: Browser, link: string, answerable: string, networ
     await until(() => page.evaluate(`window.interactiveAt !== undefined && ${painted} !== undefined`))
     const readable: number = await page.evaluate(painted)
     const interactive: number = await page.evaluate('window.interactiveAt')
-    found.push({ bytes, requests, readable, interactive })
+    visits.push({ bytes, requests, readable, interactive })
     await context.close()
   }
-  return found
+  return visits
 }
 
-function rowsOf(name: string, found: Visit[]): Row[] {
+function pageRows(name: string, visits: Visit[]): Row[] {
   return [
     {
       name: `${name}: transferred`,
-      value: median(found, ({ bytes }) => bytes) / 1024,
+      value: median(visits.map(({ bytes }) => bytes)) / 1024,
       unit: 'KB',
-      note: 'compressed, with headers; aim: under 40',
+      note: 'compressed, with headers; goal: under 40',
     },
-    { name: `${name}: requests`, value: median(found, ({ requests }) => requests), unit: '' },
-    ...timesOf(name, found, SLOW, 1.5),
+    { name: `${name}: requests`, value: median(visits.map(({ requests }) => requests)), unit: '' },
+    ...timeRows(name, visits, FAST_3G, 1.5),
   ]
 }
 
-function timesOf(name: string, found: Visit[], { latency, kilobits }: Network, aim: number): Row[] {
-  const note = `${latency} ms, ${kilobits} kbit/s, empty cache, median of ${ROUNDS}`
+function timeRows(name: string, visits: Visit[], { latency, kilobits }: Network, goalSeconds: number): Row[] {
+  const note = `${latency} ms, ${kilobits} kbit/s, empty cache, median of ${visits.length}`
   return [
-    { name: `${name}: readable after`, value: median(found, ({ readable }) => readable) / 1000, unit: 's', note },
+    { name: `${name}: readable after`, value: median(visits.map(({ readable }) => readable)) / 1000, unit: 's', note },
     {
       name: `${name}: interactive after`,
-      value: median(found, ({ interactive }) => interactive) / 1000,
+      value: median(visits.map(({ interactive }) => interactive)) / 1000,
       unit: 's',
-      note: `${note}; aim: under ${aim}`,
+      note: `${note}; goal: under ${goalSeconds}`,
     },
   ]
 }
 
-function median(found: Visit[], read: (visit: Visit) => number): number {
-  return found.map(read).sort((a, b) => a - b)[found.length >> 1]!
-}
-
-if (import.meta.main) {
-  printRows('pages', await run())
-  process.exit(0)
-}
+if (import.meta.main) await runFromCommandLine('pages', run)

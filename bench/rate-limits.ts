@@ -1,6 +1,6 @@
 /**
- * What one decision of the rate limits costs, over three buckets of three meters each, against rate-limiter-flexible counting the
- * same nine in the same run. Prints a table, or JSON with --json.
+ * Measures one rate-limit decision over three buckets with three meters each, compared with rate-limiter-flexible, which counts
+ * the same nine meters in the same run.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -9,132 +9,136 @@ import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { MemoryLimiter } from '../server/access/limits/memory.ts'
 import { RedisLimiter } from '../server/access/limits/redis.ts'
 import { limitsFor } from '../server/access/limits/table.ts'
-import { noRedis, startRedis } from '../test/limits/private-redis.ts'
-import { printRows, type Row } from './support/rows.ts'
+import { redisSkipReason, startRedis } from '../test/limits/private-redis.ts'
+import { type BenchmarkOptions, median, type Row, runFromCommandLine } from './support/benchmark.ts'
 
-const ROUNDS = 9
-const ROUND_MS = 400
-const CONCURRENT = 50
+const CONCURRENCY = 50
 const FEW_KEYS = 1000
-const MANY_KEYS = 100_000
+/** The interval at which the server writes changed counters. */
+const SNAPSHOT_INTERVAL_MS = 250
 
-/** High enough that every call passes and all nine meters are charged. */
+interface Sizes {
+  rounds: number
+  roundMs: number
+  manyKeys: number
+}
+
+const FULL: Sizes = { rounds: 9, roundMs: 400, manyKeys: 100_000 }
+const SHORT: Sizes = { rounds: 1, roundMs: 50, manyKeys: 5_000 }
+
+/** High enough that every call is allowed and all nine meters are charged. */
 const HIGH = { rate: 1e6, burst: 1e6, minute: 1e9, day: 1e9 }
 const limits = limitsFor('live', { buckets: { key: HIGH, reads: HIGH, recruiter: HIGH } })
 
 const keyName = (i: number) => `VFN_LIVE_01KAQ0Z8M4T6${String(i).padStart(12, '0')}`
 const recruiterName = (i: number) => `recruiter-${i}@example.com`
 
-export async function run(): Promise<Row[]> {
-  // In this order, because the peer's memory limiters leave many timers behind.
-  return [...(await inRedis()), ...held(), ...(await inTheProcess())]
+export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+  const sizes = short ? SHORT : FULL
+  // In this order, because the memory limiters of rate-limiter-flexible leave many timers behind.
+  return [...(await measureRedis(sizes)), ...measureMemory(sizes), ...(await measureInProcess(sizes))]
 }
 
-async function inTheProcess(): Promise<Row[]> {
-  const few = await throughput(FEW_KEYS)
-  const many = await throughput(MANY_KEYS)
+async function measureInProcess(sizes: Sizes): Promise<Row[]> {
+  const few = await throughput(FEW_KEYS, sizes)
+  const many = await throughput(sizes.manyKeys, sizes)
+  const format = (count: number) => `${count.toLocaleString('en')} keys`
   return [
-    { name: 'in the process', value: many.ours, unit: 'decisions/s', note: `${MANY_KEYS.toLocaleString('en')} keys` },
-    { name: 'in the process, counters kept for a restart', value: many.saving, unit: 'decisions/s' },
+    { name: 'in-process', value: many.ours, unit: 'decisions/s', note: format(sizes.manyKeys) },
+    { name: 'in-process, counters saved for restarts', value: many.saving, unit: 'decisions/s' },
     { name: 'rate-limiter-flexible, memory', value: many.theirs, unit: 'decisions/s' },
-    { name: 'in the process against it', value: many.ours / many.theirs, unit: 'times', note: 'aim: at least 15' },
-    {
-      name: 'in the process, few keys',
-      value: few.ours,
-      unit: 'decisions/s',
-      note: `${FEW_KEYS.toLocaleString('en')} keys`,
-    },
+    { name: 'compared with it', value: many.ours / many.theirs, unit: 'times', note: 'goal: at least 15' },
+    { name: 'in-process, few keys', value: few.ours, unit: 'decisions/s', note: format(FEW_KEYS) },
     { name: 'rate-limiter-flexible, memory, few keys', value: few.theirs, unit: 'decisions/s' },
-    { name: 'in the process against it, few keys', value: few.ours / few.theirs, unit: 'times' },
+    { name: 'compared with it, few keys', value: few.ours / few.theirs, unit: 'times' },
   ]
 }
 
-async function throughput(count: number) {
+async function throughput(count: number, sizes: Sizes) {
   const theirs = peer((options) => new RateLimiterMemory(options))
   const [keys, recruiters] = [names(count, keyName), names(count, recruiterName)]
   const decider = (limiter: MemoryLimiter) => {
-    const next = walk(count)
+    const next = scatteredIndexes(count)
     return () => {
-      const at = next()
-      limiter.decide(keys[at]!, limits, 'reads', recruiters[at]!, Date.now())
+      const index = next()
+      limiter.decide(keys[index]!, limits, 'reads', recruiters[index]!, Date.now())
     }
   }
-  const saving = new MemoryLimiter({ saving: true })
-  const decideAndNote = decider(saving)
+  const saving = new MemoryLimiter({ trackChanges: true })
+  const decideAndSave = decider(saving)
   let snapshotDue = 0
-  const next = walk(count)
+  const next = scatteredIndexes(count)
   return {
-    ours: await medianOf(alone(decider(new MemoryLimiter()))),
-    saving: await medianOf(
-      alone((i) => {
-        decideAndNote()
-        // As often as the server writes behind.
+    ours: await medianRate(byCpuTime(decider(new MemoryLimiter()), sizes), sizes),
+    saving: await medianRate(
+      byCpuTime((i) => {
+        decideAndSave()
         if (i % 1000 === 0 && performance.now() > snapshotDue) {
-          snapshotDue = performance.now() + 250
+          snapshotDue = performance.now() + SNAPSHOT_INTERVAL_MS
           saving.snapshot(Date.now())
         }
-      }),
+      }, sizes),
+      sizes,
     ),
-    // Last, so that only it meets the garbage it leaves.
-    theirs: await medianOf(
-      alone(() => {
-        const at = next()
-        return theirs(keys[at]!, recruiters[at]!)
-      }),
+    // Last, so that its garbage does not slow down the others.
+    theirs: await medianRate(
+      byCpuTime(() => {
+        const index = next()
+        return theirs(keys[index]!, recruiters[index]!)
+      }, sizes),
+      sizes,
     ),
   }
 }
 
-/** Goes through all keys so that neighbours in time are not neighbours in memory. */
-function walk(count: number): () => number {
-  let at = 0
+/** Returns all indexes in an order in which consecutive ones are far from each other in memory. */
+function scatteredIndexes(count: number): () => number {
+  let index = 0
   return () => {
-    at = (at + 7919) % count
-    return at
+    index = (index + 7919) % count
+    return index
   }
 }
 
-async function inRedis(): Promise<Row[]> {
-  const missing = noRedis()
-  if (missing) {
-    console.error(missing)
-    return []
-  }
+async function measureRedis(sizes: Sizes): Promise<Row[]> {
+  const missing = redisSkipReason()
+  if (missing) return [{ name: 'Redis', value: Number.NaN, unit: '', note: `skipped: ${missing}` }]
   await using server = await startRedis()
   const ours = new RedisLimiter(server.url)
   await ours.connect()
   const storeClient = new Redis(server.url)
   const theirs = peer((options) => new RateLimiterRedis({ ...options, storeClient }))
   const [keys, recruiters] = [names(FEW_KEYS, keyName), names(FEW_KEYS, recruiterName)]
-  const [mine, its] = await inTurns(
+  const [ourRate, theirRate] = await bestRatesInTurns(
     concurrently(async (i) => {
       await ours.decide(keys[i % FEW_KEYS]!, limits, 'reads', recruiters[i % FEW_KEYS]!, Date.now())
-    }),
-    concurrently((i) => theirs(keys[i % FEW_KEYS]!, recruiters[i % FEW_KEYS]!)),
+    }, sizes),
+    concurrently((i) => theirs(keys[i % FEW_KEYS]!, recruiters[i % FEW_KEYS]!), sizes),
+    sizes,
   )
   ours.close()
   storeClient.disconnect()
   return [
-    { name: 'Redis', value: mine, unit: 'decisions/s', note: `${CONCURRENT} concurrent, one round trip each` },
+    { name: 'Redis', value: ourRate, unit: 'decisions/s', note: `${CONCURRENCY} concurrent, one round trip each` },
     {
       name: 'rate-limiter-flexible, Redis',
-      value: its,
+      value: theirRate,
       unit: 'decisions/s',
-      note: 'nine round trips each, at once',
+      note: 'nine concurrent round trips each',
     },
-    { name: 'Redis against it', value: mine / its, unit: 'times', note: 'aim: at least 4' },
+    { name: 'compared with it', value: ourRate / theirRate, unit: 'times', note: 'goal: at least 4' },
   ]
 }
 
-/** Memory held for many keys, each with three buckets in use. */
-function held(): Row[] {
-  const [keys, recruiters] = [names(MANY_KEYS, keyName), names(MANY_KEYS, recruiterName)]
+/** Measures the memory for many keys, each with three buckets in use. */
+function measureMemory({ manyKeys }: Sizes): Row[] {
+  const [keys, recruiters] = [names(manyKeys, keyName), names(manyKeys, recruiterName)]
   const ours = new MemoryLimiter()
   const before = bytesInUse()
-  for (let i = 0; i < MANY_KEYS; i++) ours.decide(keys[i]!, limits, 'reads', recruiters[i]!, Date.now())
+  for (let i = 0; i < manyKeys; i++) ours.decide(keys[i]!, limits, 'reads', recruiters[i]!, Date.now())
   const used = bytesInUse() - before
 
-  // One bucket a key, and no meter so short that it ends while memory is measured.
+  // One bucket per key, and no meter so short that it expires during the measurement.
   const theirs = [60, 60, 86_400].map(
     (duration, i) => new RateLimiterMemory({ points: 1e9, duration, keyPrefix: `${i}` }),
   )
@@ -144,44 +148,43 @@ function held(): Row[] {
   for (const key of keys) for (const limiter of theirs) void limiter.delete(key)
   return [
     {
-      name: `memory at ${MANY_KEYS.toLocaleString('en')} keys`,
+      name: `memory with ${manyKeys.toLocaleString('en')} keys`,
       value: used / ours.usage.buckets,
       unit: 'bytes/bucket',
-      note: `${ours.usage.buckets.toLocaleString('en')} buckets; aim: at most 150`,
+      note: `${ours.usage.buckets.toLocaleString('en')} buckets; goal: at most 150`,
     },
-    { name: 'rate-limiter-flexible, memory', value: usedTheirs / MANY_KEYS, unit: 'bytes/bucket' },
+    { name: 'rate-limiter-flexible, memory', value: usedTheirs / manyKeys, unit: 'bytes/bucket' },
   ]
 }
 
-/** The same three buckets of three meters; all nine are asked at once, as its documentation combines limiters. */
+/** The same three buckets of three meters, all nine consumed concurrently, as the documentation of the package combines limiters. */
 function peer(
   make: (options: { points: number; duration: number; keyPrefix: string }) => RateLimiterMemory | RateLimiterRedis,
 ) {
   const meters = (bucket: string) =>
     [1, 60, 86_400].map((duration) => make({ points: 1e9, duration, keyPrefix: `${bucket}${duration}` }))
-  const [whole, reads, recruiter] = [meters('key'), meters('reads'), meters('recruiter')]
-  return async (key: string, person: string) => {
-    const own = `${key}:${person}`
+  const [key, reads, recruiter] = [meters('key'), meters('reads'), meters('recruiter')]
+  return async (keyId: string, recruiterId: string) => {
     await Promise.all([
-      ...whole.map((limiter) => limiter.consume(key)),
-      ...reads.map((limiter) => limiter.consume(key)),
-      ...recruiter.map((limiter) => limiter.consume(own)),
+      ...key.map((limiter) => limiter.consume(keyId)),
+      ...reads.map((limiter) => limiter.consume(keyId)),
+      ...recruiter.map((limiter) => limiter.consume(`${keyId}:${recruiterId}`)),
     ])
   }
 }
 
-/** Something done over and over for a while; answers how often a second. */
-type Load = () => Promise<number>
+/** Repeats an action for one round and returns its rate per second. */
+type Round = () => Promise<number>
 
-/** By the processor time of the process, garbage collection included: what else the machine does then matters little. */
-function alone(act: (i: number) => void | Promise<void>): Load {
+/** Measures the rate by the CPU time of the process, including garbage collection, which hardly depends on other load. */
+function byCpuTime(act: (i: number) => void | Promise<void>, { roundMs }: Sizes): Round {
   let i = 0
   return async () => {
-    const [began, first, cpu] = [performance.now(), i, process.cpuUsage()]
-    while (performance.now() - began < ROUND_MS) {
+    const [startedAt, first, cpu] = [performance.now(), i, process.cpuUsage()]
+    while (performance.now() - startedAt < roundMs) {
       for (let n = 0; n < 100; n++) {
-        const done = act(i++)
-        if (done) await done
+        const pending = act(i++)
+        if (pending) await pending
       }
     }
     const { user, system } = process.cpuUsage(cpu)
@@ -189,51 +192,47 @@ function alone(act: (i: number) => void | Promise<void>): Load {
   }
 }
 
-/** So many at a time, by the clock on the wall. */
-function concurrently(act: (i: number) => Promise<void>): Load {
+/** Measures the rate of concurrent actions by wall-clock time. */
+function concurrently(act: (i: number) => Promise<void>, { roundMs }: Sizes): Round {
   let i = 0
   return async () => {
-    const [began, first] = [performance.now(), i]
+    const [startedAt, first] = [performance.now(), i]
     const work = async () => {
-      while (performance.now() - began < ROUND_MS) await act(i++)
+      while (performance.now() - startedAt < roundMs) await act(i++)
     }
-    await Promise.all(Array.from({ length: CONCURRENT }, work))
-    return ((i - first) * 1000) / (performance.now() - began)
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
+    return ((i - first) * 1000) / (performance.now() - startedAt)
   }
 }
 
-/** The median of several rounds, after one that warms up. */
-async function medianOf(load: Load): Promise<number> {
+/** Returns the median of several rounds, after a warm-up round. */
+async function medianRate(round: Round, { rounds }: Sizes): Promise<number> {
   bytesInUse()
-  await load()
-  const rounds: number[] = []
-  for (let round = 0; round < ROUNDS; round++) rounds.push(await load())
-  return rounds.sort((a, b) => a - b)[ROUNDS >> 1]!
+  await round()
+  const rates: number[] = []
+  for (let i = 0; i < rounds; i++) rates.push(await round())
+  return median(rates)
 }
 
-/** The best rounds of two loads that take turns: by the clock on the wall, a slow round tells of a busy machine. */
-async function inTurns(one: Load, other: Load): Promise<[number, number]> {
+/** Returns the best rates of two loads that take turns: by wall-clock time, slow rounds only show a busy machine. */
+async function bestRatesInTurns(one: Round, other: Round, { rounds }: Sizes): Promise<[number, number]> {
   let best: [number, number] = [0, 0]
-  for (let round = 0; round <= ROUNDS; round++)
-    best = [Math.max(best[0], await one()), Math.max(best[1], await other())]
+  for (let i = 0; i <= rounds; i++) best = [Math.max(best[0], await one()), Math.max(best[1], await other())]
   return best
 }
 
-/** Flat strings, as the HTTP parser makes them. */
+/** Returns flat strings, as the HTTP parser creates them. */
 function names(count: number, name: (i: number) => string): string[] {
   return Array.from({ length: count }, (_, i) => Buffer.from(name(i)).toString('latin1'))
 }
 
+/** Returns the bytes in use after a garbage collection. */
 function bytesInUse(): number {
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  collect()
+  const collectGarbage = runInNewContext('gc') as () => void
+  collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
 }
 
-if (import.meta.main) {
-  const rows = await run()
-  if (process.argv.includes('--json')) console.log(JSON.stringify(rows, null, 2))
-  else printRows('rate limits', rows)
-}
+if (import.meta.main) await runFromCommandLine('rate-limits', run)

@@ -1,30 +1,30 @@
-import type { Row } from './support/rows.ts'
+import type { Row } from './support/benchmark.ts'
 
-/** An answer with what its score promised. */
-export interface Answer {
+/** A predicted skill with its score, which should equal the probability that it is correct. */
+export interface Prediction {
   score: number
-  right: boolean
+  correct: boolean
 }
 
-/** How often answers of each tenth of the score are right: the two numbers of a row should agree. */
-export function reliabilityRows(name: string, answers: Answer[]): Row[] {
-  const tenths = Array.from({ length: 10 }, () => ({ answers: 0, right: 0, score: 0 }))
-  for (const { score, right } of answers) {
-    const tenth = tenths[Math.min(9, Math.floor(score * 10))]!
-    tenth.answers++
-    tenth.score += score
-    if (right) tenth.right++
+/** Returns, for each tenth of the score range, how many predictions are correct: this share should equal the score. */
+export function reliabilityRows(name: string, predictions: Prediction[]): Row[] {
+  const bins = Array.from({ length: 10 }, () => ({ count: 0, correct: 0, score: 0 }))
+  for (const { score, correct } of predictions) {
+    const bin = bins[Math.min(9, Math.floor(score * 10))]!
+    bin.count++
+    bin.score += score
+    if (correct) bin.correct++
   }
-  const error = tenths.reduce((sum, { score, right }) => sum + Math.abs(score - right), 0) / answers.length
+  const error = bins.reduce((sum, { score, correct }) => sum + Math.abs(score - correct), 0) / predictions.length
   return [
-    ...tenths
-      .filter((tenth) => tenth.answers > 0)
-      .map((tenth) => ({
-        name: `${name}, right when the score is about ${(tenth.score / tenth.answers).toFixed(2)}`,
-        value: tenth.right / tenth.answers,
+    ...bins
+      .filter(({ count }) => count > 0)
+      .map(({ count, score, correct }) => ({
+        name: `${name}, correct with a score of about ${(score / count).toFixed(2)}`,
+        value: correct / count,
         unit: '',
-        note: `${tenth.answers} answers`,
+        note: `${count} predictions`,
       })),
-    { name: `${name}, mean error of the score`, value: error, unit: '' },
+    { name: `${name}, mean calibration error`, value: error, unit: '' },
   ]
 }

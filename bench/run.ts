@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { run as analytics } from './analytics.ts'
 import { run as campaignSimulator } from './campaign-simulator.ts'
 import { run as consoleLists } from './console-lists.ts'
@@ -5,24 +6,25 @@ import { run as enrolment } from './enrolment.ts'
 import { run as http } from './http.ts'
 import { run as mandates } from './mandates.ts'
 import { run as pages } from './pages.ts'
-import { run as frontDoor } from './partner-guards.ts'
+import { run as partnerGuards } from './partner-guards.ts'
 import { run as rateLimits } from './rate-limits.ts'
 import { run as skillExtract } from './skill-extract.ts'
 import { run as skillQuality } from './skill-quality.ts'
 import { run as skillRoute } from './skill-route.ts'
 import { run as skillSearch } from './skill-search.ts'
 import { run as startUp } from './start-up.ts'
-import { printRows, type Row } from './support/rows.ts'
+import { type Benchmark, BenchmarkSkipped, printRows, type Row } from './support/benchmark.ts'
 import { run as verificationSessions } from './verification-sessions.ts'
 import { run as webhookDelivery } from './webhook-delivery.ts'
 
-// npm run bench                 all of them
-// npm run bench -- http         one
-// npm run bench -- --json       the figures as JSON
-const benches: Record<string, () => Promise<Row[]>> = {
+// npm run bench                     all benchmarks
+// npm run bench -- http             one or several by name
+// npm run bench -- --short          a few seconds each, to check that they work; the figures mean little
+// npm run bench -- --json           the figures as JSON
+const benchmarks: Record<string, Benchmark> = {
   'start-up': startUp,
   http,
-  'front-door': frontDoor,
+  'partner-guards': partnerGuards,
   'rate-limits': rateLimits,
   mandates,
   'skill-search': skillSearch,
@@ -38,18 +40,44 @@ const benches: Record<string, () => Promise<Row[]>> = {
   'console-lists': consoleLists,
 }
 
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
-const unknown = wanted.filter((name) => !benches[name])
+/** In the short form a benchmark that runs longer than this hangs. */
+const SHORT_TIMEOUT_MS = 120_000
+
+const [short, json] = ['--short', '--json'].map((option) => process.argv.includes(option))
+const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const unknown = names.filter((name) => !benchmarks[name])
 if (unknown.length > 0) {
-  console.error(`there is no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}`)
+  console.error(`unknown benchmark ${unknown.join(', ')}; choose from ${Object.keys(benchmarks).join(', ')}`)
   process.exit(1)
 }
-const all: Record<string, Row[]> = {}
-for (const [name, bench] of Object.entries(benches)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue
+
+const results: Record<string, Row[]> = {}
+const failed: string[] = []
+for (const [name, benchmark] of Object.entries(benchmarks)) {
+  if (names.length > 0 && !names.includes(name)) continue
+  const startedAt = performance.now()
   console.error(`running ${name}…`)
-  all[name] = await bench()
-  if (!process.argv.includes('--json')) printRows(name, all[name])
+  try {
+    const rows = await withTimeout(benchmark({ short: short! }))
+    results[name] = rows
+    if (!json) printRows(name, rows)
+    console.error(`${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
+  } catch (error) {
+    if (error instanceof BenchmarkSkipped) console.error(`${name} skipped: ${error.message}`)
+    else {
+      console.error(`${name} failed:`, error)
+      failed.push(name)
+    }
+  }
 }
-if (process.argv.includes('--json')) console.log(JSON.stringify(all, null, 2))
-process.exit(0)
+if (json) console.log(JSON.stringify(results, null, 2))
+if (failed.length > 0) console.error(`\nfailed benchmarks: ${failed.join(', ')}`)
+process.exit(failed.length > 0 ? 1 : 0)
+
+async function withTimeout(running: Promise<Row[]>): Promise<Row[]> {
+  if (!short) return running
+  const timeout = pause(SHORT_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`not finished after ${SHORT_TIMEOUT_MS / 1000} s`)
+  })
+  return Promise.race([running, timeout])
+}

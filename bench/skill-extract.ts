@@ -1,30 +1,45 @@
 /**
- * All skills in a text, in megabytes of text a second against 50,000 names and aliases: the whole answer, with offsets, overlaps,
- * negation and scores. Aho-Corasick packages look for the same 50,000 texts in the same run and only list what they find. Prints
- * a table, or JSON with --json.
+ * Measures the extraction of skills from text, in megabytes of text per second with 50,000 names and aliases, including offsets,
+ * overlaps, negation and scores. Compared with Aho-Corasick packages, which only find the same 50,000 strings.
  */
 import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
-import { buildSkillIndexAtOnce } from '../server/catalogue/index/skill-index.ts'
-import { printRows, type Row } from './support/rows.ts'
-import { bytesInUse, catalogue, hasSharedData, peer, randomNumbers, sharedFile } from './support/skill-catalogues.ts'
+import { buildSkillIndexSync } from '../server/catalogue/index/skill-index.ts'
+import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import {
+  bytesInUse,
+  catalogue,
+  hasSharedData,
+  importOptional,
+  randomNumbers,
+  sharedFile,
+} from './support/skill-catalogues.ts'
 
-const LABELS = 50_000
+/** The maximum length of a text in the API. */
 const TEXT_LENGTH = 50_000
-const TEXTS = 20
-const ROUNDS = 12
-/** In its turn ours reads the texts so often, which takes about as long as a package takes to read them once. */
-const OURS_A_ROUND = 5
+/** Our passes over the texts per round, which take about as long as one pass of a package. */
+const OUR_PASSES_PER_ROUND = 5
 
-export async function run(): Promise<Row[]> {
-  const entries = withLabels(LABELS)
+interface Sizes {
+  labels: number
+  texts: number
+  rounds: number
+  repetitions: number
+}
+
+const FULL: Sizes = { labels: 50_000, texts: 20, rounds: 12, repetitions: 15 }
+const SHORT: Sizes = { labels: 5_000, texts: 3, rounds: 1, repetitions: 2 }
+
+export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+  const sizes = short ? SHORT : FULL
+  const entries = withLabels(sizes.labels)
   const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
-  const texts = advertisements(labels)
+  const texts = createTexts(labels, sizes.texts)
 
   const before = await bytesInUse()
-  const index = buildSkillIndexAtOnce(entries)
-  const held = ((await bytesInUse()) - before) / 1e6
+  const index = buildSkillIndexSync(entries)
+  const megabytes = ((await bytesInUse()) - before) / 1e6
   const packages = await peers(labels)
-  const [ours, ...theirs] = takeTurns(texts, [
+  const [ours, ...theirs] = measureInTurns(texts, sizes.rounds, [
     (text) => index.extract(text, 100),
     ...packages.map(({ search }) => search),
   ])
@@ -33,28 +48,33 @@ export async function run(): Promise<Row[]> {
       name: 'extract',
       value: ours!,
       unit: 'MB/s',
-      note: `${labels.length.toLocaleString('en')} names and aliases; aim: at least 30`,
+      note: `${labels.length.toLocaleString('en')} names and aliases; goal: at least 30`,
     },
     {
       name: 'extract, one text of 50,000 characters',
-      value: slowest(texts, index),
+      value: slowestText(texts, index, sizes.repetitions),
       unit: 'ms',
-      note: 'the slowest of 20, best of 15',
+      note: `the slowest of ${sizes.texts} texts, best of ${sizes.repetitions} repetitions`,
     },
-    { name: 'memory', value: held, unit: 'MB', note: 'with search and match' },
+    { name: 'memory', value: megabytes, unit: 'MB', note: 'including search and match' },
     ...packages.map(({ name }, i) => ({ name, value: theirs[i]!, unit: 'MB/s', note: 'mentions only' })),
   ]
   if (packages.length < PACKAGES.length)
-    rows.push({ name: 'packages that are not installed', value: PACKAGES.length - packages.length, unit: '' })
+    rows.push({ name: 'packages not installed', value: PACKAGES.length - packages.length, unit: '' })
   if (packages.length > 0)
     rows.push({
-      name: 'against the best of them',
+      name: 'compared with the best of them',
       value: ours! / Math.max(...theirs),
       unit: 'times',
-      note: 'aim: at least 4',
+      note: 'goal: at least 4',
     })
   if (!hasSharedData)
-    rows.push({ name: 'real sentences', value: 0, unit: 'MB', note: 'not there: made of names and small words' })
+    rows.push({
+      name: 'real sentences',
+      value: 0,
+      unit: 'MB',
+      note: 'shared data is missing: generated sentences instead',
+    })
   return rows
 }
 
@@ -62,26 +82,26 @@ const PACKAGES = ['modern-ahocorasick', 'ahocorasick']
 
 type Reader = (text: string) => unknown
 
-/** The packages that are installed. */
+/** Loads the installed packages. */
 async function peers(labels: string[]): Promise<{ name: string; search: Reader }[]> {
   const patterns = [...new Set(labels.map((label) => label.toLowerCase()))]
   const found: { name: string; search: Reader }[] = []
   for (const name of PACKAGES) {
     // biome-ignore lint/suspicious/noExplicitAny: the packages are optional, so their types cannot be relied on
-    const Package = (await peer<any>(name))?.default
+    const Package = (await importOptional<any>(name))?.default
     const matcher = Package && new Package(patterns)
     if (matcher) found.push({ name, search: (text) => matcher.search(text.toLowerCase()) })
   }
   return found
 }
 
-/** Megabytes a second of each in its best round. In turns, so that whatever else the machine does falls on all alike. */
-function takeTurns(texts: string[], readers: Reader[]): number[] {
+/** Returns megabytes per second of each reader's best round. In turns, so that other load affects all equally. */
+function measureInTurns(texts: string[], rounds: number, readers: Reader[]): number[] {
   const megabytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6
   const best = readers.map(() => Number.POSITIVE_INFINITY)
-  for (let round = 0; round < ROUNDS; round++)
+  for (let round = 0; round < rounds; round++)
     for (const [i, read] of readers.entries())
-      for (let time = 0; time < (i === 0 ? OURS_A_ROUND : 1); time++)
+      for (let pass = 0; pass < (i === 0 ? OUR_PASSES_PER_ROUND : 1); pass++)
         best[i] = Math.min(
           best[i]!,
           milliseconds(() => texts.map(read)),
@@ -89,24 +109,28 @@ function takeTurns(texts: string[], readers: Reader[]): number[] {
   return best.map((ms) => (megabytes / ms) * 1000)
 }
 
-function slowest(texts: string[], index: { extract(text: string, limit: number): unknown }): number {
-  const quickest = (text: string) =>
-    Math.min(...Array.from({ length: 15 }, () => milliseconds(() => index.extract(text, 100))))
-  return Math.max(...texts.map(quickest))
+function slowestText(
+  texts: string[],
+  index: { extract(text: string, limit: number): unknown },
+  repetitions: number,
+): number {
+  const best = (text: string) =>
+    Math.min(...Array.from({ length: repetitions }, () => milliseconds(() => index.extract(text, 100))))
+  return Math.max(...texts.map(best))
 }
 
 function milliseconds(work: () => unknown): number {
-  const began = performance.now()
+  const startedAt = performance.now()
   work()
-  return performance.now() - began
+  return performance.now() - startedAt
 }
 
-/** Skills of the real catalogues until they have so many names and aliases together. */
+/** Returns random skills of the real catalogues with this number of names and aliases in total. */
 function withLabels(count: number): SkillEntry[] {
   const random = randomNumbers(3)
   const entries: SkillEntry[] = []
   let labels = 0
-  for (const entry of catalogue(60_000).sort(() => random() - 0.5)) {
+  for (const entry of catalogue(count * 1.2).sort(() => random() - 0.5)) {
     const aliases = entry.aliases.slice(0, Math.max(0, count - labels - 1))
     if (labels >= count) break
     entries.push({ ...entry, aliases })
@@ -115,8 +139,8 @@ function withLabels(count: number): SkillEntry[] {
   return entries
 }
 
-/** Texts of the greatest length the API takes: sentences of advertisements, with a skill of the catalogue now and then. */
-function advertisements(labels: string[]): string[] {
+/** Creates texts of the maximum length: sentences of advertisements, and a skill of the catalogue in every fifth sentence. */
+function createTexts(labels: string[], count: number): string[] {
   const random = randomNumbers(9)
   const sentences = hasSharedData
     ? sharedFile('eval/skillspan_dev.jsonl')
@@ -129,7 +153,7 @@ function advertisements(labels: string[]): string[] {
         'at least two years of experience in',
         'and a good hand for',
       ]
-  return Array.from({ length: TEXTS }, () => {
+  return Array.from({ length: count }, () => {
     let text = ''
     while (text.length < TEXT_LENGTH) {
       const pick = random() < 0.8 ? sentences : labels
@@ -139,8 +163,4 @@ function advertisements(labels: string[]): string[] {
   })
 }
 
-if (import.meta.main) {
-  const rows = await run()
-  if (process.argv.includes('--json')) console.log(JSON.stringify(rows, null, 2))
-  else printRows('skill-extract', rows)
-}
+if (import.meta.main) await runFromCommandLine('skill-extract', run)

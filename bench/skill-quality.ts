@@ -1,112 +1,121 @@
 /**
- * How good match and extract are on phrases and sentences of real advertisements, with ESCO as the catalogue. Match: whether the
- * skill that people gave a phrase is the first (hit@1) or among the first five (hit@5), and the share of such skills among five
- * (RP@5); how far its scores are from how often they are right. Extract: F1 of the spans that people marked; and, with the
- * built-in catalogue, of the skills that job advertisements of our own writing ask for. Prints a table, or JSON with --json.
+ * Measures the quality of `match` and `extract` on phrases and sentences of real advertisements, with ESCO as the catalogue.
+ * Match: whether the annotated skill of a phrase is first (hit@1) or among the first five (hit@5), the share of annotated skills
+ * among the first five (RP@5), and how well scores predict correctness. Extract: F1 of the annotated spans and, with the built-in
+ * catalogue, of the skills required by our own job advertisements.
  */
 import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
-import { buildSkillIndexAtOnce, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
+import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { advertisementRows } from './advertisement-quality.ts'
-import { type Answer, reliabilityRows } from './reliability.ts'
-import { printRows, type Row } from './support/rows.ts'
+import { type Prediction, reliabilityRows } from './reliability.ts'
+import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
 import { builtIn, esco, hasSharedData, parseCsv, sharedFile } from './support/skill-catalogues.ts'
 
-interface Question {
+interface AnnotatedPhrase {
   set: string
   phrase: string
-  /** Numbers of the skills that people gave it. */
-  wanted: number[]
+  /** Numbers of the annotated skills. */
+  expected: number[]
 }
 
-export async function run(): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
   if (!hasSharedData)
     return [
-      { name: 'ESCO and the evaluation sets', value: 0, unit: '', note: 'not there: only our own advertisements' },
+      {
+        name: 'ESCO and the evaluation sets',
+        value: 0,
+        unit: '',
+        note: 'skipped: shared data is missing; only our own advertisements',
+      },
       ...advertisementRows(),
     ]
+  if (short) return advertisementRows()
   const skills = esco()
-  const index = buildSkillIndexAtOnce(skills)
-  const questions = readQuestions(skills)
-  const both = buildSkillIndexAtOnce([...builtIn(), ...skills])
+  const index = buildSkillIndexSync(skills)
+  const phrases = readPhrases(skills)
+  const both = buildSkillIndexSync([...builtIn(), ...skills])
   return [
-    ...matchRows('all phrases', index, questions),
+    ...matchRows('all phrases', index, phrases),
     ...matchRows(
       'house',
       index,
-      questions.filter(({ set }) => set === 'house'),
+      phrases.filter(({ set }) => set === 'house'),
     ),
     ...matchRows(
       'tech',
       index,
-      questions.filter(({ set }) => set === 'tech'),
+      phrases.filter(({ set }) => set === 'tech'),
     ),
     ...matchRows(
       'first half',
       index,
-      questions.filter(({ phrase }) => isInFirstHalf(phrase)),
+      phrases.filter(({ phrase }) => isInFirstHalf(phrase)),
     ),
     ...matchRows(
       'second half',
       index,
-      questions.filter(({ phrase }) => !isInFirstHalf(phrase)),
+      phrases.filter(({ phrase }) => !isInFirstHalf(phrase)),
     ),
-    ...reliabilityRows('match', matchAnswers(index, questions)),
+    ...reliabilityRows('match', matchPredictions(index, phrases)),
     ...spanRows('ESCO', index),
-    ...spanRows('ESCO and our own', both),
+    ...spanRows('ESCO and built-in', both),
     ...advertisementRows(),
   ]
 }
 
-/** The phrases of the sets. A label that ESCO has renamed is looked up among the aliases; some are gone and count as missed. */
-function readQuestions(skills: SkillEntry[]): Question[] {
+/**
+ * Reads the annotated phrases. A label that ESCO has renamed since is searched among the aliases; labels that no longer exist
+ * count as not found.
+ */
+function readPhrases(skills: SkillEntry[]): AnnotatedPhrase[] {
   const byName = new Map(skills.map(({ name, number }) => [name.toLowerCase(), [number]]))
   const byAlias = new Map<string, number[]>()
   for (const { number, aliases } of skills)
     for (const alias of aliases) byAlias.set(alias.toLowerCase(), [...(byAlias.get(alias.toLowerCase()) ?? []), number])
-  const questions = new Map<string, Question>()
+  const phrases = new Map<string, AnnotatedPhrase>()
   for (const set of ['house', 'tech']) {
     for (const { sentence, span, sub_span, label } of parseCsv(sharedFile(`eval/${set}_validation.csv`))) {
       if (!label || label === 'LABEL NOT PRESENT' || label === 'UNDERSPECIFIED') continue
       const phrase = sub_span || span!
       const key = `${set}\n${sentence}\n${phrase}`
-      const question = questions.get(key) ?? { set, phrase, wanted: [] }
-      question.wanted.push(...(byName.get(label.toLowerCase()) ?? byAlias.get(label.toLowerCase()) ?? [-1]))
-      questions.set(key, question)
+      const annotated = phrases.get(key) ?? { set, phrase, expected: [] }
+      annotated.expected.push(...(byName.get(label.toLowerCase()) ?? byAlias.get(label.toLowerCase()) ?? [-1]))
+      phrases.set(key, annotated)
     }
   }
-  return [...questions.values()].map((question) => ({ ...question, wanted: [...new Set(question.wanted)] }))
+  return [...phrases.values()].map((annotated) => ({ ...annotated, expected: [...new Set(annotated.expected)] }))
 }
 
-/** Parts the phrases in two, the same in every run, to see how far chance goes. */
+/** Splits the phrases into the same halves in every run; their difference shows the noise. */
 function isInFirstHalf(phrase: string): boolean {
   let sum = 7
   for (const letter of phrase.toLowerCase()) sum = (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0
   return ((sum >>> 3) & 1) === 1
 }
 
-function matchRows(name: string, index: SkillIndex, questions: Question[]): Row[] {
-  let first = 0
-  let five = 0
+function matchRows(name: string, index: SkillIndex, phrases: AnnotatedPhrase[]): Row[] {
+  let hitsAt1 = 0
+  let hitsAt5 = 0
   let precision = 0
-  for (const { phrase, wanted } of questions) {
+  for (const { phrase, expected } of phrases) {
     const numbers = index.match(phrase, 5).map(({ number }) => number)
-    const right = wanted.filter((number) => numbers.includes(number)).length
-    if (wanted.includes(numbers[0]!)) first++
-    if (right > 0) five++
-    precision += right / Math.min(5, wanted.length)
+    const correct = expected.filter((number) => numbers.includes(number)).length
+    if (expected.includes(numbers[0]!)) hitsAt1++
+    if (correct > 0) hitsAt5++
+    precision += correct / Math.min(5, expected.length)
   }
-  const of = (sum: number) => sum / questions.length
+  const average = (sum: number) => sum / phrases.length
   return [
-    { name: `match, ${name}, hit@1`, value: of(first), unit: '', note: `${questions.length} phrases` },
-    { name: `match, ${name}, hit@5`, value: of(five), unit: '' },
-    { name: `match, ${name}, RP@5`, value: of(precision), unit: '' },
+    { name: `match, ${name}, hit@1`, value: average(hitsAt1), unit: '', note: `${phrases.length} phrases` },
+    { name: `match, ${name}, hit@5`, value: average(hitsAt5), unit: '' },
+    { name: `match, ${name}, RP@5`, value: average(precision), unit: '' },
   ]
 }
 
-/** How often the first five answers to each phrase are right. */
-function matchAnswers(index: SkillIndex, questions: Question[]): Answer[] {
-  return questions.flatMap(({ phrase, wanted }) =>
-    index.match(phrase, 5).map(({ number, score }) => ({ score, right: wanted.includes(number) })),
+/** Returns the first five matches of each phrase, with whether they are correct. */
+function matchPredictions(index: SkillIndex, phrases: AnnotatedPhrase[]): Prediction[] {
+  return phrases.flatMap(({ phrase, expected }) =>
+    index.match(phrase, 5).map(({ number, score }) => ({ score, correct: expected.includes(number) })),
   )
 }
 
@@ -116,31 +125,31 @@ interface Sentence {
 }
 
 function spanRows(name: string, index: SkillIndex): Row[] {
-  let marked = 0
+  let annotated = 0
   let mentioned = 0
   let exact = 0
-  let touching = 0
-  let touched = 0
+  let overlappingMentions = 0
+  let overlappedSpans = 0
   for (const { text, spans } of readSentences()) {
     const mentions = index.extract(text, 100).flatMap((skill) => skill.mentions)
-    marked += spans.length
+    annotated += spans.length
     mentioned += mentions.length
     for (const mention of mentions) {
       if (spans.some(({ start, end }) => start === mention.start && end === mention.end)) exact++
-      if (spans.some((span) => overlap(span, mention))) touching++
+      if (spans.some((span) => overlap(span, mention))) overlappingMentions++
     }
-    touched += spans.filter((span) => mentions.some((mention) => overlap(span, mention))).length
+    overlappedSpans += spans.filter((span) => mentions.some((mention) => overlap(span, mention))).length
   }
-  const [precision, recall] = [touching / mentioned, touched / marked]
+  const [precision, recall] = [overlappingMentions / mentioned, overlappedSpans / annotated]
   return [
     {
       name: `extract, ${name}, span F1`,
-      value: (2 * exact) / (mentioned + marked),
+      value: (2 * exact) / (mentioned + annotated),
       unit: '',
-      note: `${marked} spans, exact bounds`,
+      note: `${annotated} spans, exact bounds`,
     },
     { name: `extract, ${name}, span precision`, value: exact / mentioned, unit: '' },
-    { name: `extract, ${name}, span recall`, value: exact / marked, unit: '' },
+    { name: `extract, ${name}, span recall`, value: exact / annotated, unit: '' },
     { name: `extract, ${name}, F1 of overlaps`, value: (2 * precision * recall) / (precision + recall), unit: '' },
   ]
 }
@@ -149,7 +158,7 @@ function overlap(a: { start: number; end: number }, b: { start: number; end: num
   return a.start < b.end && b.start < a.end
 }
 
-/** SkillSpan's sentences, tokens joined by spaces, with the spans of skills and of knowledge. */
+/** Reads the sentences of SkillSpan, with tokens joined by spaces and the spans of skills and knowledge. */
 function readSentences(): Sentence[] {
   return sharedFile('eval/skillspan_dev.jsonl')
     .trim()
@@ -174,8 +183,4 @@ function readSentences(): Sentence[] {
     })
 }
 
-if (import.meta.main) {
-  const rows = await run()
-  if (process.argv.includes('--json')) console.log(JSON.stringify(rows, null, 2))
-  else printRows('skill-quality', rows)
-}
+if (import.meta.main) await runFromCommandLine('skill-quality', run)

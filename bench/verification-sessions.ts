@@ -1,33 +1,39 @@
 import { Agent, request } from 'undici'
-import { type BenchDeployment, makeDeployment } from './support/deployment.ts'
-import { printRows, type Row } from './support/rows.ts'
+import { type BenchmarkOptions, median, percentile, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchDeployment, createDeployment } from './support/deployment.ts'
 
-const AT_ONCE = 50
-const SECONDS = 6
-/** A key opens 50 sessions a second: enough keys that the limit is not what is measured. The steps go by token, as in a browser. */
-const KEYS = 16
+interface Load {
+  concurrency: number
+  warmUpSeconds: number
+  seconds: number
+  maxSessions: number
+  /** A key may open 50 sessions per second. There must be enough keys that the limit is never reached. */
+  keys: number
+}
 
-/** Sessions carried from `POST /verify` to stored items (four calls), on the embedded database. */
-export async function run(): Promise<Row[]> {
-  const deployment = makeDeployment()
+const FULL: Load = { concurrency: 50, warmUpSeconds: 2, seconds: 6, maxSessions: Number.POSITIVE_INFINITY, keys: 16 }
+const SHORT: Load = { concurrency: 5, warmUpSeconds: 0, seconds: 5, maxSessions: 30, keys: 1 }
+
+/** Measures sessions from `POST /verify` to stored items (four calls), on the embedded database. */
+export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+  const load = short ? SHORT : FULL
+  const deployment = createDeployment()
   const server = await deployment.start()
-  const agent = new Agent({ connections: AT_ONCE, pipelining: 1 })
+  const agent = new Agent({ connections: load.concurrency, pipelining: 1 })
   try {
-    const keys = makeKeys(deployment)
-    const warm = await carry(server.url, agent, keys, 2)
-    if (warm.sessions === 0) throw new Error('no session was carried through')
-    const { sessions, milliseconds, took } = await carry(server.url, agent, keys, SECONDS)
-    took.sort((a, b) => a - b)
-    const at = (share: number) => took[Math.floor(took.length * share)]!
+    const keys = createSessionKeys(deployment, load.keys)
+    await completeSessions(server.url, agent, keys, load, load.warmUpSeconds)
+    const { sessions, milliseconds, durations } = await completeSessions(server.url, agent, keys, load, load.seconds)
+    if (sessions === 0) throw new Error('no session was completed')
     return [
       {
-        name: `sessions from open to stored items, ${AT_ONCE} at once`,
+        name: `sessions from open to stored items, ${load.concurrency} concurrent`,
         value: (sessions * 1000) / milliseconds,
-        unit: 'sessions a second',
+        unit: 'sessions per second',
         note: 'four calls each',
       },
-      { name: 'one session, median', value: at(0.5), unit: 'ms' },
-      { name: 'one session, 99 of 100', value: at(0.99), unit: 'ms' },
+      { name: 'one session, median', value: median(durations), unit: 'ms' },
+      { name: 'one session, 99th percentile', value: percentile(durations, 0.99), unit: 'ms' },
     ]
   } finally {
     await agent.close()
@@ -36,32 +42,38 @@ export async function run(): Promise<Row[]> {
   }
 }
 
-function makeKeys({ cli }: BenchDeployment): string[] {
+function createSessionKeys({ cli }: BenchDeployment, count: number): string[] {
   const { org_id } = cli<{ org_id: string }>('org', 'create', '--name', 'Bench')
-  return Array.from({ length: KEYS }, () => {
-    const made = cli<Record<string, string>>('key', 'create', '--org', org_id, '--mode', 'live', '--kind', 'session')
-    return Object.values(made).find((value) => /^VSK_LIVE_.{30,}/.test(value))!
+  return Array.from({ length: count }, () => {
+    const created = cli<Record<string, string>>('key', 'create', '--org', org_id, '--mode', 'live', '--kind', 'session')
+    return Object.values(created).find((value) => /^VSK_LIVE_.{30,}/.test(value))!
   })
 }
 
-async function carry(url: string, agent: Agent, keys: string[], seconds: number) {
-  const took: number[] = []
-  const began = performance.now()
-  const end = began + seconds * 1000
+async function completeSessions(
+  url: string,
+  agent: Agent,
+  keys: string[],
+  { concurrency, maxSessions }: Load,
+  seconds: number,
+) {
+  const durations: number[] = []
+  const startedAt = performance.now()
+  const end = startedAt + seconds * 1000
   let next = 0
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      while (performance.now() < end) {
+    Array.from({ length: concurrency }, async () => {
+      while (performance.now() < end && next < maxSessions) {
         const number = next++
-        const started = performance.now()
-        await carryOne(number)
-        took.push(performance.now() - started)
+        const sessionStartedAt = performance.now()
+        await completeSession(number)
+        durations.push(performance.now() - sessionStartedAt)
       }
     }),
   )
-  return { sessions: took.length, milliseconds: performance.now() - began, took }
+  return { sessions: durations.length, milliseconds: performance.now() - startedAt, durations }
 
-  async function carryOne(number: number) {
+  async function completeSession(number: number) {
     const key = keys[number % keys.length]!
     const { sessionToken, serviceVerificationId } = await post(
       '/verify',
@@ -92,17 +104,17 @@ async function carry(url: string, agent: Agent, keys: string[], seconds: number)
     await post('/step3/store-verification-items/store', {}, { sessionToken, workExperienceIds: ['w-1'] })
 
     async function post(path: string, headers: Record<string, string>, body: object): Promise<Record<string, string>> {
-      const { statusCode, body: answer } = await request(`${url}/api/v1${path}`, {
+      const { statusCode, body: response } = await request(`${url}/api/v1${path}`, {
         method: 'POST',
         dispatcher: agent,
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
       })
-      const text = await answer.text()
-      if (statusCode >= 300) throw new Error(`${path} answered ${statusCode}: ${text}`)
+      const text = await response.text()
+      if (statusCode >= 300) throw new Error(`${path} returned ${statusCode}: ${text}`)
       return JSON.parse(text).data
     }
   }
 }
 
-if (import.meta.main) printRows('verification-sessions', await run())
+if (import.meta.main) await runFromCommandLine('verification-sessions', run)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { handOver, install } from '../scripts/launch.mjs'
+import { install, runScript } from '../scripts/launch.mjs'
 
 await install({ dev: false })
-await handOver('cli/main.ts', process.argv.slice(2))
+runScript('cli/main.ts', process.argv.slice(2))

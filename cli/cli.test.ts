@@ -10,7 +10,7 @@ import { deploy } from '../test/support/server.ts'
 import { until } from '../test/support/until.ts'
 import { commands } from './commands.ts'
 
-test('an organisation and its keys, from nothing to a signed call and back', async (t) => {
+test('organisations and keys can be created, used for signed calls, rotated and revoked', async (t) => {
   const { serve, json, cli, env, dataDir } = await deploy(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme Staffing')
@@ -31,61 +31,61 @@ test('an organisation and its keys, from nothing to a signed call and back', asy
 
   const call = async (secret = key.secret) =>
     (await new AttestryClient({ baseUrl: server.url, keyId: key.key_id, secret }).request('GET', '/shifts')).status
-  /** A change is in force within a second; a busy machine gets a few more. */
-  const answered = (status: number, secret?: string) => until(async () => (await call(secret)) === status, 5000)
-  await answered(200)
+  /** Waits for a change to take effect: within one second, or a few more on a busy machine. */
+  const expectStatus = (status: number, secret?: string) => until(async () => (await call(secret)) === status)
+  await expectStatus(200)
 
   const rotated = await json('key', 'rotate', key.key_id)
-  await answered(200, rotated.secret)
-  assert.equal(await call(), 200, 'the old secret too, for now')
+  await expectStatus(200, rotated.secret)
+  assert.equal(await call(), 200, 'the old secret is still valid')
   const now = await json('key', 'rotate', key.key_id, '--grace-hours', '0')
-  await answered(200, now.secret)
-  await answered(401, rotated.secret)
+  await expectStatus(200, now.secret)
+  await expectStatus(401, rotated.secret)
 
   await json('service', 'off', '--org', org.org_id)
-  await answered(503, now.secret)
+  await expectStatus(503, now.secret)
   await json('service', 'on', '--org', org.org_id)
-  await answered(200, now.secret)
+  await expectStatus(200, now.secret)
 
   env.ATTESTRY_URL = server.url
   env.ATTESTRY_KEY_ID = key.key_id
   env.ATTESTRY_SECRET = now.secret
-  const asked = await cli('request', 'GET', '/shifts', '-i')
-  assert.equal(asked.code, 0, asked.stderr)
-  assert.match(asked.stdout, /^HTTP 200/)
+  const response = await cli('request', 'GET', '/shifts', '-i')
+  assert.equal(response.code, 0, response.stderr)
+  assert.match(response.stdout, /^HTTP 200/)
   const missing = await cli('request', 'GET', '/nowhere')
   assert.equal(missing.code, 1)
   assert.match(missing.stdout, /NOT_FOUND/)
-  const part = await cli('request', 'GET', '/shifts', '--pick', 'items[0].value')
+  const picked = await cli('request', 'GET', '/shifts', '--pick', 'items[0].value')
   assert.deepEqual(
-    [part.code, part.stdout],
-    [0, `${JSON.parse(asked.stdout.slice(asked.stdout.indexOf('{'))).data.items[0].value}\n`],
+    [picked.code, picked.stdout],
+    [0, `${JSON.parse(response.stdout.slice(response.stdout.indexOf('{'))).data.items[0].value}\n`],
   )
   const absent = await cli('request', 'GET', '/shifts', '--pick', 'items[0].nome')
   assert.deepEqual([absent.code, absent.stdout], [1, ''])
-  assert.match(absent.stderr, /data has no items\[0\]\.nome: at nome there is value, label/)
-  const refused = await cli('request', 'GET', '/nowhere', '--pick', 'items')
-  assert.deepEqual([refused.code, refused.stdout], [1, ''])
-  assert.match(refused.stderr, /NOT_FOUND/)
+  assert.match(absent.stderr, /data has no items\[0\]\.nome: nome not found; expected one of value, label/)
+  const failed = await cli('request', 'GET', '/nowhere', '--pick', 'items')
+  assert.deepEqual([failed.code, failed.stdout], [1, ''])
+  assert.match(failed.stderr, /NOT_FOUND/)
 
   const path = join(dataDir, 'names.json')
   await writeFile(path, '{"names":["Bricklaying"]}')
   const lookup = ['request', 'POST', '/skills/lookup', '--pick', 'found[0].skill_id', '--data']
   const main = fileURLToPath(new URL('main.ts', import.meta.url))
   const piped = (input: string) => spawnSync(process.execPath, [main, ...lookup, '-'], { env, input, encoding: 'utf8' })
-  assert.equal((await cli(...lookup, `@${path}`)).stdout, 'sk_1001\n', 'the body from a file')
-  assert.equal(piped('{"names":["Bricklaying"]}').stdout, 'sk_1001\n', 'from standard input')
-  assert.match(piped('no JSON').stderr, /standard input is not JSON/)
+  assert.equal((await cli(...lookup, `@${path}`)).stdout, 'sk_1001\n', 'body from a file')
+  assert.equal(piped('{"names":["Bricklaying"]}').stdout, 'sk_1001\n', 'body from standard input')
+  assert.match(piped('no JSON').stderr, /Standard input is not valid JSON/)
 
   await json('key', 'revoke', key.key_id)
-  await answered(401, now.secret)
+  await expectStatus(401, now.secret)
   const listed = await json('key', 'list', '--org', org.org_id)
   assert.equal(listed.length, 1)
   assert.ok(listed[0].revoked_at)
   assert.ok(!JSON.stringify(listed).includes('VFN_SK_'))
 })
 
-test('session keys are listed by a part of themselves and revoked by it', async (t) => {
+test('session keys are listed by a prefix, and can be revoked by the whole key', async (t) => {
   const { json, cli } = await deploy(t)
   const org = await json('org', 'create', '--name', 'College')
   const key = await json('key', 'create', '--org', org.org_id, '--mode', 'test', '--kind', 'session')
@@ -95,7 +95,7 @@ test('session keys are listed by a part of themselves and revoked by it', async 
   assert.equal(listed.key_id, key.key_id)
   assert.ok(!JSON.stringify(listed).includes(key.key))
   assert.equal((await json('key', 'revoke', key.key)).key_id, key.key_id)
-  const refused = await cli(
+  const rejected = await cli(
     'key',
     'create',
     '--org',
@@ -107,32 +107,32 @@ test('session keys are listed by a part of themselves and revoked by it', async 
     '--scopes',
     'skills:read',
   )
-  assert.equal(refused.code, 1)
-  assert.match(refused.stderr, /no scopes/)
+  assert.equal(rejected.code, 1)
+  assert.match(rejected.stderr, /no scopes/)
 })
 
-test('mistakes get a sentence that says what to do, not a stack', async (t) => {
+test('invalid arguments produce an error message without a stack trace', async (t) => {
   const { cli, json } = await deploy(t)
   const org = await json('org', 'create', '--name', 'Acme')
   const cases: [string[], RegExp][] = [
     [['org', 'create'], /required option '--name <name>'/],
     [['org', 'create', '--name', '   '], /1 to 200 characters/],
-    [['key', 'create', '--org', 'ORG_X', '--mode', 'test'], /There is no organisation ORG_X/],
+    [['key', 'create', '--org', 'ORG_X', '--mode', 'test'], /Organisation ORG_X not found/],
     [['key', 'create', '--org', org.org_id, '--mode', 'prod'], /Expected test or live/],
     [
       ['key', 'create', '--org', org.org_id, '--mode', 'test', '--scopes', 'skills:write'],
-      /Unknown: skills:write.*There are: skills:read/s,
+      /Unknown: skills:write.*Expected all, or a list of: skills:read/s,
     ],
     [['key', 'create', '--org', org.org_id, '--mode', 'test', '--expires', 'tomorrow'], /ISO 8601/],
     [['key', 'create', '--org', org.org_id, '--mode', 'test', '--expires', '2001-01-01T00:00:00Z'], /in the future/],
-    [['key', 'revoke', 'VFN_LIVE_NOPE'], /There is no key VFN_LIVE_NOPE/],
-    [['key', 'limits', 'VFN_LIVE_NOPE'], /There is no partner key/],
+    [['key', 'revoke', 'VFN_LIVE_NOPE'], /Key VFN_LIVE_NOPE not found/],
+    [['key', 'limits', 'VFN_LIVE_NOPE'], /Partner key VFN_LIVE_NOPE not found/],
     [['kee'], /unknown command 'kee'/],
-    [['request', 'GET', 'shifts'], /there is no key to sign with|must start with/],
+    [['request', 'GET', 'shifts'], /no API key found|must start with/],
     [['request', 'FETCH', '/shifts'], /Expected GET, POST/],
-    [['request', 'POST', '/things', '--data', '{bad'], /Expected JSON/],
-    [['request', 'POST', '/things', '--data', '@nowhere.json'], /There is no file nowhere\.json/],
-    [['request', 'POST', '/things', '--data', '@README.md'], /README\.md does not hold JSON/],
+    [['request', 'POST', '/mandates', '--data', '{bad'], /Expected JSON/],
+    [['request', 'POST', '/mandates', '--data', '@nowhere.json'], /File not found: nowhere\.json/],
+    [['request', 'POST', '/mandates', '--data', '@README.md'], /README\.md is not valid JSON/],
     [['key', 'limits', 'VFN_LIVE_NOPE', '--class', 'reads', '--per-second', '0'], /a number above 0/],
     [['key', 'limits', 'VFN_LIVE_NOPE', '--class', 'reads', '--per-second', '0.00001'], /a number above 0/],
   ]
@@ -144,7 +144,7 @@ test('mistakes get a sentence that says what to do, not a stack', async (t) => {
   }
 })
 
-test('help teaches', async (t) => {
+test('the help lists the commands and their options', async (t) => {
   const { cli } = await deploy(t)
   const { code, stdout } = await cli('--help')
   assert.equal(code, 0)
@@ -154,19 +154,19 @@ test('help teaches', async (t) => {
 })
 
 test('the help of every command ends with an example', async () => {
-  const shown: string[] = []
-  const examine = (command: Command, path: string) => {
+  const checked: string[] = []
+  const checkHelp = (command: Command, path: string) => {
     const help: string[] = []
     command.configureOutput({ writeOut: (text) => void help.push(text) }).outputHelp()
     assert.match(help.join(''), new RegExp(`\\n {2}\\$ npx attestry ${path}\\b.*`), `attestry ${path} --help`)
-    shown.push(path)
-    for (const inner of command.commands) examine(inner, `${path} ${inner.name()}`)
+    checked.push(path)
+    for (const inner of command.commands) checkHelp(inner, `${path} ${inner.name()}`)
   }
-  for (const [name, load] of Object.entries(commands)) examine(await load(), name)
-  assert.ok(shown.length > 40, shown.join(', '))
+  for (const [name, load] of Object.entries(commands)) checkHelp(await load(), name)
+  assert.ok(checked.length > 40, checked.join(', '))
 })
 
-test('limits of a key: shown, changed by single numbers, reset', async (t) => {
+test('the limits of a key can be shown, changed one by one, and reset', async (t) => {
   const { json, cli } = await deploy(t)
   const org = await json('org', 'create', '--name', 'Acme')
   const { key_id } = await json('key', 'create', '--org', org.org_id, '--mode', 'test')
@@ -180,7 +180,7 @@ test('limits of a key: shown, changed by single numbers, reset', async (t) => {
   assert.equal(people.limits.people_per_day, 20_000)
   assert.equal(people.limits.classes.mandateWrites.per_minute, 500)
   assert.deepEqual((await json('key', 'limits', key_id, '--reset')).limits, before.limits)
-  assert.match((await cli('key', 'limits', key_id, '--per-minute', '5')).stderr, /Name the class with --class/)
+  assert.match((await cli('key', 'limits', key_id, '--per-minute', '5')).stderr, /Use --class together with/)
   assert.match((await cli('key', 'limits', key_id)).stdout, /CLASS +PER SECOND/)
 })
 
@@ -190,18 +190,18 @@ test('the profile file must be private', async (t) => {
   const profile = { baseUrl: 'http://127.0.0.1:9', keyId: 'VFN_TEST_X', secret: 'VFN_SK_X' }
   await writeFile(env.ATTESTRY_PROFILE, JSON.stringify(profile))
   await chmod(env.ATTESTRY_PROFILE, 0o644)
-  assert.match((await cli('request', 'GET', '/shifts')).stderr, /can be read by others; run: chmod 600/)
+  assert.match((await cli('request', 'GET', '/shifts')).stderr, /can be read by other users; run: chmod 600/)
   await chmod(env.ATTESTRY_PROFILE, 0o600)
-  assert.match((await cli('request', 'GET', '/shifts')).stderr, /cannot be reached.*Is the server running/)
+  assert.match((await cli('request', 'GET', '/shifts')).stderr, /Connecting to \S+ failed: .*Is the server running/)
 
   env.ATTESTRY_PROFILE = join(dataDir, 'new', 'profile.json')
-  await cli('request', 'GET', '/shifts', '--save').then(({ stderr }) => assert.match(stderr, /no key to sign with/))
+  await cli('request', 'GET', '/shifts', '--save').then(({ stderr }) => assert.match(stderr, /no API key found/))
   Object.assign(env, { ATTESTRY_KEY_ID: 'VFN_TEST_X', ATTESTRY_SECRET: 'VFN_SK_X', ATTESTRY_URL: 'http://127.0.0.1:9' })
   await cli('request', 'GET', '/shifts', '--save')
   assert.equal((await stat(env.ATTESTRY_PROFILE)).mode & 0o777, 0o600)
 })
 
-test('the master key is exchanged while a server runs; the next start takes the new one', async (t) => {
+test('the master key can be rotated while a server runs, which loads the new key on restart', async (t) => {
   const { serve, json, cli, env, external } = await deploy(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme')
@@ -215,14 +215,14 @@ test('the master key is exchanged while a server runs; the next start takes the 
     env.MASTER_KEY = rotated.master_key
     assert.equal((await json('master-key', 'finish')).forgotten, 1)
   }
-  const again = await serve()
-  assert.equal(await call(again.url), 200)
-  const idle = await cli('master-key', 'finish')
-  assert.equal(idle.code, 0, idle.stderr)
-  assert.match(idle.stdout, /^There is nothing to finish/)
+  const restarted = await serve()
+  assert.equal(await call(restarted.url), 200)
+  const repeated = await cli('master-key', 'finish')
+  assert.equal(repeated.code, 0, repeated.stderr)
+  assert.match(repeated.stdout, /^Nothing to finish/)
 })
 
-test('doctor checks what there is', async (t) => {
+test('doctor reports the state of every dependency', async (t) => {
   const { cli, json, env } = await deploy(t)
   const findings = await json<{ check: string; state: string; message: string }[]>('doctor')
   assert.deepEqual(
@@ -232,6 +232,6 @@ test('doctor checks what there is', async (t) => {
   Object.assign(env, { SMTP_URL: 'smtp://127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9' })
   const bad = await cli('doctor')
   assert.equal(bad.code, 1)
-  assert.match(bad.stdout, /✗ redis .*does not answer/)
+  assert.match(bad.stdout, /✗ redis .*not reachable/)
   assert.match(bad.stdout, /✗ mail .*ECONNREFUSED/)
 })

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** In the order of the help. A command's code is loaded when it is asked for; for the help, that of all. */
+/** The commands in the order of the help. A command's module is loaded when the command runs; the help loads all of them. */
 export const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),

@@ -1,33 +1,32 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
+import { parseJsonOrUndefined } from '../server/platform/json.ts'
 
-export const DATA_SOURCES = '@file reads it from a file, - from standard input'
+export const DATA_SOURCES = '@file reads a file, - reads standard input'
 
-/** The text that --data means: itself, a file's with @path, or what comes in with -. Nothing of it is repeated: it may hold secrets. */
-export function dataText(given: string): string {
-  if (given === '-') return readFileSync(0, 'utf8')
-  if (!given.startsWith('@')) return given
-  const path = given.slice(1)
+/**
+ * Returns the text of --data: the value itself, the contents of a file (`@path`) or standard input (`-`). Errors do not
+ * quote it: it may contain secrets.
+ */
+export function readData(value: string): string {
+  if (value === '-') return readFileSync(0, 'utf8')
+  if (!value.startsWith('@')) return value
+  const path = value.slice(1)
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new InvalidArgumentError(
-      code === 'ENOENT' ? `There is no file ${path || 'after @'}.` : `${path} cannot be read: ${code}.`,
+      code === 'ENOENT' ? `File not found: ${path || 'no path after @'}.` : `Reading ${path} failed: ${code}.`,
     )
   }
 }
 
-/** The body of a call. */
-export function jsonData(given: string): unknown {
-  const text = dataText(given)
-  try {
-    return JSON.parse(text)
-  } catch {
-    if (given === '-') throw new InvalidArgumentError('What came in on standard input is not JSON.')
-    if (given.startsWith('@')) throw new InvalidArgumentError(`${given.slice(1)} does not hold JSON.`)
-    throw new InvalidArgumentError(
-      'Expected JSON, in quotes: \'{"name":"Welding"}\'; @file reads it from a file, - from standard input.',
-    )
-  }
+/** Parses the JSON of --data. */
+export function readJsonData(value: string): unknown {
+  const data = parseJsonOrUndefined(readData(value))
+  if (data !== undefined) return data
+  if (value === '-') throw new InvalidArgumentError('Standard input is not valid JSON.')
+  if (value.startsWith('@')) throw new InvalidArgumentError(`${value.slice(1)} is not valid JSON.`)
+  throw new InvalidArgumentError(`Expected JSON in quotes, such as '{"name":"Welding"}'; ${DATA_SOURCES}.`)
 }

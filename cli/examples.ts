@@ -1,4 +1,4 @@
-/** What `addHelpText` takes, so that every --help ends with something to copy. */
+/** Returns the arguments of `addHelpText` that append example commands to the help. */
 export function examples(...lines: string[]): ['after', string] {
   return [
     'after',

@@ -1,50 +1,54 @@
 import { Command, CommanderError } from 'commander'
-import about from '../package.json' with { type: 'json' }
+import packageJson from '../package.json' with { type: 'json' }
 import { Problem } from '../server/api/problem.ts'
 import { ConfigError } from '../server/config.ts'
 import { commands } from './commands.ts'
-import { withDetails } from './print.ts'
+import { messageWithDetails } from './print.ts'
 
 const program = new Command('attestry')
-  .description('Manages an Attestry deployment. Works beside a running server; changes are in force at once.')
-  .version(about.version)
-  .option('--json', 'print JSON for machines instead of tables for people')
-  .showHelpAfterError('(attestry --help, or --help after a command, tells what there is)')
+  .description(
+    'Manages an Attestry deployment. You can run it while the server is running; changes take effect immediately.',
+  )
+  .version(packageJson.version)
+  .option('--json', 'print JSON instead of tables')
+  .showHelpAfterError('Run `attestry --help` to list the commands, or add --help to a command to list its options.')
   .configureHelp({ sortSubcommands: false })
   .addHelpText(
     'after',
     `
-Where the data is:
-  the embedded database in DATA_DIR (default ./.attestry), or the one that DATABASE_URL names.
+Database:
+  DATABASE_URL, or the embedded database in DATA_DIR (default: ./.attestry)
 
-To begin with:
+Examples:
   $ npx attestry org create --name "Acme Staffing"
   $ npx attestry key create --org ORG_… --mode test
   $ npx attestry request GET /shifts`,
   )
 
-const asked = process.argv.slice(2).find((argument) => Object.hasOwn(commands, argument))
-for (const load of asked ? [commands[asked]!] : Object.values(commands)) program.addCommand(await load())
+const requested = process.argv.slice(2).find((argument) => Object.hasOwn(commands, argument))
+for (const load of requested ? [commands[requested]!] : Object.values(commands)) program.addCommand(await load())
 
 try {
   await program.exitOverride().parseAsync()
 } catch (error) {
-  process.exitCode = report(error)
+  process.exitCode = reportError(error)
 }
 
-/** Codes of connections that broke, and of a PostgreSQL that is shutting down. */
-const GONE = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03', '08006', '08003'])
+/** Error codes of lost connections and of a PostgreSQL that is shutting down. */
+const CONNECTION_LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03', '08006', '08003'])
 
-function explain(error: Error & { code?: string }): string {
-  const gone = (error.code !== undefined && GONE.has(error.code)) || /Connection terminated/.test(error.message)
-  if (!gone) return error.message
-  return `The connection to the database broke (${error.message}). What was not finished is undone; run the command again when the database is back.`
+function describeError(error: Error & { code?: string }): string {
+  const lost =
+    (error.code !== undefined && CONNECTION_LOST_CODES.has(error.code)) || /Connection terminated/.test(error.message)
+  if (!lost) return error.message
+  return `Lost the connection to the database (${error.message}). Unfinished changes were rolled back; run the command again when the database is available.`
 }
 
-function report(error: unknown): number {
+/** Prints an error and returns the exit code. */
+function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode
   if (error instanceof ConfigError) for (const line of error.lines) console.error(`attestry: ${line}`)
-  else if (error instanceof Problem) console.error(`attestry: ${withDetails(error.message, error.details)}`)
-  else console.error(`attestry: ${error instanceof Error ? explain(error) : String(error)}`)
+  else if (error instanceof Problem) console.error(`attestry: ${messageWithDetails(error.message, error.details)}`)
+  else console.error(`attestry: ${error instanceof Error ? describeError(error) : String(error)}`)
   return 1
 }

@@ -4,34 +4,38 @@ import { dirname, join, resolve } from 'node:path'
 import { readAddress, readDemoKeys } from '../server/access/demo.ts'
 import type { Environment } from '../server/config.ts'
 
-/** Where signed calls go and the key that signs them. */
+/** The server that receives signed calls, and the key that signs them. */
 export interface Profile {
   baseUrl: string
   keyId: string
   secret: string
 }
 
-const LOCAL = 'http://127.0.0.1:8080'
+const DEFAULT_BASE_URL = 'http://127.0.0.1:8080'
 
 export async function readProfile(env: Environment): Promise<Profile> {
   const baseUrl = env.ATTESTRY_URL
   if (env.ATTESTRY_KEY_ID && env.ATTESTRY_SECRET) {
-    return { baseUrl: baseUrl ?? LOCAL, keyId: env.ATTESTRY_KEY_ID, secret: env.ATTESTRY_SECRET }
+    return { baseUrl: baseUrl ?? DEFAULT_BASE_URL, keyId: env.ATTESTRY_KEY_ID, secret: env.ATTESTRY_SECRET }
   }
   if (env.ATTESTRY_KEY_ID || env.ATTESTRY_SECRET)
     throw new Error('set both ATTESTRY_KEY_ID and ATTESTRY_SECRET, or neither')
-  const saved = await readSaved(profilePath(env))
+  const saved = await readProfileFile(profilePath(env))
   if (saved) return { ...saved, ...(baseUrl ? { baseUrl } : {}) }
   const dataDir = resolve(env.DATA_DIR || '.attestry')
   const demo = await readDemoKeys(dataDir)
   if (demo)
-    return { baseUrl: baseUrl ?? (await readAddress(dataDir)) ?? LOCAL, keyId: demo.key_id, secret: demo.secret }
+    return {
+      baseUrl: baseUrl ?? (await readAddress(dataDir)) ?? DEFAULT_BASE_URL,
+      keyId: demo.key_id,
+      secret: demo.secret,
+    }
   throw new Error(
-    'there is no key to sign with: set ATTESTRY_KEY_ID and ATTESTRY_SECRET, or run this where the server was first started, with its DATA_DIR',
+    'no API key found: set ATTESTRY_KEY_ID and ATTESTRY_SECRET, or run the command in the folder and with the DATA_DIR of the server',
   )
 }
 
-/** Writes the profile so that only its owner can read it. */
+/** Writes the profile file, readable only by its owner, and returns its path. */
 export async function saveProfile(env: Environment, profile: Profile): Promise<string> {
   const path = profilePath(env)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -44,12 +48,12 @@ function profilePath(env: Environment): string {
   return env.ATTESTRY_PROFILE || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'attestry', 'profile.json')
 }
 
-async function readSaved(path: string): Promise<Profile | undefined> {
+async function readProfileFile(path: string): Promise<Profile | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   const { mode } = await stat(path)
-  if (mode & 0o077) throw new Error(`${path} holds a secret and can be read by others; run: chmod 600 ${path}`)
+  if (mode & 0o077) throw new Error(`${path} contains a secret and can be read by other users; run: chmod 600 ${path}`)
   const { baseUrl, keyId, secret } = JSON.parse(text) as Partial<Profile>
-  if (!baseUrl || !keyId || !secret) throw new Error(`${path} must hold baseUrl, keyId and secret`)
+  if (!baseUrl || !keyId || !secret) throw new Error(`${path} must contain baseUrl, keyId and secret`)
   return { baseUrl, keyId, secret }
 }

@@ -9,14 +9,14 @@ function stream(isTTY: boolean) {
   }
 }
 
-test('a terminal sees a bar, drawn over and wiped at the end', () => {
+test('on a terminal, a bar is redrawn in place and cleared at the end', () => {
   let now = 0
   const terminal = stream(true)
   const progress = showProgress('Writing', terminal, () => now)
-  progress.at(500, 2000)
+  progress.update(500, 2000)
   now = 99
-  progress.at(501, 2000)
-  progress.at(2000, 2000)
+  progress.update(501, 2000)
+  progress.update(2000, 2000)
   progress.end()
   assert.deepEqual(terminal.written, [
     `\rWriting ${'█'.repeat(8)}${'░'.repeat(22)} 500 of 2,000\x1b[K`,
@@ -25,10 +25,10 @@ test('a terminal sees a bar, drawn over and wiped at the end', () => {
   ])
 })
 
-test('elsewhere there are plain lines, few of them', () => {
+test('elsewhere, occasional plain lines are printed', () => {
   const file = stream(false)
   const progress = showProgress('Writing', file, () => 0)
-  for (let done = 1; done <= 1000; done++) progress.at(done, 1000)
+  for (let done = 1; done <= 1000; done++) progress.update(done, 1000)
   progress.end()
   assert.deepEqual(file.written, ['Writing: 1,000 of 1,000\n'])
 })

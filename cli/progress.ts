@@ -1,12 +1,12 @@
-/** How far a long piece of work is: a bar that is drawn over on a terminal, now and then a line elsewhere. */
+/** Shows the progress of a long task: a bar on a terminal, occasional lines elsewhere. */
 export interface Progress {
-  at(done: number, of: number): void
+  update(done: number, total: number): void
   end(): void
 }
 
-const WIDTH = 30
-const REDRAW = 100
-const LINE_EVERY = 2000
+const BAR_WIDTH = 30
+const REDRAW_INTERVAL_MS = 100
+const LINE_INTERVAL_MS = 2000
 
 export function showProgress(
   label: string,
@@ -14,19 +14,19 @@ export function showProgress(
   clock: () => number = () => performance.now(),
 ): Progress {
   const bar = stream.isTTY === true
-  const pause = bar ? REDRAW : LINE_EVERY
+  const interval = bar ? REDRAW_INTERVAL_MS : LINE_INTERVAL_MS
   let shownAt = bar ? Number.NEGATIVE_INFINITY : clock()
   let drawn = false
   return {
-    at(done, of) {
+    update(done, total) {
       const now = clock()
-      if (now - shownAt < pause && done < of) return
+      if (now - shownAt < interval && done < total) return
       shownAt = now
-      const counts = `${done.toLocaleString('en-US')} of ${of.toLocaleString('en-US')}`
+      const counts = `${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')}`
       if (!bar) stream.write(`${label}: ${counts}\n`)
       else {
-        const full = Math.round((WIDTH * done) / Math.max(of, 1))
-        stream.write(`\r${label} ${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${counts}\x1b[K`)
+        const full = Math.round((BAR_WIDTH * done) / Math.max(total, 1))
+        stream.write(`\r${label} ${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${counts}\x1b[K`)
         drawn = true
       }
     },

@@ -10,24 +10,24 @@ export interface CliStore extends Store {
   clock: Clock
 }
 
-/** Opens the deployment's database for one command, beside a running server or on its own. */
-export async function withStore<T>(work: (store: CliStore) => Promise<T>): Promise<T> {
+/** Opens the deployment's database for one command, whether or not a server is running. */
+export async function withStore<T>(action: (store: CliStore) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
   if (!config.databaseUrl && !existsSync(config.dataDir))
     console.error(
-      `There is no deployment in ${config.dataDir} yet: making one. For a server that keeps its data elsewhere, set DATA_DIR as it does.`,
+      `No deployment found in ${config.dataDir}; creating one. If the server stores its data elsewhere, set DATA_DIR to that folder.`,
     )
   const log = createLog('warn', { write: (line) => process.stderr.write(line) })
   await using opened = new AsyncDisposableStack()
-  // A database that this command started must not stay behind when somebody loses patience.
-  const interrupted = () => void opened.disposeAsync().finally(() => process.exit(130))
-  process.once('SIGINT', interrupted)
-  opened.defer(() => void process.off('SIGINT', interrupted))
+  // Ctrl-C must also stop a database that this command started.
+  const onInterrupt = () => void opened.disposeAsync().finally(() => process.exit(130))
+  process.once('SIGINT', onInterrupt)
+  opened.defer(() => void process.off('SIGINT', onInterrupt))
   const store = await openStore(
     config,
-    'guest',
+    'command',
     { log, clock: systemClock, progress: (text) => console.error(text) },
     opened,
   )
-  return await work({ ...store, config, clock: systemClock })
+  return await action({ ...store, config, clock: systemClock })
 }

@@ -1,103 +1,123 @@
-// Runs on any Node from 20 on, before anything is installed: installs what is missing, then hands over to the Node that the
-// project brings along. Plain JavaScript without dependencies for that reason.
+// Installs missing packages, then runs a script with the Node version that the project installs from npm. Runs on Node 20 or later
+// before anything is installed, and is therefore plain JavaScript without dependencies.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const OLDEST = [22, 18]
-// V8 would keep three times 16 MB for young objects; a server at rest has few.
-const FLAGS = ['--max-semi-space-size=8']
-// The C library would keep a heap for each of a dozen threads, most of it empty.
-const MEMORY = { MALLOC_ARENA_MAX: '1' }
+/** The first version that runs TypeScript without a flag. */
+const MIN_NODE_VERSION = [22, 18]
+// By default V8 reserves three times 16 MB for young objects; an idle server needs little of it.
+const NODE_FLAGS = ['--max-semi-space-size=8']
+// By default glibc keeps a mostly empty heap for each of a dozen threads.
+const MEMORY_ENV = { MALLOC_ARENA_MAX: '1' }
+const PROGRESS_INTERVAL_MS = 10_000
+const PARENT_CHECK_INTERVAL_MS = 500
 
-/** Installs what package-lock.json asks for and node_modules lacks. */
+/** Installs the packages of package-lock.json if node_modules lacks one or has another version. */
 export async function install({ dev }) {
-  const missing = firstMissing({ dev })
-  if (!missing) return
-  say('Installing packages (this happens once, and after updates)…')
-  const started = Date.now()
-  const pulse = setInterval(() => say(`  still installing, ${Math.round((Date.now() - started) / 1000)} s`), 10_000)
+  if (!findMissingPackage({ dev })) return
+  print('Installing packages (only on the first run and after updates)…')
+  const startedAt = Date.now()
+  const seconds = () => Math.round((Date.now() - startedAt) / 1000)
+  const progress = setInterval(() => print(`  still installing after ${seconds()} s`), PROGRESS_INTERVAL_MS)
   const npm = process.env.npm_execpath
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...(dev ? [] : ['--omit=dev'])]
-  const [command, all] = npm?.endsWith('.js') ? [process.execPath, [npm, ...args]] : ['npm', args]
-  const code = await run(command, all, { stdio: ['ignore', 'inherit', 'inherit'] })
-  clearInterval(pulse)
-  if (code !== 0) fail('Installing failed; the lines above say why.', code)
-  say(`Installed in ${Math.round((Date.now() - started) / 1000)} s.`)
+  const [command, commandArgs] = npm?.endsWith('.js') ? [process.execPath, [npm, ...args]] : ['npm', args]
+  const code = await run(command, commandArgs, { stdio: ['ignore', 'inherit', 'inherit'] })
+  clearInterval(progress)
+  if (code !== 0) fail('installing packages failed; see the npm output above', code)
+  print(`Installed packages in ${seconds()} s.`)
 }
 
-/** The first package that is absent or of another version than the lock file's. */
-function firstMissing({ dev }) {
-  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-  const record = join(root, 'node_modules', '.package-lock.json')
-  if (!existsSync(record)) return 'everything'
-  const present = JSON.parse(readFileSync(record, 'utf8')).packages
-  return Object.entries(wanted).find(([path, entry]) => {
+/** Returns the path of the first package that is missing or differs from the version in the lock file. */
+function findMissingPackage({ dev }) {
+  const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const installedLock = join(root, 'node_modules', '.package-lock.json')
+  if (!existsSync(installedLock)) return 'node_modules'
+  const installed = JSON.parse(readFileSync(installedLock, 'utf8')).packages
+  return Object.entries(locked).find(([path, entry]) => {
     if (path === '' || entry.link || !path.startsWith('node_modules/')) return false
     if (entry.dev && !dev) return false
-    // Packages for other platforms are never there.
-    if ((entry.optional || entry.devOptional) && !present[path]) return false
-    return present[path]?.version !== entry.version
+    // npm does not install the packages of other platforms.
+    if ((entry.optional || entry.devOptional) && !installed[path]) return false
+    return installed[path]?.version !== entry.version
   })?.[0]
 }
 
-/** The project's own Node where there is one, so that everybody runs the same. */
-export function nodeBinary() {
+/**
+ * Returns the Node binary installed from npm, so that every machine runs the same version, or the current one if there
+ * is none for this platform.
+ */
+function nodeBinary() {
   const bundled = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node')
   if (existsSync(bundled)) return bundled
   const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return process.execPath
-  return fail(`Attestry needs Node ${OLDEST.join('.')} or newer on this platform; this is ${process.versions.node}.`)
+  const [minMajor, minMinor] = MIN_NODE_VERSION
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return process.execPath
+  return fail(
+    `Node.js ${MIN_NODE_VERSION.join('.')} or later is required on ${process.platform}-${process.arch}; this is ${process.versions.node}`,
+  )
 }
 
-/** Runs a script of ours and ends with its exit code; signals reach it, and it learns when this process is killed. */
-export async function handOver(script, args, env = {}) {
-  const child = spawn(nodeBinary(), [...FLAGS, join(root, script), ...args], {
+/**
+ * Runs a script of this project and exits with its exit code. Forwards signals; the script's IPC channel closes if this
+ * process is killed.
+ */
+export function runScript(script, args, env = {}) {
+  const child = spawn(nodeBinary(), [...NODE_FLAGS, join(root, script), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...MEMORY, ...process.env, ...env },
+    env: {
+      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
+      ...MEMORY_ENV,
+      ...process.env,
+      ...env,
+    },
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  // npm that was killed cannot tell: without it nobody is left to stop the server. A shell may well end before what it started.
+  // If npm is killed, it cannot forward the signal, and nothing else would stop the server. This applies to npm only: a shell may exit
+  // before the processes it started.
   const parent = process.ppid
   if (process.env.npm_lifecycle_event)
     setInterval(() => {
       if (process.ppid !== parent) child.kill('SIGTERM')
-    }, 500).unref()
+    }, PARENT_CHECK_INTERVAL_MS).unref()
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
 }
 
 function run(command, args, options) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, ...options })
-    child.on('error', (error) => fail(`${command} could not be started: ${error.message}`))
+    child.on('error', (error) => fail(`starting ${command} failed: ${error.message}`))
     child.on('exit', (code) => resolve(code ?? 1))
   })
 }
 
-function say(text) {
+function print(text) {
   process.stderr.write(`${text}\n`)
 }
 
 function fail(text, code = 1) {
-  say(`attestry: ${text}`)
+  print(`attestry: ${text}`)
   process.exit(code)
 }
 
 const tasks = {
   start: { script: 'server/main.ts', dev: false },
   test: { script: 'scripts/test.ts', dev: true },
+  check: { script: 'scripts/check.ts', dev: true },
   verify: { script: 'scripts/verify.ts', dev: true },
   bench: { script: 'bench/run.ts', dev: true },
   openapi: { script: 'scripts/openapi.ts', dev: true },
+  'api-types': { script: 'scripts/api-types.ts', dev: true },
   tables: { script: 'scripts/tables.ts', dev: true },
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [name, ...args] = process.argv.slice(2)
   const task = tasks[name]
-  if (!task) fail(`launch.mjs takes one of ${Object.keys(tasks).join(', ')}`)
+  if (!task) fail(`unknown task ${name}; expected one of ${Object.keys(tasks).join(', ')}`)
   await install(task)
-  await handOver(task.script, args)
+  runScript(task.script, args)
 }

@@ -1,17 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type BankReport, inspectBank } from '../server/questions/bank/report.ts'
 
-// Looks through the question bank and prints what it holds and what the checks find.
-//   node scripts/question-bank.ts               the tables
-//   node scripts/question-bank.ts --list        each finding with its file and line; more words: files whose name contains one
-//   node scripts/question-bank.ts --write       puts the tables into docs/reference/question-bank.md
-//   node scripts/question-bank.ts --check       fails on a finding, or where the page differs
+// Prints the contents of the question bank and the findings of the checks.
+//   node scripts/question-bank.ts               prints the tables
+//   node scripts/question-bank.ts --list        also prints each finding with its file and line
+//   node scripts/question-bank.ts --write       updates the tables in docs/reference/question-bank.md
+//   node scripts/question-bank.ts --check       fails if there are findings or the page is out of date
+// Further arguments limit the report to files whose name contains one of them.
 const DOCUMENT = new URL('../docs/reference/question-bank.md', import.meta.url)
 const [START, END] = ['<!-- tables: scripts/question-bank.ts --write -->', '<!-- end of tables -->']
 
 const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith('--')))
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
-const report = await inspectBank(wanted.length > 0 ? (name) => wanted.some((part) => name.includes(part)) : undefined)
+const fileNames = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const report = await inspectBank(
+  fileNames.length > 0 ? (name) => fileNames.some((part) => name.includes(part)) : undefined,
+)
 const tables = render(report)
 
 console.log(tables)
@@ -33,7 +36,7 @@ function fail(message: string): void {
 
 function withTables(page: string): string {
   const [start, end] = [page.indexOf(START), page.indexOf(END)]
-  if (start < 0 || end < start) throw new Error(`${DOCUMENT.pathname} lacks its marks`)
+  if (start < 0 || end < start) throw new Error(`${DOCUMENT.pathname} has no table markers: ${START} and ${END}`)
   return `${page.slice(0, start + START.length)}\n\n${tables}\n${page.slice(end)}`
 }
 
@@ -41,21 +44,26 @@ function render({ files, totals, checks, guesses, served }: BankReport): string 
   const lines = [
     ...table(
       ['Bank', 'Count'],
-      Object.entries(totals).map(([what, count]) => [what, number(count)]),
+      Object.entries(totals).map(([label, count]) => [label, formatCount(count)]),
     ),
     '',
     ...table(
       ['Trade', 'Skills', 'Items', 'Languages'],
-      files.map(({ name, skills, items, languages }) => [name, number(skills), number(items), languages.join(', ')]),
+      files.map(({ name, skills, items, languages }) => [
+        name,
+        formatCount(skills),
+        formatCount(items),
+        languages.join(', '),
+      ]),
     ),
     '',
     ...table(
       ['Check', 'Findings', 'Per 1,000 wordings'],
-      checks.map(({ check, findings, rate }) => [check, number(findings), (rate * 1000).toFixed(1)]),
+      checks.map(({ check, findings, rate }) => [check, formatCount(findings), (rate * 1000).toFixed(1)]),
     ),
     '',
     ...table(
-      ['Somebody who knows nothing and…', ...Object.keys(guesses[0]?.hits ?? {})],
+      ['Guessing strategy', ...Object.keys(guesses[0]?.hits ?? {})],
       guesses.map(({ strategy, hits }) => [
         strategy,
         ...Object.values(hits).map((hit) => `${(hit * 100).toFixed(1)} %`),
@@ -63,10 +71,10 @@ function render({ files, totals, checks, guesses, served }: BankReport): string 
     ),
     '',
     ...table(
-      ['Place of the key in what is served', 'Items', 'Share'],
-      served.places.map((count, place) => [
-        `option ${place + 1}`,
-        number(count),
+      ['Position of the key in served items', 'Items', 'Share'],
+      served.positions.map((count, index) => [
+        `option ${index + 1}`,
+        formatCount(count),
         `${((count / Math.max(1, served.items)) * 100).toFixed(1)} %`,
       ]),
     ),
@@ -81,6 +89,6 @@ function table(head: string[], rows: string[][]): string[] {
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)]
 }
 
-function number(count: number): string {
+function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }

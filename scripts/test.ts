@@ -1,88 +1,100 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { buildPages } from '../server/web-assets/build.ts'
+import { CHROMIUM_ADVICE, isChromiumAvailable } from '../test/browser/find-chromium.ts'
+import { isCi, parseTestArguments, selectFiles } from '../test/runner/arguments.ts'
 import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
-import { startExternal } from '../test/runner/external.ts'
+import { startExternalPostgres } from '../test/runner/external.ts'
 
-// Starts a PostgreSQL for the tests, runs them all (or the files named), and stops it again.
-//   npm test                          everything, on the embedded PostgreSQL
-//   npm test -- server/access         the tests whose path contains this
-//   npm test -- --external            all but the pages, with servers on an external PostgreSQL over TCP, with a password
-const STOPS = ['SIGINT', 'SIGTERM'] as const
-/** More files than this failing are no accident of a busy machine. */
-const MOST_RERUN = 5
+// Starts a PostgreSQL server, runs the tests against it, and stops it.
+//   npm test                                          all tests, on the embedded PostgreSQL
+//   npm test -- server/access                         tests whose path contains server/access
+//   npm test -- --test-name-pattern='is archived' mandates   tests by name; other options of `node --test` work too
+//   npm test -- --external                            all but the page tests, on an external PostgreSQL over TCP with a password
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
+/** If more files fail than this, the cause is not flakiness, and nothing is re-run. */
+const MAX_RERUN_FILES = 5
+const CONCURRENCY = 2
+const TEST_TIMEOUT_MS = 240_000
 
-const external = process.argv.includes('--external')
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
-const files = globSync('{server,cli,sdk,test,scripts,web}/**/*.test.ts')
-  .filter((file) =>
-    wanted.length === 0 ? !external || !file.startsWith('web/') : wanted.some((part) => file.includes(part)),
-  )
-  .sort()
+const options = parseTestArguments(process.argv.slice(2))
+const files = withoutBrowserTests(selectFiles(globSync('{server,cli,sdk,test,scripts,web}/**/*.test.ts'), options))
 if (files.length === 0) {
-  console.error(`no test file matches ${wanted.join(' ')}`)
+  console.error(`no test file matches ${options.paths.join(' ')}`)
   process.exit(1)
 }
 
 await buildPages()
-const cluster = external ? await startExternal() : await startCluster()
-const notes = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
-let code = 1
+const cluster = options.external ? await startExternalPostgres() : await startCluster()
+const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
+let exitCode = 1
 try {
   await prepareTemplate(cluster.url)
-  const first = await run(files, 2)
-  code = first.code
-  if (code !== 0 && first.failed.length > 0 && first.failed.length <= MOST_RERUN) code = await rerun(first.failed)
+  const { code, failedFiles } = await run(files, CONCURRENCY)
+  const isWorthRerun = code !== 0 && !options.watch && failedFiles.length > 0 && failedFiles.length <= MAX_RERUN_FILES
+  exitCode = isWorthRerun ? await rerun(failedFiles) : code
 } finally {
   await cluster.stop()
-  await rm(notes, { recursive: true, force: true })
+  await rm(reportFolder, { recursive: true, force: true })
 }
-process.exit(code)
+process.exit(exitCode)
 
-/** What failed beside other files is run once more alone: a second failure is one, a pass is told as what it is. */
-async function rerun(failed: string[]): Promise<number> {
-  console.log(`\nfailed, and run again alone: ${failed.join(', ')}\n`)
-  const again = await run(failed, 1)
-  const unsteady = failed.filter((file) => !again.failed.includes(file))
-  if (unsteady.length > 0) console.log(`\nUNSTEADY, passed only the second time: ${unsteady.join(', ')}`)
-  return again.code
+/** Leaves out browser tests if there is no Chromium; in CI that is an error. */
+function withoutBrowserTests(selected: string[]): string[] {
+  if (isChromiumAvailable()) return selected
+  const needsBrowser = (file: string) => /\/(browser|console-page)\.ts'/.test(readFileSync(file, 'utf8'))
+  const skipped = selected.filter(needsBrowser)
+  if (skipped.length === 0) return selected
+  console.error(`no Chromium found: ${skipped.length} files with browser tests are skipped. ${CHROMIUM_ADVICE}`)
+  if (isCi(process.env)) process.exit(1)
+  return selected.filter((file) => !needsBrowser(file))
 }
 
-async function run(these: string[], concurrency: number): Promise<{ code: number; failed: string[] }> {
-  const list = join(notes, `${concurrency}`)
-  const reporters = [
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    '--test-reporter=./test/runner/failed-files.ts',
-    `--test-reporter-destination=${list}`,
-  ]
+/** Re-runs failed files one at a time. Files that pass then are flaky, which is a failure in CI. */
+async function rerun(failedFiles: string[]): Promise<number> {
+  console.log(`\nre-running failed files one at a time: ${failedFiles.join(', ')}\n`)
+  const second = await run(failedFiles, 1)
+  const flaky = failedFiles.filter((file) => !second.failedFiles.includes(file))
+  if (flaky.length === 0) return second.code
+  console.log(`\nFLAKY (failed, then passed when run alone): ${flaky.join(', ')}`)
+  if (second.code !== 0 || !isCi(process.env)) return second.code
+  console.log('CI is set: a flaky test fails the run. Fix its cause.')
+  return 1
+}
+
+async function run(files: string[], concurrency: number): Promise<{ code: number; failedFiles: string[] }> {
+  const report = join(reportFolder, `${concurrency}`)
   const child = spawn(
     process.execPath,
     [
       '--import=./test/runner/hang-timeout.ts',
       '--test',
       `--test-concurrency=${concurrency}`,
-      '--test-timeout=240000',
-      ...reporters,
-      ...these,
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      '--test-reporter=./test/runner/failed-files.ts',
+      `--test-reporter-destination=${report}`,
+      ...options.nodeOptions,
+      ...files,
     ],
     {
       stdio: 'inherit',
-      env: { ...process.env, TEST_POSTGRES_URL: cluster.url, ...(external ? { TEST_EXTERNAL: '1' } : {}) },
+      env: { ...process.env, TEST_POSTGRES_URL: cluster.url, ...(options.external ? { TEST_EXTERNAL: '1' } : {}) },
     },
   )
-  const stop = (signal: NodeJS.Signals) => child.kill(signal)
-  for (const signal of STOPS) process.on(signal, stop)
-  const hangUp = () => child.kill('SIGTERM')
-  if (process.channel) process.on('disconnect', hangUp)
+  const forward = (signal: NodeJS.Signals) => child.kill(signal)
+  const terminate = () => child.kill('SIGTERM')
+  for (const signal of STOP_SIGNALS) process.on(signal, forward)
+  if (process.channel) process.on('disconnect', terminate)
   const [status] = (await once(child, 'exit')) as [number | null]
-  for (const signal of STOPS) process.off(signal, stop)
-  process.off('disconnect', hangUp)
-  const written = await readFile(list, 'utf8').catch(() => '')
-  const failed = written.split('\n').filter(Boolean)
-  return { code: status ?? 1, failed: status === null ? [] : failed.map((file) => relative('.', file)) }
+  for (const signal of STOP_SIGNALS) process.off(signal, forward)
+  process.off('disconnect', terminate)
+  if (status === null) return { code: 1, failedFiles: [] }
+  const lines = (await readFile(report, 'utf8').catch(() => '')).split('\n')
+  return { code: status, failedFiles: lines.filter(Boolean).map((file) => relative('.', file)) }
 }

@@ -3,13 +3,13 @@ import { type RetryOptions, withRetries } from './retry.ts'
 import { sign } from './sign.ts'
 
 export interface ClientOptions extends RetryOptions {
-  /** Where the server is, such as `https://verify.example.com`. */
+  /** Base URL of the server, such as `https://verify.example.com`. */
   baseUrl: string
-  /** `VFN_TEST_…` or `VFN_LIVE_…`. */
+  /** Key ID, `VFN_TEST_…` or `VFN_LIVE_…`. */
   keyId: string
-  /** `VFN_SK_…`. */
+  /** Secret of the key, `VFN_SK_…`. */
   secret: string
-  /** The recruiter for whom calls are made, unless a call names another. */
+  /** Default recruiter on whose behalf calls are made; a call can override it. */
   onBehalfOf?: string
   fetch?: typeof globalThis.fetch
 }
@@ -24,11 +24,14 @@ export interface RequestOptions {
 
 export interface CallOptions extends RequestOptions, RetryOptions {}
 
-export interface AttestryAnswer<T = unknown> {
+export interface AttestryResponse<T = unknown> {
   status: number
   headers: Headers
   body: T
 }
+
+/** @deprecated Use `AttestryResponse`. */
+export type AttestryAnswer<T = unknown> = AttestryResponse<T>
 
 interface Envelope<T> {
   data: T
@@ -40,8 +43,8 @@ interface Page<T> {
 }
 
 const PARTNER_BASE = '/api/v1/partner'
-/** What these do twice is what they do once. */
-const REPEATABLE = ['GET', 'HEAD', 'PUT', 'DELETE']
+/** Methods that can be retried safely: a second call changes nothing. */
+const IDEMPOTENT_METHODS = ['GET', 'HEAD', 'PUT', 'DELETE']
 
 /** Signs and sends calls to the partner API. */
 export class AttestryClient {
@@ -50,24 +53,28 @@ export class AttestryClient {
 
   constructor(options: ClientOptions) {
     this.#options = { ...options, baseUrl: options.baseUrl.replace(/\/+$/, '') }
-    this.#retry = given(options)
+    this.#retry = definedRetryOptions(options)
   }
 
   /**
-   * Makes a call and answers its `data`; a refusal is thrown as an `AttestryError`. What is over a limit, or meets a fault that passes, is
-   * made again: a POST only with an `idempotencyKey`, or where the server says that it did nothing.
+   * Makes a call and returns its `data`; an error response is thrown as an `AttestryError`. Retries rate-limited calls
+   * and transient errors. A POST without an `idempotencyKey` is retried only if the server rejected it without any
+   * effect.
    */
   call<T = unknown>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-    const repeatable = REPEATABLE.includes(method.toUpperCase()) || options.idempotencyKey !== undefined
+    const retryable = IDEMPOTENT_METHODS.includes(method.toUpperCase()) || options.idempotencyKey !== undefined
     const attempt = async () => {
       const { status, headers, body } = await this.request<Envelope<T>>(method, path, options)
       if (status < 200 || status > 299) throw new AttestryError(status, headers, body)
       return body.data
     }
-    return withRetries(attempt, repeatable, { ...this.#retry, ...given(options) }, options.signal)
+    return withRetries(attempt, retryable, { ...this.#retry, ...definedRetryOptions(options) }, options.signal)
   }
 
-  /** Every entry of a list, page after page as they are wanted. `path` may hold filters and a `limit`, which is the size of a page. */
+  /**
+   * Iterates over all items of a list and fetches pages as needed. `path` may contain filters and a `limit`, which is
+   * the page size.
+   */
   async *list<T = unknown>(path: string, options: CallOptions = {}): AsyncGenerator<T, void, undefined> {
     let cursor: string | null = null
     do {
@@ -79,8 +86,11 @@ export class AttestryClient {
     } while (cursor !== null)
   }
 
-  /** One call, as it is: `path` is relative to the partner API (`/shifts`) or absolute (`/api/v1/partner/shifts`); a query may follow. */
-  async request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<AttestryAnswer<T>> {
+  /**
+   * Sends one signed request and returns the response, whatever its status; no retries. `path` is relative to the
+   * partner API (`/shifts`) or absolute (`/api/v1/partner/shifts`) and may contain a query.
+   */
+  async request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<AttestryResponse<T>> {
     const { baseUrl, keyId, secret, fetch = globalThis.fetch } = this.#options
     const url = new URL(baseUrl + (path.startsWith('/api/') ? path : PARTNER_BASE + path))
     const target = url.pathname + url.search
@@ -105,15 +115,16 @@ export class AttestryClient {
       signal: options.signal ?? null,
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: readJson(text) as T }
+    return { status: response.status, headers: response.headers, body: parseJson(text) as T }
   }
 }
 
-function given({ retries, longestWait }: RetryOptions): RetryOptions {
-  return { ...(retries === undefined ? {} : { retries }), ...(longestWait === undefined ? {} : { longestWait }) }
+/** Omits undefined options, so that they do not override those of the client. */
+function definedRetryOptions({ retries, longestWait, maxWaitSeconds = longestWait }: RetryOptions): RetryOptions {
+  return { ...(retries === undefined ? {} : { retries }), ...(maxWaitSeconds === undefined ? {} : { maxWaitSeconds }) }
 }
 
-function readJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,24 +1,23 @@
-/** One violated rule: where, in a path that reads like code, and what is wrong there. */
-export interface ErrorDetail {
-  path: string
-  message: string
-}
+import type { ErrorDetail } from './types.ts'
 
-/** A refusal by the API. */
+/** An error response of the API. */
 export class AttestryError extends Error {
-  /** The HTTP status. */
+  /** HTTP status. */
   readonly status: number
-  /** Such as `VALIDATION_FAILED`; undefined where the answer is not one of the API's own. */
+  /**
+   * Error code such as `VALIDATION_FAILED`; undefined if the response does not come from the API, but from a proxy for
+   * example.
+   */
   readonly code: string | undefined
   readonly details: ErrorDetail[]
-  /** Seconds after which the call could pass, where the answer says so. */
+  /** Seconds to wait before retrying, if the response contains them. */
   readonly retryAfter: number | undefined
-  /** Tell it to the operator, who finds the call in the log by it. */
+  /** Include it when you report a problem: the operator can find the call in the log with it. */
   readonly requestId: string | undefined
 
   constructor(status: number, headers: Headers, body: unknown) {
     const { code, message, details } = (body as { error?: Partial<AttestryError> } | undefined)?.error ?? {}
-    super(message ?? `the server answered ${status}`)
+    super(message ?? `The server returned status ${status}`)
     this.name = 'AttestryError'
     this.status = status
     this.code = code

@@ -1,13 +1,15 @@
 export {
   type AttestryAnswer,
   AttestryClient,
+  type AttestryResponse,
   type CallOptions,
   type ClientOptions,
   type RequestOptions,
 } from './client.ts'
-export { AttestryError, type ErrorDetail } from './error.ts'
+export { AttestryError } from './error.ts'
 export type { RetryOptions } from './retry.ts'
 export { linesToSign, type SignInput, sign } from './sign.ts'
+export type * from './types.ts'
 export {
   signWebhook,
   type VerifyOptions,

@@ -7,18 +7,19 @@ import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startApp } from '../test/support/app.ts'
-import { partner } from '../test/support/partner.ts'
+import { oncePerFile } from '../test/support/cleanup.ts'
+import { partner } from '../test/support/partners.ts'
 import { installSdk, packSdk } from '../test/support/sdk-package.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The machine's own Node, not the one of this project: partners have whatever they have. */
+/** PATH without node_modules: the SDK must run on the machine's own Node, not only on the version that this project installs. */
 const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
 const version = spawnSync('node', ['-p', 'process.versions.node.split(".")[0]'], {
   env: { PATH: path.join(delimiter) },
   encoding: 'utf8',
 })
-const skip = Number(version.stdout) >= 20 ? false : 'there is no node of version 20 or newer on the PATH'
+const skip = Number(version.stdout) >= 20 ? false : 'no Node.js 20 or later on the PATH'
 
 const PROGRAM = `
 import { AttestryClient, AttestryError, signWebhook, verifyWebhook } from '@attestry/sdk'
@@ -30,87 +31,103 @@ const again = await client.call('POST', '/workflows', { body: { name: 'Site hiri
 for (const name of ['Two', 'Three']) await client.call('POST', '/workflows', { body: { name } })
 const names = []
 for await (const { name } of client.list('/workflows?limit=1')) names.push(name)
-const refused = await client.call('POST', '/workflows', { body: { name: '' } }).catch((error) => error)
+const rejected = await client.call('POST', '/workflows', { body: { name: '' } }).catch((error) => error)
 const webhookSecret = 'whsec_' + btoa('a secret of twenty-four b')
 const body = JSON.stringify({ type: 'webhook.test' })
 const headers = await signWebhook(body, { id: 'EV_1', secret: webhookSecret })
 console.log(JSON.stringify({
   same: first.workflow_id === again.workflow_id,
   names,
-  refused: [refused instanceof AttestryError, refused.status, refused.code, refused.details[0].path],
+  rejected: [rejected instanceof AttestryError, rejected.status, rejected.code, rejected.details[0].path],
   verified: (await verifyWebhook(body, headers, webhookSecret)).type,
 }))
 `
 
 const TYPES = `
-import { AttestryClient, type AttestryAnswer, verifyWebhook } from '@attestry/sdk'
+import { AttestryClient, type AttestryAnswer, type AttestryResponse, verifyWebhook } from '@attestry/sdk'
+import type { ErrorDetail, Mandate, MandateInput } from '@attestry/sdk'
 const client = new AttestryClient({ baseUrl: '', keyId: '', secret: '', retries: 2 })
-export const answer: Promise<AttestryAnswer<{ data: string }>> = client.request('GET', '/shifts')
+export const response: Promise<AttestryResponse<{ data: string }>> = client.request('GET', '/shifts')
+export const deprecatedName: Promise<AttestryAnswer<{ data: string }>> = response
 export const event: Promise<{ type: string }> = verifyWebhook('', new Headers(), '')
 export const names: AsyncIterable<{ name: string }> = client.list('/workflows')
-// @ts-expect-error a secret is a text
+// @ts-expect-error a secret is a string
 new AttestryClient({ baseUrl: '', keyId: '', secret: 5 })
+export const status: Promise<'preparing' | 'ready' | 'failed' | 'archived'> = client
+  .call<Mandate>('GET', '/mandates/JM_1')
+  .then(({ status }) => status)
+export const detail: ErrorDetail = { path: 'name', message: 'is required' }
+// @ts-expect-error skills are required
+export const input: MandateInput = { workflow_id: '', title: '', company_name: '' }
 `
 
-test('the package as it is published', async (t) => {
+/** A project in which the packed SDK is installed. */
+const createProject = oncePerFile(async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-sdk-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const home = join(folder, 'elsewhere')
-  mkdirSync(home)
-  writeFileSync(join(home, 'package.json'), '{}')
-  installSdk(home, packSdk(folder))
+  const project = join(folder, 'project')
+  mkdirSync(project)
+  writeFileSync(join(project, 'package.json'), '{}')
+  installSdk(project, packSdk(folder))
+  return project
+})
 
-  await t.test('holds JavaScript, declarations and papers, nothing else', () => {
-    const files = readdirSync(join(home, 'node_modules/@attestry/sdk'), { recursive: true, encoding: 'utf8' }).sort()
-    const modules = ['client', 'error', 'index', 'retry', 'sign', 'webhooks']
-    const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
-    assert.deepEqual(files, ['LICENSE', 'README.md', 'dist', ...built, 'package.json'])
-  })
+test('the published package contains only JavaScript, declarations, README and licence', async () => {
+  const project = await createProject()
+  const files = readdirSync(join(project, 'node_modules/@attestry/sdk'), { recursive: true, encoding: 'utf8' }).sort()
+  const modules = ['client', 'error', 'index', 'retry', 'sign', 'types', 'webhooks']
+  const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
+  assert.deepEqual(files, ['LICENSE', 'README.md', 'dist', ...built, 'package.json'])
+})
 
-  await t.test('is called from plain JavaScript by the Node of the machine', { skip }, async (inner) => {
-    const app = await startApp(inner)
-    const { key } = await partner(app)
-    app.clock.set(Date.now()) // the program has a clock of its own
-    const run = async (program: string) => {
-      writeFileSync(join(home, 'program.mjs'), program)
-      const own = { ATTESTRY_URL: app.url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret }
-      const child = spawn('node', ['program.mjs'], { cwd: home, env: { PATH: path.join(delimiter), ...own } })
-      const said: string[] = []
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(String(chunk)))
-      const [code] = await once(child, 'close')
-      assert.equal(code, 0, said.join(''))
-      return said.join('')
-    }
-    assert.deepEqual(JSON.parse(await run(PROGRAM)), {
-      same: true,
-      names: ['Three', 'Two', 'Site hiring'],
-      refused: [true, 400, 'VALIDATION_FAILED', 'name'],
-      verified: 'webhook.test',
+test("the published package works in plain JavaScript on the machine's own Node", { skip }, async (t) => {
+  const project = await createProject()
+  const app = await startApp(t)
+  const { key } = await partner(app)
+  app.clock.set(Date.now()) // the program uses the system clock
+  const run = async (program: string) => {
+    writeFileSync(join(project, 'program.mjs'), program)
+    const credentials = { ATTESTRY_URL: app.url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret }
+    const child = spawn('node', ['program.mjs'], {
+      cwd: project,
+      env: { PATH: path.join(delimiter), ...credentials },
     })
-    const readme = readFileSync(join(home, 'node_modules/@attestry/sdk/README.md'), 'utf8')
-    const sections = readme.split(/^## /m).filter((section) => /^(First call|Lists)\n/.test(section))
-    const shown = sections.flatMap((section) => [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code))
-    assert.equal(shown.length, 3)
-    const said = await run(shown.join('\n'))
-    assert.match(said, /value: 'day'.*400 VALIDATION_FAILED.*name must have at least 1 character.*req_/s)
+    const output: string[] = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(String(chunk)))
+    const [code] = await once(child, 'close')
+    assert.equal(code, 0, output.join(''))
+    return output.join('')
+  }
+  assert.deepEqual(JSON.parse(await run(PROGRAM)), {
+    same: true,
+    names: ['Three', 'Two', 'Site hiring'],
+    rejected: [true, 400, 'VALIDATION_FAILED', 'name'],
+    verified: 'webhook.test',
   })
+  const readme = readFileSync(join(project, 'node_modules/@attestry/sdk/README.md'), 'utf8')
+  const sections = readme.split(/^## /m).filter((section) => /^(First call|Lists)\n/.test(section))
+  const snippets = sections.flatMap((section) => [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code))
+  assert.equal(snippets.length, 3)
+  const printed = await run(snippets.join('\n'))
+  assert.match(printed, /value: 'day'.*400 VALIDATION_FAILED.*name must have at least 1 character.*req_/s)
+})
 
-  await t.test('brings its types', () => {
-    writeFileSync(join(home, 'types.mts'), TYPES)
-    const strict = [
-      '--noEmit',
-      '--strict',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2022',
-      '--lib',
-      'es2022,dom',
-      '--types',
-      '',
-    ]
-    const compiler = join(root, 'node_modules/.bin/tsc')
-    const { status, stdout } = spawnSync(compiler, [...strict, 'types.mts'], { cwd: home, encoding: 'utf8' })
-    assert.equal(status, 0, stdout)
-  })
+test('the published package includes type declarations', async () => {
+  const project = await createProject()
+  writeFileSync(join(project, 'types.mts'), TYPES)
+  const strict = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2022,dom',
+    '--types',
+    '',
+  ]
+  const compiler = join(root, 'node_modules/.bin/tsc')
+  const { status, stdout } = spawnSync(compiler, [...strict, 'types.mts'], { cwd: project, encoding: 'utf8' })
+  assert.equal(status, 0, stdout)
 })

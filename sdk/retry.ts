@@ -1,56 +1,61 @@
 import { AttestryError } from './error.ts'
 
 export interface RetryOptions {
-  /** How often a call is made again at most. */
+  /** Maximum number of retries. Default: 3. */
   retries?: number
-  /** Seconds: a call that must wait longer is given up, and its error tells how long. */
+  /**
+   * Maximum number of seconds to wait before one retry. If the server requests a longer wait, the error is thrown.
+   * Default: 60.
+   */
+  maxWaitSeconds?: number
+  /** @deprecated Use `maxWaitSeconds`. */
   longestWait?: number
 }
 
-const RETRIES = 3
-const LONGEST_WAIT = 60
-const FIRST_PAUSE = 0.5
+const DEFAULT_RETRIES = 3
+const DEFAULT_MAX_WAIT_SECONDS = 60
+const FIRST_DELAY_SECONDS = 0.5
 
 /**
- * Makes a call again where that can help and cannot harm. A refusal with `Retry-After` has changed nothing, and passes after that time;
- * what failed in another way may have had its effect, so it is made again only where a second time changes nothing.
+ * Retries a call if that is useful and safe. A response with `Retry-After` had no effect, so any call can be retried
+ * after that time. After other failures, the call may have had an effect, so it is retried only if it is `retryable`.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
-  repeatable: boolean,
-  { retries = RETRIES, longestWait = LONGEST_WAIT }: RetryOptions,
+  retryable: boolean,
+  { retries = DEFAULT_RETRIES, maxWaitSeconds = DEFAULT_MAX_WAIT_SECONDS }: RetryOptions,
   signal?: AbortSignal,
 ): Promise<T> {
-  for (let tries = 0; ; tries++) {
+  for (let retry = 0; ; retry++) {
     try {
       return await attempt()
     } catch (error) {
-      const wait = secondsToWait(error, repeatable, tries)
-      if (signal?.aborted || wait === undefined || wait > longestWait || tries >= retries) throw error
-      await pause(wait * 1000, signal)
+      const delay = retryDelaySeconds(error, retryable, retry)
+      if (signal?.aborted || delay === undefined || delay > maxWaitSeconds || retry >= retries) throw error
+      await pause(delay * 1000, signal)
     }
   }
 }
 
-function secondsToWait(error: unknown, repeatable: boolean, tries: number): number | undefined {
+function retryDelaySeconds(error: unknown, retryable: boolean, retry: number): number | undefined {
   if (error instanceof AttestryError) {
     if (error.retryAfter !== undefined) return error.retryAfter
     if (error.status < 500) return undefined
   }
-  // The half of it by chance, so that many clients do not come back at one moment.
-  return repeatable ? FIRST_PAUSE * 2 ** tries * (0.5 + Math.random() / 2) : undefined
+  // Exponential backoff with jitter, so that many clients do not retry at the same moment.
+  return retryable ? FIRST_DELAY_SECONDS * 2 ** retry * (0.5 + Math.random() / 2) : undefined
 }
 
 function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = () => {
+    const onAbort = () => {
       clearTimeout(timer)
       reject(signal!.reason)
     }
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end)
+      signal?.removeEventListener('abort', onAbort)
       resolve()
     }, milliseconds)
-    signal?.addEventListener('abort', end, { once: true })
+    signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -1,5 +1,5 @@
 export interface SignInput {
-  /** `VFN_SK_…`, never sent. */
+  /** Secret of the key, `VFN_SK_…`; never sent. */
   secret: string
   /** Unix time in whole seconds. */
   timestamp: number
@@ -8,13 +8,13 @@ export interface SignInput {
   target: string
   onBehalfOf?: string | undefined
   idempotencyKey?: string | undefined
-  /** The body's text exactly as sent; nothing where there is none. */
+  /** Request body exactly as sent; omit it if there is none. */
   body?: string | Uint8Array | undefined
 }
 
 const encoder = new TextEncoder()
 
-/** The seven lines that a partner request is signed over. */
+/** Returns the string to sign of a partner request: seven lines. */
 export async function linesToSign(input: SignInput): Promise<string> {
   const body = typeof input.body === 'string' ? encoder.encode(input.body) : (input.body ?? new Uint8Array())
   const digest = hex(await crypto.subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>))
@@ -29,7 +29,7 @@ export async function linesToSign(input: SignInput): Promise<string> {
   ].join('\n')
 }
 
-/** The value of `x-signature`. Works in Node, Deno, Bun and workers: it needs nothing but WebCrypto. */
+/** Returns the value of the `x-signature` header. Needs only WebCrypto, so it works in Node, Deno, Bun and workers. */
 export async function sign(input: SignInput): Promise<string> {
   const key = await crypto.subtle.importKey(
     'raw',

@@ -3,7 +3,7 @@ import { analyticsRoutes } from './analytics/routes.ts'
 import { CATALOGUE_BASE, CONSOLE_BASE, PARTNER_BASE, VERIFICATION_BASE } from './api/envelope.ts'
 import { candidatePageRoutes } from './campaigns/candidate-page/page-routes.ts'
 import { CANDIDATE_BASE, candidateRoutes } from './campaigns/candidate-page/routes.ts'
-import { openReceiver } from './campaigns/contact/inbound.ts'
+import { createInboundHandler } from './campaigns/contact/inbound.ts'
 import { campaignRoutes, creditRoutes } from './campaigns/routes.ts'
 import { catalogueAdminRoutes } from './catalogue/public/admin-routes.ts'
 import { publicSkillRoutes, selectedSkillRoutes } from './catalogue/public/routes.ts'
@@ -31,7 +31,7 @@ import { pageRoutes } from './web-assets/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import { workflowRoutes } from './workflows/routes.ts'
 
-/** Which APIs there are, and the routes of each: the route table. */
+/** The published APIs and their routes. */
 export const apis: Record<
   'partner' | 'verification' | 'catalogue',
   { base: string; routes: (app: App, context: Context) => void }
@@ -65,7 +65,7 @@ export const apis: Record<
   },
 }
 
-/** The partner API's routes; the console has them too, behind its own front door. */
+/** Registers the partner API's routes. The console registers them again, behind its own guards. */
 function partnerRoutes(app: App, context: Context): void {
   skillRoutes(app, context)
   skillRequestRoutes(app, context)
@@ -84,11 +84,11 @@ export function buildApp(context: Context, draining: () => boolean = () => false
   const app = createHttp({ log: context.log, metrics: context.metrics, trustProxy: context.config.trustProxy })
   const requestLog = openRequestLog(context)
   app.addHook('onClose', () => requestLog.close())
-  // Calls that wait for an event must not hold up the end of the server.
+  // Long polls for events must not delay the shutdown.
   app.addHook('preClose', async () => context.events.release())
   for (const [name, { base, routes }] of Object.entries(apis)) {
     const register = async (scope: unknown) => {
-      if (name !== 'catalogue') requestLog.listen(scope as App, name as LoggedApi)
+      if (name !== 'catalogue') requestLog.attach(scope as App, name as LoggedApi)
       routes(scope as App, context)
     }
     app.register(register, { prefix: base })
@@ -97,7 +97,9 @@ export function buildApp(context: Context, draining: () => boolean = () => false
     prefix: CONSOLE_BASE,
   })
   app.register(async (scope) => candidateRoutes(scope as App, context), { prefix: CANDIDATE_BASE })
-  app.register(async (scope) => inboundRoutes(scope as App, context, openReceiver(context)), { prefix: HOOKS_BASE })
+  app.register(async (scope) => inboundRoutes(scope as App, context, createInboundHandler(context)), {
+    prefix: HOOKS_BASE,
+  })
   app.register(async (scope) => {
     healthRoutes(scope as App, { db: context.db, metrics: context.metrics, draining })
     docsRoutes(scope as App)
@@ -110,7 +112,7 @@ export function buildApp(context: Context, draining: () => boolean = () => false
 }
 
 function readJsonBodies(app: App) {
-  // Most calls have no body, and wait for nothing.
+  // Most requests have no body: skip the asynchronous read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.is404) return done(null, payload)
     request.rawBody = NO_BODY

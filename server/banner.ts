@@ -1,8 +1,8 @@
 import { relative, resolve } from 'node:path'
-import { type Demo, demoFile } from './access/demo.ts'
+import { type Demo, demoKeysPath } from './access/demo.ts'
 import type { Context } from './context.ts'
 
-/** What a person sees when the server is up. The link, where there is one, signs the operator in once. */
+/** Returns the text printed when the server has started. `link` signs the operator in once. */
 export function banner(
   { config }: Pick<Context, 'config'>,
   demo: Demo | undefined,
@@ -12,36 +12,36 @@ export function banner(
   const url = config.publicUrl!
   const lines = ['', `  Attestry is running at ${url}`, '']
   lines.push(`    Console         ${url}/console`)
-  if (link) lines.push(`    Sign in         ${link}`, '                    (as the operator: once, within the hour)')
+  if (link) lines.push(`    Sign in         ${link}`, '                    (as the operator; valid once, for one hour)')
   lines.push(`    API reference   ${url}/docs/`)
-  if (!config.databaseUrl) lines.push(`    Data            ${shown(config.dataDir)} (embedded PostgreSQL)`)
+  if (!config.databaseUrl) lines.push(`    Data            ${displayPath(config.dataDir)} (embedded PostgreSQL)`)
   if (demo) {
     const { key_id, secret, session_key } = demo.keys
-    // Shown when they are made and to a person at a terminal; a log file that collects restarts must not collect them.
-    const secrets = demo.fresh || terminal
+    // Secrets must not accumulate in log files: print them only when they are created, or to a terminal.
+    const showSecrets = demo.created || terminal
     lines.push(
       '',
-      `  Keys of the demo organisation, for TEST data only (kept in ${shown(demoFile(config.dataDir))}):`,
+      `  Keys of the demo organisation, for TEST data only (stored in ${displayPath(demoKeysPath(config.dataDir))}):`,
       '',
       `    Partner key     ${key_id}`,
-      ...(secrets ? [`    Secret          ${secret}`, `    Session key     ${session_key}`] : []),
+      ...(showSecrets ? [`    Secret          ${secret}`, `    Session key     ${session_key}`] : []),
       '',
-      '  A first signed call, to paste into another terminal in this folder:',
+      '  To send a signed request, run this in another terminal in this folder:',
       '',
-      `    ${whereabouts(config.dataDir)}npx attestry request GET /shifts`,
+      `    ${dataDirVariable(config.dataDir)}npx attestry request GET /shifts`,
     )
   }
-  lines.push('', '  Ctrl-C stops it.', '')
+  lines.push('', '  Press Ctrl-C to stop.', '')
   return `${lines.join('\n')}\n`
 }
 
-/** What a command needs to find the same data. */
-function whereabouts(dataDir: string): string {
+/** Returns the environment variable that a command needs to use the same data. */
+function dataDirVariable(dataDir: string): string {
   if (dataDir === resolve('.attestry')) return ''
   return `DATA_DIR=${/^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", "'\\''")}'`} `
 }
 
-function shown(path: string) {
+function displayPath(path: string) {
   const short = relative(process.cwd(), path)
   return short.startsWith('..') ? path : short
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigError, type Environment, isForThisMachine, readConfig } from './config.ts'
+import { ConfigError, type Environment, isLocalOnly, readConfig } from './config.ts'
 
 const KEY = Buffer.alloc(32, 1).toString('base64')
 
@@ -14,7 +14,7 @@ function linesFor(env: Environment): string[] {
   return []
 }
 
-test('nothing set: defaults that work on a laptop', () => {
+test('without variables, the defaults run a local server', () => {
   const config = readConfig({})
   assert.equal(config.host, '127.0.0.1')
   assert.equal(config.port, 8080)
@@ -24,7 +24,7 @@ test('nothing set: defaults that work on a laptop', () => {
   assert.deepEqual(config.trustProxy, [])
 })
 
-test('HTTPS is required unless the server listens on loopback alone, or is told otherwise', () => {
+test('HTTPS is required unless the server listens on loopback only or REQUIRE_HTTPS overrides it', () => {
   assert.equal(readConfig({ HOST: '0.0.0.0' }).requireHttps, true)
   assert.equal(readConfig({ HOST: '::' }).requireHttps, true)
   for (const HOST of ['127.0.0.1', '127.8.8.8', '::1', 'localhost'])
@@ -33,7 +33,7 @@ test('HTTPS is required unless the server listens on loopback alone, or is told 
   assert.equal(readConfig({ REQUIRE_HTTPS: 'true' }).requireHttps, true)
 })
 
-test('a bad value is told in one line: the variable, the value, what is expected', () => {
+test('an invalid value is reported in one line with the variable, the value and the expected format', () => {
   assert.deepEqual(linesFor({ PORT: 'eighty' }), [
     'PORT="eighty" is not valid: expected a whole number from 0 to 65535',
   ])
@@ -48,8 +48,8 @@ test('a bad value is told in one line: the variable, the value, what is expected
     { TRUST_PROXY: 'loopback' },
     { WEBHOOK_ALLOW: '10.0.0.0/33' },
     { WEBHOOK_ALLOW: 'https://hooks.internal' },
-    { ROLES: 'api,cook' },
-    { MAIL_FROM: 'nobody' },
+    { ROLES: 'api,scheduler' },
+    { MAIL_FROM: 'not-an-address' },
     { LOG_LEVEL: 'loud' },
   ]) {
     const [[name, value]] = Object.entries(env) as [[string, string]]
@@ -68,7 +68,7 @@ test('the value of a secret is never shown', () => {
   }
 })
 
-test('all bad values are told at once', () => {
+test('all invalid values are reported together', () => {
   const lines = linesFor({ PORT: 'x', ROLES: 'y', MASTER_KEY: 'z', AI_MODEL: 'm' })
   assert.deepEqual(
     lines.map((line) => line.split(/[= ]/)[0]),
@@ -76,7 +76,7 @@ test('all bad values are told at once', () => {
   )
 })
 
-test('an external database needs the keys that would otherwise be made', () => {
+test('an external database requires the keys that are otherwise generated', () => {
   assert.deepEqual(linesFor({ DATABASE_URL: 'postgres://u:p@localhost/db' }), [
     'ADMIN_API_KEY is not set: it is required with DATABASE_URL',
     'MASTER_KEY is not set: it is required with DATABASE_URL',
@@ -87,7 +87,7 @@ test('an external database needs the keys that would otherwise be made', () => {
   )
 })
 
-test('an AI endpoint needs a model, and a model an endpoint', () => {
+test('an AI endpoint and a model require each other', () => {
   assert.deepEqual(linesFor({ AI_BASE_URL: 'https://ai.example.com/v1' }), [
     'AI_MODEL is not set: it is required with AI_BASE_URL',
   ])
@@ -105,7 +105,7 @@ test('the master key is 32 bytes in base64', () => {
     assert.equal(linesFor({ MASTER_KEY: key }).length, 1)
 })
 
-test('lists', () => {
+test('lists are separated by commas', () => {
   assert.deepEqual(readConfig({ TRUST_PROXY: '10.0.0.1, 192.168.0.0/16, ::1' }).trustProxy, [
     '10.0.0.1',
     '192.168.0.0/16',
@@ -122,11 +122,11 @@ test('lists', () => {
   assert.deepEqual(readConfig({ ROLES: ' api , worker ,api' }).roles, ['api', 'worker'])
 })
 
-test('a server is for its own machine alone while it listens on loopback and has no public https address', () => {
-  const isOwn = (env: Record<string, string>) => isForThisMachine(readConfig(env))
-  assert.equal(isOwn({}), true)
-  assert.equal(isOwn({ PUBLIC_URL: 'http://localhost:9000' }), true)
-  assert.equal(isOwn({ PUBLIC_URL: 'https://127.0.0.1:9000' }), true)
-  assert.equal(isOwn({ PUBLIC_URL: 'https://verify.example.com' }), false)
-  assert.equal(isOwn({ HOST: '0.0.0.0' }), false)
+test('a server is local-only while it listens on loopback and has no public https URL', () => {
+  const localOnly = (env: Record<string, string>) => isLocalOnly(readConfig(env))
+  assert.equal(localOnly({}), true)
+  assert.equal(localOnly({ PUBLIC_URL: 'http://localhost:9000' }), true)
+  assert.equal(localOnly({ PUBLIC_URL: 'https://127.0.0.1:9000' }), true)
+  assert.equal(localOnly({ PUBLIC_URL: 'https://verify.example.com' }), false)
+  assert.equal(localOnly({ HOST: '0.0.0.0' }), false)
 })

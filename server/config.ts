@@ -2,36 +2,36 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 
-export type Role = 'api' | 'worker'
+type Role = 'api' | 'worker'
 
 export interface Config {
   host: string
   port: number
-  /** Undefined until the server listens, unless PUBLIC_URL says otherwise. */
+  /** Without PUBLIC_URL, undefined until the server listens. */
   publicUrl: string | undefined
   dataDir: string
-  /** Without it the embedded PostgreSQL in `dataDir` runs. */
+  /** If undefined, the embedded PostgreSQL in `dataDir` is used. */
   databaseUrl: string | undefined
   redisUrl: string | undefined
-  /** Without these two, keys made at the first start are kept in `dataDir`. */
+  /** If undefined, these two keys are generated on the first start and stored in `dataDir`. */
   adminKey: string | undefined
   masterKey: Buffer | undefined
   smtpUrl: string | undefined
   mailFrom: string
   ai: { baseUrl: string; apiKey: string | undefined; model: string } | undefined
   requireHttps: boolean
-  /** Addresses or CIDR ranges whose X-Forwarded-* headers count. */
+  /** IP addresses or CIDR ranges of proxies whose X-Forwarded-* headers are trusted. */
   trustProxy: string[]
-  /** Host names, addresses or CIDR ranges that webhooks may be sent to although they are private. */
+  /** Private host names, IP addresses or CIDR ranges that webhooks may be delivered to. */
   webhookAllow: string[]
   roles: Role[]
   logLevel: LogLevel
 }
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+type LogLevel = (typeof logLevels)[number]
 
-/** All that is wrong with the environment, a line a variable. */
+/** Invalid configuration, with one line per environment variable. */
 export class ConfigError extends Error {
   readonly lines: string[]
 
@@ -43,7 +43,7 @@ export class ConfigError extends Error {
 
 export type Environment = Record<string, string | undefined>
 
-/** The only reader of the environment; an empty variable counts as unset. */
+/** Reads the configuration; no other code reads the environment. An empty variable counts as unset. */
 export function readConfig(env: Environment, terminal = false): Config {
   const lines: string[] = []
   const host = env.HOST || '127.0.0.1'
@@ -54,7 +54,7 @@ export function readConfig(env: Environment, terminal = false): Config {
       'PUBLIC_URL',
       undefined,
       httpUrl,
-      'an http or https address without a query, such as https://verify.example.com',
+      'an http or https URL without a query, such as https://verify.example.com',
     ),
     dataDir: resolve(env.DATA_DIR || '.attestry'),
     databaseUrl: readSecret(
@@ -64,13 +64,13 @@ export function readConfig(env: Environment, terminal = false): Config {
     ),
     redisUrl: readSecret('REDIS_URL', urlWith('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
     adminKey: readSecret('ADMIN_API_KEY', adminKey, 'at least 8 printable characters without spaces'),
-    masterKey: readSecret('MASTER_KEY', masterKey, '32 bytes in base64 (make one with: openssl rand -base64 32)'),
+    masterKey: readSecret('MASTER_KEY', masterKey, '32 bytes in base64 (generate it with: openssl rand -base64 32)'),
     smtpUrl: readSecret('SMTP_URL', urlWith('smtp:', 'smtps:'), 'a URL such as smtp://user:password@host:587'),
     mailFrom: read(
       'MAIL_FROM',
       'Attestry <no-reply@localhost>',
       mailbox,
-      'a mail address, or a name and an address in angle brackets',
+      'an email address, or a name followed by an email address in angle brackets',
     ),
     ai: readAi(),
     requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), yesNo, 'true or false'),
@@ -109,12 +109,7 @@ export function readConfig(env: Environment, terminal = false): Config {
   }
 
   function readAi(): Config['ai'] {
-    const baseUrl = read(
-      'AI_BASE_URL',
-      undefined,
-      httpUrl,
-      'an http or https address, such as https://api.example.com/v1',
-    )
+    const baseUrl = read('AI_BASE_URL', undefined, httpUrl, 'an http or https URL, such as https://api.example.com/v1')
     if (!env.AI_BASE_URL) {
       for (const name of ['AI_API_KEY', 'AI_MODEL']) {
         if (env[name]) lines.push(`${name} is set without AI_BASE_URL: expected both, or neither`)
@@ -128,10 +123,10 @@ export function readConfig(env: Environment, terminal = false): Config {
   }
 }
 
-function wholeNumber(least: number, most: number) {
+function wholeNumber(min: number, max: number) {
   return (text: string) => {
     const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    return number >= least && number <= most ? number : undefined
+    return number >= min && number <= max ? number : undefined
   }
 }
 
@@ -149,7 +144,7 @@ function httpUrl(text: string) {
   return text.replace(/\/+$/, '')
 }
 
-/** One URL, or several separated by commas (hosts of one PostgreSQL, nodes of a Redis cluster). */
+/** Accepts one URL, or several separated by commas (hosts of one PostgreSQL, nodes of a Redis cluster). */
 function urlWith(...protocols: string[]) {
   return (text: string) => {
     const urls = text.split(',').map((part) => URL.parse(part))
@@ -197,8 +192,8 @@ function roles(text: string): Role[] | undefined {
   return names.includes(undefined) ? undefined : [...new Set(names as Role[])]
 }
 
-/** Whether whoever can reach this server sits on this machine. A public https address means that a proxy lets others in. */
-export function isForThisMachine({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): boolean {
+/** Returns whether only this machine can reach the server. A public https URL means that a proxy forwards requests to it. */
+export function isLocalOnly({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): boolean {
   const address = publicUrl === undefined ? undefined : new URL(publicUrl)
   const proxied = address?.protocol === 'https:' && !isLoopback(address.hostname.replace(/^\[|\]$/g, ''))
   return isLoopback(host) && !proxied

@@ -18,7 +18,7 @@ interface Reference {
   policy: string
 }
 
-/** The API reference, drawn from the committed descriptions. It is large, so it is loaded when somebody first asks for it. */
+/** Serves the API reference, rendered from openapi/. It is large, so it is loaded on the first request. */
 export function docsRoutes(app: App): void {
   let loading: Promise<Reference> | undefined
   const reference = () => {

@@ -1,205 +1,211 @@
 import swagger from '@fastify/swagger'
 import fastify from 'fastify'
-import { type Api, errorAnswer } from './api/envelope.ts'
-import { type Code, catalogueCodes, partnerCodes, problem, verificationCodes } from './api/problem.ts'
+import { type Api, errorEnvelope } from './api/envelope.ts'
+import { problem } from './api/problem.ts'
 import { apis } from './app.ts'
+import { candidateRoutes } from './campaigns/candidate-page/routes.ts'
+import { CandidatePageError } from './campaigns/candidate-page/schema.ts'
+import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
+import { about } from './openapi-about.ts'
+import { SchemaComponents } from './openapi-components.ts'
 import type { App } from './platform/http/server.ts'
 
-type Name = keyof typeof apis
+const OPENAPI_VERSION = '3.1.0'
 
-const about: Record<
-  Name,
-  { title: string; description: string; codes: Partial<Record<Code, number>>; securitySchemes: Record<string, object> }
-> = {
-  partner: {
-    title: 'Attestry partner API',
-    description: [
-      'Job mandates, campaigns and results for partner systems. A TEST key sees test data only.',
-      '',
-      '## Signing',
-      '',
-      'Every request carries `x-api-key` (the key id), `x-timestamp` (Unix time in whole seconds, within 5 minutes of the server clock) and `x-signature`: `v1=` and the lower-case hex HMAC-SHA256, keyed with the secret, of these seven lines joined by a newline:',
-      '',
-      // Short lines: a phone shows them whole.
-      '```text',
-      'VFN1',
-      '{x-timestamp}',
-      '{METHOD}',
-      '{path and query}',
-      '{x-on-behalf-of}',
-      '{Idempotency-Key}',
-      '{SHA-256 of the body}',
-      '```',
-      '',
-      'The method is in upper case; path and query are exactly as sent. The line of a header that is not sent is empty. The hash is lower-case hex, of the raw bytes of the body; of the empty string where there is none.',
-      '',
-      'With a TEST key, a 401 shows the seven lines as the server read them. `npx attestry request GET /shifts` makes a signed call for you.',
-      '',
-      '## Limits',
-      '',
-      "Every answer that passed authentication carries `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` of the minute window of the call's class; a 429 also `Retry-After`, in seconds.",
-    ].join('\n'),
-    codes: partnerCodes,
-    securitySchemes: {
-      key: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The key id, VFN_TEST_… or VFN_LIVE_….' },
-      timestamp: {
-        type: 'apiKey',
-        in: 'header',
-        name: 'x-timestamp',
-        description: 'Unix time in whole seconds, within 5 minutes of the server clock.',
-      },
-      signature: {
-        type: 'apiKey',
-        in: 'header',
-        name: 'x-signature',
-        description: 'v1= and the hex HMAC-SHA256 of the seven lines, keyed with the secret.',
-      },
-    },
-  },
-  verification: {
-    title: 'Attestry verification sessions',
-    description:
-      "Verifies a student's skills against projects, work experience and certificates, by a person or by an assessment.",
-    codes: verificationCodes,
-    securitySchemes: {
-      key: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A session key, VSK_TEST_… or VSK_LIVE_….' },
-      session: { type: 'apiKey', in: 'header', name: 'x-session-token', description: "The student's session token." },
-    },
-  },
-  catalogue: {
-    title: 'Attestry skill catalogue',
-    description:
-      'Search, hierarchy and selected skills. Open to everybody, limited per address; the admin routes need the admin key.',
-    codes: catalogueCodes,
-    securitySchemes: {
-      admin: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The admin key, on admin routes only.' },
-    },
-  },
-}
+type ApiName = keyof typeof apis
+export type Schemas = Record<string, object>
 
-/** The three descriptions, made from the routes themselves. Needs no database: nothing is called. */
-export async function describeApis(): Promise<Record<Name, object>> {
-  const made = {} as Record<Name, object>
-  for (const name of Object.keys(apis) as Name[]) made[name] = await describeApi(name)
-  return made
+export interface Description {
+  openapi: string
+  info: object
+  servers: object[]
+  tags: object[]
+  security: object[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Schemas; securitySchemes: object; responses: object; parameters?: object }
 }
 
 interface Operation {
-  responses: object
-  parameters?: { required?: boolean; schema: { default?: unknown } }[]
+  requestBody?: { required?: boolean; content: Record<string, { schema: BodySchema }> }
+  responses: Record<string, object>
+  parameters?: { $ref?: string; name: string; required?: boolean; schema: { default?: unknown } }[]
+  security?: object[]
 }
 
-async function describeApi(name: Name): Promise<object> {
-  const { title, description, securitySchemes } = about[name]
+interface BodySchema {
+  properties?: object
+  default?: unknown
+}
+
+/** Returns the OpenAPI descriptions of the three APIs. Needs no database: no handler runs. */
+export async function describeApis(): Promise<Record<ApiName, Description>> {
+  const descriptions = {} as Record<ApiName, Description>
+  for (const name of Object.keys(apis) as ApiName[]) descriptions[name] = await describeApi(name)
+  return descriptions
+}
+
+async function describeApi(name: ApiName): Promise<Description> {
+  const { title, description, securitySchemes, security, tags } = about[name]
   const app = fastify() as unknown as App
-  app.setValidatorCompiler((() => () => true) as never) // nothing is called, so nothing is checked
+  app.setValidatorCompiler((() => () => true) as never)
   await app.register(
     swagger as never,
     {
       openapi: {
-        openapi: '3.1.0',
-        info: { title, description, version: '1.0.0', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-        components: { securitySchemes, responses: { Error: errorResponse(name) } },
-        ...(name === 'partner' ? { security: [{ key: [], timestamp: [], signature: [] }] } : {}),
+        openapi: OPENAPI_VERSION,
+        components: { securitySchemes },
       },
-      transform: ({
-        schema,
+      transform: ({ schema, url, route }: { schema: RouteSchema; url: string; route: { config?: RouteConfig } }) => ({
         url,
-        route,
-      }: {
-        schema: Record<string, unknown>
-        url: string
-        route: { config?: { scope?: string | null; limit?: string; idempotent?: string } }
-      }) => ({
-        url,
-        schema: withDeclarations(schema, route.config ?? {}, name),
+        schema: name === 'partner' ? withRequirements(schema, route.config ?? {}) : schema,
       }),
     } as never,
   )
   app.register(async (scope) => apis[name].routes(scope as App, {} as Context), { prefix: apis[name].base })
   await app.ready()
-  const described = (app as unknown as { swagger(): { paths: Record<string, Record<string, Operation>> } }).swagger()
-  for (const path of Object.values(described.paths)) {
-    delete path.head
-    for (const operation of Object.values(path)) {
-      Object.assign(operation.responses, { default: { $ref: '#/components/responses/Error' } })
-      for (const parameter of operation.parameters ?? []) {
-        if (parameter.schema.default !== undefined) parameter.required = false // the server fills it in
-      }
-    }
-  }
+  const generated = (app as unknown as { swagger(): Description }).swagger()
   await app.close()
-  return described
+
+  for (const path of Object.values(generated.paths)) {
+    delete path.head
+    for (const operation of Object.values(path)) completeOperation(operation)
+  }
+  const components = new SchemaComponents()
+  const paths = components.reference(generated.paths) as Description['paths']
+  const responses = components.reference(errorResponses(name)) as object
+  const parameters = name === 'partner' ? { parameters: headerParameters } : {}
+  return {
+    openapi: OPENAPI_VERSION,
+    info: { title, description, version: '1.0.0', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/', description: 'The server that provides this description.' }],
+    tags,
+    security,
+    paths,
+    components: { securitySchemes, ...parameters, responses, schemas: components.schemas },
+  }
 }
 
-/** What a route declares beside its shapes is told in its description. */
-function withDeclarations(
-  schema: Record<string, unknown> = {},
-  { scope, limit, idempotent }: { scope?: string | null; limit?: string; idempotent?: string },
-  name: Name,
-) {
-  if (name !== 'partner') return schema
-  const lines = [schema.description]
-  lines.push(scope ? `Scope: \`${scope}\`.` : 'Any valid key.', `Limit class: \`${limit}\`.`)
-  const headers: Record<string, object> = {
-    'x-on-behalf-of': {
-      type: 'string',
-      minLength: 1,
-      maxLength: 128,
-      description: 'The recruiter for whom the call is made; has rate buckets of its own.',
-    },
+/** Returns the named schemas of routes that only our own pages call. They have types, but no published description. */
+export function pageSchemas(): { console: Schemas; candidate: Schemas } {
+  const context = {} as Context
+  return {
+    console: schemasOf((app) => consoleRoutes(app, context, {} as never, () => {})),
+    candidate: schemasOf((app) => candidateRoutes(app, context), [CandidatePageError]),
   }
-  if (idempotent)
-    headers['Idempotency-Key'] = {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      description: 'A retry with the same key returns the first answer, kept 24 hours.',
-    }
+}
+
+/** Returns the named schemas in the bodies and responses of routes, and `others`. */
+function schemasOf(register: (app: App) => void, others: object[] = []): Schemas {
+  const components = new SchemaComponents()
+  components.reference(others)
+  const app = fastify() as unknown as App
+  app.decorateRequest('rawBody', null as unknown as Buffer)
+  app.addHook('onRoute', ({ schema }) => {
+    components.reference([schema?.body, schema?.response])
+  })
+  register(app)
+  return components.schemas
+}
+
+const successDescriptions: Record<string, string> = { 200: 'Success.', 201: 'Created.', 202: 'Accepted.' }
+
+/** Adds details that the generator cannot derive from a schema, and the error responses. */
+function completeOperation(operation: Operation): void {
+  for (const [status, response] of Object.entries(operation.responses))
+    Object.assign(response, { description: successDescriptions[status] })
+  Object.assign(operation.responses, {
+    '4XX': { $ref: '#/components/responses/ClientError' },
+    '5XX': { $ref: '#/components/responses/ServerError' },
+  })
+  for (const parameter of operation.parameters ?? []) {
+    if (parameter.schema.default !== undefined) parameter.required = false
+  }
+  operation.parameters = operation.parameters?.map((parameter) => {
+    const shared = sharedParameter(parameter)
+    return shared ? ({ $ref: `#/components/parameters/${shared}` } as never) : parameter
+  })
+  const body = operation.requestBody?.content['application/json']?.schema
+  if (body?.default !== undefined) {
+    if (Object.keys(body.properties ?? {}).length === 0) delete operation.requestBody
+    else operation.requestBody!.required = false
+  }
+}
+
+const onBehalfOf = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  description: 'The recruiter on whose behalf the request is made. Each recruiter has separate rate limits.',
+}
+const idempotencyKey = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  description: 'Makes retries safe: for 24 hours, a request with the same key returns the first response.',
+}
+
+const headerParameters = {
+  OnBehalfOf: headerParameter('x-on-behalf-of', onBehalfOf),
+  IdempotencyKey: headerParameter('Idempotency-Key', idempotencyKey),
+  RequiredIdempotencyKey: headerParameter('Idempotency-Key', idempotencyKey, true),
+}
+
+function headerParameter(name: string, { description, ...schema }: typeof onBehalfOf, required = false) {
+  return { in: 'header', name, required, description, schema }
+}
+
+function sharedParameter({ name, required }: { name: string; required?: boolean }) {
+  return Object.entries(headerParameters).find(
+    ([, shared]) => shared.name === name && shared.required === required,
+  )?.[0]
+}
+
+interface RouteSchema {
+  description?: string
+  [part: string]: unknown
+}
+
+interface RouteConfig {
+  scope?: string | null
+  limit?: string
+  idempotent?: string
+}
+
+/** Adds the scope, the rate limit class and the headers that a partner route requires. */
+function withRequirements(schema: RouteSchema = {}, { scope, limit, idempotent }: RouteConfig): RouteSchema {
+  const requirements = [scope ? `Scope: \`${scope}\`.` : 'Any valid key.', `Limit class: \`${limit}\`.`]
   return {
     ...schema,
-    description: lines.filter(Boolean).join(' '),
+    description: [schema.description, ...requirements].filter(Boolean).join(' '),
     headers: {
       type: 'object',
-      properties: headers,
+      properties: { 'x-on-behalf-of': onBehalfOf, ...(idempotent ? { 'Idempotency-Key': idempotencyKey } : {}) },
       ...(idempotent === 'required' ? { required: ['Idempotency-Key'] } : {}),
     },
   }
 }
 
-function errorResponse(name: Name) {
-  const { codes } = about[name]
-  const lines = Object.entries(codes).map(([code, status]) => `| ${status} | ${code} |`)
+function errorResponses(name: ApiName) {
   return {
-    description: ['An error, in the envelope of this API.', '', '| Status | Code |', '|---|---|', ...lines].join('\n'),
-    content: {
-      'application/json': {
-        schema: errorSchema(name, Object.keys(codes)),
-        example: errorAnswer(name as Api, problem('NOT_FOUND', 'There is nothing with this id.')).body,
-      },
-    },
+    ClientError: errorResponse(name, 'The request was rejected.', (status) => status < 500),
+    ServerError: errorResponse(name, 'The server failed to process the request.', (status) => status >= 500),
   }
 }
 
-function errorSchema(name: Name, codes: string[]) {
-  const text = { type: 'string' }
-  if (name === 'catalogue') {
-    return {
-      type: 'object',
-      required: ['success', 'message', 'error'],
-      properties: { success: { const: false }, message: text, error: text },
-    }
+function errorResponse(name: ApiName, summary: string, includes: (status: number) => boolean) {
+  const { codes, error } = about[name]
+  const listed = Object.entries(codes).filter(([, status]) => includes(status))
+  const rows = listed.map(([code, status]) => `| ${status} | ${code} |`)
+  const [code] = listed.find(([, status]) => status === 404) ?? listed[0]!
+  const message = code === 'NOT_FOUND' ? 'Skill sk_999 not found.' : 'Internal server error.'
+  return {
+    description: [summary, '', '| Status | Code |', '|---|---|', ...rows].join('\n'),
+    content: {
+      'application/json': {
+        schema: error,
+        example: errorEnvelope(name as Api, problem(code as never, message)).body,
+      },
+    },
   }
-  const detail = { type: 'object', required: ['path', 'message'], properties: { path: text, message: text } }
-  const error: { type: string; required: string[]; properties: Record<string, object> } = {
-    type: 'object',
-    required: ['code', 'message'],
-    properties: { code: { type: 'string', enum: codes }, message: text },
-  }
-  if (name === 'partner') {
-    error.required.push('details')
-    error.properties.details = { type: 'array', items: detail }
-  }
-  return { type: 'object', required: ['success', 'error'], properties: { success: { const: false }, error } }
 }

@@ -1,45 +1,46 @@
 import type { AddressInfo } from 'node:net'
-import { demoKeys, keepAddress } from './access/demo.ts'
+import { ensureDemoKeys, writeAddress } from './access/demo.ts'
 import { buildApp } from './app.ts'
 import { banner } from './banner.ts'
-import { giveFirstCredits } from './campaigns/credits.ts'
+import { grantInitialCredits } from './campaigns/credits.ts'
 import type { Config } from './config.ts'
-import { linkTo, makeLink } from './console/auth/sign-in-links.ts'
-import { type Context, type Overrides, openContext } from './context.ts'
-import { announceProcess } from './platform/database/process-heartbeat.ts'
-import { giveBackMemoryWhenQuiet } from './platform/idle-gc.ts'
+import { createSignInLink, signInUrl } from './console/auth/sign-in-links.ts'
+import type { Context } from './context.ts'
+import { type ContextOptions, openContext } from './open-context.ts'
+import { startHeartbeat } from './platform/database/process-heartbeat.ts'
+import { collectGarbageWhenIdle } from './platform/idle-gc.ts'
 import { buildPages } from './web-assets/build.ts'
-import { registerWork } from './worker.ts'
+import { jobs, registerWork } from './worker.ts'
 
-/** Longest that requests and jobs in flight are waited for when the process is asked to stop. */
-const DRAIN = 25_000
+/** Time given to requests and jobs in flight when the process stops. */
+const DRAIN_TIMEOUT_MS = 25_000
 
-/** Runs the product until it is told to stop. */
+/** Runs the server until the process receives SIGTERM or SIGINT. */
 export async function serve(config: Config): Promise<void> {
   const progress = (text: string) => {
     if (process.stderr.isTTY) process.stderr.write(`  ${text}\n`)
     else console.error(text)
   }
-  const overrides: Overrides = { progress }
-  if (config.roles.includes('worker')) overrides.work = registerWork
+  const options: ContextOptions = { jobs, progress }
+  if (config.roles.includes('worker')) options.work = registerWork
   const pages = buildPages()
-  pages.catch(() => {}) // told below, where it is waited for
-  const { context, close } = await openContext(config, overrides)
+  pages.catch(() => {}) // reported below, where the build is awaited
+  const { context, close } = await openContext(config, options)
   await pages.catch(async (error) => {
     await close()
     throw error
   })
   let draining = false
   const app = buildApp(context, () => draining)
-  const stopAnnouncing = await announceProcess({
+  const stopHeartbeat = await startHeartbeat({
     ...context,
     roles: config.roles,
-    // The embedded database has one server at a time.
+    // Without Redis, counters are shared only if there is one server, as with the embedded database.
     sharedLimits: config.redisUrl !== undefined || config.databaseUrl === undefined,
   })
-  const demo = await demoKeys(context)
-  if (demo) await context.db.transaction((tx) => giveFirstCredits(tx, demo.keys.org_id, context.clock))
-  // A worker listens too: its health and figures are asked for like the api's.
+  const demo = await ensureDemoKeys(context)
+  if (demo) await context.db.transaction((tx) => grantInitialCredits(tx, demo.keys.org_id, context.clock))
+  // A process with the worker role listens too, for its health and metrics.
   await app.listen({ host: config.host, port: config.port }).catch(async (error) => {
     await close()
     throw listenError(error, config)
@@ -47,46 +48,46 @@ export async function serve(config: Config): Promise<void> {
   const { port } = app.server.address() as AddressInfo
   const localUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   context.config.publicUrl ??= localUrl
-  if (demo) await keepAddress(config.dataDir, localUrl)
+  if (demo) await writeAddress(config.dataDir, localUrl)
   const terminal = process.stdout.isTTY === true
-  process.stdout.write(banner(context, demo, terminal, await operatorLink(context, terminal || demo?.fresh === true)))
+  process.stdout.write(banner(context, demo, terminal, await operatorLink(context, terminal || demo?.created === true)))
 
-  giveBackMemoryWhenQuiet()
+  collectGarbageWhenIdle()
 
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
-  // The launcher that started this process went away without a word.
+  // The launcher that started this process was killed.
   if (process.channel) process.on('disconnect', () => stop('disconnect'))
   const signal = await stopped
   draining = true
   context.log.info({ signal }, 'stopping')
   const deadline = setTimeout(() => {
-    context.log.error('requests or jobs in flight did not end in time')
+    context.log.error('requests or jobs in flight did not finish in time, exiting')
     process.exit(1)
-  }, DRAIN)
-  // Connections that become idle only now would otherwise be waited for until their caller lets go.
-  const closing = setInterval(() => app.server.closeIdleConnections(), 50)
+  }, DRAIN_TIMEOUT_MS)
+  // Close connections as they become idle, rather than wait for the client to close them.
+  const idleCloser = setInterval(() => app.server.closeIdleConnections(), 50)
   await app.close()
-  clearInterval(closing)
-  await stopAnnouncing()
+  clearInterval(idleCloser)
+  await stopHeartbeat()
   await close()
   clearTimeout(deadline)
   process.exit(0)
 }
 
-/** For whoever started the server: at a terminal, and at the very first start. Logs that others read collect no way in. */
+/** Returns a sign-in link if it may be shown: at a terminal, and on the first start. Log files must not contain one. */
 async function operatorLink({ db, clock, config }: Context, shown: boolean): Promise<string | undefined> {
   if (!config.roles.includes('api') || !shown) return undefined
-  const token = await db.transaction((tx) => makeLink(tx, clock, null))
-  return linkTo(config.publicUrl!, token)
+  const token = await db.transaction((tx) => createSignInLink(tx, clock, null))
+  return signInUrl(config.publicUrl!, token)
 }
 
 function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Error {
   if (error.code === 'EADDRINUSE')
-    return new Error(`PORT=${port}: something else listens on ${host}:${port} already; set another PORT`)
+    return new Error(`PORT=${port}: another process already listens on ${host}:${port}; set a different PORT`)
   if (error.code === 'EACCES')
-    return new Error(`PORT=${port}: listening there is not permitted; set a PORT of 1024 or more`)
+    return new Error(`PORT=${port}: not permitted to listen on this port; set a PORT of 1024 or higher`)
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return new Error(`HOST=${host}: this machine has no such address`)
+    return new Error(`HOST=${host}: this machine has no such address; set HOST to one of its addresses`)
   return error
 }

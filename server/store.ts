@@ -1,10 +1,12 @@
 import { loadBuiltIn } from './catalogue/built-in.ts'
 import type { Config } from './config.ts'
+import { registerHandlers } from './handlers.ts'
 import type { Clock } from './platform/clock.ts'
-import { type ConnectionSettings, type Database, openDatabase } from './platform/database/database.ts'
+import type { ConnectionSettings } from './platform/database/connection-settings.ts'
+import { type Database, openDatabase } from './platform/database/database.ts'
 import { migrate, readMigrations } from './platform/database/migrate.ts'
 import { installQueue } from './platform/jobs/queue.ts'
-import { openHome } from './platform/local-secrets.ts'
+import { loadLocalSecrets } from './platform/local-secrets.ts'
 import type { Log } from './platform/log.ts'
 import { startEmbeddedPostgres } from './platform/postgres/embedded.ts'
 import { openVault, type Vault } from './platform/vault.ts'
@@ -23,32 +25,33 @@ export interface StoreOptions {
   progress?: (text: string) => void
 }
 
-/** The migrated database and what opens its secrets: all that operator commands need. */
+/** Opens the database, applies migrations, and loads the encryption keys. Operator commands need nothing else. */
 export async function openStore(
   config: Config,
-  role: 'owner' | 'guest',
+  role: 'server' | 'command',
   options: StoreOptions,
   opened: AsyncDisposableStack,
 ): Promise<Store> {
   const { log, clock, progress } = options
-  const home = config.databaseUrl ? undefined : await openHome(config.dataDir)
+  registerHandlers()
+  const localSecrets = config.databaseUrl ? undefined : await loadLocalSecrets(config.dataDir)
   const connection = await connect()
   const db = openDatabase({
     connection,
-    name: `attestry ${role === 'owner' ? config.roles.join('+') : 'cli'} ${process.pid}`,
-    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    name: `attestry ${role === 'server' ? config.roles.join('+') : 'cli'} ${process.pid}`,
+    onError: (error) => log.warn({ err: error }, 'database connection lost, the pool will reconnect'),
   })
   opened.defer(() => db.close())
   const applied = await migrate(db.pool, await readMigrations())
   if (applied.length > 0) {
-    progress?.('Preparing the tables…')
+    progress?.('Migrating the database…')
     log.info({ applied }, 'migrations applied')
   }
   await installQueue(connection, log)
   await loadBuiltIn(db, clock, log)
-  const masterKey = (config.masterKey ?? home?.masterKey)!
+  const masterKey = (config.masterKey ?? localSecrets?.masterKey)!
   const vault = await openVault(db, masterKey, clock)
-  return { connection, db, vault, adminKey: (config.adminKey ?? home?.adminKey)!, masterKey }
+  return { connection, db, vault, adminKey: (config.adminKey ?? localSecrets?.adminKey)!, masterKey }
 
   async function connect(): Promise<ConnectionSettings> {
     if (config.databaseUrl) return { connectionString: config.databaseUrl }
@@ -56,7 +59,7 @@ export async function openStore(
       dataDir: config.dataDir,
       role,
       log: ({ level, message, ...rest }) => log[level](rest, message),
-      onLost(error) {
+      onTakenOver(error) {
         log.fatal(error.message)
         process.exit(1)
       },

@@ -1,17 +1,17 @@
 import { accessJobs, handleAccessJobs } from './access/jobs.ts'
-import { startFolding } from './analytics/fold-worker.ts'
-import { startContacting } from './campaigns/contact/engine.ts'
+import { startFoldWorker } from './analytics/fold-worker.ts'
+import { startContactEngine } from './campaigns/contact/engine.ts'
 import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
 import { openChannels } from './channels/adapters.ts'
 import { consoleJobs, handleConsoleJobs } from './console/jobs.ts'
 import type { Context } from './context.ts'
 import { eventJobs, handleEventJobs } from './events/jobs.ts'
-import { handleMailJobs, mailJobs } from './mail/jobs.ts'
-import { startPreparing } from './mandates/preparation.ts'
+import { emailJobs, handleEmailJobs } from './mail/jobs.ts'
+import { startPreparation } from './mandates/preparation.ts'
 import type { Job, Worker } from './platform/jobs/queue.ts'
-import { startDelivery } from './webhooks/delivery/engine.ts'
-import './results/events.ts'
 import { handleVerificationJobs, verificationJobs } from './verification/jobs.ts'
+import { startDelivery } from './webhooks/delivery/engine.ts'
+import { handleWebhookJobs, webhookJobs } from './webhooks/jobs.ts'
 
 /** Every kind of job. */
 export const jobs: Job<object>[] = [
@@ -19,21 +19,23 @@ export const jobs: Job<object>[] = [
   ...campaignJobs,
   ...consoleJobs,
   ...eventJobs,
-  ...mailJobs,
+  ...emailJobs,
   ...verificationJobs,
+  ...webhookJobs,
 ]
 
-/** What a worker does: every handler and schedule. */
+/** Registers every job handler, schedule and engine. */
 export function registerWork(worker: Worker, context: Context): void {
   handleAccessJobs(worker, context)
   handleEventJobs(worker, context)
+  handleWebhookJobs(worker, context)
   worker.run(() => startDelivery(context))
   handleConsoleJobs(worker, context)
-  handleMailJobs(worker, context)
+  handleEmailJobs(worker, context)
   handleVerificationJobs(worker, context)
-  worker.run(() => startPreparing(context))
+  worker.run(() => startPreparation(context))
   handleCampaignJobs(worker, context)
   worker.run(() => openChannels(context))
-  worker.run(() => startContacting(context))
-  worker.run(() => startFolding(context))
+  worker.run(() => startContactEngine(context))
+  worker.run(() => startFoldWorker(context))
 }

@@ -1,5 +1,5 @@
-/** What a call came to: the data, or a refusal to show, or no connection. */
-export type Outcome<T> =
+/** The result of an API call: the data, or an error to show. A failed connection is the error `OFFLINE`. */
+export type ApiResult<T> =
   | { ok: true; data: T; status: number }
   | { ok: false; code: string; message: string; status: number }
 
@@ -7,31 +7,30 @@ export interface CallOptions {
   body?: unknown
   method?: string
   headers?: Record<string, string>
-  /** Milliseconds. */
-  timeout?: number
+  timeoutMs?: number
 }
 
 export const OFFLINE = 'OFFLINE'
 
-const TRIES = 3
-const LONGEST_PAUSE = 3
+const MAX_ATTEMPTS = 3
+const MAX_RETRY_DELAY_SECONDS = 3
 
-/** Calls the API. A missing connection is an outcome like others: pages say so and try again. */
-export async function call<T>(path: string, options: CallOptions = {}): Promise<Outcome<T>> {
-  for (let tries = 1; ; tries++) {
-    const { outcome, pause } = await once<T>(path, options)
-    // Somebody who is quicker than a limit allows need not hear of it.
-    if (outcome.status !== 429 || tries === TRIES || pause > LONGEST_PAUSE) return outcome
-    await new Promise((resolve) => setTimeout(resolve, pause * 1000))
+/** Calls the API. Never throws: a failed connection is returned as an error. */
+export async function call<T>(path: string, options: CallOptions = {}): Promise<ApiResult<T>> {
+  for (let attempt = 1; ; attempt++) {
+    const { result, retryAfterSeconds } = await callOnce<T>(path, options)
+    // Retry short rate limits without showing them to the user.
+    if (result.status !== 429 || attempt === MAX_ATTEMPTS || retryAfterSeconds > MAX_RETRY_DELAY_SECONDS) return result
+    await new Promise((resolve) => setTimeout(resolve, retryAfterSeconds * 1000))
   }
 }
 
-async function once<T>(
+async function callOnce<T>(
   path: string,
-  { body, method, headers, timeout = 20_000 }: CallOptions,
-): Promise<{ outcome: Outcome<T>; pause: number }> {
+  { body, method, headers, timeoutMs = 20_000 }: CallOptions,
+): Promise<{ result: ApiResult<T>; retryAfterSeconds: number }> {
   const stop = new AbortController()
-  const timer = setTimeout(() => stop.abort(), timeout)
+  const timer = setTimeout(() => stop.abort(), timeoutMs)
   try {
     const response = await fetch(path, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -44,14 +43,15 @@ async function once<T>(
       signal: stop.signal,
       credentials: 'same-origin',
     })
-    const answer = await response.json()
+    const envelope = await response.json()
     const { status } = response
-    const pause = Number(response.headers.get('retry-after')) || 1
-    if (response.ok && answer.success) return { outcome: { ok: true, data: answer.data as T, status }, pause }
-    const { code = 'UNEXPECTED', message = '' } = answer.error ?? {}
-    return { outcome: { ok: false, code, message, status }, pause }
+    const retryAfterSeconds = Number(response.headers.get('retry-after')) || 1
+    if (response.ok && envelope.success)
+      return { result: { ok: true, data: envelope.data as T, status }, retryAfterSeconds }
+    const { code = 'UNEXPECTED', message = '' } = envelope.error ?? {}
+    return { result: { ok: false, code, message, status }, retryAfterSeconds }
   } catch {
-    return { outcome: { ok: false, code: OFFLINE, message: '', status: 0 }, pause: 0 }
+    return { result: { ok: false, code: OFFLINE, message: '', status: 0 }, retryAfterSeconds: 0 }
   } finally {
     clearTimeout(timer)
   }

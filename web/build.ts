@@ -8,7 +8,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 const web = fileURLToPath(new URL('.', import.meta.url))
 const output = join(web, 'dist')
 
-/** Changes with everything that the pages are made of. */
+/** Hash over every source file and dependency version that the built pages depend on. */
 export function sourcesHash(): string {
   const hash = createHash('sha256')
   const files = globSync('**/*.{ts,tsx,css,html,json,svg,txt,woff2}', { cwd: web })
@@ -23,22 +23,22 @@ export async function isBuilt(): Promise<boolean> {
   return (await readFile(join(output, 'built.txt'), 'utf8').catch(() => '')) === sourcesHash()
 }
 
-/** Makes the pages in a folder of its own and puts it in place as a whole: whoever serves the old one goes on. */
+/** Builds into a temporary folder and swaps it in by rename, so that a running server always finds complete pages. */
 async function build() {
   const hash = sourcesHash()
   const { build: bundle } = await import('vite')
-  const made = `${output}-${process.pid}`
-  await rm(made, { recursive: true, force: true })
-  await bundle({ configFile: join(web, 'vite.config.ts'), build: { outDir: made, emptyOutDir: true } })
-  await compress(made)
-  await writeFile(join(made, 'built.txt'), hash)
+  const staging = `${output}-${process.pid}`
+  await rm(staging, { recursive: true, force: true })
+  await bundle({ configFile: join(web, 'vite.config.ts'), build: { outDir: staging, emptyOutDir: true } })
+  await compress(staging)
+  await writeFile(join(staging, 'built.txt'), hash)
   const old = `${output}-old-${process.pid}`
   await rename(output, old).catch(() => {})
-  await rename(made, output)
+  await rename(staging, output)
   await rm(old, { recursive: true, force: true })
 }
 
-/** Once at build time, as well as it gets, rather than at every request. */
+/** Compresses the assets once, at the highest level, instead of on every request. */
 async function compress(folder: string) {
   await mkdir(join(folder, 'assets'), { recursive: true })
   for (const name of await readdir(join(folder, 'assets'))) {

@@ -1,20 +1,20 @@
-/** Keeps what somebody typed until it has been sent: a reload, a dead battery or a lost connection loses nothing. */
+/** Drafts of form input in localStorage, so that a reload or a lost connection loses nothing. */
 export function readDraft<T>(name: string): T | undefined {
   try {
     const text = localStorage.getItem(`attestry ${name}`)
     return text === null ? undefined : (JSON.parse(text) as T)
   } catch {
-    return undefined // private windows may refuse storage; the page works without
+    return undefined // storage may be unavailable in private windows; the page works without it
   }
 }
 
-export function keepDraft(name: string, value: unknown): void {
+export function saveDraft(name: string, value: unknown): void {
   try {
     localStorage.setItem(`attestry ${name}`, JSON.stringify(value))
   } catch {}
 }
 
-export function dropDraft(name: string): void {
+export function deleteDraft(name: string): void {
   try {
     localStorage.removeItem(`attestry ${name}`)
   } catch {}

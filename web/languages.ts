@@ -1,15 +1,15 @@
-import { keepDraft, readDraft } from './drafts.ts'
+import { readDraft, saveDraft } from './drafts.ts'
 
 export type PageLanguage = 'en' | 'hi'
 
-/** The reader's last choice, else what the browser asks for. */
-export function firstLanguage(): PageLanguage {
+/** Returns the user's last choice, or the browser's preferred language. */
+export function initialLanguage(): PageLanguage {
   const chosen = readDraft<PageLanguage>('language')
   if (chosen === 'en' || chosen === 'hi') return chosen
   return navigator.languages.some((language) => language.toLowerCase().startsWith('hi')) ? 'hi' : 'en'
 }
 
-export function chooseLanguage(language: PageLanguage): void {
-  keepDraft('language', language)
+export function saveLanguage(language: PageLanguage): void {
+  saveDraft('language', language)
   document.documentElement.lang = language
 }

@@ -1,4 +1,4 @@
-/** Every address of the server that a page uses. */
+/** Every server path that the pages use. */
 const VERIFICATION = '/api/v1'
 
 export const paths = {

@@ -4,7 +4,7 @@ import { defineConfig } from 'vite'
 
 const web = fileURLToPath(new URL('.', import.meta.url))
 
-/** Every folder with an index.html is a page of its own. */
+/** Each folder with an index.html is a separate page. */
 export const pages = readdirSync(web).filter((folder) => existsSync(`${web}${folder}/index.html`))
 
 export default defineConfig({

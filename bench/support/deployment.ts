@@ -1,74 +1,107 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** A real server on an embedded database of its own. */
+/** A server process on an embedded database. */
 export interface BenchServer {
   url: string
   child: ChildProcess
-  /** Milliseconds from the start of the process until /readyz answered. */
-  readyAfter: number
+  /** Milliseconds from the start of the process until /readyz returned 200. */
+  readyAfterMs: number
   stop(): Promise<void>
+}
+
+export interface DeploymentKey {
+  orgId: string
+  keyId: string
+  secret: string
 }
 
 export interface BenchDeployment {
   dataDir: string
   start(): Promise<BenchServer>
+  /** Runs a CLI command and returns its JSON output. */
   cli<T>(...args: string[]): T
+  /** Creates a live key and raises its limits for these classes so far that no benchmark reaches them. */
+  createKey(...limitClasses: string[]): DeploymentKey
   remove(): void
 }
 
-export function makeDeployment(): BenchDeployment {
+export function createDeployment(env: NodeJS.ProcessEnv = {}): BenchDeployment {
   const dataDir = mkdtempSync(join(tmpdir(), 'attestry-bench-'))
-  const env = { ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'error' }
-  return {
+  const serverEnv = { ...process.env, ...env, DATA_DIR: dataDir, LOG_LEVEL: 'error' }
+  const deployment: BenchDeployment = {
     dataDir,
     async start() {
-      const port = 20_000 + Math.floor(Math.random() * 20_000)
-      const started = performance.now()
+      const port = await freePort()
+      const startedAt = performance.now()
       const child = spawn('node', [join(root, 'scripts/launch.mjs'), 'start'], {
-        env: { ...env, PORT: String(port) },
-        stdio: 'ignore',
+        env: { ...serverEnv, PORT: String(port) },
+        stdio: ['ignore', 'ignore', 'inherit'],
       })
       const url = `http://127.0.0.1:${port}`
-      while (
-        !(await fetch(`${url}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        ))
-      ) {
-        if (child.exitCode !== null) throw new Error('the server did not start')
-        await new Promise((resolve) => setTimeout(resolve, 10))
+      while (!(await isReady(url))) {
+        if (child.exitCode !== null) throw new Error(`the server exited with ${child.exitCode} before it was ready`)
+        await pause(10)
       }
       return {
         url,
         child,
-        readyAfter: performance.now() - started,
+        readyAfterMs: performance.now() - startedAt,
         async stop() {
-          const gone = once(child, 'exit')
+          const exited = once(child, 'exit')
           child.kill('SIGTERM')
-          await gone
+          await exited
         },
       }
     },
     cli(...args) {
       const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'cli/main.ts'), ...args, '--json'], {
-        env,
+        env: serverEnv,
         encoding: 'utf8',
       })
       if (status !== 0) throw new Error(stderr)
       return JSON.parse(stdout)
     },
+    createKey(...limitClasses) {
+      const { org_id } = deployment.cli<{ org_id: string }>('org', 'create', '--name', 'Bench')
+      const key = deployment.cli<{ key_id: string; secret: string }>('key', 'create', '--org', org_id, '--mode', 'live')
+      const high = ['--per-second', '1000000', '--burst', '1000000', '--per-minute', '100000000']
+      for (const limitClass of limitClasses)
+        deployment.cli('key', 'limits', key.key_id, '--class', limitClass, ...high, '--per-day', '100000000')
+      return { orgId: org_id, keyId: key.key_id, secret: key.secret }
+    },
     remove: () => rmSync(dataDir, { recursive: true, force: true }),
+  }
+  return deployment
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`)).ok
+  } catch {
+    return false
   }
 }
 
-/** Resident memory of the server's process in megabytes, as it reports it itself. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Returns the resident memory of the server process in megabytes, as reported by its metrics. */
 export async function residentMegabytes(url: string): Promise<number> {
-  const figures = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^process_resident_memory_bytes (\S+)/m.exec(figures)![1]) / 1024 / 1024
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)![1]) / 1024 / 1024
 }

@@ -4,9 +4,10 @@ import fastify from 'fastify'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
 
-// The least that could take a signed mandate: Fastify, a signature, one INSERT into a table without indexes but its key.
+// A minimal server that accepts signed mandates, for comparison: Fastify, one signature check and one INSERT into a table with only
+// a primary key.
 const [dataDir, secret] = process.argv.slice(2) as [string, string]
-const { connection } = await startEmbeddedPostgres({ dataDir, role: 'guest', log: () => {} })
+const { connection } = await startEmbeddedPostgres({ dataDir, role: 'command', log: () => {} })
 const pool = new pg.Pool({ ...connection, max: 20 })
 await pool.query(
   'create table if not exists bench_inserts (id bigint generated always as identity primary key, body text not null, created_at timestamptz not null)',

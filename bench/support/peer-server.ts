@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 
-// The least that can answer: for comparison.
+// A minimal server, for comparison: responds to every GET with the same bytes.
 const [kind, body] = process.argv.slice(2) as [string, string]
 const type = 'application/json; charset=utf-8'
 if (kind === 'fastify') {

@@ -3,9 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { SkillEntry } from '../../server/catalogue/index/labels/labels.ts'
 
-/** Catalogues to measure with: our own, ESCO and O*NET where their files are, and generated names on top. */
-
 const root = new URL('../../', import.meta.url)
+/** ESCO, O*NET and evaluation sets, if present; they are not part of the repository. */
 const shared = new URL('../../../shared/data/', import.meta.url)
 
 export const hasSharedData = existsSync(new URL('esco/skills_en.csv', shared))
@@ -40,7 +39,7 @@ export function parseCsv(text: string): Record<string, string>[] {
   return body.map((cells) => Object.fromEntries(header!.map((name, i) => [name, cells[i] ?? ''])))
 }
 
-/** The catalogue that ships with the product: `sk_1 | Name | v | description | alias; alias`, under `## Sub-skill | ss_1`. */
+/** Reads the built-in catalogue: `sk_1 | Name | v | description | alias; alias`, under `## Sub-skill | ss_1`. */
 export function builtIn(): SkillEntry[] {
   const folder = new URL('data/skills/', root)
   if (!existsSync(folder)) return []
@@ -69,7 +68,7 @@ export function esco(first = 1_000_000): SkillEntry[] {
   }))
 }
 
-export function onet(first = 2_000_000): SkillEntry[] {
+function onet(first = 2_000_000): SkillEntry[] {
   const names = new Set<string>()
   for (const [file, column] of [
     ['Technology Skills.txt', 1],
@@ -84,8 +83,8 @@ export function onet(first = 2_000_000): SkillEntry[] {
   return [...names].map((name, i) => ({ number: first + i, name, aliases: [] }))
 }
 
-/** Names of two to four words, one of them made of syllables, so that the vocabulary grows with the catalogue. */
-export function generated(count: number, first = 3_000_000): SkillEntry[] {
+/** Generates names of one to three words, one of them composed of syllables, so that the vocabulary grows with the catalogue. */
+function generated(count: number, first = 3_000_000): SkillEntry[] {
   const random = randomNumbers(11)
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)]!
   const syllables =
@@ -102,19 +101,20 @@ export function generated(count: number, first = 3_000_000): SkillEntry[] {
     )
   const names = new Set<string>()
   while (names.size < count) {
-    const made = Array.from({ length: 2 + Math.floor(random() * 2) }, () => pick(syllables)).join('')
-    names.add([...(random() < 0.7 ? [pick(verbs)] : []), made, ...(random() < 0.8 ? [pick(nouns)] : [])].join(' '))
+    const invented = Array.from({ length: 2 + Math.floor(random() * 2) }, () => pick(syllables)).join('')
+    names.add([...(random() < 0.7 ? [pick(verbs)] : []), invented, ...(random() < 0.8 ? [pick(nouns)] : [])].join(' '))
   }
   return [...names].map((name, i) => ({ number: first + i, name, aliases: [] }))
 }
 
-/** A catalogue of the given size: everything real that is there, then generated names. */
+/** Returns a catalogue of this size: the available real skills, then generated ones. */
 export function catalogue(size: number): SkillEntry[] {
-  const real = [...builtIn(), ...(hasSharedData ? [...esco(), ...onet()] : [])].slice(0, size)
-  return [...real, ...generated(size - real.length)]
+  const real = builtIn()
+  if (hasSharedData && real.length < size) real.push(...esco(), ...onet())
+  return [...real.slice(0, size), ...generated(Math.max(0, size - real.length))]
 }
 
-/** Random numbers that are the same in every run. */
+/** Returns a random number generator that yields the same numbers in every run. */
 export function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -125,20 +125,20 @@ export function randomNumbers(seed: number): () => number {
   }
 }
 
-/** Bytes held after a collection; what buffers held is given back a turn or two later. */
+/** Returns the bytes in use after garbage collection; the memory of buffers is freed only some turns later. */
 export async function bytesInUse(): Promise<number> {
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  for (let time = 0; time < 4; time++) {
-    collect()
+  const collectGarbage = runInNewContext('gc') as () => void
+  for (let run = 0; run < 4; run++) {
+    collectGarbage()
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const { heapUsed, arrayBuffers } = process.memoryUsage()
   return heapUsed + arrayBuffers
 }
 
-/** A package that is only there to be compared with. */
-export async function peer<T>(name: string): Promise<T | undefined> {
+/** Imports a package that is used only for comparison; returns undefined if it is not installed. */
+export async function importOptional<T>(name: string): Promise<T | undefined> {
   try {
     return (await import(name)) as T
   } catch {

@@ -1,82 +1,88 @@
 import pg from 'pg'
 import type { SkillEntry } from '../../server/catalogue/index/labels/labels.ts'
 import { startCluster } from '../../test/runner/cluster.ts'
-import type { Finder } from '../skill-search.ts'
-import { peer } from './skill-catalogues.ts'
+import { importOptional } from './skill-catalogues.ts'
 
-/**
- * Search libraries, and PostgreSQL's trigrams, over the same names and aliases, set up for beginnings and typos as their
- * documentation advises.
- */
+/** Returns the names of the first skills that match. */
+export type Finder = (query: string) => readonly string[] | Promise<readonly string[]>
+
+interface LoadedPeer {
+  find: Finder
+  close?: () => Promise<void>
+}
 
 interface Peer {
   name: string
-  /** Undefined where the package or extension is not installed. */
-  load: (entries: SkillEntry[]) => Promise<Finder | undefined>
+  /** Returns undefined if the package or extension is not installed. */
+  load: (entries: SkillEntry[]) => Promise<LoadedPeer | undefined>
 }
 
-const FIRST = 5
-const IDLE_MS = 5000
+const MAX_RESULTS = 5
 // biome-ignore lint/suspicious/noExplicitAny: the packages are optional, so their types cannot be relied on
 type Package = any
 
-async function miniSearch(entries: SkillEntry[]): Promise<Finder | undefined> {
-  const found = await peer<Package>('minisearch')
-  if (!found) return undefined
-  const index = new found.default({
+async function miniSearch(entries: SkillEntry[]): Promise<LoadedPeer | undefined> {
+  const library = await importOptional<Package>('minisearch')
+  if (!library) return undefined
+  const index = new library.default({
     idField: 'number',
     fields: ['name', 'aliases'],
     searchOptions: { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { name: 2 } },
   })
   index.addAll(entries.map(({ number, name, aliases }) => ({ number, name, aliases: aliases.join(' ') })))
   const names = namesOf(entries)
-  return (query) =>
+  const find: Finder = (query) =>
     index
       .search(query)
-      .slice(0, FIRST)
+      .slice(0, MAX_RESULTS)
       .map((hit: { id: number }) => names.get(hit.id)!)
+  return { find }
 }
 
-async function flexSearch(entries: SkillEntry[]): Promise<Finder | undefined> {
-  const found = await peer<Package>('flexsearch')
-  if (!found) return undefined
-  const { Index, Charset } = found.Index ? found : found.default
+async function flexSearch(entries: SkillEntry[]): Promise<LoadedPeer | undefined> {
+  const library = await importOptional<Package>('flexsearch')
+  if (!library) return undefined
+  const { Index, Charset } = library.Index ? library : library.default
   const index = new Index({ tokenize: 'forward', encoder: Charset.LatinBalance })
   for (const { number, name, aliases } of entries) index.add(number, [name, ...aliases].join(' '))
   const names = namesOf(entries)
-  return (query) => index.search(query, { limit: FIRST, suggest: true }).map((id: number) => names.get(id)!)
+  const find: Finder = (query) =>
+    index.search(query, { limit: MAX_RESULTS, suggest: true }).map((id: number) => names.get(id)!)
+  return { find }
 }
 
-async function orama(entries: SkillEntry[]): Promise<Finder | undefined> {
-  const found = await peer<Package>('@orama/orama')
-  if (!found) return undefined
-  const index = found.create({ schema: { name: 'string', aliases: 'string' } })
-  await found.insertMultiple(
+async function orama(entries: SkillEntry[]): Promise<LoadedPeer | undefined> {
+  const library = await importOptional<Package>('@orama/orama')
+  if (!library) return undefined
+  const index = library.create({ schema: { name: 'string', aliases: 'string' } })
+  await library.insertMultiple(
     index,
     entries.map(({ name, aliases }) => ({ name, aliases: aliases.join(' ') })),
     2000,
   )
-  return async (query) => {
-    const { hits } = await found.search(index, { term: query, tolerance: 1, limit: FIRST, boost: { name: 2 } })
+  const find: Finder = async (query) => {
+    const { hits } = await library.search(index, { term: query, tolerance: 1, limit: MAX_RESULTS, boost: { name: 2 } })
     return hits.map((hit: { document: { name: string } }) => hit.document.name)
   }
+  return { find }
 }
 
-async function uFuzzy(entries: SkillEntry[]): Promise<Finder | undefined> {
-  const found = await peer<Package>('@leeoniya/ufuzzy')
-  if (!found) return undefined
-  const fuzzy = new found.default({ intraMode: 1 })
+async function uFuzzy(entries: SkillEntry[]): Promise<LoadedPeer | undefined> {
+  const library = await importOptional<Package>('@leeoniya/ufuzzy')
+  if (!library) return undefined
+  const fuzzy = new library.default({ intraMode: 1 })
   const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases].map((label) => ({ label, name })))
   const haystack = labels.map(({ label }) => label)
-  return (query) => {
+  const find: Finder = (query) => {
     const [matches, info, order] = fuzzy.search(haystack, query, 1)
     const best: number[] = order ? order.map((i: number) => info.idx[i]) : (matches ?? [])
-    return [...new Set(best.slice(0, 40).map((i) => labels[i]!.name))].slice(0, FIRST)
+    return [...new Set(best.slice(0, 40).map((i) => labels[i]!.name))].slice(0, MAX_RESULTS)
   }
+  return { find }
 }
 
-/** A table of names and aliases with a GIN index, asked over a socket. */
-async function pgTrgm(entries: SkillEntry[]): Promise<Finder | undefined> {
+/** A table of names and aliases with a trigram GIN index, queried over a socket. */
+async function pgTrgm(entries: SkillEntry[]): Promise<LoadedPeer | undefined> {
   const cluster = await startCluster()
   const client = new pg.Client({ connectionString: cluster.url })
   await client.connect()
@@ -102,23 +108,25 @@ async function pgTrgm(entries: SkillEntry[]): Promise<Finder | undefined> {
     await stop()
     throw error
   }
-  // Nobody tells a finder that it is no longer needed: the database ends when no query has come for a while.
-  const idle = setTimeout(stop, IDLE_MS)
-  return async (query) => {
-    idle.refresh()
+  const find: Finder = async (query) => {
     const { rows } = await client.query<{ name: string }>({
       name: 'nearest',
       text: 'select name from labels where label % $1 order by similarity(label, $1) desc, label limit 40',
       values: [query],
     })
-    return [...new Set(rows.map(({ name }) => name))].slice(0, FIRST)
+    return [...new Set(rows.map(({ name }) => name))].slice(0, MAX_RESULTS)
   }
+  return { find, close: stop }
 }
 
 function namesOf(entries: SkillEntry[]): Map<number, string> {
   return new Map(entries.map(({ number, name }) => [number, name]))
 }
 
+/**
+ * Search libraries, and the trigrams of PostgreSQL, with the same names and aliases, configured for prefixes and typos as their
+ * documentation recommends.
+ */
 export const peers: Peer[] = [
   { name: 'MiniSearch', load: miniSearch },
   { name: 'FlexSearch', load: flexSearch },

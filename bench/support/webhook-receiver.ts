@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// An endpoint in a process of its own. It tells how many have come in, and when each event first came.
+// A webhook endpoint in a process of its own, which reports on request how many webhooks it received and when.
 let count = 0
-let arrivals: [string, number][] = []
+let arrivals: [eventId: string, at: number][] = []
 
 const server = createServer((request, response) => {
   const id = request.headers['webhook-id'] as string
@@ -16,9 +16,9 @@ const server = createServer((request, response) => {
   })
 })
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
-process.on('message', (asked) => {
-  if (asked === 'count') process.send!(count)
-  else if (asked === 'reset') {
+process.on('message', (command) => {
+  if (command === 'count') process.send!(count)
+  else if (command === 'reset') {
     count = 0
     process.send!(0)
   } else {

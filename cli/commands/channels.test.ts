@@ -3,15 +3,15 @@ import { test } from 'node:test'
 import { TWILIO, WHATSAPP } from '../../test/support/provider.ts'
 import { deploy } from '../../test/support/server.ts'
 
-test('channels are set, listed without secrets and removed', async (t) => {
+test('channels can be set up, listed without secrets, and removed', async (t) => {
   const { cli, json, serve } = await deploy(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme')
   const set = (channel: string, data: object) =>
     cli('--json', 'channels', 'set', '--org', org.org_id, '--channel', channel, '--data', JSON.stringify(data))
-  const made = await set('whatsapp', { ...WHATSAPP, per_second: 2.5 })
-  assert.equal(made.code, 0, made.stderr)
-  const { channel_id, webhooks } = JSON.parse(made.stdout)
+  const created = await set('whatsapp', { ...WHATSAPP, per_second: 2.5 })
+  assert.equal(created.code, 0, created.stderr)
+  const { channel_id, webhooks } = JSON.parse(created.stdout)
   assert.match(channel_id, /^CH_[0-9A-Z]{26}$/)
   assert.match(webhooks[0], new RegExp(`/hooks/whatsapp/${channel_id}$`))
   const challenge = new URLSearchParams({
@@ -19,19 +19,19 @@ test('channels are set, listed without secrets and removed', async (t) => {
     'hub.challenge': '42',
     'hub.verify_token': WHATSAPP.verify_token,
   })
-  const asked = await fetch(`${server.url}/hooks/whatsapp/${channel_id}?${challenge}`)
-  assert.equal(await asked.text(), '42', 'in force at once')
+  const response = await fetch(`${server.url}/hooks/whatsapp/${channel_id}?${challenge}`)
+  assert.equal(await response.text(), '42', 'takes effect immediately')
 
-  const wrong = await set('voice', { ...TWILIO, from: '+14155550100', base_url: 'http://169.254.169.254' })
-  assert.equal(wrong.code, 1)
-  assert.match(wrong.stderr, /base_url: must be an https address/)
+  const rejected = await set('voice', { ...TWILIO, from: '+14155550100', base_url: 'http://169.254.169.254' })
+  assert.equal(rejected.code, 1)
+  assert.match(rejected.stderr, /base_url: must be an https address/)
 
   const listed = await cli('--json', 'channels', 'list')
   const [account] = JSON.parse(listed.stdout)
   assert.deepEqual([account.channel, account.per_second, account.settings.access_token], ['whatsapp', 2.5, '(set)'])
-  const shown = [made, wrong, listed].map(({ stdout, stderr }) => stdout + stderr).join()
+  const output = [created, rejected, listed].map(({ stdout, stderr }) => stdout + stderr).join()
   for (const secret of [WHATSAPP.access_token, WHATSAPP.app_secret, WHATSAPP.verify_token, TWILIO.auth_token])
-    assert.ok(!shown.includes(secret), secret)
+    assert.ok(!output.includes(secret), secret)
 
   assert.equal((await cli('channels', 'remove', '--org', org.org_id, '--channel', 'whatsapp')).code, 0)
   assert.equal((await fetch(`${server.url}/hooks/whatsapp/${channel_id}?${challenge}`)).status, 404)

@@ -1,12 +1,18 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { problem } from '../../server/api/problem.ts'
 import { type ChannelName, channelNames } from '../../server/channels/channel.ts'
-import { type Account, listAccounts, removeCredentials, saveCredentials } from '../../server/channels/credentials.ts'
-import { requireSettings, withoutSecrets } from '../../server/channels/settings.ts'
+import {
+  type ChannelAccount,
+  listAccounts,
+  removeCredentials,
+  saveCredentials,
+} from '../../server/channels/credentials.ts'
+import { redactSecrets, validateSettings } from '../../server/channels/settings.ts'
 import type { Queries } from '../../server/platform/database/database.ts'
-import { dataText } from '../data-option.ts'
+import { parseJsonOrUndefined } from '../../server/platform/json.ts'
+import { DATA_SOURCES, readData } from '../data-option.ts'
 import { examples } from '../examples.ts'
-import { facts, print, table } from '../print.ts'
+import { fieldList, print, table } from '../print.ts'
 import { withStore } from '../store.ts'
 
 interface Options {
@@ -17,46 +23,51 @@ interface Options {
 
 export function channelsCommand(): Command {
   const channels = new Command('channels')
-    .description('how LIVE campaigns of an organisation reach people')
+    .description('Manage the channels that live campaigns use to contact candidates')
     .addHelpText(...examples('channels set --org ORG_… --channel sms --data @twilio.json', 'channels list'))
 
   channels
     .command('set')
-    .description('set up a channel, or exchange its credentials; in force at once')
-    .requiredOption('--org <org>', 'ORG_…')
-    .requiredOption('--channel <channel>', channelNames.join(', '), channelName)
+    .description('Set up a channel or replace its settings (takes effect immediately)')
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
+    .requiredOption('--channel <channel>', channelNames.join(', '), parseChannel)
     .requiredOption(
       '--data <json>',
-      'its settings; @file reads them from a file, - from standard input, which keeps them out of the history',
-      dataText,
+      `settings as JSON; ${DATA_SOURCES} (both keep secrets out of the shell history)`,
+      readData,
     )
     .addHelpText(...examples('channels set --org ORG_… --channel whatsapp --data @whatsapp.json'))
     .action(async ({ org, channel, data }: Options, command: Command) => {
-      const settings = requireSettings(channel, parsed(data))
+      const settings = validateSettings(channel, parseSettings(data))
       const saved = await withStore(async ({ db, vault, clock, config }) => {
         await requireOrganisation(db.queries, org)
         const channelId = await db.transaction((tx) => saveCredentials(tx, vault, clock, org, channel, settings))
-        return { channel_id: channelId, org_id: org, channel, webhooks: hooksOf(channel, channelId, config.publicUrl) }
+        return {
+          channel_id: channelId,
+          org_id: org,
+          channel,
+          webhooks: webhookUrls(channel, channelId, config.publicUrl),
+        }
       })
       print(command, saved, () =>
         [
-          facts([
+          fieldList([
             ['Channel', `${channel} (${saved.channel_id})`],
             ['Organisation', org],
           ]),
-          ...saved.webhooks.map((hook) => `\nGive this address to the provider:\n  ${hook}`),
+          ...saved.webhooks.map((hook) => `\nEnter this webhook URL at the provider:\n  ${hook}`),
         ].join('\n'),
       )
     })
 
   channels
     .command('list')
-    .description('the channels that are set up, without their secrets')
-    .option('--org <org>', 'ORG_…; of all organisations where it is left out')
+    .description('List channels, without their secrets')
+    .option('--org <org>', 'organisation ID, ORG_… (default: all organisations)')
     .addHelpText(...examples('channels list --org ORG_…'))
     .action(async ({ org }: Partial<Options>, command: Command) => {
       const all = await withStore(async ({ db, vault, config }) =>
-        (await listAccounts(db.queries, vault, org)).map((account) => shown(account, config.publicUrl)),
+        (await listAccounts(db.queries, vault, org)).map((account) => accountRecord(account, config.publicUrl)),
       )
       print(command, all, () =>
         table(
@@ -64,67 +75,65 @@ export function channelsCommand(): Command {
           all.map((row) => [
             row.channel,
             row.org_id,
-            senderOf(row.settings),
-            row.per_second ?? 'usual',
+            senderName(row.settings),
+            row.per_second ?? 'default',
             row.updated_at,
             row.channel_id,
           ]),
-          'No channels are set up yet: npx attestry channels set --org ORG_… --channel whatsapp --data -',
+          'No channels yet. Set one up: npx attestry channels set --org ORG_… --channel whatsapp --data -',
         ),
       )
     })
 
   channels
     .command('remove')
-    .description('forget the credentials; nothing more is sent on the channel')
-    .requiredOption('--org <org>', 'ORG_…')
-    .requiredOption('--channel <channel>', channelNames.join(', '), channelName)
+    .description('Remove a channel and delete its credentials; nothing more is sent on it')
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
+    .requiredOption('--channel <channel>', channelNames.join(', '), parseChannel)
     .addHelpText(...examples('channels remove --org ORG_… --channel sms'))
     .action(async ({ org, channel }: Options, command: Command) => {
       const removed = await withStore(({ db }) => db.transaction((tx) => removeCredentials(tx, org, channel)))
       if (!removed) throw problem('NOT_FOUND', `${org} has no ${channel} channel.`)
-      print(command, { org_id: org, channel, removed }, () => `The ${channel} channel of ${org} is removed.`)
+      print(command, { org_id: org, channel, removed }, () => `Removed the ${channel} channel of ${org}.`)
     })
   return channels
 }
 
-function channelName(text: string): ChannelName {
-  const name = channelNames.find((each) => each === text)
+function parseChannel(text: string): ChannelName {
+  const name = channelNames.find((candidate) => candidate === text)
   if (!name) throw new InvalidArgumentError(`Expected one of ${channelNames.join(', ')}.`)
   return name
 }
 
-/** Nothing of the text is repeated: it holds secrets. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw problem('VALIDATION_FAILED', 'The data is not valid JSON.')
-  }
+/** Parses the settings. Errors do not quote the text, because it contains secrets. */
+function parseSettings(text: string): unknown {
+  const settings = parseJsonOrUndefined(text)
+  if (settings === undefined) throw problem('VALIDATION_FAILED', 'The value of --data is not valid JSON.')
+  return settings
 }
 
 async function requireOrganisation(queries: Queries, orgId: string) {
-  const known = await queries
+  const found = await queries
     .selectFrom('organisations')
     .select('org_id')
     .where('org_id', '=', orgId)
     .executeTakeFirst()
-  if (!known) throw problem('NOT_FOUND', `There is no organisation ${orgId}.`)
+  if (!found) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
 }
 
-/** What the provider is told by hand; it is given the other addresses with each message. */
-function hooksOf(channel: ChannelName, channelId: string, publicUrl: string | undefined): string[] {
+/** Returns the webhook URLs that must be entered at the provider; it receives the others with each message. */
+function webhookUrls(channel: ChannelName, channelId: string, publicUrl: string | undefined): string[] {
   const base = `${(publicUrl ?? 'https://your-public-address').replace(/\/+$/, '')}/hooks`
   if (channel === 'whatsapp') return [`${base}/whatsapp/${channelId}`]
   return channel === 'sms' ? [`${base}/twilio/${channelId}/sms`] : []
 }
 
-function shown({ credentials, ...account }: Account, publicUrl: string | undefined) {
+function accountRecord({ credentials, ...account }: ChannelAccount, publicUrl: string | undefined) {
   const { channel, channel_id } = account
-  return { ...account, settings: withoutSecrets(credentials), webhooks: hooksOf(channel, channel_id, publicUrl) }
+  return { ...account, settings: redactSecrets(credentials), webhooks: webhookUrls(channel, channel_id, publicUrl) }
 }
 
-function senderOf(settings: Record<string, unknown>): string {
+function senderName(settings: Record<string, unknown>): string {
   const sender = settings.from ?? settings.messaging_service_sid ?? settings.phone_number_id
   return typeof sender === 'string' ? sender : '-'
 }

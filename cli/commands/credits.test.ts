@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { deploy } from '../../test/support/server.ts'
 
-test('credits are granted and shown beside a running server; the demo organisation starts with some', async (t) => {
+test('credits can be granted and shown while a server runs; the demo organisation starts with 10,000', async (t) => {
   const { serve, json, cli, dataDir, external } = await deploy(t)
   await serve()
   const { org_id } = await json('org', 'create', '--name', 'Acme Staffing')
@@ -12,13 +12,13 @@ test('credits are granted and shown beside a running server; the demo organisati
   assert.deepEqual(granted, { org_id, mode: 'live', amount: 250, balance: 250 })
   assert.equal((await json('credits', 'show', '--org', org_id, '--mode', 'live')).balance, 250)
   const other = await cli('credits', 'show', '--org', org_id, '--mode', 'test')
-  assert.equal(other.stdout, '0 test credits are left.\n')
+  assert.equal(other.stdout, 'Balance: 0 test credits.\n')
   for (const amount of ['0', '-5', '1.5', 'many']) {
-    const refused = await cli('credits', 'grant', '--org', org_id, '--mode', 'live', '--amount', amount)
-    assert.equal(refused.code, 1, amount)
+    const rejected = await cli('credits', 'grant', '--org', org_id, '--mode', 'live', '--amount', amount)
+    assert.equal(rejected.code, 1, amount)
   }
   const unknown = await cli('credits', 'grant', '--org', 'ORG_NOBODY', '--mode', 'live', '--amount', '5')
-  assert.deepEqual([unknown.code, unknown.stderr], [1, 'attestry: There is no organisation ORG_NOBODY.\n'])
+  assert.deepEqual([unknown.code, unknown.stderr], [1, 'attestry: Organisation ORG_NOBODY not found.\n'])
   if (external) return
   const demo = JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8'))
   assert.equal((await json('credits', 'show', '--org', demo.org_id, '--mode', 'test')).balance, 10_000)

@@ -6,11 +6,12 @@ import { type TestContext, test } from 'node:test'
 import { verifyWebhook } from '../../sdk/index.ts'
 import { recordEvents } from '../../server/events/record.ts'
 import { systemClock } from '../../server/platform/clock.ts'
-import { startApp, type TestApp, type TestKey } from '../../test/support/app.ts'
+import { startApp, type TestApp } from '../../test/support/app.ts'
+import type { TestKey } from '../../test/support/call.ts'
 import type { TestClock } from '../../test/support/clock.ts'
 import { until } from '../../test/support/until.ts'
 
-/** The command line tool as a partner's engineer runs it, with a key of the environment. */
+/** Starts the command line in a process of its own, with the key in the environment. */
 function attestry(t: TestContext, { url }: TestApp, key: TestKey, args: string[]) {
   const child = spawn(process.execPath, ['cli/main.ts', ...args], {
     env: { ...process.env, ATTESTRY_URL: url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret },
@@ -31,7 +32,7 @@ function attestry(t: TestContext, { url }: TestApp, key: TestKey, args: string[]
   return run
 }
 
-/** A partner's receiver, which can be switched off and on again at the same address. */
+/** Starts an HTTP server that records deliveries and can be stopped and restarted on the same port. */
 async function startReceiver() {
   const received: { body: string; headers: Record<string, string> }[] = []
   let status = 200
@@ -59,7 +60,7 @@ async function startReceiver() {
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     received,
-    answer: (next: number) => {
+    respondWith: (next: number) => {
       status = next
     },
     stop,
@@ -69,12 +70,12 @@ async function startReceiver() {
   }
 }
 
-// The command signs with the machine's clock.
-const present = (clock: TestClock) => clock.set(systemClock.now())
+// The command signs with the system clock.
+const useSystemTime = (clock: TestClock) => clock.set(systemClock.now())
 
-test('listen forwards events signed, acknowledges what is taken, and waits for a receiver that is away', async (t) => {
+test('listen forwards signed events, acknowledges accepted ones, and retries while the receiver is down', async (t) => {
   const app = await startApp(t)
-  present(app.clock)
+  useSystemTime(app.clock)
   const { orgId } = await app.given.org()
   const key = await app.given.key(orgId)
   const receiver = await startReceiver()
@@ -95,30 +96,30 @@ test('listen forwards events signed, acknowledges what is taken, and waits for a
   await until(async () => (await app.as(key).get('/events')).body.data.items.length === 0)
   assert.match(run.output, new RegExp(`result.completed\\s+${first}\\s+200`))
 
-  receiver.answer(500)
-  const [refused] = await record(2)
-  await until(() => run.output.includes(`${refused}  500`))
-  receiver.answer(200)
+  receiver.respondWith(500)
+  const [rejected] = await record(2)
+  await until(() => run.output.includes(`${rejected}  500`))
+  receiver.respondWith(200)
   await receiver.stop()
   const [third] = await record(3)
-  await until(() => run.output.includes('trying again'))
+  await until(() => run.output.includes('retrying'))
   await receiver.start()
   await until(() => receiver.received.some(({ headers }) => headers['webhook-id'] === third))
   await until(async () => {
     const { items } = (await app.as(key).get('/events')).body.data
-    return items.length === 1 && items[0].event_id === refused // it stays for another time
+    return items.length === 1 && items[0].event_id === rejected // it stays unacknowledged
   })
   run.child.kill('SIGINT')
   assert.equal(await run.ended, 0)
 })
 
-test('events list shows what waits, and tells when nothing does', async (t) => {
+test('events list shows unacknowledged events, or a message if there are none', async (t) => {
   const app = await startApp(t)
-  present(app.clock)
+  useSystemTime(app.clock)
   const { key } = await app.given.org()
   const empty = attestry(t, app, key, ['events', 'list'])
   assert.equal(await empty.ended, 0)
-  assert.match(empty.output, /Every event is acknowledged/)
+  assert.match(empty.output, /No unacknowledged events/)
 
   const [id] = await app.context.db.transaction((tx) => recordEvents(tx, key, app.clock, 'mandate.ready', [{}]))
   const listed = attestry(t, app, key, ['events', 'list', '--json'])
@@ -126,14 +127,14 @@ test('events list shows what waits, and tells when nothing does', async (t) => {
   assert.equal(JSON.parse(listed.output)[0].event_id, id)
 })
 
-test('a wrong key and a server that is away are told in a sentence', async (t) => {
+test('a wrong key and an unreachable server produce an error message', async (t) => {
   const app = await startApp(t)
-  present(app.clock)
+  useSystemTime(app.clock)
   const { key } = await app.given.org()
   const wrong = attestry(t, app, { ...key, secret: 'VFN_SK_wrong' }, ['events', 'list'])
   assert.equal(await wrong.ended, 1)
   assert.match(wrong.errors, /^attestry: .*(key|signature)/i)
-  const away = attestry(t, { ...app, url: 'http://127.0.0.1:9' }, key, ['events', 'list'])
-  assert.equal(await away.ended, 1)
-  assert.match(away.errors, /attestry: http:\/\/127.0.0.1:9 cannot be reached: \w+/)
+  const unreachable = attestry(t, { ...app, url: 'http://127.0.0.1:9' }, key, ['events', 'list'])
+  assert.equal(await unreachable.ended, 1)
+  assert.match(unreachable.errors, /attestry: Connecting to http:\/\/127.0.0.1:9 failed: \w+/)
 })

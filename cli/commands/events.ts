@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { examples } from '../examples.ts'
-import { NO_WAIT } from '../listen-loop.ts'
-import { wholeNumber } from '../options.ts'
-import { openPartner } from '../partner-call.ts'
+import { wholeNumberParser } from '../options.ts'
+import { openPartnerApi } from '../partner-call.ts'
 import { print, table } from '../print.ts'
+import { NO_WAIT_OPTION } from '../rate-limit-retry.ts'
 
 interface EventRow {
   event_id: string
@@ -35,21 +35,23 @@ interface ReplayOptions {
 
 export function eventsCommand(): Command {
   const events = new Command('events')
-    .description('what partners are told of; calls are signed as for "attestry request"')
+    .description('List and replay events (uses the same credentials as "attestry request")')
     .addHelpText(...examples('events list', 'events replay --webhook WH_… EV_…'))
 
   events
     .command('list')
-    .description('oldest first')
+    .description('List events, oldest first')
     .addOption(
-      new Option('--acknowledged <which>', 'which events to show').choices(['false', 'true', 'all']).default('false'),
+      new Option('--acknowledged <which>', 'false: unacknowledged events, true: acknowledged events')
+        .choices(['false', 'true', 'all'])
+        .default('false'),
     )
-    .option('--types <list>', 'only these types, separated by commas')
-    .option('--limit <n>', 'how many', wholeNumber(1, 100), 25)
-    .option(...NO_WAIT)
+    .option('--types <list>', 'only these event types, separated by commas')
+    .option('--limit <n>', 'maximum number of events', wholeNumberParser(1, 100), 25)
+    .option(...NO_WAIT_OPTION)
     .addHelpText(...examples('events list --acknowledged all --types result.completed,result.failed'))
     .action(async (options: ListOptions, command: Command) => {
-      const call = await openPartner(options)
+      const call = await openPartnerApi(options)
       const query = new URLSearchParams({
         acknowledged: options.acknowledged,
         limit: String(options.limit),
@@ -68,20 +70,20 @@ export function eventsCommand(): Command {
             delivery.attempts,
             delivery.last_error?.replace(/\s+/g, ' '),
           ]),
-          options.acknowledged === 'false' ? 'Every event is acknowledged.' : 'There are no such events.',
+          options.acknowledged === 'false' ? 'No unacknowledged events.' : 'No events found.',
         ),
       )
     })
 
   events
     .command('replay')
-    .description('send events to a webhook endpoint again')
-    .argument('[events...]', 'EV_…, up to 100; or none with --from and --to')
-    .requiredOption('--webhook <webhook>', 'the endpoint, WH_…')
-    .option('--from <time>', 'everything since, ISO 8601', time)
-    .option('--to <time>', 'everything before, ISO 8601', time)
-    .option('--only-failed', 'leave out what the endpoint has acknowledged')
-    .option(...NO_WAIT)
+    .description('Send events to a webhook endpoint again')
+    .argument('[events...]', 'up to 100 event IDs, EV_…; omit them to select by time with --from and --to')
+    .requiredOption('--webhook <webhook>', 'webhook endpoint ID, WH_…')
+    .option('--from <time>', 'only events created at or after this ISO 8601 time', parseTime)
+    .option('--to <time>', 'only events created before this ISO 8601 time', parseTime)
+    .option('--only-failed', 'only events that the endpoint has not acknowledged')
+    .option(...NO_WAIT_OPTION)
     .addHelpText(
       ...examples(
         'events replay --webhook WH_… EV_… EV_…',
@@ -89,20 +91,21 @@ export function eventsCommand(): Command {
       ),
     )
     .action(async (ids: string[], { webhook, from, to, onlyFailed, wait }: ReplayOptions, command: Command) => {
-      const call = await openPartner({ wait })
+      const call = await openPartnerApi({ wait })
       const body =
         ids.length > 0
           ? { event_ids: ids }
           : { ...(from ? { from } : {}), ...(to ? { to } : {}), ...(onlyFailed ? { only_failed: true } : {}) }
       const data = await call<{ replayed: number }>('POST', `/webhooks/${webhook}/replay`, { body })
-      print(command, data, () => `${data.replayed} ${data.replayed === 1 ? 'event goes' : 'events go'} out again.`)
+      print(command, data, () => `Queued ${data.replayed} ${data.replayed === 1 ? 'event' : 'events'} for delivery.`)
     })
 
   return events
 }
 
-function time(text: string): string {
+function parseTime(text: string): string {
   const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : new Date(Number.NaN)
-  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('Expected ISO 8601, such as 2030-01-31T00:00:00Z.')
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('Expected an ISO 8601 time, such as 2030-01-31T00:00:00Z.')
   return date.toISOString()
 }

@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander'
 import { getLimits, setLimits } from '../../server/access/key-limits.ts'
-import { type Mode, ownerOfKey } from '../../server/access/keys.ts'
+import { findKeyScope, type Mode } from '../../server/access/keys.ts'
 import { BUCKET_NAMES, type BucketName, type KeyLimits, type Rates } from '../../server/access/limits/table.ts'
 import { problem } from '../../server/api/problem.ts'
 import { examples } from '../examples.ts'
-import { rate, wholeNumber } from '../options.ts'
+import { rateParser, wholeNumberParser } from '../options.ts'
 import { print, table } from '../print.ts'
 import { withStore } from '../store.ts'
-import { noteCommand } from './audit.ts'
+import { recordCliChange } from './audit.ts'
 
 interface Options {
   class?: BucketName
@@ -19,24 +19,23 @@ interface Options {
   reset?: boolean
 }
 
-const MOST = 1_000_000_000
+const MAX_LIMIT = 1_000_000_000
 
 export function limitsCommand(): Command {
   return new Command('limits')
-    .description('how often a partner key may call; without options, shows it')
-    .argument('<key>', 'VFN_…')
+    .description('Show the rate limits of a partner key, or change them')
+    .argument('<key>', 'key ID, VFN_…')
     .addOption(
-      new Option(
-        '--class <class>',
-        'the bucket to change: key is the whole key, recruiter each x-on-behalf-of',
-      ).choices(BUCKET_NAMES),
+      new Option('--class <class>', 'the bucket to change; key: the whole key, recruiter: each x-on-behalf-of').choices(
+        BUCKET_NAMES,
+      ),
     )
-    .option('--per-second <n>', 'calls a second, in the long run; 0.2 is one in 5 seconds', rate(MOST))
-    .option('--burst <n>', 'calls at once', wholeNumber(1, MOST))
-    .option('--per-minute <n>', 'calls a clock minute', wholeNumber(1, MOST))
-    .option('--per-day <n>', 'calls a day, until midnight IST', wholeNumber(1, MOST))
-    .option('--people-per-day <n>', 'different people that may be contacted a day', wholeNumber(1, MOST))
-    .option('--reset', 'back to the published table')
+    .option('--per-second <n>', 'sustained calls per second; 0.2 is one call in 5 seconds', rateParser(MAX_LIMIT))
+    .option('--burst <n>', 'maximum calls in a burst', wholeNumberParser(1, MAX_LIMIT))
+    .option('--per-minute <n>', 'calls per clock minute', wholeNumberParser(1, MAX_LIMIT))
+    .option('--per-day <n>', 'calls per day, reset at midnight IST', wholeNumberParser(1, MAX_LIMIT))
+    .option('--people-per-day <n>', 'different people that may be contacted per day', wholeNumberParser(1, MAX_LIMIT))
+    .option('--reset', 'restore the default limits')
     .addHelpText(
       ...examples(
         'key limits VFN_LIVE_…',
@@ -51,15 +50,15 @@ export function limitsCommand(): Command {
         db.transaction(async (tx) => {
           if (!change) return getLimits(tx, keyId)
           const set = await setLimits(tx, keyId, change)
-          const owner = await ownerOfKey(tx, keyId)
-          await noteCommand(tx, clock, { ...owner, action: 'key.limits', subject: keyId, details: change })
+          const owner = await findKeyScope(tx, keyId)
+          await recordCliChange(tx, clock, { ...owner, action: 'key.limits', subject: keyId, details: change })
           return set
         }),
       )
       print(
         command,
-        { key_id: keyId, mode: found.mode, limits: published(found.limits), overrides: found.overrides },
-        () => describe(keyId, found.mode, found.limits),
+        { key_id: keyId, mode: found.mode, limits: limitsRecord(found.limits), overrides: found.overrides },
+        () => describeLimits(keyId, found.mode, found.limits),
       )
     })
 }
@@ -70,22 +69,23 @@ function readChange(options: Options) {
   if (options.burst !== undefined) rates.burst = options.burst
   if (options.perMinute !== undefined) rates.minute = options.perMinute
   if (options.perDay !== undefined) rates.day = options.perDay
-  const some = Object.keys(rates).length > 0
-  if (some !== (options.class !== undefined)) {
+  const changesRates = Object.keys(rates).length > 0
+  if (changesRates !== (options.class !== undefined)) {
     throw problem(
       'VALIDATION_FAILED',
-      'Name the class with --class, and what to change with --per-second, --burst, --per-minute or --per-day.',
+      'Use --class together with at least one of --per-second, --burst, --per-minute and --per-day.',
     )
   }
   if (options.reset) {
-    if (some || options.peoplePerDay !== undefined) throw problem('VALIDATION_FAILED', '--reset stands alone.')
+    if (changesRates || options.peoplePerDay !== undefined)
+      throw problem('VALIDATION_FAILED', '--reset cannot be combined with other options.')
     return { reset: true as const }
   }
-  if (!some && options.peoplePerDay === undefined) return undefined
+  if (!changesRates && options.peoplePerDay === undefined) return undefined
   return { ...(options.class ? { bucket: options.class, rates } : {}), peoplePerDay: options.peoplePerDay }
 }
 
-function published(limits: KeyLimits) {
+function limitsRecord(limits: KeyLimits) {
   const classes = Object.fromEntries(
     BUCKET_NAMES.map((name) => {
       const { rate, burst, minute, day } = limits.buckets[name]
@@ -100,21 +100,21 @@ function published(limits: KeyLimits) {
   }
 }
 
-function describe(keyId: string, mode: Mode, limits: KeyLimits) {
+function describeLimits(keyId: string, mode: Mode, limits: KeyLimits) {
   const rows = BUCKET_NAMES.map((name) => {
     const { rate, burst, minute, day } = limits.buckets[name]
     return [name, rate, burst, minute, Number.isFinite(day) ? day : '-']
   })
-  const cramped = BUCKET_NAMES.filter((name) => limits.buckets[name].rate * 60 < limits.buckets[name].minute / 2)
+  const inconsistent = BUCKET_NAMES.filter((name) => limits.buckets[name].rate * 60 < limits.buckets[name].minute / 2)
   return [
     `${keyId} (${mode})`,
     '',
     table(['CLASS', 'PER SECOND', 'BURST', 'PER MINUTE', 'PER DAY'], rows, ''),
     '',
-    `People contacted a day: ${limits.peoplePerDay}. Different skills read a day: ${limits.skillsPerDay}. Browse pages an hour: ${limits.browsePagesPerHour}.`,
-    ...cramped.map(
+    `People contacted per day: ${limits.peoplePerDay}. Different skills read per day: ${limits.skillsPerDay}. Browse pages per hour: ${limits.browsePagesPerHour}.`,
+    ...inconsistent.map(
       (name) =>
-        `Note: ${limits.buckets[name].rate} a second let at most ${Math.floor(limits.buckets[name].rate * 60 + limits.buckets[name].burst)} calls of ${name} through in a minute; raise --per-second and --burst too.`,
+        `Note: ${limits.buckets[name].rate} per second allows at most ${Math.floor(limits.buckets[name].rate * 60 + limits.buckets[name].burst)} calls of ${name} in a minute; raise --per-second and --burst too.`,
     ),
   ].join('\n')
 }

@@ -2,22 +2,23 @@ import { Command, Option } from 'commander'
 import {
   createPartnerKey,
   createSessionKey,
-  GRACE_HOURS,
+  DEFAULT_GRACE_HOURS,
+  findKeyScope,
   type KeyKind,
+  keyStatus,
   listKeys,
+  MAX_GRACE_HOURS,
   type Mode,
-  ownerOfKey,
   revokeKey,
   rotateKey,
-  statusOf,
 } from '../../server/access/keys.ts'
 import { type Scope, scopes } from '../../server/access/scopes.ts'
 import { problem } from '../../server/api/problem.ts'
 import { examples } from '../examples.ts'
-import { futureTime, mode, scopeList, wholeNumber } from '../options.ts'
-import { facts, print, table } from '../print.ts'
+import { parseFutureTime, parseMode, parseScopes, wholeNumberParser } from '../options.ts'
+import { fieldList, print, table } from '../print.ts'
 import { withStore } from '../store.ts'
-import { noteCommand } from './audit.ts'
+import { recordCliChange } from './audit.ts'
 import { limitsCommand } from './key-limits.ts'
 
 interface CreateOptions {
@@ -30,21 +31,21 @@ interface CreateOptions {
 
 export function keyCommand(): Command {
   const key = new Command('key')
-    .description('keys: who may call, for which organisation, with which scopes')
+    .description('Manage API keys: create, list, rotate and revoke them, and change their limits')
     .addHelpText(...examples('key create --org ORG_… --mode test', 'key list --org ORG_…'))
 
   key
     .command('create')
-    .description('make a key; its secret is shown this once')
-    .requiredOption('--org <org>', 'the organisation, ORG_…')
-    .requiredOption('--mode <mode>', 'test (sees test data only) or live', mode)
+    .description('Create a key (its secret is shown only once)')
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
+    .requiredOption('--mode <mode>', 'test (access to test data only) or live', parseMode)
     .addOption(
       new Option('--kind <kind>', 'partner (signed requests) or session (verification sessions)')
         .choices(['partner', 'session'])
         .default('partner'),
     )
-    .option('--scopes <list>', `comma-separated, or all (default: all); there are ${scopes.join(', ')}`, scopeList)
-    .option('--expires <time>', 'ISO 8601; without it the key is valid until revoked', futureTime)
+    .option('--scopes <list>', `all, or a comma-separated list of ${scopes.join(', ')} (default: all)`, parseScopes)
+    .option('--expires <time>', 'ISO 8601 time (default: the key does not expire)', parseFutureTime)
     .addHelpText(
       ...examples(
         'key create --org ORG_… --mode test',
@@ -56,8 +57,8 @@ export function keyCommand(): Command {
 
   key
     .command('list')
-    .description('the keys of an organisation')
-    .requiredOption('--org <org>', 'the organisation, ORG_…')
+    .description('List the keys of an organisation')
+    .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .addHelpText(...examples('key list --org ORG_…'))
     .action(async (options: { org: string }, command: Command) => {
       const keys = await withStore(({ db }) => listKeys(db.queries, options.org))
@@ -68,69 +69,69 @@ export function keyCommand(): Command {
             row.key_id,
             row.kind,
             row.mode,
-            statusOf(row, Date.now()),
-            row.kind === 'partner' ? shortScopes(row.scopes) : '-',
+            keyStatus(row, Date.now()),
+            row.kind === 'partner' ? formatScopes(row.scopes) : '-',
             row.expires_at ?? 'never',
-            stillValid(row.previous_secret_until) ?? '-',
+            ifInFuture(row.previous_secret_until) ?? '-',
             row.created_at,
           ]),
-          `${options.org} has no keys yet. Make one: npx attestry key create --org ${options.org} --mode test`,
+          `${options.org} has no keys yet. Create one: npx attestry key create --org ${options.org} --mode test`,
         ),
       )
     })
 
   key
     .command('revoke')
-    .description('end a key, in force within a second in every process')
-    .argument('<key>', 'VFN_… or VSK_…')
+    .description('Revoke a key (takes effect within one second)')
+    .argument('<key>', 'key ID, VFN_… or VSK_…')
     .addHelpText(...examples('key revoke VFN_LIVE_…'))
     .action(async (id: string, _options: object, command: Command) => {
       const revoked = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
-          const done = await revokeKey(tx, clock, id)
-          await noteCommand(tx, clock, {
-            ...(await ownerOfKey(tx, done.keyId)),
+          const result = await revokeKey(tx, clock, id)
+          await recordCliChange(tx, clock, {
+            ...(await findKeyScope(tx, result.keyId)),
             action: 'key.revoke',
-            subject: done.keyId,
+            subject: result.keyId,
           })
-          return done
+          return result
         }),
       )
       print(
         command,
         { key_id: revoked.keyId, kind: revoked.kind, status: 'revoked' },
-        () => `${revoked.keyId} is revoked.`,
+        () => `Revoked ${revoked.keyId}.`,
       )
     })
 
   key
     .command('rotate')
-    .description('give a partner key a new secret; the old one stays valid for a while')
-    .argument('<key>', 'VFN_…')
+    .description('Rotate the secret of a partner key (the old secret stays valid for a grace period)')
+    .argument('<key>', 'key ID, VFN_…')
     .option(
       '--grace-hours <hours>',
-      'how long the old secret stays valid',
-      wholeNumber(0, GRACE_HOURS.most),
-      GRACE_HOURS.usual,
+      'hours for which the old secret stays valid',
+      wholeNumberParser(0, MAX_GRACE_HOURS),
+      DEFAULT_GRACE_HOURS,
     )
     .addHelpText(...examples('key rotate VFN_LIVE_… --grace-hours 48'))
     .action(async (id: string, options: { graceHours: number }, command: Command) => {
       const rotated = await withStore(({ db, vault, clock }) =>
         db.transaction(async (tx) => {
-          const done = await rotateKey(tx, vault, clock, id, options.graceHours)
-          await noteCommand(tx, clock, { ...(await ownerOfKey(tx, id)), action: 'key.rotate', subject: id })
-          return done
+          const result = await rotateKey(tx, vault, clock, id, options.graceHours)
+          await recordCliChange(tx, clock, { ...(await findKeyScope(tx, id)), action: 'key.rotate', subject: id })
+          return result
         }),
       )
       print(command, { key_id: id, secret: rotated.secret, previous_secret_until: rotated.previousUntil }, () =>
         [
-          facts([
+          fieldList([
             ['Key', id],
             ['New secret', rotated.secret],
             ['Old secret until', rotated.previousUntil],
           ]),
           '',
-          'The new secret is not shown again.',
+          'Store the new secret now; it is not shown again.',
         ].join('\n'),
       )
     })
@@ -142,44 +143,45 @@ export function keyCommand(): Command {
 async function createKey(options: CreateOptions, command: Command) {
   const { org: orgId, mode, kind, expires } = options
   if (kind === 'session' && options.scopes)
-    throw problem('VALIDATION_FAILED', 'A session key has no scopes; leave --scopes out.')
+    throw problem('VALIDATION_FAILED', 'Session keys have no scopes; remove --scopes.')
   const granted = options.scopes ?? [...scopes]
-  const made = await withStore(({ db, vault, clock }) =>
+  const created = await withStore(({ db, vault, clock }) =>
     db.transaction(async (tx) => {
       const key = { orgId, mode, expiresAt: expires }
-      const created =
+      const row =
         kind === 'session'
           ? { ...(await createSessionKey(tx, clock, key)), secret: undefined }
           : { ...(await createPartnerKey(tx, vault, clock, { ...key, scopes: granted })), key: undefined }
-      await noteCommand(tx, clock, { orgId, mode, action: 'key.create', subject: created.keyId, details: { kind } })
-      return created
+      await recordCliChange(tx, clock, { orgId, mode, action: 'key.create', subject: row.keyId, details: { kind } })
+      return row
     }),
   )
-  const shared = { key_id: made.keyId, kind, org_id: orgId, mode, expires_at: expires ?? null }
-  const value = kind === 'session' ? { ...shared, key: made.key } : { ...shared, secret: made.secret, scopes: granted }
+  const shared = { key_id: created.keyId, kind, org_id: orgId, mode, expires_at: expires ?? null }
+  const value =
+    kind === 'session' ? { ...shared, key: created.key } : { ...shared, secret: created.secret, scopes: granted }
   print(command, value, () =>
     [
-      facts([
-        ['Key', kind === 'session' ? made.key : made.keyId],
+      fieldList([
+        ['Key', kind === 'session' ? created.key : created.keyId],
         ...(kind === 'session'
-          ? ([['Listed as', made.keyId]] as [string, string][])
+          ? ([['Listed as', created.keyId]] as [string, string][])
           : ([
-              ['Secret', made.secret],
-              ['Scopes', shortScopes(granted)],
+              ['Secret', created.secret],
+              ['Scopes', formatScopes(granted)],
             ] as [string, string][])),
         ['Mode', mode],
         ['Expires', expires ?? 'never'],
       ]),
       '',
-      kind === 'session' ? 'The key is not shown again.' : 'The secret is not shown again.',
+      `Store the ${kind === 'session' ? 'key' : 'secret'} now; it is not shown again.`,
     ].join('\n'),
   )
 }
 
-function stillValid(until: Date | null): Date | undefined {
+function ifInFuture(until: Date | null): Date | undefined {
   return until && until.getTime() > Date.now() ? until : undefined
 }
 
-function shortScopes(list: string[]) {
+function formatScopes(list: string[]) {
   return list.length === scopes.length ? 'all' : list.join(',')
 }

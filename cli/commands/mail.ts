@@ -1,23 +1,24 @@
-import { Command, InvalidArgumentError } from 'commander'
-import { getMail, listMails } from '../../server/mail/mail.ts'
+import { Command } from 'commander'
+import { getEmail, listEmails } from '../../server/mail/mail.ts'
 import { examples } from '../examples.ts'
-import { facts, print, table } from '../print.ts'
+import { wholeNumberParser } from '../options.ts'
+import { fieldList, print, table } from '../print.ts'
 import { withStore } from '../store.ts'
 
 export function mailCommand(): Command {
   const mail = new Command('mail')
-    .description('mails that were asked for; without SMTP_URL they are kept to be read here')
+    .description('Read outgoing emails (without SMTP_URL, they are stored instead of sent)')
     .addHelpText(...examples('mail list', 'mail show ML_…'))
 
   mail
     .command('list')
-    .description('newest first')
-    .option('--about <id>', 'only mails about this, such as a verification SV_…')
-    .option('--limit <n>', 'how many', upTo(1000), 25)
+    .description('List emails, newest first')
+    .option('--about <id>', 'only emails about this ID, such as a verification SV_…')
+    .option('--limit <n>', 'maximum number of emails', wholeNumberParser(1, 1000), 25)
     .addHelpText(...examples('mail list --about SV_…'))
     .action(async ({ about, limit }: { about?: string; limit: number }, command: Command) => {
       const found = await withStore(({ db }) =>
-        listMails(db.queries, { limit, ...(about ? { subjectId: about } : {}) }),
+        listEmails(db.queries, { limit, ...(about ? { subjectId: about } : {}) }),
       )
       print(command, found, () =>
         table(
@@ -31,23 +32,23 @@ export function mailCommand(): Command {
             row.created_at,
             row.last_error?.replace(/\s+/g, ' '),
           ]),
-          'No mail was asked for yet.',
+          'No emails yet.',
         ),
       )
     })
 
   mail
     .command('show')
-    .description('one mail as its reader sees it; its links let in whoever opens them')
-    .argument('<mail>', 'ML_…')
+    .description('Show an email as the recipient sees it (anyone can use the links in it: do not share them)')
+    .argument('<mail>', 'email ID, ML_…')
     .addHelpText(...examples('mail show ML_…'))
     .action(async (id: string, _options: object, command: Command) => {
-      const found = await withStore(({ db, vault }) => getMail(db.queries, vault, id))
+      const found = await withStore(({ db, vault }) => getEmail(db.queries, vault, id))
       print(
         command,
         found,
         () =>
-          `${facts([
+          `${fieldList([
             ['To', found.to_name ? `${found.to_name} <${found.to_address}>` : found.to_address],
             ['Subject', found.subject],
             ['Status', found.last_error ? `${found.status}: ${found.last_error}` : found.status],
@@ -57,12 +58,4 @@ export function mailCommand(): Command {
     })
 
   return mail
-}
-
-function upTo(most: number) {
-  return (text: string) => {
-    const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
-    if (number < 1 || number > most) throw new InvalidArgumentError(`Expected a whole number from 1 to ${most}.`)
-    return number
-  }
 }

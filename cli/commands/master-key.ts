@@ -1,42 +1,42 @@
 import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
 import { replaceMasterKey } from '../../server/platform/local-secrets.ts'
-import { addMasterKey, keepOnlyMasterKey } from '../../server/platform/vault.ts'
+import { addMasterKey, removeOtherMasterKeys } from '../../server/platform/vault.ts'
 import { examples } from '../examples.ts'
 import { print } from '../print.ts'
 import { withStore } from '../store.ts'
 
 export function masterKeyCommand(): Command {
   const masterKey = new Command('master-key')
-    .description('the key that encrypts all secrets at rest')
+    .description('Rotate the master key, which encrypts all secrets at rest')
     .addHelpText(...examples('master-key rotate', 'master-key finish'))
 
   masterKey
     .command('rotate')
-    .description('exchange it; servers that run go on undisturbed, and their next start takes the new one')
+    .description('Rotate the master key (running servers are not interrupted; they load the new key when they restart)')
     .addHelpText(...examples('master-key rotate'))
     .action(async (_options: object, command: Command) => {
-      const next = randomBytes(32)
-      const kept = await withStore(async ({ config, db, clock, masterKey: current }) => {
-        await db.transaction((tx) => addMasterKey(tx, current, next, clock))
+      const newKey = randomBytes(32)
+      const storedInDataDir = await withStore(async ({ config, db, clock, masterKey: current }) => {
+        await db.transaction((tx) => addMasterKey(tx, current, newKey, clock))
         if (config.masterKey) return false
-        await replaceMasterKey(config.dataDir, next)
-        await db.transaction((tx) => keepOnlyMasterKey(tx, next))
+        await replaceMasterKey(config.dataDir, newKey)
+        await db.transaction((tx) => removeOtherMasterKeys(tx, newKey))
         return true
       })
-      if (kept) {
+      if (storedInDataDir) {
         print(
           command,
           { rotated: true, kept_in: 'DATA_DIR' },
-          () => 'The master key was exchanged and is kept in DATA_DIR.',
+          () => 'Rotated the master key. The new key is stored in DATA_DIR.',
         )
       } else {
-        const text = next.toString('base64')
+        const text = newKey.toString('base64')
         print(command, { rotated: true, master_key: text }, () =>
           [
             `MASTER_KEY=${text}`,
             '',
-            'Both keys work now. Set the new one everywhere, restart, then run: npx attestry master-key finish',
+            'Both keys are valid now. Set MASTER_KEY to the new key for every process and restart them, then run: npx attestry master-key finish',
           ].join('\n'),
         )
       }
@@ -44,16 +44,16 @@ export function masterKeyCommand(): Command {
 
   masterKey
     .command('finish')
-    .description('after a rotation: forget every master key but the one in MASTER_KEY')
+    .description('Finish a rotation: invalidate every master key except the one in MASTER_KEY')
     .addHelpText(...examples('master-key finish'))
     .action(async (_options: object, command: Command) => {
       const forgotten = await withStore(({ db, masterKey: current }) =>
-        db.transaction((tx) => keepOnlyMasterKey(tx, current)),
+        db.transaction((tx) => removeOtherMasterKeys(tx, current)),
       )
       print(command, { finished: true, forgotten }, () =>
         forgotten > 0
-          ? 'Only the current master key opens the secrets now.'
-          : 'There is nothing to finish: no rotation is under way, and the current master key alone opens the secrets.',
+          ? 'Finished the rotation. Only the current master key is valid now.'
+          : 'Nothing to finish: no rotation is in progress, and only the current master key is valid.',
       )
     })
   return masterKey

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deploy } from '../../test/support/server.ts'
 
-test('people are let in from the command line, and the link of the start signs the operator in, once', async (t) => {
+test('members can be added, and the sign-in link of the first start works once', async (t) => {
   const { serve, json, cli } = await deploy(t, { embedded: true })
   const server = await serve()
   const token = /\/console\/sign-in#token=([\w-]{43})\n/.exec(server.output())![1]!
@@ -21,8 +21,8 @@ test('people are let in from the command line, and the link of the start signs t
   const org = data.organisations[0]!.org_id
   const asha = ['--org', org, '--email', 'asha@example.com']
   assert.equal((await json('member', 'add', ...asha, '--role', 'owner')).role, 'owner')
-  const refused = await cli('member', 'add', ...asha, '--role', 'viewer')
-  assert.match(refused.stderr, /only owner/)
+  const rejected = await cli('member', 'add', ...asha, '--role', 'viewer')
+  assert.match(rejected.stderr, /only owner/)
   assert.deepEqual(
     (await json('member', 'list', '--org', org)).map((member: any) => [member.email, member.role]),
     [['asha@example.com', 'owner']],

@@ -6,11 +6,11 @@ import { withStore } from '../store.ts'
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('bring the database up to date (serve does so too)')
+    .description('Apply missing database migrations (the server also does this when it starts)')
     .addHelpText(...examples('migrate'))
     .action(async (_options: object, command: Command) => {
       const all = await readMigrations()
-      // Opening the store applies what is missing.
+      // Opening the store applies missing migrations.
       await withStore(async () => {})
       print(
         command,

@@ -4,20 +4,20 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AttestryClient } from '../../sdk/index.ts'
 import { deploy } from '../../test/support/server.ts'
 
-test('what the playground makes is prepared and readable, and follows the same rules; an approval reaches it', async (t) => {
+test('playground workflows and mandates are validated, prepared, read-only for partners, and updated by skill approvals', async (t) => {
   const { serve, json, cli } = await deploy(t)
   const server = await serve()
   const { org_id } = await json('org', 'create', '--name', 'Acme Staffing')
   const key = await json('key', 'create', '--org', org_id, '--mode', 'test')
   const client = new AttestryClient({ baseUrl: server.url, keyId: key.key_id, secret: key.secret })
   const call = async (method: string, path: string, body?: object) => {
-    const answer = await client.request(method, path, body ? { body } : {})
-    return { status: answer.status, data: (answer.body as any).data }
+    const response = await client.request(method, path, body ? { body } : {})
+    return { status: response.status, data: (response.body as any).data }
   }
-  const make = (noun: string, data: object) =>
+  const create = (noun: string, data: object) =>
     json('playground', noun, '--org', org_id, '--mode', 'test', '--data', JSON.stringify(data))
 
-  const workflow = await make('workflow', { name: 'Site hiring' })
+  const workflow = await create('workflow', { name: 'Site hiring' })
   const { workflow_id } = workflow
   assert.equal(workflow.created_via, 'playground')
   assert.deepEqual((await call('GET', `/workflows/${workflow_id}`)).data, workflow)
@@ -29,25 +29,25 @@ test('what the playground makes is prepared and readable, and follows the same r
     { name: 'Dhokra casting', pending: true },
   ]
   const body = { workflow_id, title: 'Electrician', company_name: 'Metro', skills }
-  const { mandate_id } = await make('mandate', body)
-  assert.equal((await ready(1)).created_via, 'playground')
+  const { mandate_id } = await create('mandate', body)
+  assert.equal((await waitUntilReady(1)).created_via, 'playground')
   assert.equal((await call('PUT', `/mandates/${mandate_id}`, body)).status, 403)
 
   const { skill_id } = await json('skills', 'approve', request_id, '--sub-skill', 'ss_201')
-  assert.deepEqual((await ready(2)).skills[1], { skill_id, verify: false })
+  assert.deepEqual((await waitUntilReady(2)).skills[1], { skill_id, verify: false })
 
   const bad = JSON.stringify({ ...body, title: '', colour: 'red' })
-  const refused = await cli('playground', 'mandate', '--org', org_id, '--mode', 'test', '--data', bad)
-  assert.equal(refused.code, 1)
-  assert.match(refused.stderr, /title: must not be blank/)
-  assert.match(refused.stderr, /colour: is not a known property/)
+  const rejected = await cli('playground', 'mandate', '--org', org_id, '--mode', 'test', '--data', bad)
+  assert.equal(rejected.code, 1)
+  assert.match(rejected.stderr, /title: must not be blank/)
+  assert.match(rejected.stderr, /colour: is not a known property/)
 
-  async function ready(version: number): Promise<any> {
-    for (let tries = 0; tries < 200; tries++) {
-      const data = await client.call<any>('GET', `/mandates/${mandate_id}`) // waits where a TEST key may not ask so often
+  async function waitUntilReady(version: number): Promise<any> {
+    for (let attempt = 0; attempt < 200; attempt++) {
+      const data = await client.call<any>('GET', `/mandates/${mandate_id}`) // retries if it exceeds the rate limit of a TEST key
       if (data.status === 'ready' && data.flow_version === version) return data
       await pause(250)
     }
-    assert.fail('it was never ready')
+    assert.fail('the mandate did not become ready')
   }
 })

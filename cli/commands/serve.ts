@@ -5,7 +5,7 @@ import { examples } from '../examples.ts'
 
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('run the server: the APIs, the worker, or both, as ROLES says')
+    .description('Run the server: the APIs, the worker or both, depending on ROLES')
     .addHelpText(...examples('serve'))
     .action(() => serve(readConfig(process.env, process.stdout.isTTY === true)))
 }

@@ -1,25 +1,29 @@
 import { Command, Option } from 'commander'
-import { switchService } from '../../server/access/organisations.ts'
+import { setServiceDisabled } from '../../server/access/organisations.ts'
 import { examples } from '../examples.ts'
 import { print } from '../print.ts'
 import { withStore } from '../store.ts'
-import { noteCommand } from './audit.ts'
+import { recordCliChange } from './audit.ts'
 
 export function serviceCommand(): Command {
   const service = new Command('service')
-    .description('switch the partner API off and on again, as a whole or for one organisation')
+    .description('Disable or enable the partner API, for all organisations or for one')
     .addHelpText(...examples('service off --org ORG_…', 'service on'))
   for (const state of ['on', 'off'] as const) {
     service
       .command(state)
-      .description(state === 'off' ? 'answer 503 SERVICE_DISABLED, within a second' : 'serve again')
-      .addOption(new Option('--org <org>', 'only this organisation'))
+      .description(
+        state === 'off'
+          ? 'Disable the partner API (takes effect within one second; calls return 503 SERVICE_DISABLED)'
+          : 'Enable the partner API',
+      )
+      .addOption(new Option('--org <org>', 'only for this organisation, ORG_…'))
       .addHelpText(...examples(`service ${state}`, `service ${state} --org ORG_…`))
       .action(async (options: { org?: string }, command: Command) => {
         await withStore(({ db, clock }) =>
           db.transaction(async (tx) => {
-            await switchService(tx, state === 'off', options.org)
-            await noteCommand(tx, clock, { orgId: options.org, action: `service.${state}`, subject: options.org })
+            await setServiceDisabled(tx, state === 'off', options.org)
+            await recordCliChange(tx, clock, { orgId: options.org, action: `service.${state}`, subject: options.org })
           }),
         )
         print(

@@ -18,13 +18,13 @@ k2,BRICK LAYING,,wall raising,Paper craft,Crafts,
 k3,,,,Paper craft,Crafts,
 `
 
-test('a CSV is tried, imported, imported again', async (t) => {
+test('a CSV file can be imported as a dry run, imported, and imported again without changes', async (t) => {
   const { cli, json, dataDir } = await deploy(t)
   const path = join(dataDir, 'skills.csv')
   await writeFile(path, CSV)
-  const refused = [{ at: 'skills.csv:4', row: 'k3', reason: 'it has no name' }]
-  const tried = await json('skills', 'import', '--format', 'csv', path, '--dry-run')
-  const { seconds: _, version, ...counts } = tried
+  const refused = [{ at: 'skills.csv:4', row: 'k3', reason: 'the name is missing' }]
+  const dryRun = await json('skills', 'import', '--format', 'csv', path, '--dry-run')
+  const { seconds: _, version, ...counts } = dryRun
   assert.deepEqual(counts, {
     format: 'csv',
     dry_run: true,
@@ -43,41 +43,41 @@ test('a CSV is tried, imported, imported again', async (t) => {
   assert.equal(done.code, 0, done.stderr)
   assert.match(
     done.stdout,
-    /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nNew places +2 {2}\(1 master skill, 1 sub-skill that were not there\)\nRefused +1\n/,
+    /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nNew groups +2 {2}\(1 master skill, 1 sub-skill\)\nRejected +1\n/,
   )
-  assert.match(done.stdout, /skills\.csv:4 +k3 +it has no name/)
-  assert.match(done.stdout, /Mend them and import the file again/)
-  assert.match(done.stdout, new RegExp(`at version ${version + 1}; running servers take it up`))
+  assert.match(done.stdout, /skills\.csv:4 +k3 +the name is missing/)
+  assert.match(done.stdout, /Correct them and import the file again/)
+  assert.match(done.stdout, new RegExp(`at version ${version + 1}; running servers load it`))
   assert.match(done.stderr, /Writing rows: \d+ of \d+/)
 
-  const again = await json('skills', 'import', '--format', 'csv', path)
-  assert.deepEqual([again.added, again.changed, again.merged, again.unchanged], [0, 0, 0, 2])
-  assert.equal(again.version, version + 1)
+  const repeated = await json('skills', 'import', '--format', 'csv', path)
+  assert.deepEqual([repeated.added, repeated.changed, repeated.merged, repeated.unchanged], [0, 0, 0, 2])
+  assert.equal(repeated.version, version + 1)
 })
 
-test('a list that uses the ids of another is found out before it is imported', async (t) => {
+test('a dry run lists skills that the import would rename because two files use the same IDs', async (t) => {
   const { cli, json, dataDir } = await deploy(t)
   const [first, second] = [join(dataDir, 'first.csv'), join(dataDir, 'second.csv')]
   await writeFile(first, CSV)
   await writeFile(second, 'id,name,sub_skill,master_skill\nk1,Papier mache masks,Masks,Crafts\n')
   await json('skills', 'import', '--format', 'csv', first)
-  const tried = await cli('skills', 'import', '--format', 'csv', second, '--dry-run')
-  assert.match(tried.stdout, /second\.csv:2 +sk_\d+ +Kite making +Papier mache masks/)
-  assert.match(tried.stdout, /give the rows ids of their own/)
+  const dryRun = await cli('skills', 'import', '--format', 'csv', second, '--dry-run')
+  assert.match(dryRun.stdout, /second\.csv:2 +sk_\d+ +Kite making +Papier mache masks/)
+  assert.match(dryRun.stdout, /give them new IDs/)
   const [renamed] = (await json('skills', 'import', '--format', 'csv', second, '--dry-run')).renamed
   assert.deepEqual([renamed.from, renamed.to], ['Kite making', 'Papier mache masks'])
 })
 
-test('mistakes get a sentence', async (t) => {
+test('invalid files and options produce an error message', async (t) => {
   const { cli, dataDir } = await deploy(t)
   const path = join(dataDir, 'bad.csv')
   await writeFile(path, 'id;name;sub_skill\n')
   const cases: [string[], RegExp][] = [
-    [['--format', 'esco', '/nowhere'], /\/nowhere: there is no such folder/],
-    [['--format', 'csv', join(dataDir, 'none.csv')], /none\.csv: there is no such file/],
+    [['--format', 'esco', '/nowhere'], /\/nowhere: folder not found/],
+    [['--format', 'csv', join(dataDir, 'none.csv')], /none\.csv: file not found/],
     [
       ['--format', 'csv', path],
-      /bad\.csv: there is no column id, name, sub_skill; its first line has: id;name;sub_skill. .*semicolons: save it with commas/,
+      /bad\.csv: required columns missing: id, name, sub_skill; the first line has: id;name;sub_skill. .*semicolons; save the file with commas/,
     ],
     [['--format', 'xml', path], /Allowed choices are esco, onet, lightcast, csv/],
     [[path], /required option '--format <format>'/],
@@ -90,7 +90,7 @@ test('mistakes get a sentence', async (t) => {
   }
 })
 
-test('an import that is killed leaves nothing, and the next one does it all', async (t) => {
+test('a killed import leaves no changes, and the next import succeeds', async (t) => {
   const { url, drop } = await cloneDatabase()
   const { dataDir } = await deploy(t)
   const path = join(dataDir, 'many.csv')
@@ -112,20 +112,20 @@ test('an import that is killed leaves nothing, and the next one does it all', as
     return rows[0].count
   }
   try {
-    // Loads the built-in catalogue, one skill of which serves as the bait below.
+    // Loads the built-in catalogue, which contains skill 1001 used below.
     assert.deepEqual(await once(run('migrate'), 'exit'), [0, null])
-    // The last row's id is taken by an unfinished transaction: the import has written nearly everything when it waits for it.
+    // An open transaction holds the ID of the last row, so the import blocks after writing nearly everything.
     await client.query('begin')
     await client.query(`insert into skill_sources values ('csv', 'm2999', 1001, false, 'x', '{}', false)`)
     const child = run(...importAll)
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     for (let waiting = 0; waiting === 0; await pause(20)) {
-      assert.equal(child.exitCode, null, 'the import is still there')
+      assert.equal(child.exitCode, null, 'the import is still running')
       const found = await client.query(`select from pg_locks where not granted and locktype = 'transactionid'`)
       waiting = found.rowCount!
     }
     child.kill('SIGKILL')
-    await gone
+    await exited
     await client.query('rollback')
     assert.equal(await imported(), 0)
     const { rows } = await client.query(`select count(*)::int as count from sub_skills where source = 'csv'`)
@@ -139,9 +139,11 @@ test('an import that is killed leaves nothing, and the next one does it all', as
 })
 
 const shared = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
-const skip = existsSync(join(shared, 'esco')) ? false : 'the files of ESCO and O*NET are not beside this checkout'
+const skip = existsSync(join(shared, 'esco')) ? false : 'the ESCO and O*NET files are not next to this checkout'
 
-test('ESCO and O*NET as they are published, twice, in time', { skip }, async (t) => {
+test('the published ESCO and O*NET files are imported within the time limit, and again without changes', {
+  skip,
+}, async (t) => {
   const { json } = await deploy(t)
   for (const [format, rows, limit] of [
     ['esco', 13_939, 20],
@@ -152,8 +154,8 @@ test('ESCO and O*NET as they are published, twice, in time', { skip }, async (t)
     assert.equal(first.added + first.merged, rows, JSON.stringify(first.refused.slice(0, 5)))
     assert.ok(first.merged > 0 && first.merged < rows / 50, `${first.merged} merged`)
     assert.ok(first.seconds < limit, `${format} took ${first.seconds} s`)
-    const again = await json('skills', 'import', '--format', format, join(shared, format))
-    assert.deepEqual([again.added, again.changed, again.merged, again.unchanged], [0, 0, 0, rows])
-    assert.equal(again.version, first.version)
+    const repeated = await json('skills', 'import', '--format', format, join(shared, format))
+    assert.deepEqual([repeated.added, repeated.changed, repeated.merged, repeated.unchanged], [0, 0, 0, rows])
+    assert.equal(repeated.version, first.version)
   }
 })

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import '../../server/mandates/skill-requests.ts'
 import { skillId, subSkillNumber } from '../../server/catalogue/ids.ts'
 import {
   approveRequest,
@@ -9,11 +8,11 @@ import {
   requestStatuses,
   type SkillRequest,
 } from '../../server/catalogue/skill-requests.ts'
-import { skillsAlsoCalled } from '../../server/catalogue/store.ts'
+import { findSkillsByAlias } from '../../server/catalogue/store.ts'
 import { examples } from '../examples.ts'
 import { print, table } from '../print.ts'
 import { withStore } from '../store.ts'
-import { noteCommand } from './audit.ts'
+import { recordCliChange } from './audit.ts'
 import { importCommand } from './skills-import.ts'
 
 interface ApproveOptions {
@@ -24,48 +23,50 @@ interface ApproveOptions {
 
 export function skillsCommand(): Command {
   const skills = new Command('skills')
-    .description('the skill catalogue: imports, and skills that partners ask for')
+    .description('Manage the skill catalogue: import taxonomies, and decide on skill requests from partners')
     .addHelpText(...examples('skills import --format esco ./esco', 'skills requests'))
   skills.addCommand(importCommand())
 
   skills
     .command('requests')
-    .description('skills that partners miss, oldest first')
+    .description('List skill requests from partners, oldest first')
     .addOption(
-      new Option('--status <status>', 'which requests to show').choices([...requestStatuses, 'all']).default('pending'),
+      new Option('--status <status>', 'only requests with this status')
+        .choices([...requestStatuses, 'all'])
+        .default('pending'),
     )
     .addHelpText(...examples('skills requests --status all'))
     .action(async ({ status }: { status: RequestStatus | 'all' }, command: Command) => {
       const { found, others } = await withStore(async ({ db }) => {
         const found = await listAllRequests(db.queries, status === 'all' ? undefined : status)
         const pending = found.filter((row) => row.status === 'pending').map(({ name }) => name)
-        return { found, others: await skillsAlsoCalled(db.queries, pending) }
+        return { found, others: await findSkillsByAlias(db.queries, pending) }
       })
-      print(command, found.map(record), () =>
+      print(command, found.map(requestRecord), () =>
         table(
           ['REQUEST', 'NAME', 'STATUS', 'SKILL', 'ORGANISATION', 'MODE', 'CREATED', 'CONTEXT'],
           found.map((row) => [
             row.request_id,
             row.name,
             row.status,
-            record(row).skill_id ?? alsoCalled(others.get(row.name)),
+            requestRecord(row).skill_id ?? similarSkill(others.get(row.name)),
             row.org_id,
             row.mode,
             row.created_at,
             row.context?.replace(/\s+/g, ' '),
           ]),
-          status === 'pending' ? 'No skill request waits for a decision.' : 'There are no such skill requests.',
+          status === 'pending' ? 'No pending skill requests.' : 'No skill requests found.',
         ),
       )
     })
 
   skills
     .command('approve')
-    .description('add the skill, for every organisation that asked for it; servers have it at once')
-    .argument('<request>', 'SR_…')
-    .requiredOption('--sub-skill <sub-skill>', 'where it belongs in the catalogue, ss_…', subSkill)
-    .option('--verifiable', 'questions can be made for it')
-    .option('--description <text>', 'one sentence that says what it is')
+    .description('Approve a request and all requests for the same name: add the skill (takes effect immediately)')
+    .argument('<request>', 'skill request ID, SR_…')
+    .requiredOption('--sub-skill <sub-skill>', 'sub-skill to add it to, ss_…', parseSubSkill)
+    .option('--verifiable', 'questions can be written about this skill')
+    .option('--description <text>', 'description of the skill in one sentence')
     .addHelpText(...examples('skills approve SR_… --sub-skill ss_201 --verifiable'))
     .action(async (id: string, { subSkill, ...rest }: ApproveOptions, command: Command) => {
       const { skill, requests, other } = await withStore(({ db, clock }) =>
@@ -73,8 +74,8 @@ export function skillsCommand(): Command {
           const approved = await approveRequest(tx, clock, id, { subNumber: subSkill, ...rest })
           const { number, name } = approved.skill
           const details = { skill_id: skillId(number), name }
-          await noteCommand(tx, clock, { action: 'skill_request.approve', subject: id, details })
-          const other = (await skillsAlsoCalled(tx, [name])).get(name)
+          await recordCliChange(tx, clock, { action: 'skill_request.approve', subject: id, details })
+          const other = (await findSkillsByAlias(tx, [name])).get(name)
           return { ...approved, other }
         }),
       )
@@ -90,44 +91,46 @@ export function skillsCommand(): Command {
         command,
         value,
         () =>
-          `${value.name} is ${value.skill_id} from now on.${others > 0 ? ` ${others} more ${others === 1 ? 'request' : 'requests'} for it ${others === 1 ? 'is' : 'are'} settled with it.` : ''}${other ? ` It is another name of ${other.name} (${skillId(other.number)}), too: searches for it find both.` : ''}`,
+          `Approved: added "${value.name}" as ${value.skill_id}.${others > 0 ? ` Also approved ${others} other ${others === 1 ? 'request' : 'requests'} for it.` : ''}${other ? ` This name is also an alias of ${other.name} (${skillId(other.number)}); searches find both.` : ''}`,
       )
     })
 
   skills
     .command('reject')
-    .description('turn a request down')
-    .argument('<request>', 'SR_…')
+    .description('Reject a request')
+    .argument('<request>', 'skill request ID, SR_…')
     .addHelpText(...examples('skills reject SR_…'))
     .action(async (id: string, _options: object, command: Command) => {
       const rejected = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
-          const done = await rejectRequest(tx, clock, id)
-          await noteCommand(tx, clock, { action: 'skill_request.reject', subject: id, details: { name: done.name } })
-          return done
+          const request = await rejectRequest(tx, clock, id)
+          await recordCliChange(tx, clock, {
+            action: 'skill_request.reject',
+            subject: id,
+            details: { name: request.name },
+          })
+          return request
         }),
       )
-      print(command, record(rejected), () => `${id} (${rejected.name}) is rejected.`)
+      print(command, requestRecord(rejected), () => `Rejected ${id} (${rejected.name}).`)
     })
 
   return skills
 }
 
-/** A request for what is there under another name wants a second look. */
-function alsoCalled(skill: { number: number; name: string } | undefined): string | undefined {
-  return skill && `like ${skillId(skill.number)} ${skill.name}?`
+/** Points out an existing skill that has the requested name as an alias. */
+function similarSkill(skill: { number: number; name: string } | undefined): string | undefined {
+  return skill && `same as ${skillId(skill.number)} ${skill.name}?`
 }
 
-function record({ request_id, name, context, status, skill_number, org_id, mode, created_at }: SkillRequest) {
+function requestRecord({ request_id, name, context, status, skill_number, org_id, mode, created_at }: SkillRequest) {
   const skill_id = skill_number === null ? null : skillId(skill_number)
   return { request_id, name, context, status, skill_id, org_id, mode, created_at }
 }
 
-function subSkill(text: string): number {
+function parseSubSkill(text: string): number {
   const number = subSkillNumber(text)
   if (number === undefined)
-    throw new InvalidArgumentError(
-      'Expected the id of a sub-skill, such as ss_201; GET /api/skills/sub-skills lists them.',
-    )
+    throw new InvalidArgumentError('Expected a sub-skill ID such as ss_201; GET /api/skills/sub-skills lists them.')
   return number
 }

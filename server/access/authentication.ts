@@ -2,27 +2,32 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Detail, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { seconds } from '../platform/clock.ts'
+import { toSeconds } from '../platform/clock.ts'
 import { HmacKey } from './hmac.ts'
 import type { PartnerKey } from './keyring.ts'
-import { CLOCK_WINDOW, clockDifference, isSigned, isWellFormed, linesToSign } from './signature.ts'
+import { CLOCK_WINDOW_SECONDS, clockDifference, isSigned, isWellFormed, stringToSign } from './signature.ts'
 
-/** Stands in for the secret of an unknown key, so that finding out costs as much as a wrong signature. */
-const NOBODYS_SECRET = new HmacKey(randomBytes(50))
+/** Secret that is checked for unknown keys, so that response times do not reveal which keys exist. */
+const DUMMY_SECRET = new HmacKey(randomBytes(50))
 
-/** Sets `request.caller`, or refuses: one answer for every cause. Answers at once but where keys must be fetched first. */
-export function authenticate(context: Context, request: FastifyRequest): undefined | Promise<void> {
-  const stale = context.keyring.stale()
-  return stale ? stale.then(() => identify(context, request)) : identify(context, request)
+type AuthenticationDeps = Pick<Context, 'keyring' | 'clock' | 'limits'>
+
+/**
+ * Sets `request.caller`, or rejects the request with the same error whatever the cause. Synchronous unless the keys have to be
+ * fetched first.
+ */
+export function authenticate(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<void> {
+  const refreshing = context.keyring.refreshIfStale()
+  return refreshing ? refreshing.then(() => identify(context, request)) : identify(context, request)
 }
 
-function identify(context: Context, request: FastifyRequest): undefined | Promise<never> {
+function identify(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<never> {
   const now = context.clock.now()
   const keyId = header(request, 'x-api-key')
   const timestamp = header(request, 'x-timestamp')
   const onBehalfOf = header(request, 'x-on-behalf-of')
   const idempotencyKey = header(request, 'idempotency-key')
-  const lines = linesToSign({
+  const lines = stringToSign({
     timestamp,
     method: request.raw.method!,
     target: request.originalUrl,
@@ -32,11 +37,11 @@ function identify(context: Context, request: FastifyRequest): undefined | Promis
   })
 
   const key = context.keyring.partnerKey(keyId)
-  const signed = isSigned(lines, header(request, 'x-signature'), key ? key.secrets(now) : [NOBODYS_SECRET])
+  const signed = isSigned(lines, header(request, 'x-signature'), key ? key.secrets(now) : [DUMMY_SECRET])
   const difference = clockDifference(timestamp, now)
-  const inTime = difference !== undefined && Math.abs(difference) <= CLOCK_WINDOW
-  if (!key || !signed || !inTime || key.revoked || now >= key.expiresAt) {
-    return refuse(context, request, key, difference, lines)
+  const withinClockWindow = difference !== undefined && Math.abs(difference) <= CLOCK_WINDOW_SECONDS
+  if (!key || !signed || !withinClockWindow || key.revoked || now >= key.expiresAt) {
+    return unauthorized(context, request, key, difference, lines)
   }
   request.caller = {
     orgId: key.orgId,
@@ -50,8 +55,8 @@ function identify(context: Context, request: FastifyRequest): undefined | Promis
   return undefined
 }
 
-/** Node reads headers as Latin-1; people write them in UTF-8. */
-export function textOfHeader(value: string): string {
+/** Decodes a header value as UTF-8. Node decodes headers as Latin-1. */
+export function decodeHeader(value: string): string {
   return Buffer.from(value, 'latin1').toString('utf8')
 }
 
@@ -60,44 +65,48 @@ function header(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-const MESSAGE = 'The request could not be authenticated: check the key, the clock and the signature.'
+const UNAUTHORIZED_MESSAGE = 'The request could not be authenticated: check the key, the clock and the signature.'
 
-async function refuse(
-  context: Context,
+async function unauthorized(
+  context: AuthenticationDeps,
   request: FastifyRequest,
   key: PartnerKey | undefined,
   difference: number | undefined,
   lines: string,
 ): Promise<never> {
-  request.claimed = key
+  request.claimedKey = key
   const wait = await context.limits.failedAuthentication(request.ip)
   if (wait > 0) {
     throw problem(
       'RATE_LIMITED',
-      `Too many calls from this address failed to authenticate: 60 a minute may. Calls that are signed right still pass; try again in ${seconds(wait)}.`,
+      `Too many failed authentications from this address: the limit is 60 per minute. Correctly signed calls still succeed. Retry in ${toSeconds(wait)}.`,
       { retryAfter: wait },
     )
   }
-  throw problem('UNAUTHORIZED', MESSAGE, { details: key?.mode === 'test' ? hints(request, difference, lines) : [] })
+  throw problem('UNAUTHORIZED', UNAUTHORIZED_MESSAGE, {
+    details: key?.mode === 'test' ? hints(request, difference, lines) : [],
+  })
 }
 
-/** For TEST keys alone: what the server read, never what it expected. */
+/** Returns debugging details for TEST keys: the string to sign, never the signature. */
 function hints(request: FastifyRequest, difference: number | undefined, lines: string): Detail[] {
-  const form = isWellFormed(header(request, 'x-signature')) ? '' : 'It must be v1= and 64 lower-case hex digits. '
-  const digest = request.rawBody.length > 0 ? "; the last is the SHA-256 of the body's bytes as they came" : ''
+  const format = isWellFormed(header(request, 'x-signature'))
+    ? ''
+    : 'The signature must be v1= followed by 64 lower-case hex digits. '
+  const digest = request.rawBody.length > 0 ? '; its last line is the SHA-256 of the request body as received' : ''
   return [
     { path: 'headers.x-timestamp', message: clockHint(difference, header(request, 'x-timestamp')) },
     {
       path: 'headers.x-signature',
-      message: `${form}The server read these seven lines to sign${digest}:\n${textOfHeader(lines)}`,
+      message: `${format}The server expected this string to sign${digest}:\n${decodeHeader(lines)}`,
     },
   ]
 }
 
-function clockHint(difference: number | undefined, given: string) {
-  if (/^\d{13}$/.test(given)) return 'must be Unix time in whole seconds; these are milliseconds: divide by 1,000'
+function clockHint(difference: number | undefined, timestamp: string) {
+  if (/^\d{13}$/.test(timestamp)) return 'must be Unix time in whole seconds; got milliseconds (divide by 1,000)'
   if (difference === undefined) return 'must be Unix time in whole seconds'
-  if (difference === 0) return 'The clocks agree.'
+  if (difference === 0) return "Your clock matches the server's."
   const direction = difference > 0 ? 'behind' : 'ahead of'
-  return `The clocks differ by ${seconds(Math.abs(difference))}: yours is ${direction} the server's; ${CLOCK_WINDOW} are allowed.`
+  return `Your clock is ${toSeconds(Math.abs(difference))} ${direction} the server's; at most ${toSeconds(CLOCK_WINDOW_SECONDS)} are allowed.`
 }

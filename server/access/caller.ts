@@ -3,10 +3,10 @@ import type { Tx } from '../platform/database/database.ts'
 import type { PartnerKey } from './keyring.ts'
 import type { Mode } from './keys.ts'
 
-/** Where something is made: through the partner API, or by hand in the console. */
-export type Via = 'api' | 'playground'
+/** The API that a change is made through: the partner API, or the console's playground. */
+type Via = 'api' | 'playground'
 
-/** Who makes a partner call, and for whom. Domain functions take it as their scope: organisation and mode. */
+/** The authenticated caller of a partner request. Domain functions use it as their scope: organisation and mode. */
 export interface Caller {
   orgId: string
   mode: Mode
@@ -16,34 +16,37 @@ export interface Caller {
   onBehalfOf: string | undefined
   idempotencyKey: string | undefined
   via: Via
-  /** Everything is tried and answered, and nothing kept. */
+  /** Run the request and roll it back. */
   dryRun?: boolean
-  /** Writes down what a call changes, in the transaction of the change. */
-  record?(tx: Tx, answer: { status: number; body: object }): Promise<void>
+  /** Records a change in the audit log, in the transaction of the change. */
+  record?(tx: Tx, response: { status: number; body: object }): Promise<void>
 }
 
-/** The rows that a domain function may see. */
-export type OwnerScope = Pick<Caller, 'orgId' | 'mode'>
+/** Organisation and mode whose rows a domain function may read. */
+export type OrgScope = Pick<Caller, 'orgId' | 'mode'>
 
-/** The same, for functions that change something; the partner API unless said otherwise. */
-export type Changer = OwnerScope & Partial<Pick<Caller, 'via'>>
+/** Scope of functions that change something. `via` defaults to the partner API. */
+export type WriteScope = OrgScope & Partial<Pick<Caller, 'via'>>
 
-/** A thing is changed where it was made: otherwise one side would find its things altered by the other. */
-export function requireMadeHere(noun: string, createdVia: string, { via = 'api' }: Changer): void {
+/**
+ * Rejects changes through another API than the one that created the record, so that partners and console users do not overwrite each
+ * other's work.
+ */
+export function requireCreatedVia(noun: string, createdVia: string, { via = 'api' }: WriteScope): void {
   if (createdVia === via) return
   throw problem(
     'FORBIDDEN',
     via === 'api'
-      ? `This ${noun} was made in the playground; it cannot be changed through this API.`
-      : `This ${noun} was made through the API; it can be read here, and changed through the API alone.`,
+      ? `This ${noun} was created in the playground; it cannot be changed through this API.`
+      : `This ${noun} was created through the API; it can be changed only through the API.`,
   )
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the partner API's front door, and by the console's where the call is about an organisation and a mode. */
+    /** Set by the guards of the partner API, and by those of the console for requests about an organisation and a mode. */
     caller: Caller
-    /** Whose key a call named that could not be authenticated. */
-    claimed: PartnerKey | undefined
+    /** The key named by a request that failed authentication. */
+    claimedKey: PartnerKey | undefined
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { callerAddress } from './client-address.ts'
 
-test('callers are known by their address, IPv6 ones by their /64', () => {
+test('callers are identified by their address, or by the /64 network of an IPv6 address', () => {
   const cases: [string, string][] = [
     ['203.0.113.7', '203.0.113.7'],
     ['203.0.113.7:5678', '203.0.113.7'],
@@ -16,7 +16,7 @@ test('callers are known by their address, IPv6 ones by their /64', () => {
   for (const [ip, expected] of cases) assert.equal(callerAddress(ip), expected, ip)
 })
 
-test('whatever is no address counts as one caller', () => {
+test('all invalid addresses count as one caller', () => {
   for (const ip of ['', 'foo', '256.1.1.1', 'evil<script>', 'x'.repeat(10_000)])
     assert.equal(callerAddress(ip), 'unknown', ip.slice(0, 20))
 })

@@ -1,20 +1,20 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** What callers are limited by: the address, or the /64 of an IPv6 address, since a household has all of that. */
+/** Returns the address used for rate limits: an IPv4 address, or the /64 network of an IPv6 address, which is assigned to one customer. */
 export function callerAddress(ip: string): string {
   if (isIPv4(ip)) return ip
   const address = bareAddress(ip)
-  if (!isIPv6(address)) return isIPv4(address) ? address : NOBODY
+  if (!isIPv6(address)) return isIPv4(address) ? address : UNKNOWN_ADDRESS
   const parsed = ipaddr.IPv6.parse(address)
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString()
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`
 }
 
-/** All that a proxy sent instead of an address counts as one caller: made-up ones would each get limits of their own. */
-const NOBODY = 'unknown'
+/** Shared by all callers with an invalid address; otherwise each forged address would get separate limits. */
+const UNKNOWN_ADDRESS = 'unknown'
 
-/** Without the zone of a link-local address, and without the port that some proxies append. */
+/** Strips the zone of a link-local address and the port that some proxies append. */
 function bareAddress(ip: string): string {
   const bare = ip.replace(/%.*$/, '').trim()
   return /^\[(.+)\](?::\d+)?$/.exec(bare)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(bare)?.[1] ?? bare

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { HmacKey } from './hmac.ts'
 
-test("gives Node's own HMAC-SHA256, for keys and messages of any length", () => {
+test("matches Node's HMAC-SHA256 for keys and messages of any length", () => {
   const lengths = fc.oneof(
     fc.integer({ min: 0, max: 200 }),
     fc.constantFrom(55, 56, 63, 64, 65, 4031, 4032, 4033, 9000),
@@ -17,8 +17,8 @@ test("gives Node's own HMAC-SHA256, for keys and messages of any length", () => 
         const expected = createHmac('sha256', secret).update(message).digest()
         const text = Buffer.from(message).toString('latin1')
         assert.deepEqual(key.sign(text), expected)
-        assert.equal(key.verifies(text, expected), true)
-        assert.equal(key.verifies(text, Buffer.alloc(32)), false)
+        assert.equal(key.verify(text, expected), true)
+        assert.equal(key.verify(text, Buffer.alloc(32)), false)
       }
     }),
   )

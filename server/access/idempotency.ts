@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { errorAnswer } from '../api/envelope.ts'
+import { errorEnvelope } from '../api/envelope.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { DAY } from '../platform/clock.ts'
@@ -9,55 +9,55 @@ import type { Tx } from '../platform/database/database.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
 import type { Caller } from './caller.ts'
 
-/** What a handler wants answered. */
-export interface Answer {
+/** The response that a handler returns. */
+export interface HandlerResponse {
   status: number
   body: object
-  /** The body holds a secret: where it is kept for retries, it is kept encrypted. */
+  /** The body contains a secret, and is stored encrypted. */
   secret?: boolean
 }
 
-const KEPT = DAY
-// Answers that a retry should be able to better; so should every answer with Retry-After.
-const NOT_KEPT = new Set([401, 402, 429])
+const RECORD_LIFETIME_MS = DAY
+// Not stored, so that a retry can succeed. Neither are responses with Retry-After.
+const STATUSES_NOT_STORED = new Set([401, 402, 429])
 
 export const forgetIdempotencyKeys = defineJob<Record<string, never>>('forget-idempotency-keys')
 
 /**
- * Runs a write in one transaction and answers it. With an Idempotency-Key the first answer is recorded in that same
- * transaction: a retry gets it back, a concurrent call with the same key is turned away, and after a crash at any moment
- * effect and record either both exist or neither.
+ * Runs a write in one transaction and sends the response. With an Idempotency-Key, the first response is stored in the same
+ * transaction: a retry receives the stored response, a concurrent call with the same key is rejected, and after a crash either both
+ * the effect and the stored response exist or neither does.
  */
-export async function perform(
+export async function runIdempotent(
   { db, vault, clock }: Pick<Context, 'db' | 'vault' | 'clock'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: Tx, caller: Caller) => Promise<Answer>,
+  work: (tx: Tx, caller: Caller) => Promise<HandlerResponse>,
 ): Promise<FastifyReply> {
   const { caller } = request
   const key = caller.idempotencyKey
   if (caller.dryRun) {
-    const answer = await rehearse(db, (tx) => work(tx, caller))
-    return reply.status(answer.status).send(answer.body)
+    const response = await dryRun(db, (tx) => work(tx, caller))
+    return reply.status(response.status).send(response.body)
   }
   if (key === undefined) {
-    const answer = await db.transaction(recorded)
-    return reply.status(answer.status).send(answer.body)
+    const response = await db.transaction(runRecorded)
+    return reply.status(response.status).send(response.body)
   }
 
-  const print = fingerprint(request)
+  const requestFingerprint = fingerprint(request)
   const outcome = await db.transaction(async (tx) => {
-    await claim(tx, caller.keyId, key)
-    const kept = await findRecord(tx, caller.keyId, key, new Date(clock.now() - KEPT))
-    if (kept) {
-      if (!kept.fingerprint.equals(print)) throw reused()
-      const text = kept.sealed_body ? vault.open(kept.sealed_body, purpose(caller.keyId, key)) : kept.body!
-      return { status: kept.status, body: JSON.parse(text) as object, replayed: true }
+    await lockKey(tx, caller.keyId, key)
+    const stored = await findRecord(tx, caller.keyId, key, new Date(clock.now() - RECORD_LIFETIME_MS))
+    if (stored) {
+      if (!stored.fingerprint.equals(requestFingerprint)) throw keyReusedProblem()
+      const text = stored.sealed_body ? vault.open(stored.sealed_body, purpose(caller.keyId, key)) : stored.body!
+      return { status: stored.status, body: JSON.parse(text) as object, replayed: true }
     }
-    const { answer, failure } = await attempt(tx, () => recorded(tx))
-    if (failure && !isKept(answer.status, failure)) throw failure
-    await insertRecord(tx, answer)
-    return { ...answer, replayed: false }
+    const { response, failure } = await runInSavepoint(tx, () => runRecorded(tx))
+    if (failure && !isStored(response.status, failure)) throw failure
+    await insertRecord(tx, response)
+    return { ...response, replayed: false }
   })
   if (outcome.replayed) reply.header('idempotency-replayed', 'true')
   if (outcome.status >= 400) {
@@ -66,79 +66,82 @@ export async function perform(
   }
   return reply.status(outcome.status).send(outcome.body)
 
-  async function recorded(tx: Tx): Promise<Answer> {
-    const answer = await work(tx, caller)
-    await caller.record?.(tx, answer)
-    return answer
+  async function runRecorded(tx: Tx): Promise<HandlerResponse> {
+    const response = await work(tx, caller)
+    await caller.record?.(tx, response)
+    return response
   }
 
-  async function insertRecord(tx: Tx, answer: Answer) {
-    const text = JSON.stringify(answer.body)
+  async function insertRecord(tx: Tx, response: HandlerResponse) {
+    const text = JSON.stringify(response.body)
     const row = {
       key_id: caller.keyId,
       idempotency_key: key!,
-      fingerprint: print,
-      status: answer.status,
-      body: answer.secret ? null : text,
-      sealed_body: answer.secret ? vault.seal(text, purpose(caller.keyId, key!)) : null,
+      fingerprint: requestFingerprint,
+      status: response.status,
+      body: response.secret ? null : text,
+      sealed_body: response.secret ? vault.seal(text, purpose(caller.keyId, key!)) : null,
       created_at: new Date(clock.now()),
     }
     await tx
       .insertInto('idempotency_records')
       .values(row)
-      .onConflict((conflict) => conflict.columns(['key_id', 'idempotency_key']).doUpdateSet(row)) // one that has aged out
+      .onConflict((conflict) => conflict.columns(['key_id', 'idempotency_key']).doUpdateSet(row)) // replaces an expired record
       .execute()
   }
 }
 
-class Rehearsed extends Error {
-  readonly answer: Answer
+class DryRunRollback extends Error {
+  readonly response: HandlerResponse
 
-  constructor(answer: Answer) {
-    super('nothing was kept')
-    this.answer = answer
+  constructor(response: HandlerResponse) {
+    super('dry run: transaction rolled back')
+    this.response = response
   }
 }
 
-/** Does the work, every rule included, and takes all of it back. */
-async function rehearse(db: Context['db'], work: (tx: Tx) => Promise<Answer>): Promise<Answer> {
+/** Runs the work with all its checks, then rolls the transaction back. */
+async function dryRun(db: Context['db'], work: (tx: Tx) => Promise<HandlerResponse>): Promise<HandlerResponse> {
   try {
     return await db.transaction(async (tx) => {
-      throw new Rehearsed(await work(tx))
+      throw new DryRunRollback(await work(tx))
     })
   } catch (error) {
-    if (error instanceof Rehearsed) return error.answer
+    if (error instanceof DryRunRollback) return error.response
     throw error
   }
 }
 
-/** A refusal undoes what the work had written so far, and is an answer to keep all the same. */
-async function attempt(tx: Tx, work: () => Promise<Answer>): Promise<{ answer: Answer; failure?: Problem }> {
+/** Runs the work in a savepoint. A problem rolls its writes back and becomes a response that can be stored. */
+async function runInSavepoint(
+  tx: Tx,
+  work: () => Promise<HandlerResponse>,
+): Promise<{ response: HandlerResponse; failure?: Problem }> {
   await sql`savepoint work`.execute(tx)
   try {
-    return { answer: await work() }
+    return { response: await work() }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     await sql`rollback to savepoint work`.execute(tx)
-    const { status, body } = errorAnswer('partner', error)
-    return { answer: { status, body }, failure: error }
+    const { status, body } = errorEnvelope('partner', error)
+    return { response: { status, body }, failure: error }
   }
 }
 
-function isKept(status: number, failure: Problem) {
-  return status < 500 && !NOT_KEPT.has(status) && failure.retryAfter === undefined
+function isStored(status: number, failure: Problem) {
+  return status < 500 && !STATUSES_NOT_STORED.has(status) && failure.retryAfter === undefined
 }
 
-/** Held until the transaction ends, however it ends; a crash releases it with the connection. */
-async function claim(tx: Tx, keyId: string, key: string) {
+/** Locks the Idempotency-Key until the transaction ends. A crash releases the lock with the connection. */
+async function lockKey(tx: Tx, keyId: string, key: string) {
   const lock = createHash('sha256').update(`${keyId}\n${key}`).digest().readBigInt64BE()
   const { rows } = await sql<{
-    claimed: boolean
-  }>`select pg_try_advisory_xact_lock(${lock.toString()}::bigint) as claimed`.execute(tx)
-  if (rows[0]!.claimed) return
+    locked: boolean
+  }>`select pg_try_advisory_xact_lock(${lock.toString()}::bigint) as locked`.execute(tx)
+  if (rows[0]!.locked) return
   throw problem(
     'IDEMPOTENCY_IN_PROGRESS',
-    'The first call with this Idempotency-Key is still running; ask again in a moment.',
+    'The first call with this Idempotency-Key is still running. Retry in 1 second.',
     {
       retryAfter: 1,
     },
@@ -155,12 +158,12 @@ function findRecord(tx: Tx, keyId: string, key: string, after: Date) {
     .executeTakeFirst()
 }
 
-function reused() {
+function keyReusedProblem() {
   return problem(
     'IDEMPOTENCY_KEY_REUSED',
-    'This Idempotency-Key was used for another call; a new call needs a new key.',
+    'This Idempotency-Key was already used for a different call. Send a new key with a new call.',
     {
-      details: [{ path: 'headers.Idempotency-Key', message: 'was used before with another method, path or body' }],
+      details: [{ path: 'headers.Idempotency-Key', message: 'was already used with another method, path or body' }],
     },
   )
 }
@@ -172,6 +175,7 @@ function fingerprint(request: FastifyRequest): Buffer {
   return createHash('sha256').update(`${request.method}\n${path}\n`).update(request.rawBody).digest()
 }
 
+/** Binds a sealed body to its key. Changing the text makes stored responses unreadable. */
 function purpose(keyId: string, key: string) {
   return `answer to ${keyId} ${key}`
 }
@@ -179,6 +183,6 @@ function purpose(keyId: string, key: string) {
 export async function deleteOldRecords(tx: Tx, now: number): Promise<void> {
   await tx
     .deleteFrom('idempotency_records')
-    .where('created_at', '<=', new Date(now - KEPT))
+    .where('created_at', '<=', new Date(now - RECORD_LIFETIME_MS))
     .execute()
 }

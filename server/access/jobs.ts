@@ -5,7 +5,7 @@ import { deleteOldCounters, forgetLimitCounters } from './rate-limits.ts'
 
 export const accessJobs = [forgetIdempotencyKeys, forgetLimitCounters]
 
-export function handleAccessJobs(worker: Worker, { db, clock }: Context): void {
+export function handleAccessJobs(worker: Worker, { db, clock }: Pick<Context, 'db' | 'clock'>): void {
   worker.handle(forgetIdempotencyKeys, () => db.transaction((tx) => deleteOldRecords(tx, clock.now())))
   worker.schedule(forgetIdempotencyKeys, '17 * * * *')
   worker.handle(forgetLimitCounters, () => db.transaction((tx) => deleteOldCounters(tx, clock.now())))

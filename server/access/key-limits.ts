@@ -3,7 +3,7 @@ import type { Tx } from '../platform/database/database.ts'
 import type { Mode } from './keys.ts'
 import { type BucketName, type KeyLimits, type KeyOverrides, limitsFor, type Rates } from './limits/table.ts'
 
-export interface LimitsOfKey {
+export interface KeyLimitSettings {
   mode: Mode
   limits: KeyLimits
   overrides: KeyOverrides
@@ -13,45 +13,45 @@ export type LimitsChange =
   | { reset: true }
   | { reset?: undefined; bucket?: BucketName; rates?: Partial<Rates>; peoplePerDay?: number | undefined }
 
-export async function getLimits(tx: Tx, keyId: string): Promise<LimitsOfKey> {
+export async function getLimits(tx: Tx, keyId: string): Promise<KeyLimitSettings> {
   const row = await tx
     .selectFrom('partner_keys')
     .select(['mode', 'limits'])
     .where('key_id', '=', keyId)
     .executeTakeFirst()
-  if (!row) throw problem('NOT_FOUND', `There is no partner key ${keyId}.`)
-  return limitsOf(row.mode as Mode, row.limits as KeyOverrides)
+  if (!row) throw problem('NOT_FOUND', `Partner key ${keyId} not found.`)
+  return limitSettings(row.mode as Mode, row.limits as KeyOverrides)
 }
 
-/** Changes single numbers of a key's limits, or all of them back to the table. In force within a second. */
-export async function setLimits(tx: Tx, keyId: string, change: LimitsChange): Promise<LimitsOfKey> {
+/** Overrides single limits of a key, or resets all of them to the defaults. Takes effect within a second. */
+export async function setLimits(tx: Tx, keyId: string, change: LimitsChange): Promise<KeyLimitSettings> {
   const row = await tx
     .selectFrom('partner_keys')
     .select(['mode', 'limits'])
     .where('key_id', '=', keyId)
     .forUpdate()
     .executeTakeFirst()
-  if (!row) throw problem('NOT_FOUND', `There is no partner key ${keyId}.`)
-  const overrides = change.reset ? {} : merged(row.limits as KeyOverrides, change)
-  const found = limitsOf(row.mode as Mode, overrides)
+  if (!row) throw problem('NOT_FOUND', `Partner key ${keyId} not found.`)
+  const overrides = change.reset ? {} : mergeLimits(row.limits as KeyOverrides, change)
+  const settings = limitSettings(row.mode as Mode, overrides)
   await tx
     .updateTable('partner_keys')
     .set({ limits: JSON.stringify(overrides) })
     .where('key_id', '=', keyId)
     .execute()
-  return found
+  return settings
 }
 
-function merged(
-  before: KeyOverrides,
+function mergeLimits(
+  current: KeyOverrides,
   { bucket, rates, peoplePerDay }: Exclude<LimitsChange, { reset: true }>,
 ): KeyOverrides {
-  const overrides: KeyOverrides = { ...before }
-  if (bucket) overrides.buckets = { ...before.buckets, [bucket]: { ...before.buckets?.[bucket], ...rates } }
+  const overrides: KeyOverrides = { ...current }
+  if (bucket) overrides.buckets = { ...current.buckets, [bucket]: { ...current.buckets?.[bucket], ...rates } }
   if (peoplePerDay !== undefined) overrides.peoplePerDay = peoplePerDay
   return overrides
 }
 
-function limitsOf(mode: Mode, overrides: KeyOverrides): LimitsOfKey {
+function limitSettings(mode: Mode, overrides: KeyOverrides): KeyLimitSettings {
   return { mode, overrides, limits: limitsFor(mode, overrides) }
 }

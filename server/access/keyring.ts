@@ -1,12 +1,14 @@
+import { coalesce } from '../platform/coalesce.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Listener } from '../platform/database/listener.ts'
 import type { Log } from '../platform/log.ts'
+import { hashToken } from '../platform/token-hash.ts'
 import type { Vault } from '../platform/vault.ts'
 import { HmacKey } from './hmac.ts'
-import { hashSessionKey, type Mode, secretPurpose } from './keys.ts'
+import { type Mode, secretPurpose } from './keys.ts'
 import { type KeyLimits, type KeyOverrides, limitsFor } from './limits/table.ts'
 
-/** A partner key as requests need it: secrets ready for signing, limits worked out. */
+/** A partner key with the parts that every request needs: HMAC keys and effective limits. */
 export interface PartnerKey {
   keyId: string
   orgId: string
@@ -19,7 +21,7 @@ export interface PartnerKey {
   revoked: boolean
 }
 
-export interface SessionKey {
+interface SessionKey {
   keyId: string
   orgId: string
   mode: Mode
@@ -28,27 +30,28 @@ export interface SessionKey {
 }
 
 /**
- * Every key of the deployment, in memory. The database counts a version up with each change and announces it; fetching what
- * lies above the last version seen, at each announcement and, while keys are asked for, a few times a second besides, puts a
- * change in force everywhere well within a second. A flood of unknown keys costs neither queries nor memory.
+ * In-memory copy of all keys of the deployment. Every change increments a version in the database and sends a notification. Rows above
+ * the last known version are fetched on each notification, and by polling while keys are in use, so that changes take effect
+ * everywhere within a second. Requests with unknown keys cost neither queries nor memory.
  */
 export interface Keyring {
-  /** A promise to wait for before asking, in the rare moment when what is known may be out of date. */
-  stale(): Promise<void> | undefined
+  /** Starts a refresh if the copy may be out of date. Wait for the promise before reading a key. */
+  refreshIfStale(): Promise<void> | undefined
   partnerKey(keyId: string): PartnerKey | undefined
   sessionKey(key: string): SessionKey | undefined
-  /** Whether the operator switched the partner API off, as a whole or for the organisation. */
-  serviceOff(orgId: string): boolean
+  /** Whether the operator disabled the partner API, for all organisations or for this one. */
+  isServiceDisabled(orgId: string): boolean
   refresh(): Promise<void>
   close(): void
 }
 
-/** Milliseconds between looks while keys are asked for, and how long after the last question that is. */
-const POLL = 200
-const ASKED = 10_000
-/** Older knowledge than this is not acted on: a revocation may have been missed. */
-const STALE = 900
-const LONG = 3000
+const POLL_INTERVAL_MS = 200
+/** Polling stops this long after the last use of a key. */
+const KEEP_POLLING_MS = 10_000
+/** An older copy is refreshed before use, because a revocation may have been missed. */
+const STALE_AFTER_MS = 900
+const REFRESH_TIMEOUT_MS = 3000
+
 export interface KeyringOptions {
   db: Database
   vault: Vault
@@ -59,87 +62,66 @@ export interface KeyringOptions {
 export async function openKeyring({ db, vault, listener, log }: KeyringOptions): Promise<Keyring> {
   const partnerKeys = new Map<string, PartnerKey>()
   const sessionKeys = new Map<string, SessionKey>()
-  const offOrganisations = new Set<string>()
-  let allOff = false
+  const disabledOrganisations = new Set<string>()
+  let allDisabled = false
   let version = -1
   let refreshedAt = 0
-  let askedAt = Number.NEGATIVE_INFINITY
-  let running: Promise<void> | undefined
-  let waiting: Promise<void> | undefined
+  let lastUsedAt = Number.NEGATIVE_INFINITY
+  // Callers that waited this long for a refresh that fails get its error, instead of waiting for another query.
+  const refresh = coalesce(fetchChanges, { failTogetherAfterMs: REFRESH_TIMEOUT_MS })
 
   await refresh()
   await listener.on('access_changed', refreshQuietly)
   const timer = setInterval(() => {
-    if (performance.now() - askedAt < ASKED) refreshQuietly()
-  }, POLL)
+    if (performance.now() - lastUsedAt < KEEP_POLLING_MS) refreshQuietly()
+  }, POLL_INTERVAL_MS)
   timer.unref()
 
   return {
-    stale() {
-      askedAt = performance.now()
-      return askedAt - refreshedAt > STALE ? refresh() : undefined
+    refreshIfStale() {
+      lastUsedAt = performance.now()
+      return lastUsedAt - refreshedAt > STALE_AFTER_MS ? refresh() : undefined
     },
     partnerKey: (keyId) => partnerKeys.get(keyId),
-    sessionKey: (key) => sessionKeys.get(hashSessionKey(key).toString('base64')),
-    serviceOff: (orgId) => allOff || offOrganisations.has(orgId),
+    sessionKey: (key) => sessionKeys.get(hashToken(key).toString('base64')),
+    isServiceDisabled: (orgId) => allDisabled || disabledOrganisations.has(orgId),
     refresh,
     close: () => clearInterval(timer),
   }
 
-  /** Fetches what changed. Who asks while an earlier fetch is under way waits for one that began after the question. */
-  async function refresh(): Promise<void> {
-    if (waiting) return waiting
-    const since = performance.now()
-    waiting = (running ?? Promise.resolve())
-      .catch((error) => {
-        // Where the database was silent for so long, it is not asked once more while callers wait.
-        if (performance.now() - since < LONG) return
-        waiting = undefined
-        throw error
-      })
-      .then(() => {
-        waiting = undefined
-        running = fetchChanges().finally(() => {
-          running = undefined
-        })
-        return running
-      })
-    return waiting
-  }
-
   function refreshQuietly() {
-    refresh().catch((error) => log.warn({ err: error }, 'keys could not be refreshed'))
+    refresh().catch((error) => log.warn({ err: error }, 'refreshing keys failed, retrying on the next poll'))
   }
 
   async function fetchChanges() {
-    const asked = performance.now()
+    const startedAt = performance.now()
     const latest = await db.queries.selectFrom('access_version').select('version').executeTakeFirstOrThrow()
     if (latest.version !== version) {
       await fetchAbove(version)
       version = latest.version
     }
-    refreshedAt = asked
+    refreshedAt = startedAt
   }
 
-  async function fetchAbove(seen: number) {
-    // What commits after the version was read has a higher one, and is fetched (again) the next time.
+  async function fetchAbove(lastVersion: number) {
+    // Rows that commit after the version was read have a higher version and are fetched (again) by the next refresh.
     const [partners, sessions, organisations, service] = await db.queries
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(
         async (tx) =>
           [
-            await tx.selectFrom('partner_keys').selectAll().where('version', '>', seen).execute(),
-            await tx.selectFrom('session_keys').selectAll().where('version', '>', seen).execute(),
+            await tx.selectFrom('partner_keys').selectAll().where('version', '>', lastVersion).execute(),
+            await tx.selectFrom('session_keys').selectAll().where('version', '>', lastVersion).execute(),
             await tx
               .selectFrom('organisations')
               .select(['org_id', 'service_off'])
-              .where('version', '>', seen)
+              .where('version', '>', lastVersion)
               .execute(),
             await tx.selectFrom('service_switch').select('service_off').executeTakeFirstOrThrow(),
           ] as const,
       )
-    for (const row of partners) partnerKeys.set(row.key_id, readPartnerKey(row))
+    for (const row of partners) partnerKeys.set(row.key_id, partnerKeyFromRow(row))
     for (const row of sessions) {
       sessionKeys.set(row.hash.toString('base64'), {
         keyId: row.key_id,
@@ -150,16 +132,16 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
       })
     }
     for (const row of organisations) {
-      if (row.service_off) offOrganisations.add(row.org_id)
-      else offOrganisations.delete(row.org_id)
+      if (row.service_off) disabledOrganisations.add(row.org_id)
+      else disabledOrganisations.delete(row.org_id)
     }
-    allOff = service.service_off
+    allDisabled = service.service_off
   }
 
-  function readPartnerKey(row: PartnerKeyRow): PartnerKey {
+  function partnerKeyFromRow(row: PartnerKeyRow): PartnerKey {
     const overrides = row.limits as KeyOverrides
     const previousUntil = row.previous_secret_until?.getTime() ?? 0
-    // Decrypted at the first use: most keys of a large deployment sleep.
+    // Decrypted at first use: in a large deployment, most keys are idle.
     let current: HmacKey | undefined
     let previous: HmacKey | undefined
     return {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { problem } from '../api/problem.ts'
 import { type Clock, HOUR } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { randomCode, randomToken } from '../platform/ids.ts'
+import { hashToken } from '../platform/token-hash.ts'
 import type { Vault } from '../platform/vault.ts'
 import { getOrganisation } from './organisations.ts'
 import type { Scope } from './scopes.ts'
@@ -24,28 +24,25 @@ export interface KeySummary {
   scopes: string[]
   expires_at: Date | null
   revoked_at: Date | null
-  /** Until when the secret before the last rotation is valid beside the new one; it may be past. */
+  /** End of the grace period of the previous secret; may be in the past. */
   previous_secret_until: Date | null
   created_at: Date
 }
 
-/** Hours that the old secret stays valid after a rotation, so that callers can change over without downtime. */
-export const GRACE_HOURS = { usual: 24, most: 720 } as const
+/** Hours that the previous secret stays valid after a rotation, so that callers can switch without downtime. */
+export const DEFAULT_GRACE_HOURS = 24
+export const MAX_GRACE_HOURS = 720
 
-export function statusOf({ revoked_at, expires_at }: Pick<KeySummary, 'revoked_at' | 'expires_at'>, now: number) {
-  if (revoked_at) return 'revoked'
-  return expires_at && expires_at.getTime() <= now ? 'expired' : 'active'
+export function keyStatus({ revoked_at, expires_at }: Pick<KeySummary, 'revoked_at' | 'expires_at'>, now: number) {
+  if (revoked_at) return 'revoked' as const
+  return expires_at && expires_at.getTime() <= now ? ('expired' as const) : ('active' as const)
 }
 
 export function secretPurpose(keyId: string) {
   return `secret of ${keyId}`
 }
 
-export function hashSessionKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
-}
-
-/** The secret is in this answer and nowhere else: the database keeps it encrypted. */
+/** Creates a partner key. The secret cannot be retrieved again: the database stores it encrypted. */
 export async function createPartnerKey(
   tx: Tx,
   vault: Vault,
@@ -74,7 +71,7 @@ function newSecret() {
   return `VFN_SK_${randomToken(32)}`
 }
 
-/** The key is in this answer and nowhere else: the database keeps its hash. */
+/** Creates a session key. The key cannot be retrieved again: the database stores only its hash. */
 export async function createSessionKey(tx: Tx, clock: Clock, key: NewKey): Promise<{ keyId: string; key: string }> {
   await getOrganisation(tx, key.orgId)
   const text = `VSK_${key.mode.toUpperCase()}_${randomToken(32)}`
@@ -83,7 +80,7 @@ export async function createSessionKey(tx: Tx, clock: Clock, key: NewKey): Promi
     .insertInto('session_keys')
     .values({
       key_id: keyId,
-      hash: hashSessionKey(text),
+      hash: hashToken(text),
       org_id: key.orgId,
       mode: key.mode,
       expires_at: key.expiresAt ?? null,
@@ -114,16 +111,16 @@ export async function listKeys(tx: Queries, orgId: string): Promise<KeySummary[]
   ].sort((a, b) => a.created_at.getTime() - b.created_at.getTime())
 }
 
-/** Takes a partner key's id, a session key's id, or the session key itself. Revoking again changes nothing. */
+/** Revokes a key, given its ID or the session key itself. Revoking a revoked key changes nothing. */
 export async function revokeKey(tx: Tx, clock: Clock, key: string): Promise<{ keyId: string; kind: KeyKind }> {
-  const revoked = { revoked_at: new Date(clock.now()) }
+  const change = { revoked_at: new Date(clock.now()) }
   const kind = key.startsWith('VSK_') ? 'session' : 'partner'
   const found =
     kind === 'session'
       ? await tx
           .selectFrom('session_keys')
           .select(['key_id', 'revoked_at'])
-          .where((where) => where.or([where('key_id', '=', key), where('hash', '=', hashSessionKey(key))]))
+          .where((where) => where.or([where('key_id', '=', key), where('hash', '=', hashToken(key))]))
           .forUpdate()
           .executeTakeFirst()
       : await tx
@@ -132,22 +129,22 @@ export async function revokeKey(tx: Tx, clock: Clock, key: string): Promise<{ ke
           .where('key_id', '=', key)
           .forUpdate()
           .executeTakeFirst()
-  if (!found) throw unknownKey(kind === 'session' ? 'this session key' : key)
+  if (!found) throw keyNotFound(kind === 'session' ? 'Session key' : `Key ${key}`)
   if (!found.revoked_at) {
     if (kind === 'session')
-      await tx.updateTable('session_keys').set(revoked).where('key_id', '=', found.key_id).execute()
-    else await tx.updateTable('partner_keys').set(revoked).where('key_id', '=', found.key_id).execute()
+      await tx.updateTable('session_keys').set(change).where('key_id', '=', found.key_id).execute()
+    else await tx.updateTable('partner_keys').set(change).where('key_id', '=', found.key_id).execute()
   }
   return { keyId: found.key_id, kind }
 }
 
-/** Gives a partner key a new secret; the one before stays valid for the grace, any older one ends now. */
+/** Rotates a partner key's secret. The previous secret stays valid for the grace period; older ones expire immediately. */
 export async function rotateKey(
   tx: Tx,
   vault: Vault,
   clock: Clock,
   keyId: string,
-  graceHours: number = GRACE_HOURS.usual,
+  graceHours: number = DEFAULT_GRACE_HOURS,
 ): Promise<{ secret: string; previousUntil: Date }> {
   const row = await tx
     .selectFrom('partner_keys')
@@ -155,7 +152,7 @@ export async function rotateKey(
     .where('key_id', '=', keyId)
     .forUpdate()
     .executeTakeFirst()
-  if (!row) throw unknownKey(keyId)
+  if (!row) throw keyNotFound(`Key ${keyId}`)
   if (row.revoked_at) throw problem('CONFLICT', `${keyId} is revoked; create a new key instead.`)
   const secret = newSecret()
   const previousUntil = new Date(clock.now() + graceHours * HOUR)
@@ -171,13 +168,13 @@ export async function rotateKey(
   return { secret, previousUntil }
 }
 
-/** Whose key it is. */
-export async function ownerOfKey(tx: Queries, keyId: string): Promise<{ orgId: string; mode: Mode } | undefined> {
+/** Returns the organisation and mode of a partner or session key. */
+export async function findKeyScope(tx: Queries, keyId: string): Promise<{ orgId: string; mode: Mode } | undefined> {
   const table = keyId.startsWith('VSK_') ? 'session_keys' : 'partner_keys'
   const row = await tx.selectFrom(table).select(['org_id', 'mode']).where('key_id', '=', keyId).executeTakeFirst()
   return row && { orgId: row.org_id, mode: row.mode as Mode }
 }
 
-function unknownKey(name: string) {
-  return problem('NOT_FOUND', `There is no key ${name}.`)
+function keyNotFound(subject: string) {
+  return problem('NOT_FOUND', `${subject} not found.`)
 }

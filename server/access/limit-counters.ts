@@ -6,22 +6,22 @@ import type { Log } from '../platform/log.ts'
 import type { SavedRow } from './limits/key-state.ts'
 import type { MemoryLimiter } from './limits/memory.ts'
 
-const EVERY = 250
+const SAVE_INTERVAL_MS = 250
 
 /**
- * Counters of long windows survive a restart: read at the start, written behind a few times a second, and at the end. Several
- * processes may write side by side: each adds what it has counted itself, so that whoever starts next knows of all of it.
+ * Persists the counters of long windows: restores them at the start, then writes changes several times a second and at shutdown.
+ * Several processes can write concurrently: each adds only its own counts, so that the next process to start restores the sum.
  */
-export async function keepCounters(
+export async function persistCounters(
   memory: MemoryLimiter,
   { db, clock, log }: { db: Database; clock: Clock; log: Log },
 ): Promise<() => Promise<void>> {
-  const found = await db.queries
+  const stored = await db.queries
     .selectFrom('limit_counters')
     .selectAll()
     .where('expires_at', '>', new Date(clock.now()))
     .execute()
-  const restored = found.map((row) => ({
+  const restored = stored.map((row) => ({
     key: row.key_id,
     name: row.name,
     value: row.value as number[],
@@ -29,38 +29,40 @@ export async function keepCounters(
   }))
   memory.restore(restored, clock.now())
   const days = new DayCounts(restored)
-  // Lists, such as the skills that were seen, are kept in rows of this process's own.
+  // Lists, such as the skills returned to a key, are stored in separate rows for each process.
   const writer = randomInt(2 ** 47)
-  // Rows that could not be written are written again, unless newer ones have taken their place.
-  let unwritten = new Map<string, SavedRow>()
+  // Rows that could not be written are retried, unless newer rows have replaced them.
+  let pending = new Map<string, SavedRow>()
   let writing = Promise.resolve()
   const timer = setInterval(() => {
-    writing = writing.then(write).catch((error) => log.warn({ err: error }, 'limit counters could not be written'))
-  }, EVERY)
+    writing = writing.then(write).catch((error) => log.warn({ err: error }, 'writing limit counters failed, retrying'))
+  }, SAVE_INTERVAL_MS)
   timer.unref()
   return async () => {
     clearInterval(timer)
     await writing
-    await write().catch((error) => log.warn({ err: error }, 'limit counters could not be written'))
+    await write().catch((error) =>
+      log.warn({ err: error }, 'writing limit counters failed at shutdown, the last counts are lost'),
+    )
   }
 
   async function write() {
-    for (const row of memory.snapshot(clock.now())) unwritten.set(idOf(row), row)
-    if (unwritten.size === 0) return
-    const batch = unwritten
+    for (const row of memory.snapshot(clock.now())) pending.set(rowId(row), row)
+    if (pending.size === 0) return
+    const batch = pending
     const rows = [...batch.values()]
-    await upsert(db, rows.map(ownPart))
-    days.written(rows)
-    if (unwritten === batch) unwritten = new Map()
+    await upsert(db, rows.map(ownCounts))
+    days.recordWritten(rows)
+    if (pending === batch) pending = new Map()
   }
 
-  function ownPart(row: SavedRow): SavedRow {
-    if (isDay(row)) return days.added(row)
+  function ownCounts(row: SavedRow): SavedRow {
+    if (isDay(row)) return days.increment(row)
     return row.name === 'cooldown' ? row : { ...row, name: `${row.name}:${writer}` }
   }
 }
 
-function idOf({ key, name }: SavedRow): string {
+function rowId({ key, name }: SavedRow): string {
   return `${key}\n${name}`
 }
 
@@ -68,35 +70,35 @@ function isDay({ name }: SavedRow): boolean {
   return name.startsWith('day:')
 }
 
-/** What the table has of each day's count as far as this process knows: only what came on top is added to it. */
+/** The part of each day's count that this process has already written or read; only the increment is added to the table. */
 class DayCounts {
-  readonly #known = new Map<string, number[]>()
-  #newest = 0
+  readonly #written = new Map<string, number[]>()
+  #newestDay = 0
 
   constructor(rows: SavedRow[]) {
-    this.written(rows)
+    this.recordWritten(rows)
   }
 
-  added(row: SavedRow): SavedRow {
+  increment(row: SavedRow): SavedRow {
     const [day, count] = row.value as [number, number]
-    const [knownDay, known] = this.#known.get(idOf(row)) ?? []
-    return { ...row, value: [day, day === knownDay ? count - known! : count] }
+    const [writtenDay, written] = this.#written.get(rowId(row)) ?? []
+    return { ...row, value: [day, day === writtenDay ? count - written! : count] }
   }
 
-  written(rows: SavedRow[]): void {
+  recordWritten(rows: SavedRow[]): void {
     for (const row of rows.filter(isDay)) {
-      this.#known.set(idOf(row), row.value)
-      if (row.value[0]! > this.#newest) this.#forgetBefore(row.value[0]!)
+      this.#written.set(rowId(row), row.value)
+      if (row.value[0]! > this.#newestDay) this.#deleteBefore(row.value[0]!)
     }
   }
 
-  #forgetBefore(day: number) {
-    this.#newest = day
-    for (const [id, [known]] of this.#known) if (known! < day) this.#known.delete(id)
+  #deleteBefore(day: number) {
+    this.#newestDay = day
+    for (const [id, [writtenDay]] of this.#written) if (writtenDay! < day) this.#written.delete(id)
   }
 }
 
-/** A day's count grows by what is sent, unless the table is in the next day already; of two cooldowns the later stays. */
+/** Adds the increment to a day's count, unless the table already has the next day. Of two cooldowns, the later one wins. */
 async function upsert(db: Database, rows: SavedRow[]) {
   const columns = {
     keys: rows.map(({ key }) => key),
@@ -105,13 +107,13 @@ async function upsert(db: Database, rows: SavedRow[]) {
     expiries: rows.map(({ expiresAt }) => new Date(expiresAt)),
   }
   await sql`
-    insert into limit_counters as kept (key_id, name, value, expires_at)
+    insert into limit_counters as stored (key_id, name, value, expires_at)
     select * from unnest(${columns.keys}::text[], ${columns.names}::text[], ${columns.values}::jsonb[], ${columns.expiries}::timestamptz[])
       order by 1, 2
-    on conflict (key_id, name) do update set expires_at = greatest(kept.expires_at, excluded.expires_at), value = case
-      when kept.name = 'cooldown' and (kept.value ->> 0)::bigint > (excluded.value ->> 0)::bigint then kept.value
-      when kept.name like 'day:%' and (kept.value ->> 0)::int = (excluded.value ->> 0)::int
-        then jsonb_build_array(kept.value -> 0, (kept.value ->> 1)::bigint + (excluded.value ->> 1)::bigint)
-      when kept.name like 'day:%' and (kept.value ->> 0)::int = (excluded.value ->> 0)::int + 1 then kept.value
+    on conflict (key_id, name) do update set expires_at = greatest(stored.expires_at, excluded.expires_at), value = case
+      when stored.name = 'cooldown' and (stored.value ->> 0)::bigint > (excluded.value ->> 0)::bigint then stored.value
+      when stored.name like 'day:%' and (stored.value ->> 0)::int = (excluded.value ->> 0)::int
+        then jsonb_build_array(stored.value -> 0, (stored.value ->> 1)::bigint + (excluded.value ->> 1)::bigint)
+      when stored.name like 'day:%' and (stored.value ->> 0)::int = (excluded.value ->> 0)::int + 1 then stored.value
       else excluded.value end`.execute(db.queries)
 }

@@ -27,16 +27,16 @@ export async function listOrganisations(tx: Queries): Promise<Organisation[]> {
 
 export async function getOrganisation(tx: Queries, orgId: string): Promise<Organisation> {
   const found = await tx.selectFrom('organisations').select(columns).where('org_id', '=', orgId).executeTakeFirst()
-  if (!found) throw problem('NOT_FOUND', `There is no organisation ${orgId}.`)
+  if (!found) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
   return found
 }
 
-/** Switches the partner API off or on, for one organisation or, without one, as a whole. */
-export async function switchService(tx: Tx, off: boolean, orgId?: string): Promise<void> {
+/** Disables or enables the partner API for one organisation, or for all if `orgId` is omitted. */
+export async function setServiceDisabled(tx: Tx, disabled: boolean, orgId?: string): Promise<void> {
   if (orgId === undefined) {
-    await tx.updateTable('service_switch').set({ service_off: off }).execute()
+    await tx.updateTable('service_switch').set({ service_off: disabled }).execute()
     return
   }
   await getOrganisation(tx, orgId)
-  await tx.updateTable('organisations').set({ service_off: off }).where('org_id', '=', orgId).execute()
+  await tx.updateTable('organisations').set({ service_off: disabled }).where('org_id', '=', orgId).execute()
 }

@@ -3,40 +3,48 @@ import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { sign } from '../../sdk/index.ts'
-import { type StartOptions, startApp, type TestApp, type TestKey } from '../../test/support/app.ts'
-import { addThings, countThings, createThingsTable, type ThingsOptions } from '../../test/support/sample-resource.ts'
+import { type StartOptions, startApp, type TestApp } from '../../test/support/app.ts'
+import type { TestKey } from '../../test/support/call.ts'
+import {
+  addSampleResource,
+  countSamples,
+  createSampleTable,
+  type SampleResourceOptions,
+} from '../../test/support/sample-resource.ts'
+import { until } from '../../test/support/until.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
-import { BODY_LIMIT } from '../platform/http/body.ts'
+import { MAX_BODY_BYTES } from '../platform/http/body.ts'
+import { openKeyring } from './keyring.ts'
 import { revokeKey, rotateKey } from './keys.ts'
-import { switchService } from './organisations.ts'
+import { setServiceDisabled } from './organisations.ts'
 
-async function startThings(t: TestContext, options: ThingsOptions = {}, start: StartOptions = {}) {
-  const app = await startApp(t, { ...start, extend: (server, context) => addThings(server, context, options) })
-  await createThingsTable(app.context)
+async function startSampleApp(t: TestContext, options: SampleResourceOptions = {}, start: StartOptions = {}) {
+  const app = await startApp(t, { ...start, extend: (server, context) => addSampleResource(server, context, options) })
+  await createSampleTable(app.context)
   const { orgId, key } = await app.given.org()
   return { ...app, orgId, key }
 }
 
 const UNAUTHORIZED = 'The request could not be authenticated: check the key, the clock and the signature.'
 
-test('a signed call passes and carries the minute window of its class', async (t) => {
-  const { as, key } = await startThings(t)
-  const { status, body, headers } = await as(key).get('/things?limit=3')
+test('a signed call succeeds, and its response has the minute window of its class', async (t) => {
+  const { as, key } = await startSampleApp(t)
+  const { status, body, headers } = await as(key).get('/samples?limit=3')
   assert.equal(status, 200)
-  assert.deepEqual(body, { success: true, message: 'Things', data: { limit: 3 } })
+  assert.deepEqual(body, { success: true, message: 'Samples', data: { limit: 3 } })
   assert.equal(headers.get('ratelimit-limit'), '1200')
   assert.equal(headers.get('ratelimit-remaining'), '1199')
   assert.equal(headers.get('ratelimit-reset'), '60')
   assert.match(headers.get('x-request-id')!, /^req_/)
 })
 
-test('tampering with any signed part is refused', async (t) => {
-  const { url, clock, key } = await startThings(t)
+test('changing any signed part is rejected', async (t) => {
+  const { url, clock, key } = await startSampleApp(t)
   const signed = {
     secret: key.secret,
     timestamp: Math.floor(clock.now() / 1000),
     method: 'POST',
-    target: '/api/v1/partner/things?a=1',
+    target: '/api/v1/partner/samples?a=1',
     onBehalfOf: 'asha',
     idempotencyKey: 'k-1',
     body: '{"name":"one"}',
@@ -62,11 +70,11 @@ test('tampering with any signed part is refused', async (t) => {
   assert.equal((await send({})).status, 201)
   const tampered = [
     { method: 'PUT' },
-    { target: '/api/v1/partner/paid-things?a=1' },
-    { target: '/api/v1/partner/things?a=2' },
-    { target: '/api/v1/partner/things' },
-    { target: '/api/v1/partner//things?a=1' },
-    { target: '/api/v1/partner/%74hings?a=1' },
+    { target: '/api/v1/partner/paid-samples?a=1' },
+    { target: '/api/v1/partner/samples?a=2' },
+    { target: '/api/v1/partner/samples' },
+    { target: '/api/v1/partner//samples?a=1' },
+    { target: '/api/v1/partner/%73amples?a=1' },
     { body: '{"name":"two"}' },
     { body: '{"name":"one"} ' },
     { timestamp: String(signed.timestamp + 1) },
@@ -75,14 +83,14 @@ test('tampering with any signed part is refused', async (t) => {
   ]
   for (const change of tampered) {
     const { status } = await send(change)
-    // A path or method that no route has is answered before anybody looks at signatures.
+    // Unknown paths and methods are rejected before the signature is checked.
     const unrouted = 'method' in change || change.target?.includes('//')
     assert.equal(status, unrouted ? 404 : 401, JSON.stringify(change))
   }
 })
 
-test('every cause gets one and the same answer', async (t) => {
-  const { as, given, context, clock, key, orgId } = await startThings(t)
+test('all authentication failures return the same response', async (t) => {
+  const { as, given, context, clock, key, orgId } = await startSampleApp(t)
   const expired = await given.key(orgId, { expiresAt: new Date(clock.now() + MINUTE) })
   const revoked = await given.key(orgId)
   await context.db.transaction((tx) => revokeKey(tx, clock, revoked.keyId))
@@ -93,18 +101,18 @@ test('every cause gets one and the same answer', async (t) => {
   const causes: [string, TestKey, Record<string, string | undefined>][] = [
     ['missing key', key, { 'x-api-key': undefined }],
     ['unknown key', { ...key, keyId: 'VFN_LIVE_AAAAAAAAAAAAAAAAAAAAAAAA' }, {}],
-    ['key that is no key', { ...key, keyId: 'hello' }, {}],
+    ['malformed key', { ...key, keyId: 'hello' }, {}],
     ['missing timestamp', key, { 'x-timestamp': undefined }],
     ['stale timestamp', key, { 'x-timestamp': stale }],
-    ['timestamp that is no number', key, { 'x-timestamp': 'now' }],
+    ['timestamp that is not a number', key, { 'x-timestamp': 'now' }],
     ['missing signature', key, { 'x-signature': undefined }],
     ['malformed signature', key, { 'x-signature': 'v1=zz' }],
     ["another key's secret", { ...key, secret: other.key.secret }, {}],
     ['expired key', expired, {}],
     ['revoked key', revoked, {}],
   ]
-  for (const [cause, with_, headers] of causes) {
-    const { status, body } = await as(with_).get('/things', { headers })
+  for (const [cause, callerKey, headers] of causes) {
+    const { status, body } = await as(callerKey).get('/samples', { headers })
     assert.equal(status, 401, cause)
     assert.deepEqual(
       body,
@@ -114,12 +122,12 @@ test('every cause gets one and the same answer', async (t) => {
   }
 })
 
-test('a known TEST key gets help: the clock difference and the seven lines, never the signature', async (t) => {
-  const { as, given, clock, orgId } = await startThings(t)
+test('a valid TEST key receives the clock difference and the string to sign, never the signature', async (t) => {
+  const { as, given, clock, orgId } = await startSampleApp(t)
   const key = await given.key(orgId, { mode: 'test' })
   const ahead = String(Math.floor(clock.now() / 1000) + 400)
   const { status, body } = await as(key).post(
-    '/things',
+    '/samples',
     { name: 'x' },
     { onBehalfOf: 'asha', headers: { 'x-timestamp': ahead } },
   )
@@ -129,20 +137,20 @@ test('a known TEST key gets help: the clock difference and the seven lines, neve
   assert.equal(clockHint.path, 'headers.x-timestamp')
   assert.match(clockHint.message, /400 seconds/)
   assert.equal(linesHint.path, 'headers.x-signature')
-  assert.ok(linesHint.message.includes(`VFN1\n${ahead}\nPOST\n/api/v1/partner/things\nasha\n\n`), linesHint.message)
+  assert.ok(linesHint.message.includes(`VFN1\n${ahead}\nPOST\n/api/v1/partner/samples\nasha\n\n`), linesHint.message)
   const expected = await sign({
     secret: key.secret,
     timestamp: Number(ahead),
     method: 'POST',
-    target: '/api/v1/partner/things',
+    target: '/api/v1/partner/samples',
     onBehalfOf: 'asha',
     body: '{"name":"x"}',
   })
   assert.ok(!JSON.stringify(body).includes(expected.slice(3)))
 })
 
-test('clocks may differ by 300 seconds to either side, and no more', async (t) => {
-  const { as, clock, key } = await startThings(t)
+test('clocks may differ by at most 300 seconds in either direction', async (t) => {
+  const { as, clock, key } = await startSampleApp(t)
   const now = Math.floor(clock.now() / 1000)
   for (const [difference, status] of [
     [-300, 200],
@@ -153,153 +161,165 @@ test('clocks may differ by 300 seconds to either side, and no more', async (t) =
     clock.set((now - difference) * SECOND)
     const call = as(key)
     clock.set((now - difference) * SECOND)
-    const signing = call.get('/things')
+    const signing = call.get('/samples')
     clock.set(now * SECOND)
     assert.equal((await signing).status, status, String(difference))
   }
 })
 
-test('both secrets are valid during a rotation, the old one until its grace ends, an older one not at all', async (t) => {
-  const { as, context, clock, key } = await startThings(t)
+test('after a rotation, the previous secret is valid until its grace period ends, and older ones are not', async (t) => {
+  const { as, context, clock, key } = await startSampleApp(t)
   const rotate = async () => {
     const { secret } = await context.db.transaction((tx) => rotateKey(tx, context.vault, clock, key.keyId))
     await context.keyring.refresh()
     return { ...key, secret }
   }
   const second = await rotate()
-  assert.equal((await as(key).get('/things')).status, 200)
-  assert.equal((await as(second).get('/things')).status, 200)
+  assert.equal((await as(key).get('/samples')).status, 200)
+  assert.equal((await as(second).get('/samples')).status, 200)
   const third = await rotate()
-  assert.equal((await as(key).get('/things')).status, 401)
-  assert.equal((await as(second).get('/things')).status, 200)
+  assert.equal((await as(key).get('/samples')).status, 401)
+  assert.equal((await as(second).get('/samples')).status, 200)
   clock.advance(24 * HOUR)
-  assert.equal((await as(second).get('/things')).status, 401)
-  assert.equal((await as(third).get('/things')).status, 200)
+  assert.equal((await as(second).get('/samples')).status, 401)
+  assert.equal((await as(third).get('/samples')).status, 200)
 })
 
-test('a key made or revoked by another process is in force within a second', async (t) => {
-  const { as, given, context, clock, orgId } = await startThings(t)
+test('a key revoked by another process is rejected when the server is notified', async (t) => {
+  const { as, given, context, clock, orgId } = await startSampleApp(t)
   const key = await given.key(orgId)
-  assert.equal((await as(key).get('/things')).status, 200, 'at once')
+  assert.equal((await as(key).get('/samples')).status, 200)
   await context.db.transaction((tx) => revokeKey(tx, clock, key.keyId))
-  const revoked = Date.now()
-  while ((await as(key).get('/things')).status === 200)
-    assert.ok(Date.now() - revoked < 1000, 'still valid after a second')
+  await until(async () => (await as(key).get('/samples')).status === 401)
 })
 
-test('failed authentications are limited per address; valid calls still pass', async (t) => {
-  const { as, clock, key } = await startThings(t)
+test('without notifications, keys read more than a second ago are refreshed before they are used', async (t) => {
+  const { context, given, clock, orgId } = await startSampleApp(t)
+  const { keyId } = await given.key(orgId)
+  const silentListener = { ...context.listener, on: async () => {} }
+  const keyring = await openKeyring({ ...context, listener: silentListener })
+  t.after(() => keyring.close())
+  await context.db.transaction((tx) => revokeKey(tx, clock, keyId))
+  assert.equal(keyring.partnerKey(keyId)?.revoked, false)
+  const now = performance.now()
+  t.mock.method(performance, 'now', () => now + 1000)
+  await keyring.refreshIfStale()
+  assert.equal(keyring.partnerKey(keyId)?.revoked, true)
+})
+
+test('failed authentications are limited per address, and valid calls still succeed', async (t) => {
+  const { as, clock, key } = await startSampleApp(t)
   const wrong = as({ ...key, secret: 'VFN_SK_wrong' })
   const statuses = await Promise.all(
-    Array.from({ length: 65 }, () => wrong.get('/things').then(({ status }) => status)),
+    Array.from({ length: 65 }, () => wrong.get('/samples').then(({ status }) => status)),
   )
   assert.equal(statuses.filter((status) => status === 401).length, 60)
   assert.equal(statuses.filter((status) => status === 429).length, 5)
-  const limited = await wrong.get('/things')
+  const limited = await wrong.get('/samples')
   assert.equal(limited.body.error.code, 'RATE_LIMITED')
   assert.ok(Number(limited.headers.get('retry-after')) >= 1)
   assert.equal(limited.headers.get('ratelimit-limit'), null)
-  assert.equal((await as(key).get('/things')).status, 200)
+  assert.equal((await as(key).get('/samples')).status, 200)
   clock.advance(MINUTE)
-  assert.equal((await wrong.get('/things')).status, 401)
+  assert.equal((await wrong.get('/samples')).status, 401)
 })
 
-test('plain HTTP is refused where HTTPS is required, before anything else; a trusted proxy may vouch for it', async (t) => {
-  const { as, key } = await startThings(t, {}, { config: { requireHttps: true, trustProxy: ['127.0.0.1'] } })
-  const plain = await as({ ...key, secret: 'wrong' }).post('/things', 'x'.repeat(BODY_LIMIT + 1))
+test('if HTTPS is required, plain HTTP is rejected before all other checks, unless a trusted proxy received HTTPS', async (t) => {
+  const { as, key } = await startSampleApp(t, {}, { config: { requireHttps: true, trustProxy: ['127.0.0.1'] } })
+  const plain = await as({ ...key, secret: 'wrong' }).post('/samples', 'x'.repeat(MAX_BODY_BYTES + 1))
   assert.equal(plain.status, 403)
   assert.equal(plain.body.error.code, 'HTTPS_REQUIRED')
-  assert.equal((await as(key).get('/things', { headers: { 'x-forwarded-proto': 'https' } })).status, 200)
-  assert.equal((await as(key).get('/things', { headers: { 'x-forwarded-proto': 'https, http' } })).status, 403)
+  assert.equal((await as(key).get('/samples', { headers: { 'x-forwarded-proto': 'https' } })).status, 200)
+  assert.equal((await as(key).get('/samples', { headers: { 'x-forwarded-proto': 'https, http' } })).status, 403)
 })
 
-test('X-Forwarded headers of anybody else do not count', async (t) => {
-  const { as, key } = await startThings(t, {}, { config: { requireHttps: true, trustProxy: ['10.0.0.0/8'] } })
-  assert.equal((await as(key).get('/things', { headers: { 'x-forwarded-proto': 'https' } })).status, 403)
+test('X-Forwarded headers from untrusted addresses are ignored', async (t) => {
+  const { as, key } = await startSampleApp(t, {}, { config: { requireHttps: true, trustProxy: ['10.0.0.0/8'] } })
+  assert.equal((await as(key).get('/samples', { headers: { 'x-forwarded-proto': 'https' } })).status, 403)
 })
 
-test('the order of checks: each refusal hides the later ones and charges nothing that they count', async (t) => {
-  const { as, given, context, orgId, key } = await startThings(t, { scope: 'mandates:write' })
+test('checks run in order: a rejected call does not reach the later checks and is not charged to their limits', async (t) => {
+  const { as, given, context, orgId, key } = await startSampleApp(t, { scope: 'mandates:write' })
   const wrong = { ...key, secret: 'VFN_SK_wrong' }
-  const large = JSON.stringify({ name: 'x'.repeat(BODY_LIMIT) })
+  const large = JSON.stringify({ name: 'x'.repeat(MAX_BODY_BYTES) })
   // Size before media type before the signature.
   assert.equal(
-    (await as(wrong).post('/things', large, { headers: { 'content-type': 'text/plain' } })).body.error.code,
+    (await as(wrong).post('/samples', large, { headers: { 'content-type': 'text/plain' } })).body.error.code,
     'PAYLOAD_TOO_LARGE',
   )
   assert.equal(
-    (await as(wrong).post('/things', 'hello', { headers: { 'content-type': 'text/plain' } })).body.error.code,
+    (await as(wrong).post('/samples', 'hello', { headers: { 'content-type': 'text/plain' } })).body.error.code,
     'UNSUPPORTED_MEDIA_TYPE',
   )
   // Signature before the service switch.
-  await context.db.transaction((tx) => switchService(tx, true, orgId))
+  await context.db.transaction((tx) => setServiceDisabled(tx, true, orgId))
   await context.keyring.refresh()
-  assert.equal((await as(wrong).post('/things', {})).status, 401)
+  assert.equal((await as(wrong).post('/samples', {})).status, 401)
   // Service before limits.
-  const off = await as(key).post('/things', {})
+  const off = await as(key).post('/samples', {})
   assert.equal(off.status, 503)
   assert.equal(off.body.error.code, 'SERVICE_DISABLED')
   assert.equal(off.headers.get('ratelimit-limit'), '300')
   assert.equal(off.headers.get('ratelimit-remaining'), '300', 'nothing was charged')
-  await context.db.transaction((tx) => switchService(tx, false, orgId))
+  await context.db.transaction((tx) => setServiceDisabled(tx, false, orgId))
   await context.keyring.refresh()
   // Limits before scope, scope before the schema, the schema before idempotency.
   const reader = await given.key(orgId, { scopes: ['mandates:read'], mode: 'test' })
-  const first = await as(reader).post('/things', {})
+  const first = await as(reader).post('/samples', {})
   assert.equal(first.status, 403)
   assert.equal(first.body.error.code, 'SCOPE_MISSING')
   assert.match(first.body.error.message, /mandates:write/)
   assert.equal(first.headers.get('ratelimit-remaining'), '29', 'the call was charged')
-  await as(reader).post('/things', {})
-  const limited = await as(reader).post('/things', {})
+  await as(reader).post('/samples', {})
+  const limited = await as(reader).post('/samples', {})
   assert.equal(limited.status, 429)
   assert.equal(limited.body.error.code, 'RATE_LIMITED')
-  assert.equal(limited.headers.get('ratelimit-remaining'), '28', 'a refused call is not charged')
-  const invalid = await as(key).post('/things', { nome: 1 }, { idempotencyKey: 'k' })
+  assert.equal(limited.headers.get('ratelimit-remaining'), '28', 'a rejected call is not charged')
+  const invalid = await as(key).post('/samples', { nome: 1 }, { idempotencyKey: 'k' })
   assert.equal(invalid.status, 400)
   assert.deepEqual(invalid.body.error.details, [
     { path: 'name', message: 'is required' },
     { path: 'nome', message: 'is not a known property; did you mean name?' },
   ])
   assert.equal(
-    (await as(key).post('/things', { name: 'now right' }, { idempotencyKey: 'k' })).status,
+    (await as(key).post('/samples', { name: 'valid' }, { idempotencyKey: 'k' })).status,
     201,
-    'what fails the schema is not kept',
+    'validation errors are not stored',
   )
 })
 
-test('one organisation can be switched off, or all', async (t) => {
-  const { as, given, context, orgId, key } = await startThings(t)
+test('the API can be disabled for one organisation, or for all', async (t) => {
+  const { as, given, context, orgId, key } = await startSampleApp(t)
   const other = await given.org('Other')
-  const statuses = async () => [(await as(key).get('/things')).status, (await as(other.key).get('/things')).status]
-  const set = async (off: boolean, org?: string) => {
-    await context.db.transaction((tx) => switchService(tx, off, org))
+  const statuses = async () => [(await as(key).get('/samples')).status, (await as(other.key).get('/samples')).status]
+  const setDisabled = async (off: boolean, org?: string) => {
+    await context.db.transaction((tx) => setServiceDisabled(tx, off, org))
     await context.keyring.refresh()
   }
-  await set(true, orgId)
+  await setDisabled(true, orgId)
   assert.deepEqual(await statuses(), [503, 200])
-  await set(true)
+  await setDisabled(true)
   assert.deepEqual(await statuses(), [503, 503])
-  await set(false)
+  await setDisabled(false)
   assert.deepEqual(await statuses(), [503, 200])
-  await set(false, orgId)
+  await setDisabled(false, orgId)
   assert.deepEqual(await statuses(), [200, 200])
 })
 
 test('a body of exactly 262,144 bytes passes the size check, one more byte does not', async (t) => {
-  const { as, key } = await startThings(t)
+  const { as, key } = await startSampleApp(t)
   const body = (bytes: number) => `{"name":"${'x'.repeat(bytes - 11)}"}`
-  assert.equal(Buffer.byteLength(body(BODY_LIMIT)), 262_144)
-  assert.equal((await as(key).post('/things', body(BODY_LIMIT))).body.error.code, 'VALIDATION_FAILED')
-  const over = await as(key).post('/things', body(BODY_LIMIT + 1))
+  assert.equal(Buffer.byteLength(body(MAX_BODY_BYTES)), 262_144)
+  assert.equal((await as(key).post('/samples', body(MAX_BODY_BYTES))).body.error.code, 'VALIDATION_FAILED')
+  const over = await as(key).post('/samples', body(MAX_BODY_BYTES + 1))
   assert.equal(over.status, 413)
   assert.equal(over.body.error.code, 'PAYLOAD_TOO_LARGE')
 })
 
-test('chunked bodies are signed, limited and read like any other', async (t) => {
-  const { url, clock, key } = await startThings(t)
+test('chunked bodies are signed, limited and read like other bodies', async (t) => {
+  const { url, clock, key } = await startSampleApp(t)
   const send = async (body: string) => {
-    const target = '/api/v1/partner/things'
+    const target = '/api/v1/partner/samples'
     const timestamp = Math.floor(clock.now() / 1000)
     const headers = {
       'content-type': 'application/json; charset=utf-8',
@@ -318,37 +338,37 @@ test('chunked bodies are signed, limited and read like any other', async (t) => 
     })
   }
   assert.equal(await send('{"name":"in pieces"}'), 201)
-  assert.equal(await send(`{"name":"${'x'.repeat(BODY_LIMIT)}"}`), 413)
+  assert.equal(await send(`{"name":"${'x'.repeat(MAX_BODY_BYTES)}"}`), 413)
 })
 
-test('a body shorter than its Content-Length gets no effect', async (t) => {
-  const { url, context, clock, key } = await startThings(t)
+test('a body shorter than its Content-Length has no effect', async (t) => {
+  const { url, context, clock, key } = await startSampleApp(t)
   const timestamp = Math.floor(clock.now() / 1000)
   const signature = await sign({
     secret: key.secret,
     timestamp,
     method: 'POST',
-    target: '/api/v1/partner/things',
+    target: '/api/v1/partner/samples',
     body: '{"name":"x"}',
   })
   const { port } = new URL(url)
   await new Promise<void>((resolve) => {
     const socket = connect(Number(port), '127.0.0.1', () => {
       socket.end(
-        `POST /api/v1/partner/things HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-api-key: ${key.keyId}\r\nx-timestamp: ${timestamp}\r\nx-signature: ${signature}\r\ncontent-length: 500\r\n\r\n{"name":"x"}`,
+        `POST /api/v1/partner/samples HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-api-key: ${key.keyId}\r\nx-timestamp: ${timestamp}\r\nx-signature: ${signature}\r\ncontent-length: 500\r\n\r\n{"name":"x"}`,
       )
     })
     socket.on('close', () => resolve())
     socket.on('error', () => resolve())
     socket.resume()
   })
-  assert.equal(await countThings(context), 0)
+  assert.equal(await countSamples(context), 0)
 })
 
-test('media types: JSON in UTF-8 passes, everything else is refused', async (t) => {
-  const { as, key } = await startThings(t)
+test('JSON in UTF-8 is accepted, all other media types are rejected', async (t) => {
+  const { as, key } = await startSampleApp(t)
   const post = (type: string | undefined, more = {}) =>
-    as(key).post('/things', { name: 'x' }, { headers: { 'content-type': type, ...more } })
+    as(key).post('/samples', { name: 'x' }, { headers: { 'content-type': type, ...more } })
   for (const type of ['application/json', 'application/json;charset=UTF-8', 'Application/JSON; charset="utf-8"'])
     assert.equal((await post(type)).status, 201, type)
   for (const type of [
@@ -366,24 +386,24 @@ test('media types: JSON in UTF-8 passes, everything else is refused', async (t) 
 })
 
 test('x-on-behalf-of is 1 to 128 printable ASCII characters', async (t) => {
-  const { as, key } = await startThings(t)
-  assert.equal((await as(key).get('/things', { onBehalfOf: 'a'.repeat(128) })).status, 200)
-  const long = await as(key).get('/things', { onBehalfOf: 'a'.repeat(129) })
+  const { as, key } = await startSampleApp(t)
+  assert.equal((await as(key).get('/samples', { onBehalfOf: 'a'.repeat(128) })).status, 200)
+  const long = await as(key).get('/samples', { onBehalfOf: 'a'.repeat(129) })
   assert.equal(long.status, 400)
   assert.deepEqual(long.body.error.details, [
     { path: 'headers.x-on-behalf-of', message: 'must be 1 to 128 printable ASCII characters' },
   ])
-  const empty = await as(key).get('/things', { headers: { 'x-on-behalf-of': '' } })
+  const empty = await as(key).get('/samples', { headers: { 'x-on-behalf-of': '' } })
   assert.equal(empty.status, 400)
 })
 
-test('header bytes beyond ASCII are signed as sent, then refused as such', async (t) => {
-  const { url, clock, key } = await startThings(t)
-  const target = '/api/v1/partner/things'
+test('non-ASCII header bytes are signed as sent, then rejected', async (t) => {
+  const { url, clock, key } = await startSampleApp(t)
+  const target = '/api/v1/partner/samples'
   const timestamp = Math.floor(clock.now() / 1000)
   const signature = await sign({ secret: key.secret, timestamp, method: 'GET', target, onBehalfOf: 'आशा' })
   const { port } = new URL(url)
-  const answer = await new Promise<string>((resolve, reject) => {
+  const response = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(port), '127.0.0.1', () => {
       socket.write(
         Buffer.from(
@@ -398,43 +418,43 @@ test('header bytes beyond ASCII are signed as sent, then refused as such', async
     socket.on('end', () => resolve(text))
     socket.on('error', reject)
   })
-  assert.match(answer, /^HTTP\/1.1 400 /)
-  assert.match(answer, /headers\.x-on-behalf-of/)
+  assert.match(response, /^HTTP\/1.1 400 /)
+  assert.match(response, /headers\.x-on-behalf-of/)
 })
 
 test('a signed unicode query is read exactly as sent', async (t) => {
-  const { as, key } = await startThings(t)
-  assert.equal((await as(key).get('/things?q=%E0%A4%AC%E0%A4%BF&x=a+b%20c&&=')).status, 200)
+  const { as, key } = await startSampleApp(t)
+  assert.equal((await as(key).get('/samples?q=%E0%A4%AC%E0%A4%BF&x=a+b%20c&&=')).status, 200)
 })
 
-test('a malformed id in the path answers 400 and says where', async (t) => {
-  const { as, key } = await startThings(t)
-  const { status, body } = await as(key).get('/things/nonsense')
+test('a malformed ID in the path returns 400 with its path', async (t) => {
+  const { as, key } = await startSampleApp(t)
+  const { status, body } = await as(key).get('/samples/nonsense')
   assert.equal(status, 400)
   assert.deepEqual(body.error.details, [
-    { path: 'path.id', message: 'must be an id that begins with TH_, and match ^TH_[0-9]{1,9}$' },
+    { path: 'path.id', message: 'must be an ID that starts with SM_; got "nonsense"' },
   ])
 })
 
-test('query parameters: bad numbers are named, unknown ones ignored', async (t) => {
-  const { as, key } = await startThings(t)
+test('invalid query parameters are reported, unknown ones are ignored', async (t) => {
+  const { as, key } = await startSampleApp(t)
   for (const [query, message] of [
-    ['limit=0', 'must be at least 1'],
-    ['limit=101', 'must be at most 100'],
-    ['limit=ten', 'must be a whole number'],
-    ['limit=1.5', 'must be a whole number'],
-    ['limit=', 'must be a whole number'],
-    ['limit=1&limit=2', 'must be a whole number'],
+    ['limit=0', 'must be at least 1; got 0'],
+    ['limit=101', 'must be at most 100; got 101'],
+    ['limit=ten', 'must be a whole number; got "ten"'],
+    ['limit=1.5', 'must be a whole number; got "1.5"'],
+    ['limit=', 'must be a whole number; got ""'],
+    ['limit=1&limit=2', 'must be a whole number; got an array'],
   ]) {
-    const { status, body } = await as(key).get(`/things?${query}`)
+    const { status, body } = await as(key).get(`/samples?${query}`)
     assert.equal(status, 400, query)
     assert.deepEqual(body.error.details, [{ path: 'query.limit', message }], query)
   }
-  assert.deepEqual((await as(key).get('/things?colour=red')).body.data, { limit: 25 })
+  assert.deepEqual((await as(key).get('/samples?colour=red')).body.data, { limit: 25 })
 })
 
-test('unexpected errors say nothing of what happened', async (t) => {
-  const { as, key, logged } = await startThings(t)
+test('unexpected errors reveal nothing about the cause', async (t) => {
+  const { as, key, logged } = await startSampleApp(t)
   const { status, body, headers } = await as(key).get('/broken')
   assert.equal(status, 500)
   assert.equal(body.error.code, 'SERVER_ERROR')
@@ -442,74 +462,80 @@ test('unexpected errors say nothing of what happened', async (t) => {
   assert.ok(logged.some((line) => line.includes('unexpected error') && line.includes(headers.get('x-request-id')!)))
 })
 
-test('malformed JSON, a body of the wrong kind and none at all are told apart', async (t) => {
-  const { as, key } = await startThings(t)
-  const at = async (body: string | undefined) => (await as(key).post('/things', body)).body.error
-  assert.equal((await at('{"name":')).code, 'VALIDATION_FAILED')
-  assert.equal((await at('{"name":')).details[0].path, 'body')
-  assert.deepEqual((await at('[1]')).details, [{ path: 'body', message: 'must be an object with name' }])
-  assert.deepEqual((await at(undefined)).details, [{ path: 'body', message: 'a JSON body is required' }])
-  assert.deepEqual((await at('{"name":"a\\u0000b"}')).details, [
-    { path: 'name', message: 'must not hold a NUL character' },
+test('malformed JSON, a body of the wrong type and a missing body have different errors', async (t) => {
+  const { as, key } = await startSampleApp(t)
+  const errorFor = async (body: string | undefined) => (await as(key).post('/samples', body)).body.error
+  assert.equal((await errorFor('{"name":')).code, 'VALIDATION_FAILED')
+  assert.equal((await errorFor('{"name":')).details[0].path, 'body')
+  assert.deepEqual((await errorFor('[1]')).details, [
+    { path: 'body', message: 'must be an object with name; got an array' },
   ])
-  assert.deepEqual((await at('{"name":"\\ud800"}')).details, [
-    { path: 'name', message: 'must not hold half a surrogate pair' },
+  assert.deepEqual((await errorFor(undefined)).details, [{ path: 'body', message: 'a JSON body is required' }])
+  assert.deepEqual((await errorFor('{"name":"a\\u0000b"}')).details, [
+    { path: 'name', message: 'must not contain a NUL character' },
   ])
-  assert.match((await at(`${'['.repeat(5000)}"\\u0041"${']'.repeat(5000)}`)).details[0].message, /nested/)
+  assert.deepEqual((await errorFor('{"name":"\\ud800"}')).details, [
+    { path: 'name', message: 'must not contain an unpaired surrogate' },
+  ])
+  assert.match((await errorFor(`${'['.repeat(5000)}"\\u0041"${']'.repeat(5000)}`)).details[0].message, /nested/)
 })
 
 test('lengths count code points', async (t) => {
-  const { as, key } = await startThings(t)
-  assert.equal((await as(key).post('/things', { name: '👷'.repeat(40) })).status, 201)
-  assert.equal((await as(key).post('/things', { name: '👷'.repeat(41) })).status, 400)
+  const { as, key } = await startSampleApp(t)
+  assert.equal((await as(key).post('/samples', { name: '👷'.repeat(40) })).status, 201)
+  assert.equal((await as(key).post('/samples', { name: '👷'.repeat(41) })).status, 400)
 })
 
-test('TEST and LIVE keys of one organisation have limits of their own', async (t: TestContext) => {
-  const app: TestApp & { orgId: string; key: TestKey } = await startThings(t)
+test('TEST and LIVE keys of one organisation have separate limits', async (t: TestContext) => {
+  const app: TestApp & { orgId: string; key: TestKey } = await startSampleApp(t)
   const testKey = await app.given.key(app.orgId, { mode: 'test' })
-  assert.equal((await app.as(testKey).get('/things')).headers.get('ratelimit-limit'), '120')
-  assert.equal((await app.as(app.key).get('/things')).headers.get('ratelimit-limit'), '1200')
+  assert.equal((await app.as(testKey).get('/samples')).headers.get('ratelimit-limit'), '120')
+  assert.equal((await app.as(app.key).get('/samples')).headers.get('ratelimit-limit'), '1200')
 })
 
-test('everything that is wrong is told at once: path, query, headers and body', async (t) => {
-  const { as, key } = await startThings(t)
-  const { status, body } = await as(key).put('/things/nonsense?limit=0', { colour: 1 }, { onBehalfOf: 'x'.repeat(129) })
+test('all errors in path, query, headers and body are reported together', async (t) => {
+  const { as, key } = await startSampleApp(t)
+  const { status, body } = await as(key).put(
+    '/samples/nonsense?limit=0',
+    { colour: 1 },
+    { onBehalfOf: 'x'.repeat(129) },
+  )
   assert.equal(status, 400)
   assert.deepEqual(
     body.error.details.map(({ path }: { path: string }) => path),
     ['path.id', 'query.limit', 'name', 'colour', 'headers.x-on-behalf-of'],
   )
-  assert.match(body.error.message, /^5 things are wrong/)
+  assert.match(body.error.message, /^The request has 5 validation errors/)
 })
 
-test('more violations than can be listed are still violations', async (t) => {
-  const { as, key, context } = await startThings(t)
+test('a request with more errors than can be listed is rejected', async (t) => {
+  const { as, key, context } = await startSampleApp(t)
   const junk = Array.from({ length: 12_000 }, (_, index) => `"${index.toString(36)}x":1`).join(',')
   for (const name of ['"fine"', '""', '5', `"${'y'.repeat(50_000)}"`]) {
-    const { status, body } = await as(key).post('/things', `{"name":${name},${junk}}`)
+    const { status, body } = await as(key).post('/samples', `{"name":${name},${junk}}`)
     assert.equal(status, 400, name.slice(0, 10))
     assert.equal(body.error.code, 'VALIDATION_FAILED')
     assert.ok(body.error.details.length > 0 && body.error.details.length <= 1000)
   }
-  assert.equal(await countThings(context), 0)
+  assert.equal(await countSamples(context), 0)
 })
 
-test('a small request cannot make a huge answer', async (t) => {
-  const { as, key } = await startThings(t)
+test('a small request cannot cause a huge response', async (t) => {
+  const { as, key } = await startSampleApp(t)
   const body = `{"name":"x","${'k'.repeat(12_000)}":[${Array(15_000).fill('"\\u0000"').join(',')}]}`
-  const answer = await as(key).post('/things', body)
-  assert.equal(answer.status, 400)
-  assert.ok(JSON.stringify(answer.body).length < 100_000)
+  const response = await as(key).post('/samples', body)
+  assert.equal(response.status, 400)
+  assert.ok(JSON.stringify(response.body).length < 100_000)
 })
 
-test('texts that cannot be stored are told together with everything else, and refused in queries too', async (t) => {
-  const { as, key } = await startThings(t)
-  const both = await as(key).post('/things', '{"name":"a\\u0000b","colour":1}')
+test('texts that cannot be stored are reported with the other errors, also in queries', async (t) => {
+  const { as, key } = await startSampleApp(t)
+  const both = await as(key).post('/samples', '{"name":"a\\u0000b","colour":1}')
   assert.deepEqual(
     both.body.error.details.map(({ path }: { path: string }) => path),
     ['colour', 'name'],
   )
   const query = await as(key).get('/skills/search?q=wel%00ding')
   assert.equal(query.status, 400)
-  assert.deepEqual(query.body.error.details, [{ path: 'query.q', message: 'must not hold a NUL character' }])
+  assert.deepEqual(query.body.error.details, [{ path: 'query.q', message: 'must not contain a NUL character' }])
 })

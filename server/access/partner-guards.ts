@@ -1,27 +1,27 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import { invalid } from '../api/invalid.ts'
 import { type Detail, Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { hasBody, NO_BODY, readBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
-import { invalid } from '../platform/http/validation.ts'
-import { authenticate, textOfHeader } from './authentication.ts'
+import { authenticate, decodeHeader } from './authentication.ts'
 import type { LimitClass } from './limits/table.ts'
-import { chargeLimits, tellLimits } from './rate-limits.ts'
+import { chargeLimits, setLimitHeaders } from './rate-limits.ts'
 import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope a partner key needs; null where any valid key will do. */
+    /** The scope that the key must have; null if any valid key is accepted. */
     scope?: Scope | null
-    /** The bucket that the call is charged to, beside the whole key's. */
+    /** The limit class of the call. It is also charged to the bucket of the whole key. */
     limit?: LimitClass
-    /** Whether the call takes an Idempotency-Key, or insists on one because it spends credits. */
+    /** Whether an Idempotency-Key is optional, or required because the call spends credits. */
     idempotent?: 'optional' | 'required'
-    /** What a schema cannot say about the call's shape, such as what depends on the key; it belongs to the same stage. */
-    shape?: (context: Context, request: FastifyRequest) => Detail[]
-    /** Once a call is refused for its shape: what its rules would refuse next, so that the caller learns of all of it. */
-    rulesToo?: (context: Context, request: FastifyRequest) => Promise<Detail[]>
+    /** Validation that a schema cannot express, such as limits that depend on the key. Runs together with the schema. */
+    extraValidation?: (context: Context, request: FastifyRequest) => Detail[]
+    /** Runs if validation failed: returns violated business rules, so that one response lists all errors. */
+    businessRuleErrors?: (context: Context, request: FastifyRequest) => Promise<Detail[]>
   }
 }
 
@@ -33,40 +33,40 @@ export type Check = (
 ) => void | Promise<void>
 
 /**
- * The order in which a partner call is examined. What an early check refuses never reaches a later one, and is charged
- * nothing that a later one counts.
+ * The checks of a partner call, in order. A call that fails a check does not reach the later ones, and is not charged to the limits
+ * that they count.
  */
 export const checks: Check[] = [
   requireHttps,
-  readWholeBody, // its size, then its media type
+  readRequestBody, // checks the size, then the media type
   authenticate,
   requireService,
-  chargeLimits, // cooldown, then every bucket
+  chargeLimits, // cooldown, then buckets
   requireScope,
   requireSchema, // syntax, then headers, path, query and body
   requireIdempotencyKey,
-  // Then `perform` looks for a kept answer, and the domain applies its business rules.
+  // Afterwards `runIdempotent` looks for a stored response, and the domain applies its business rules.
 ]
 
-/** Gives every route of the partner API its examination; a route only declares scope, limit class and idempotency. */
+/** Adds the checks to every route of the partner API. A route only declares its scope, limit class and idempotency. */
 export function guardPartnerRoutes(app: App, context: Context): void {
   app.decorateRequest('caller', null as never)
-  app.decorateRequest('claimed', undefined)
+  app.decorateRequest('claimedKey', undefined)
   app.addHook('onRoute', ({ config, url, method }) => {
     if (config?.scope === undefined || config.limit === undefined) {
       throw new Error(`${method} ${url} must declare its scope and its limit class`)
     }
   })
-  examineRoutes(app, context, checks)
+  runChecks(app, context, checks)
 }
 
-/** Puts every call of an API through its checks, one after the other, before a route sees it. */
-export function examineRoutes(app: App, context: Context, checks: Check[]): void {
+/** Runs the checks of an API in order, before the route's handler. */
+export function runChecks(app: App, context: Context, checks: Check[]): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
-    const { config } = request.routeOptions // made anew at every look
+    const { config } = request.routeOptions // a getter that creates a new object
     next(0)
 
-    /** Most checks answer at once; only those that wait for something cost a turn. */
+    /** Runs checks synchronously as long as they return no promise, which saves event-loop turns. */
     function next(first: number) {
       try {
         for (let at = first; at < checks.length; at++) {
@@ -79,18 +79,18 @@ export function examineRoutes(app: App, context: Context, checks: Check[]): void
       done(null, payload)
     }
   })
-  // The body was read and parsed above; Fastify's own parsing must not put anything in its place.
+  // The checks read and parse the body; keep Fastify's parsers from replacing it.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request, _payload, done) => done(null, request.body))
 }
 
-export function requireHttps({ config }: Context, request: FastifyRequest) {
+function requireHttps({ config }: Pick<Context, 'config'>, request: FastifyRequest) {
   if (config.requireHttps && request.protocol.toLowerCase() !== 'https') {
-    throw problem('HTTPS_REQUIRED', 'The partner API is served over HTTPS only.')
+    throw problem('HTTPS_REQUIRED', 'The partner API requires HTTPS. Send the call to the https:// URL.')
   }
 }
 
-export function readWholeBody(_context: Context, request: FastifyRequest) {
+export function readRequestBody(_context: Context, request: FastifyRequest) {
   if (!hasBody(request.raw)) {
     request.rawBody = NO_BODY
     return undefined
@@ -101,12 +101,14 @@ export function readWholeBody(_context: Context, request: FastifyRequest) {
 }
 
 function requireService(context: Context, request: FastifyRequest, reply: FastifyReply) {
-  return context.keyring.serviceOff(request.caller.orgId) ? refuseService(context, request, reply) : undefined
+  return context.keyring.isServiceDisabled(request.caller.orgId)
+    ? serviceDisabledProblem(context, request, reply)
+    : undefined
 }
 
-async function refuseService(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
-  await tellLimits(context, request, reply)
-  throw problem('SERVICE_DISABLED', 'The operator has switched the partner API off; nothing was changed.')
+async function serviceDisabledProblem(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  await setLimitHeaders(context, request, reply)
+  throw problem('SERVICE_DISABLED', 'The operator has disabled the partner API. Nothing was changed.')
 }
 
 function requireScope(
@@ -116,11 +118,11 @@ function requireScope(
   { scope }: FastifyContextConfig,
 ) {
   if (scope && !caller.key.scopes.has(scope)) {
-    throw problem('SCOPE_MISSING', `This key lacks the scope ${scope}.`)
+    throw problem('SCOPE_MISSING', `This key does not have the scope ${scope}.`)
   }
 }
 
-/** Syntax, headers and schema: everything that is wrong is told at once. */
+/** Checks syntax, headers and schema, and reports all violations in one response. */
 export function requireSchema(
   context: Context,
   request: FastifyRequest,
@@ -136,13 +138,13 @@ export function requireSchema(
   if (route.idempotent && !isAbsentOr(PRINTABLE, 255, headers['idempotency-key'])) {
     details.push({ path: 'headers.Idempotency-Key', message: 'must be 1 to 255 printable characters' })
   }
-  if (route.shape) details.push(...route.shape(context, request))
-  if (!route.rulesToo) return validateRequest(request, route, details)
+  if (route.extraValidation) details.push(...route.extraValidation(context, request))
+  if (!route.businessRuleErrors) return validateRequest(request, route, details)
   try {
     validateRequest(request, route, details)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'VALIDATION_FAILED') throw error
-    return route.rulesToo(context, request).then((more) => {
+    return route.businessRuleErrors(context, request).then((more) => {
       throw more.length === 0 ? error : invalid([...error.details, ...more])
     })
   }
@@ -151,10 +153,10 @@ export function requireSchema(
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/
 const PRINTABLE = /^[^\p{Cc}\p{Cs}\ufffd]+$/u
 
-function isAbsentOr(pattern: RegExp, most: number, value: string | string[] | undefined): boolean {
+function isAbsentOr(pattern: RegExp, maxLength: number, value: string | string[] | undefined): boolean {
   if (value === undefined) return true
-  const text = textOfHeader(String(value))
-  return pattern.test(text) && [...text].length <= most
+  const text = decodeHeader(String(value))
+  return pattern.test(text) && [...text].length <= maxLength
 }
 
 export function requireIdempotencyKey(
@@ -166,7 +168,7 @@ export function requireIdempotencyKey(
   if (idempotent !== 'required' || caller.idempotencyKey !== undefined) return
   throw problem(
     'IDEMPOTENCY_KEY_REQUIRED',
-    'This call spends credits: send an Idempotency-Key, so that a retry cannot spend them twice.',
+    'This call spends credits and requires an Idempotency-Key, so that a retry does not spend them twice.',
     {
       details: [{ path: 'headers.Idempotency-Key', message: 'is required' }],
     },

@@ -2,24 +2,22 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { Gauge } from 'prom-client'
 import { problem } from '../api/problem.ts'
 import type { Config } from '../config.ts'
-import type { Context } from '../context.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { callerAddress } from './client-address.ts'
-import { keepCounters } from './limit-counters.ts'
+import { persistCounters } from './limit-counters.ts'
 import { FallbackLimiter } from './limits/fallback.ts'
 import type { Decision, Limiter, MinuteWindow, Rule } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory.ts'
-import { overLimit, resting } from './limits/messages.ts'
+import { cooldownMessage, rateLimitMessage } from './limits/messages.ts'
 import type { KeyLimits } from './limits/table.ts'
 
-/** What the rest of the server asks of the rate limits. */
 export interface Limits {
   limiter: Limiter
-  /** Counts a failed authentication; answers the seconds to wait where there were too many. */
+  /** Counts a failed authentication. Returns the seconds to wait if there were too many, else 0. */
   failedAuthentication(ip: string): Promise<number>
   close(): Promise<void>
 }
@@ -35,8 +33,8 @@ export interface LimitsOptions {
 const FAILED_AUTHENTICATIONS: Rule[] = [{ name: 'auth', kind: 'fixed', limit: 60, seconds: 60 }]
 
 export async function openLimits({ config, db, clock, log, metrics }: LimitsOptions): Promise<Limits> {
-  const memory = new MemoryLimiter({ saving: config.redisUrl === undefined })
-  const stopKeeping = config.redisUrl === undefined ? await keepCounters(memory, { db, clock, log }) : undefined
+  const memory = new MemoryLimiter({ trackChanges: config.redisUrl === undefined })
+  const stopPersisting = config.redisUrl === undefined ? await persistCounters(memory, { db, clock, log }) : undefined
   const limiter = config.redisUrl ? await sharedLimiter(config.redisUrl, memory, log, metrics) : memory
   const sweep = setInterval(() => memory.sweep(clock.now()), 1000)
   sweep.unref()
@@ -49,33 +47,39 @@ export async function openLimits({ config, db, clock, log, metrics }: LimitsOpti
     },
     async close() {
       clearInterval(sweep)
-      await stopKeeping?.()
+      await stopPersisting?.()
       await limiter.close()
     },
   }
 }
 
-/** Charges the call to its buckets and tells the caller how much is left. */
+interface LimitDeps {
+  limits: Limits
+  clock: Clock
+}
+
+/** Charges the call to its buckets and sets the RateLimit headers. Throws a problem if a limit is exceeded. */
 export function chargeLimits(
-  { limits, clock }: Context,
+  { limits, clock }: LimitDeps,
   { caller }: FastifyRequest,
   reply: FastifyReply,
   route: FastifyContextConfig,
 ): undefined | Promise<void> {
-  const own = caller.key.limits
-  const decided = limits.limiter.decide(caller.keyId, own, route.limit!, caller.onBehalfOf, clock.now())
-  if (decided instanceof Promise) return decided.then((decision) => applyDecision(decision, own, reply))
-  return applyDecision(decided, own, reply)
+  const keyLimits = caller.key.limits
+  const now = clock.now()
+  const decided = limits.limiter.decide(caller.keyId, keyLimits, route.limit!, caller.onBehalfOf, now)
+  if (decided instanceof Promise) return decided.then((decision) => applyDecision(decision, keyLimits, reply, now))
+  return applyDecision(decided, keyLimits, reply, now)
 }
 
-/** Tells how much is left without charging, for an answer that comes before the limits. */
-export async function tellLimits(
-  { limits, clock }: Context,
+/** Sets the RateLimit headers without charging the call, for responses that are sent before `chargeLimits` runs. */
+export async function setLimitHeaders(
+  { limits, clock }: LimitDeps,
   { caller, routeOptions }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   setHeaders(
-    await limits.limiter.minute(caller.keyId, caller.key.limits, routeOptions.config.limit!, clock.now()),
+    await limits.limiter.minuteWindow(caller.keyId, caller.key.limits, routeOptions.config.limit!, clock.now()),
     reply,
   )
 }
@@ -86,36 +90,37 @@ function setHeaders({ limit, remaining, reset }: MinuteWindow, reply: FastifyRep
   reply.header('ratelimit-reset', reset)
 }
 
-function applyDecision(decision: Decision, limits: KeyLimits, reply: FastifyReply): undefined {
+function applyDecision(decision: Decision, limits: KeyLimits, reply: FastifyReply, now: number): undefined {
   setHeaders(decision, reply)
-  const { refused, over, retryAfter } = decision
-  if (!refused) return
-  throw problem(refused, over ? overLimit(over, limits, retryAfter) : resting(retryAfter), { retryAfter })
+  const { errorCode, exceeded, retryAfter } = decision
+  if (!errorCode) return
+  const message = exceeded ? rateLimitMessage(exceeded, limits, retryAfter) : cooldownMessage(retryAfter, now)
+  throw problem(errorCode, message, { retryAfter })
 }
 
 async function sharedLimiter(url: string, memory: MemoryLimiter, log: Log, metrics: Metrics): Promise<Limiter> {
   const down = new Gauge({
     name: 'attestry_redis_down',
-    help: '1 while Redis does not answer and each process counts rate limits on its own.',
+    help: '1 while Redis does not respond and each process counts rate limits separately.',
     registers: [metrics.registry],
   })
-  // Loaded where it is needed: most deployments run without Redis, and its client takes memory.
+  // Imported on demand: most deployments run without Redis, and its client takes memory.
   const { RedisLimiter } = await import('./limits/redis.ts')
   const limiter = new FallbackLimiter(new RedisLimiter(url), memory, {
     onSwitch(state, reason) {
       down.set(state === 'memory' ? 1 : 0)
       if (state === 'memory') {
         metrics.alarms.inc({ alarm: 'redis_down' })
-        log.error({ reason }, 'Redis does not answer: rate limits are counted in each process until it does')
-      } else log.warn('Redis answers again: rate limits are shared')
+        log.error({ reason }, 'Redis is not responding, counting rate limits in each process until it does')
+      } else log.warn('Redis is responding again, sharing rate limits between processes')
     },
   })
   await limiter.ready
   return limiter
 }
 
-/** What keeps Redis from answering, or undefined. */
-export async function redisAnswers(url: string): Promise<string | undefined> {
+/** Returns the error if Redis does not respond, else undefined. */
+export async function pingRedis(url: string): Promise<string | undefined> {
   const { Redis } = await import('ioredis')
   const redis = new Redis(url, {
     lazyConnect: true,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { linesToSign as sdkLines, sign } from '../../sdk/index.ts'
 import { HmacKey } from './hmac.ts'
-import { isSigned, linesToSign } from './signature.ts'
+import { isSigned, stringToSign } from './signature.ts'
 
 interface Vector {
   name: string
@@ -22,7 +22,7 @@ const { vectors } = JSON.parse(
   readFileSync(new URL('../../docs/guides/signature-vectors.json', import.meta.url), 'utf8'),
 ) as { vectors: Vector[] }
 
-test('there are vectors for every optional part', () => {
+test('the vectors cover every optional part', () => {
   assert.ok(vectors.some(({ body }) => body === '') && vectors.some(({ body }) => body !== ''))
   assert.ok(
     vectors.some(({ on_behalf_of }) => on_behalf_of !== '') &&
@@ -33,7 +33,7 @@ test('there are vectors for every optional part', () => {
 
 for (const vector of vectors) {
   test(`the server and the SDK agree with the published vector: ${vector.name}`, async () => {
-    const lines = linesToSign({
+    const lines = stringToSign({
       timestamp: String(vector.timestamp),
       method: vector.method,
       target: vector.target,
@@ -58,7 +58,7 @@ for (const vector of vectors) {
   })
 }
 
-test('anything but the exact form of a signature is refused', () => {
+test('a signature in any other format is rejected', () => {
   const [vector] = vectors
   const secrets = [new HmacKey(Buffer.from(vector!.secret))]
   const hex = vector!.signature.slice(3)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { HmacKey } from './hmac.ts'
 
-/** What a partner's signature covers, as the server read it. */
+/** Parts of a request that the signature covers, as received. */
 export interface SignedRequest {
   timestamp: string
   method: string
@@ -14,8 +14,8 @@ export interface SignedRequest {
 
 const NO_BODY = hash('sha256', '')
 
-/** The seven lines that are signed. */
-export function linesToSign({ timestamp, method, target, onBehalfOf, idempotencyKey, body }: SignedRequest): string {
+/** Returns the string to sign: seven lines. */
+export function stringToSign({ timestamp, method, target, onBehalfOf, idempotencyKey, body }: SignedRequest): string {
   const digest = body.length === 0 ? NO_BODY : hash('sha256', body)
   return `VFN1\n${timestamp}\n${method}\n${target}\n${onBehalfOf}\n${idempotencyKey}\n${digest}`
 }
@@ -29,21 +29,21 @@ export function isWellFormed(signature: string): boolean {
 const NO_SIGNATURE = Buffer.alloc(32)
 
 /**
- * Compares in constant time, against every secret that is valid. Node hands headers and addresses over as Latin-1, so
- * writing them back as Latin-1 restores the very bytes that were sent.
+ * Checks the signature against every valid secret, in constant time. Node decodes headers and URLs as Latin-1, so encoding them as
+ * Latin-1 restores the bytes that were sent.
  */
 export function isSigned(lines: string, signature: string, secrets: HmacKey[]): boolean {
   const wellFormed = isWellFormed(signature)
-  const given = wellFormed ? Buffer.from(signature.slice(3), 'hex') : NO_SIGNATURE
+  const received = wellFormed ? Buffer.from(signature.slice(3), 'hex') : NO_SIGNATURE
   let matches = false
-  for (const secret of secrets) matches = secret.verifies(lines, given) || matches
+  for (const secret of secrets) matches = secret.verify(lines, received) || matches
   return matches && wellFormed
 }
 
-/** Clocks may differ by this many seconds, to either side. */
-export const CLOCK_WINDOW = 300
+/** Maximum difference between the clocks of the caller and the server, in either direction. */
+export const CLOCK_WINDOW_SECONDS = 300
 
-/** How far the caller's clock is behind ours, in seconds; undefined when the header is no time. */
+/** Returns by how many seconds the caller's clock is behind the server's, or undefined if the header is not a number. */
 export function clockDifference(timestamp: string, now: number): number | undefined {
   return /^\d{1,12}$/.test(timestamp) ? Math.floor(now / 1000) - Number(timestamp) : undefined
 }

@@ -2,31 +2,30 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
-import { aCandidate, campaigner, pass, player } from '../../test/support/campaigns.ts'
-import { pathsOf } from '../../test/support/partner.ts'
-import { recount, spread } from '../../test/support/recount.ts'
+import { aCandidate, campaignPartner, errorPaths, passTime, testNumber } from '../../test/support/partners.ts'
+import { countsInOverview, recountOverview } from '../../test/support/recount.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
 import { counters } from './counters.ts'
 import { foldChanges } from './rollups.ts'
 
-test('the ten test numbers, as the overview shows them', async (t) => {
+test('the overview shows the ten test numbers', async (t) => {
   const app = await startApp(t)
-  const { campaign, mandate, get } = await campaigner(app)
+  const { campaign, mandate, get } = await campaignPartner(app)
   const workflow = {
     channels: ['voice', 'sms'] as const,
     languages: ['en', 'hi'] as const,
     follow_ups: [{ after_hours: 24, channel: 'sms' as const }],
   }
-  const made = await mandate(workflow as object)
+  const created = await mandate(workflow as object)
   await campaign(
-    made.mandate_id,
-    Array.from({ length: 10 }, (_, index) => player(index + 1, index === 3 ? { language: 'hi' } : {})),
+    created.mandate_id,
+    Array.from({ length: 10 }, (_, index) => testNumber(index + 1, index === 3 ? { language: 'hi' } : {})),
   )
-  await pass(app, 10_000)
+  await passTime(app, 10_000)
 
-  const path = `/analytics/workflows/${made.workflow_id}/overview`
+  const path = `/analytics/workflows/${created.workflow_id}/overview`
   const { status, body } = await get(path)
   assert.equal(status, 200, JSON.stringify(body))
   const { daily, ...figures } = body.data
@@ -73,14 +72,14 @@ test('the ten test numbers, as the overview shows them', async (t) => {
   assert.deepEqual((await get('/analytics/overview')).body.data, body.data)
 })
 
-test('a period picks candidates by the day of their enrolment in India; ends count on their own day', async (t) => {
+test('a period selects candidates by enrolment day in India, and outcomes count on their own day', async (t) => {
   const app = await startApp(t)
-  const { campaign, mandate, get } = await campaigner(app)
+  const { campaign, mandate, get } = await campaignPartner(app)
   const { mandate_id, workflow_id } = await mandate()
-  app.clock.set('2026-03-11T18:29:50Z') // ten seconds to midnight in India
-  const made = await campaign(mandate_id, [player(1), player(5)])
+  app.clock.set('2026-03-11T18:29:50Z') // ten seconds before midnight in India
+  const created = await campaign(mandate_id, [testNumber(1), testNumber(5)])
   app.clock.set('2026-03-11T18:30:01Z')
-  await pass(app, 10_000)
+  await passTime(app, 10_000)
   const path = `/analytics/workflows/${workflow_id}/overview`
 
   const enrolled = (await get(`${path}?from=2026-03-11&to=2026-03-11`)).body.data
@@ -91,44 +90,44 @@ test('a period picks candidates by the day of their enrolment in India; ends cou
   assert.deepEqual(ended.daily, [{ date: '2026-03-12', enrolled: 0, completed: 1, declined: 1, failed: 0 }])
   assert.equal((await get(path)).body.data.daily.at(-1).date, '2026-03-12', 'today is a day in India')
   assert.deepEqual(
-    (await get(`${path}?campaign_id=${made.campaign.campaign_id}&mandate_id=${mandate_id}`)).body.data.funnel,
+    (await get(`${path}?campaign_id=${created.campaign.campaign_id}&mandate_id=${mandate_id}`)).body.data.funnel,
     enrolled.funnel,
   )
 })
 
-test('periods that are none are refused', async (t) => {
+test('invalid periods are rejected', async (t) => {
   const app = await startApp(t)
-  const { mandate, get } = await campaigner(app)
+  const { mandate, get } = await campaignPartner(app)
   const { workflow_id } = await mandate()
   for (const base of ['/analytics/overview', `/analytics/workflows/${workflow_id}/overview`]) {
-    const refused = async (query: string) => {
-      const answer = await get(`${base}?${query}`)
-      return [answer.status, ...pathsOf(answer)]
+    const statusAndPaths = async (query: string) => {
+      const response = await get(`${base}?${query}`)
+      return [response.status, ...errorPaths(response)]
     }
-    assert.deepEqual(await refused('from=2026-02-30'), [400, 'query.from'])
-    assert.deepEqual(await refused('from=yesterday&to=2026-13-01'), [400, 'query.from'])
-    assert.deepEqual(await refused('from=2026-02-30&to=2026-13-01'), [400, 'query.from', 'query.to'])
-    assert.deepEqual(await refused('from=0000-01-01'), [400, 'query.from'])
-    assert.deepEqual(await refused('from=2026-03-11T00:00:00Z'), [400, 'query.from'])
-    assert.deepEqual(await refused('from=2026-03-02&to=2026-03-01'), [400, 'query.from'])
-    assert.deepEqual(await refused('from=2026-03-12'), [400, 'query.from'], 'tomorrow')
-    assert.deepEqual(await refused('from=2025-01-01&to=2026-01-02'), [400, 'query.from'])
+    assert.deepEqual(await statusAndPaths('from=2026-02-30'), [400, 'query.from'])
+    assert.deepEqual(await statusAndPaths('from=yesterday&to=2026-13-01'), [400, 'query.from'])
+    assert.deepEqual(await statusAndPaths('from=2026-02-30&to=2026-13-01'), [400, 'query.from', 'query.to'])
+    assert.deepEqual(await statusAndPaths('from=0000-01-01'), [400, 'query.from'])
+    assert.deepEqual(await statusAndPaths('from=2026-03-11T00:00:00Z'), [400, 'query.from'])
+    assert.deepEqual(await statusAndPaths('from=2026-03-02&to=2026-03-01'), [400, 'query.from'])
+    assert.deepEqual(await statusAndPaths('from=2026-03-12'), [400, 'query.from'], 'tomorrow')
+    assert.deepEqual(await statusAndPaths('from=2025-01-01&to=2026-01-02'), [400, 'query.from'])
     const year = await get(`${base}?from=2025-01-01&to=2026-01-01`)
     assert.deepEqual([year.status, year.body.data.daily.length], [200, 366])
     assert.equal((await get(`${base}?to=2030-01-01`)).body.data.daily[0].date, '2029-12-03')
   }
 })
 
-test('nobody sees the figures of others, and what does not belong together is refused', async (t) => {
+test('figures of other organisations are hidden, and filters that do not match are rejected', async (t) => {
   const app = await startApp(t)
-  const one = await campaigner(app)
-  const other = await campaigner(app)
-  const live = await campaigner(app, { orgId: one.orgId, mode: 'live' })
+  const one = await campaignPartner(app)
+  const other = await campaignPartner(app)
+  const live = await campaignPartner(app, { orgId: one.orgId, mode: 'live' })
   const mine = await one.mandate()
   const second = await one.mandate()
   const theirs = await other.mandate()
   const { campaign } = await one.campaign(mine.mandate_id, [aCandidate(1)])
-  const stranger = await other.campaign(theirs.mandate_id, [aCandidate(1), aCandidate(2)])
+  const foreign = await other.campaign(theirs.mandate_id, [aCandidate(1), aCandidate(2)])
 
   assert.equal((await one.get('/analytics/overview')).body.data.funnel.enrolled, 1)
   assert.equal((await other.get('/analytics/overview')).body.data.funnel.enrolled, 2)
@@ -140,18 +139,18 @@ test('nobody sees the figures of others, and what does not belong together is re
   ] as const)
     assert.equal((await one.get(`/analytics/overview?${query}`)).body.data.funnel.enrolled, enrolled, query)
   const unknown = await one.get(`/analytics/overview?mandate_id=${theirs.mandate_id}`)
-  assert.deepEqual([unknown.status, ...pathsOf(unknown)], [400, 'query.mandate_id'])
+  assert.deepEqual([unknown.status, ...errorPaths(unknown)], [400, 'query.mandate_id'])
   assert.equal((await one.get(`/analytics/workflows/${theirs.workflow_id}/overview`)).status, 404)
   assert.equal((await live.get(`/analytics/workflows/${mine.workflow_id}/overview`)).status, 404)
-  const asked = async (query: string) => {
-    const answer = await one.get(`/analytics/workflows/${mine.workflow_id}/overview?${query}`)
-    return [answer.status, ...pathsOf(answer)]
+  const statusAndPaths = async (query: string) => {
+    const response = await one.get(`/analytics/workflows/${mine.workflow_id}/overview?${query}`)
+    return [response.status, ...errorPaths(response)]
   }
-  assert.deepEqual(await asked(`mandate_id=${theirs.mandate_id}`), [400, 'query.mandate_id'])
-  assert.deepEqual(await asked(`mandate_id=${second.mandate_id}`), [400, 'query.mandate_id'])
-  assert.deepEqual(await asked(`campaign_id=${stranger.campaign.campaign_id}`), [400, 'query.campaign_id'])
-  assert.deepEqual(await asked(`campaign_id=${campaign.campaign_id}`), [200])
-  assert.deepEqual(await asked('campaign_id=nonsense'), [400, 'query.campaign_id'])
+  assert.deepEqual(await statusAndPaths(`mandate_id=${theirs.mandate_id}`), [400, 'query.mandate_id'])
+  assert.deepEqual(await statusAndPaths(`mandate_id=${second.mandate_id}`), [400, 'query.mandate_id'])
+  assert.deepEqual(await statusAndPaths(`campaign_id=${foreign.campaign.campaign_id}`), [400, 'query.campaign_id'])
+  assert.deepEqual(await statusAndPaths(`campaign_id=${campaign.campaign_id}`), [200])
+  assert.deepEqual(await statusAndPaths('campaign_id=nonsense'), [400, 'query.campaign_id'])
 
   const reader = await app.given.key(one.orgId, { mode: 'test', scopes: ['campaigns:read'] })
   assert.equal((await app.as(reader).get('/analytics/overview')).status, 403)
@@ -159,7 +158,7 @@ test('nobody sees the figures of others, and what does not belong together is re
 
 test('a workflow without candidates has empty figures', async (t) => {
   const app = await startApp(t)
-  const { mandate, get } = await campaigner(app)
+  const { mandate, get } = await campaignPartner(app)
   const { workflow_id } = await mandate({
     channels: ['email', 'whatsapp'],
     follow_ups: [{ after_hours: 1, channel: 'email' }],
@@ -177,7 +176,7 @@ test('a workflow without candidates has empty figures', async (t) => {
   )
 })
 
-test('the totals have a column for everything that is counted', async (t) => {
+test('the totals table has a column for every counter', async (t) => {
   const { context } = await startApp(t)
   const { rows } = await sql<{ column_name: string }>`
     select column_name from information_schema.columns where table_name = 'analytics_totals'`.execute(
@@ -187,16 +186,16 @@ test('the totals have a column for everything that is counted', async (t) => {
   assert.deepEqual(found.sort(), ['org_id', 'mode', 'subject', 'day', ...counters].sort())
 })
 
-test('many changes of one campaign at once wait for nobody, and folding meanwhile loses none', async (t) => {
+test('concurrent changes of one campaign do not block each other, and folding loses none', async (t) => {
   const app = await startApp(t)
-  const { campaign, mandate, get, scope } = await campaigner(app)
+  const { campaign, mandate, get, scope } = await campaignPartner(app)
   const { mandate_id } = await mandate()
   const people = Array.from({ length: 40 }, (_, number) => aCandidate(number))
-  const made = await campaign(mandate_id, people)
+  const created = await campaign(mandate_id, people)
   await contactNow(app.context)
   const { db } = app.context
   const { rows } = await sql<{ candidate_id: string }>`
-    select candidate_id from candidates where campaign_id = ${made.campaign.campaign_id}`.execute(db.queries)
+    select candidate_id from candidates where campaign_id = ${created.campaign.campaign_id}`.execute(db.queries)
   const input = { kind: 'reply', value: 'yes' } as const
   await Promise.all([
     ...rows.map(({ candidate_id }) =>
@@ -210,5 +209,5 @@ test('many changes of one campaign at once wait for nobody, and folding meanwhil
   const { data } = (await get('/analytics/overview')).body
   assert.deepEqual([data.funnel.enrolled, data.funnel.responded, data.funnel.consented], [40, 40, 40])
   const today = data.daily.at(-1).date
-  assert.deepEqual(spread(data), await recount(db, scope, { from: today, to: today }))
+  assert.deepEqual(countsInOverview(data), await recountOverview(db, scope, { from: today, to: today }))
 })

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
-import { flowOf, type Reason, type ResultStatus } from '../campaigns/candidacy.ts'
-import type { State } from '../conversation/conversation.ts'
+import type { OrgScope } from '../access/caller.ts'
+import { flowOf, type ResultReason, type ResultStatus } from '../campaigns/candidacy.ts'
 import { inLanguage } from '../conversation/flow.ts'
+import type { ConversationState } from '../conversation/state.ts'
 import type { Flow } from '../mandates/flow.ts'
 import type { Queries } from '../platform/database/database.ts'
-import { outputOf } from '../results/record.ts'
+import { resultOutput } from '../results/record.ts'
 import type { Counted } from './numbers.ts'
-import { columnOf, type Subject } from './rollups.ts'
+import { type Subject, subjectColumn } from './rollups.ts'
 
-/** Somebody in the list behind a number. */
+/** A candidate in the list behind a number. */
 export interface CountedRow {
   candidate_id: string
   campaign_id: string
@@ -19,31 +19,31 @@ export interface CountedRow {
   name: string
   external_candidate_id: string
   status: ResultStatus
-  reason: Reason | null
-  /** Where the conversation stands, and what it asks: the verdict follows from both. */
-  state: State
+  reason: ResultReason | null
+  /** State and flow of the conversation, from which the verdict is derived. */
+  state: ConversationState
   flow: Flow
   times: number
-  /** On which they count. */
+  /** Day on which the candidate is counted. */
   day: string
 }
 
 type Row = Omit<CountedRow, 'state' | 'flow'> & { conversation: string; flow_version: number }
 
-export type Place = Pick<CountedRow, 'campaign_id' | 'day' | 'candidate_id'>
+export type CountedPosition = Pick<CountedRow, 'campaign_id' | 'day' | 'candidate_id'>
 
 /**
- * Whom a number was counted from. The newest campaign comes first, and in it whoever counts on the latest day: so each campaign
- * is one range of the index, and a page ends where it is full.
+ * Lists the candidates behind a number: the newest campaign first, and within it the latest day. In this order each campaign is one
+ * index range, and reading stops when the page is full.
  */
 export async function listCounted(
   tx: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   { kind, id }: Subject,
   { counter, from, to }: Counted,
-  { after, limit }: { after: Place | undefined; limit: number },
+  { after, limit }: { after: CountedPosition | undefined; limit: number },
 ): Promise<CountedRow[]> {
-  const ofSubject = kind === 'all' ? sql`true` : sql`g.${sql.ref(columnOf[kind])} = ${id}`
+  const ofSubject = kind === 'all' ? sql`true` : sql`g.${sql.ref(subjectColumn[kind])} = ${id}`
   const campaignsAfter = after ? sql`g.campaign_id <= ${after.campaign_id}` : sql`true`
   const peopleAfter = after
     ? sql`(a.day, a.candidate_id) < (case g.campaign_id when ${after.campaign_id} then ${after.day}::date else 'infinity' end, ${after.candidate_id})`
@@ -71,10 +71,10 @@ export async function listCounted(
   return found
 }
 
-/** Somebody in the list, with what came of them and why: the status alone leaves people asking. */
+/** Builds the record of a listed candidate, with the outcome and its reason. */
 export function countedRecord({ campaign_name, day: _, state, flow, ...row }: CountedRow) {
   const { qualified, enrichment, skills, interest } = {
-    ...outputOf({ state, flow, channel: null, status: row.status }),
+    ...resultOutput({ state, flow, channel: null, status: row.status }),
   }
   const knockout = flow.enrichment.find(({ key }) => enrichment?.[key]?.knocked_out)
   return {

@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import { assertTraced } from '../../test/support/analytics-drilldown.ts'
+import { assertListsAddUp } from '../../test/support/analytics-drilldown.ts'
 import { startApp, type TestApp } from '../../test/support/app.ts'
-import { aCandidate, type Campaigner, campaigner, pass, player } from '../../test/support/campaigns.ts'
-import { recount, spread } from '../../test/support/recount.ts'
+import { aCandidate, type CampaignPartner, campaignPartner, passTime, testNumber } from '../../test/support/partners.ts'
+import { countsInOverview, recountOverview } from '../../test/support/recount.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
 import { handleStatus } from '../campaigns/contact/statuses.ts'
 import { type ChannelName, registerChannel, SendError } from '../channels/channel.ts'
 import { saveCredentials } from '../channels/credentials.ts'
-import { replyOf } from '../channels/simulator/personas.ts'
+import { personaReply } from '../channels/simulator/personas.ts'
 import type { Mandate } from '../mandates/mandate-rows.ts'
 import { HOUR } from '../platform/clock.ts'
 import { foldChanges } from './rollups.ts'
 
-// SEED=… runs one of them again, ACTIONS=… makes it longer.
+// Environment variables: SEED=… repeats a run, ACTIONS=… sets its number of random actions.
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const ACTIONS = Number(process.env.ACTIONS ?? 60)
 
 for (const mode of ['test', 'live'] as const) {
-  test(`whatever happens to ${mode} campaigns, the figures are what a recount finds (seed ${SEED})`, async (t) => {
+  test(`the figures of random ${mode} campaigns equal a recount (seed ${SEED})`, async (t) => {
     const app = await startApp(t)
     const random = randomFrom(SEED)
-    const one = await campaigner(app, { mode, credits: 2000 })
-    if (mode === 'live') await openChannels(app, one, random)
+    const one = await campaignPartner(app, { mode, credits: 2000 })
+    if (mode === 'live') await registerRandomChannels(app, one, random)
     await run(t, app, one, random)
   })
 }
 
 type Random = ReturnType<typeof randomFrom>
 
-async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random) {
+async function run(t: TestContext, app: TestApp, one: CampaignPartner, random: Random) {
   const { context, clock } = app
   const { db } = context
   const { get, post, remove, scope } = one
@@ -43,7 +43,7 @@ async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random
   const mandates: Mandate[] = []
   for (const workflow of workflows) mandates.push(await one.mandate(workflow as object))
   const campaigns: string[] = []
-  const began = clock.now()
+  const startedAt = clock.now()
   let people = 0
   let checks = 0
 
@@ -51,26 +51,26 @@ async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random
     async start() {
       const mandate = random.of(mandates)
       const more = mandate === mandates[0] ? () => random.of([{}, { language: 'hi' }]) : () => ({})
-      const { campaign } = await one.campaign(mandate.mandate_id, somebody(more))
+      const { campaign } = await one.campaign(mandate.mandate_id, newCandidates(more))
       campaigns.push(campaign.campaign_id)
     },
     enrol: () =>
       one.enrol(
         random.of(campaigns),
-        somebody(() => ({})),
+        newCandidates(() => ({})),
       ),
     reply: () => replyAs(app, one, random),
-    report: () => reportOf(app, random),
+    report: () => reportStatuses(app, random),
     async pause() {
       const path = `/campaigns/${random.of(campaigns)}`
       await post(`${path}/pause`, {})
       await contactNow(context)
-      if (random.one(3)) await post(`${path}/resume`, {})
+      if (random.oneIn(3)) await post(`${path}/resume`, {})
     },
     resume: () => post(`/campaigns/${random.of(campaigns)}/resume`, {}),
-    archive: async () => random.one(3) && (await remove(`/campaigns/${random.of(campaigns)}`)),
+    archive: async () => random.oneIn(3) && (await remove(`/campaigns/${random.of(campaigns)}`)),
     async wait() {
-      if (random.one(2)) return pass(app, 2000, 500)
+      if (random.oneIn(2)) return passTime(app, 2000, 500)
       clock.advance(random.of([1, 9, 21, 73]) * HOUR)
       await contactNow(context)
     },
@@ -87,19 +87,19 @@ async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random
   await check()
   await db.transaction((tx) => foldChanges(tx, 100_000))
   await check()
-  const period = `from=${dayOf(began)}&to=${dayOf(clock.now())}`
+  const period = `from=${dayOf(startedAt)}&to=${dayOf(clock.now())}`
   const { data } = (await get(`/analytics/overview?${period}`)).body
   const { funnel } = data
-  await assertTraced(get, data, period, 1 + random.number(20))
+  await assertListsAddUp(get, data, period, 1 + random.number(20))
   t.diagnostic(`${funnel.enrolled} candidates, ${funnel.completed} completed, ${checks} checks`)
 
-  function somebody(more: () => object) {
-    const players = random.one(2) ? [random.number(10) + 1] : []
+  function newCandidates(more: () => object) {
+    const testNumbers = random.oneIn(2) ? [random.number(10) + 1] : []
     return [
-      ...players.map((number) => player(number, { external_candidate_id: `player-${++people}` })),
-      // A few numbers come again and again, so that a STOP meets them in another campaign.
+      ...testNumbers.map((number) => testNumber(number, { external_candidate_id: `test-${++people}` })),
+      // A few phone numbers are reused, so that an opt-out also applies to another campaign.
       ...Array.from({ length: 1 + random.number(6) }, () =>
-        aCandidate(random.one(4) ? random.number(5) : 100 + ++people, {
+        aCandidate(random.oneIn(4) ? random.number(5) : 100 + ++people, {
           external_candidate_id: `ext-${++people}`,
           ...more(),
         }),
@@ -109,7 +109,7 @@ async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random
 
   async function check() {
     checks++
-    const days = [began, clock.now(), began + random.number(10) * 24 * HOUR].map(dayOf)
+    const days = [startedAt, clock.now(), startedAt + random.number(10) * 24 * HOUR].map(dayOf)
     for (const [from, to] of [days.slice(0, 2), [days[2]!, days[2]!]] as [string, string][]) {
       const period = `from=${from}&to=${to}`
       const mandate = random.of(mandates)
@@ -117,30 +117,30 @@ async function run(t: TestContext, app: TestApp, one: Campaigner, random: Random
       const own = (await get(`/campaigns/${id}`)).body.data.mandate_id === mandate.mandate_id
       const { workflow_id, mandate_id } = mandate
       const path = `/analytics/workflows/${workflow_id}/overview?${period}`
-      await same(`/analytics/overview?${period}`, { from, to })
-      await same(path, { from, to, workflow_id })
-      await same(`${path}&mandate_id=${mandate_id}`, { from, to, mandate_id })
-      if (own) await same(`${path}&campaign_id=${id}`, { from, to, campaign_id: id })
+      await assertSameAsRecount(`/analytics/overview?${period}`, { from, to })
+      await assertSameAsRecount(path, { from, to, workflow_id })
+      await assertSameAsRecount(`${path}&mandate_id=${mandate_id}`, { from, to, mandate_id })
+      if (own) await assertSameAsRecount(`${path}&campaign_id=${id}`, { from, to, campaign_id: id })
     }
   }
 
-  async function same(path: string, filter: Parameters<typeof recount>[2]) {
+  async function assertSameAsRecount(path: string, filter: Parameters<typeof recountOverview>[2]) {
     const { status, body } = await get(path)
     assert.equal(status, 200, JSON.stringify(body))
-    assert.deepEqual(sorted(spread(body.data)), sorted(await recount(db, scope, filter)), path)
-    const { qualified, interested, ...line } = body.data.funnel
-    const counts = Object.values(line) as number[]
+    assert.deepEqual(sorted(countsInOverview(body.data)), sorted(await recountOverview(db, scope, filter)), path)
+    const { qualified, interested, ...stages } = body.data.funnel
+    const counts = Object.values(stages) as number[]
     assert.deepEqual(
       counts,
       [...counts].sort((a, b) => b - a),
-      'the funnel never grows',
+      'each funnel stage has at most as many candidates as the one before',
     )
-    assert.ok(qualified <= line.completed && interested <= line.completed)
+    assert.ok(qualified <= stages.completed && interested <= stages.completed)
   }
 }
 
-/** Somebody who plays no part answers, by the channel or on the page, sensibly or not. */
-async function replyAs({ context }: TestApp, { scope }: Campaigner, random: Random) {
+/** Replies as a random candidate who is not a test number: on the channel or on the page, with valid and invalid replies. */
+async function replyAs({ context }: TestApp, { scope }: CampaignPartner, random: Random) {
   const { rows } = await sql<{ candidate_id: string }>`
     select candidate_id from candidate_progress p join candidates c using (candidate_id)
     where p.org_id = ${scope.orgId} and p.mode = ${scope.mode} and c.phone not like '+91999%'
@@ -150,22 +150,29 @@ async function replyAs({ context }: TestApp, { scope }: Campaigner, random: Rand
   for (let replies = 1 + random.number(14); replies > 0; replies--) {
     await context.db.transaction(async (tx) => {
       const candidate = (await lockCandidacy(tx, candidate_id))!
-      const part = random.of(['passes', 'passes', 'passes', 'knocked_out', 'fails_skills', 'not_interested'] as const)
-      const input = random.one(12)
+      const persona = random.of([
+        'passes',
+        'passes',
+        'passes',
+        'knocked_out',
+        'fails_skills',
+        'not_interested',
+      ] as const)
+      const input = random.oneIn(12)
         ? random.of([
             { kind: 'reply' as const, text: random.of(['STOP', 'what?']) },
             { kind: 'language' as const, language: random.of(['en', 'hi'] as const) },
             { kind: 'back' as const },
           ])
-        : replyOf(part, candidate.state, candidate.flow, 1)
-      const channel = candidate.channel && random.one(2) ? candidate.channel : 'page'
+        : personaReply(persona, candidate.state, candidate.flow, 1)
+      const channel = candidate.channel && random.oneIn(2) ? candidate.channel : 'page'
       if (input) await handleReply(tx, context, candidate, { channel, input })
     })
   }
 }
 
-/** Providers that take messages, refuse them, are busy, or end without an answer. */
-async function openChannels(app: TestApp, { orgId, remove }: Campaigner, random: Random) {
+/** Registers providers that randomly accept messages, reject them, are busy, or fail with an unknown outcome. */
+async function registerRandomChannels(app: TestApp, { orgId, remove }: CampaignPartner, random: Random) {
   const { context, clock } = app
   for (const name of ['whatsapp', 'sms'] as ChannelName[]) {
     await context.db.transaction((tx) =>
@@ -174,10 +181,10 @@ async function openChannels(app: TestApp, { orgId, remove }: Campaigner, random:
     registerChannel({
       name,
       async send({ message_id }) {
-        // The campaign ends while its message is on the way.
-        if (random.one(20)) await remove(`/campaigns/${await campaignOf(message_id)}`)
-        if (random.one(6)) throw new SendError(random.of(['refused', 'unreachable', 'busy']), 'as the test wants')
-        if (random.one(12)) throw new Error('the line is dead')
+        // Archive the campaign while its message is being sent.
+        if (random.oneIn(20)) await remove(`/campaigns/${await campaignOf(message_id)}`)
+        if (random.oneIn(6)) throw new SendError(random.of(['rejected', 'unreachable', 'busy']), 'injected error')
+        if (random.oneIn(12)) throw new Error('connection lost')
         return { providerId: `p-${message_id}` }
       },
     })
@@ -190,18 +197,18 @@ async function openChannels(app: TestApp, { orgId, remove }: Campaigner, random:
   }
 }
 
-/** A provider tells what became of a message that it took. */
-async function reportOf({ context }: TestApp, random: Random) {
+/** Reports random delivery statuses for recently accepted messages. */
+async function reportStatuses({ context }: TestApp, random: Random) {
   const { rows } = await sql<{ channel: ChannelName; provider_id: string }>`
     select channel, provider_id from messages where direction = 'out' and provider_id is not null
     order by message_id desc limit 30`.execute(context.db.queries)
-  for (const { channel, provider_id: providerId } of rows.filter(() => random.one(2))) {
+  for (const { channel, provider_id: providerId } of rows.filter(() => random.oneIn(2))) {
     const status = random.of(['delivered', 'delivered', 'read', 'failed'] as const)
     await context.db.transaction((tx) => handleStatus(tx, context, { channel, providerId, status }))
   }
 }
 
-/** In India. */
+/** Returns the date in India. */
 function dayOf(time: number) {
   return new Date(time + 5.5 * HOUR).toISOString().slice(0, 10)
 }
@@ -210,7 +217,7 @@ function sorted(counts: Record<string, number>) {
   return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The same numbers for the same seed. */
+/** Returns a pseudo-random number generator: the same seed gives the same numbers. */
 function randomFrom(seed: number) {
   let state = seed
   const next = () => {
@@ -220,8 +227,8 @@ function randomFrom(seed: number) {
   const number = (below: number) => Math.floor(next() * below)
   return {
     number,
-    /** True one time in so many. */
-    one: (times: number) => number(times) === 0,
+    /** Returns true with a probability of 1 in `times`. */
+    oneIn: (times: number) => number(times) === 0,
     of: <T>(list: readonly T[]): T => list[number(list.length)]!,
   }
 }

@@ -1,13 +1,13 @@
 import type { CandidateChange } from '../campaigns/progress.ts'
-import { dailyNumbers, numbers } from './numbers.ts'
+import { counterByDailyName, counterByPath } from './numbers.ts'
 
-/** What is shown by day. */
-export const dailyCounters = [...dailyNumbers.values()]
+/** Counters that are shown per day. */
+export const dailyCounters = [...counterByDailyName.values()]
 
-/** Everything that is counted; the totals have a column for each. */
-export const counters: readonly string[] = [...new Set([...numbers.values(), ...dailyCounters])]
+/** All counters; the totals table has a column for each. */
+export const counters: readonly string[] = [...new Set([...counterByPath.values(), ...dailyCounters])]
 
-/** So much more of something on a day in India. */
+/** An increment of a counter on a day in India. */
 export interface Count {
   day: string
   counter: string
@@ -15,8 +15,8 @@ export interface Count {
 }
 
 /**
- * What a change of a candidate adds. Everything counts on the day of the enrolment, so that all figures of a period are about
- * the same people; only `ended` counts on the day on which it happened.
+ * Returns the counts that a change of a candidate adds. They count on the day of enrolment, so that all figures of a period describe
+ * the same candidates; only `ended` counts on the day it happened.
  */
 export function countsOf(change: CandidateChange): Count[] {
   const { enrolledDay, day, enrolled, reached, channels, followUps, calls, language, languageBefore } = change

@@ -1,23 +1,23 @@
 import type { Context } from '../context.ts'
-import { COUNTED, foldChanges } from './rollups.ts'
+import { COUNTS_ADDED, foldChanges } from './rollups.ts'
 
-const BATCH = 10_000
-/** Milliseconds between two rounds: enough to make one write of many; and the longest, for what was not announced. */
-const PAUSE = 500
-const LONGEST_PAUSE = 30_000
+const BATCH_SIZE = 10_000
+/** Delay that batches several changes into one write, and the fallback poll interval in case a notification is lost. */
+const FOLD_DELAY_MS = 500
+const MAX_FOLD_DELAY_MS = 30_000
 
-/** Keeps the list of changes short that a reader has to add to the totals. The figures are right without it, only slower to read. */
-export function startFolding({ db, log }: Pick<Context, 'db' | 'log'>): { stop(): Promise<void> } {
+/** Starts folding changes into the totals. Without it the figures are still correct, but slower to read. */
+export function startFoldWorker({ db, log }: Pick<Context, 'db' | 'log'>): { stop(): Promise<void> } {
   let stopped = false
-  let timer = setTimeout(wake, PAUSE)
-  let soon = true
+  let timer = setTimeout(wake, FOLD_DELAY_MS)
+  let pending = true
   let running: Promise<void> | undefined
-  db.onCommitted(COUNTED, () => {
-    if (stopped || soon) return
-    soon = true
+  db.onCommitted(COUNTS_ADDED, () => {
+    if (stopped || pending) return
+    pending = true
     if (running) return
     clearTimeout(timer)
-    timer = setTimeout(wake, PAUSE)
+    timer = setTimeout(wake, FOLD_DELAY_MS)
   })
   return {
     async stop() {
@@ -28,18 +28,18 @@ export function startFolding({ db, log }: Pick<Context, 'db' | 'log'>): { stop()
   }
 
   function wake() {
-    soon = false
-    running = round().finally(() => {
+    pending = false
+    running = fold().finally(() => {
       running = undefined
-      if (!stopped) timer = setTimeout(wake, soon ? PAUSE : LONGEST_PAUSE)
+      if (!stopped) timer = setTimeout(wake, pending ? FOLD_DELAY_MS : MAX_FOLD_DELAY_MS)
     })
   }
 
-  async function round() {
+  async function fold() {
     try {
-      while (!stopped && (await db.transaction((tx) => foldChanges(tx, BATCH))) === BATCH);
+      while (!stopped && (await db.transaction((tx) => foldChanges(tx, BATCH_SIZE))) === BATCH_SIZE);
     } catch (error) {
-      if (!stopped) log.warn({ err: error }, 'analytics could not be folded yet')
+      if (!stopped) log.warn({ err: error }, 'folding analytics failed, retrying')
     }
   }
 }

@@ -1,34 +1,34 @@
 import { channelNames } from '../channels/channel.ts'
-import { languages } from '../workflows/workflows.ts'
+import { languages } from '../workflows/enums.ts'
 import {
   callOutcomes,
   channelCounts,
+  counterByDailyName,
+  counterByPath,
   dailyCounts,
-  dailyNumbers,
   dropOffPoints,
   followUpCounts,
   followUpSteps,
   funnelSteps,
   languageCounts,
-  numbers,
 } from './numbers.ts'
 import { daysOf, type Period } from './period.ts'
 import type { CountRow } from './rollups.ts'
 
-/** What a workflow is set up for is shown even where nothing was counted yet. */
-export interface SetUp {
+/** Channels and follow-ups of the workflow, which are shown even if nothing was counted yet. */
+export interface WorkflowSetup {
   channels: readonly string[]
   followUps: number
 }
 
-/** The figures of a period as partners see them. */
-export function overviewOf(rows: CountRow[], period: Period, setUp: SetUp) {
+/** Builds the overview of a period from its counts. */
+export function buildOverview(rows: CountRow[], period: Period, setUp: WorkflowSetup) {
   const sums = new Map<string, number>()
   for (const { counter, day, amount } of rows) {
     const key = day === null ? counter : `${day} ${counter}`
     sums.set(key, (sums.get(key) ?? 0) + amount)
   }
-  const at = (path: string) => sums.get(numbers.get(path)!) ?? 0
+  const at = (path: string) => sums.get(counterByPath.get(path)!) ?? 0
   const below = <Name extends string>(path: string, names: readonly Name[]) =>
     Object.fromEntries(names.map((name) => [name, at(`${path}.${name}`)])) as Record<Name, number>
   const isAny = (counts: Record<string, number>) => Object.values(counts).some((count) => count !== 0)
@@ -37,7 +37,10 @@ export function overviewOf(rows: CountRow[], period: Period, setUp: SetUp) {
   const steps = followUpSteps.map((step) => ({ step, counts: below(`follow_ups.${step}`, followUpCounts) }))
   const calls = below('calls', callOutcomes)
   const seconds = at('calls.total_seconds')
-  const spoken = languages.map((language) => ({ language, counts: below(`languages.${language}`, languageCounts) }))
+  const languageCountsList = languages.map((language) => ({
+    language,
+    counts: below(`languages.${language}`, languageCounts),
+  }))
   return {
     funnel: below('funnel', funnelSteps),
     channels: channels
@@ -52,9 +55,11 @@ export function overviewOf(rows: CountRow[], period: Period, setUp: SetUp) {
       average_seconds: calls.answered === 0 ? 0 : Math.round((10 * seconds) / calls.answered) / 10,
     },
     drop_offs: dropOffPoints.map((point) => ({ at: point, candidates: at(`drop_offs.${point}`) })),
-    languages: spoken.filter(({ counts }) => isAny(counts)).map(({ language, counts }) => ({ language, ...counts })),
+    languages: languageCountsList
+      .filter(({ counts }) => isAny(counts))
+      .map(({ language, counts }) => ({ language, ...counts })),
     daily: daysOf(period).map((date) => {
-      const counts = dailyCounts.map((name) => [name, sums.get(`${date} ${dailyNumbers.get(name)}`) ?? 0])
+      const counts = dailyCounts.map((name) => [name, sums.get(`${date} ${counterByDailyName.get(name)}`) ?? 0])
       return { date, ...(Object.fromEntries(counts) as Record<(typeof dailyCounts)[number], number>) }
     }),
   }

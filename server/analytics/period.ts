@@ -1,6 +1,6 @@
-import { indianDay } from '../campaigns/contact/contact-hours.ts'
+import { invalid } from '../api/invalid.ts'
 import { DAY } from '../platform/clock.ts'
-import { invalid } from '../platform/http/validation.ts'
+import { indianDate } from '../platform/india-time.ts'
 
 export interface Period {
   /** Days in India, both included. */
@@ -8,22 +8,29 @@ export interface Period {
   to: string
 }
 
-const USUAL_DAYS = 30
-const MOST_DAYS = 366
+const DEFAULT_DAYS = 30
+const MAX_DAYS = 366
 
-/** The days asked for: at most 366; where nothing is said, the last 30. */
+/** Reads the period of a query: at most 366 days, by default the last 30. */
 export function readPeriod(query: { from?: string | undefined; to?: string | undefined }, now: number): Period {
   const wrong = (['from', 'to'] as const).filter((name) => query[name] !== undefined && !isDay(query[name]))
-  if (wrong.length > 0) throw invalid(wrong.map((name) => ({ path: `query.${name}`, message: 'is not a day' })))
-  const to = query.to ?? indianDay(now)
-  const from = query.from ?? dayOf(Date.parse(to) - (USUAL_DAYS - 1) * DAY)
+  if (wrong.length > 0)
+    throw invalid(
+      wrong.map((name) => ({
+        path: `query.${name}`,
+        message: `must be a date in YYYY-MM-DD format; got ${query[name]}`,
+      })),
+    )
+  const to = query.to ?? indianDate(now)
+  const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY)
   const days = (Date.parse(to) - Date.parse(from)) / DAY + 1
-  if (days < 1) throw invalid([{ path: 'query.from', message: `is later than the last day, ${to}` }])
-  if (days > MOST_DAYS) throw invalid([{ path: 'query.from', message: `asks for ${days} days; at most ${MOST_DAYS}` }])
+  if (days < 1) throw invalid([{ path: 'query.from', message: `must not be later than to (${to})` }])
+  if (days > MAX_DAYS)
+    throw invalid([{ path: 'query.from', message: `must be at most ${MAX_DAYS} days before to; got ${days} days` }])
   return { from, to }
 }
 
-/** Every day of the period. */
+/** Returns every day of the period. */
 export function daysOf({ from, to }: Period): string[] {
   const days: string[] = []
   for (let time = Date.parse(from); time <= Date.parse(to); time += DAY) days.push(dayOf(time))

@@ -1,24 +1,21 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
-import { type CandidateChange, onCandidateChange } from '../campaigns/progress.ts'
-import { announce, type Queries, type Tx } from '../platform/database/database.ts'
+import type { OrgScope } from '../access/caller.ts'
+import type { CandidateChange } from '../campaigns/progress.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { type Count, counters, countsOf, dailyCounters } from './counters.ts'
 
-/** Announced when there is something to fold. */
-export const COUNTED = 'analytics counted'
+/** Notification topic: there are changes to fold. */
+export const COUNTS_ADDED = 'analytics counted'
 
-/** Counts are kept in the transaction that changes a candidate. Importing this module is what makes it so. */
-onCandidateChange(addCounts)
-
-interface Added extends Count {
+interface CandidateCount extends Count {
   change: CandidateChange
 }
 
-/** The same counts twice: summed up for the figures, and by candidate for the lists behind them. */
-async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<void> {
-  const added = changes.flatMap((change) => countsOf(change).map((count): Added => ({ ...count, change })))
-  const rows = sumsBy(added, ({ campaignId }) => campaignId)
-  const people = sumsBy(added, ({ candidateId }) => candidateId)
+/** Stores counts twice: summed for the figures, and per candidate for the lists behind them. */
+export async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<void> {
+  const added = changes.flatMap((change) => countsOf(change).map((count): CandidateCount => ({ ...count, change })))
+  const rows = sumBy(added, ({ campaignId }) => campaignId)
+  const people = sumBy(added, ({ candidateId }) => candidateId)
   if (people.length === 0) return
   await sql`
     with listed as (
@@ -33,12 +30,12 @@ async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<void> {
       ${rows.map(({ change }) => change.workflowId)}::text[], ${rows.map(({ change }) => change.mandateId)}::text[],
       ${rows.map(({ change }) => change.campaignId)}::text[], ${rows.map(({ day }) => day)}::date[],
       ${rows.map(({ counter }) => counter)}::text[], ${rows.map(({ amount }) => amount)}::int[])`.execute(tx)
-  announce(tx, COUNTED)
+  notifyAfterCommit(tx, COUNTS_ADDED)
 }
 
-/** One count of each counter and day for everything that is named the same. */
-function sumsBy(added: Added[], nameOf: (change: CandidateChange) => string): Added[] {
-  const sums = new Map<string, Added>()
+/** Sums the counts by name, day and counter. */
+function sumBy(added: CandidateCount[], nameOf: (change: CandidateChange) => string): CandidateCount[] {
+  const sums = new Map<string, CandidateCount>()
   for (const one of added) {
     const key = `${nameOf(one.change)} ${one.day} ${one.counter}`
     const sum = sums.get(key)
@@ -54,55 +51,55 @@ const columns = sql.join(
 )
 
 /**
- * Moves changes that have committed into the totals, at most so many; answers how many there were. One process at a time:
- * another one that comes meanwhile has nothing to do.
+ * Moves up to `limit` committed changes into the totals and returns their number. Only one process folds at a time; others return
+ * 0 immediately.
  */
 export async function foldChanges(tx: Tx, limit: number): Promise<number> {
   const { rows: free } = await sql<{ free: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended('fold analytics', 0)) as free`.execute(tx)
   if (!free[0]!.free) return 0
   const { rows } = await sql<{ count: number }>`
-    with taken as (
+    with removed as (
       delete from analytics_changes where change_id in (select change_id from analytics_changes order by change_id limit ${limit})
       returning org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, amount
     ), summed as (
       select org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, sum(amount) as amount
-      from taken group by org_id, mode, workflow_id, mandate_id, campaign_id, day, counter
+      from removed group by org_id, mode, workflow_id, mandate_id, campaign_id, day, counter
     ), added as (
       insert into analytics_totals as t (org_id, mode, subject, day, ${columns})
-      select org_id, mode, subject, day, ${each((name) => sql`coalesce(sum(amount) filter (where counter = ${sql.lit(name)}), 0)`)}
+      select org_id, mode, subject, day, ${forEachCounter((name) => sql`coalesce(sum(amount) filter (where counter = ${sql.lit(name)}), 0)`)}
       from summed cross join lateral (values (''), (workflow_id), (mandate_id), (campaign_id)) as s (subject)
       group by org_id, mode, subject, day
       on conflict (org_id, mode, subject, day) do update
-      set ${each((name) => sql`${sql.ref(name)} = t.${sql.ref(name)} + excluded.${sql.ref(name)}`)}
+      set ${forEachCounter((name) => sql`${sql.ref(name)} = t.${sql.ref(name)} + excluded.${sql.ref(name)}`)}
     )
-    select count(*) as count from taken`.execute(tx)
+    select count(*) as count from removed`.execute(tx)
   return rows[0]!.count
 }
 
-/** What is counted: everything of the organisation, or what belongs to a workflow, a mandate or a campaign. */
+/** The object that figures are about: the whole organisation, a workflow, a mandate or a campaign. */
 export interface Subject {
   kind: 'all' | 'workflow' | 'mandate' | 'campaign'
   id: string
 }
 
-export const columnOf = { workflow: 'workflow_id', mandate: 'mandate_id', campaign: 'campaign_id' } as const
+export const subjectColumn = { workflow: 'workflow_id', mandate: 'mandate_id', campaign: 'campaign_id' } as const
 
-/** A sum over all days, or of one day. */
+/** A sum over all days (`day` is null) or of one day. */
 export interface CountRow {
   counter: string
   day: string | null
   amount: number
 }
 
-/** One statement, so that it sees either all of a change or nothing, folded or not. */
+/** Reads totals and unfolded changes in one statement, so that each change is counted exactly once. */
 export async function readCounts(
   tx: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   { kind, id }: Subject,
   { from, to }: { from: string; to: string },
 ): Promise<CountRow[]> {
-  const ofSubject = kind === 'all' ? sql`true` : sql`${sql.ref(columnOf[kind])} = ${id}`
+  const ofSubject = kind === 'all' ? sql`true` : sql`${sql.ref(subjectColumn[kind])} = ${id}`
   const { rows } = await sql<CountRow>`
     with totals as not materialized (
       select * from analytics_totals
@@ -113,11 +110,11 @@ export async function readCounts(
       group by counter, day
     )
     select u.counter, null as day, u.amount
-    from (select ${each((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`)} from totals) as s
-      cross join lateral (values ${pairs(counters)}) as u (counter, amount)
+    from (select ${forEachCounter((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`)} from totals) as s
+      cross join lateral (values ${nameValuePairs(counters)}) as u (counter, amount)
     where u.amount <> 0
     union all
-    select u.counter, day::text, u.amount from totals cross join lateral (values ${pairs(dailyCounters)}) as u (counter, amount)
+    select u.counter, day::text, u.amount from totals cross join lateral (values ${nameValuePairs(dailyCounters)}) as u (counter, amount)
     where u.amount <> 0
     union all
     select counter, null, sum(amount)::bigint from changes group by counter
@@ -126,12 +123,12 @@ export async function readCounts(
   return rows
 }
 
-function each(write: (counter: string) => RawBuilder<unknown>) {
+function forEachCounter(write: (counter: string) => RawBuilder<unknown>) {
   return sql.join(counters.map(write), sql`, `)
 }
 
-/** The counters' names beside their columns. */
-function pairs(names: readonly string[]) {
+/** Pairs of counter name and column, for unpivoting. */
+function nameValuePairs(names: readonly string[]) {
   return sql.join(
     names.map((name) => sql`(${sql.lit(name)}, ${sql.ref(name)})`),
     sql`, `,

@@ -1,6 +1,6 @@
 import { type Code, catalogueCodes, type Detail, Problem, partnerCodes, verificationCodes } from './problem.ts'
 
-/** The three APIs, the console's own and, beside them, the pages and probes of the site. */
+/** The three public APIs, the console's API, and the other paths (pages and probes). */
 export type Api = 'partner' | 'verification' | 'catalogue' | 'console' | 'site'
 
 export const PARTNER_BASE = '/api/v1/partner'
@@ -8,7 +8,7 @@ export const VERIFICATION_BASE = '/api/v1'
 export const CATALOGUE_BASE = '/api'
 export const CONSOLE_BASE = '/console/api'
 
-/** Which API a path belongs to, also when no route answers it. */
+/** Returns the API that a path belongs to, even if no route matches it. */
 export function apiOfPath(url: string): Api {
   const path = pathOf(url)
   if (within(path, PARTNER_BASE)) return 'partner'
@@ -18,7 +18,7 @@ export function apiOfPath(url: string): Api {
   return 'site'
 }
 
-/** The path of a request's target as routes are matched against it: without scheme, host and query, and decoded. */
+/** Returns the path that routes are matched against: decoded, without scheme, host and query. */
 export function pathOf(target: string): string {
   const path = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0]!
   try {
@@ -32,7 +32,7 @@ function within(path: string, base: string) {
   return path === base || path.startsWith(`${base}/`)
 }
 
-const unexpected = {
+const unexpectedCodes = {
   partner: 'SERVER_ERROR',
   verification: 'INTERNAL_ERROR',
   catalogue: 'SERVER_ERROR',
@@ -40,29 +40,32 @@ const unexpected = {
   site: 'SERVER_ERROR',
 } as const satisfies Record<Api, Code>
 
-const tables: Record<Api, Partial<Record<Code, number>>> = {
+const statuses: Record<Api, Partial<Record<Code, number>>> = {
   partner: partnerCodes,
   verification: verificationCodes,
   catalogue: catalogueCodes,
-  console: partnerCodes, // the partner API's routes answer there too
+  console: partnerCodes, // the console reuses the partner API's routes
   site: catalogueCodes,
 }
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   status: number
   code: Code
   body: object
 }
 
-/** Renders a problem for an API; a code that the API does not know is a mistake of ours and says nothing outside. */
-export function errorAnswer(api: Api, error: Problem): ErrorAnswer {
-  const status = tables[api][error.code]
-  if (status === undefined) return errorAnswer(api, unexpectedProblem(api))
+/** Renders a problem for an API. A code that the API does not document is a bug and becomes an unexpected error. */
+export function errorEnvelope(api: Api, error: Problem): ErrorResponse {
+  const status = statuses[api][error.code]
+  if (status === undefined) return errorEnvelope(api, unexpectedProblem(api))
   return { status: error.status ?? status, code: error.code, body: errorBody(api, error) }
 }
 
 export function unexpectedProblem(api: Api): Problem {
-  return new Problem(unexpected[api], 'Something went wrong on our side. The request id helps us to find out what.')
+  return new Problem(
+    unexpectedCodes[api],
+    'Unexpected server error. When you report it, include the x-request-id header of this response.',
+  )
 }
 
 function errorBody(api: Api, { code, message, details }: Problem): object {
@@ -72,7 +75,7 @@ function errorBody(api: Api, { code, message, details }: Problem): object {
   return { success: false, message: text, error: text }
 }
 
-/** Envelopes without a list of details name the failing fields in the message itself. */
+/** Lists the invalid fields in the message, for envelopes without `details`. */
 function withFields(message: string, details: Detail[]): string {
   if (details.length === 0) return message
   return details.map((detail) => `${detail.path}: ${detail.message}`).join('; ')

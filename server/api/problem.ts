@@ -1,6 +1,6 @@
 /**
- * Every error the three APIs may answer with, and nothing else: one closed table an API, code to status.
- * Domain code throws `problem(code, message)`; the transport renders it in the envelope of the API that was called.
+ * All error codes of the three APIs with their HTTP status; no other codes are returned. Domain code throws
+ * `problem(code, message)`, and the transport renders it in the envelope of the API that was called.
  */
 export const partnerCodes = {
   VALIDATION_FAILED: 400,
@@ -67,7 +67,7 @@ export const verificationCodes = {
   INTERNAL_ERROR: 500,
 } as const
 
-/** The catalogue's bodies carry no code; these names exist so that its statuses form a closed table too. */
+/** Error responses of the catalogue API contain no code; these codes only determine the status. */
 export const catalogueCodes = {
   VALIDATION_FAILED: 400,
   ACCESS_DENIED: 403,
@@ -79,12 +79,12 @@ export const catalogueCodes = {
   SERVER_ERROR: 500,
 } as const
 
-export type PartnerCode = keyof typeof partnerCodes
+type PartnerCode = keyof typeof partnerCodes
 export type VerificationCode = keyof typeof verificationCodes
-export type CatalogueCode = keyof typeof catalogueCodes
+type CatalogueCode = keyof typeof catalogueCodes
 export type Code = PartnerCode | VerificationCode | CatalogueCode
 
-/** One violated rule: where, in a path that reads like code, and what is wrong there. */
+/** One validation error: the path of the invalid field, such as `skills[2].skill_id`, and what is wrong with it. */
 export interface Detail {
   path: string
   message: string
@@ -95,11 +95,11 @@ export class Problem extends Error {
   readonly details: Detail[]
   /** Seconds; sent as `Retry-After`. */
   readonly retryAfter: number | undefined
-  /** Set where the protocol has a more exact status than the code's own, such as 431 for headers that are too long. */
+  /** Set if HTTP has a more specific status than the code's own, such as 431 for headers that are too large. */
   readonly status: number | undefined
 
   constructor(code: Code, message: string, extra: ProblemExtra = {}) {
-    // An answer, not a fault: nobody reads its stack, and taking one costs more than most refusals.
+    // Expected error: skip the stack trace, which is slow to capture.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message)

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { aMandate, prepareMandates, startApp } from '../../test/support/app.ts'
-import { aCandidate, campaigner } from '../../test/support/campaigns.ts'
-import { pathsOf } from '../../test/support/partner.ts'
+import { oncePerFile } from '../../test/support/cleanup.ts'
+import { aCandidate, campaignPartner, errorPaths } from '../../test/support/partners.ts'
 import { archiveMandate } from '../mandates/mandates.ts'
 import { DAY, HOUR } from '../platform/clock.ts'
 
-const RECORD = [
+const CAMPAIGN_FIELDS = [
   'campaign_id',
   'created_via',
   'mandate_id',
@@ -22,422 +22,446 @@ const RECORD = [
   'updated_at',
   'completed_at',
 ]
-const NOBODY = 'JM_01ARZ3NDEKTSV4RRFFQ69G5FAV'
+const UNKNOWN_MANDATE = 'JM_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-test('campaigns', async (t) => {
-  const app = await startApp(t)
+const startShared = oncePerFile((t) => startApp(t))
+
+async function setUp() {
+  const app = await startShared()
   const { context, clock } = app
+  return { app, context, clock }
+}
 
-  await t.test('one is made, read and listed', async () => {
-    const { get, campaign, mandate } = await campaigner(app)
-    const { mandate_id } = await mandate({}, { job_id: 'J-1' })
-    const made = await campaign(mandate_id, [aCandidate(1), aCandidate(2)], { name: 'Pune, March' })
-    assert.deepEqual(Object.keys(made.campaign).sort(), RECORD.toSorted())
-    assert.match(made.campaign.campaign_id, /^CP_[0-9A-HJKMNP-TV-Z]{26}$/)
+test('campaigns are created, read and listed', async () => {
+  const { app } = await setUp()
+  const { get, campaign, mandate } = await campaignPartner(app)
+  const { mandate_id } = await mandate({}, { job_id: 'J-1' })
+  const created = await campaign(mandate_id, [aCandidate(1), aCandidate(2)], { name: 'Pune, March' })
+  assert.deepEqual(Object.keys(created.campaign).sort(), CAMPAIGN_FIELDS.toSorted())
+  assert.match(created.campaign.campaign_id, /^CP_[0-9A-HJKMNP-TV-Z]{26}$/)
+  assert.deepEqual(
+    { ...created.campaign, campaign_id: '', mandate_id: '' },
+    {
+      campaign_id: '',
+      created_via: 'api',
+      mandate_id: '',
+      job_id: 'J-1',
+      name: 'Pune, March',
+      status: 'running',
+      counts: { candidates: 2, pending: 2, completed: 0, declined: 0, failed: 0 },
+      flow_version: 1,
+      version: 2,
+      starts_at: '2026-03-11T06:30:00.000Z',
+      created_at: '2026-03-11T06:30:00.000Z',
+      updated_at: '2026-03-11T06:30:00.000Z',
+      completed_at: null,
+    },
+  )
+  assert.deepEqual(created.enrolment, { accepted: 2, duplicates: 0, credits_spent: 2, credits_left: 998 })
+  const empty = await campaign(mandate_id)
+  assert.equal(empty.enrolment, undefined)
+  assert.equal('name' in empty.campaign, false)
+  const read = await get(`/campaigns/${created.campaign.campaign_id}`)
+  assert.deepEqual(read.body.data, created.campaign)
+  const first = await get('/campaigns?limit=1')
+  assert.deepEqual(first.body.data.items, [empty.campaign])
+  const second = await get(`/campaigns?limit=1&cursor=${first.body.data.next_cursor}`)
+  assert.deepEqual(second.body.data, { items: [created.campaign], next_cursor: null })
+  const people = await get(`/campaigns/${created.campaign.campaign_id}/candidates?limit=1`)
+  const [person] = people.body.data.items
+  assert.deepEqual(
+    { ...person, candidate_id: '', result_id: '' },
+    { candidate_id: '', external_candidate_id: 'ext-2', name: 'Person 2', status: 'pending', result_id: '' },
+  )
+  const rest = await get(
+    `/campaigns/${created.campaign.campaign_id}/candidates?limit=1&cursor=${people.body.data.next_cursor}`,
+  )
+  assert.deepEqual([rest.body.data.items[0].external_candidate_id, rest.body.data.next_cursor], ['ext-1', null])
+  const result = await get(`/results/${person.result_id}`)
+  assert.equal(result.body.data.candidate.candidate_id, person.candidate_id)
+})
+
+test('campaigns are not visible to other organisations or modes', async () => {
+  const { app } = await setUp()
+  const partner = await campaignPartner(app)
+  const { mandate_id } = await partner.mandate()
+  const { campaign } = await partner.campaign(mandate_id)
+  for (const outsider of [
+    await campaignPartner(app),
+    await campaignPartner(app, { mode: 'live', orgId: partner.orgId }),
+  ]) {
+    const path = `/campaigns/${campaign.campaign_id}`
+    const responses = [
+      await outsider.get(path),
+      await outsider.get(`${path}/candidates`),
+      await outsider.enrol(campaign.campaign_id, [aCandidate(1)]),
+      await outsider.post(`${path}/pause`),
+      await outsider.remove(path),
+    ]
     assert.deepEqual(
-      { ...made.campaign, campaign_id: '', mandate_id: '' },
-      {
-        campaign_id: '',
-        created_via: 'api',
-        mandate_id: '',
-        job_id: 'J-1',
-        name: 'Pune, March',
-        status: 'running',
-        counts: { candidates: 2, pending: 2, completed: 0, declined: 0, failed: 0 },
-        flow_version: 1,
-        version: 2,
-        starts_at: '2026-03-11T06:30:00.000Z',
-        created_at: '2026-03-11T06:30:00.000Z',
-        updated_at: '2026-03-11T06:30:00.000Z',
-        completed_at: null,
-      },
+      responses.map(({ status }) => status),
+      [404, 404, 404, 404, 404],
     )
-    assert.deepEqual(made.enrolment, { accepted: 2, duplicates: 0, credits_spent: 2, credits_left: 998 })
-    const empty = await campaign(mandate_id)
-    assert.equal(empty.enrolment, undefined)
-    assert.equal('name' in empty.campaign, false)
-    const read = await get(`/campaigns/${made.campaign.campaign_id}`)
-    assert.deepEqual(read.body.data, made.campaign)
-    const first = await get('/campaigns?limit=1')
-    assert.deepEqual(first.body.data.items, [empty.campaign])
-    const second = await get(`/campaigns?limit=1&cursor=${first.body.data.next_cursor}`)
-    assert.deepEqual(second.body.data, { items: [made.campaign], next_cursor: null })
-    const people = await get(`/campaigns/${made.campaign.campaign_id}/candidates?limit=1`)
-    const [person] = people.body.data.items
-    assert.deepEqual(
-      { ...person, candidate_id: '', result_id: '' },
-      { candidate_id: '', external_candidate_id: 'ext-2', name: 'Person 2', status: 'pending', result_id: '' },
-    )
-    const rest = await get(
-      `/campaigns/${made.campaign.campaign_id}/candidates?limit=1&cursor=${people.body.data.next_cursor}`,
-    )
-    assert.deepEqual([rest.body.data.items[0].external_candidate_id, rest.body.data.next_cursor], ['ext-1', null])
-    const result = await get(`/results/${person.result_id}`)
-    assert.equal(result.body.data.candidate.candidate_id, person.candidate_id)
-  })
+    const created = await outsider.post('/campaigns', { mandate_id }, { idempotencyKey: true })
+    assert.deepEqual([created.status, errorPaths(created)], [400, ['mandate_id']])
+  }
+  assert.equal((await partner.get('/campaigns/CP_x')).status, 400)
+})
 
-  await t.test('others see nothing of it', async () => {
-    const owner = await campaigner(app)
-    const { mandate_id } = await owner.mandate()
-    const { campaign } = await owner.campaign(mandate_id)
-    for (const stranger of [await campaigner(app), await campaigner(app, { mode: 'live', orgId: owner.orgId })]) {
-      const path = `/campaigns/${campaign.campaign_id}`
-      const answers = [
-        await stranger.get(path),
-        await stranger.get(`${path}/candidates`),
-        await stranger.enrol(campaign.campaign_id, [aCandidate(1)]),
-        await stranger.post(`${path}/pause`),
-        await stranger.remove(path),
-      ]
-      assert.deepEqual(
-        answers.map(({ status }) => status),
-        [404, 404, 404, 404, 404],
-      )
-      const made = await stranger.post('/campaigns', { mandate_id }, { idempotencyKey: true })
-      assert.deepEqual([made.status, pathsOf(made)], [400, ['mandate_id']])
-    }
-    assert.equal((await owner.get('/campaigns/CP_x')).status, 400)
+test('invalid requests are rejected in the documented order', async () => {
+  const { app, context, clock } = await setUp()
+  const { post, mandate, campaign, scope } = await campaignPartner(app, { credits: 1 })
+  const { mandate_id } = await mandate()
+  const create = (body: object, key: string | true = true) => post('/campaigns', body, { idempotencyKey: key })
+  const missing = await post('/campaigns', { mandate_id })
+  assert.deepEqual([missing.status, missing.body.error.code], [400, 'IDEMPOTENCY_KEY_REQUIRED'])
+  const bad = await create({ mandate_id: 'x', name: ' ', owner: 1, candidates: [{ name: 'A', metadata: { a: 1 } }] })
+  assert.deepEqual(errorPaths(bad).sort(), [
+    'candidates[0].external_candidate_id',
+    'candidates[0].metadata.a',
+    'mandate_id',
+    'name',
+    'owner',
+  ])
+  assert.deepEqual(errorPaths(await create({ mandate_id, starts_at: 'tomorrow' })), ['starts_at'])
+  const late = new Date(clock.now() + 30 * DAY + 1000).toISOString()
+  assert.deepEqual(errorPaths(await create({ mandate_id, starts_at: late })), ['starts_at'])
+  const many = Array.from({ length: 101 }, (_, index) => aCandidate(index))
+  assert.deepEqual(errorPaths(await create({ mandate_id: UNKNOWN_MANDATE, candidates: many })), ['candidates'])
+  assert.deepEqual(errorPaths(await create({ mandate_id, candidates: [] })), ['candidates'])
+  assert.deepEqual(
+    errorPaths(await create({ mandate_id: UNKNOWN_MANDATE, candidates: [{ ...aCandidate(1), language: 'ta' }] })),
+    ['mandate_id'],
+  )
+  await sql`update mandates set status = 'preparing' where mandate_id = ${mandate_id}`.execute(context.db.queries)
+  const unready = await create({ mandate_id, candidates: [{ ...aCandidate(1), language: 'ta' }] })
+  assert.deepEqual([unready.status, unready.body.error.code], [409, 'CONFLICT'])
+  assert.equal(unready.headers.get('retry-after'), '2') // so that a retry with the same key can succeed
+  await sql`update mandates set status = 'ready' where mandate_id = ${mandate_id}`.execute(context.db.queries)
+  const rows = await create({
+    mandate_id,
+    candidates: [aCandidate(1), { ...aCandidate(2), language: 'ta' }, { external_candidate_id: 'e', name: 'E' }],
   })
-
-  await t.test('what is refused, in its order', async () => {
-    const { post, mandate, campaign, scope } = await campaigner(app, { credits: 1 })
-    const { mandate_id } = await mandate()
-    const make = (body: object, key: string | true = true) => post('/campaigns', body, { idempotencyKey: key })
-    const missing = await post('/campaigns', { mandate_id })
-    assert.deepEqual([missing.status, missing.body.error.code], [400, 'IDEMPOTENCY_KEY_REQUIRED'])
-    const bad = await make({ mandate_id: 'x', name: ' ', owner: 1, candidates: [{ name: 'A', metadata: { a: 1 } }] })
-    assert.deepEqual(pathsOf(bad).sort(), [
-      'candidates[0].external_candidate_id',
-      'candidates[0].metadata.a',
-      'mandate_id',
-      'name',
-      'owner',
-    ])
-    assert.deepEqual(pathsOf(await make({ mandate_id, starts_at: 'tomorrow' })), ['starts_at'])
-    const late = new Date(clock.now() + 30 * DAY + 1000).toISOString()
-    assert.deepEqual(pathsOf(await make({ mandate_id, starts_at: late })), ['starts_at'])
-    const many = Array.from({ length: 101 }, (_, index) => aCandidate(index))
-    assert.deepEqual(pathsOf(await make({ mandate_id: NOBODY, candidates: many })), ['candidates'])
-    assert.deepEqual(pathsOf(await make({ mandate_id, candidates: [] })), ['candidates'])
-    assert.deepEqual(pathsOf(await make({ mandate_id: NOBODY, candidates: [{ ...aCandidate(1), language: 'ta' }] })), [
-      'mandate_id',
-    ])
-    await sql`update mandates set status = 'preparing' where mandate_id = ${mandate_id}`.execute(context.db.queries)
-    const unready = await make({ mandate_id, candidates: [{ ...aCandidate(1), language: 'ta' }] })
-    assert.deepEqual([unready.status, unready.body.error.code], [409, 'CONFLICT'])
-    assert.equal(unready.headers.get('retry-after'), '2') // so that a retry with the same key can succeed
-    await sql`update mandates set status = 'ready' where mandate_id = ${mandate_id}`.execute(context.db.queries)
-    const rows = await make({
-      mandate_id,
-      candidates: [aCandidate(1), { ...aCandidate(2), language: 'ta' }, { external_candidate_id: 'e', name: 'E' }],
-    })
-    assert.deepEqual([rows.status, pathsOf(rows)], [400, ['candidates[1].language', 'candidates[2].phone']])
-    const poor = await make({ mandate_id, candidates: [aCandidate(1), aCandidate(2)] }, 'poor')
-    assert.deepEqual([poor.status, poor.body.error.code], [402, 'INSUFFICIENT_CREDITS'])
-    assert.match(poor.body.error.details[0].message, /2 credits.*1/)
-    const { rows: left } = await sql<{ campaigns: number; people: number }>`
+  assert.deepEqual([rows.status, errorPaths(rows)], [400, ['candidates[1].language', 'candidates[2].phone']])
+  const poor = await create({ mandate_id, candidates: [aCandidate(1), aCandidate(2)] }, 'poor')
+  assert.deepEqual([poor.status, poor.body.error.code], [402, 'INSUFFICIENT_CREDITS'])
+  assert.match(poor.body.error.details[0].message, /2 credits.*1/)
+  const { rows: left } = await sql<{ campaigns: number; people: number }>`
       select (select count(*) from campaigns where org_id = ${scope.orgId})::int as campaigns,
         (select count(*) from candidates where org_id = ${scope.orgId})::int as people`.execute(context.db.queries)
-    assert.deepEqual(left, [{ campaigns: 0, people: 0 }])
-    const { campaign: made } = await campaign(mandate_id, [aCandidate(1)])
-    assert.equal(made.counts.candidates, 1)
-  })
+  assert.deepEqual(left, [{ campaigns: 0, people: 0 }])
+  const { campaign: created } = await campaign(mandate_id, [aCandidate(1)])
+  assert.equal(created.counts.candidates, 1)
+})
 
-  await t.test('everything that is wrong is named at once, and what fails for its shape leaves no trace', async () => {
-    const { post, enrol, mandate, campaign } = await campaigner(app)
-    const { mandate_id } = await mandate()
-    const candidates = [
-      { ...aCandidate(0), phone: 'x' },
-      { external_candidate_id: 'e', name: 'E' },
-      { ...aCandidate(2), language: 'ta' },
-      { ...aCandidate(3), language: 'xx' },
-      null,
-    ]
-    const paths = [
-      'candidates[0].phone',
-      'candidates[1].phone',
-      'candidates[2].language',
-      'candidates[3].language',
-      'candidates[4]',
-      'candidates[4].phone',
-    ]
-    const body = { mandate_id, starts_at: '2026-02-30T10:00:00Z', candidates }
-    const refused = await post('/campaigns', body, { idempotencyKey: 'shape' })
-    assert.deepEqual(pathsOf(refused).sort(), [...paths, 'starts_at'])
-    const many = Array.from({ length: 101 }, (_, index) => aCandidate(index, { phone: 'x' }))
-    const more = await post('/campaigns', { mandate_id, candidates: many }, { idempotencyKey: 'shape' })
-    assert.equal(pathsOf(more).length, 102)
-    // Neither refusal was kept: the key is free for the call that is right.
-    const { status } = await post('/campaigns', { mandate_id }, { idempotencyKey: 'shape' })
-    assert.equal(status, 202)
-    const { campaign: made } = await campaign(mandate_id)
-    assert.deepEqual(pathsOf(await enrol(made.campaign_id, candidates as object[])).sort(), paths)
-    const stranger = await campaigner(app)
-    assert.deepEqual(pathsOf(await stranger.enrol(made.campaign_id, candidates as object[])).sort(), [
-      'candidates[0].phone',
-      'candidates[3].language',
-      'candidates[4]',
-    ])
-  })
+test('all errors are reported together, and a request with an invalid body does not consume its idempotency key', async () => {
+  const { app } = await setUp()
+  const { post, enrol, mandate, campaign } = await campaignPartner(app)
+  const { mandate_id } = await mandate()
+  const candidates = [
+    { ...aCandidate(0), phone: 'x' },
+    { external_candidate_id: 'e', name: 'E' },
+    { ...aCandidate(2), language: 'ta' },
+    { ...aCandidate(3), language: 'xx' },
+    null,
+  ]
+  const paths = [
+    'candidates[0].phone',
+    'candidates[1].phone',
+    'candidates[2].language',
+    'candidates[3].language',
+    'candidates[4]',
+    'candidates[4].phone',
+  ]
+  const body = { mandate_id, starts_at: '2026-02-30T10:00:00Z', candidates }
+  const rejected = await post('/campaigns', body, { idempotencyKey: 'shape' })
+  assert.deepEqual(errorPaths(rejected).sort(), [...paths, 'starts_at'])
+  const many = Array.from({ length: 101 }, (_, index) => aCandidate(index, { phone: 'x' }))
+  const more = await post('/campaigns', { mandate_id, candidates: many }, { idempotencyKey: 'shape' })
+  assert.equal(errorPaths(more).length, 102)
+  // Neither error response was stored: the key can be used for the corrected request.
+  const { status } = await post('/campaigns', { mandate_id }, { idempotencyKey: 'shape' })
+  assert.equal(status, 202)
+  const { campaign: created } = await campaign(mandate_id)
+  assert.deepEqual(errorPaths(await enrol(created.campaign_id, candidates as object[])).sort(), paths)
+  const outsider = await campaignPartner(app)
+  assert.deepEqual(errorPaths(await outsider.enrol(created.campaign_id, candidates as object[])).sort(), [
+    'candidates[0].phone',
+    'candidates[3].language',
+    'candidates[4]',
+  ])
+})
 
-  await t.test('of a thousand bad rows every one is named', async () => {
-    const { post, mandate } = await campaigner(app, { mode: 'live' })
-    const { mandate_id } = await mandate()
-    const candidates = Array.from({ length: 1000 }, () => ({ phone: 'x', age: 1 }))
-    const refused = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
-    const rows = new Set(pathsOf(refused).map((path) => path.split('.')[0]))
-    assert.deepEqual([refused.status, rows.size], [400, 1000])
-    const worse = { external_candidate_id: '!', name: '', phone: 'x', email: 'y', a: 1, b: 2, c: 3, d: 4, metadata: 5 }
-    const hopeless = { mandate_id, candidates: Array.from({ length: 1000 }, () => worse) }
-    const all = await post('/campaigns', hopeless, { idempotencyKey: true })
-    assert.equal(new Set(pathsOf(all).map((path) => path.split('.')[0])).size, 1000, 'whatever is wrong with each')
-  })
+test('each of a thousand invalid rows is reported', async () => {
+  const { app } = await setUp()
+  const { post, mandate } = await campaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await mandate()
+  const candidates = Array.from({ length: 1000 }, () => ({ phone: 'x', age: 1 }))
+  const rejected = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
+  const rows = new Set(errorPaths(rejected).map((path) => path.split('.')[0]))
+  assert.deepEqual([rejected.status, rows.size], [400, 1000])
+  const worse = { external_candidate_id: '!', name: '', phone: 'x', email: 'y', a: 1, b: 2, c: 3, d: 4, metadata: 5 }
+  const allInvalid = { mandate_id, candidates: Array.from({ length: 1000 }, () => worse) }
+  const all = await post('/campaigns', allInvalid, { idempotencyKey: true })
+  assert.equal(new Set(errorPaths(all).map((path) => path.split('.')[0])).size, 1000, 'with several errors each')
+})
 
-  await t.test('rows are checked to the letter', async () => {
-    const { post, mandate } = await campaigner(app)
-    const { mandate_id } = await mandate()
-    const pathOf = async (more: object) => {
-      const body = { mandate_id, candidates: [{ ...aCandidate(1), ...more }] }
-      const answer = await post('/campaigns', body, { idempotencyKey: true })
-      return answer.status === 202 ? 'fine' : pathsOf(answer).at(-1)
-    }
-    const long = (count: number) => '😀'.repeat(count)
-    const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']))
-    for (const [more, expected] of [
-      [{ phone: '+919876543210' }, 'fine'],
-      [{ phone: '+1234567' }, 'fine'],
-      [{ phone: '+123456789012345' }, 'fine'],
-      [{ phone: '+1234567890123456' }, 'candidates[0].phone'],
-      [{ phone: '919876543210' }, 'candidates[0].phone'],
-      [{ phone: '+0919876543' }, 'candidates[0].phone'],
-      [{ phone: '+91 98765 43210' }, 'candidates[0].phone'],
-      [{ phone: '+91-98765-43210' }, 'candidates[0].phone'],
-      [{ phone: '00919876543210' }, 'candidates[0].phone'],
-      [{ phone: '+9109876543210' }, 'candidates[0].phone'],
-      [{ phone: '+4407946000000' }, 'candidates[0].phone'],
-      [{ phone: '+390612345678' }, 'fine'], // in Italy the 0 belongs to the number
-      [{ email: 'asha@example.com' }, 'fine'],
-      [{ email: 'asha@example' }, 'fine'],
-      [{ email: 'asha example.com' }, 'candidates[0].email'],
-      [{ email: 'a@b@c' }, 'candidates[0].email'],
-      [{ email: 'a\u0001b@example.com' }, 'candidates[0].email'],
-      [{ email: 'a\u202eb@example.com' }, 'candidates[0].email'],
-      [{ name: long(200) }, 'fine'],
-      [{ name: long(201) }, 'candidates[0].name'],
-      [{ name: '  ' }, 'candidates[0].name'],
-      [{ external_candidate_id: 'a'.repeat(129) }, 'candidates[0].external_candidate_id'],
-      [{ external_candidate_id: 'a b' }, 'candidates[0].external_candidate_id'],
-      [{ language: 'xx' }, 'candidates[0].language'],
-      [{ metadata: pairs(20) }, 'fine'],
-      [{ metadata: pairs(21) }, 'candidates[0].metadata'],
-      [{ metadata: { [long(40)]: long(500) } }, 'fine'],
-      [{ metadata: { [long(41)]: 'v' } }, 'candidates[0].metadata'],
-      [{ metadata: { a: long(501) } }, 'candidates[0].metadata.a'],
-      [{ age: 3 }, 'candidates[0].age'],
-    ] as const)
-      assert.equal(await pathOf(more), expected, JSON.stringify(more).slice(0, 80))
-  })
+test('each field of a row is validated', async () => {
+  const { app } = await setUp()
+  const { post, mandate } = await campaignPartner(app)
+  const { mandate_id } = await mandate()
+  const pathOf = async (more: object) => {
+    const body = { mandate_id, candidates: [{ ...aCandidate(1), ...more }] }
+    const response = await post('/campaigns', body, { idempotencyKey: true })
+    return response.status === 202 ? 'valid' : errorPaths(response).at(-1)
+  }
+  const emojis = (count: number) => '😀'.repeat(count)
+  const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']))
+  for (const [more, expected] of [
+    [{ phone: '+919876543210' }, 'valid'],
+    [{ phone: '+1234567' }, 'valid'],
+    [{ phone: '+123456789012345' }, 'valid'],
+    [{ phone: '+1234567890123456' }, 'candidates[0].phone'],
+    [{ phone: '919876543210' }, 'candidates[0].phone'],
+    [{ phone: '+0919876543' }, 'candidates[0].phone'],
+    [{ phone: '+91 98765 43210' }, 'candidates[0].phone'],
+    [{ phone: '+91-98765-43210' }, 'candidates[0].phone'],
+    [{ phone: '00919876543210' }, 'candidates[0].phone'],
+    [{ phone: '+9109876543210' }, 'candidates[0].phone'],
+    [{ phone: '+4407946000000' }, 'candidates[0].phone'],
+    [{ phone: '+390612345678' }, 'valid'], // in Italy, the 0 is part of the number
+    [{ email: 'asha@example.com' }, 'valid'],
+    [{ email: 'asha@example' }, 'valid'],
+    [{ email: 'asha example.com' }, 'candidates[0].email'],
+    [{ email: 'a@b@c' }, 'candidates[0].email'],
+    [{ email: 'a\u0001b@example.com' }, 'candidates[0].email'],
+    [{ email: 'a\u202eb@example.com' }, 'candidates[0].email'],
+    [{ name: emojis(200) }, 'valid'],
+    [{ name: emojis(201) }, 'candidates[0].name'],
+    [{ name: '  ' }, 'candidates[0].name'],
+    [{ external_candidate_id: 'a'.repeat(129) }, 'candidates[0].external_candidate_id'],
+    [{ external_candidate_id: 'a b' }, 'candidates[0].external_candidate_id'],
+    [{ language: 'xx' }, 'candidates[0].language'],
+    [{ metadata: pairs(20) }, 'valid'],
+    [{ metadata: pairs(21) }, 'candidates[0].metadata'],
+    [{ metadata: { [emojis(40)]: emojis(500) } }, 'valid'],
+    [{ metadata: { [emojis(41)]: 'v' } }, 'candidates[0].metadata'],
+    [{ metadata: { a: emojis(501) } }, 'candidates[0].metadata.a'],
+    [{ age: 3 }, 'candidates[0].age'],
+  ] as const)
+    assert.equal(await pathOf(more), expected, JSON.stringify(more).slice(0, 80))
+})
 
-  await t.test('one person is one number: another way to dial it is refused in words', async () => {
-    const { post, mandate } = await campaigner(app)
-    const { mandate_id } = await mandate()
-    const candidates = ['+919876543210', '+9109876543210', '0091 98765 43210'].map((phone, at) => ({
-      ...aCandidate(at),
-      phone,
-    }))
-    const refused = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
-    assert.equal(refused.status, 400)
-    const messages = Object.fromEntries(refused.body.error.details.map(({ path, message }: any) => [path, message]))
-    assert.deepEqual(Object.keys(messages).sort(), ['candidates[1].phone', 'candidates[2].phone'])
-    assert.match(messages['candidates[1].phone'], /without the 0 after \+91.*: \+919876543210$/)
-    assert.match(messages['candidates[2].phone'], /E\.164: a \+ and 7 to 15 digits/)
-  })
+test('a phone number has one spelling: others are rejected with an explanation', async () => {
+  const { app } = await setUp()
+  const { post, mandate } = await campaignPartner(app)
+  const { mandate_id } = await mandate()
+  const candidates = ['+919876543210', '+9109876543210', '0091 98765 43210'].map((phone, at) => ({
+    ...aCandidate(at),
+    phone,
+  }))
+  const rejected = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
+  assert.equal(rejected.status, 400)
+  const messages = Object.fromEntries(rejected.body.error.details.map(({ path, message }: any) => [path, message]))
+  assert.deepEqual(Object.keys(messages).sort(), ['candidates[1].phone', 'candidates[2].phone'])
+  assert.match(messages['candidates[1].phone'], /without the 0 after \+91.*: \+919876543210$/)
+  assert.match(messages['candidates[2].phone'], /E\.164 format: a \+ and 7 to 15 digits/)
+})
 
-  await t.test('by mail alone, the address is what is needed', async () => {
-    const { post, mandate, campaign } = await campaigner(app)
-    const { mandate_id } = await mandate({ channels: ['email'] })
-    const without = await post('/campaigns', { mandate_id, candidates: [aCandidate(1)] }, { idempotencyKey: true })
-    assert.deepEqual(pathsOf(without), ['candidates[0].email'])
-    const made = await campaign(mandate_id, [{ external_candidate_id: 'a', name: 'A', email: 'a@example.com' }])
-    assert.equal(made.enrolment.accepted, 1)
-  })
+test('the email address is required if email is the only channel', async () => {
+  const { app } = await setUp()
+  const { post, mandate, campaign } = await campaignPartner(app)
+  const { mandate_id } = await mandate({ channels: ['email'] })
+  const without = await post('/campaigns', { mandate_id, candidates: [aCandidate(1)] }, { idempotencyKey: true })
+  assert.deepEqual(errorPaths(without), ['candidates[0].email'])
+  const created = await campaign(mandate_id, [{ external_candidate_id: 'a', name: 'A', email: 'a@example.com' }])
+  assert.equal(created.enrolment.accepted, 1)
+})
 
-  await t.test('who is there already is skipped and not charged', async () => {
-    const { get, enrol, mandate, campaign } = await campaigner(app)
-    const { mandate_id } = await mandate()
-    const { campaign: made, enrolment } = await campaign(mandate_id, [
-      aCandidate(1),
-      aCandidate(1),
-      { ...aCandidate(2), phone: aCandidate(1).phone },
-      { ...aCandidate(3), external_candidate_id: 'ext-1' },
-    ])
-    assert.deepEqual(enrolment, { accepted: 1, duplicates: 3, credits_spent: 1, credits_left: 999 })
-    const more = await enrol(made.campaign_id, [
-      { ...aCandidate(9), phone: aCandidate(1).phone },
-      { ...aCandidate(8), external_candidate_id: 'ext-1' },
-      aCandidate(7),
-    ])
-    assert.equal(more.status, 202)
-    assert.deepEqual(more.body.data.enrolment, { accepted: 1, duplicates: 2, credits_spent: 1, credits_left: 998 })
-    const none = await enrol(made.campaign_id, [aCandidate(7)])
-    assert.deepEqual(none.body.data.enrolment, { accepted: 0, duplicates: 1, credits_spent: 0, credits_left: 998 })
-    assert.equal(none.body.data.campaign.version, more.body.data.campaign.version)
-    const entries = await get('/credits/entries')
-    assert.deepEqual(
-      entries.body.data.items.map(({ amount, reason, balance_after }: any) => [amount, reason, balance_after]),
-      [
-        [-1, 'enrolment', 998],
-        [-1, 'enrolment', 999],
-        [1000, 'grant', 1000],
-      ],
-    )
-    assert.deepEqual(Object.keys(entries.body.data.items[0]), [
-      'entry_id',
-      'amount',
-      'reason',
-      'campaign_id',
-      'balance_after',
-      'created_at',
-    ])
-  })
+test('candidates who are already in the campaign are skipped and not charged', async () => {
+  const { app } = await setUp()
+  const { get, enrol, mandate, campaign } = await campaignPartner(app)
+  const { mandate_id } = await mandate()
+  const { campaign: created, enrolment } = await campaign(mandate_id, [
+    aCandidate(1),
+    aCandidate(1),
+    { ...aCandidate(2), phone: aCandidate(1).phone },
+    { ...aCandidate(3), external_candidate_id: 'ext-1' },
+  ])
+  assert.deepEqual(enrolment, { accepted: 1, duplicates: 3, credits_spent: 1, credits_left: 999 })
+  const more = await enrol(created.campaign_id, [
+    { ...aCandidate(9), phone: aCandidate(1).phone },
+    { ...aCandidate(8), external_candidate_id: 'ext-1' },
+    aCandidate(7),
+  ])
+  assert.equal(more.status, 202)
+  assert.deepEqual(more.body.data.enrolment, { accepted: 1, duplicates: 2, credits_spent: 1, credits_left: 998 })
+  const none = await enrol(created.campaign_id, [aCandidate(7)])
+  assert.deepEqual(none.body.data.enrolment, { accepted: 0, duplicates: 1, credits_spent: 0, credits_left: 998 })
+  assert.equal(none.body.data.campaign.version, more.body.data.campaign.version)
+  const entries = await get('/credits/entries')
+  assert.deepEqual(
+    entries.body.data.items.map(({ amount, reason, balance_after }: any) => [amount, reason, balance_after]),
+    [
+      [-1, 'enrolment', 998],
+      [-1, 'enrolment', 999],
+      [1000, 'grant', 1000],
+    ],
+  )
+  assert.deepEqual(Object.keys(entries.body.data.items[0]), [
+    'entry_id',
+    'amount',
+    'reason',
+    'campaign_id',
+    'balance_after',
+    'created_at',
+  ])
+})
 
-  await t.test('a retry enrols and charges once', async () => {
-    const { get, post, mandate } = await campaigner(app)
-    const { mandate_id } = await mandate()
-    const body = { mandate_id, candidates: [aCandidate(1)] }
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () => post('/campaigns', body, { idempotencyKey: 'same' })),
-    )
-    const again = await post('/campaigns', body, { idempotencyKey: 'same' })
-    assert.ok(answers.every(({ status }) => status === 202 || status === 409))
-    assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [202, 'true'])
-    assert.equal((await get('/credits')).body.data.balance, 999)
-    assert.equal((await get('/campaigns')).body.data.items.length, 1)
-  })
+test('a retry enrols and charges once', async () => {
+  const { app } = await setUp()
+  const { get, post, mandate } = await campaignPartner(app)
+  const { mandate_id } = await mandate()
+  const body = { mandate_id, candidates: [aCandidate(1)] }
+  const responses = await Promise.all(
+    Array.from({ length: 5 }, () => post('/campaigns', body, { idempotencyKey: 'same' })),
+  )
+  const retry = await post('/campaigns', body, { idempotencyKey: 'same' })
+  assert.ok(responses.every(({ status }) => status === 202 || status === 409))
+  assert.deepEqual([retry.status, retry.headers.get('idempotency-replayed')], [202, 'true'])
+  assert.equal((await get('/credits')).body.data.balance, 999)
+  assert.equal((await get('/campaigns')).body.data.items.length, 1)
+})
 
-  await t.test('limits: people of the day, candidates of a campaign', async () => {
-    const few = await campaigner(app, { peoplePerDay: 3 })
-    const { mandate_id } = await few.mandate()
-    const { campaign } = await few.campaign(mandate_id, [aCandidate(1), aCandidate(2)])
-    // The same people again, in another campaign, are no other people.
-    await few.campaign(mandate_id, [aCandidate(1), aCandidate(2), aCandidate(3)])
-    const over = await few.enrol(campaign.campaign_id, [aCandidate(4)])
-    assert.deepEqual([over.status, over.body.error.code], [422, 'LIMIT_EXCEEDED'])
-    const own = await campaigner(app, { orgId: few.orgId, credits: 0, peoplePerDay: 3 })
-    assert.equal((await own.enrol(campaign.campaign_id, [aCandidate(4)])).status, 202) // counted by key
-    clock.set('2026-03-11T18:30:00Z') // midnight in India
-    assert.equal((await few.enrol(campaign.campaign_id, [aCandidate(5)])).status, 202)
-    clock.set('2026-03-11T06:30:00Z')
+test('limits apply to people per day and candidates per campaign', async () => {
+  const { app, context, clock } = await setUp()
+  const few = await campaignPartner(app, { peoplePerDay: 3 })
+  const { mandate_id } = await few.mandate()
+  const { campaign } = await few.campaign(mandate_id, [aCandidate(1), aCandidate(2)])
+  // The same people in another campaign are not counted again.
+  await few.campaign(mandate_id, [aCandidate(1), aCandidate(2), aCandidate(3)])
+  const over = await few.enrol(campaign.campaign_id, [aCandidate(4)])
+  assert.deepEqual([over.status, over.body.error.code], [422, 'LIMIT_EXCEEDED'])
+  const own = await campaignPartner(app, { orgId: few.orgId, credits: 0, peoplePerDay: 3 })
+  assert.equal((await own.enrol(campaign.campaign_id, [aCandidate(4)])).status, 202) // counted by key
+  clock.set('2026-03-11T18:30:00Z') // midnight in India
+  assert.equal((await few.enrol(campaign.campaign_id, [aCandidate(5)])).status, 202)
+  clock.set('2026-03-11T06:30:00Z')
 
-    const many = await campaigner(app)
-    const big = await many.campaign((await many.mandate()).mandate_id, [aCandidate(1)])
-    await sql`update campaigns set candidates = 1999, completed = 1998 where campaign_id = ${big.campaign.campaign_id}`.execute(
-      context.db.queries,
-    )
-    const full = await many.enrol(big.campaign.campaign_id, [aCandidate(2), aCandidate(3)])
-    assert.deepEqual([full.status, full.body.error.code], [422, 'LIMIT_EXCEEDED'])
-    assert.equal((await many.enrol(big.campaign.campaign_id, [aCandidate(2), aCandidate(1)])).status, 202)
-  })
+  const many = await campaignPartner(app)
+  const big = await many.campaign((await many.mandate()).mandate_id, [aCandidate(1)])
+  await sql`update campaigns set candidates = 1999, completed = 1998 where campaign_id = ${big.campaign.campaign_id}`.execute(
+    context.db.queries,
+  )
+  const full = await many.enrol(big.campaign.campaign_id, [aCandidate(2), aCandidate(3)])
+  assert.deepEqual([full.status, full.body.error.code], [422, 'LIMIT_EXCEEDED'])
+  assert.equal((await many.enrol(big.campaign.campaign_id, [aCandidate(2), aCandidate(1)])).status, 202)
+})
 
-  await t.test('pause, resume and archive, from the states that they are for', async () => {
-    const { get, post, remove, enrol, mandate, campaign } = await campaigner(app)
-    const { mandate_id } = await mandate()
-    const { campaign: made } = await campaign(mandate_id, [aCandidate(1)])
-    const path = `/campaigns/${made.campaign_id}`
-    const status = async (answer: Promise<any>) => {
-      const { status, body } = await answer
-      return [status, body.data?.status ?? body.error.code]
-    }
-    assert.deepEqual(await status(post(`${path}/resume`)), [409, 'CONFLICT'])
-    assert.deepEqual(await status(post(`${path}/pause`, { until: 'Monday' })), [400, 'VALIDATION_FAILED'])
-    assert.deepEqual(await status(post(`${path}/pause`)), [200, 'paused'])
-    assert.deepEqual(await status(post(`${path}/pause`)), [409, 'CONFLICT'])
-    assert.equal((await enrol(made.campaign_id, [aCandidate(2)])).body.data.campaign.status, 'paused')
-    assert.deepEqual(await status(post(`${path}/resume`, {})), [200, 'running'])
-    const archived = await remove(path)
-    assert.deepEqual([archived.status, archived.body.data.status], [200, 'archived'])
-    assert.deepEqual(archived.body.data.counts, { candidates: 2, pending: 0, completed: 0, declined: 0, failed: 2 })
-    const results = (await get(`/results?campaign_id=${made.campaign_id}`)).body.data.items
-    assert.deepEqual(
-      results.map(({ status, reason }: any) => [status, reason]),
-      [
-        ['failed', 'stopped'],
-        ['failed', 'stopped'],
-      ],
-    )
-    const again = await remove(path)
-    assert.deepEqual([again.status, again.body.data], [200, archived.body.data])
-    for (const change of [post(`${path}/pause`), post(`${path}/resume`), enrol(made.campaign_id, [aCandidate(3)])])
-      assert.deepEqual(await status(change), [409, 'CONFLICT'])
-  })
+test('campaigns can be paused, resumed and archived only from the right states', async () => {
+  const { app } = await setUp()
+  const { get, post, remove, enrol, mandate, campaign } = await campaignPartner(app)
+  const { mandate_id } = await mandate()
+  const { campaign: created } = await campaign(mandate_id, [aCandidate(1)])
+  const path = `/campaigns/${created.campaign_id}`
+  const status = async (response: Promise<any>) => {
+    const { status, body } = await response
+    return [status, body.data?.status ?? body.error.code]
+  }
+  assert.deepEqual(await status(post(`${path}/resume`)), [409, 'CONFLICT'])
+  assert.deepEqual(await status(post(`${path}/pause`, { until: 'Monday' })), [400, 'VALIDATION_FAILED'])
+  assert.deepEqual(await status(post(`${path}/pause`)), [200, 'paused'])
+  assert.deepEqual(await status(post(`${path}/pause`)), [409, 'CONFLICT'])
+  assert.equal((await enrol(created.campaign_id, [aCandidate(2)])).body.data.campaign.status, 'paused')
+  assert.deepEqual(await status(post(`${path}/resume`, {})), [200, 'running'])
+  const archived = await remove(path)
+  assert.deepEqual([archived.status, archived.body.data.status], [200, 'archived'])
+  assert.deepEqual(archived.body.data.counts, { candidates: 2, pending: 0, completed: 0, declined: 0, failed: 2 })
+  const results = (await get(`/results?campaign_id=${created.campaign_id}`)).body.data.items
+  assert.deepEqual(
+    results.map(({ status, reason }: any) => [status, reason]),
+    [
+      ['failed', 'stopped'],
+      ['failed', 'stopped'],
+    ],
+  )
+  const repeated = await remove(path)
+  assert.deepEqual([repeated.status, repeated.body.data], [200, archived.body.data])
+  for (const change of [post(`${path}/pause`), post(`${path}/resume`), enrol(created.campaign_id, [aCandidate(3)])])
+    assert.deepEqual(await status(change), [409, 'CONFLICT'])
+})
 
-  await t.test('a planned campaign is scheduled until its time', async () => {
-    const { get, post, enrol, mandate, campaign } = await campaigner(app)
-    const { mandate_id } = await mandate()
-    const starts_at = new Date(clock.now() + 2 * HOUR).toISOString()
-    const { campaign: made } = await campaign(mandate_id, [aCandidate(1)], { starts_at })
-    assert.deepEqual([made.status, made.starts_at], ['scheduled', starts_at])
-    assert.equal((await post(`/campaigns/${made.campaign_id}/pause`)).status, 409)
-    assert.equal((await enrol(made.campaign_id, [aCandidate(2)])).body.data.campaign.status, 'scheduled')
-    clock.advance(2 * HOUR)
-    assert.equal((await get(`/campaigns/${made.campaign_id}`)).body.data.status, 'running')
-    clock.advance(-2 * HOUR)
-  })
+test('a campaign is scheduled until its start', async () => {
+  const { app, clock } = await setUp()
+  const { get, post, enrol, mandate, campaign } = await campaignPartner(app)
+  const { mandate_id } = await mandate()
+  const starts_at = new Date(clock.now() + 2 * HOUR).toISOString()
+  const { campaign: created } = await campaign(mandate_id, [aCandidate(1)], { starts_at })
+  assert.deepEqual([created.status, created.starts_at], ['scheduled', starts_at])
+  assert.equal((await post(`/campaigns/${created.campaign_id}/pause`)).status, 409)
+  assert.equal((await enrol(created.campaign_id, [aCandidate(2)])).body.data.campaign.status, 'scheduled')
+  clock.advance(2 * HOUR)
+  assert.equal((await get(`/campaigns/${created.campaign_id}`)).body.data.status, 'running')
+  clock.advance(-2 * HOUR)
+})
 
-  await t.test('a mandate with a campaign that is not over cannot be archived', async () => {
-    const { remove, mandate, campaign, scope } = await campaigner(app)
-    const { mandate_id } = await mandate()
-    const { campaign: made } = await campaign(mandate_id)
-    assert.equal((await remove(`/mandates/${mandate_id}`)).status, 409)
-    assert.equal((await remove(`/campaigns/${made.campaign_id}`)).status, 200)
-    await context.db.transaction((tx) => archiveMandate(tx, scope, clock, mandate_id))
-  })
+test('a mandate with an open campaign cannot be archived', async () => {
+  const { app, context, clock } = await setUp()
+  const { remove, mandate, campaign, scope } = await campaignPartner(app)
+  const { mandate_id } = await mandate()
+  const { campaign: created } = await campaign(mandate_id)
+  assert.equal((await remove(`/mandates/${mandate_id}`)).status, 409)
+  assert.equal((await remove(`/campaigns/${created.campaign_id}`)).status, 200)
+  await context.db.transaction((tx) => archiveMandate(tx, scope, clock, mandate_id))
+})
 
-  await t.test('what the console made is read but not changed', async () => {
-    const { get, post, remove, enrol, mandate, campaign } = await campaigner(app)
-    const { campaign: made } = await campaign((await mandate()).mandate_id)
-    await sql`update campaigns set created_via = 'playground' where campaign_id = ${made.campaign_id}`.execute(
-      context.db.queries,
-    )
-    const path = `/campaigns/${made.campaign_id}`
-    assert.equal((await get(path)).body.data.created_via, 'playground')
-    for (const change of [
-      post(`${path}/pause`),
-      post(`${path}/resume`),
-      remove(path),
-      enrol(made.campaign_id, [aCandidate(1)]),
-    ])
-      assert.equal((await change).status, 403)
-  })
+test('a campaign created in the console can be read but not changed through the API', async () => {
+  const { app, context } = await setUp()
+  const { get, post, remove, enrol, mandate, campaign } = await campaignPartner(app)
+  const { campaign: created } = await campaign((await mandate()).mandate_id)
+  await sql`update campaigns set created_via = 'playground' where campaign_id = ${created.campaign_id}`.execute(
+    context.db.queries,
+  )
+  const path = `/campaigns/${created.campaign_id}`
+  assert.equal((await get(path)).body.data.created_via, 'playground')
+  for (const change of [
+    post(`${path}/pause`),
+    post(`${path}/resume`),
+    remove(path),
+    enrol(created.campaign_id, [aCandidate(1)]),
+  ])
+    assert.equal((await change).status, 403)
+})
 
-  await t.test('LIVE needs credentials for one of the channels, and names them', async () => {
-    const { post, mandate } = await campaigner(app, { mode: 'live' })
-    const { mandate_id } = await mandate({ channels: ['sms', 'voice'] })
-    const refused = await post(
-      '/campaigns',
-      { mandate_id, candidates: [{ ...aCandidate(1), language: 'ta' }] },
-      { idempotencyKey: true },
-    )
-    assert.deepEqual([refused.status, refused.body.error.code], [409, 'CONFLICT'])
-    assert.match(refused.body.error.message, /sms, voice/)
-    const both = await mandate({ channels: ['sms', 'whatsapp'] })
-    assert.equal((await post('/campaigns', { mandate_id: both.mandate_id }, { idempotencyKey: true })).status, 202)
-  })
+test('a LIVE campaign needs credentials for one of its channels; the error lists them', async () => {
+  const { app } = await setUp()
+  const { post, mandate } = await campaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await mandate({ channels: ['sms', 'voice'] })
+  const rejected = await post(
+    '/campaigns',
+    { mandate_id, candidates: [{ ...aCandidate(1), language: 'ta' }] },
+    { idempotencyKey: true },
+  )
+  assert.deepEqual([rejected.status, rejected.body.error.code], [409, 'CONFLICT'])
+  assert.match(rejected.body.error.message, /sms, voice/)
+  const both = await mandate({ channels: ['sms', 'whatsapp'] })
+  assert.equal((await post('/campaigns', { mandate_id: both.mandate_id }, { idempotencyKey: true })).status, 202)
+})
 
-  await t.test('everybody keeps the questions that were ready when he was enrolled', async () => {
-    const { get, put, enrol, mandate, campaign } = await campaigner(app)
-    const { mandate_id, workflow_id } = await mandate()
-    const { campaign: made } = await campaign(mandate_id, [aCandidate(1)])
-    const changed = await put(`/mandates/${mandate_id}`, { ...aMandate(workflow_id), title: 'Wireman' })
-    assert.equal(changed.status, 202, JSON.stringify(changed.body))
-    await enrol(made.campaign_id, [aCandidate(2)])
-    await prepareMandates(context)
-    const later = await enrol(made.campaign_id, [aCandidate(3)])
-    assert.equal(later.body.data.campaign.flow_version, 2)
-    const results = (await get('/results')).body.data.items
-    assert.deepEqual(
-      Object.fromEntries(results.map((one: any) => [one.candidate.external_candidate_id, one.flow_version])),
-      { 'ext-1': 1, 'ext-2': 1, 'ext-3': 2 },
-    )
-  })
+test('candidates keep the questions that were ready at their enrolment', async () => {
+  const { app, context } = await setUp()
+  const { get, put, enrol, mandate, campaign } = await campaignPartner(app)
+  const { mandate_id, workflow_id } = await mandate()
+  const { campaign: created } = await campaign(mandate_id, [aCandidate(1)])
+  const changed = await put(`/mandates/${mandate_id}`, { ...aMandate(workflow_id), title: 'Wireman' })
+  assert.equal(changed.status, 202, JSON.stringify(changed.body))
+  await enrol(created.campaign_id, [aCandidate(2)])
+  await prepareMandates(context)
+  const later = await enrol(created.campaign_id, [aCandidate(3)])
+  assert.equal(later.body.data.campaign.flow_version, 2)
+  const results = (await get('/results')).body.data.items
+  assert.deepEqual(
+    Object.fromEntries(results.map((one: any) => [one.candidate.external_candidate_id, one.flow_version])),
+    { 'ext-1': 1, 'ext-2': 1, 'ext-3': 2 },
+  )
 })

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
-import { type Changer, type OwnerScope, requireMadeHere } from '../access/caller.ts'
+import { type OrgScope, requireCreatedVia, type WriteScope } from '../access/caller.ts'
+import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { recordEvent } from '../events/record.ts'
-import { holdMandate } from '../mandates/mandate-rows.ts'
-import { onMandateArchiving, PREPARING_TAKES } from '../mandates/mandates.ts'
-import { type Clock, DAY, readMoment } from '../platform/clock.ts'
-import { announce, type Queries, type Tx } from '../platform/database/database.ts'
-import { invalid } from '../platform/http/validation.ts'
+import { type Mandate, shareLockMandate } from '../mandates/mandate-rows.ts'
+import { PREPARATION_SECONDS } from '../mandates/mandates.ts'
+import { type Clock, DAY, parseTimestamp } from '../platform/clock.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
-import type { CreatedVia } from '../workflows/workflows.ts'
+import type { CreatedVia } from '../workflows/enums.ts'
 import { CONTACT_DUE } from './contact/messages.ts'
 
 export const campaignStatuses = ['scheduled', 'running', 'paused', 'completed', 'archived'] as const
@@ -37,15 +37,15 @@ export interface Campaign {
   completed_at: Date | null
 }
 
-/** Where a campaign stands, from what is kept of it and the time. */
-export function statusOf(campaign: Campaign, now: number): CampaignStatus {
+/** Derives the status from the stored campaign and the current time. */
+function statusOf(campaign: Campaign, now: number): CampaignStatus {
   if (campaign.hold === 'archived') return 'archived'
   if (campaign.candidates > 0 && campaign.pending === 0) return 'completed'
   if (campaign.hold === 'paused') return 'paused'
   return campaign.starts_at.getTime() > now ? 'scheduled' : 'running'
 }
 
-/** What partners are shown, and what events carry. */
+/** Returns the API representation, which is also the payload of events. */
 export function campaignRecord(campaign: Campaign, now: number) {
   const { candidates, pending, completed, declined, failed } = campaign
   return {
@@ -71,45 +71,44 @@ export interface CampaignInput {
   starts_at?: string
 }
 
-/** How far ahead a campaign may be planned. */
-const FURTHEST_START = 30 * DAY
+const MAX_START_DELAY_MS = 30 * DAY
 
-/** What is wrong with a start; undefined if nothing is. */
-export function startFault(text: string, now: number): string | undefined {
-  const time = readMoment(text)
+/** Returns a validation message for `starts_at`; undefined if it is valid. */
+export function startsAtError(text: string, now: number): string | undefined {
+  const time = parseTimestamp(text)
   if (time === undefined) return 'must be ISO 8601 with a time zone, such as 2030-01-31T09:00:00Z'
-  return time > now + FURTHEST_START ? 'must be within 30 days' : undefined
+  return time > now + MAX_START_DELAY_MS ? 'must be at most 30 days in the future' : undefined
 }
 
-/** Milliseconds since 1970; a start that has passed is one at once. */
-function readStart(text: string | undefined, now: number): number {
+/** Returns epoch milliseconds; a start in the past means now. */
+function parseStart(text: string | undefined, now: number): number {
   if (text === undefined) return now
-  const fault = startFault(text, now)
-  if (fault) throw invalid([{ path: 'starts_at', message: fault }])
-  return Math.max(readMoment(text)!, now)
+  const message = startsAtError(text, now)
+  if (message) throw invalid([{ path: 'starts_at', message }])
+  return Math.max(parseTimestamp(text)!, now)
 }
 
-/** A campaign for a mandate whose questions are ready. */
+/** Creates a campaign for a mandate that is ready. */
 export async function createCampaign(
   tx: Tx,
-  scope: OwnerScope,
+  scope: OrgScope,
   clock: Clock,
   { mandate_id, name, starts_at }: CampaignInput,
   via: CreatedVia,
 ): Promise<Campaign> {
   const now = clock.now()
-  const starts = readStart(starts_at, now)
-  const mandate = await holdMandate(tx, scope, mandate_id)
+  const starts = parseStart(starts_at, now)
+  const mandate = await shareLockMandate(tx, scope, mandate_id)
   if (!mandate)
     throw invalid([
       {
         path: 'mandate_id',
-        message: "is not one of the organisation's mandates; GET /mandates lists those of this key's mode",
+        message: "is not a mandate of the organisation in this key's mode; GET /mandates lists them",
       },
     ])
   if (mandate.status !== 'ready')
-    throw problem('CONFLICT', `The mandate is ${mandate.status}; a campaign needs one that is ready.`, {
-      ...(mandate.status === 'preparing' ? { retryAfter: PREPARING_TAKES } : {}),
+    throw problem('CONFLICT', `The mandate is ${mandate.status}; it must be ready before a campaign can be created.`, {
+      ...(mandate.status === 'preparing' ? { retryAfter: PREPARATION_SECONDS } : {}),
     })
   const { rows } = await sql<Campaign>`
     insert into campaigns (campaign_id, org_id, mode, mandate_id, workflow_id, job_id, name, created_via, flow_version,
@@ -120,31 +119,27 @@ export async function createCampaign(
   return rows[0]!
 }
 
-export async function findCampaign(
-  tx: Queries,
-  { orgId, mode }: OwnerScope,
-  id: string,
-): Promise<Campaign | undefined> {
+export async function findCampaign(tx: Queries, { orgId, mode }: OrgScope, id: string): Promise<Campaign | undefined> {
   const { rows } = await sql<Campaign>`
     select * from campaigns where campaign_id = ${id} and org_id = ${orgId} and mode = ${mode}`.execute(tx)
   return rows[0]
 }
 
-export async function getCampaign(tx: Queries, scope: OwnerScope, id: string): Promise<Campaign> {
-  return (await findCampaign(tx, scope, id)) ?? missing(id)
+export async function getCampaign(tx: Queries, scope: OrgScope, id: string): Promise<Campaign> {
+  return (await findCampaign(tx, scope, id)) ?? notFound(id)
 }
 
-/** Holds the row: nobody enrols, pauses or archives meanwhile. */
-export async function lockCampaign(tx: Tx, { orgId, mode }: OwnerScope, id: string): Promise<Campaign> {
+/** Locks the row against concurrent enrolment, pausing and archiving. */
+async function lockCampaign(tx: Tx, { orgId, mode }: OrgScope, id: string): Promise<Campaign> {
   const { rows } = await sql<Campaign>`
     select * from campaigns where campaign_id = ${id} and org_id = ${orgId} and mode = ${mode} for update`.execute(tx)
-  return rows[0] ?? missing(id)
+  return rows[0] ?? notFound(id)
 }
 
-/** Newest first. */
+/** Lists campaigns, newest first. */
 export async function listCampaigns(
   tx: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<Campaign[]> {
   const { rows } = await sql<Campaign>`
@@ -154,47 +149,49 @@ export async function listCampaigns(
   return rows
 }
 
-/** Nobody is contacted until it goes on. */
-export async function pauseCampaign(tx: Tx, scope: Changer, clock: Clock, id: string): Promise<Campaign> {
-  const campaign = await lockSteerable(tx, scope, id)
+/** Stops contacting candidates until the campaign is resumed. */
+export async function pauseCampaign(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Campaign> {
+  const campaign = await lockControllableCampaign(tx, scope, id)
   const status = statusOf(campaign, clock.now())
-  if (status !== 'running') throw problem('CONFLICT', `Only a running campaign can be paused; this one is ${status}.`)
+  if (status !== 'running')
+    throw problem('CONFLICT', `Only running campaigns can be paused; this campaign is ${status}.`)
   await sql`update contacts set held = true where campaign_id = ${id}`.execute(tx)
-  return hold(tx, clock, id, 'paused')
+  return setHold(tx, clock, id, 'paused')
 }
 
-export async function resumeCampaign(tx: Tx, scope: Changer, clock: Clock, id: string): Promise<Campaign> {
-  const campaign = await lockSteerable(tx, scope, id)
+export async function resumeCampaign(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Campaign> {
+  const campaign = await lockControllableCampaign(tx, scope, id)
   const status = statusOf(campaign, clock.now())
-  if (status !== 'paused') throw problem('CONFLICT', `Only a paused campaign can go on; this one is ${status}.`)
+  if (status !== 'paused')
+    throw problem('CONFLICT', `Only paused campaigns can be resumed; this campaign is ${status}.`)
   await sql`update contacts set held = false where campaign_id = ${id}`.execute(tx)
-  announce(tx, CONTACT_DUE)
-  return hold(tx, clock, id, null)
+  notifyAfterCommit(tx, CONTACT_DUE)
+  return setHold(tx, clock, id, null)
 }
 
-export async function hold(tx: Tx, clock: Clock, id: string, held: Campaign['hold']): Promise<Campaign> {
+export async function setHold(tx: Tx, clock: Clock, id: string, hold: Campaign['hold']): Promise<Campaign> {
   const { rows } = await sql<Campaign>`
-    update campaigns set hold = ${held}, version = version + 1, updated_at = ${new Date(clock.now())}
+    update campaigns set hold = ${hold}, version = version + 1, updated_at = ${new Date(clock.now())}
     where campaign_id = ${id} returning *`.execute(tx)
   return rows[0]!
 }
 
-/** Refused where it was not made; for adding people to it. */
-export async function lockChangeable(tx: Tx, scope: Changer, id: string): Promise<Campaign> {
+/** Locks a campaign for enrolment; throws unless it was created via the same interface (API or console). */
+export async function lockEditableCampaign(tx: Tx, scope: WriteScope, id: string): Promise<Campaign> {
   const campaign = await lockCampaign(tx, scope, id)
-  requireMadeHere('campaign', campaign.created_via, scope)
+  requireCreatedVia('campaign', campaign.created_via, scope)
   return campaign
 }
 
-/** For holding a campaign back and ending it: the console may do that with every campaign, in case it must be stopped. */
-export async function lockSteerable(tx: Tx, scope: Changer, id: string): Promise<Campaign> {
-  return scope.via === 'playground' ? lockCampaign(tx, scope, id) : lockChangeable(tx, scope, id)
+/** Locks a campaign for pausing, resuming or archiving, which the console may do with every campaign. */
+export async function lockControllableCampaign(tx: Tx, scope: WriteScope, id: string): Promise<Campaign> {
+  return scope.via === 'playground' ? lockCampaign(tx, scope, id) : lockEditableCampaign(tx, scope, id)
 }
 
-export type Ended = Record<'completed' | 'declined' | 'failed', number>
+export type EndedCounts = Record<'completed' | 'declined' | 'failed', number>
 
-/** Counts those who are pending no longer; answers the campaign where that was the last of them. */
-export async function countEnded(tx: Tx, clock: Clock, id: string, ended: Ended): Promise<Campaign | undefined> {
+/** Updates the counts for ended candidates; returns the campaign if that completed it. */
+export async function countEnded(tx: Tx, clock: Clock, id: string, ended: EndedCounts): Promise<Campaign | undefined> {
   const { completed, declined, failed } = ended
   const now = clock.now()
   const { rows } = await sql<Campaign>`
@@ -207,21 +204,21 @@ export async function countEnded(tx: Tx, clock: Clock, id: string, ended: Ended)
   return statusOf(campaign, now) === 'completed' ? campaign : undefined
 }
 
-export async function tellCompleted(tx: Tx, clock: Clock, campaign: Campaign): Promise<void> {
+export async function recordCompletion(tx: Tx, clock: Clock, campaign: Campaign): Promise<void> {
   const now = clock.now()
   const scope = { orgId: campaign.org_id, mode: campaign.mode }
   await recordEvent(tx, scope, clock, 'campaign.completed', campaignRecord(campaign, now))
 }
 
-/** A mandate with people still to be contacted for it stays. */
-onMandateArchiving(async (tx, { mandate_id }) => {
+/** Throws CONFLICT while a campaign of the mandate still has candidates to contact. */
+export async function requireNoOpenCampaign(tx: Tx, { mandate_id }: Pick<Mandate, 'mandate_id'>): Promise<void> {
   const { rows } = await sql<{ campaign_id: string }>`
     select campaign_id from campaigns where mandate_id = ${mandate_id} and hold is distinct from 'archived'
       and (candidates = 0 or pending > 0) limit 1`.execute(tx)
   if (rows[0])
-    throw problem('CONFLICT', `The campaign ${rows[0].campaign_id} of this mandate is not over; archive it first.`)
-})
+    throw problem('CONFLICT', `Campaign ${rows[0].campaign_id} of this mandate is still open; archive it first.`)
+}
 
-function missing(id: string): never {
-  throw problem('NOT_FOUND', `There is no campaign ${id}.`)
+function notFound(id: string): never {
+  throw problem('NOT_FOUND', `Campaign ${id} not found.`)
 }

@@ -1,16 +1,17 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import type { ChannelName } from '../channels/channel.ts'
-import type { State } from '../conversation/conversation.ts'
+import type { ConversationState } from '../conversation/state.ts'
 import { type Flow, getFlow } from '../mandates/flow.ts'
+import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 
 export const resultStatuses = ['pending', 'completed', 'declined', 'failed'] as const
 export type ResultStatus = (typeof resultStatuses)[number]
 export const reasons = ['no_response', 'unreachable', 'stopped', 'expired', 'refused'] as const
-export type Reason = (typeof reasons)[number]
+export type ResultReason = (typeof reasons)[number]
 
-/** A candidate in a campaign: who it is, how far, and what the campaign asks. */
+/** A candidate in a campaign, with the conversation's state and the campaign's questions. */
 export interface Candidacy {
   candidate_id: string
   campaign_id: string
@@ -27,9 +28,9 @@ export interface Candidacy {
   metadata: Record<string, string>
   token: Buffer
   status: ResultStatus
-  reason: Reason | null
+  reason: ResultReason | null
   flow_version: number
-  state: State
+  state: ConversationState
   flow: Flow
   stages: number
   contact_step: number | null
@@ -39,7 +40,7 @@ export interface Candidacy {
   version: number
   created_at: Date
   updated_at: Date
-  /** Of the campaign. */
+  /** Why the campaign does not contact its candidates; null if it does. */
   hold: 'paused' | 'archived' | null
 }
 
@@ -50,19 +51,19 @@ const columns = sql`p.candidate_id, p.campaign_id, p.org_id, p.mode, p.mandate_i
   p.stages, p.contact_step, p.channel, p.started_at, p.completed_at, p.version, p.created_at, p.updated_at, g.hold`
 const tables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id`
 
-/** Those of the candidates whom nobody else is busy with, locked; in the order of their ids. */
-export async function lockIdle(tx: Tx, candidateIds: string[]): Promise<Candidacy[]> {
+/** Locks the candidates that no other transaction has locked, ordered by ID. */
+export async function lockAvailableCandidacies(tx: Tx, candidateIds: string[]): Promise<Candidacy[]> {
   if (candidateIds.length === 0) return []
   const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = any (${candidateIds})
     order by p.candidate_id for update of p skip locked`.execute(tx)
-  return readAll(tx, rows)
+  return toCandidacies(tx, rows)
 }
 
 export async function lockCandidacies(tx: Tx, candidateIds: string[]): Promise<Candidacy[]> {
   if (candidateIds.length === 0) return []
   const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = any (${candidateIds})
     order by p.candidate_id for update of p`.execute(tx)
-  return readAll(tx, rows)
+  return toCandidacies(tx, rows)
 }
 
 export async function lockCandidacy(tx: Tx, candidateId: string): Promise<Candidacy | undefined> {
@@ -71,10 +72,10 @@ export async function lockCandidacy(tx: Tx, candidateId: string): Promise<Candid
 
 export async function findCandidacy(tx: Queries, candidateId: string): Promise<Candidacy | undefined> {
   const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = ${candidateId}`.execute(tx)
-  return (await readAll(tx, rows))[0]
+  return (await toCandidacies(tx, rows))[0]
 }
 
-/** For the results: pages of candidacies in whatever order and selection the caller gives. */
+/** Returns candidacies in the selection and order that the caller specifies. */
 export async function selectCandidacies(
   tx: Queries,
   where: ReturnType<typeof sql>,
@@ -82,10 +83,10 @@ export async function selectCandidacies(
 ): Promise<(Candidacy & { listed_at: Date })[]> {
   const { rows } = await sql<Row & { listed_at: Date }>`
     select ${columns}, p.listed_at from ${tables} where ${where} ${order}`.execute(tx)
-  return (await readAll(tx, rows)) as (Candidacy & { listed_at: Date })[]
+  return (await toCandidacies(tx, rows)) as (Candidacy & { listed_at: Date })[]
 }
 
-async function readAll(tx: Queries, rows: Row[]): Promise<Candidacy[]> {
+async function toCandidacies(tx: Queries, rows: Row[]): Promise<Candidacy[]> {
   const found: Candidacy[] = []
   for (const { conversation, metadata, ...row } of rows) {
     const flow = await flowOf(tx, { orgId: row.org_id, mode: row.mode }, row.mandate_id, row.flow_version)
@@ -94,16 +95,15 @@ async function readAll(tx: Queries, rows: Row[]): Promise<Candidacy[]> {
   return found
 }
 
-// A version of a flow never changes once it is there; the few that run at a time are kept at hand.
-const flows = new Map<string, Flow>()
-const MOST_FLOWS = 200
+// A version of a flow is immutable, so it can be cached.
+const MAX_CACHED_FLOWS = 200
+const flows = new BoundedMap<string, Flow>(MAX_CACHED_FLOWS)
 
-export async function flowOf(tx: Queries, scope: OwnerScope, mandateId: string, version: number): Promise<Flow> {
+export async function flowOf(tx: Queries, scope: OrgScope, mandateId: string, version: number): Promise<Flow> {
   const key = `${mandateId} ${version}`
-  const known = flows.get(key)
-  if (known) return known
+  const cached = flows.get(key)
+  if (cached) return cached
   const flow = await getFlow(tx, scope, mandateId, version)
-  if (flows.size >= MOST_FLOWS) flows.delete(flows.keys().next().value!)
   flows.set(key, flow)
   return flow
 }
@@ -116,7 +116,7 @@ export interface ListedCandidate {
   result_id: string
 }
 
-/** Newest first. */
+/** Lists candidates, newest first. */
 export async function listCandidates(
   tx: Queries,
   campaignId: string,

@@ -2,22 +2,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
-import { aCandidate, campaigner } from '../../test/support/campaigns.ts'
-import { balanceOf, giveFirstCredits, grantCredits, listEntries, refundCredit } from './credits.ts'
+import { oncePerFile } from '../../test/support/cleanup.ts'
+import { aCandidate, campaignPartner } from '../../test/support/partners.ts'
+import { balanceOf, grantCredits, grantInitialCredits, listEntries, refundCredit } from './credits.ts'
 
-test('a hundred enrolments at once never spend more than there is', async (t) => {
+test('a hundred concurrent enrolments never overdraw the balance', async (t) => {
   const app = await startApp(t)
-  const { get, enrol, campaign, mandate, scope } = await campaigner(app, { credits: 60, peoplePerDay: 1000 })
+  const { get, enrol, campaign, mandate, scope } = await campaignPartner(app, { credits: 60, peoplePerDay: 1000 })
   const { mandate_id } = await mandate()
   const campaigns = await Promise.all(Array.from({ length: 4 }, () => campaign(mandate_id)))
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, (_, at) =>
       enrol(campaigns[at % 4].campaign.campaign_id, [aCandidate(2 * at), aCandidate(2 * at + 1)]),
     ),
   )
-  const accepted = answers.filter(({ status }) => status === 202)
+  const accepted = responses.filter(({ status }) => status === 202)
   assert.equal(accepted.length, 30)
-  assert.ok(answers.every(({ status }) => status === 202 || status === 402))
+  assert.ok(responses.every(({ status }) => status === 202 || status === 402))
   assert.equal((await get('/credits')).body.data.balance, 0)
   const entries = await listEntries(app.context.db.queries, scope, { before: undefined, limit: 100 })
   assert.equal(entries.length, 31)
@@ -30,34 +31,42 @@ test('a hundred enrolments at once never spend more than there is', async (t) =>
   assert.equal(rows.length, 60)
 })
 
-test('the ledger', async (t) => {
-  const { context, clock, given } = await startApp(t)
+const startShared = oncePerFile((t) => startApp(t))
+
+async function setUp() {
+  const { context, clock, given } = await startShared()
   const { orgId } = await given.org()
   const { db } = context
+  return { clock, orgId, db }
+}
 
-  await t.test('test and live are apart', async () => {
-    await db.transaction((tx) => grantCredits(tx, { orgId, mode: 'live' }, clock, 5))
-    assert.equal(await balanceOf(db.queries, { orgId, mode: 'live' }), 5)
-    assert.equal(await balanceOf(db.queries, { orgId, mode: 'test' }), 0)
-  })
+test('TEST and LIVE balances are separate', async () => {
+  const { clock, orgId, db } = await setUp()
+  await db.transaction((tx) => grantCredits(tx, { orgId, mode: 'live' }, clock, 5))
+  assert.equal(await balanceOf(db.queries, { orgId, mode: 'live' }), 5)
+  assert.equal(await balanceOf(db.queries, { orgId, mode: 'test' }), 0)
+})
 
-  await t.test('an organisation that nobody knows gets nothing', async () => {
-    await assert.rejects(
-      db.transaction((tx) => grantCredits(tx, { orgId: 'ORG_X', mode: 'live' }, clock, 5)),
-      { code: 'NOT_FOUND' },
-    )
-  })
+test('granting credits to an unknown organisation fails', async () => {
+  const { clock, db } = await setUp()
+  await assert.rejects(
+    db.transaction((tx) => grantCredits(tx, { orgId: 'ORG_X', mode: 'live' }, clock, 5)),
+    { code: 'NOT_FOUND' },
+  )
+})
 
-  await t.test('a candidate is refunded once', async () => {
-    const refund = () => db.transaction((tx) => refundCredit(tx, { orgId, mode: 'live' }, clock, 'CP_1', 'CD_1'))
-    await refund()
-    await assert.rejects(refund())
-    assert.equal(await balanceOf(db.queries, { orgId, mode: 'live' }), 6)
-  })
+test('a candidate is refunded once', async () => {
+  const { clock, orgId, db } = await setUp()
+  await db.transaction((tx) => grantCredits(tx, { orgId, mode: 'live' }, clock, 5))
+  const refund = () => db.transaction((tx) => refundCredit(tx, { orgId, mode: 'live' }, clock, 'CP_1', 'CD_1'))
+  await refund()
+  await assert.rejects(refund())
+  assert.equal(await balanceOf(db.queries, { orgId, mode: 'live' }), 6)
+})
 
-  await t.test('the first credits are given once', async () => {
-    await Promise.all([1, 2].map(() => db.transaction((tx) => giveFirstCredits(tx, orgId, clock))))
-    await db.transaction((tx) => giveFirstCredits(tx, orgId, clock))
-    assert.equal(await balanceOf(db.queries, { orgId, mode: 'test' }), 10_000)
-  })
+test('the initial credits are granted once', async () => {
+  const { clock, orgId, db } = await setUp()
+  await Promise.all([1, 2].map(() => db.transaction((tx) => grantInitialCredits(tx, orgId, clock))))
+  await db.transaction((tx) => grantInitialCredits(tx, orgId, clock))
+  assert.equal(await balanceOf(db.queries, { orgId, mode: 'test' }), 10_000)
 })

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 
 export const creditReasons = ['grant', 'enrolment', 'refund'] as const
-export type CreditReason = (typeof creditReasons)[number]
+type CreditReason = (typeof creditReasons)[number]
 
 export interface CreditEntry {
   entry_id: string
@@ -18,46 +18,47 @@ export interface CreditEntry {
   created_at: Date
 }
 
-/** The most that a balance may hold: sums stay exact far beyond it. */
-export const MOST_CREDITS = 1_000_000_000_000
+/** Far below the largest exact integer. */
+const MAX_BALANCE = 1_000_000_000_000
 
-/** Adds credits; answers the new balance. */
-export async function grantCredits(tx: Tx, scope: OwnerScope, clock: Clock, amount: number): Promise<number> {
+/** Adds credits and returns the new balance. */
+export async function grantCredits(tx: Tx, scope: OrgScope, clock: Clock, amount: number): Promise<number> {
   const { orgId, mode } = scope
   const known = await tx.selectFrom('organisations').select('org_id').where('org_id', '=', orgId).executeTakeFirst()
-  if (!known) throw problem('NOT_FOUND', `There is no organisation ${orgId}.`)
+  if (!known) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
   await sql`insert into credit_balances (org_id, mode, balance, entries) values (${orgId}, ${mode}, 0, 0)
     on conflict do nothing`.execute(tx)
-  const balance = await enter(tx, scope, clock, { amount, reason: 'grant' })
-  if (balance! > MOST_CREDITS) throw problem('LIMIT_EXCEEDED', `A balance holds at most ${MOST_CREDITS} credits.`)
+  const balance = await addEntry(tx, scope, clock, { amount, reason: 'grant' })
+  if (balance! > MAX_BALANCE)
+    throw problem('LIMIT_EXCEEDED', `The balance would exceed the maximum of ${MAX_BALANCE} credits.`)
   return balance!
 }
 
-/** Takes one credit a candidate, all or none; answers what is left. */
+/** Spends one credit per candidate, all or none, and returns the new balance. */
 export async function spendCredits(
   tx: Tx,
-  scope: OwnerScope,
+  scope: OrgScope,
   clock: Clock,
   campaignId: string,
   candidates: number,
 ): Promise<number> {
   if (candidates === 0) return balanceOf(tx, scope)
-  const left = await enter(tx, scope, clock, { amount: -candidates, reason: 'enrolment', campaignId })
+  const left = await addEntry(tx, scope, clock, { amount: -candidates, reason: 'enrolment', campaignId })
   if (left !== undefined) return left
-  const there = await balanceOf(tx, scope)
-  const message = `needs ${candidates} ${candidates === 1 ? 'credit' : 'credits'}, and the balance is ${there}`
-  throw problem('INSUFFICIENT_CREDITS', `This ${message}.`, { details: [{ path: 'candidates', message }] })
+  const balance = await balanceOf(tx, scope)
+  const message = `needs ${candidates} ${candidates === 1 ? 'credit' : 'credits'}, but the balance is ${balance}`
+  throw problem('INSUFFICIENT_CREDITS', `This request ${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
-/** Gives a candidate's credit back. The ledger takes a second refund for the same candidate as a mistake. */
+/** Refunds a candidate's credit. The database rejects a second refund for the same candidate. */
 export async function refundCredit(
   tx: Tx,
-  scope: OwnerScope,
+  scope: OrgScope,
   clock: Clock,
   campaignId: string,
   candidateId: string,
 ): Promise<void> {
-  await enter(tx, scope, clock, { amount: 1, reason: 'refund', campaignId, candidateId })
+  await addEntry(tx, scope, clock, { amount: 1, reason: 'refund', campaignId, candidateId })
 }
 
 interface Entry {
@@ -67,10 +68,10 @@ interface Entry {
   candidateId?: string
 }
 
-/** The balance after the entry, or undefined where it would go below zero. Entries of one owner take turns. */
-async function enter(
+/** Adds a ledger entry and returns the new balance, or undefined if it would be negative. The row lock serialises entries. */
+async function addEntry(
   tx: Tx,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   clock: Clock,
   { amount, reason, campaignId, candidateId }: Entry,
 ): Promise<number | undefined> {
@@ -88,16 +89,16 @@ async function enter(
   return rows[0]?.balance_after
 }
 
-export async function balanceOf(tx: Queries, { orgId, mode }: OwnerScope): Promise<number> {
+export async function balanceOf(tx: Queries, { orgId, mode }: OrgScope): Promise<number> {
   const { rows } = await sql<{ balance: number }>`
     select balance from credit_balances where org_id = ${orgId} and mode = ${mode}`.execute(tx)
   return rows[0]?.balance ?? 0
 }
 
-/** Newest first; `before` is the number of the last entry of the page before. */
+/** Lists entries, newest first; `before` is the number of the last entry on the previous page. */
 export async function listEntries(
   tx: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   { before, limit }: { before: number | undefined; limit: number },
 ): Promise<(CreditEntry & { number: number })[]> {
   const { rows } = await sql<CreditEntry & { number: number }>`
@@ -107,12 +108,12 @@ export async function listEntries(
   return rows
 }
 
-/** What a demo organisation starts with; given once. */
-export async function giveFirstCredits(tx: Tx, orgId: string, clock: Clock): Promise<void> {
+/** Grants the initial credits of a demo organisation, once. */
+export async function grantInitialCredits(tx: Tx, orgId: string, clock: Clock): Promise<void> {
   const scope = { orgId, mode: 'test' as const }
   await sql`select pg_advisory_xact_lock(hashtextextended(${`first credits ${orgId}`}, 0))`.execute(tx)
   if ((await listEntries(tx, scope, { before: undefined, limit: 1 })).length === 0)
-    await grantCredits(tx, scope, clock, FIRST_CREDITS)
+    await grantCredits(tx, scope, clock, INITIAL_CREDITS)
 }
 
-export const FIRST_CREDITS = 10_000
+const INITIAL_CREDITS = 10_000

@@ -1,25 +1,27 @@
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Caller } from '../access/caller.ts'
+import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
-import { channelsOpenTo } from '../channels/credentials.ts'
-import { partOf } from '../channels/simulator/test-numbers.ts'
+import { availableChannels } from '../channels/credentials.ts'
+import { personaOf } from '../channels/simulator/test-numbers.ts'
 import type { Context } from '../context.ts'
-import { begin } from '../conversation/conversation.ts'
-import { holdMandate } from '../mandates/mandate-rows.ts'
-import { announce, type Tx } from '../platform/database/database.ts'
-import { invalid } from '../platform/http/validation.ts'
+import { startConversation } from '../conversation/conversation.ts'
+import { shareLockMandate } from '../mandates/mandate-rows.ts'
+import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { newId, randomToken } from '../platform/ids.ts'
-import { languages as allLanguages, getWorkflow, type Language, type Workflow } from '../workflows/workflows.ts'
-import { type Campaign, getCampaign, lockChangeable } from './campaigns.ts'
+import { indianDate } from '../platform/india-time.ts'
+import { hashToken } from '../platform/token-hash.ts'
+import { languages as allLanguages, type Language } from '../workflows/enums.ts'
+import { getWorkflow, type Workflow } from '../workflows/workflows.ts'
+import { type Campaign, getCampaign, lockEditableCampaign } from './campaigns.ts'
 import { flowOf, lockCandidacies } from './candidacy.ts'
-import { declineStopped } from './contact/contact.ts'
-import { indianDay, nextContactTime } from './contact/contact-hours.ts'
+import { declineOptedOut } from './contact/contact.ts'
+import { nextContactTime } from './contact/contact-hours.ts'
 import { CONTACT_DUE } from './contact/messages.ts'
-import { whoStopped } from './contact/opt-outs.ts'
+import { findOptedOut } from './contact/opt-outs.ts'
 import { balanceOf, spendCredits } from './credits.ts'
-import { countPeople } from './daily-people-limit.ts'
-import { recordSteps, tellChanges } from './progress.ts'
+import { countDailyPeople } from './daily-people-limit.ts'
+import { publishChanges, recordTransitions } from './progress.ts'
 
 export interface CandidateInput {
   external_candidate_id: string
@@ -37,61 +39,61 @@ export interface Enrolment {
   credits_left: number
 }
 
-/** Candidates of one call and of one campaign; one tenth of that for TEST. */
-export const MOST_IN_CALL = { live: 1_000, test: 100 }
-const MOST_IN_CAMPAIGN = { live: 20_000, test: 2_000 }
+export const MAX_CANDIDATES_PER_REQUEST = { live: 1_000, test: 100 }
+const MAX_CANDIDATES_PER_CAMPAIGN = { live: 20_000, test: 2_000 }
 
-type Enroller = Pick<Context, 'clock' | 'vault' | 'config'>
+type EnrolmentDeps = Pick<Context, 'clock' | 'vault' | 'config'>
 type EnrollingCaller = Pick<Caller, 'orgId' | 'mode' | 'keyId' | 'key' | 'via'>
 
-/** Adds candidates to a campaign that is there already, with the newest questions that are ready. */
-export async function enrolInto(
+/** Enrols candidates in an existing campaign, with the latest prepared questions. */
+export async function enrolInCampaign(
   tx: Tx,
   caller: EnrollingCaller,
-  enroller: Enroller,
+  deps: EnrolmentDeps,
   campaignId: string,
   candidates: CandidateInput[],
 ): Promise<{ campaign: Campaign; enrolment: Enrolment }> {
-  const campaign = await lockChangeable(tx, caller, campaignId)
-  if (campaign.hold === 'archived') throw problem('CONFLICT', 'This campaign is archived; nobody can be enrolled.')
-  const mandate = await holdMandate(tx, caller, campaign.mandate_id)
+  const campaign = await lockEditableCampaign(tx, caller, campaignId)
+  if (campaign.hold === 'archived')
+    throw problem('CONFLICT', 'This campaign is archived; candidates can no longer be enrolled.')
+  const mandate = await shareLockMandate(tx, caller, campaign.mandate_id)
   if (mandate!.status === 'archived') throw problem('CONFLICT', 'The mandate of this campaign is archived.')
   const flow_version = mandate!.status === 'ready' ? mandate!.flow_version : campaign.flow_version
-  await requireChannelsOf(tx, caller, enroller, campaign)
-  return enrol(tx, caller, enroller, { ...campaign, flow_version }, candidates)
+  await requireChannelCredentials(tx, caller, deps, campaign)
+  return enrol(tx, caller, deps, { ...campaign, flow_version }, candidates)
 }
 
-/** A LIVE campaign needs a way to reach people; TEST has the simulator. */
-export async function requireChannelsOf(
+/** Requires credentials for at least one channel of a LIVE campaign; TEST uses the simulator. */
+export async function requireChannelCredentials(
   tx: Tx,
   caller: Pick<Caller, 'orgId' | 'mode'>,
-  { config }: Pick<Enroller, 'config'>,
+  { config }: Pick<EnrolmentDeps, 'config'>,
   { workflow_id }: Pick<Campaign, 'workflow_id'>,
 ): Promise<void> {
   const { orgId, mode } = caller
   if (mode === 'test') return
   const { channels } = await getWorkflow(tx, caller, workflow_id)
-  const open = await channelsOpenTo(tx, orgId, config.smtpUrl !== undefined)
-  if (!channels.some((channel) => open.has(channel)))
+  const available = await availableChannels(tx, orgId, config.smtpUrl !== undefined)
+  if (!channels.some((channel) => available.has(channel)))
     throw problem(
       'CONFLICT',
       `The organisation has no credentials for any channel of the workflow: ${channels.join(', ')}.`,
     )
 }
 
-/** Everybody or nobody. The campaign is locked, or was made by this very transaction. */
+/** Enrols all candidates or none. The campaign must be locked, or created in the same transaction. */
 export async function enrol(
   tx: Tx,
   caller: EnrollingCaller,
-  enroller: Enroller,
+  deps: EnrolmentDeps,
   campaign: Campaign,
-  given: CandidateInput[],
+  candidates: CandidateInput[],
 ): Promise<{ campaign: Campaign; enrolment: Enrolment }> {
-  const { clock, vault } = enroller
+  const { clock, vault } = deps
   const workflow = await getWorkflow(tx, caller, campaign.workflow_id)
-  const faults = rowFaults(given, workflow)
-  if (faults.length > 0) throw invalid(faults)
-  const rows = withoutRepeats(given)
+  const errors = candidateRuleErrors(candidates, workflow)
+  if (errors.length > 0) throw invalid(errors)
+  const rows = withoutDuplicates(candidates)
   const now = clock.now()
   const flow = await flowOf(tx, caller, campaign.mandate_id, campaign.flow_version)
   const fallback = flow.languages[0] ?? workflow.languages[0]!
@@ -100,55 +102,55 @@ export async function enrol(
   const start = Math.max(now, campaign.starts_at.getTime())
   const time = new Date(now)
   const { rows: added } = await sql<{ candidate_id: string; phone: string | null; email: string | null }>`
-    with given as (
+    with input as (
       select * from unnest(${ids}::text[], ${rows.map(() => newId('RS_', now))}::text[],
         ${rows.map((row) => row.external_candidate_id)}::text[], ${rows.map((row) => row.name)}::text[],
         ${rows.map((row) => row.phone ?? null)}::text[], ${rows.map((row) => row.email ?? null)}::text[],
         ${rows.map((row) => row.language ?? null)}::text[], ${rows.map((row) => JSON.stringify(row.metadata ?? {}))}::text[],
         ${tokens.map(hashToken)}::bytea[], ${tokens.map((token, at) => vault.seal(token, tokenPurpose(ids[at]!)))}::bytea[],
-        ${rows.map((row) => JSON.stringify(begin(row.language ?? fallback, row.language !== undefined)))}::text[],
-        ${rows.map((row) => new Date(firstContact(caller.mode, row, start)))}::timestamptz[])
+        ${rows.map((row) => JSON.stringify(startConversation(row.language ?? fallback, row.language !== undefined)))}::text[],
+        ${rows.map((row) => new Date(firstContactTime(caller.mode, row, start)))}::timestamptz[])
         as n (candidate_id, result_id, external_candidate_id, name, phone, email, language, metadata, token_hash, token, conversation, due_at)
     ), added as (
       insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, phone, email, language, metadata,
         token_hash, token, enrolled_at)
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, external_candidate_id, name, phone, email, language,
-        metadata, token_hash, token, ${time} from given
+        metadata, token_hash, token, ${time} from input
       on conflict do nothing returning candidate_id, phone, email
     ), progress as (
       insert into candidate_progress (candidate_id, campaign_id, org_id, mode, mandate_id, result_id, status, flow_version, conversation,
         created_at, updated_at)
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, ${campaign.mandate_id}, result_id, 'pending',
-        ${campaign.flow_version}, conversation, ${time}, ${time} from given join added using (candidate_id)
+        ${campaign.flow_version}, conversation, ${time}, ${time} from input join added using (candidate_id)
     ), due as (
       insert into contacts (candidate_id, campaign_id, kind, step, due_at, held)
       select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused'}
-      from given join added using (candidate_id)
+      from input join added using (candidate_id)
     )
     select candidate_id, phone, email from added`.execute(tx)
 
   const accepted = added.length
-  requireRoom(campaign, accepted)
-  await countPeople(tx, clock, caller.keyId, caller.key.limits.peoplePerDay, added)
+  requireCampaignCapacity(campaign, accepted)
+  await countDailyPeople(tx, clock, caller.keyId, caller.key.limits.peoplePerDay, added)
   const changed = await countEnrolled(tx, campaign, accepted, time)
   const left = await spendCredits(tx, caller, clock, campaign.campaign_id, accepted)
-  const enrolment = { accepted, duplicates: given.length - accepted, credits_spent: accepted, credits_left: left }
-  await tellEnrolled(
+  const enrolment = { accepted, duplicates: candidates.length - accepted, credits_spent: accepted, credits_left: left }
+  await publishEnrolments(
     tx,
-    enroller,
+    deps,
     added.map(({ candidate_id }) => candidate_id),
   )
-  const owner = { org_id: caller.orgId, mode: caller.mode }
-  const stopped = await whoStopped(
+  const scope = { org_id: caller.orgId, mode: caller.mode }
+  const optedOut = await findOptedOut(
     tx,
-    added.map((row) => ({ ...row, ...owner })),
+    added.map((row) => ({ ...row, ...scope })),
   )
-  announce(tx, CONTACT_DUE)
-  if (stopped.length === 0) return { campaign: changed, enrolment }
-  await declineAtOnce(
+  notifyAfterCommit(tx, CONTACT_DUE)
+  if (optedOut.length === 0) return { campaign: changed, enrolment }
+  await declineAllOptedOut(
     tx,
-    enroller,
-    stopped.map(({ candidate_id }) => candidate_id),
+    deps,
+    optedOut.map(({ candidate_id }) => candidate_id),
   )
   return {
     campaign: await getCampaign(tx, caller, campaign.campaign_id),
@@ -156,16 +158,16 @@ export async function enrol(
   }
 }
 
-/** Who has said STOP to the organisation is not contacted again: declined, and the credit given back. */
-async function declineAtOnce(tx: Tx, { clock }: Enroller, candidateIds: string[]) {
-  await recordSteps(tx, clock, (await lockCandidacies(tx, candidateIds)).map(declineStopped))
+/** Declines candidates who have opted out of the organisation's messages, and refunds their credits. */
+async function declineAllOptedOut(tx: Tx, { clock }: EnrolmentDeps, candidateIds: string[]) {
+  await recordTransitions(tx, clock, (await lockCandidacies(tx, candidateIds)).map(declineOptedOut))
 }
 
-async function tellEnrolled(tx: Tx, { clock }: Enroller, candidateIds: string[]) {
+async function publishEnrolments(tx: Tx, { clock }: EnrolmentDeps, candidateIds: string[]) {
   const candidates = await lockCandidacies(tx, candidateIds)
-  // All were written at one moment; midnight may have passed since.
-  const day = indianDay(candidates[0]?.created_at.getTime() ?? clock.now())
-  await tellChanges(
+  // Count on the day of the enrolment, even if midnight has passed since then.
+  const day = indianDate(candidates[0]?.created_at.getTime() ?? clock.now())
+  await publishChanges(
     tx,
     clock,
     candidates.map((candidate) => ({
@@ -200,29 +202,29 @@ async function countEnrolled(tx: Tx, campaign: Campaign, accepted: number, time:
   return rows[0]!
 }
 
-/** Rules that lean on the workflow; every bad row is named. The rows may break the schema, which then says so itself. */
-export function rowFaults(
+/** Checks every row against the workflow. Rows may be invalid; schema errors are reported separately. */
+export function candidateRuleErrors(
   rows: { phone?: unknown; email?: unknown; language?: unknown }[],
   workflow: Workflow,
 ): Detail[] {
   const { channels, languages } = workflow
-  const byMailAlone = channels.every((channel) => channel === 'email')
-  const needed = byMailAlone ? 'email' : 'phone'
+  const emailOnly = channels.every((channel) => channel === 'email')
+  const required = emailOnly ? 'email' : 'phone'
   const details: Detail[] = []
   rows.forEach((row, index) => {
-    if (row[needed] === undefined) details.push({ path: `candidates[${index}].${needed}`, message: 'is required' })
+    if (row[required] === undefined) details.push({ path: `candidates[${index}].${required}`, message: 'is required' })
     const language = allLanguages.find((code) => code === row.language)
     if (language && !languages.includes(language))
       details.push({
         path: `candidates[${index}].language`,
-        message: `must be one of the workflow's: ${languages.join(', ')}`,
+        message: `must be one of the workflow's languages: ${languages.join(', ')}`,
       })
   })
   return details
 }
 
-/** The first of those who share a phone or an external id. */
-function withoutRepeats(rows: CandidateInput[]): CandidateInput[] {
+/** Keeps the first candidate of each phone number and external ID. */
+function withoutDuplicates(rows: CandidateInput[]): CandidateInput[] {
   const phones = new Set<string>()
   const externalIds = new Set<string>()
   return rows.filter(({ phone, external_candidate_id }) => {
@@ -233,20 +235,16 @@ function withoutRepeats(rows: CandidateInput[]): CandidateInput[] {
   })
 }
 
-function requireRoom({ candidates, mode }: Campaign, accepted: number) {
-  const most = MOST_IN_CAMPAIGN[mode]
-  if (candidates + accepted <= most) return
-  const message = `${candidates + accepted} candidates are more than the ${most} that a campaign may have`
+function requireCampaignCapacity({ candidates, mode }: Campaign, accepted: number) {
+  const limit = MAX_CANDIDATES_PER_CAMPAIGN[mode]
+  if (candidates + accepted <= limit) return
+  const message = `${candidates + accepted} candidates exceed the limit of ${limit} per campaign`
   throw problem('LIMIT_EXCEEDED', `${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
-/** Test numbers sleep at no time. */
-function firstContact(mode: Caller['mode'], { phone }: CandidateInput, start: number): number {
-  return mode === 'test' && partOf(phone ?? null) ? start : nextContactTime(start)
-}
-
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+/** Contact hours do not apply to test numbers. */
+function firstContactTime(mode: Caller['mode'], { phone }: CandidateInput, start: number): number {
+  return mode === 'test' && personaOf(phone ?? null) ? start : nextContactTime(start)
 }
 
 export function tokenPurpose(candidateId: string) {

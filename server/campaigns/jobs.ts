@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
 import type { Worker } from '../platform/jobs/queue.ts'
-import { deletePastPeople, forgetPeople } from './daily-people-limit.ts'
+import { deletePastPeople, deletePastPeopleJob } from './daily-people-limit.ts'
 
-export const campaignJobs = [forgetPeople]
+export const campaignJobs = [deletePastPeopleJob]
 
-export function handleCampaignJobs(worker: Worker, { db, clock }: Context): void {
-  worker.handle(forgetPeople, () => db.transaction((tx) => deletePastPeople(tx, clock)))
-  worker.schedule(forgetPeople, '7 1 * * *')
+export function handleCampaignJobs(worker: Worker, { db, clock }: Pick<Context, 'db' | 'clock'>): void {
+  worker.handle(deletePastPeopleJob, () => db.transaction((tx) => deletePastPeople(tx, clock)))
+  worker.schedule(deletePastPeopleJob, '7 1 * * *')
 }

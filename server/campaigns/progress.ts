@@ -2,18 +2,19 @@ import { sql } from 'kysely'
 import type { ChannelName } from '../channels/channel.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
-import { type Campaign, countEnded, type Ended, tellCompleted } from './campaigns.ts'
-import type { Candidacy, Reason, ResultStatus } from './candidacy.ts'
-import { indianDay } from './contact/contact-hours.ts'
+import { defineHook } from '../platform/hook.ts'
+import { indianDate } from '../platform/india-time.ts'
+import { type Campaign, countEnded, type EndedCounts, recordCompletion } from './campaigns.ts'
+import type { Candidacy, ResultReason, ResultStatus } from './candidacy.ts'
 import { refundCredit } from './credits.ts'
 import { hasReached, type Stage, stagesIn } from './stages.ts'
 
-/** Where somebody who did not complete was lost. */
-export type DropOff = 'no_response' | 'consent' | 'language' | 'enrichment' | 'skills' | 'interest'
+/** The point at which a candidate who did not complete dropped off. */
+type DropOff = 'no_response' | 'consent' | 'language' | 'enrichment' | 'skills' | 'interest'
 
-export type CallOutcome = 'placed' | 'answered' | 'no_answer' | 'busy' | 'failed'
+type CallOutcome = 'placed' | 'answered' | 'no_answer' | 'busy' | 'failed'
 
-/** What one step did, for those who keep figures. Every count is to be added to what was counted before. */
+/** One change of a candidate, for results and analytics. Counts are increments. */
 export interface CandidateChange {
   orgId: string
   mode: 'test' | 'live'
@@ -21,61 +22,58 @@ export interface CandidateChange {
   mandateId: string
   campaignId: string
   candidateId: string
-  /** Days in India: of the enrolment, and of the change. */
+  /** Dates in India of the enrolment and of the change. */
   enrolledDay: string
   day: string
-  /** The candidate was enrolled by this very step. */
+  /** Whether this change is the enrolment. */
   enrolled: boolean
-  /** Stages of the funnel that were reached now and not before. */
+  /** Funnel stages newly reached. */
   reached: Stage[]
   channels: { channel: ChannelName; what: 'sent' | 'delivered' | 'read' | 'replied' | 'failed' }[]
   followUps: { step: number; what: 'sent' | 'replied' }[]
   calls: { outcome: CallOutcome; seconds: number }[]
   language: string
-  /** Another one before this step; the same where it stayed. */
+  /** Equals `language` if it did not change. */
   languageBefore: string
-  /** The end, where this step was the last. */
+  /** The final status, if this change ended the conversation. */
   ended: Exclude<ResultStatus, 'pending'> | undefined
   dropOff: DropOff | undefined
-  /** As it is now. */
+  /** The candidate after the change. */
   candidate: Candidacy
 }
 
-/** What is new about a candidate. Nothing else writes `candidate_progress`. */
-export interface Step {
-  /** Locked by this transaction, as it was before. */
+/** A change to a candidate. Only `recordTransitions` updates `candidate_progress`. */
+export interface CandidateTransition {
+  /** The candidate before the change, locked by this transaction. */
   before: Candidacy
-  /** Fields that have another value now. */
-  now?: Partial<Pick<Candidacy, 'state' | 'stages' | 'contact_step' | 'channel' | 'started_at'>>
-  end?: { status: Exclude<ResultStatus, 'pending'>; reason: Reason | null }
-  /** The credit goes back. */
+  /** New values of changed fields. */
+  changes?: Partial<Pick<Candidacy, 'state' | 'stages' | 'contact_step' | 'channel' | 'started_at'>>
+  end?: { status: Exclude<ResultStatus, 'pending'>; reason: ResultReason | null }
+  /** Whether the credit is refunded. */
   refund?: boolean
   channels?: CandidateChange['channels']
   followUps?: CandidateChange['followUps']
   calls?: CandidateChange['calls']
 }
 
-type Handler = (tx: Tx, changes: CandidateChange[], clock: Clock) => Promise<void>
+/** Runs in the transaction of every change to candidates: results record events, analytics update counters. */
+export const candidatesChanged = defineHook<[tx: Tx, changes: CandidateChange[], clock: Clock]>('candidatesChanged')
 
-const handlers = new Set<Handler>()
-
-/** Modules above this one are told of every step here, in its transaction: results tell partners, analytics count. */
-export function onCandidateChange(handler: Handler): () => void {
-  handlers.add(handler)
-  return () => void handlers.delete(handler)
+export async function publishChanges(tx: Tx, clock: Clock, changes: CandidateChange[]): Promise<void> {
+  if (changes.length > 0) await candidatesChanged.run(tx, changes, clock)
 }
 
-export async function tellChanges(tx: Tx, clock: Clock, changes: CandidateChange[]): Promise<void> {
-  if (changes.length > 0) for (const handle of handlers) await handle(tx, changes, clock)
-}
-
-/** Writes steps of candidates, at most one of each, with everything that follows from them; answers them as they are now. */
-export async function recordSteps(tx: Tx, clock: Clock, steps: Step[]): Promise<Candidacy[]> {
-  if (steps.length === 0) return []
+/** Stores transitions, at most one per candidate, with all their consequences; returns the updated candidates. */
+export async function recordTransitions(
+  tx: Tx,
+  clock: Clock,
+  transitions: CandidateTransition[],
+): Promise<Candidacy[]> {
+  if (transitions.length === 0) return []
   const time = new Date(clock.now())
-  const after = steps.map(({ before, now, end }): Candidacy => {
+  const after = transitions.map(({ before, changes, end }): Candidacy => {
     const ending = end ? { ...end, completed_at: time } : {}
-    return { ...before, ...now, ...ending, version: before.version + 1, updated_at: time }
+    return { ...before, ...changes, ...ending, version: before.version + 1, updated_at: time }
   })
   await sql`
     update candidate_progress p set status = n.status, reason = n.reason, conversation = n.conversation, stages = n.stages,
@@ -88,33 +86,33 @@ export async function recordSteps(tx: Tx, clock: Clock, steps: Step[]): Promise<
       ${after.map((c) => c.version)}::int[])
       as n (candidate_id, status, reason, conversation, stages, contact_step, channel, started_at, completed_at, version)
     where p.candidate_id = n.candidate_id`.execute(tx)
-  const ended = steps.filter(({ end }) => end)
-  const completed = ended.length > 0 ? await settleEnds(tx, clock, ended) : []
-  await tellChanges(
+  const ended = transitions.filter(({ end }) => end)
+  const completed = ended.length > 0 ? await settleEnded(tx, clock, ended) : []
+  await publishChanges(
     tx,
     clock,
-    steps.map((step, index) => changeOf(step, after[index]!, time.getTime())),
+    transitions.map((transition, index) => changeOf(transition, after[index]!, time.getTime())),
   )
-  // After the results that completed them.
-  for (const campaign of completed) await tellCompleted(tx, clock, campaign)
+  // The completion event follows the events of the results.
+  for (const campaign of completed) await recordCompletion(tx, clock, campaign)
   return after
 }
 
-/** Whoever is through is contacted no more, and counts for the campaign as what became of them. */
-async function settleEnds(tx: Tx, clock: Clock, ended: Step[]): Promise<Campaign[]> {
+/** Cancels contacts of ended candidates, updates the campaigns' counts and refunds credits; returns completed campaigns. */
+async function settleEnded(tx: Tx, clock: Clock, ended: CandidateTransition[]): Promise<Campaign[]> {
   const ids = ended.map(({ before }) => before.candidate_id)
   await sql`delete from contacts where candidate_id = any (${ids})`.execute(tx)
-  // What would still approach them is not sent; an answer to what they said last is.
+  // Drop queued contacts, but still send responses to the last reply.
   await sql`update messages set state = 'dropped', updated_at = ${new Date(clock.now())}
     where candidate_id = any (${ids}) and state = 'queued' and contact_step is not null`.execute(tx)
   const campaigns = Map.groupBy(ended, ({ before }) => before.campaign_id)
-  // In the order of their ids, and before the balance: whoever enrols locks in this order too.
+  // Lock order: campaigns by ID, then the balance, as in enrolment.
   const completed: Campaign[] = []
   for (const id of [...campaigns.keys()].sort()) {
-    const counts: Ended = { completed: 0, declined: 0, failed: 0 }
+    const counts: EndedCounts = { completed: 0, declined: 0, failed: 0 }
     for (const { end } of campaigns.get(id)!) counts[end!.status]++
-    const over = await countEnded(tx, clock, id, counts)
-    if (over) completed.push(over)
+    const campaign = await countEnded(tx, clock, id, counts)
+    if (campaign) completed.push(campaign)
   }
   for (const { before, refund } of ended) {
     const { org_id: orgId, mode, campaign_id, candidate_id } = before
@@ -123,8 +121,8 @@ async function settleEnds(tx: Tx, clock: Clock, ended: Step[]): Promise<Campaign
   return completed
 }
 
-function changeOf(step: Step, after: Candidacy, now: number): CandidateChange {
-  const { before, end } = step
+function changeOf(transition: CandidateTransition, after: Candidacy, now: number): CandidateChange {
+  const { before, end } = transition
   return {
     orgId: after.org_id,
     mode: after.mode,
@@ -132,13 +130,13 @@ function changeOf(step: Step, after: Candidacy, now: number): CandidateChange {
     mandateId: after.mandate_id,
     campaignId: after.campaign_id,
     candidateId: after.candidate_id,
-    enrolledDay: indianDay(after.created_at.getTime()),
-    day: indianDay(now),
+    enrolledDay: indianDate(after.created_at.getTime()),
+    day: indianDate(now),
     enrolled: false,
     reached: stagesIn(after.stages & ~before.stages),
-    channels: step.channels ?? [],
-    followUps: step.followUps ?? [],
-    calls: step.calls ?? [],
+    channels: transition.channels ?? [],
+    followUps: transition.followUps ?? [],
+    calls: transition.calls ?? [],
     language: after.state.language,
     languageBefore: before.state.language,
     ended: end?.status,
@@ -147,7 +145,7 @@ function changeOf(step: Step, after: Candidacy, now: number): CandidateChange {
   }
 }
 
-/** Who never answered was lost before the conversation began. */
+/** Candidates who never responded count as `no_response`. */
 function dropOffOf(before: Candidacy, after: Candidacy): DropOff {
   return hasReached(after.stages, 'responded') ? (before.state.point.at as DropOff) : 'no_response'
 }

@@ -1,8 +1,8 @@
-import { perform } from '../access/idempotency.ts'
+import { runIdempotent } from '../access/idempotency.ts'
 import type { Context } from '../context.ts'
 import { NoBody } from '../platform/http/body.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
-import { listOf, success } from '../platform/http/response-schemas.ts'
+import { listOf, PageQuery, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
 import { archiveCampaign } from './archive.ts'
 import {
@@ -16,8 +16,8 @@ import {
 } from './campaigns.ts'
 import { listCandidates } from './candidacy.ts'
 import { balanceOf, listEntries } from './credits.ts'
-import { type Enrolment, enrol, enrolInto, requireChannelsOf } from './enrolment.ts'
-import { enrolmentShape, rowsAgainstWorkflow } from './enrolment-input.ts'
+import { type Enrolment, enrol, enrolInCampaign, requireChannelCredentials } from './enrolment.ts'
+import { enrolmentInputErrors, enrolmentRuleErrors } from './enrolment-input.ts'
 import {
   CampaignBody,
   CampaignParams,
@@ -25,9 +25,8 @@ import {
   CandidateRecord,
   CreditBalance,
   CreditEntryRecord,
-  EnrolmentAnswer,
   EnrolmentBody,
-  PageQuery,
+  EnrolmentResponse,
 } from './schema.ts'
 
 export function campaignRoutes(app: App, context: Context): void {
@@ -37,8 +36,8 @@ export function campaignRoutes(app: App, context: Context): void {
   const enrolling = {
     ...writing,
     idempotent: 'required',
-    shape: enrolmentShape,
-    rulesToo: rowsAgainstWorkflow,
+    extraValidation: enrolmentInputErrors,
+    businessRuleErrors: enrolmentRuleErrors,
   } as const
   const tags = ['Campaigns']
 
@@ -49,21 +48,21 @@ export function campaignRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'createCampaign',
         tags,
-        summary: 'Start a campaign for a mandate that is ready',
+        summary: 'Create a campaign',
         description:
-          'One credit a candidate. One bad row refuses the whole call, and nobody is enrolled or charged. Contact begins at `starts_at`, between 09:00 and 20:00 IST.',
+          'The mandate must be `ready`. Each candidate costs one credit. If one candidate is invalid, the whole request is rejected, and no candidate is enrolled or charged. Candidates are contacted from `starts_at`, between 09:00 and 20:00 IST.',
         body: CampaignBody,
-        response: { 202: success(EnrolmentAnswer) },
+        response: { 202: success(EnrolmentResponse) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const { candidates, ...input } = request.body
-        const made = await createCampaign(tx, caller, clock, input, caller.via)
-        await requireChannelsOf(tx, caller, context, made)
-        if (!candidates) return { status: 202, body: answer('Campaign made', made) }
-        const { campaign, enrolment } = await enrol(tx, caller, context, made, candidates)
-        return { status: 202, body: answer('Campaign made', campaign, enrolment) }
+        const created = await createCampaign(tx, caller, clock, input, caller.via)
+        await requireChannelCredentials(tx, caller, context, created)
+        if (!candidates) return { status: 202, body: enrolmentResponse('Campaign created', created) }
+        const { campaign, enrolment } = await enrol(tx, caller, context, created, candidates)
+        return { status: 202, body: enrolmentResponse('Campaign created', campaign, enrolment) }
       })
     },
   )
@@ -75,19 +74,25 @@ export function campaignRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'enrolCandidates',
         tags,
-        summary: 'Enrol more candidates',
+        summary: 'Enrol candidates in a campaign',
         description:
-          'Who is in the campaign already, by phone or by your id, is skipped and not charged. A completed campaign goes on again.',
+          'Candidates who are already in the campaign, by phone number or by your ID, are skipped and not charged. A completed campaign becomes active again.',
         params: CampaignParams,
         body: EnrolmentBody,
-        response: { 202: success(EnrolmentAnswer) },
+        response: { 202: success(EnrolmentResponse) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const { candidates } = request.body
-        const { campaign, enrolment } = await enrolInto(tx, caller, context, request.params.campaign_id, candidates)
-        return { status: 202, body: answer('Candidates enrolled', campaign, enrolment) }
+        const { campaign, enrolment } = await enrolInCampaign(
+          tx,
+          caller,
+          context,
+          request.params.campaign_id,
+          candidates,
+        )
+        return { status: 202, body: enrolmentResponse('Candidates enrolled', campaign, enrolment) }
       })
     },
   )
@@ -99,7 +104,8 @@ export function campaignRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listCampaigns',
         tags,
-        summary: 'Campaigns, newest first',
+        summary: 'List campaigns',
+        description: 'Newest first.',
         querystring: PageQuery,
         response: { 200: success(listOf(CampaignRecord)) },
       },
@@ -121,7 +127,7 @@ export function campaignRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'getCampaign',
         tags,
-        summary: 'One campaign',
+        summary: 'Get a campaign',
         params: CampaignParams,
         response: { 200: success(CampaignRecord) },
       },
@@ -139,7 +145,8 @@ export function campaignRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listCandidates',
         tags,
-        summary: 'Who is in a campaign, newest first',
+        summary: 'List the candidates of a campaign',
+        description: 'Newest first.',
         params: CampaignParams,
         querystring: PageQuery,
         response: { 200: success(listOf(CandidateRecord)) },
@@ -157,8 +164,8 @@ export function campaignRoutes(app: App, context: Context): void {
   )
 
   for (const [verb, change, message, summary] of [
-    ['pause', pauseCampaign, 'Campaign paused', 'Contact nobody until it goes on'],
-    ['resume', resumeCampaign, 'Campaign goes on', 'Go on with a paused campaign'],
+    ['pause', pauseCampaign, 'Campaign paused', 'Pause a campaign'],
+    ['resume', resumeCampaign, 'Campaign resumed', 'Resume a campaign'],
   ] as const) {
     app.post(
       `/campaigns/:campaign_id/${verb}`,
@@ -174,7 +181,7 @@ export function campaignRoutes(app: App, context: Context): void {
         },
       },
       async (request, reply): Promise<void> => {
-        await perform(context, request, reply, async (tx, caller) => {
+        await runIdempotent(context, request, reply, async (tx, caller) => {
           const { campaign_id } = request.params as { campaign_id: string }
           const campaign = await change(tx, caller, clock, campaign_id)
           return { status: 200, body: { success: true, message, data: campaignRecord(campaign, clock.now()) } }
@@ -191,13 +198,13 @@ export function campaignRoutes(app: App, context: Context): void {
         operationId: 'archiveCampaign',
         tags,
         summary: 'Archive a campaign',
-        description: 'Nobody is contacted any more; pending results become `failed` with the reason `stopped`.',
+        description: 'No further candidates are contacted. Pending results become `failed` with the reason `stopped`.',
         params: CampaignParams,
         response: { 200: success(CampaignRecord) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const campaign = await archiveCampaign(tx, caller, clock, request.params.campaign_id)
         const data = campaignRecord(campaign, clock.now())
         return { status: 200, body: { success: true, message: 'Campaign archived', data } }
@@ -205,7 +212,7 @@ export function campaignRoutes(app: App, context: Context): void {
     },
   )
 
-  function answer(message: string, campaign: Campaign, enrolment?: Enrolment) {
+  function enrolmentResponse(message: string, campaign: Campaign, enrolment?: Enrolment) {
     const data = { campaign: campaignRecord(campaign, clock.now()), ...(enrolment ? { enrolment } : {}) }
     return { success: true, message, data }
   }
@@ -222,7 +229,7 @@ export function creditRoutes(app: App, { db, vault }: Context): void {
       schema: {
         operationId: 'getCredits',
         tags,
-        summary: 'Credits left',
+        summary: 'Get the credit balance',
         response: { 200: success(CreditBalance) },
       },
     },
@@ -239,7 +246,8 @@ export function creditRoutes(app: App, { db, vault }: Context): void {
       schema: {
         operationId: 'listCreditEntries',
         tags,
-        summary: 'What was granted, spent and given back, newest first',
+        summary: 'List credit entries',
+        description: 'Grants, enrolments and refunds, newest first.',
         querystring: PageQuery,
         response: { 200: success(listOf(CreditEntryRecord)) },
       },

@@ -1,8 +1,8 @@
-import type { State } from '../conversation/conversation.ts'
 import type { ConversationFlow } from '../conversation/flow.ts'
+import type { ConversationState } from '../conversation/state.ts'
 import { isQualified, partsDone } from '../conversation/verdicts.ts'
 
-/** The stages of the funnel, in its order; a candidate who has reached one has reached all before it, up to `completed`. */
+/** The funnel's stages in order. Up to `completed`, reaching a stage implies all earlier stages. */
 export const stages = [
   'contacted',
   'delivered',
@@ -17,35 +17,35 @@ export const stages = [
 ] as const
 export type Stage = (typeof stages)[number]
 
-/** Kept as a bit each. */
-export function bit(stage: Stage): number {
+/** Reached stages are stored as a bit mask. */
+function stageBit(stage: Stage): number {
   return 1 << stages.indexOf(stage)
 }
 
-/** The stage and all before it. */
-export function reaching(stage: Stage): number {
-  return (bit(stage) << 1) - 1
+/** Returns the bits of the stage and all earlier stages. */
+export function stagesUpTo(stage: Stage): number {
+  return (stageBit(stage) << 1) - 1
 }
 
 export function hasReached(reached: number, stage: Stage): boolean {
-  return (reached & bit(stage)) !== 0
+  return (reached & stageBit(stage)) !== 0
 }
 
 export function stagesIn(bits: number): Stage[] {
   return stages.filter((stage) => hasReached(bits, stage))
 }
 
-/** What a conversation as it stands after a reply has reached. */
-export function stagesOf(state: State, flow: ConversationFlow): number {
+/** Returns the stages that a conversation has reached after a reply. */
+export function stagesOf(state: ConversationState, flow: ConversationFlow): number {
   const done = partsDone(state, flow)
-  let reached = reaching('responded')
-  if (done.consented) reached |= reaching('consented')
-  if (done.enrichment) reached |= reaching('enrichment_done')
-  if (done.skills) reached |= reaching('skills_done')
-  if (done.interest) reached |= reaching('interest_done')
+  let reached = stagesUpTo('responded')
+  if (done.consented) reached |= stagesUpTo('consented')
+  if (done.enrichment) reached |= stagesUpTo('enrichment_done')
+  if (done.skills) reached |= stagesUpTo('skills_done')
+  if (done.interest) reached |= stagesUpTo('interest_done')
   const qualified = isQualified(state, flow)
-  if (qualified !== null) reached |= reaching('completed')
-  if (qualified) reached |= bit('qualified')
-  if (state.interest) reached |= bit('interested')
+  if (qualified !== null) reached |= stagesUpTo('completed')
+  if (qualified) reached |= stageBit('qualified')
+  if (state.interest) reached |= stageBit('interested')
   return reached
 }

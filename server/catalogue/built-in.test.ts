@@ -9,39 +9,43 @@ import { distinctAliases, nameKey } from './names.ts'
 
 const taxonomy = parseBuiltIn(await readBuiltInFiles())
 
-test('the built-in catalogue is large, and enough of it verifiable', () => {
+test('the built-in catalogue has enough skills and enough verifiable ones', () => {
   assert.ok(taxonomy.skills.length >= 2500, `${taxonomy.skills.length} skills`)
   const verifiable = taxonomy.skills.filter((skill) => skill.verifiable).length
   assert.ok(verifiable >= 150, `${verifiable} verifiable`)
 })
 
-test('every built-in skill has a name, a sentence and 2 to 8 other names of its own', () => {
+test('every built-in skill has a name, a description of one sentence and 2 to 8 aliases', () => {
   for (const { at, name, description, aliases } of taxonomy.skills) {
     assert.match(name, /^\S.{0,78}\S$/u, `${at}: a name of 2 to 80 characters`)
     assert.match(description, /^\S.{23,218}\.$/u, `${at}: one sentence of 25 to 220 characters`)
     assert.ok(aliases.length >= 2 && aliases.length <= 8, `${at}: ${aliases.length} aliases`)
-    assert.deepEqual(distinctAliases(name, aliases), aliases, `${at}: an alias is there twice`)
+    assert.deepEqual(distinctAliases(name, aliases), aliases, `${at}: duplicate alias`)
   }
 })
 
-test('no other name of a skill is the name of another skill', () => {
+test('no alias is the name of another skill', () => {
   const named = new Map(taxonomy.skills.map(({ name, id }) => [nameKey(name), id]))
   for (const { id, at, aliases } of taxonomy.skills) {
     for (const alias of aliases) assert.equal(named.get(nameKey(alias)) ?? id, id, `${at}: ${alias}`)
   }
 })
 
-test('Hindi is written in whole letters and apart from Latin ones', () => {
+test('Hindi words are well-formed and contain no Latin letters', () => {
   for (const { at, aliases } of taxonomy.skills) {
     for (const word of aliases.flatMap((alias) => alias.split(/[\s/-]/))) {
-      assert.doesNotMatch(word, /^[\u0900-\u0903\u093a-\u094f]/, `${at}: ${word} begins with a sign`)
-      assert.doesNotMatch(word, /[\u093e-\u094c]{2}|\u094d[\u093e-\u094d]/, `${at}: ${word} has two signs on a letter`)
+      assert.doesNotMatch(word, /^[\u0900-\u0903\u093a-\u094f]/, `${at}: ${word} starts with a combining sign`)
+      assert.doesNotMatch(
+        word,
+        /[\u093e-\u094c]{2}|\u094d[\u093e-\u094d]/,
+        `${at}: ${word} has two combining signs on a letter`,
+      )
       assert.doesNotMatch(word, /\p{Script=Devanagari}.*[a-z]|[a-z].*\p{Script=Devanagari}/iu, `${at}: ${word}`)
     }
   }
 })
 
-test('built-in numbers tell where a skill stands and stay below those of imports', () => {
+test('built-in numbers encode the hierarchy and stay below those of imports', () => {
   const numberOf = (id: string) => Number(id.slice(3))
   for (const { number, subSkill, at } of taxonomy.skills) {
     assert.equal(Math.floor(number! / 1000), Math.floor(numberOf(subSkill) / 100), at)
@@ -54,7 +58,7 @@ test('built-in numbers tell where a skill stands and stay below those of imports
   for (const { id, number } of taxonomy.masters) assert.ok(number! < 1000, id)
 })
 
-/** Every id that was ever released, with the name it had first. A line of it is never changed or taken away. */
+/** Every released ID with its first name. Lines are never changed or removed. */
 const released = new Map(
   readFileSync(new URL('../../data/skills/released.tsv', import.meta.url), 'utf8')
     .trim()
@@ -62,20 +66,20 @@ const released = new Map(
     .map((line) => line.split('\t') as [string, string]),
 )
 
-test('no released id vanishes or comes to mean something else', () => {
-  const places = new Map([...taxonomy.masters, ...taxonomy.subSkills].map(({ id, name }) => [id, [name]]))
+test('released IDs stay and keep their meaning', () => {
+  const groups = new Map([...taxonomy.masters, ...taxonomy.subSkills].map(({ id, name }) => [id, [name]]))
   const skills = new Map(taxonomy.skills.map(({ id, name, aliases }) => [id, [name, ...aliases]]))
   for (const [id, name] of released) {
-    const names = skills.get(id) ?? places.get(id)
-    assert.ok(names, `${id} (${name}) is gone from data/skills; ids stay for ever`)
+    const names = skills.get(id) ?? groups.get(id)
+    assert.ok(names, `${id} (${name}) is missing in data/skills; IDs are permanent`)
     assert.ok(
       names.map(nameKey).includes(nameKey(name)),
-      `${id} was released as ${name}; a skill that is renamed keeps its first name as an alias, a place keeps its name`,
+      `${id} was released as ${name}; a renamed skill keeps its first name as an alias; groups cannot be renamed`,
     )
   }
 })
 
-test('every id is written down as released', () => {
+test('every ID is listed in released.tsv', () => {
   const missing = [...taxonomy.masters, ...taxonomy.subSkills, ...taxonomy.skills].filter(({ id }) => !released.has(id))
   const lines = missing.map(({ id, name }) => `${id}\t${name}`).join('\n')
   assert.equal(lines, '', `add these lines to data/skills/released.tsv:\n${lines}`)
@@ -86,23 +90,26 @@ const FILE = `# Construction | ms_1
 sk_1001 | Bricklaying | v | Lays bricks in mortar to line, level and plumb. | brick work; raj mistri
 `
 
-test('a mistake in the files is told with file and line', () => {
+test('an error in the files is reported with file and line', () => {
   const cases: [string, RegExp][] = [
     [FILE.replace(' | v | ', ' | x | '), /01-a\.txt:3: expected v or -/],
-    [FILE.replace('sk_1001', 'sk_0'), /01-a\.txt:3: expected an id such as sk_1001/],
+    [FILE.replace('sk_1001', 'sk_0'), /01-a\.txt:3: expected an ID such as sk_1001/],
     [FILE.replace(' | raj', '; raj').replace(' | brick work', ''), /01-a\.txt:3: expected "sk_N \| name/],
-    [FILE.replace('; raj mistri', '; '), /01-a\.txt:3: an empty field/],
+    [FILE.replace('; raj mistri', '; '), /01-a\.txt:3: empty field/],
     [FILE.replace('ss_101', 'sub_101'), /01-a\.txt:2: expected "## Name \| ss_N"/],
-    [FILE.replace('# Construction | ms_1\n', ''), /01-a\.txt:1: a sub-skill before its master skill/],
-    [FILE.replace('## Bricks | ss_101\n', ''), /01-a\.txt:2: a skill before its sub-skill/],
-    [FILE + FILE.split('\n')[2], /01-a\.txt:4: sk_1001 is at data\/skills\/01-a\.txt:3 already/],
-    [FILE + FILE.split('\n')[2]!.replace('sk_1001 | B', 'sk_1002 | b'), /01-a\.txt:4: the name bricklaying is at/],
+    [FILE.replace('# Construction | ms_1\n', ''), /01-a\.txt:1: sub-skill before its master skill/],
+    [FILE.replace('## Bricks | ss_101\n', ''), /01-a\.txt:2: skill before its sub-skill/],
+    [FILE + FILE.split('\n')[2], /01-a\.txt:4: sk_1001 is already defined at data\/skills\/01-a\.txt:3/],
+    [
+      FILE + FILE.split('\n')[2]!.replace('sk_1001 | B', 'sk_1002 | b'),
+      /01-a\.txt:4: the name bricklaying is already defined at/,
+    ],
   ]
   assert.equal(parseBuiltIn([{ name: '01-a.txt', text: FILE }]).skills.length, 1)
   for (const [text, expected] of cases) assert.throws(() => parseBuiltIn([{ name: '01-a.txt', text }]), expected)
 })
 
-test('the same files are loaded once, by whichever process comes first; other files change what they must', async (t) => {
+test('concurrent processes load the same files once, and changed files update the catalogue', async (t) => {
   const { context, clock } = await startApp(t)
   const { db, catalogue } = context
   const log = createLog('silent')
@@ -111,7 +118,7 @@ test('the same files are loaded once, by whichever process comes first; other fi
   await catalogue.refresh()
   assert.equal(catalogue.current.version, version)
 
-  // As an older release would have left it.
+  // The state that an older release would leave.
   await sql`update skills set description = 'Old.', aliases = '{}' where number = 1001`.execute(db.queries)
   await sql`update skill_sources set aliases = '{}' where source = 'builtin' and source_id = 'sk_1001'`.execute(
     db.queries,

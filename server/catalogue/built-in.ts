@@ -4,38 +4,38 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import { masterSkillNumber, skillNumber, subSkillNumber } from './ids.ts'
-import { readExisting } from './import/existing.ts'
-import { merge } from './import/merge.ts'
+import { mergeTaxonomy } from './import/merge.ts'
+import { readStoredCatalogue } from './import/stored-catalogue.ts'
 import { writeChanges } from './import/write.ts'
 import { nameKey } from './names.ts'
-import { lockCatalogue, raiseCatalogueVersion } from './store.ts'
+import { incrementCatalogueVersion, lockCatalogue } from './store.ts'
 import type { Taxonomy } from './taxonomy.ts'
 
 /**
- * The catalogue that ships with the product, in text files, one a master skill:
+ * A text file of the built-in catalogue. Each file contains one master skill:
  *
  *     # Construction and masonry | ms_1
  *     ## Brick and block masonry | ss_101
  *     sk_1001 | Bricklaying | v | Lays bricks in mortar to line, level and plumb. | brick work; raj mistri
  *
- * Numbers are fixed for ever: a skill keeps its id through every release, and none is ever given to another.
+ * Numbers are permanent: a skill keeps its ID in every release, and an ID is never reused for another skill.
  */
 export interface BuiltInFile {
   name: string
   text: string
 }
 
-const FOLDER = new URL('../../data/skills/', import.meta.url)
+const SKILLS_FOLDER = new URL('../../data/skills/', import.meta.url)
 
 export async function readBuiltInFiles(): Promise<BuiltInFile[]> {
-  const names = (await readdir(FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name)).sort()
-  return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, FOLDER), 'utf8') })))
+  const names = (await readdir(SKILLS_FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name)).sort()
+  return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, SKILLS_FOLDER), 'utf8') })))
 }
 
-/** Loads the files into the database unless these very files were loaded before. */
+/** Loads the files into the database, unless the same files are already loaded. */
 export async function loadBuiltIn(db: Database, clock: Clock, log: Log): Promise<void> {
   const files = await readBuiltInFiles()
-  const checksum = checksumOf(files)
+  const checksum = computeChecksum(files)
   const { built_in_checksum } = await db.queries
     .selectFrom('catalogue_version')
     .select('built_in_checksum')
@@ -43,24 +43,25 @@ export async function loadBuiltIn(db: Database, clock: Clock, log: Log): Promise
   if (built_in_checksum === checksum) return
   const taxonomy = parseBuiltIn(files)
   await db.transaction(async (tx) => {
-    // Of processes that start together, the first loads and the others find it done.
+    // If several processes start at the same time, the first one loads the files.
     if ((await lockCatalogue(tx)).builtInChecksum === checksum) return
-    const { changes, summary } = merge(await readExisting(tx), taxonomy)
-    if (await writeChanges(tx, 'builtin', changes, new Date(clock.now()))) await raiseCatalogueVersion(tx)
-    for (const { at, row, reason } of summary.refused) log.warn(`${at}: ${row} was not taken: ${reason}`)
+    const { changes, summary } = mergeTaxonomy(await readStoredCatalogue(tx), taxonomy)
+    if (await writeChanges(tx, 'builtin', changes, new Date(clock.now()))) await incrementCatalogueVersion(tx)
+    for (const { at, row, reason } of summary.refused)
+      log.warn(`built-in skill rejected, skipping it: ${at}: ${row}: ${reason}`)
     await tx.updateTable('catalogue_version').set({ built_in_checksum: checksum }).execute()
   })
 }
 
-function checksumOf(files: BuiltInFile[]): string {
+function computeChecksum(files: BuiltInFile[]): string {
   const hash = createHash('sha256')
   for (const { name, text } of files) hash.update(`${name}\n${text.length}\n${text}`)
   return hash.digest('hex')
 }
 
 export function parseBuiltIn(files: BuiltInFile[]): Taxonomy {
-  const taxonomy: Taxonomy = { source: 'builtin', masters: [], subSkills: [], skills: [], refused: [] }
-  const firstAt = new Map<string, string>()
+  const taxonomy: Taxonomy = { source: 'builtin', masters: [], subSkills: [], skills: [], rejected: [] }
+  const firstLocations = new Map<string, string>()
   for (const file of files) {
     let master: string | undefined
     let subSkill: string | undefined
@@ -70,15 +71,15 @@ export function parseBuiltIn(files: BuiltInFile[]): Taxonomy {
       const fail = (message: string): never => {
         throw new Error(`${at}: ${message}: ${line.slice(0, 100)}`)
       }
-      const once = (what: string) => {
-        const before = firstAt.get(what)
-        if (before) fail(`${what} is at ${before} already`)
-        firstAt.set(what, at)
+      const rejectDuplicate = (item: string) => {
+        const first = firstLocations.get(item)
+        if (first) fail(`${item} is already defined at ${first}`)
+        firstLocations.set(item, at)
       }
       const heading = /^(#{1,2}) ([^|]+) \| (\S+)$/.exec(line)
       if (heading) {
         const [, level, name, id] = heading as unknown as [string, string, string, string]
-        once(id)
+        rejectDuplicate(id)
         if (level === '#') {
           const number = masterSkillNumber(id) ?? fail('expected "# Name | ms_N"')
           master = id
@@ -87,19 +88,19 @@ export function parseBuiltIn(files: BuiltInFile[]): Taxonomy {
         } else {
           const number = subSkillNumber(id) ?? fail('expected "## Name | ss_N"')
           subSkill = id
-          taxonomy.subSkills.push({ id, name, number, master: master ?? fail('a sub-skill before its master skill') })
+          taxonomy.subSkills.push({ id, name, number, master: master ?? fail('sub-skill before its master skill') })
         }
         return
       }
       const fields = line.split(' | ')
       if (fields.length !== 5) fail('expected "sk_N | name | v or - | description | alias; alias"')
       const [id, name, flag, description, aliasList] = fields as [string, string, string, string, string]
-      const number = skillNumber(id) ?? fail('expected an id such as sk_1001')
+      const number = skillNumber(id) ?? fail('expected an ID such as sk_1001')
       if (flag !== 'v' && flag !== '-') fail('expected v or - in the third field')
       const aliases = aliasList.split(';').map((alias) => alias.trim())
-      if (aliases.includes('') || !name.trim() || !description.trim()) fail('an empty field')
-      once(id)
-      once(`the name ${nameKey(name)}`)
+      if (aliases.includes('') || !name.trim() || !description.trim()) fail('empty field')
+      rejectDuplicate(id)
+      rejectDuplicate(`the name ${nameKey(name)}`)
       const verifiable = flag === 'v'
       taxonomy.skills.push({
         id,
@@ -109,7 +110,7 @@ export function parseBuiltIn(files: BuiltInFile[]): Taxonomy {
         aliases,
         verifiable,
         at,
-        subSkill: subSkill ?? fail('a skill before its sub-skill'),
+        subSkill: subSkill ?? fail('skill before its sub-skill'),
       })
     })
   }

@@ -1,18 +1,21 @@
+import { coalesce } from '../platform/coalesce.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Listener } from '../platform/database/listener.ts'
 import { unstorable } from '../platform/http/json.ts'
 import type { Log } from '../platform/log.ts'
+import { skillNumber } from './ids.ts'
+import { LoadedSkills } from './loaded-skills.ts'
 import { readSkills, type Skill, type Snapshot, takeSnapshot } from './snapshot.ts'
 
-/** The catalogue in memory. Every change of the one in the database is announced, and taken up within moments. */
+/** The catalogue in memory. It is reloaded shortly after each change in the database. */
 export interface Catalogue {
   readonly current: Snapshot
   /**
-   * Makes sure that `current` knows those of the given skills that the database has, also one that was added a moment ago: taking up
-   * a whole catalogue may take seconds.
+   * Loads skills by ID or name, including skills that are newer than `current`: reloading a whole catalogue may take seconds.
+   * Unknown IDs and names are not an error.
    */
-  learn(skills: { numbers?: (number | undefined)[]; names?: string[] }): Promise<void>
-  /** Resolves when `current` is at least what was committed when it was called. */
+  load(skills: { ids?: string[]; names?: string[] }): Promise<LoadedSkills>
+  /** Resolves when `current` includes everything that was committed before the call. */
   refresh(): Promise<void>
   close(): void
 }
@@ -23,17 +26,16 @@ export interface CatalogueOptions {
   log: Log
 }
 
-/** Before another attempt where the database did not answer. */
-const RETRY = 1000
+const RETRY_DELAY_MS = 1000
 
-/** No skill has a higher number: PostgreSQL's integers end there. */
-const HIGHEST = 2_147_483_647
+/** Largest value of PostgreSQL's integer type. */
+const MAX_SKILL_NUMBER = 2_147_483_647
 
 export async function openCatalogue({ db, listener, log }: CatalogueOptions): Promise<Catalogue> {
   let current = await takeSnapshot(db)
-  const learned = new Map<number, Skill>()
-  let running: Promise<void> | undefined
-  let waiting: Promise<void> | undefined
+  /** Skills loaded individually because `current` did not have them yet. */
+  const recentSkills = new Map<number, Skill>()
+  const refresh = coalesce(reload)
   let retry: NodeJS.Timeout | undefined
   let closed = false
   await listener.on('catalogue_changed', refreshQuietly)
@@ -42,12 +44,18 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     get current() {
       return current
     },
-    async learn({ numbers = [], names = [] }) {
-      const strange = numbers.filter((number) => number !== undefined && number <= HIGHEST && !current.skill(number))
-      const unheard = names.filter((name) => !current.named(name) && unstorable(name) === undefined)
-      if (strange.length === 0 && unheard.length === 0) return
-      for (const skill of await readSkills(db.queries, strange as number[], unheard)) learned.set(skill.number, skill)
-      recall()
+    async load({ ids = [], names = [] }) {
+      const missingNumbers = ids
+        .map(skillNumber)
+        .filter((number) => number !== undefined)
+        .filter((number) => number <= MAX_SKILL_NUMBER && !current.skill(number))
+      const missingNames = names.filter((name) => !current.named(name) && unstorable(name) === undefined)
+      if (missingNumbers.length > 0 || missingNames.length > 0) {
+        for (const skill of await readSkills(db.queries, missingNumbers, missingNames))
+          recentSkills.set(skill.number, skill)
+        addRecentSkills()
+      }
+      return new LoadedSkills(current)
     },
     refresh,
     close() {
@@ -56,37 +64,23 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     },
   }
 
-  /** Who asks while a snapshot is being taken waits for one that begins after the question. */
-  function refresh(): Promise<void> {
-    waiting ??= (running ?? Promise.resolve())
-      .catch(() => {})
-      .then(() => {
-        waiting = undefined
-        running = takeUp().finally(() => {
-          running = undefined
-        })
-        return running
-      })
-    return waiting
-  }
-
-  async function takeUp(): Promise<void> {
+  async function reload(): Promise<void> {
     if (closed) return
     const { version } = await db.queries.selectFrom('catalogue_version').select('version').executeTakeFirstOrThrow()
     if (version === current.version) return
-    const began = performance.now()
+    const startedAt = performance.now()
     current = await takeSnapshot(db)
-    recall()
-    const milliseconds = Math.round(performance.now() - began)
-    log.info({ version: current.version, skills: current.skills.length, milliseconds }, 'the catalogue was taken up')
+    addRecentSkills()
+    const milliseconds = Math.round(performance.now() - startedAt)
+    log.info({ version: current.version, skills: current.skills.length, milliseconds }, 'catalogue reloaded')
   }
 
-  /** A snapshot that was begun before a skill was added may come after it was learned. */
-  function recall(): void {
-    for (const [number, skill] of learned) {
+  /** Adds individually loaded skills to a snapshot that was started before they existed. */
+  function addRecentSkills(): void {
+    for (const [number, skill] of recentSkills) {
       if (current.skill(number) === skill) continue
-      if (current.skill(number)) learned.delete(number)
-      else current.learn(skill)
+      if (current.skill(number)) recentSkills.delete(number)
+      else current.add(skill)
     }
   }
 
@@ -94,8 +88,8 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     clearTimeout(retry)
     refresh().catch((error) => {
       if (closed) return
-      log.warn({ err: error }, 'the catalogue could not be refreshed')
-      retry = setTimeout(refreshQuietly, RETRY)
+      log.warn({ err: error }, 'reloading the catalogue failed, retrying')
+      retry = setTimeout(refreshQuietly, RETRY_DELAY_MS)
       retry.unref()
     })
   }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseBuiltIn, readBuiltInFiles } from './built-in.ts'
-import { buildSkillIndexAtOnce } from './index/skill-index.ts'
+import { buildSkillIndexSync } from './index/skill-index.ts'
 
-/** What people type, and the skill that a recruiter means by it. */
-const MEANT: Record<string, string> = {
+/** Common queries by the skill that recruiters expect first. */
+const EXPECTED_FIRST: Record<string, string> = {
   'House wiring':
     'bijli, बिजली, bijlee, bijli wala, bijli mistri, electrician, elctrician, electritian, wireman, इलेक्ट्रीशियन, wiring, electrical wiring, elec, electr',
   'Arc welding': 'weldng, welding, welder, वेल्डिंग, वेल्डर, wellding, welding ka kaam, weld',
@@ -163,13 +163,13 @@ const masterOf = new Map(masters.map(({ id, number }) => [id, { number: number! 
 const groups = new Map(
   subSkills.map(({ id, number, name, master }) => [id, { number: number!, name, master: masterOf.get(master!)! }]),
 )
-const index = buildSkillIndexAtOnce(
+const index = buildSkillIndexSync(
   skills.map(({ number, subSkill, ...skill }) => ({ ...skill, number: number!, sub: groups.get(subSkill)! })),
 )
 
-test('what people type puts the skill that they mean first', () => {
+test('common queries return the expected skill first', () => {
   const wrong: string[] = []
-  for (const [name, queries] of Object.entries(MEANT)) {
+  for (const [name, queries] of Object.entries(EXPECTED_FIRST)) {
     for (const query of queries.split(', ')) {
       const found = index.search(query, { limit: 5 }).skills.map((skill) => skill.name)
       if (found[0] !== name) wrong.push(`${query}: ${found.join(', ')} instead of ${name}`)
@@ -178,8 +178,8 @@ test('what people type puts the skill that they mean first', () => {
   assert.deepEqual(wrong, [])
 })
 
-/** Words that several trades share: what most mean by them is among the first three. */
-const AMONG_FIRST: Record<string, string> = {
+/** Ambiguous queries whose most likely skill must be among the first three. */
+const EXPECTED_IN_TOP_THREE: Record<string, string> = {
   mechanic: 'Car periodic service',
   electrical: 'House wiring',
   security: 'Static guarding',
@@ -198,16 +198,16 @@ const AMONG_FIRST: Record<string, string> = {
   fire: 'Firefighting',
 }
 
-test('of a word that trades share, what most people mean is among the first three', () => {
+test('an ambiguous query returns the most likely skill among the first three', () => {
   const wrong: string[] = []
-  for (const [query, name] of Object.entries(AMONG_FIRST)) {
+  for (const [query, name] of Object.entries(EXPECTED_IN_TOP_THREE)) {
     const found = index.search(query, { limit: 3 }).skills.map((skill) => skill.name)
     if (!found.includes(name)) wrong.push(`${query}: ${found.join(', ')} without ${name}`)
   }
   assert.deepEqual(wrong, [])
 })
 
-test('the plain word for a trade is found in a text', () => {
+test('the common word for a trade is found in a text', () => {
   for (const [text, name] of [
     ['Must know earthing', 'Earthing installation'],
     ['experience in welding', 'Arc welding'],
@@ -221,7 +221,7 @@ test('the plain word for a trade is found in a text', () => {
   }
 })
 
-test('what an advertisement says of the job itself is no skill that it asks for', () => {
+test('pay, benefits and documents in an advertisement are not extracted as skills', () => {
   const text =
     'Salary 15,000, PF, ESI, cab. Bijli, pani free. Bring biodata, marksheets, 2 passport size photos; call HR'
   assert.deepEqual(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { masterSkillNumber, skillId, skillNumber, subSkillNumber } from './ids.ts'
-import { distinctAliases, nameKey, tidy } from './names.ts'
+import { distinctAliases, nameKey, normaliseText } from './names.ts'
 
-test('names are one name whatever their case, spacing and composition', () => {
+test('names are equal regardless of case, spacing and composition', () => {
   for (const [a, b] of [
     ['MIG welding', ' mig  WELDING\n'],
     ['Data\u00A0entry', 'dataentry'],
@@ -22,15 +22,15 @@ test('names are one name whatever their case, spacing and composition', () => {
     assert.notEqual(nameKey(a), nameKey(b), `${a} and ${b}`)
 })
 
-test('aliases are kept once each, without the name', () => {
-  assert.equal(tidy('  raj\n\tmistri '), 'raj mistri')
+test('aliases contain no duplicates and not the name itself', () => {
+  assert.equal(normaliseText('  raj\n\tmistri '), 'raj mistri')
   assert.deepEqual(
     distinctAliases('Bricklaying', ['brick  work', 'BRICKLAYING', '', ' ', 'Brick Work', 'brick laying']),
     ['brick work', 'brick laying'],
   )
 })
 
-test('ids and numbers', () => {
+test('IDs are converted to numbers and back', () => {
   assert.equal(skillId(1001), 'sk_1001')
   assert.equal(skillNumber('sk_1001'), 1001)
   assert.equal(subSkillNumber('ss_101'), 101)

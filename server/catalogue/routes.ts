@@ -1,16 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
-import { perform } from '../access/idempotency.ts'
-import type { Refusal } from '../access/limits/limiter.ts'
+import { runIdempotent } from '../access/idempotency.ts'
+import type { LimitError } from '../access/limits/limiter.ts'
+import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { seconds } from '../platform/clock.ts'
+import { toSeconds } from '../platform/clock.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
-import { invalid } from '../platform/http/validation.ts'
-import { skillId, skillNumber } from './ids.ts'
-import { recentBodies } from './response-cache.ts'
+import { skillId } from './ids.ts'
 import {
   BrowseQuery,
   ExtractBody,
@@ -28,19 +27,19 @@ import {
   SkillRequestRecord,
   SkillRequestsQuery,
 } from './schema.ts'
-import { joinJson, scoredRecordJson, sendJson, skillRecord, skillRecordJson, type WrittenJson } from './skill-json.ts'
+import { joinJson, type SerialisedJson, sendJson } from './serialised-json.ts'
+import { scoredRecordJson, skillRecord, skillRecordJson } from './skill-json.ts'
 import { type SearchPosition, searchPage, skillsAfter, skillsUnder } from './skill-pages.ts'
 import { getRequest, listRequests, requestRecord, requestSkill } from './skill-requests.ts'
-import type { Skill, Snapshot } from './snapshot.ts'
+import type { Skill } from './snapshot.ts'
 
-/** Milliseconds. */
-const LONGEST_TURN = 10
+/** Time after which the match route yields to other requests. */
+const MAX_BLOCK_MS = 10
 
-/** The partner's view of the catalogue. */
+/** Skill routes of the partner API. */
 export function skillRoutes(app: App, context: Context): void {
   const { vault } = context
   const reading = { scope: 'skills:read' } as const
-  const searches = recentBodies<{ body: string | Buffer; numbers: number[] }>()
 
   app.get(
     '/skills',
@@ -49,9 +48,9 @@ export function skillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'browseSkills',
         tags: ['Skills'],
-        summary: 'Browse the catalogue by id',
+        summary: 'Browse skills',
         description:
-          'Each page counts towards the browse pages of the hour, each new skill towards the different skills of the day.',
+          'Sorted by ID. Each page counts towards the hourly limit of browse pages, and each new skill towards the daily limit of different skills.',
         querystring: BrowseQuery,
         response: { 200: success(listOf(SkillRecord)) },
       },
@@ -79,7 +78,7 @@ export function skillRoutes(app: App, context: Context): void {
         tags: ['Skills'],
         summary: 'Search skills by name',
         description:
-          'Best first. Beginnings of words, typos, swapped words and other names of a skill find it too. Each new skill counts towards the different skills of the day.',
+          'Best matches first. Also matches word prefixes, typos, reordered words and aliases. Each new skill counts towards the daily limit of different skills.',
         querystring: SearchQuery,
         response: { 200: success(listOf(FoundSkill)) },
       },
@@ -87,14 +86,13 @@ export function skillRoutes(app: App, context: Context): void {
     (request, reply) => {
       const { q, limit, cursor } = request.query
       const { current } = context.catalogue
-      const { numbers, body } = searches.answer(current, JSON.stringify([q, limit, cursor]), () => {
-        const list = `skills called ${q}`
-        const from = readCursor<SearchPosition>(vault, list, cursor)
-        const { found, next } = searchPage(current, q, limit, from)
-        const items = found.map(({ skill, score }) => scoredRecordJson(skill, score))
-        const next_cursor = next ? writeCursor(vault, list, next) : null
-        return { numbers: found.map(({ skill }) => skill.number), body: listJson('Skills found', items, next_cursor) }
-      })
+      const list = `skills called ${q}`
+      const from = readCursor<SearchPosition>(vault, list, cursor)
+      const { found, next } = searchPage(current, q, limit, from)
+      const items = found.map(({ skill, score }) => scoredRecordJson(skill, score))
+      const next_cursor = next ? writeCursor(vault, list, next) : null
+      const body = listJson('Skills found', items, next_cursor)
+      const numbers = found.map(({ skill }) => skill.number)
       const counting = countSeenSkills(context, request, numbers)
       if (!counting) sendJson(reply, body)
       else
@@ -112,15 +110,14 @@ export function skillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'getSkill',
         tags: ['Skills'],
-        summary: 'One skill',
+        summary: 'Get a skill',
         params: SkillParams,
         response: { 200: success(SkillRecord) },
       },
     },
     async ({ params }) => {
-      await context.catalogue.learn({ numbers: [skillNumber(params.skill_id)] })
-      const skill = skillOf(context.catalogue.current, params.skill_id)
-      if (!skill) throw problem('NOT_FOUND', `There is no skill ${params.skill_id}.`)
+      const skill = (await context.catalogue.load({ ids: [params.skill_id] })).byId(params.skill_id)
+      if (!skill) throw problem('NOT_FOUND', `Skill ${params.skill_id} not found.`)
       return { success: true as const, message: 'Skill', data: skillRecord(skill) }
     },
   )
@@ -132,9 +129,9 @@ export function skillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'lookUpSkills',
         tags: ['Skills'],
-        summary: 'Look up skills by id or by name',
+        summary: 'Look up skills by ID or name',
         description:
-          'Send either `skill_ids` or `names`. A name is the skill’s own, compared without case and spacing. What is asked for twice is answered once.',
+          'Send either `skill_ids` or `names`. Names must be skill names, not aliases; case and white space are ignored. Repeated IDs or names are returned once.',
         body: LookupBody,
         response: { 200: success(LookupData) },
       },
@@ -142,13 +139,10 @@ export function skillRoutes(app: App, context: Context): void {
     async ({ body }) => {
       const { skill_ids, names } = body
       if ((skill_ids === undefined) === (names === undefined)) {
-        throw invalid([{ path: 'body', message: 'must have either skill_ids or names, one of the two' }])
+        throw invalid([{ path: 'body', message: 'must have exactly one of skill_ids and names' }])
       }
-      await context.catalogue.learn({ numbers: skill_ids?.map(skillNumber) ?? [], names: names ?? [] })
-      const { current } = context.catalogue
-      const data = skill_ids
-        ? lookUp(skill_ids, (id) => skillOf(current, id))
-        : lookUp(names!, (name) => current.named(name))
+      const loaded = await context.catalogue.load({ ids: skill_ids ?? [], names: names ?? [] })
+      const data = skill_ids ? lookUp(skill_ids, (id) => loaded.byId(id)) : lookUp(names!, (name) => loaded.named(name))
       return { success: true as const, message: 'Skills', data }
     },
   )
@@ -160,9 +154,9 @@ export function skillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'matchSkills',
         tags: ['Skills'],
-        summary: 'Find the skills that phrases mean',
+        summary: 'Match phrases to skills',
         description:
-          'For each phrase the likeliest skills, best first. A score of 0.8 means right about eight times in ten.',
+          'Returns the most likely skills for each phrase, best match first. A match with a score of 0.8 is correct about eight times in ten.',
         body: MatchBody,
         response: { 200: success(MatchData) },
       },
@@ -171,12 +165,12 @@ export function skillRoutes(app: App, context: Context): void {
       const { phrases, limit = 3 } = body
       const { current } = context.catalogue
       const matches = []
-      let since = performance.now()
+      let startedAt = performance.now()
       for (const phrase of phrases) {
-        // Fifty long phrases of misspelt words take a while; other calls get their turn in between.
-        if (performance.now() - since > LONGEST_TURN) {
+        // Fifty long phrases with typos are slow to match, so other requests are served in between.
+        if (performance.now() - startedAt > MAX_BLOCK_MS) {
           await setImmediate()
-          since = performance.now()
+          startedAt = performance.now()
         }
         const candidates = current.index
           .match(phrase, limit)
@@ -194,8 +188,8 @@ export function skillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'extractSkills',
         tags: ['Skills'],
-        summary: 'Find the skills that a text mentions',
-        description: 'Best first, each with the places where the text mentions it.',
+        summary: 'Extract skills from a text',
+        description: 'Best matches first, each with its positions in the text.',
         body: ExtractBody,
         response: { 200: success(ExtractData) },
       },
@@ -211,7 +205,7 @@ export function skillRoutes(app: App, context: Context): void {
   )
 }
 
-/** Wishes for skills that the catalogue lacks. */
+/** Requests for skills that are missing in the catalogue. */
 export function skillRequestRoutes(app: App, context: Context): void {
   const { db, clock, vault } = context
   const tags = ['Skill requests']
@@ -223,18 +217,19 @@ export function skillRequestRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'requestSkill',
         tags,
-        summary: 'Ask for a skill to be added',
+        summary: 'Request a skill',
         description:
-          '201 for a new request. 200 where there is nothing to ask for: `duplicate` with the `skill_id` of a skill that has this name, or the request for it that is still open.',
+          'Requests a skill that is missing from the catalogue. Returns 201 for a new request. Returns 200 if no new request is needed: either `duplicate` with the `skill_id` of the existing skill, or the request that is already open.',
         body: SkillRequestBody,
         response: { 200: success(SkillRequestRecord), 201: success(SkillRequestRecord) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
-        const { request: asked, made } = await requestSkill(tx, caller, clock, request.body)
-        const message = made ? 'Requested' : asked.status === 'duplicate' ? 'There is such a skill' : 'Requested before'
-        return { status: made ? 201 : 200, body: { success: true, message, data: requestRecord(asked) } }
+      await runIdempotent(context, request, reply, async (tx, caller) => {
+        const { request: skillRequest, created } = await requestSkill(tx, caller, clock, request.body)
+        const isDuplicate = skillRequest.status === 'duplicate'
+        const message = created ? 'Skill requested' : isDuplicate ? 'Skill already exists' : 'Skill already requested'
+        return { status: created ? 201 : 200, body: { success: true, message, data: requestRecord(skillRequest) } }
       })
     },
   )
@@ -246,7 +241,8 @@ export function skillRequestRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listSkillRequests',
         tags,
-        summary: 'Skill requests, newest first',
+        summary: 'List skill requests',
+        description: 'Newest first.',
         querystring: SkillRequestsQuery,
         response: { 200: success(listOf(SkillRequestRecord)) },
       },
@@ -269,7 +265,7 @@ export function skillRequestRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'getSkillRequest',
         tags,
-        summary: 'One skill request',
+        summary: 'Get a skill request',
         params: SkillRequestParams,
         response: { 200: success(SkillRequestRecord) },
       },
@@ -282,16 +278,11 @@ export function skillRequestRoutes(app: App, context: Context): void {
   )
 }
 
-function skillOf(snapshot: Snapshot, id: string): Skill | undefined {
-  const number = skillNumber(id)
-  return number === undefined ? undefined : snapshot.skill(number)
-}
-
-/** Each skill once, in the order asked. */
-function lookUp(asked: string[], find: (text: string) => Skill | undefined) {
+/** Returns each skill once, in the order of the request. */
+function lookUp(texts: string[], find: (text: string) => Skill | undefined) {
   const found = new Set<Skill>()
   const missing = new Set<string>()
-  for (const text of asked) {
+  for (const text of texts) {
     const skill = find(text)
     if (skill) found.add(skill)
     else missing.add(text)
@@ -299,38 +290,42 @@ function lookUp(asked: string[], find: (text: string) => Skill | undefined) {
   return { found: [...found].map(skillRecord), missing: [...missing] }
 }
 
-/** A list made of JSON that is there already. */
-function listJson(message: string, items: WrittenJson[], next: string | null): string | Buffer {
+/** Returns the response body of a list whose items are already serialised. */
+function listJson(message: string, items: SerialisedJson[], next: string | null): string | Buffer {
   const after = `,"next_cursor":${next === null ? 'null' : `"${next}"`}}}`
   return joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, after)
 }
 
 async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRequest) {
-  const refused = await limits.limiter.browsePage(caller.keyId, caller.key.limits, clock.now())
-  const most = caller.key.limits.browsePagesPerHour
-  if (refused) throw refusal(refused, `This key rests (cooldown): it may browse ${most} pages (GET /skills) in an hour`)
+  const error = await limits.limiter.recordPage(caller.keyId, caller.key.limits, clock.now())
+  if (!error) return
+  const max = caller.key.limits.browsePagesPerHour
+  throw limitProblem(
+    error,
+    `This key is in cooldown: it may browse at most ${max} pages (GET /skills) per hour. Retry in ${toSeconds(error.retryAfter)}.`,
+  )
 }
 
-/** Answers at once but where the counts are kept elsewhere. */
+/** Synchronous if the counts are in memory, which avoids a promise per search. */
 function countSeenSkills(
   { limits, clock }: Context,
   { caller: { key, keyId } }: FastifyRequest,
   numbers: number[],
 ): undefined | Promise<void> {
-  const most = key.limits.skillsPerDay
-  const counted = limits.limiter.seeSkills(keyId, key.limits, numbers, clock.now())
-  if (counted instanceof Promise) return counted.then((refused) => refuseNewSkills(refused, most))
-  return refuseNewSkills(counted, most)
+  const max = key.limits.skillsPerDay
+  const error = limits.limiter.recordSkills(keyId, key.limits, numbers, clock.now())
+  if (error instanceof Promise) return error.then((resolved) => throwIfCapExceeded(resolved, max))
+  return throwIfCapExceeded(error, max)
 }
 
-function refuseNewSkills(refused: Refusal | undefined, most: number): undefined {
-  if (!refused) return
-  throw refusal(
-    refused,
-    `Search and browse return ${most} different skills to this key between two midnights IST, and this call would return more; those seen today stay readable`,
+function throwIfCapExceeded(error: LimitError | undefined, max: number): undefined {
+  if (!error) return
+  throw limitProblem(
+    error,
+    `Daily limit exceeded: search and browse return at most ${max} different skills per day to this key. Skills that were already returned today stay readable. Retry in ${toSeconds(error.retryAfter)}, at midnight IST.`,
   )
 }
 
-function refusal({ code, retryAfter }: Refusal, cause: string) {
-  return problem(code, `${cause}. Try again in ${seconds(retryAfter)}.`, { retryAfter })
+function limitProblem({ code, retryAfter }: LimitError, message: string) {
+  return problem(code, message, { retryAfter })
 }

@@ -1,26 +1,33 @@
 import { Type } from 'typebox'
+import { named } from '../platform/http/named-schemas.ts'
+import { pageQuery } from '../platform/http/response-schemas.ts'
 import { NOT_BLANK } from '../platform/http/validation.ts'
 import { requestStatuses } from './skill-requests.ts'
 
-/** Shapes of the partner's calls on skills and skill requests; those of the public API are in public-schema.ts. */
+/** Schemas of the partner API's skill routes. The schemas of the public API are in public/schema.ts. */
 
 const skillIdText = Type.String({ pattern: '^sk_\\d{1,9}$' })
 const subSkillIdText = Type.String({ pattern: '^ss_\\d{1,9}$' })
 const masterSkillIdText = Type.String({ pattern: '^ms_\\d{1,9}$' })
 const score = Type.Number({ minimum: 0, maximum: 1 })
 
+export const MasterSkillName = named(
+  'MasterSkillName',
+  Type.Object({ master_skill_id: masterSkillIdText, name: Type.String() }),
+)
+
 const record = {
   skill_id: skillIdText,
   name: Type.String(),
   description: Type.String(),
   aliases: Type.Array(Type.String()),
-  sub_skill: Type.Object({ sub_skill_id: subSkillIdText, name: Type.String() }),
-  master_skill: Type.Object({ master_skill_id: masterSkillIdText, name: Type.String() }),
-  verifiable: Type.Boolean({ description: 'Whether questions can be made for it.' }),
+  sub_skill: named('SubSkillName', Type.Object({ sub_skill_id: subSkillIdText, name: Type.String() })),
+  master_skill: MasterSkillName,
+  verifiable: Type.Boolean({ description: 'Whether candidates can be asked questions about this skill.' }),
 }
 
-export const SkillRecord = Type.Object(record)
-export const FoundSkill = Type.Object({ ...record, score })
+export const SkillRecord = named('Skill', Type.Object(record))
+export const FoundSkill = named('SkillSearchResult', Type.Object({ ...record, score }))
 
 export const SkillParams = Type.Object({ skill_id: skillIdText })
 
@@ -29,109 +36,126 @@ export const hierarchyFilters = {
   sub_skill_id: Type.Optional(subSkillIdText),
 }
 
-const cursor = Type.Optional(Type.String({ maxLength: 2000, description: 'The `next_cursor` of the page before.' }))
-const listLimit = (maximum: number) => Type.Integer({ minimum: 1, maximum, default: 25 })
-
-export const BrowseQuery = Type.Object({ ...hierarchyFilters, limit: listLimit(100), cursor })
+export const BrowseQuery = Type.Object({ ...hierarchyFilters, ...pageQuery })
 
 export const SearchQuery = Type.Object({
   q: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK }),
-  limit: listLimit(50),
-  cursor,
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'Maximum number of items on the page.' }),
+  cursor: pageQuery.cursor,
 })
 
-export const LookupBody = Type.Object(
-  {
-    skill_ids: Type.Optional(Type.Array(skillIdText, { minItems: 1, maxItems: 100 })),
-    names: Type.Optional(
-      Type.Array(Type.String({ pattern: NOT_BLANK }), {
-        minItems: 1,
-        maxItems: 100,
-        description: "The skills' own names; neither case nor spacing counts.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
-
-export const LookupData = Type.Object({
-  found: Type.Array(SkillRecord),
-  missing: Type.Array(Type.String(), { description: 'What was asked for and is not there, as it was asked.' }),
-})
-
-export const MatchBody = Type.Object(
-  {
-    phrases: Type.Array(Type.String({ minLength: 2, maxLength: 200, pattern: NOT_BLANK }), {
-      minItems: 1,
-      maxItems: 50,
-    }),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: 3 })),
-  },
-  { additionalProperties: false },
-)
-
-export const MatchData = Type.Object({
-  matches: Type.Array(
-    Type.Object({
-      phrase: Type.String(),
-      candidates: Type.Array(
-        Type.Object({
-          skill_id: skillIdText,
-          name: Type.String(),
-          score,
-          method: Type.Enum(['exact', 'alias', 'fuzzy', 'semantic']),
+export const LookupBody = named(
+  'SkillLookupInput',
+  Type.Object(
+    {
+      skill_ids: Type.Optional(Type.Array(skillIdText, { minItems: 1, maxItems: 100 })),
+      names: Type.Optional(
+        Type.Array(Type.String({ pattern: NOT_BLANK }), {
+          minItems: 1,
+          maxItems: 100,
+          description: 'Skill names, without aliases. Case and white space are ignored.',
         }),
       ),
-    }),
+    },
+    { additionalProperties: false },
   ),
-})
-
-export const ExtractBody = Type.Object(
-  {
-    text: Type.String({ maxLength: 50_000, pattern: NOT_BLANK }),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
-  },
-  { additionalProperties: false },
 )
 
-export const ExtractData = Type.Object({
-  skills: Type.Array(
-    Type.Object({
-      skill_id: skillIdText,
-      name: Type.String(),
-      score,
-      mentions: Type.Array(
-        Type.Object(
-          { start: Type.Integer(), end: Type.Integer(), text: Type.String() },
-          { description: 'Offsets count UTF-16 code units of the text as sent; `end` is exclusive.' },
-        ),
+export const LookupData = named(
+  'SkillLookup',
+  Type.Object({
+    found: Type.Array(SkillRecord),
+    missing: Type.Array(Type.String(), { description: 'The requested IDs or names that do not exist.' }),
+  }),
+)
+
+export const MatchBody = named(
+  'SkillMatchInput',
+  Type.Object(
+    {
+      phrases: Type.Array(Type.String({ minLength: 2, maxLength: 200, pattern: NOT_BLANK }), {
+        minItems: 1,
+        maxItems: 50,
+      }),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 10, default: 3, description: 'Maximum number of skills per phrase.' }),
       ),
-    }),
+    },
+    { additionalProperties: false },
   ),
-})
-
-export const SkillRequestBody = Type.Object(
-  {
-    name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK }),
-    context: Type.Optional(
-      Type.String({ maxLength: 500, description: 'What the skill is and where it is needed; read by the operator.' }),
-    ),
-  },
-  { additionalProperties: false },
 )
 
-export const SkillRequestRecord = Type.Object({
+const SkillMatch = named(
+  'SkillMatch',
+  Type.Object({
+    skill_id: skillIdText,
+    name: Type.String(),
+    score,
+    method: Type.Enum(['exact', 'alias', 'fuzzy', 'semantic']),
+  }),
+)
+
+export const MatchData = named(
+  'SkillMatches',
+  Type.Object({ matches: Type.Array(Type.Object({ phrase: Type.String(), candidates: Type.Array(SkillMatch) })) }),
+)
+
+export const ExtractBody = named(
+  'SkillExtractionInput',
+  Type.Object(
+    {
+      text: Type.String({ maxLength: 50_000, pattern: NOT_BLANK }),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Maximum number of skills.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+const SkillMention = named(
+  'SkillMention',
+  Type.Object(
+    { start: Type.Integer(), end: Type.Integer(), text: Type.String() },
+    { description: 'Offsets are in UTF-16 code units of the text as sent. `end` is exclusive.' },
+  ),
+)
+
+const MentionedSkill = named(
+  'MentionedSkill',
+  Type.Object({ skill_id: skillIdText, name: Type.String(), score, mentions: Type.Array(SkillMention) }),
+)
+
+export const ExtractData = named('SkillExtraction', Type.Object({ skills: Type.Array(MentionedSkill) }))
+
+export const SkillRequestBody = named(
+  'SkillRequestInput',
+  Type.Object(
+    {
+      name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK }),
+      context: Type.Optional(
+        Type.String({
+          maxLength: 500,
+          description: 'A description of the skill and its use, for the operator who decides on the request.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+const SkillRequestStatus = named('SkillRequestStatus', Type.Enum([...requestStatuses]))
+
+export const skillRequestFields = {
   request_id: Type.String(),
   name: Type.String(),
-  status: Type.Enum([...requestStatuses]),
+  status: SkillRequestStatus,
   skill_id: Type.Union([skillIdText, Type.Null()]),
   created_at: Type.String({ format: 'date-time' }),
-})
+}
+
+export const SkillRequestRecord = named('SkillRequest', Type.Object(skillRequestFields))
 
 export const SkillRequestParams = Type.Object({ request_id: Type.String({ pattern: '^SR_[A-Z0-9]{10,40}$' }) })
 
-export const SkillRequestsQuery = Type.Object({
-  status: Type.Optional(Type.Enum([...requestStatuses])),
-  limit: listLimit(100),
-  cursor,
-})
+export const SkillRequestsQuery = Type.Object({ status: Type.Optional(SkillRequestStatus), ...pageQuery })

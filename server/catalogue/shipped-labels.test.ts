@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseBuiltIn, readBuiltInFiles } from './built-in.ts'
-import { functionWords } from './index/lexicon/filler-words.ts'
-import { stopWords } from './index/lexicon/thesaurus.ts'
-import { buildSkillIndexAtOnce } from './index/skill-index.ts'
-import { wordsOf } from './index/text/tokens.ts'
+import { functionWords, stopWords } from './index/lexicon/lexicon.ts'
+import { buildSkillIndexSync } from './index/skill-index.ts'
+import { tokenize } from './index/text/tokens.ts'
 
-/** What holds for every name and alias of the catalogue that ships. */
+/** Checks of every name and alias of the built-in catalogue. */
 
 const { skills, subSkills, masters } = parseBuiltIn(await readBuiltInFiles())
 const masterOf = new Map(masters.map(({ id, number }) => [id, { number: number! }]))
@@ -18,26 +17,26 @@ const entries = skills.map(({ number, subSkill, ...skill }) => ({
   number: number!,
   sub: groups.get(subSkill)!,
 }))
-const index = buildSkillIndexAtOnce(entries)
+const index = buildSkillIndexSync(entries)
 const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
 
-/** The skills that have a label, by its words: an alias may be that of several. */
-const holders = new Map<string, Set<number>>()
+/** The skills that have a label, keyed by its words. Several skills can share an alias. */
+const skillsByLabel = new Map<string, Set<number>>()
 for (const { number, name, aliases } of entries) {
   for (const label of [name, ...aliases]) {
-    const key = wordsOf(label).join(' ')
-    holders.set(key, (holders.get(key) ?? new Set()).add(number))
+    const key = tokenize(label).join(' ')
+    skillsByLabel.set(key, (skillsByLabel.get(key) ?? new Set()).add(number))
   }
 }
-const isHolder = (label: string, number: number) => holders.get(wordsOf(label).join(' '))!.has(number)
+const hasLabel = (label: string, number: number) => skillsByLabel.get(tokenize(label).join(' '))!.has(number)
 
-test('every name and alias, sent as a text, gives its own skill', () => {
-  const missed = labels.filter((label) => !index.extract(label).some(({ number }) => isHolder(label, number)))
+test('extracting from a name or alias finds its skill', () => {
+  const missed = labels.filter((label) => !index.extract(label).some(({ number }) => hasLabel(label, number)))
   assert.ok(labels.length > 15_000)
   assert.deepEqual(missed, [])
 })
 
-test('a name that holds commas is one mention', () => {
+test('a name with punctuation is one mention', () => {
   const broken = entries
     .filter(({ name }) => /[,:(]/.test(name))
     .filter(({ number, name }) => {
@@ -50,24 +49,24 @@ test('a name that holds commas is one mention', () => {
   )
 })
 
-test('every name and alias, sent as a phrase, matches its own skill first', () => {
-  // All names, and so many of the aliases that the test stays short.
-  const asked = [...entries.map(({ name }) => name), ...labels.filter((_, i) => i % 5 === 0)]
-  const missed = asked.filter((label) => {
+test('matching a name or alias returns its skill first', () => {
+  // All names and a fifth of the labels, to keep the test short.
+  const sample = [...entries.map(({ name }) => name), ...labels.filter((_, i) => i % 5 === 0)]
+  const missed = sample.filter((label) => {
     const [found] = index.match(label, 1)
-    return !found || !isHolder(label, found.number)
+    return !found || !hasLabel(label, found.number)
   })
   assert.deepEqual(missed, [])
 })
 
-test('words that hold sentences together match no skill that is not called so', () => {
+test('function words match only skills with that name', () => {
   for (const phrase of [...stopWords, ...functionWords, 'of the', 'who can', 'be able to', 'the person who will']) {
     const [found] = index.match(phrase, 1)
-    if (found) assert.ok(isHolder(phrase, found.number) || found.score < 0.05, `${phrase}: ${found.name}`)
+    if (found) assert.ok(hasLabel(phrase, found.number) || found.score < 0.05, `${phrase}: ${found.name}`)
   }
 })
 
-test('what people say around a skill does not lead astray', () => {
+test('filler words around a skill do not change the match', () => {
   for (const [phrase, name] of [
     ['someone who can drive a truck', 'Heavy truck driving'],
     ['wanted: driver with licence', 'Car driving'],
@@ -83,7 +82,7 @@ test('what people say around a skill does not lead astray', () => {
     assert.equal(index.match(phrase, 1)[0]?.name, name, phrase)
 })
 
-test('variants that people write are found in a text', () => {
+test('spelling variants are found in a text', () => {
   for (const [text, names] of [
     ['A.C. technician and 2-wheeler mechanic', ['Split AC installation', 'Two-wheeler repair']],
     ['two wheeler mechanics', ['Two-wheeler repair']],

@@ -6,7 +6,7 @@ export interface HierarchyFilter {
   sub_skill_id?: string
 }
 
-/** The skills under a master skill, a sub-skill, or both, by number; all of them without a filter. */
+/** Returns the skills of a master skill, a sub-skill or both, sorted by number; all skills without a filter. */
 export function skillsUnder(snapshot: Snapshot, { master_skill_id, sub_skill_id }: HierarchyFilter): Skill[] {
   if (master_skill_id === undefined && sub_skill_id === undefined) return snapshot.skills
   const master = master_skill_id === undefined ? undefined : (masterSkillNumber(master_skill_id) ?? -1)
@@ -17,7 +17,7 @@ export function skillsUnder(snapshot: Snapshot, { master_skill_id, sub_skill_id 
   )
 }
 
-/** Up to `limit` skills with a number above `after`, of a list that is in order of numbers; and whether more follow. */
+/** Returns up to `limit` skills with a number above `after` from a list sorted by number, and whether there are more. */
 export function skillsAfter(skills: Skill[], after: number, limit: number): { page: Skill[]; more: boolean } {
   let low = 0
   let high = skills.length
@@ -29,31 +29,31 @@ export function skillsAfter(skills: Skill[], after: number, limit: number): { pa
   return { page: skills.slice(low, low + limit), more: low + limit < skills.length }
 }
 
-/** Where a page of search results ended. */
+/** The end of a page of search results. */
 export interface SearchPosition {
-  /** Of the catalogue that was searched. */
+  /** Version of the catalogue that was searched. */
   version: number
   offset: number
-  /** The last skill of the page. */
+  /** Number of the last skill of the page. */
   last: number
 }
 
-export interface FoundSkill {
+export interface ScoredSkill {
   skill: Skill
   score: number
 }
 
 /**
- * A page of search results. Where the catalogue has changed since the page before, the list goes on behind the skill with
- * which that page ended, so that what was added in between neither repeats a skill nor pushes one out.
+ * Returns a page of search results. If the catalogue has changed since the previous page, continues after the last skill of that
+ * page, so that skills added in between neither repeat nor skip results.
  */
 export function searchPage(
   snapshot: Snapshot,
   query: string,
   limit: number,
   from: SearchPosition | undefined,
-): { found: FoundSkill[]; next: SearchPosition | undefined } {
-  const offset = from ? placeAfter(snapshot, query, from) : 0
+): { found: ScoredSkill[]; next: SearchPosition | undefined } {
+  const offset = from ? offsetAfter(snapshot, query, from) : 0
   const { skills, total } = snapshot.index.search(query, { offset, limit })
   const found = skills.map(({ number, score }) => ({ skill: snapshot.skill(number)!, score }))
   const last = skills.at(-1)
@@ -62,9 +62,9 @@ export function searchPage(
   return { found, next }
 }
 
-function placeAfter(snapshot: Snapshot, query: string, { version, offset, last }: SearchPosition): number {
+function offsetAfter(snapshot: Snapshot, query: string, { version, offset, last }: SearchPosition): number {
   if (version === snapshot.version) return offset
   const { skills } = snapshot.index.search(query, { limit: snapshot.skills.length })
-  const place = skills.findIndex(({ number }) => number === last)
-  return place < 0 ? offset : place + 1
+  const index = skills.findIndex(({ number }) => number === last)
+  return index < 0 ? offset : index + 1
 }

@@ -1,17 +1,18 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
+import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
 import { skillId } from './ids.ts'
-import { nameKey, tidy } from './names.ts'
+import { nameKey, normaliseText } from './names.ts'
 import { addSkill } from './store.ts'
 
 export const requestStatuses = ['pending', 'approved', 'rejected', 'duplicate'] as const
 export type RequestStatus = (typeof requestStatuses)[number]
 
-/** A partner's wish for a skill that the catalogue lacks. */
+/** A partner's request to add a skill that is missing in the catalogue. */
 export interface SkillRequest {
   request_id: string
   org_id: string
@@ -20,7 +21,7 @@ export interface SkillRequest {
   name_key: string
   context: string | null
   status: RequestStatus
-  /** Set once approved, or from the start where the catalogue had the name. */
+  /** Set after approval, or from the start if the catalogue already had the name. */
   skill_number: number | null
   created_at: Date
   updated_at: Date
@@ -31,22 +32,22 @@ export interface SkillRequestInput {
   context?: string
 }
 
-/** Asks for a skill. The catalogue's own names and a request that is open already are answered with what there is. */
+/** Requests a skill. Returns the organisation's open request for the same name if there is one, and a duplicate if the skill exists. */
 export async function requestSkill(
   tx: Tx,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   clock: Clock,
   { name, context }: SkillRequestInput,
-): Promise<{ request: SkillRequest; made: boolean }> {
+): Promise<{ request: SkillRequest; created: boolean }> {
   const key = nameKey(name)
   await lockName(tx, key)
   const skill = await tx.selectFrom('skills').select('number').where('name_key', '=', key).executeTakeFirst()
   const status = skill ? 'duplicate' : 'pending'
-  const standing = await requestsOf(tx, { orgId, mode })
+  const existing = await selectRequests(tx, { orgId, mode })
     .where('name_key', '=', key)
     .where('status', '=', status)
     .executeTakeFirst()
-  if (standing) return { request: standing as SkillRequest, made: false }
+  if (existing) return { request: existing as SkillRequest, created: false }
   const now = clock.now()
   const request = await tx
     .insertInto('skill_requests')
@@ -64,12 +65,12 @@ export async function requestSkill(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return { request: request as SkillRequest, made: !skill }
+  return { request: request as SkillRequest, created: !skill }
 }
 
-/** The organisation's request for a skill of this name that nobody has decided yet. */
-export async function findOpenRequest(tx: Queries, scope: OwnerScope, name: string): Promise<SkillRequest | undefined> {
-  const found = await requestsOf(tx, scope)
+/** Finds the organisation's pending request for a skill of this name. */
+export async function findOpenRequest(tx: Queries, scope: OrgScope, name: string): Promise<SkillRequest | undefined> {
+  const found = await selectRequests(tx, scope)
     .where('name_key', '=', nameKey(name))
     .where('status', '=', 'pending')
     .executeTakeFirst()
@@ -77,12 +78,12 @@ export async function findOpenRequest(tx: Queries, scope: OwnerScope, name: stri
 }
 
 /**
- * Of these names, the keys of those that the organisation has an open request for. Nobody decides one of them before the
- * transaction ends, so what relies on it is there for the decision to see.
+ * Locks the organisation's open requests for these names and returns their name keys. The requests cannot be decided before
+ * the transaction ends, so the decision sees rows that the transaction adds for them.
  */
-export async function holdOpenRequests(tx: Tx, scope: OwnerScope, names: string[]): Promise<Set<string>> {
+export async function shareLockOpenRequests(tx: Tx, scope: OrgScope, names: string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set()
-  const found = await requestsOf(tx, scope)
+  const found = await selectRequests(tx, scope)
     .where('name_key', 'in', names.map(nameKey))
     .where('status', '=', 'pending')
     .orderBy('request_id')
@@ -91,15 +92,15 @@ export async function holdOpenRequests(tx: Tx, scope: OwnerScope, names: string[
   return new Set(found.map(({ name_key }) => name_key))
 }
 
-export async function getRequest(tx: Queries, scope: OwnerScope, id: string): Promise<SkillRequest> {
-  const found = await requestsOf(tx, scope).where('request_id', '=', id).executeTakeFirst()
-  if (!found) throw problem('NOT_FOUND', `There is no skill request ${id}.`)
+export async function getRequest(tx: Queries, scope: OrgScope, id: string): Promise<SkillRequest> {
+  const found = await selectRequests(tx, scope).where('request_id', '=', id).executeTakeFirst()
+  if (!found) throw problem('NOT_FOUND', `Skill request ${id} not found.`)
   return found as SkillRequest
 }
 
-export interface RequestFilter {
+export interface SkillRequestFilter {
   status?: RequestStatus | undefined
-  /** The last request of the page before. */
+  /** ID of the last request of the previous page. */
   after?: string | undefined
   limit: number
 }
@@ -107,10 +108,10 @@ export interface RequestFilter {
 /** Newest first. */
 export async function listRequests(
   tx: Queries,
-  scope: OwnerScope,
-  { status, after, limit }: RequestFilter,
+  scope: OrgScope,
+  { status, after, limit }: SkillRequestFilter,
 ): Promise<SkillRequest[]> {
-  const found = await requestsOf(tx, scope)
+  const found = await selectRequests(tx, scope)
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
     .$if(after !== undefined, (query) => query.where('request_id', '<', after!))
     .orderBy('request_id', 'desc')
@@ -119,11 +120,11 @@ export async function listRequests(
   return found as SkillRequest[]
 }
 
-function requestsOf(tx: Queries, { orgId, mode }: OwnerScope) {
+function selectRequests(tx: Queries, { orgId, mode }: OrgScope) {
   return tx.selectFrom('skill_requests').selectAll().where('org_id', '=', orgId).where('mode', '=', mode)
 }
 
-/** What partners are shown. */
+/** Record of the partner API. */
 export function requestRecord({ request_id, name, status, skill_number, created_at }: SkillRequest) {
   return {
     request_id,
@@ -134,7 +135,7 @@ export function requestRecord({ request_id, name, status, skill_number, created_
   }
 }
 
-/** For operators: the requests of all organisations, oldest first. */
+/** Lists the requests of all organisations, oldest first. For operators. */
 export async function listAllRequests(
   tx: Queries,
   status: RequestStatus | undefined,
@@ -160,31 +161,19 @@ export async function countPendingRequests(tx: Queries): Promise<number> {
   return count
 }
 
-/** A skill that the catalogue has from now on because somebody asked for it. */
-export interface ApprovedSkill {
+/** A skill that was added to the catalogue because a request for it was approved. */
+export interface ApprovedSkillData {
   number: number
   name: string
-  /** What its name has in common with other spellings: see `nameKey`. */
+  /** Result of `nameKey` for its name. */
   nameKey: string
 }
 
-type SkillApproved = (tx: Tx, skill: ApprovedSkill, clock: Clock) => Promise<void>
-type RequestResolved = (tx: Tx, request: SkillRequest, clock: Clock) => Promise<void>
+/** Runs in the transaction of an approval, after the skill was added to the catalogue. */
+export const skillApproved = defineHook<[tx: Tx, skill: ApprovedSkillData, clock: Clock]>('skillApproved')
 
-const skillApproved = new Set<SkillApproved>()
-const requestResolved = new Set<RequestResolved>()
-
-/** Modules that stand above this one say here what an approval changes with them; it runs in the approval's transaction. */
-export function onSkillApproved(handler: SkillApproved): () => void {
-  skillApproved.add(handler)
-  return () => void skillApproved.delete(handler)
-}
-
-/** Called once for every request that is approved or rejected, in the transaction that decides it. */
-export function onRequestResolved(handler: RequestResolved): () => void {
-  requestResolved.add(handler)
-  return () => void requestResolved.delete(handler)
-}
+/** Runs for every request that is approved or rejected, in the transaction of the decision. */
+export const skillRequestResolved = defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>('skillRequestResolved')
 
 export interface Approval {
   subNumber: number
@@ -192,14 +181,14 @@ export interface Approval {
   description?: string
 }
 
-/** Adds the skill, and settles what every organisation has asked for under that name. */
+/** Adds the skill and approves the requests of all organisations for its name. */
 export async function approveRequest(
   tx: Tx,
   clock: Clock,
   id: string,
   { subNumber, verifiable = false, description = '' }: Approval,
-): Promise<{ skill: ApprovedSkill; requests: SkillRequest[] }> {
-  const { name, name_key: key } = await lockPending(tx, id)
+): Promise<{ skill: ApprovedSkillData; requests: SkillRequest[] }> {
+  const { name, name_key: key } = await lockPendingRequest(tx, id)
   const { number } = await addSkill(tx, clock, {
     name,
     subNumber,
@@ -208,46 +197,46 @@ export async function approveRequest(
     description,
     verifiable,
   })
-  const requests = await resolve(tx, clock, { status: 'approved', skill_number: number }, { name_key: key })
-  const skill = { number, name: tidy(name), nameKey: key }
-  for (const handle of skillApproved) await handle(tx, skill, clock)
-  await tellResolved(tx, requests, clock)
+  const requests = await resolveRequests(tx, clock, { status: 'approved', skill_number: number }, { name_key: key })
+  const skill = { number, name: normaliseText(name), nameKey: key }
+  await skillApproved.run(tx, skill, clock)
+  await runResolvedHooks(tx, requests, clock)
   return { skill, requests }
 }
 
-/** Turns this one request down; the same name asked by others is decided apart. */
+/** Rejects this request only. Requests of other organisations for the same name stay pending. */
 export async function rejectRequest(tx: Tx, clock: Clock, id: string): Promise<SkillRequest> {
-  await lockPending(tx, id)
-  const [request] = await resolve(tx, clock, { status: 'rejected', skill_number: null }, { request_id: id })
-  await tellResolved(tx, [request!], clock)
+  await lockPendingRequest(tx, id)
+  const [request] = await resolveRequests(tx, clock, { status: 'rejected', skill_number: null }, { request_id: id })
+  await runResolvedHooks(tx, [request!], clock)
   return request!
 }
 
-async function resolve(
+async function resolveRequests(
   tx: Tx,
   clock: Clock,
   outcome: Pick<SkillRequest, 'status' | 'skill_number'>,
-  which: Partial<Pick<SkillRequest, 'name_key' | 'request_id'>>,
+  filter: Partial<Pick<SkillRequest, 'name_key' | 'request_id'>>,
 ): Promise<SkillRequest[]> {
   const rows = await tx
     .updateTable('skill_requests')
     .set({ ...outcome, updated_at: new Date(clock.now()) })
     .where('status', '=', 'pending')
-    .where(({ and }) => and(which))
+    .where(({ and }) => and(filter))
     .returningAll()
     .execute()
   return (rows as SkillRequest[]).sort((a, b) => (a.request_id < b.request_id ? -1 : 1))
 }
 
-async function tellResolved(tx: Tx, requests: SkillRequest[], clock: Clock) {
-  for (const request of requests) for (const handle of requestResolved) await handle(tx, request, clock)
+async function runResolvedHooks(tx: Tx, requests: SkillRequest[], clock: Clock) {
+  for (const request of requests) await skillRequestResolved.run(tx, request, clock)
 }
 
-/** The request, which nobody else can decide until the transaction ends; refused where somebody has. */
-async function lockPending(tx: Tx, id: string): Promise<Pick<SkillRequest, 'name' | 'name_key'>> {
-  const named = await tx.selectFrom('skill_requests').select('name_key').where('request_id', '=', id).executeTakeFirst()
-  if (!named) throw problem('NOT_FOUND', `There is no skill request ${id}.`)
-  await lockName(tx, named.name_key)
+/** Locks a request until the transaction ends. Throws if it has already been decided. */
+async function lockPendingRequest(tx: Tx, id: string): Promise<Pick<SkillRequest, 'name' | 'name_key'>> {
+  const found = await tx.selectFrom('skill_requests').select('name_key').where('request_id', '=', id).executeTakeFirst()
+  if (!found) throw problem('NOT_FOUND', `Skill request ${id} not found.`)
+  await lockName(tx, found.name_key)
   const { name, name_key, status, skill_number } = await tx
     .selectFrom('skill_requests')
     .selectAll()
@@ -256,12 +245,12 @@ async function lockPending(tx: Tx, id: string): Promise<Pick<SkillRequest, 'name
     .executeTakeFirstOrThrow()
   if (status === 'pending') return { name, name_key }
   const outcome = skill_number === null ? status : `${status} (${skillId(skill_number)})`
-  throw problem('CONFLICT', `${id} is decided already: ${outcome}.`)
+  throw problem('CONFLICT', `Skill request ${id} has already been decided: ${outcome}.`)
 }
 
 /**
- * Requests for a name and decisions about it take turns. Without that, a request made while the same name is being approved
- * would see neither the skill nor the decision, and stay open for ever.
+ * Serialises requests for a name and decisions about it. Without this lock, a request created during the approval of the same
+ * name would see neither the skill nor the decision, and stay pending forever.
  */
 async function lockName(tx: Tx, key: string) {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`skill request ${key}`}, 0))`.execute(tx)

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 import { buildSkillIndex, type SkillIndex } from './index/skill-index.ts'
-import { runInSlices, type Stepwise } from './index/text/time-slicing.ts'
+import { runInSlices, type SlicedTask } from './index/text/time-slicing.ts'
 import { nameKey } from './names.ts'
-import type { WrittenJson } from './skill-json.ts'
+import type { SerialisedJson } from './serialised-json.ts'
 
 export interface MasterSkill {
   number: number
   name: string
-  /** How many skills stand under it. */
+  /** Number of skills below it. */
   skills: number
 }
 
@@ -26,44 +26,44 @@ export interface Skill {
   aliases: string[]
   verifiable: boolean
   sub: SubSkill
-  /** As the two APIs write it, once one of them was asked for it (skill-json.ts). */
-  recordJson?: WrittenJson | undefined
-  publicJson?: WrittenJson | undefined
+  /** Serialised records of the two APIs, cached on first use (skill-json.ts). */
+  recordJson?: SerialisedJson | undefined
+  publicJson?: SerialisedJson | undefined
 }
 
-/** The whole catalogue at one version. Never changed but for what it learns: another version is another snapshot. */
+/** The whole catalogue at one version. Immutable except for `add`; a new version is a new snapshot. */
 export interface Snapshot {
   version: number
-  /** These three by number. */
+  /** Skills, sub-skills and master skills, each ordered by number. */
   skills: Skill[]
   subSkills: SubSkill[]
   masters: MasterSkill[]
   skill(number: number): Skill | undefined
   subSkill(number: number): SubSkill | undefined
   master(number: number): MasterSkill | undefined
-  /** By the skill's own name, compared without case and spacing. */
+  /** Finds a skill by its name, ignoring case and spacing; aliases do not count. */
   named(name: string): Skill | undefined
   index: SkillIndex
-  /** Takes in a skill that was added since: it is found by number and name, and stands in no list or search yet. */
-  learn(skill: Skill): void
+  /** Adds a skill that is newer than the snapshot: it is found by number and name, but not in lists or searches. */
+  add(skill: Skill): void
 }
 
-/** Rows fetched at once: few enough that reading them keeps nobody waiting. */
-const PAGE = 250
+/** Rows per query, small enough not to block the event loop. */
+const ROWS_PER_QUERY = 250
 
-/** Reads the catalogue and indexes it a few milliseconds at a time, so that requests are served meanwhile. */
+/** Reads and indexes the catalogue in slices of a few milliseconds, so that requests are served meanwhile. */
 export async function takeSnapshot(db: Database): Promise<Snapshot> {
   const content = await db.queries.transaction().setIsolationLevel('repeatable read').execute(readContent)
   const byNumber = new Map<number, Skill>()
   const byName = new Map<string, Skill>()
-  const learn = (skill: Skill) => {
+  const add = (skill: Skill) => {
     byNumber.set(skill.number, skill)
     byName.set(nameKey(skill.name), skill)
   }
   await runInSlices(
-    (function* (): Stepwise<void> {
+    (function* (): SlicedTask<void> {
       for (const skill of content.skills) {
-        learn(skill)
+        add(skill)
         yield
       }
     })(),
@@ -77,7 +77,7 @@ export async function takeSnapshot(db: Database): Promise<Snapshot> {
     master: (number) => masters.get(number),
     named: (name) => byName.get(nameKey(name)),
     index: await buildSkillIndex(content.skills),
-    learn,
+    add,
   }
 }
 
@@ -104,19 +104,19 @@ async function readContent(tx: Tx): Promise<Content> {
   for (;;) {
     const { rows } = await sql<SkillRow>`
       select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable from skills
-      where number > ${skills.at(-1)?.number ?? 0} order by number limit ${PAGE}`.execute(tx)
+      where number > ${skills.at(-1)?.number ?? 0} order by number limit ${ROWS_PER_QUERY}`.execute(tx)
     for (const row of rows) {
       const sub = subSkills.get(row.sub_number)!
       sub.skills++
       sub.master.skills++
-      skills.push(skillOf(row, sub))
+      skills.push(skillFromRow(row, sub))
     }
-    if (rows.length < PAGE) break
+    if (rows.length < ROWS_PER_QUERY) break
   }
   return { version, skills, subSkills: [...subSkills.values()], masters: [...masters.values()] }
 }
 
-/** Of these skills, by number or name, those that the database has now. */
+/** Reads the skills with these numbers or names from the database. */
 export async function readSkills(queries: Queries, numbers: number[], names: string[]): Promise<Skill[]> {
   const { rows } = await sql<SkillRow & { sub_name: string; master_number: number; master_name: string }>`
     select skills.number, sub_number, skills.name, description, array_to_string(aliases, e'\n') as aliases, verifiable,
@@ -127,11 +127,11 @@ export async function readSkills(queries: Queries, numbers: number[], names: str
   )
   return rows.map(({ sub_name, master_number, master_name, ...row }) => {
     const master = { number: master_number, name: master_name, skills: 0 }
-    return skillOf(row, { number: row.sub_number, name: sub_name, master, skills: 0 })
+    return skillFromRow(row, { number: row.sub_number, name: sub_name, master, skills: 0 })
   })
 }
 
-function skillOf({ number, name, description, aliases, verifiable }: SkillRow, sub: SubSkill): Skill {
+function skillFromRow({ number, name, description, aliases, verifiable }: SkillRow, sub: SubSkill): Skill {
   const names = aliases ? aliases.split('\n') : []
   return { number, name, description, aliases: names, verifiable, sub, recordJson: undefined, publicJson: undefined }
 }
@@ -141,7 +141,7 @@ interface SkillRow {
   sub_number: number
   name: string
   description: string
-  /** One a line: splitting is much cheaper than reading PostgreSQL's notation of lists. */
+  /** One per line: splitting is much cheaper than parsing PostgreSQL's array syntax. */
   aliases: string
   verifiable: boolean
 }

@@ -1,11 +1,11 @@
-/** A taxonomy as its reader hands it over, whatever the format it came in. Ids are those of the source. */
+/** A taxonomy in the common form that the readers of all file formats return. IDs are those of the source. */
 export interface Taxonomy {
   source: Source
   masters: TaxonomyMaster[]
   subSkills: TaxonomySubSkill[]
   skills: TaxonomySkill[]
-  /** Rows that the reader could not make a skill of. */
-  refused: Refusal[]
+  /** Rows that the reader could not convert to skills. */
+  rejected: RejectedRow[]
 }
 
 export type Source = 'builtin' | 'esco' | 'onet' | 'lightcast' | 'csv' | 'request'
@@ -13,18 +13,18 @@ export type Source = 'builtin' | 'esco' | 'onet' | 'lightcast' | 'csv' | 'reques
 export interface TaxonomyMaster {
   id: string
   name: string
-  /** Fixed for built-in ones; others get the next free number. */
+  /** Fixed for built-in master skills; others get the next free number. */
   number?: number
 }
 
 export interface TaxonomySubSkill {
   id: string
-  /** Id of a master of this taxonomy; absent where `number` names a sub-skill that exists. */
+  /** ID of a master skill of this taxonomy; absent if `number` refers to an existing sub-skill. */
   master?: string
   name: string
   number?: number
-  /** With `number`: the name of the master skill it is said to stand under, if any. */
-  within?: string
+  /** With `number`: the name of the master skill that the file expects it to belong to, if any. */
+  expectedMaster?: string
 }
 
 export interface TaxonomySkill {
@@ -32,17 +32,18 @@ export interface TaxonomySkill {
   name: string
   description: string
   aliases: string[]
-  /** Id of a sub-skill of this taxonomy. */
+  /** ID of a sub-skill of this taxonomy. */
   subSkill: string
   verifiable: boolean
   number?: number
-  /** Where it was read: file and line. */
+  /** File and line. */
   at: string
 }
 
-export interface Refusal {
+export interface RejectedRow {
+  /** File and line. */
   at: string
-  /** The row's id or name, as far as there is one. */
+  /** The row's name or ID; empty if it has neither. */
   row: string
   reason: string
 }

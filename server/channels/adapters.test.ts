@@ -12,14 +12,14 @@ import {
 } from '../../test/support/provider.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 import type { Config } from '../config.ts'
-import { openPostOffice } from '../mail/smtp.ts'
+import { openSmtp } from '../mail/smtp.ts'
 import { LANGUAGES } from '../questions/questions.ts'
-import { type Channel, type Outgoing, SendError } from './channel.ts'
+import { type ChannelAdapter, type OutgoingMessage, SendError } from './channel.ts'
 import { openEmail } from './email/email.ts'
-import { choiceIn, plainText } from './message-text.ts'
+import { matchChoice, plainText } from './message-text.ts'
 import { closeProviderConnections } from './provider.ts'
-import { takePlace } from './send-rate.ts'
-import { requireSettings, withoutSecrets } from './settings.ts'
+import { reserveSlot } from './send-rate.ts'
+import { redactSecrets, validateSettings } from './settings.ts'
 import { openSms } from './twilio/sms.ts'
 import { isSignedByTwilio, twilioSignature } from './twilio/twilio.ts'
 import { openVoice } from './twilio/voice.ts'
@@ -28,7 +28,7 @@ import { whatsapp } from './whatsapp/whatsapp.ts'
 const config = { publicUrl: 'https://verify.example.com', mailFrom: 'Attestry <no-reply@example.com>' } as Config
 const LINK = 'https://verify.example.com/c/abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG'
 
-function outgoing(more: Partial<Outgoing> = {}): Outgoing {
+function outgoing(more: Partial<OutgoingMessage> = {}): OutgoingMessage {
   return {
     message_id: 'MS_01J00000000000000000000000',
     org_id: 'ORG_1',
@@ -43,7 +43,7 @@ function outgoing(more: Partial<Outgoing> = {}): Outgoing {
   }
 }
 
-function yesNo(step: number): Outgoing['prompts'][number] {
+function yesNo(step: number): OutgoingMessage['prompts'][number] {
   const choices = [
     { value: 'yes', label: 'Yes' },
     { value: 'no', label: 'No' },
@@ -51,7 +51,7 @@ function yesNo(step: number): Outgoing['prompts'][number] {
   return { step, kind: 'yes_no', text: 'Do you hold a licence?', choices }
 }
 
-function choices(labels: string[]): Outgoing['prompts'] {
+function choices(labels: string[]): OutgoingMessage['prompts'] {
   return [
     { step: 4, kind: 'notice', text: 'Now some questions.', choices: [] },
     {
@@ -63,9 +63,9 @@ function choices(labels: string[]): Outgoing['prompts'] {
   ]
 }
 
-const ample = () => AbortSignal.timeout(10_000)
+const tenSeconds = () => AbortSignal.timeout(10_000)
 
-async function faultOf(channel: Channel, credentials: object, signal = ample(), message = outgoing()) {
+async function faultOf(channel: ChannelAdapter, credentials: object, signal = tenSeconds(), message = outgoing()) {
   try {
     return { fault: 'none', ...(await channel.send(message, credentials, signal)) }
   } catch (error) {
@@ -74,12 +74,12 @@ async function faultOf(channel: Channel, credentials: object, signal = ample(), 
   }
 }
 
-test('WhatsApp: a template first, then buttons, lists and text within the limits', async (t) => {
+test('WhatsApp: sends a template first, then buttons, lists and text within the limits', async (t) => {
   const { url, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const credentials = { ...WHATSAPP, base_url: `${url}/`, channel_id: 'CH_1' }
-  const send = async (more: Partial<Outgoing>) => {
-    const { providerId } = await whatsapp.send(outgoing(more), credentials, ample())
+  const send = async (more: Partial<OutgoingMessage>) => {
+    const { providerId } = await whatsapp.send(outgoing(more), credentials, tenSeconds())
     const { body, id } = received.at(-1)!
     assert.equal(providerId, id)
     assert.equal(body.to, '919812345678')
@@ -87,7 +87,7 @@ test('WhatsApp: a template first, then buttons, lists and text within the limits
     assert.ok(JSON.stringify(body).includes(LINK), 'every message carries the link')
     return body
   }
-  const first = await send({ contactStep: 0, name: 'Asha\n\tDevi', language: 'hi' })
+  const first = await send({ followUpNumber: 0, name: 'Asha\n\tDevi', language: 'hi' })
   assert.equal(first.template.name, 'job_questions')
   assert.equal(first.template.language.code, 'hi')
   assert.deepEqual(
@@ -98,11 +98,11 @@ test('WhatsApp: a template first, then buttons, lists and text within the limits
     first.template.components.slice(1).map(({ parameters }: any) => parameters[0].payload),
     ['3:yes', '3:no'],
   )
-  assert.equal((await send({ contactStep: 1, language: 'ta' })).template.language.code, 'en')
+  assert.equal((await send({ followUpNumber: 1, language: 'ta' })).template.language.code, 'en')
 
-  const asked = await send({})
+  const buttons = await send({})
   assert.deepEqual(
-    asked.interactive.action.buttons.map(({ reply }: any) => reply),
+    buttons.interactive.action.buttons.map(({ reply }: any) => reply),
     [
       { id: '3:yes', title: 'Yes' },
       { id: '3:no', title: 'No' },
@@ -113,7 +113,7 @@ test('WhatsApp: a template first, then buttons, lists and text within the limits
   assert.deepEqual(list.interactive.action.sections[0].rows[3], { id: '4:3', title: 'Black' })
   const long = await send({ prompts: choices(['a', 'b', 'c', 'd'].map((letter) => letter.repeat(90))) })
   assert.equal(long.interactive.action.sections[0].rows[1].title, '2')
-  assert.ok(long.interactive.body.text.includes(`2. ${'b'.repeat(90)}`), 'long options can be read whole')
+  assert.ok(long.interactive.body.text.includes(`2. ${'b'.repeat(90)}`), 'long options are listed in full')
   assert.equal((await send({ prompts: choices(Array.from({ length: 12 }, (_, n) => `L${n}`)) })).type, 'text')
   assert.equal((await send({ prompts: [{ ...yesNo(3), text: 'long '.repeat(400) }] })).type, 'text')
   const huge = await send({ prompts: [{ ...yesNo(3), text: 'très long '.repeat(900) }] })
@@ -121,7 +121,7 @@ test('WhatsApp: a template first, then buttons, lists and text within the limits
   for (const language of LANGUAGES) await send({ language, prompts: choices(['अ'.repeat(80), 'b', 'c', 'd']) })
 })
 
-test('WhatsApp: every kind of refusal is what it is', async (t) => {
+test('WhatsApp: provider errors map to the right fault', async (t) => {
   const { url, script, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const credentials = { ...WHATSAPP, base_url: url, channel_id: 'CH_1' }
@@ -133,14 +133,14 @@ test('WhatsApp: every kind of refusal is what it is', async (t) => {
     [cloudError(400, 80007), 'busy', 5],
     [cloudError(500, 131000), 'busy', 5],
     [cloudError(503, 2), 'busy', 5],
-    [{ status: 503, body: 'come again', headers: { 'retry-after': '120' } }, 'busy', 120],
-    [cloudError(401, 190), 'refused'],
-    [cloudError(404, 132001), 'refused'],
-    [cloudError(403, 131031), 'refused'],
+    [{ status: 503, body: 'try later', headers: { 'retry-after': '120' } }, 'busy', 120],
+    [cloudError(401, 190), 'rejected'],
+    [cloudError(404, 132001), 'rejected'],
+    [cloudError(403, 131031), 'rejected'],
     [cloudError(400, 131049), 'unreachable'],
     [{ status: 502, body: '<html>' }, 'unknown'],
     [cloudError(500, 1), 'unknown'],
-    [{ status: 307, headers: { location: `${url}/elsewhere` } }, 'refused'],
+    [{ status: 307, headers: { location: `${url}/elsewhere` } }, 'rejected'],
     ['reset', 'unknown'],
   ]
   for (const [behaviour, fault, retryAfter] of table) {
@@ -149,41 +149,45 @@ test('WhatsApp: every kind of refusal is what it is', async (t) => {
     assert.deepEqual([outcome.fault, outcome.retryAfter], [fault, retryAfter], JSON.stringify(behaviour))
     assert.ok(!outcome.message!.includes(WHATSAPP.access_token))
   }
-  assert.equal(received.length, table.length, 'nothing was repeated, no redirect followed')
+  assert.equal(received.length, table.length, 'no request is repeated and no redirect is followed')
   script.push('hang')
   assert.equal((await faultOf(whatsapp, credentials, AbortSignal.timeout(150))).fault, 'unknown')
   script.push('cut')
   assert.deepEqual(await faultOf(whatsapp, credentials), { fault: 'none', providerId: undefined })
-  // Outside the day after somebody wrote, an answer goes out as a template: the refusal was definite.
+  // Outside the 24-hour window, the response is sent as a template, since the error was definite.
   script.push(cloudError(400, 131047))
   assert.equal((await faultOf(whatsapp, credentials)).fault, 'none')
   assert.equal(received.at(-1)!.body.type, 'template')
-  assert.equal((await faultOf(whatsapp, { token: 'of another kind' })).fault, 'refused')
+  assert.equal((await faultOf(whatsapp, { token: 'for another channel' })).fault, 'rejected')
 })
 
-test('what fails before anything is written may be sent again', async (t) => {
+test('a failure before the request is written is safe to retry', async (t) => {
   t.after(closeProviderConnections)
   const listening = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => listening.once('listening', resolve))
   const { port } = listening.address() as { port: number }
   await new Promise((resolve) => listening.close(resolve))
   const at = (base_url: string) => ({ ...WHATSAPP, base_url, channel_id: 'CH_1' })
-  assert.equal((await faultOf(whatsapp, at(`http://127.0.0.1:${port}`))).fault, 'busy', 'nobody listens')
-  assert.equal((await faultOf(whatsapp, at('https://nowhere.invalid'))).fault, 'busy', 'no such host')
+  assert.equal((await faultOf(whatsapp, at(`http://127.0.0.1:${port}`))).fault, 'busy', 'connection refused')
+  assert.equal((await faultOf(whatsapp, at('https://nowhere.invalid'))).fault, 'busy', 'unknown host')
   const plain = createServer((socket) => void socket.on('error', () => {}).resetAndDestroy()).listen(0, '127.0.0.1')
   t.after(() => plain.close())
   await new Promise((resolve) => plain.once('listening', resolve))
   const tls = `https://127.0.0.1:${(plain.address() as { port: number }).port}`
-  assert.equal((await faultOf(whatsapp, at(tls))).fault, 'busy', 'TLS never stood')
-  assert.equal((await faultOf(whatsapp, at('http://127.0.0.1:1'), AbortSignal.abort())).fault, 'busy', 'too late')
+  assert.equal((await faultOf(whatsapp, at(tls))).fault, 'busy', 'TLS handshake failed')
+  assert.equal(
+    (await faultOf(whatsapp, at('http://127.0.0.1:1'), AbortSignal.abort())).fault,
+    'busy',
+    'already aborted',
+  )
 })
 
-test('Twilio: text messages and calls, and every kind of refusal', async (t) => {
+test('Twilio: sends text messages and calls, and provider errors map to the right fault', async (t) => {
   const { url, script, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const sms = openSms({ config })
   const credentials = { ...TWILIO, from: '+14155550100', base_url: url, channel_id: 'CH_1' }
-  const sent = await sms.send(outgoing(), credentials, ample())
+  const sent = await sms.send(outgoing(), credentials, tenSeconds())
   assert.equal(sent.providerId, received[0]!.id)
   assert.deepEqual(received[0]!.body, {
     To: '+919812345678',
@@ -191,15 +195,15 @@ test('Twilio: text messages and calls, and every kind of refusal', async (t) => 
     Body: `Do you hold a licence?\n\n1. Yes\n2. No\nReply with the number of your answer.\nAnswer here: ${LINK}`,
     StatusCallback: 'https://verify.example.com/hooks/twilio/CH_1/status/MS_01J00000000000000000000000',
   })
-  await sms.send(outgoing({ prompts: [{ ...yesNo(1), text: 'बहुत '.repeat(900) }] }), credentials, ample())
+  await sms.send(outgoing({ prompts: [{ ...yesNo(1), text: 'बहुत '.repeat(900) }] }), credentials, tenSeconds())
   assert.ok(received[1]!.body.Body.endsWith(LINK))
   const service = { ...TWILIO, messaging_service_sid: `MG${'0'.repeat(32)}`, base_url: url, channel_id: 'CH_1' }
-  await sms.send(outgoing(), service, ample())
+  await sms.send(outgoing(), service, tenSeconds())
   assert.equal(received[2]!.body.MessagingServiceSid, service.messaging_service_sid)
   assert.equal(received[2]!.body.From, undefined)
 
   const voice = openVoice({ config })
-  await voice.send(outgoing(), credentials, ample())
+  await voice.send(outgoing(), credentials, tenSeconds())
   assert.deepEqual(received[3]!.body, {
     To: '+919812345678',
     From: '+14155550100',
@@ -210,7 +214,7 @@ test('Twilio: text messages and calls, and every kind of refusal', async (t) => 
     StatusCallbackEvent: 'completed',
     Timeout: '30',
   })
-  assert.equal((await faultOf(voice, credentials, ample(), outgoing({ language: 'or' }))).fault, 'refused')
+  assert.equal((await faultOf(voice, credentials, tenSeconds(), outgoing({ language: 'or' }))).fault, 'rejected')
 
   const table: [Behaviour, string, number?][] = [
     [twilioError(400, 21211), 'unreachable'],
@@ -218,8 +222,8 @@ test('Twilio: text messages and calls, and every kind of refusal', async (t) => 
     [twilioError(400, 21614), 'unreachable'],
     [{ ...twilioError(429, 20429), headers: { 'retry-after': '3' } }, 'busy', 3],
     [twilioError(503, 20503), 'busy', 5],
-    [twilioError(401, 20003), 'refused'],
-    [twilioError(400, 21408), 'refused'],
+    [twilioError(401, 20003), 'rejected'],
+    [twilioError(400, 21408), 'rejected'],
     [twilioError(500, 20500), 'unknown'],
     ['reset', 'unknown'],
   ]
@@ -233,11 +237,11 @@ test('Twilio: text messages and calls, and every kind of refusal', async (t) => 
     script.push('hang')
     assert.equal((await faultOf(channel, credentials, AbortSignal.timeout(150))).fault, 'unknown')
   }
-  assert.equal((await faultOf(sms, credentials, ample(), outgoing({ to: '+91' }))).fault, 'unreachable')
-  assert.equal((await faultOf(sms, { ...credentials, auth_token: 'wrong-token' })).fault, 'refused')
+  assert.equal((await faultOf(sms, credentials, tenSeconds(), outgoing({ to: '+91' }))).fault, 'unreachable')
+  assert.equal((await faultOf(sms, { ...credentials, auth_token: 'wrong-token' })).fault, 'rejected')
 })
 
-test('the signature that Twilio documents', () => {
+test('Twilio: the signature matches the documented example', () => {
   const form = new URLSearchParams([
     ['CallSid', 'CA1234567890ABCDE'],
     ['Caller', '+12349013030'],
@@ -253,87 +257,88 @@ test('the signature that Twilio documents', () => {
   assert.ok(!isSignedByTwilio('12345', url, form, undefined))
 })
 
-test('mail: by the organisation’s server or the deployment’s, and what the server says of it', async (t) => {
+test('email: messages are sent through the SMTP server of the organisation or else of the deployment', async (t) => {
   const own = await startSmtp()
   const shared = await startSmtp()
-  const postOffice = await openPostOffice(shared.url)
-  const email = openEmail({ config, postOffice })
+  const smtp = await openSmtp(shared.url)
+  const email = openEmail({ config, smtp })
   t.after(async () => {
     email.close()
-    postOffice.close()
+    smtp.close()
     await own.stop()
     await shared.stop()
   })
   const title = 'Fitter\u202e\r\nBcc: all@example.com <b>'
   const name = 'Asha\r\nBcc: all@example.com\u200b \u202eRao'
-  const message = outgoing({ to: 'asha@example.com', contactStep: 0, name, title, language: 'hi' })
+  const message = outgoing({ to: 'asha@example.com', followUpNumber: 0, name, title, language: 'hi' })
   const settings = { smtp_url: own.url, from: 'Metro <jobs@metro.example>', channel_id: 'CH_1' }
-  const sent = await email.send(message, settings, ample())
+  const sent = await email.send(message, settings, tenSeconds())
   assert.equal(sent.providerId, '<MS_01J00000000000000000000000@metro.example>')
-  const mail = await PostalMime.parse(own.received[0]!)
-  assert.equal(mail.from!.address, 'jobs@metro.example')
-  assert.deepEqual(mail.to, [{ name: 'Asha Bcc: all@example.com Rao', address: 'asha@example.com' }])
-  assert.equal(mail.bcc, undefined)
-  assert.match(mail.subject!, /Fitter Bcc: all@example.com <b>/)
-  assert.ok(mail.text!.includes(LINK))
-  assert.ok(mail.html!.includes(`href="${LINK}"`))
-  assert.ok(!mail.html!.includes('<b>'))
-  await email.send(message, undefined, ample())
+  const parsed = await PostalMime.parse(own.received[0]!)
+  assert.equal(parsed.from!.address, 'jobs@metro.example')
+  assert.deepEqual(parsed.to, [{ name: 'Asha Bcc: all@example.com Rao', address: 'asha@example.com' }])
+  assert.equal(parsed.bcc, undefined)
+  assert.match(parsed.subject!, /Fitter Bcc: all@example.com <b>/)
+  assert.ok(parsed.text!.includes(LINK))
+  assert.ok(parsed.html!.includes(`href="${LINK}"`))
+  assert.ok(!parsed.html!.includes('<b>'))
+  await email.send(message, undefined, tenSeconds())
   assert.equal(shared.received.length, 1)
-  assert.equal((await faultOf(openEmail({ config, postOffice: undefined }), {})).fault, 'refused')
+  assert.equal((await faultOf(openEmail({ config, smtp: undefined }), {})).fault, 'rejected')
 })
 
-test('mail: refusals, troubles and broken connections are told apart', async (t) => {
-  let say: { responseCode: number } | undefined
+test('email: rejections, temporary errors and broken connections map to different faults', async (t) => {
+  let recipientError: { responseCode: number } | undefined
   const smtp = await startSmtp({
-    onRcptTo: (_address, _session, done) => done(say ? Object.assign(new Error('no'), say) : null),
+    onRcptTo: (_address, _session, done) =>
+      done(recipientError ? Object.assign(new Error('no'), recipientError) : null),
   })
-  const email = openEmail({ config, postOffice: undefined })
+  const email = openEmail({ config, smtp: undefined })
   t.after(async () => {
     email.close()
     await smtp.stop()
   })
   const settings = { smtp_url: smtp.url, from: 'jobs@metro.example', channel_id: 'CH_1' }
-  const told = (to: object, signal = ample()) => faultOf(email, to, signal, outgoing({ to: 'asha@example.com' }))
-  say = { responseCode: 550 }
-  assert.equal((await told(settings)).fault, 'unreachable')
-  say = { responseCode: 451 }
-  assert.equal((await told(settings)).fault, 'busy')
-  say = undefined
-  assert.equal((await told(settings)).fault, 'none')
-  assert.equal((await told({ ...settings, smtp_url: 'smtp://127.0.0.1:1' })).fault, 'busy')
+  const send = (to: object, signal = tenSeconds()) => faultOf(email, to, signal, outgoing({ to: 'asha@example.com' }))
+  recipientError = { responseCode: 550 }
+  assert.equal((await send(settings)).fault, 'unreachable')
+  recipientError = { responseCode: 451 }
+  assert.equal((await send(settings)).fault, 'busy')
+  recipientError = undefined
+  assert.equal((await send(settings)).fault, 'none')
+  assert.equal((await send({ ...settings, smtp_url: 'smtp://127.0.0.1:1' })).fault, 'busy')
 
-  // A server that takes everything and then says nothing, or hangs up.
-  for (const end of ['hang', 'hang up'] as const) {
+  // A server that accepts the whole email and then never responds, or closes the connection.
+  for (const ending of ['hang', 'close'] as const) {
     const sockets: Socket[] = []
-    const odd = createServer((socket) => {
+    const server = createServer((socket) => {
       sockets.push(socket)
       socket.on('error', () => {})
-      socket.write('220 odd\r\n')
+      socket.write('220 smtp.example\r\n')
       let data = false
       socket.on('data', (chunk) => {
         const text = chunk.toString()
         if (data) {
-          if (text.includes('\r\n.\r\n') && end === 'hang up') socket.destroy()
+          if (text.includes('\r\n.\r\n') && ending === 'close') socket.destroy()
         } else if (text.startsWith('DATA')) {
           data = true
-          socket.write('354 go on\r\n')
+          socket.write('354 continue\r\n')
         } else socket.write('250 ok\r\n')
       })
     }).listen(0, '127.0.0.1')
-    await new Promise((resolve) => odd.once('listening', resolve))
-    const smtp_url = `smtp://127.0.0.1:${(odd.address() as { port: number }).port}`
-    const outcome = await told({ ...settings, smtp_url }, AbortSignal.timeout(end === 'hang' ? 300 : 10_000))
-    assert.equal(outcome.fault, 'unknown', end)
+    await new Promise((resolve) => server.once('listening', resolve))
+    const smtp_url = `smtp://127.0.0.1:${(server.address() as { port: number }).port}`
+    const outcome = await send({ ...settings, smtp_url }, AbortSignal.timeout(ending === 'hang' ? 300 : 10_000))
+    assert.equal(outcome.fault, 'unknown', ending)
     for (const socket of sockets) socket.destroy()
-    odd.close()
+    server.close()
   }
 })
 
-test('settings: everything that is wrong is named, and no secret is shown', () => {
-  const problems = (channel: Parameters<typeof requireSettings>[0], data: unknown): string[] => {
+test('settings: every invalid field is listed, and secrets are redacted', () => {
+  const problems = (channel: Parameters<typeof validateSettings>[0], data: unknown): string[] => {
     try {
-      requireSettings(channel, data)
+      validateSettings(channel, data)
       return []
     } catch (error) {
       return (error as { details: { path: string }[] }).details.map(({ path }) => path)
@@ -360,39 +365,39 @@ test('settings: everything that is wrong is named, and no secret is shown', () =
     assert.deepEqual(problems('sms', { ...TWILIO, from: '+14155550100', base_url }), ['base_url'], base_url)
   for (const base_url of ['https://api.example.com', 'http://127.0.0.1:99', 'http://[::1]:99', 'http://localhost:99'])
     assert.deepEqual(problems('sms', { ...TWILIO, from: '+14155550100', base_url }), [], base_url)
-  const seen = JSON.stringify(withoutSecrets(WHATSAPP))
+  const shown = JSON.stringify(redactSecrets(WHATSAPP))
   for (const secret of [WHATSAPP.access_token, WHATSAPP.app_secret, WHATSAPP.verify_token])
-    assert.ok(!seen.includes(secret))
+    assert.ok(!shown.includes(secret))
 })
 
-test('what is written is read back: numbers, labels, and words that are neither', () => {
+test('text replies match options by number or label; other text does not match', () => {
   const question = { ...yesNo(1), choices: [...yesNo(1).choices, { value: 'skip', label: 'Skip' }] }
-  assert.equal(choiceIn(question, ' 3. '), 'skip')
-  assert.equal(choiceIn(question, 'skip'), 'skip')
-  assert.equal(choiceIn(question, '4'), undefined)
+  assert.equal(matchChoice(question, ' 3. '), 'skip')
+  assert.equal(matchChoice(question, 'skip'), 'skip')
+  assert.equal(matchChoice(question, '4'), undefined)
   const words = {
     step: 1,
     kind: 'words' as const,
     text: 'How many years?',
     choices: [{ value: 'skip', label: 'Skip' }],
   }
-  assert.equal(choiceIn(words, '1'), undefined, 'a number is an answer of its own')
-  assert.equal(choiceIn(words, 'SKIP'), 'skip')
+  assert.equal(matchChoice(words, '1'), undefined, 'a number is itself an answer')
+  assert.equal(matchChoice(words, 'SKIP'), 'skip')
   assert.match(plainText(outgoing({ prompts: [words] }), 1600), /How many years\?\n\n• Skip\nAnswer here/)
 })
 
-test('nobody is sent more than the rate allows; places in the line hold, but not over night', () => {
-  const sender = { org_id: 'ORG_pace', channel: 'sms' } as const
-  const at = (id: number, now: number, rate = 2) => takePlace(sender, `MS_${id}`, rate, now)
+test('messages stay within the send rate; a reserved slot stays valid, but expires overnight', () => {
+  const sender = { org_id: 'ORG_rate', channel: 'sms' } as const
+  const at = (id: number, now: number, rate = 2) => reserveSlot(sender, `MS_${id}`, rate, now)
   assert.deepEqual(
     [1, 2, 3, 4].map((id) => at(id, 10_000)),
     [10_000, 10_000, 10_500, 11_000],
   )
-  assert.equal(at(3, 10_200), 10_500, 'asked too early, it keeps its place')
+  assert.equal(at(3, 10_200), 10_500, 'an early call returns the same slot')
   assert.equal(at(3, 10_500), 10_500)
   assert.equal(at(5, 10_500), 11_500)
-  assert.equal(at(4, 100_000), 100_000, 'long past its time it lines up again')
+  assert.equal(at(4, 100_000), 100_000, 'an expired slot is replaced')
   assert.equal(at(5, 100_000), 100_000)
   assert.equal(at(6, 100_000), 100_500)
-  assert.equal(takePlace({ ...sender, org_id: 'ORG_other' }, 'MS_9', 2, 100_000), 100_000)
+  assert.equal(reserveSlot({ ...sender, org_id: 'ORG_other' }, 'MS_9', 2, 100_000), 100_000)
 })

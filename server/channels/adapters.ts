@@ -6,8 +6,8 @@ import { openSms } from './twilio/sms.ts'
 import { openVoice } from './twilio/voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
 
-/** Opens every channel to the outside. */
-export function openChannels(context: Pick<Context, 'config' | 'postOffice'>): { stop(): Promise<void> } {
+/** Registers the adapters of all channels. */
+export function openChannels(context: Pick<Context, 'config' | 'smtp'>): { stop(): Promise<void> } {
   const email = openEmail(context)
   for (const channel of [whatsapp, openSms(context), openVoice(context), email]) registerChannel(channel)
   return {

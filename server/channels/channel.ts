@@ -1,43 +1,43 @@
-import type { Rendered } from '../conversation/render.ts'
+import type { RenderedPrompt } from '../conversation/render.ts'
 import type { Language } from '../questions/questions.ts'
 
 export const channelNames = ['whatsapp', 'voice', 'sms', 'email'] as const
 export type ChannelName = (typeof channelNames)[number]
 
-/** Which address a channel writes to. */
-export const addressOf = { whatsapp: 'phone', voice: 'phone', sms: 'phone', email: 'email' } as const
+/** The candidate field that holds a channel's address. */
+export const addressField = { whatsapp: 'phone', voice: 'phone', sms: 'phone', email: 'email' } as const
 
-/** A message on its way to a candidate. */
-export interface Outgoing {
+/** A message to a candidate. */
+export interface OutgoingMessage {
   message_id: string
   org_id: string
-  /** A phone number or a mail address. */
+  /** A phone number or an email address. */
   to: string
   name: string
   language: Language
-  /** What is said, one after the other; the last one may ask for an answer. */
-  prompts: Rendered[]
-  /** The personal link, which every written message carries. */
+  /** The prompts in order; the last one may be a question. */
+  prompts: RenderedPrompt[]
+  /** The candidate's personal link, included in every written message. */
   link: string
   company: string
   title: string
-  /** 0 for the first message, then the follow-ups; absent in an answer to a reply. */
-  contactStep?: number
+  /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
+  followUpNumber?: number
 }
 
 /**
- * How a send went wrong.
- * - `refused`: the provider took the message for wrong (credentials, template, content): another channel may do
- * - `unreachable`: the person cannot be reached there
- * - `stopped`: the person has told the provider STOP, which holds for the organisation
- * - `busy`: nothing was sent; the same message goes out later
- * - `unknown`: it may have been sent; it is not repeated
+ * Why a send failed.
+ * - `rejected`: the provider rejected the message (credentials, template, content); another channel may work
+ * - `unreachable`: the candidate cannot be reached on this channel
+ * - `stopped`: the candidate has opted out at the provider, which applies to the whole organisation
+ * - `busy`: nothing was sent; the message is retried later
+ * - `unknown`: the message may have been sent; it is not retried
  */
-export type SendFault = 'refused' | 'unreachable' | 'stopped' | 'busy' | 'unknown'
+export type SendFault = 'rejected' | 'unreachable' | 'stopped' | 'busy' | 'unknown'
 
 export class SendError extends Error {
   readonly fault: SendFault
-  /** Seconds for which a busy provider wants to be left alone by the whole organisation, not by this message only. */
+  /** Seconds for which the organisation must not send anything to a busy provider. */
   readonly retryAfter: number | undefined
 
   constructor(fault: SendFault, message: string, retryAfter?: number) {
@@ -47,20 +47,20 @@ export class SendError extends Error {
   }
 }
 
-/** A way to reach people. Any error that is not a `SendError` counts as an unknown outcome. */
-export interface Channel {
+/** Sends messages through a provider. Errors other than `SendError` count as an unknown outcome. */
+export interface ChannelAdapter {
   readonly name: ChannelName
-  /** Hands the message to the provider; answers the provider's name for it. `credentials` are those the organisation saved. */
-  send(message: Outgoing, credentials: unknown, signal: AbortSignal): Promise<{ providerId: string | undefined }>
+  /** Sends the message with the organisation's credentials and returns the provider's ID for it. */
+  send(message: OutgoingMessage, credentials: unknown, signal: AbortSignal): Promise<{ providerId: string | undefined }>
 }
 
-const open = new Map<ChannelName, Channel>()
+const adapters = new Map<ChannelName, ChannelAdapter>()
 
-/** Adapters make themselves known here; the last one of a name serves. */
-export function registerChannel(channel: Channel): void {
-  open.set(channel.name, channel)
+/** Registers an adapter, replacing any earlier one of the same name. */
+export function registerChannel(channel: ChannelAdapter): void {
+  adapters.set(channel.name, channel)
 }
 
-export function findChannel(name: ChannelName): Channel | undefined {
-  return open.get(name)
+export function findChannel(name: ChannelName): ChannelAdapter | undefined {
+  return adapters.get(name)
 }

@@ -5,8 +5,8 @@ import { newId } from '../platform/ids.ts'
 import type { Vault } from '../platform/vault.ts'
 import type { ChannelName } from './channel.ts'
 
-/** A channel of an organisation that is set up. */
-export interface Account {
+/** A configured channel of an organisation. */
+export interface ChannelAccount {
   channel_id: string
   org_id: string
   channel: ChannelName
@@ -16,13 +16,13 @@ export interface Account {
   credentials: Record<string, unknown>
 }
 
-type Row = Omit<Account, 'credentials'> & { credentials: Buffer }
+type Row = Omit<ChannelAccount, 'credentials'> & { credentials: Buffer }
 
 const columns = sql`channel_id, org_id, channel, per_second, created_at, updated_at, credentials`
 
 /**
- * Keeps what opens an organisation's account with a provider; LIVE only, since TEST never leaves the house. Answers the channel's
- * id, which stays when the credentials are exchanged: the provider goes on calling the same address.
+ * Stores an organisation's provider credentials; LIVE only, since TEST never calls providers. Returns the channel's ID, which
+ * stays the same when credentials are rotated, so that the provider's callback URLs remain valid.
  */
 export async function saveCredentials(
   tx: Tx,
@@ -44,14 +44,14 @@ export async function saveCredentials(
   return rows[0]!.channel_id
 }
 
-/** Answers false where there was nothing to remove. */
+/** Returns false if there were no credentials. */
 export async function removeCredentials(tx: Tx, orgId: string, channel: ChannelName): Promise<boolean> {
   const { rows } = await sql`
     delete from channel_credentials where org_id = ${orgId} and channel = ${channel} returning 1`.execute(tx)
   return rows.length > 0
 }
 
-/** With the channel's id among them. */
+/** Returns the credentials together with the channel's ID. */
 export async function findCredentials(
   tx: Queries,
   vault: Vault,
@@ -60,43 +60,43 @@ export async function findCredentials(
 ): Promise<unknown | undefined> {
   const { rows } = await sql<Row>`
     select ${columns} from channel_credentials where org_id = ${orgId} and channel = ${channel}`.execute(tx)
-  const account = rows[0] && opened(vault, rows[0])
+  const account = rows[0] && decrypted(vault, rows[0])
   return account && { ...account.credentials, channel_id: account.channel_id }
 }
 
-/** By the id that providers call. */
-export async function findAccount(tx: Queries, vault: Vault, channelId: string): Promise<Account | undefined> {
+/** Finds an account by the channel ID in a provider's callback URL. */
+export async function findAccount(tx: Queries, vault: Vault, channelId: string): Promise<ChannelAccount | undefined> {
   const { rows } = await sql<Row>`
     select ${columns} from channel_credentials where channel_id = ${channelId}`.execute(tx)
-  return rows[0] && opened(vault, rows[0])
+  return rows[0] && decrypted(vault, rows[0])
 }
 
-/** Oldest first; of one organisation or of all. */
-export async function listAccounts(tx: Queries, vault: Vault, orgId: string | undefined): Promise<Account[]> {
+/** Lists the accounts of one organisation, or of all, oldest first. */
+export async function listAccounts(tx: Queries, vault: Vault, orgId: string | undefined): Promise<ChannelAccount[]> {
   const { rows } = await sql<Row>`
     select ${columns} from channel_credentials where ${orgId ?? null}::text is null or org_id = ${orgId ?? null}
     order by channel_id`.execute(tx)
-  return rows.map((row) => opened(vault, row))
+  return rows.map((row) => decrypted(vault, row))
 }
 
-/** The channels that the organisation has credentials for. Mail needs none of its own where the deployment has a mail server. */
-export async function channelsOpenTo(tx: Queries, orgId: string, mailServer: boolean): Promise<Set<ChannelName>> {
+/** Returns the channels that the organisation has credentials for, and email if the deployment has its own SMTP server. */
+export async function availableChannels(tx: Queries, orgId: string, hasSmtpServer: boolean): Promise<Set<ChannelName>> {
   const { rows } = await sql<{ channel: ChannelName }>`
     select channel from channel_credentials where org_id = ${orgId}`.execute(tx)
-  const open = new Set(rows.map(({ channel }) => channel))
-  if (mailServer) open.add('email')
-  return open
+  const available = new Set(rows.map(({ channel }) => channel))
+  if (hasSmtpServer) available.add('email')
+  return available
 }
 
-/** The rates that were set, by organisation and channel. */
-export async function ratesOf(tx: Queries, orgIds: string[]): Promise<Map<string, number>> {
+/** Returns the configured send rates by organisation and channel. */
+export async function sendRates(tx: Queries, orgIds: string[]): Promise<Map<string, number>> {
   const { rows } = await sql<{ org_id: string; channel: string; per_second: number }>`
     select org_id, channel, per_second from channel_credentials
     where org_id = any (${orgIds}) and per_second is not null`.execute(tx)
   return new Map(rows.map(({ org_id, channel, per_second }) => [`${org_id} ${channel}`, per_second]))
 }
 
-function opened(vault: Vault, row: Row): Account {
+function decrypted(vault: Vault, row: Row): ChannelAccount {
   return { ...row, credentials: JSON.parse(vault.open(row.credentials, purpose(row.org_id, row.channel))) }
 }
 

@@ -1,61 +1,61 @@
-import type { Rendered } from '../conversation/render.ts'
+import type { RenderedPrompt } from '../conversation/render.ts'
 import type { Tx } from '../platform/database/database.ts'
 import type { Language } from '../questions/questions.ts'
 import type { ChannelName } from './channel.ts'
 
-/** Somebody wrote. */
+/** A message from a candidate. */
 export interface InboundReply {
   channel: ChannelName
-  /** The phone number that it came from. */
+  /** The sender's phone number. */
   from: string
-  /** The provider's name for it: the same one again does nothing. */
+  /** The provider's message ID, used to ignore duplicates. */
   providerId: string
-  /** The provider's name for the message of ours that it answers, where it says so. */
-  answers?: string
-  /** Of a button, with the step that it belongs to. */
+  /** The provider's ID of our message that this one replies to, if known. */
+  inReplyTo?: string
+  /** The step and value of a pressed button. */
   step?: number
   value?: string
   text?: string
 }
 
-/** What became of a message. */
+/** A provider's report about a message or a call. */
 export interface InboundStatus {
   channel: ChannelName
   providerId: string
-  /** Our own name for it, where the provider gives it back. */
+  /** Our message ID, if the provider includes it. */
   messageId?: string
-  /** `unanswered`: the phone rang, or was engaged. */
+  /** `unanswered`: a call that was not answered, or a busy line. */
   status: 'sent' | 'delivered' | 'read' | 'failed' | 'unanswered'
   error?: string
-  /** It failed because the person has told the provider STOP. */
+  /** The send failed because the candidate has opted out at the provider. */
   stop?: boolean
-  /** Of a call that is over. */
+  /** The outcome of a finished call. */
   call?: { outcome: 'answered' | 'no_answer' | 'busy' | 'failed'; seconds: number }
 }
 
-/** What a person in a call pressed or said. */
+/** Keys pressed or words spoken in a call. */
 export interface CallAnswer {
-  /** Names this answer: the same one again does nothing. */
+  /** Identifies this answer, used to ignore duplicates. */
   providerId: string
   step: number
   digits?: string
   speech?: string
 }
 
-/** What is said next in a call. */
+/** The next prompts in a call. */
 export interface CallTurn {
   language: Language
-  /** The candidate is greeted: nothing was said in this call yet. */
+  /** Set at the start of a call. */
   greeting: string | undefined
-  prompts: Rendered[]
-  /** The conversation is over, or is not to go on here. */
+  prompts: RenderedPrompt[]
+  /** The conversation has ended, or does not continue in this call. */
   over: boolean
 }
 
-/** Whoever has conversations is told here of what providers report. Nothing of another organisation is ever touched. */
-export interface Receiver {
+/** Handles provider callbacks. Only messages and candidates of the given organisation are changed. */
+export interface InboundHandler {
   reply(tx: Tx, orgId: string, reply: InboundReply): Promise<void>
   status(tx: Tx, orgId: string, report: InboundStatus): Promise<void>
-  /** Undefined where no such call was placed. Without an answer the conversation is told as it stands. */
+  /** Returns undefined for an unknown call. Without an answer, returns the current question. */
   turn(tx: Tx, orgId: string, messageId: string, answer: CallAnswer | undefined): Promise<CallTurn | undefined>
 }

@@ -1,69 +1,71 @@
-import type { Rendered } from '../conversation/render.ts'
+import type { RenderedPrompt } from '../conversation/render.ts'
 import { prompt } from '../questions/prompts.ts'
-import type { Outgoing } from './channel.ts'
+import type { OutgoingMessage } from './channel.ts'
 
-/** The question that a message ends with, where it asks something. */
-export function questionIn(prompts: Rendered[]): Rendered | undefined {
+/** Returns the question at the end of a message, if any. */
+export function questionIn(prompts: RenderedPrompt[]): RenderedPrompt | undefined {
   const last = prompts.at(-1)
   return last?.kind === 'notice' ? undefined : last
 }
 
-/** Everything that is said, without the ways to answer. */
-export function saidIn({ prompts }: Pick<Outgoing, 'prompts'>): string {
+/** Returns the text of all prompts, without the options. */
+export function promptText({ prompts }: Pick<OutgoingMessage, 'prompts'>): string {
   return prompts.map(({ text }) => text).join('\n\n')
 }
 
-export function linkLine({ language, link }: Pick<Outgoing, 'language' | 'link'>): string {
+export function linkLine({ language, link }: Pick<OutgoingMessage, 'language' | 'link'>): string {
   return prompt('link', language, { link })
 }
 
-/** The options with a number each, which is how they are answered where there are no buttons. */
-export function numbered(question: Rendered | undefined): string {
+/** Lists the options with numbers, for channels without buttons. */
+export function numberedOptions(question: RenderedPrompt | undefined): string {
   if (!question || question.choices.length === 0) return ''
-  // A question for words may be answered by a number: what else there is stands without one.
+  // An answer to an open question may itself be a number, so its other options are not numbered.
   if (question.kind === 'words') return question.choices.map(({ label }) => `• ${label}`).join('\n')
   return question.choices.map(({ label }, index) => `${index + 1}. ${label}`).join('\n')
 }
 
-/** A message for people who can only write back. The link stays whole; what is too long for the channel is cut before it. */
-export function plainText(message: Pick<Outgoing, 'prompts' | 'language' | 'link'>, most: number): string {
+/** Formats a message for channels without buttons. Text that is too long is truncated; the link is never truncated. */
+export function plainText(message: Pick<OutgoingMessage, 'prompts' | 'language' | 'link'>, maxLength: number): string {
   const question = questionIn(message.prompts)
-  const options = numbered(question)
-  const how = question && options && question.kind !== 'words' ? prompt('choose_number', message.language) : ''
-  const end = [options, how, linkLine(message)].filter(Boolean).join('\n')
-  return `${cut(saidIn(message), most - end.length - 2)}\n\n${end}`
+  const options = numberedOptions(question)
+  const instruction = question && options && question.kind !== 'words' ? prompt('choose_number', message.language) : ''
+  const end = [options, instruction, linkLine(message)].filter(Boolean).join('\n')
+  return `${truncate(promptText(message), maxLength - end.length - 2)}\n\n${end}`
 }
 
-/** At most so many UTF-16 units, never half a character. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text
-  const letters = [...new Intl.Segmenter().segment(text.slice(0, Math.max(0, most - 1)))].map(({ segment }) => segment)
+/** Truncates to `maxLength` UTF-16 code units without splitting a character. */
+export function truncate(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const letters = [...new Intl.Segmenter().segment(text.slice(0, Math.max(0, maxLength - 1)))].map(
+    ({ segment }) => segment,
+  )
   return `${(letters.length > 1 ? letters.slice(0, -1) : letters).join('')}…`
 }
 
-/** What a reply in words chooses: an option's number, or the option itself. */
-export function choiceIn(question: Rendered | undefined, text: string): string | undefined {
+/** Returns the value of the option that a text reply names by its number or label. */
+export function matchChoice(question: RenderedPrompt | undefined, text: string): string | undefined {
   if (!question) return undefined
-  const said = plain(text)
-  const named = question.choices.find(({ label }) => plain(label) === said)
+  const reply = normalize(text)
+  const named = question.choices.find(({ label }) => normalize(label) === reply)
   if (named) return named.value
   const number = question.kind === 'words' ? undefined : /^\(?(\d{1,2})[).]?$/.exec(text.trim())?.[1]
   return number === undefined ? undefined : question.choices[Number(number) - 1]?.value
 }
 
-function plain(text: string) {
+function normalize(text: string) {
   return text.normalize('NFC').trim().toLocaleLowerCase()
 }
 
-/** Longer texts are cut: nobody writes them on a phone. */
-const LONGEST_REPLY = 4096
+/** UTF-16 code units; longer replies are truncated. */
+const MAX_REPLY_LENGTH = 4096
 
-/** What came from outside, without what no database keeps. */
-export function storable(text: string): string {
-  return text.slice(0, LONGEST_REPLY).toWellFormed().replaceAll('\0', '')
+/** Removes characters that PostgreSQL cannot store. */
+export function toStorableText(text: string): string {
+  return text.slice(0, MAX_REPLY_LENGTH).toWellFormed().replaceAll('\0', '')
 }
 
-/** What a button carries: the step that it answers, and the answer. */
+/** Encodes the step and the answer in a button ID. */
 export function buttonId(step: number, value: string): string {
   return `${step}:${value}`
 }

@@ -1,79 +1,79 @@
 import type { Agent, Dispatcher } from 'undici'
+import { parseRetryAfter } from '../platform/http/retry-after.ts'
+import { parseJsonOrUndefined } from '../platform/json.ts'
 import { SendError } from './channel.ts'
 
-/** What a provider answered, whatever its status. */
-export interface ProviderAnswer {
+/** A provider's response with any status. */
+export interface ProviderResponse {
   status: number
-  /** Undefined where it is no JSON, or broke off. */
+  /** Undefined if it is not JSON or incomplete. */
   body: unknown
   retryAfter: number | undefined
 }
 
-/** Milliseconds until a connection stands. */
-const CONNECT = 10_000
-/** Idle connections are given up before providers give them up: what is posted on a dying one may or may not have arrived. */
-const IDLE = 2000
-/** Bytes of an answer that are read. */
-const READ = 64 * 1024
+const CONNECT_TIMEOUT_MS = 10_000
+/** Shorter than the providers' own idle timeouts: a request on a closing connection may or may not arrive. */
+const IDLE_TIMEOUT_MS = 2000
+const MAX_RESPONSE_BYTES = 64 * 1024
 
-/** Seconds for which a provider that is busy, and does not say for how long, is left alone. */
-export const SHORT_REST = 5
+/** Pause after a busy response without a Retry-After header. */
+export const DEFAULT_PAUSE_SECONDS = 5
 
 let agent: Agent | undefined
 
 /**
- * One POST to a provider, without following redirects. What went wrong before the first byte was written has certainly not been
- * sent, and may be repeated; what went wrong afterwards and before an answer may have been.
+ * Sends one POST request without following redirects. An error before the first byte is written is `busy` (safe to retry); an
+ * error after that and before the response is `unknown`.
  */
 export async function postTo(
   url: string,
   headers: Record<string, string>,
   body: string,
   signal: AbortSignal,
-): Promise<ProviderAnswer> {
+): Promise<ProviderResponse> {
   const { origin, pathname, search } = new URL(url)
-  const client = await import('undici') // not loaded where nobody is contacted for real
-  if (signal.aborted) throw new SendError('busy', 'there was no time left to send it')
+  const client = await import('undici') // loaded only when a provider is used
+  if (signal.aborted) throw new SendError('busy', 'the send timed out before the request started')
   agent ??= new client.Agent({
-    connect: { timeout: CONNECT },
+    connect: { timeout: CONNECT_TIMEOUT_MS },
     allowH2: false,
     pipelining: 1,
     connections: 32,
     headersTimeout: 0,
     bodyTimeout: 0,
-    keepAliveTimeout: IDLE,
+    keepAliveTimeout: IDLE_TIMEOUT_MS,
     keepAliveMaxTimeout: 10_000,
   })
-  const { promise, resolve, reject } = Promise.withResolvers<ProviderAnswer>()
+  const { promise, resolve, reject } = Promise.withResolvers<ProviderResponse>()
   let controller: Dispatcher.DispatchController | undefined
   let written = false
   let status = 0
   let retryAfter: number | undefined
-  let answer: Buffer[] = []
+  let chunks: Buffer[] = []
   let length = 0
-  const giveUp = () => {
-    controller?.abort(new Error('given up'))
-    fail(new Error('no answer in time'))
+  const abort = () => {
+    controller?.abort(new Error('aborted'))
+    fail(new Error('response timeout'))
   }
-  signal.addEventListener('abort', giveUp)
+  signal.addEventListener('abort', abort)
   agent.dispatch(
     { origin, path: pathname + search, method: 'POST', headers, body },
     {
-      onRequestStart(given) {
-        controller = given
-        if (signal.aborted) return given.abort(new Error('given up'))
+      onRequestStart(requestController) {
+        controller = requestController
+        if (signal.aborted) return requestController.abort(new Error('aborted'))
         written = true
       },
-      onResponseStart(_controller, code, answered) {
+      onResponseStart(_controller, code, responseHeaders) {
         status = code
-        retryAfter = secondsIn(answered['retry-after'])
+        retryAfter = retryAfterSeconds(responseHeaders['retry-after'])
       },
-      onResponseData(given, chunk) {
+      onResponseData(responseController, chunk) {
         length += chunk.length
-        if (length > READ) {
-          answer = []
-          given.abort(new Error('too long'))
-        } else answer.push(Buffer.from(chunk))
+        if (length > MAX_RESPONSE_BYTES) {
+          chunks = []
+          responseController.abort(new Error('response too large'))
+        } else chunks.push(Buffer.from(chunk))
       },
       onResponseEnd: () => settle(),
       onResponseError: (_controller, error) => fail(error),
@@ -82,43 +82,33 @@ export async function postTo(
   try {
     return await promise
   } finally {
-    signal.removeEventListener('abort', giveUp)
+    signal.removeEventListener('abort', abort)
   }
 
-  /** Once the status is known it tells what became of the message, also when the rest never comes. */
+  /** The status alone decides the outcome, so a body that breaks off is not an error. */
   function fail(error: Error & { code?: string }) {
     if (status >= 200) return settle()
-    const why = error.code ?? error.message
+    const cause = error.code ?? error.message
     reject(
       written
-        ? new SendError('unknown', `the connection broke before the answer: ${why}`)
-        : new SendError('busy', `no connection to the provider: ${why}`, SHORT_REST),
+        ? new SendError('unknown', `connection lost before the response: ${cause}`)
+        : new SendError('busy', `connection to the provider failed: ${cause}`, DEFAULT_PAUSE_SECONDS),
     )
   }
   function settle() {
-    resolve({ status, retryAfter, body: parsed(Buffer.concat(answer).toString()) })
+    resolve({ status, retryAfter, body: parseJsonOrUndefined(Buffer.concat(chunks).toString()) })
   }
 }
 
-/** `Retry-After` in seconds, given as such or as a date. */
-function secondsIn(header: string | string[] | undefined): number | undefined {
-  const text = Array.isArray(header) ? header[0] : header
-  if (text === undefined) return undefined
-  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1000)
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), 86_400)
+/** Returns the seconds that a Retry-After header asks for, up to a day. */
+function retryAfterSeconds(header: string | string[] | undefined): number | undefined {
+  const milliseconds = parseRetryAfter(header, Date.now())
+  return milliseconds === undefined ? undefined : Math.min(Math.ceil(milliseconds / 1000), 86_400)
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Ends idle connections; the next send opens new ones. */
+/** Closes idle connections; the next send opens new ones. */
 export async function closeProviderConnections(): Promise<void> {
-  const open = agent
+  const closing = agent
   agent = undefined
-  await open?.close()
+  await closing?.close()
 }

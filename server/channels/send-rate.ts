@@ -1,59 +1,59 @@
 import { SECOND } from '../platform/clock.ts'
 import type { ChannelName } from './channel.ts'
 
-/** Messages a second that providers usually take from one sender; what an organisation has set goes before. */
-const usual: Record<ChannelName, number> = { whatsapp: 80, sms: 10, voice: 1, email: 10 }
+/** Default messages per second per sender; an organisation's own setting takes precedence. */
+const defaultRates: Record<ChannelName, number> = { whatsapp: 80, sms: 10, voice: 1, email: 10 }
 
-/** A place in the line holds for so long after its time; then the line has moved on, over night for instance. */
-const HOLDS = 10 * SECOND
-const MOST_PLACES = 100_000
+/** A slot that is not used within this time after its start, for example overnight, expires. */
+const SLOT_VALID_MS = 10 * SECOND
+const MAX_SLOTS = 100_000
 
-interface Lane {
-  /** When the next message may go, in epoch milliseconds. */
-  next: number
+interface SendQueue {
+  /** Start of the next free slot, in epoch milliseconds. */
+  nextFreeAt: number
 }
 
-const lanes = new Map<string, Lane>()
-const places = new Map<string, number>()
+const queues = new Map<string, SendQueue>()
+const slots = new Map<string, number>()
 
 export interface Sender {
   org_id: string
   channel: ChannelName
 }
 
-/** Takes a place in the line of an organisation's channel; answers when it is, which may be now. */
-export function takePlace(sender: Sender, messageId: string, perSecond: number | undefined, now: number): number {
-  const taken = places.get(messageId)
-  if (taken !== undefined) {
-    if (taken > now) return taken
-    places.delete(messageId)
-    if (taken + HOLDS > now) return now
+/** Reserves a slot for a message and returns its time, which may be now. A message keeps its slot until it expires. */
+export function reserveSlot(sender: Sender, messageId: string, perSecond: number | undefined, now: number): number {
+  const reserved = slots.get(messageId)
+  if (reserved !== undefined) {
+    if (reserved > now) return reserved
+    slots.delete(messageId)
+    if (reserved + SLOT_VALID_MS > now) return now
   }
-  const rate = perSecond ?? usual[sender.channel]
+  const rate = perSecond ?? defaultRates[sender.channel]
   const interval = SECOND / rate
-  const lane = laneOf(sender)
-  // As many as a second allows may go together after a rest.
-  const at = Math.max(lane.next, now - (Math.ceil(rate) - 1) * interval)
-  lane.next = at + interval
+  const queue = queueOf(sender)
+  // After an idle period, allow a burst of one second's worth of messages.
+  const at = Math.max(queue.nextFreeAt, now - (Math.ceil(rate) - 1) * interval)
+  queue.nextFreeAt = at + interval
   if (at <= now) return now
-  if (places.size >= MOST_PLACES) forgetPast(now)
-  places.set(messageId, Math.ceil(at))
+  if (slots.size >= MAX_SLOTS) deleteExpiredSlots(now)
+  slots.set(messageId, Math.ceil(at))
   return Math.ceil(at)
 }
 
-/** The provider wants to be left alone for a while: those who have no place yet come after that. */
-export function restUntil(sender: Sender, time: number): void {
-  const lane = laneOf(sender)
-  lane.next = Math.max(lane.next, time)
+/** Pauses a sender: messages without a slot are sent after `time`. */
+export function pauseUntil(sender: Sender, time: number): void {
+  const queue = queueOf(sender)
+  queue.nextFreeAt = Math.max(queue.nextFreeAt, time)
 }
 
-function laneOf({ org_id, channel }: Sender): Lane {
+function queueOf({ org_id, channel }: Sender): SendQueue {
   const name = `${org_id} ${channel}`
-  const lane = lanes.get(name) ?? { next: 0 }
-  lanes.set(name, lane)
-  return lane
+  const queue = queues.get(name) ?? { nextFreeAt: 0 }
+  queues.set(name, queue)
+  return queue
 }
 
-function forgetPast(now: number) {
-  for (const [messageId, at] of places) if (at + HOLDS < now) places.delete(messageId)
+function deleteExpiredSlots(now: number) {
+  for (const [messageId, at] of slots) if (at + SLOT_VALID_MS < now) slots.delete(messageId)
 }

@@ -1,14 +1,40 @@
 import { type Static, Type } from 'typebox'
+import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
 import { isLoopback } from '../config.ts'
-import { compileRequestValidator, invalid } from '../platform/http/validation.ts'
+import { compileRequestValidator, describePattern } from '../platform/http/validation.ts'
 import type { ChannelName } from './channel.ts'
 
-/** What each channel is set up with. Only an operator sets it: the addresses in it are called without further questions. */
+/** Settings of each channel. Only operators set them: the URLs are called without further checks. */
+
+const LANGUAGE_CODE = describePattern('^[a-z]{2,3}(_[A-Za-z]{2,4})?$', 'must be a language code such as en or pt_BR')
+const SMS_SENDER = describePattern(
+  '^(\\+[1-9]\\d{6,14}|[A-Za-z0-9 ]{1,11}|\\d{3,8})$',
+  'must be a phone number such as +919990000001, a name of up to 11 letters and digits, or a short code',
+)
+const MESSAGING_SERVICE_SID = describePattern(
+  '^MG[0-9a-fA-F]{32}$',
+  'must be a Twilio messaging service SID: MG and 32 hex digits',
+)
+const SMTP_URL = describePattern(
+  '^smtps?://[\\x21-\\x7e]+$',
+  'must be an SMTP URL such as smtps://user:password@smtp.example.com',
+)
+const EMAIL_SENDER = describePattern(
+  '^[^\\p{Cc}<>]*(<[^\\s@<>]+@[^\\s@<>]+>|[^\\s@<>]+@[^\\s@<>]+)$',
+  'must be an email address, with or without a name, such as Metro Ltd <jobs@example.com>',
+)
+const EMAIL_ADDRESS = describePattern('^[^\\s@<>]+@[^\\s@<>]+$', 'must be an email address, such as jobs@example.com')
 
 const closed = { additionalProperties: false }
-const secret = Type.String({ minLength: 8, maxLength: 1000, pattern: '^[\\x21-\\x7e]+$' })
-const phone = Type.String({ pattern: '^\\+[1-9]\\d{6,14}$' })
+const secret = Type.String({
+  minLength: 8,
+  maxLength: 1000,
+  pattern: describePattern('^[\\x21-\\x7e]+$', 'must be ASCII characters without spaces'),
+})
+const phone = Type.String({
+  pattern: describePattern('^\\+[1-9]\\d{6,14}$', 'must be a phone number in E.164 format, such as +919990000001'),
+})
 const base = {
   base_url: Type.Optional(Type.String({ maxLength: 300 })),
   per_second: Type.Optional(Type.Number({ minimum: 0.01, maximum: 1000 })),
@@ -16,10 +42,12 @@ const base = {
 
 const Template = Type.Object(
   {
-    name: Type.String({ pattern: '^[a-z0-9_]{1,512}$' }),
-    /** Codes in which the provider approved it; the first one serves everybody else. */
-    languages: Type.Array(Type.String({ pattern: '^[a-z]{2,3}(_[A-Za-z]{2,4})?$' }), { minItems: 1, maxItems: 30 }),
-    /** Whether it has the two buttons for yes and no. */
+    name: Type.String({
+      pattern: describePattern('^[a-z0-9_]{1,512}$', 'must be 1 to 512 lower-case letters, digits or underscores'),
+    }),
+    /** Approved language codes; the first is the fallback. */
+    languages: Type.Array(Type.String({ pattern: LANGUAGE_CODE }), { minItems: 1, maxItems: 30 }),
+    /** Whether the template has yes and no buttons. */
     buttons: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -27,13 +55,15 @@ const Template = Type.Object(
 
 const WhatsApp = Type.Object(
   {
-    phone_number_id: Type.String({ pattern: '^\\d{5,20}$' }),
+    phone_number_id: Type.String({ pattern: describePattern('^\\d{5,20}$', 'must be 5 to 20 digits') }),
     access_token: secret,
     app_secret: secret,
     verify_token: secret,
     template: Template,
     follow_up_template: Type.Optional(Template),
-    version: Type.Optional(Type.String({ pattern: '^v\\d{1,3}\\.\\d$' })),
+    version: Type.Optional(
+      Type.String({ pattern: describePattern('^v\\d{1,3}\\.\\d$', 'must be an API version such as v21.0') }),
+    ),
     ...base,
   },
   closed,
@@ -42,15 +72,17 @@ export type WhatsAppSettings = Static<typeof WhatsApp> & { channel_id: string }
 export type WhatsAppTemplate = Static<typeof Template>
 
 const twilio = {
-  account_sid: Type.String({ pattern: '^AC[0-9a-fA-F]{32}$' }),
+  account_sid: Type.String({
+    pattern: describePattern('^AC[0-9a-fA-F]{32}$', 'must be a Twilio account SID: AC and 32 hex digits'),
+  }),
   auth_token: secret,
 }
 
 const Sms = Type.Object(
   {
     ...twilio,
-    from: Type.Optional(Type.String({ pattern: '^(\\+[1-9]\\d{6,14}|[A-Za-z0-9 ]{1,11}|\\d{3,8})$' })),
-    messaging_service_sid: Type.Optional(Type.String({ pattern: '^MG[0-9a-fA-F]{32}$' })),
+    from: Type.Optional(Type.String({ pattern: SMS_SENDER })),
+    messaging_service_sid: Type.Optional(Type.String({ pattern: MESSAGING_SERVICE_SID })),
     ...base,
   },
   closed,
@@ -65,9 +97,9 @@ export type VoiceSettings = Static<typeof Voice> & { channel_id: string }
 
 const Email = Type.Object(
   {
-    smtp_url: Type.String({ maxLength: 1000, pattern: '^smtps?://[\\x21-\\x7e]+$' }),
-    from: Type.String({ maxLength: 300, pattern: '^[^\\p{Cc}<>]*(<[^\\s@<>]+@[^\\s@<>]+>|[^\\s@<>]+@[^\\s@<>]+)$' }),
-    reply_to: Type.Optional(Type.String({ maxLength: 254, pattern: '^[^\\s@<>]+@[^\\s@<>]+$' })),
+    smtp_url: Type.String({ maxLength: 1000, pattern: SMTP_URL }),
+    from: Type.String({ maxLength: 300, pattern: EMAIL_SENDER }),
+    reply_to: Type.Optional(Type.String({ maxLength: 254, pattern: EMAIL_ADDRESS })),
     per_second: base.per_second,
   },
   closed,
@@ -81,31 +113,31 @@ const validators = {
   email: compileRequestValidator({ body: Email }),
 }
 
-/** Refuses what does not fit the channel, naming everything that is wrong, and no value. */
-export function requireSettings(channel: ChannelName, given: unknown): object {
-  const rawBody = Buffer.from(JSON.stringify(given) ?? '')
-  const details = validators[channel]({ params: {}, query: {}, body: given, rawBody }).map(({ detail }) => detail)
-  if (details.length === 0) details.push(...moreThanShape(channel, given as Record<string, unknown>))
+/** Throws a validation error that lists every invalid field, without its value. */
+export function validateSettings(channel: ChannelName, settings: unknown): object {
+  const rawBody = Buffer.from(JSON.stringify(settings) ?? '')
+  const details = validators[channel]({ params: {}, query: {}, body: settings, rawBody }).map(({ detail }) => detail)
+  if (details.length === 0) details.push(...crossFieldErrors(channel, settings as Record<string, unknown>))
   if (details.length > 0) throw invalid(details)
-  return given as object
+  return settings as object
 }
 
-function moreThanShape(channel: ChannelName, given: Record<string, unknown>): Detail[] {
+function crossFieldErrors(channel: ChannelName, settings: Record<string, unknown>): Detail[] {
   const details: Detail[] = []
-  if (channel === 'sms' && (given.from === undefined) === (given.messaging_service_sid === undefined))
-    details.push({ path: 'from', message: 'is required, or messaging_service_sid, and not both' })
-  if (given.base_url !== undefined && !isSafeBase(given.base_url as string))
+  if (channel === 'sms' && (settings.from === undefined) === (settings.messaging_service_sid === undefined))
+    details.push({ path: 'from', message: 'is required unless messaging_service_sid is set; set exactly one of them' })
+  if (settings.base_url !== undefined && !isSafeBaseUrl(settings.base_url as string))
     details.push({
       path: 'base_url',
-      message: 'must be an https address without query and credentials; http only on this machine',
+      message: 'must be an https address without query or credentials; http is allowed only for localhost',
     })
-  if (given.smtp_url !== undefined && !URL.canParse(given.smtp_url as string))
+  if (settings.smtp_url !== undefined && !URL.canParse(settings.smtp_url as string))
     details.push({ path: 'smtp_url', message: 'must be a URL such as smtps://user:password@host:465' })
   return details
 }
 
-/** Credentials go there: over TLS, or to this very machine. */
-function isSafeBase(text: string): boolean {
+/** Credentials are sent to this URL: it must use TLS or be on this machine. */
+function isSafeBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password, search, hash } = new URL(text)
   if (username || password || search || hash) return false
@@ -114,8 +146,8 @@ function isSafeBase(text: string): boolean {
 
 const secrets = new Set(['access_token', 'app_secret', 'verify_token', 'auth_token', 'smtp_url'])
 
-/** For people to look at: what is secret is only said to be there. */
-export function withoutSecrets(settings: Record<string, unknown>): Record<string, unknown> {
+/** Replaces secrets with `(set)`, for display. */
+export function redactSecrets(settings: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, secrets.has(name) ? '(set)' : value]),
   )

@@ -3,9 +3,8 @@ import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 
-/** Something that somebody changed. */
-export interface Change {
-  /** `operator`, a mail address, or `cli:` and the name of the account. */
+export interface NewAuditEntry {
+  /** `operator`, an email address, or `cli:` and the name of the system account. */
   who: string
   orgId?: string | undefined
   mode?: Mode | undefined
@@ -15,34 +14,34 @@ export interface Change {
   requestId?: string | undefined
 }
 
-/** In the transaction of the change: there is never one without the other. */
-export async function recordChange(tx: Tx, clock: Clock, change: Change): Promise<void> {
+/** Stores an audit entry in the transaction of the change that it describes. */
+export async function recordAuditEntry(tx: Tx, clock: Clock, entry: NewAuditEntry): Promise<void> {
   const now = clock.now()
   await tx
     .insertInto('audit_log')
     .values({
       audit_id: newId('AU_', now),
       at: new Date(now),
-      who: change.who,
-      org_id: change.orgId ?? null,
-      mode: change.mode ?? null,
-      action: change.action,
-      subject: change.subject ?? null,
-      details: JSON.stringify(change.details ?? {}),
-      request_id: change.requestId ?? null,
+      who: entry.who,
+      org_id: entry.orgId ?? null,
+      mode: entry.mode ?? null,
+      action: entry.action,
+      subject: entry.subject ?? null,
+      details: JSON.stringify(entry.details ?? {}),
+      request_id: entry.requestId ?? null,
     })
     .execute()
 }
 
-export interface AuditPage {
+export interface AuditListOptions {
   orgId?: string | undefined
-  /** The last entry of the page before. */
+  /** Returns only entries older than this one. */
   before?: string | undefined
   limit: number
 }
 
-/** Newest first. */
-export async function listChanges(queries: Queries, { orgId, before, limit }: AuditPage) {
+/** Returns audit entries, newest first. */
+export async function listAuditEntries(queries: Queries, { orgId, before, limit }: AuditListOptions) {
   const rows = await queries
     .selectFrom('audit_log')
     .selectAll()

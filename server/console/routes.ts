@@ -1,21 +1,22 @@
 import type { Context } from '../context.ts'
+import { lazySerializers } from '../platform/http/serializers.ts'
 import type { App } from '../platform/http/server.ts'
 import { guardConsoleRoutes } from './auth/guards.ts'
 import { sessionRoutes } from './auth/session-routes.ts'
 import { catalogueRoutes } from './operator/catalogue-routes.ts'
 import { importRoutes } from './operator/import-routes.ts'
-import { workRoutes } from './operator/jobs-and-emails-routes.ts'
+import { jobAndEmailRoutes } from './operator/jobs-and-emails-routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { exportRoutes } from './organisation/export-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
 import { phoneRoutes } from './organisation/phone-routes.ts'
-import { peopleRoutes } from './organisation/recruiter-results-routes.ts'
+import { recruiterResultRoutes } from './organisation/recruiter-results-routes.ts'
 import type { RequestLog } from './organisation/request-log.ts'
 import { requestLogRoutes } from './organisation/request-log-routes.ts'
 import { organisationRoutes } from './organisation/routes.ts'
 import { verificationRoutes } from './organisation/verification-routes.ts'
 
-/** What the console's page calls: routes of its own, and behind the same front door the partner API's, for a person at work. */
+/** Registers the console's own routes, and the partner API's routes behind the console's guards. */
 export function consoleRoutes(
   app: App,
   context: Context,
@@ -23,17 +24,25 @@ export function consoleRoutes(
   partnerRoutes: (app: App, context: Context) => void,
 ): void {
   guardConsoleRoutes(app, context)
+  // Response schemas declare types here; the default serializer is fast enough for the console.
+  app.setSerializerCompiler((() => JSON.stringify) as never)
   sessionRoutes(app, context)
   organisationRoutes(app, context)
   keyRoutes(app, context)
   requestLogRoutes(app, context, log)
-  peopleRoutes(app, context)
+  recruiterResultRoutes(app, context)
   phoneRoutes(app, context)
   verificationRoutes(app, context)
   exportRoutes(app, context)
   operatorRoutes(app, context)
   catalogueRoutes(app, context)
   importRoutes(app, context)
-  workRoutes(app, context, log)
-  app.register(async (scope) => partnerRoutes(scope as App, context), { prefix: '/orgs/:org/:mode' })
+  jobAndEmailRoutes(app, context, log)
+  app.register(
+    async (scope) => {
+      scope.setSerializerCompiler(lazySerializers() as never)
+      partnerRoutes(scope as App, context)
+    },
+    { prefix: '/orgs/:org/:mode' },
+  )
 }

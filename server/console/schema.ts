@@ -1,20 +1,64 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
+import { ModeSchema } from '../access/schema.ts'
+import { emailKinds, emailStatuses } from '../mail/mail.ts'
+import { named } from '../platform/http/named-schemas.ts'
+import { describePattern } from '../platform/http/validation.ts'
 
-/** Shapes that several routes of the console share. */
+/** Schemas shared by several console routes. */
 
 export const closed = { additionalProperties: false }
 
-export const PageQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
-  cursor: Type.Optional(Type.String({ maxLength: 2000 })),
-})
+export const organisationFields = {
+  org_id: Type.String(),
+  name: Type.String(),
+  service_off: Type.Boolean(),
+  created_at: Type.String(),
+}
 
-export const Mail = Type.String({
+export const EmailAddress = Type.String({
   maxLength: 254,
-  pattern: '^[^\\s@<>"(),:;]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$',
+  pattern: describePattern(
+    '^[^\\s@<>"(),:;]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$',
+    'must be an email address, such as asha@example.com',
+  ),
 })
 
-/** The envelope of every answer. */
-export function answer<T>(message: string, data: T) {
+const text = Type.String()
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const AuditEntry = named(
+  'AuditEntry',
+  Type.Object({
+    audit_id: text,
+    at: text,
+    who: text,
+    org_id: orNull(text),
+    mode: orNull(text),
+    action: text,
+    subject: orNull(text),
+    details: Type.Unsafe<unknown>(Type.Record(Type.String(), Type.Unknown())),
+    request_id: orNull(text),
+  }),
+)
+
+const email = {
+  mail_id: text,
+  org_id: orNull(text),
+  mode: orNull(ModeSchema),
+  kind: Type.Enum([...emailKinds]),
+  about: orNull(text),
+  to_name: orNull(text),
+  to_address: text,
+  status: Type.Enum([...emailStatuses]),
+  attempts: Type.Integer(),
+  last_error: orNull(text),
+  created_at: text,
+  sent_at: orNull(text),
+}
+
+export const EmailRecord = named('EmailSummary', Type.Object(email))
+
+/** Returns the console's success envelope. */
+export function successResponse<T>(message: string, data: T) {
   return { success: true as const, message, data }
 }

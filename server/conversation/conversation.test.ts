@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { LANGUAGES } from '../questions/questions.ts'
-import { asking, begin, type State, step } from './conversation.ts'
+import { advance, currentPrompts, startConversation } from './conversation.ts'
 import { type ConversationFlow, questionsOf } from './flow.ts'
 import { render } from './render.ts'
-import type { Input } from './reply-meaning.ts'
+import type { ConversationInput } from './reply-meaning.ts'
+import type { ConversationState } from './state.ts'
 import { isQualified, partsDone, progressOf, verdictsOf } from './verdicts.ts'
 
 const item = (key: 0 | 1 | 2 | 3) => ({
@@ -35,14 +36,27 @@ const flow: ConversationFlow = {
   interest: true,
 }
 
-function say(state: State, ...texts: string[]): State {
-  return texts.reduce((at, text) => step(at, flow, { kind: 'reply', text }).state, state)
+function replyAll(state: ConversationState, ...texts: string[]): ConversationState {
+  return texts.reduce((at, text) => advance(at, flow, { kind: 'reply', text }).state, state)
 }
 
-const fresh = () => begin('en', false)
+const fresh = () => startConversation('en', false)
 
-test('the whole way, with answers as people write them', () => {
-  const state = say(fresh(), 'haan ji', 'English', 'YES', 'next week', '1', 'b', '(C)', '4', 'black', 'D', 'yes please')
+test('a candidate completes the conversation with free-text answers', () => {
+  const state = replyAll(
+    fresh(),
+    'haan ji',
+    'English',
+    'YES',
+    'next week',
+    '1',
+    'b',
+    '(C)',
+    '4',
+    'black',
+    'D',
+    'yes please',
+  )
   assert.deepEqual(state.point, { at: 'ended' })
   assert.equal(state.ending, 'completed')
   assert.deepEqual(state.enrichment, ['yes', 'next week'])
@@ -56,9 +70,9 @@ test('the whole way, with answers as people write them', () => {
   )
 })
 
-test('two of three right verify a skill, one of three does not', () => {
-  const asked = say(fresh(), 'yes', '1', 'yes', 'now')
-  const state = say(asked, '1', '2', '1', '4', '1', '1', 'yes')
+test('two of three correct answers verify a skill, one of three does not', () => {
+  const atSkills = replyAll(fresh(), 'yes', '1', 'yes', 'now')
+  const state = replyAll(atSkills, '1', '2', '1', '4', '1', '1', 'yes')
   assert.deepEqual(
     verdictsOf(state, flow).map(({ verdict, correct }) => [verdict, correct]),
     [
@@ -69,12 +83,12 @@ test('two of three right verify a skill, one of three does not', () => {
   assert.equal(isQualified(state, flow), false)
 })
 
-test('a knockout ends the questions kindly, whatever would have followed', () => {
-  const state = say(fresh(), 'yes', '1')
-  const { state: after, prompts, ending } = step(state, flow, { kind: 'reply', text: 'no' })
+test('a knockout answer ends the conversation with a thank-you', () => {
+  const state = replyAll(fresh(), 'yes', '1')
+  const { state: after, prompts, ending } = advance(state, flow, { kind: 'reply', text: 'no' })
   assert.equal(ending, 'knocked_out')
   assert.deepEqual(
-    prompts.map(({ say }) => say),
+    prompts.map(({ kind }) => kind),
     ['thanks_knocked_out'],
   )
   assert.equal(isQualified(after, flow), false)
@@ -82,75 +96,75 @@ test('a knockout ends the questions kindly, whatever would have followed', () =>
   assert.deepEqual(partsDone(after, flow), { consented: true, enrichment: true, skills: true, interest: true })
 })
 
-test('a refusal and a STOP end it, a STOP from anywhere and in any language', () => {
-  assert.equal(say(fresh(), 'no').ending, 'refused')
+test('a refused consent ends the conversation, and STOP ends it at any point and in any language', () => {
+  assert.equal(replyAll(fresh(), 'no').ending, 'refused')
   for (const text of ['STOP', 'बंद करो', 'unsubscribe']) {
-    const { state, stop } = step(say(fresh(), 'yes', '1', 'yes'), flow, { kind: 'reply', text, step: 1 })
+    const { state, stop } = advance(replyAll(fresh(), 'yes', '1', 'yes'), flow, { kind: 'reply', text, step: 1 })
     assert.deepEqual([state.ending, stop], ['stopped', true])
   }
 })
 
-test('a reply to an earlier question, or the same reply twice, does nothing', () => {
-  const state = say(fresh(), 'yes', '1', 'yes')
+test('a reply to an earlier question and a duplicate reply have no effect', () => {
+  const state = replyAll(fresh(), 'yes', '1', 'yes')
   for (const value of ['yes', 'no', '0']) {
-    const again = step(state, flow, { kind: 'reply', step: state.step - 1, value })
-    assert.equal(again.state, state)
-    assert.deepEqual(again.prompts, [])
+    const repeated = advance(state, flow, { kind: 'reply', step: state.step - 1, value })
+    assert.equal(repeated.state, state)
+    assert.deepEqual(repeated.prompts, [])
   }
 })
 
-test('what is not understood is asked again three times, then met with silence, and an answer still counts', () => {
-  let state = say(fresh(), 'yes', '1')
-  const said: string[][] = []
+test('replies that are not understood repeat the question three times, then are ignored; a valid answer still counts', () => {
+  let state = replyAll(fresh(), 'yes', '1')
+  const kinds: string[][] = []
   for (let time = 0; time < 5; time++) {
-    const outcome = step(state, flow, { kind: 'reply', text: 'perhaps, who knows what tomorrow brings' })
-    said.push(outcome.prompts.map(({ say }) => say))
+    const outcome = advance(state, flow, { kind: 'reply', text: 'perhaps, who knows what tomorrow brings' })
+    kinds.push(outcome.prompts.map(({ kind }) => kind))
     state = outcome.state
   }
-  assert.deepEqual(said, [...Array(3).fill(['not_understood', 'enrichment']), [], []])
-  assert.deepEqual(say(state, 'yes').point, { at: 'enrichment', question: 1 })
+  assert.deepEqual(kinds, [...Array(3).fill(['not_understood', 'enrichment']), [], []])
+  assert.deepEqual(replyAll(state, 'yes').point, { at: 'enrichment', question: 1 })
 })
 
-test('a correction goes back to the question before, as far as the first one and never into the skills', () => {
-  const second = say(fresh(), 'yes', '1', 'yes')
-  const back = step(second, flow, { kind: 'back' }).state
+test('going back returns to the previous question, up to the first one, and never changes skill answers', () => {
+  const second = replyAll(fresh(), 'yes', '1', 'yes')
+  const back = advance(second, flow, { kind: 'back' }).state
   assert.deepEqual([back.point, back.enrichment], [{ at: 'enrichment', question: 0 }, []])
   assert.equal(back.step, second.step + 1)
-  assert.deepEqual(step(back, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 0 })
-  const skills = say(second, 'now')
-  assert.deepEqual(step(skills, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 1 })
-  const answered = say(skills, '1')
-  assert.deepEqual(step(answered, flow, { kind: 'back' }).state, answered)
+  assert.deepEqual(advance(back, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 0 })
+  const skills = replyAll(second, 'now')
+  assert.deepEqual(advance(skills, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 1 })
+  const answered = replyAll(skills, '1')
+  assert.deepEqual(advance(answered, flow, { kind: 'back' }).state, answered)
 })
 
-test('a change of language asks the same step again; before consent it also settles the question of language', () => {
-  const state = say(fresh(), 'yes', '1')
-  const { state: other, prompts } = step(state, flow, { kind: 'language', language: 'hi' })
+test('changing the language repeats the same step; before consent it also skips the language question', () => {
+  const state = replyAll(fresh(), 'yes', '1')
+  const { state: other, prompts } = advance(state, flow, { kind: 'language', language: 'hi' })
   assert.deepEqual([other.language, other.step, other.point], ['hi', state.step, state.point])
   assert.equal(prompts.length, 1)
-  const early = step(fresh(), flow, { kind: 'language', language: 'hi' }).state
-  assert.deepEqual(say(early, 'हाँ').point, { at: 'enrichment', question: 0 })
-  assert.equal(step(state, flow, { kind: 'language', language: 'ta' }).state.language, 'en')
+  const early = advance(fresh(), flow, { kind: 'language', language: 'hi' }).state
+  assert.deepEqual(replyAll(early, 'हाँ').point, { at: 'enrichment', question: 0 })
+  assert.equal(advance(state, flow, { kind: 'language', language: 'ta' }).state.language, 'en')
 })
 
-test('an optional question can be skipped, a required one not', () => {
-  const first = say(fresh(), 'yes', '1')
-  assert.deepEqual(step(first, flow, { kind: 'reply', value: 'skip' }).state.point, first.point)
-  assert.deepEqual(say(first, 'yes', 'skip').enrichment, ['yes', null])
+test('optional questions can be skipped, required questions cannot', () => {
+  const first = replyAll(fresh(), 'yes', '1')
+  assert.deepEqual(advance(first, flow, { kind: 'reply', value: 'skip' }).state.point, first.point)
+  assert.deepEqual(replyAll(first, 'yes', 'skip').enrichment, ['yes', null])
 })
 
-test('every prompt has words in every language, and none of them tells what is right', () => {
+test('every prompt has a text in every language, and none reveals the correct answer', () => {
   for (const language of LANGUAGES) {
-    let state = begin(language, true)
+    let state = startConversation(language, true)
     const seen: string[] = []
     while (state.ending === null) {
-      for (const prompt of asking(state, flow))
+      for (const prompt of currentPrompts(state, flow))
         seen.push(JSON.stringify(render(prompt, language, flow, { name: 'Asha' })))
       const { point } = state
       const value = point.at === 'skills' ? '0' : 'yes'
-      const reply: Input =
+      const reply: ConversationInput =
         point.at === 'enrichment' && point.question === 1 ? { kind: 'reply', text: 'x' } : { kind: 'reply', value }
-      state = step(state, flow, reply).state
+      state = advance(state, flow, reply).state
     }
     assert.ok(seen.length >= 10)
     for (const text of seen) assert.doesNotMatch(text, /"key"|undefined|\{\w+\}/)
@@ -191,7 +205,7 @@ const anyFlow = fc
     }),
   )
 
-const anyInput: fc.Arbitrary<Input> = fc.oneof(
+const anyInput: fc.Arbitrary<ConversationInput> = fc.oneof(
   fc.record({
     kind: fc.constant('reply' as const),
     value: fc.constantFrom('yes', 'no', '0', '1', '2', '3', 'en', 'hi', 'skip', 'back', 'repeat', 'rubbish'),
@@ -210,30 +224,30 @@ const anyInput: fc.Arbitrary<Input> = fc.oneof(
   fc.constant({ kind: 'repeat' as const }),
 )
 
-test('whatever is replied, in whatever order', () => {
+test('invariants hold for any replies in any order', () => {
   fc.assert(
-    fc.property(anyFlow, fc.array(anyInput, { maxLength: 40 }), (given, inputs) => {
-      let state = begin(given.languages[0]!, false)
+    fc.property(anyFlow, fc.array(anyInput, { maxLength: 40 }), (tested, inputs) => {
+      let state = startConversation(tested.languages[0]!, false)
       for (const input of inputs) {
         const before = JSON.stringify(state)
-        const outcome = step(state, given, input)
-        assert.equal(JSON.stringify(state), before, 'the state that went in is never changed')
-        assert.deepEqual(step(state, given, input), outcome, 'the same in gives the same out')
+        const outcome = advance(state, tested, input)
+        assert.equal(JSON.stringify(state), before, 'the input state is not mutated')
+        assert.deepEqual(advance(state, tested, input), outcome, 'the same input returns the same outcome')
         const after = outcome.state
-        assert.deepEqual(JSON.parse(JSON.stringify(after)), after, 'it survives being stored')
+        assert.deepEqual(JSON.parse(JSON.stringify(after)), after, 'the state survives a JSON round trip')
         assert.ok(after.step >= state.step)
         if (state.ending !== null)
           assert.deepEqual([after.ending, after.step, outcome.prompts], [state.ending, state.step, []])
         if (after.step > state.step) {
-          const late = step(after, given, { kind: 'reply', step: state.step, value: 'yes' })
-          assert.equal(late.state, after, 'an answer to the step before does nothing')
+          const late = advance(after, tested, { kind: 'reply', step: state.step, value: 'yes' })
+          assert.equal(late.state, after, 'a reply to the previous step has no effect')
         }
-        const { done, total } = progressOf(after, given)
+        const { done, total } = progressOf(after, tested)
         assert.ok(done >= 0 && done <= total)
-        assert.ok(given.languages.includes(after.language))
+        assert.ok(tested.languages.includes(after.language))
         for (const prompt of outcome.prompts)
-          assert.ok(render(prompt, after.language, given, { name: 'A' }).text.length > 0)
-        const parts = partsDone(after, given)
+          assert.ok(render(prompt, after.language, tested, { name: 'A' }).text.length > 0)
+        const parts = partsDone(after, tested)
         assert.ok(Number(parts.consented) >= Number(parts.enrichment))
         assert.ok(Number(parts.enrichment) >= Number(parts.skills) && Number(parts.skills) >= Number(parts.interest))
         state = after
@@ -243,24 +257,24 @@ test('whatever is replied, in whatever order', () => {
   )
 })
 
-test('whoever answers every question comes to the end in as many steps as there are questions', () => {
+test('answering every question completes the conversation in as many replies as there are questions', () => {
   fc.assert(
-    fc.property(anyFlow, (given) => {
-      let state = begin(given.languages[0]!, false)
+    fc.property(anyFlow, (tested) => {
+      let state = startConversation(tested.languages[0]!, false)
       let replies = 0
       while (state.ending === null) {
         const { point } = state
-        const knockout = point.at === 'enrichment' ? given.enrichment[point.question]!.knockout : undefined
-        const voice = point.at === 'enrichment' && given.enrichment[point.question]!.type === 'voice'
+        const knockout = point.at === 'enrichment' ? tested.enrichment[point.question]!.knockout : undefined
+        const voice = point.at === 'enrichment' && tested.enrichment[point.question]!.type === 'voice'
         const value =
           point.at === 'language'
-            ? given.languages[0]!
+            ? tested.languages[0]!
             : point.at === 'skills'
               ? '1'
               : knockout === 'yes'
                 ? 'no'
                 : 'yes'
-        state = step(state, given, {
+        state = advance(state, tested, {
           kind: 'reply',
           step: state.step,
           ...(voice ? { text: 'some words' } : { value }),
@@ -268,7 +282,7 @@ test('whoever answers every question comes to the end in as many steps as there 
         replies++
       }
       assert.equal(state.ending, 'completed')
-      assert.equal(replies, questionsOf(given).length + 1 + (given.languages.length > 1 ? 1 : 0))
+      assert.equal(replies, questionsOf(tested).length + 1 + (tested.languages.length > 1 ? 1 : 0))
     }),
     { numRuns: 200 },
   )

@@ -1,30 +1,10 @@
 import type { Language } from '../questions/questions.ts'
 import { type ConversationFlow, type Point, questionsOf } from './flow.ts'
-import { type Input, type Meaning, meaningOf } from './reply-meaning.ts'
+import { type ConversationInput, type Meaning, meaningOf } from './reply-meaning.ts'
+import type { ConversationState, Ending } from './state.ts'
 
-/** How a conversation ended. */
-export type Ending = 'completed' | 'knocked_out' | 'not_interested' | 'refused' | 'stopped'
-
-/** All that is known of a candidate's conversation. Plain data: kept as JSON, the same for every channel. */
-export interface State {
-  /** Counts the questions that were put. A reply that names another step than this one does nothing. */
-  step: number
-  point: Point
-  language: Language
-  /** The candidate chose the language, or came with it: it is not asked for any more. */
-  languageKnown: boolean
-  /** Replies to this question that were not understood. */
-  misses: number
-  /** By question; null where an optional one was passed over. */
-  enrichment: (string | null)[]
-  /** The options chosen, by skill and item. */
-  skills: number[][]
-  interest: boolean | null
-  ending: Ending | null
-}
-
-/** What is to be said next; `render` puts it into words. */
-export type Saying =
+/** The kinds of prompts; `render` turns them into text. */
+type PromptKind =
   | 'consent'
   | 'language'
   | 'enrichment'
@@ -39,32 +19,32 @@ export type Saying =
   | 'thanks_stopped'
 
 export interface Prompt {
-  say: Saying
-  /** The step that a reply to it answers. */
+  kind: PromptKind
+  /** The step that a reply must name to count. */
   step: number
   point: Point
 }
 
 export interface Outcome {
-  state: State
+  state: ConversationState
   prompts: Prompt[]
-  /** Set in the step that ends the conversation. */
+  /** Set by the reply that ends the conversation. */
   ending?: Ending
-  /** The reply was a STOP, which holds also after the conversation has ended. */
+  /** The reply was an opt-out, which counts even after the conversation has ended. */
   stop: boolean
 }
 
-/** More unknown replies to one question than this are met with silence: two machines must not talk for ever. */
-export const MOST_MISSES = 3
+/** Replies to one question that are answered with "not understood". Later ones are ignored, so that two bots cannot loop. */
+export const MAX_MISSES = 3
 
-/** `given` where the candidate's language came with the enrolment. */
-export function begin(language: Language, given: boolean): State {
+/** Returns the initial state. `languageKnown`: the enrolment names the candidate's language. */
+export function startConversation(language: Language, languageKnown: boolean): ConversationState {
   const point: Point = { at: 'consent' }
   return {
     step: 1,
     point,
     language,
-    languageKnown: given,
+    languageKnown,
     misses: 0,
     enrichment: [],
     skills: [],
@@ -73,29 +53,33 @@ export function begin(language: Language, given: boolean): State {
   }
 }
 
-type Move = (state: State, flow: ConversationFlow, meaning: Meaning) => { state: State; prompts: Prompt[] }
+type Transition = (
+  state: ConversationState,
+  flow: ConversationFlow,
+  meaning: Meaning,
+) => { state: ConversationState; prompts: Prompt[] }
 
 /**
- * The whole conversation. A row is where the candidate stands, a column what the reply means there; what a row lacks is looked
- * up in `anywhere`. Silence is no input: the question stands, and whoever comes back is asked it again (`asking`).
+ * The state machine of the conversation: current point, then meaning of the reply. Missing entries use `defaultTransitions`.
+ * Silence is not an input: the question stays open and is repeated when the candidate returns (`currentPrompts`).
  */
-// biome-ignore format: a table reads best in columns
-const table: Record<Point['at'], Partial<Record<Meaning['is'], Move>>> = {
+// biome-ignore format: aligned columns are easier to read
+const transitions: Record<Point['at'], Partial<Record<Meaning['is'], Transition>>> = {
   //            yes                      no                        else
   consent:    { yes: afterConsent,       no: end('refused') },
   language:   {                                                    language: chooseLanguage },
-  enrichment: { yes: answerQuestion,     no: answerQuestion,       words: answerQuestion, skip: passQuestion, back: askBefore },
-  skills:     {                                                    choice: answerItem, back: askBefore },
+  enrichment: { yes: answerQuestion,     no: answerQuestion,       words: answerQuestion, skip: skipQuestion, back: askPrevious },
+  skills:     {                                                    choice: answerItem, back: askPrevious },
   interest:   { yes: answerInterest,     no: answerInterest },
-  ended:      { stop: stay, repeat: stay, unknown: stay, language: speak },
+  ended:      { stop: stay, repeat: stay, unknown: stay, language: setLanguage },
 }
 
-const anywhere: Record<Meaning['is'], Move> = {
-  stale: stay, // a reply to an earlier question, or the same reply once more
+const defaultTransitions: Record<Meaning['is'], Transition> = {
+  stale: stay, // a reply to an earlier question, or a duplicate
   stop: end('stopped'),
   language: switchLanguage,
-  repeat: askAgain,
-  back: askAgain, // where there is nothing to go back to
+  repeat: repeatQuestion,
+  back: repeatQuestion, // there is no previous question
   unknown: notUnderstood,
   yes: notUnderstood,
   no: notUnderstood,
@@ -104,119 +88,124 @@ const anywhere: Record<Meaning['is'], Move> = {
   skip: notUnderstood,
 }
 
-/** One reply. The same state, flow and input always give the same outcome. */
-export function step(state: State, flow: ConversationFlow, input: Input): Outcome {
+/** Applies one reply. Pure: the same state, flow and input always return the same outcome. */
+export function advance(state: ConversationState, flow: ConversationFlow, input: ConversationInput): Outcome {
   const meaning = meaningOf(state, flow, input)
-  const move = table[state.point.at][meaning.is] ?? (state.point.at === 'ended' ? stay : anywhere[meaning.is])
-  const moved = move(state, flow, meaning)
-  const ended = state.ending === null && moved.state.ending !== null
-  return { ...moved, stop: meaning.is === 'stop', ...(ended ? { ending: moved.state.ending! } : {}) }
+  const transition =
+    transitions[state.point.at][meaning.is] ?? (state.point.at === 'ended' ? stay : defaultTransitions[meaning.is])
+  const next = transition(state, flow, meaning)
+  const ended = state.ending === null && next.state.ending !== null
+  return { ...next, stop: meaning.is === 'stop', ...(ended ? { ending: next.state.ending! } : {}) }
 }
 
-/** What to say to somebody who is contacted, comes back or asks again: where the conversation stands. */
-export function asking(state: State, flow: ConversationFlow): Prompt[] {
+/** Returns the prompts for the current question, or the closing message once the conversation has ended. */
+export function currentPrompts(state: ConversationState, flow: ConversationFlow): Prompt[] {
   const { point, step } = state
-  if (point.at === 'ended') return [{ say: `thanks_${state.ending!}`, step, point }]
+  if (point.at === 'ended') return [{ kind: `thanks_${state.ending!}`, step, point }]
   const intro = isFirstItem(point) && flow.skills.length > 0
-  const question: Prompt = { say: point.at, step, point }
-  return intro ? [{ say: 'skills_intro', step, point }, question] : [question]
+  const question: Prompt = { kind: point.at, step, point }
+  return intro ? [{ kind: 'skills_intro', step, point }, question] : [question]
 }
 
 function isFirstItem(point: Point) {
   return point.at === 'skills' && point.skill === 0 && point.item === 0
 }
 
-function stay(state: State) {
+function stay(state: ConversationState) {
   return { state, prompts: [] }
 }
 
-function askAgain(state: State, flow: ConversationFlow) {
-  return { state, prompts: asking(state, flow) }
+function repeatQuestion(state: ConversationState, flow: ConversationFlow) {
+  return { state, prompts: currentPrompts(state, flow) }
 }
 
-function notUnderstood(state: State, flow: ConversationFlow) {
-  if (state.misses === MOST_MISSES) return stay(state)
+function notUnderstood(state: ConversationState, flow: ConversationFlow) {
+  if (state.misses === MAX_MISSES) return stay(state)
   const next = { ...state, misses: state.misses + 1 }
-  const sorry: Prompt = { say: 'not_understood', step: state.step, point: state.point }
-  return { state: next, prompts: [sorry, ...asking(next, flow).slice(-1)] }
+  const apology: Prompt = { kind: 'not_understood', step: state.step, point: state.point }
+  return { state: next, prompts: [apology, ...currentPrompts(next, flow).slice(-1)] }
 }
 
-/** To the next question, or to the end where there is none. */
-function goOn(state: State, flow: ConversationFlow) {
+/** Asks the next question, or completes the conversation if there is none. */
+function askNext(state: ConversationState, flow: ConversationFlow) {
   const questions = questionsOf(flow)
-  const at = questions.findIndex((point) => same(point, state.point))
-  const next = questions[at + 1] // the first one after consent and language, which are not among them
-  return next ? put(state, flow, next) : end('completed')(state, flow)
+  const at = questions.findIndex((point) => isSamePoint(point, state.point))
+  const next = questions[at + 1] // consent and language are not in the list: after them comes the first question
+  return next ? askAt(state, flow, next) : end('completed')(state, flow)
 }
 
-function put(state: State, flow: ConversationFlow, point: Point) {
+function askAt(state: ConversationState, flow: ConversationFlow, point: Point) {
   const next = { ...state, point, step: state.step + 1, misses: 0 }
-  return { state: next, prompts: asking(next, flow) }
+  return { state: next, prompts: currentPrompts(next, flow) }
 }
 
-function end(ending: Ending): (state: State, flow: ConversationFlow) => { state: State; prompts: Prompt[] } {
+function end(
+  ending: Ending,
+): (state: ConversationState, flow: ConversationFlow) => { state: ConversationState; prompts: Prompt[] } {
   return (state, flow) => {
-    const next: State = { ...state, point: { at: 'ended' }, step: state.step + 1, misses: 0, ending }
-    return { state: next, prompts: asking(next, flow) }
+    const next: ConversationState = { ...state, point: { at: 'ended' }, step: state.step + 1, misses: 0, ending }
+    return { state: next, prompts: currentPrompts(next, flow) }
   }
 }
 
-function same(a: Point, b: Point) {
+function isSamePoint(a: Point, b: Point) {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-function afterConsent(state: State, flow: ConversationFlow) {
-  return flow.languages.length > 1 && !state.languageKnown ? put(state, flow, { at: 'language' }) : goOn(state, flow)
+function afterConsent(state: ConversationState, flow: ConversationFlow) {
+  return flow.languages.length > 1 && !state.languageKnown
+    ? askAt(state, flow, { at: 'language' })
+    : askNext(state, flow)
 }
 
-function chooseLanguage(state: State, flow: ConversationFlow, meaning: Meaning) {
-  return goOn(speaking(state, meaning), flow)
+function chooseLanguage(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
+  return askNext(withLanguage(state, meaning), flow)
 }
 
-/** The question that stands is put again, in the other language; its step stays, so that the answer still counts. */
-function switchLanguage(state: State, flow: ConversationFlow, meaning: Meaning) {
-  return askAgain(speaking(state, meaning), flow)
+/** Repeats the current question in the new language. The step stays the same, so that a pending answer still counts. */
+function switchLanguage(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
+  return repeatQuestion(withLanguage(state, meaning), flow)
 }
 
-function speak(state: State, _flow: ConversationFlow, meaning: Meaning) {
-  return stay(speaking(state, meaning))
+function setLanguage(state: ConversationState, _flow: ConversationFlow, meaning: Meaning) {
+  return stay(withLanguage(state, meaning))
 }
 
-function speaking(state: State, meaning: Meaning): State {
+function withLanguage(state: ConversationState, meaning: Meaning): ConversationState {
   return { ...state, language: (meaning as { language: Language }).language, languageKnown: true }
 }
 
-function answerQuestion(state: State, flow: ConversationFlow, meaning: Meaning) {
+function answerQuestion(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
   const { question } = state.point as { question: number }
   const answer = meaning.is === 'words' ? meaning.words : meaning.is
   const enrichment = [...state.enrichment.slice(0, question), answer]
   const next = { ...state, enrichment }
-  return flow.enrichment[question]!.knockout === answer ? end('knocked_out')(next, flow) : goOn(next, flow)
+  return flow.enrichment[question]!.knockout === answer ? end('knocked_out')(next, flow) : askNext(next, flow)
 }
 
-function passQuestion(state: State, flow: ConversationFlow) {
+function skipQuestion(state: ConversationState, flow: ConversationFlow) {
   const { question } = state.point as { question: number }
-  return goOn({ ...state, enrichment: [...state.enrichment.slice(0, question), null] }, flow)
+  return askNext({ ...state, enrichment: [...state.enrichment.slice(0, question), null] }, flow)
 }
 
-/** A correction: the question before is put again, and its answer forgotten. Answers about skills stand. */
-function askBefore(state: State, flow: ConversationFlow) {
+/** Asks the previous question again and discards its answer. Answers to skill questions cannot be changed. */
+function askPrevious(state: ConversationState, flow: ConversationFlow) {
   const { point } = state
-  const before =
+  const previous =
     point.at === 'enrichment' ? point.question - 1 : isFirstItem(point) ? state.enrichment.length - 1 : undefined
-  if (before === undefined || before < 0) return askAgain(state, flow)
-  const next = { ...state, enrichment: state.enrichment.slice(0, before) }
-  return put(next, flow, { at: 'enrichment', question: before })
+  if (previous === undefined || previous < 0) return repeatQuestion(state, flow)
+  const next = { ...state, enrichment: state.enrichment.slice(0, previous) }
+  return askAt(next, flow, { at: 'enrichment', question: previous })
 }
 
-function answerItem(state: State, flow: ConversationFlow, meaning: Meaning) {
+function answerItem(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
   const { skill } = state.point as { skill: number }
   const skills = [...state.skills]
   skills[skill] = [...(skills[skill] ?? []), (meaning as { choice: number }).choice]
-  return goOn({ ...state, skills }, flow)
+  return askNext({ ...state, skills }, flow)
 }
 
-function answerInterest(state: State, flow: ConversationFlow, meaning: Meaning) {
+function answerInterest(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
   const interest = meaning.is === 'yes'
   return end(interest ? 'completed' : 'not_interested')({ ...state, interest }, flow)
 }

@@ -1,8 +1,8 @@
 import type { Language } from '../questions/questions.ts'
 
-export type Texts = Partial<Record<Language, string>>
+type Texts = Partial<Record<Language, string>>
 
-/** What a candidate is asked, as prepared for a mandate: the part of a mandate's flow that a conversation reads. */
+/** The prepared questions of a mandate: the part of its flow that a conversation uses. */
 export interface ConversationFlow {
   methods: ('data_enrichment' | 'skill_verification' | 'interest_collection')[]
   languages: Language[]
@@ -21,7 +21,7 @@ export interface ConversationFlow {
   interest: boolean
 }
 
-/** Where a conversation stands. */
+/** The current point of a conversation. */
 export type Point =
   | { at: 'consent' }
   | { at: 'language' }
@@ -30,7 +30,7 @@ export type Point =
   | { at: 'interest' }
   | { at: 'ended' }
 
-/** The questions of a flow in their order, without consent and language. */
+/** Returns the questions of a flow in order, without consent and language. */
 export function questionsOf({ methods, enrichment, skills, interest }: ConversationFlow): Point[] {
   const has = (method: ConversationFlow['methods'][number]) => methods.includes(method)
   return [
@@ -42,7 +42,7 @@ export function questionsOf({ methods, enrichment, skills, interest }: Conversat
   ]
 }
 
-/** A text in the language asked for, else in English, else in whatever there is. */
+/** Returns the text in the language, else in English, else in any language. */
 export function inLanguage<T>(texts: Partial<Record<Language, T>>, language: Language): T {
   return texts[language] ?? texts.en ?? (Object.values(texts)[0] as T)
 }

@@ -1,45 +1,45 @@
-import { isStop, prompt, readYesNo } from '../questions/prompts.ts'
+import { isOptOutReply, prompt, readYesNo } from '../questions/prompts.ts'
 import type { Language } from '../questions/questions.ts'
-import type { State } from './conversation.ts'
 import { type ConversationFlow, inLanguage } from './flow.ts'
+import type { ConversationState } from './state.ts'
 
-/** What a channel or the page hands over. */
-export type Input =
-  /** `value` where a button was pressed, `text` where something was written or said; `step` where the channel knows it. */
+/** One input from a channel or from the candidate's page. */
+export type ConversationInput =
+  /** `value`: a button. `text`: written or spoken. `step`: the step of the question, if the channel knows it. */
   | { kind: 'reply'; step?: number; value?: string; text?: string }
   | { kind: 'language'; language: Language }
   | { kind: 'repeat' }
   | { kind: 'back'; step?: number }
   | { kind: 'stop' }
 
-/** What a reply means where the candidate stands. */
+/** The meaning of a reply to the current question. */
 export type Meaning =
   | { is: 'yes' | 'no' | 'skip' | 'back' | 'repeat' | 'stop' | 'stale' | 'unknown' }
   | { is: 'choice'; choice: number }
   | { is: 'words'; words: string }
   | { is: 'language'; language: Language }
 
-/** Code points; what is said beyond them is cut off. */
-const MOST_WORDS = 2000
+/** Longer answers are truncated. */
+const MAX_ANSWER_CODE_POINTS = 2000
 
-/** STOP is heard everywhere, also as an answer to an old question; then come buttons, then words. */
-export function meaningOf(state: State, flow: ConversationFlow, input: Input): Meaning {
+/** Interprets a reply: an opt-out first, even as a reply to an earlier question, then buttons, then text. */
+export function meaningOf(state: ConversationState, flow: ConversationFlow, input: ConversationInput): Meaning {
   if (input.kind === 'stop') return { is: 'stop' }
   if (input.kind === 'repeat') return { is: 'repeat' }
   if (input.kind === 'language')
     return flow.languages.includes(input.language) ? { is: 'language', language: input.language } : { is: 'unknown' }
   if (input.kind === 'back') return isStale(state, input.step) ? { is: 'stale' } : { is: 'back' }
   const text = input.text?.trim() ?? ''
-  if (input.value === 'stop' || isStop(text)) return { is: 'stop' }
+  if (input.value === 'stop' || isOptOutReply(text)) return { is: 'stop' }
   if (isStale(state, input.step)) return { is: 'stale' }
-  return input.value === undefined ? spoken(state, flow, text) : pressed(state, flow, input.value)
+  return input.value === undefined ? meaningOfText(state, flow, text) : meaningOfButton(state, flow, input.value)
 }
 
-function isStale(state: State, step: number | undefined) {
+function isStale(state: ConversationState, step: number | undefined) {
   return step !== undefined && step !== state.step
 }
 
-function pressed(state: State, flow: ConversationFlow, value: string): Meaning {
+function meaningOfButton(state: ConversationState, flow: ConversationFlow, value: string): Meaning {
   const { point } = state
   if (value === 'repeat') return { is: 'repeat' }
   if (value === 'back') return { is: 'back' }
@@ -49,7 +49,7 @@ function pressed(state: State, flow: ConversationFlow, value: string): Meaning {
   return (value === 'yes' || value === 'no') && !isVoice(state, flow) ? { is: value } : { is: 'unknown' }
 }
 
-function spoken(state: State, flow: ConversationFlow, text: string): Meaning {
+function meaningOfText(state: ConversationState, flow: ConversationFlow, text: string): Meaning {
   const { point, language } = state
   if (text === '') return { is: 'unknown' }
   if (point.at === 'language') return languageNamed(flow, text)
@@ -58,26 +58,26 @@ function spoken(state: State, flow: ConversationFlow, text: string): Meaning {
     return choiceOf(options, text)
   }
   if (/^skip$/i.test(text) && canSkip(state, flow)) return { is: 'skip' }
-  if (isVoice(state, flow)) return { is: 'words', words: [...text].slice(0, MOST_WORDS).join('') }
-  // On a keypad and in plain messages 1 is yes and 2 is no.
+  if (isVoice(state, flow)) return { is: 'words', words: [...text].slice(0, MAX_ANSWER_CODE_POINTS).join('') }
+  // On keypads and in plain text messages, 1 is yes and 2 is no.
   const answer = text === '1' ? 'yes' : text === '2' ? 'no' : readYesNo(text, language)
   return answer ? { is: answer } : { is: 'unknown' }
 }
 
-function isVoice({ point }: State, flow: ConversationFlow) {
+function isVoice({ point }: ConversationState, flow: ConversationFlow) {
   return point.at === 'enrichment' && flow.enrichment[point.question]!.type === 'voice'
 }
 
-function canSkip({ point }: State, flow: ConversationFlow) {
+function canSkip({ point }: ConversationState, flow: ConversationFlow) {
   return point.at === 'enrichment' && !flow.enrichment[point.question]!.required
 }
 
-/** By its code, its place in the list, or its name in English or its own words. */
+/** Matches a language by its code, its number in the list, or its name in English or in the language itself. */
 function languageNamed({ languages }: ConversationFlow, text: string): Meaning {
-  const said = text.toLocaleLowerCase()
-  const language = /^\d{1,2}$/.test(said)
-    ? languages[Number(said) - 1]
-    : languages.find((code) => code === said || namesOf(code).includes(said))
+  const lower = text.toLocaleLowerCase()
+  const language = /^\d{1,2}$/.test(lower)
+    ? languages[Number(lower) - 1]
+    : languages.find((code) => code === lower || namesOf(code).includes(lower))
   return language ? { is: 'language', language } : { is: 'unknown' }
 }
 
@@ -87,16 +87,16 @@ function namesOf(code: Language): string[] {
   return [prompt('language_name', code), english.of(code) ?? code].map((name) => name.toLocaleLowerCase())
 }
 
-/** `2`, `b`, `(B)`, or the option itself. */
+/** Matches `2`, `b`, `(B)` or the text of the option. */
 function choiceOf(options: readonly string[], text: string): Meaning {
   const mark = /^\(?([1-4a-d])[).]?$/i.exec(text)?.[1]?.toLowerCase()
   if (mark !== undefined)
     return { is: 'choice', choice: '1234'.includes(mark) ? Number(mark) - 1 : 'abcd'.indexOf(mark) }
-  const choice = options.findIndex((option) => plain(option) === plain(text))
+  const choice = options.findIndex((option) => normalize(option) === normalize(text))
   return choice < 0 ? { is: 'unknown' } : { is: 'choice', choice }
 }
 
-function plain(text: string) {
+function normalize(text: string) {
   return text
     .normalize('NFKC')
     .toLocaleLowerCase()

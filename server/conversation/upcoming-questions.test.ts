@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { asking, begin, type State, step } from './conversation.ts'
+import { advance, currentPrompts, startConversation } from './conversation.ts'
 import type { ConversationFlow } from './flow.ts'
-import { aheadOf, canGoBack } from './upcoming-questions.ts'
+import type { ConversationState } from './state.ts'
+import { canGoBack, upcomingPrompts } from './upcoming-questions.ts'
 
 const item = {
   item_id: 'item',
@@ -35,51 +36,51 @@ function flowOf({ enrichment, skills, interest }: { enrichment: string[]; skills
   } as ConversationFlow
 }
 
-/** Any answer that the question takes. */
-function answer(state: State, flow: ConversationFlow, chance: number): State {
+/** Gives some valid answer to the current question. */
+function answer(state: ConversationState, flow: ConversationFlow, chance: number): ConversationState {
   const { point } = state
-  if (point.at === 'skills') return step(state, flow, { kind: 'reply', value: String(chance % 4) }).state
+  if (point.at === 'skills') return advance(state, flow, { kind: 'reply', value: String(chance % 4) }).state
   if (point.at === 'enrichment' && !flow.enrichment[point.question]!.required && chance % 3 === 0)
-    return step(state, flow, { kind: 'reply', value: 'skip' }).state
+    return advance(state, flow, { kind: 'reply', value: 'skip' }).state
   if (point.at === 'enrichment' && flow.enrichment[point.question]!.type === 'voice')
-    return step(state, flow, { kind: 'reply', text: 'from Monday' }).state
-  return step(state, flow, { kind: 'reply', value: chance % 2 ? 'yes' : 'no' }).state
+    return advance(state, flow, { kind: 'reply', text: 'from Monday' }).state
+  return advance(state, flow, { kind: 'reply', value: chance % 2 ? 'yes' : 'no' }).state
 }
 
-test('what lies ahead is what is asked, with its step, whatever is answered', () => {
+test('upcoming questions are asked with the announced step, whatever the answers are', () => {
   fc.assert(
     fc.property(flows, fc.array(fc.nat(11), { minLength: 20, maxLength: 20 }), (shape, chances) => {
       const flow = flowOf(shape)
-      assert.deepEqual(aheadOf(begin('en', true), flow), [], 'nothing before consent')
-      let state = answer(begin('en', true), flow, 1)
-      let told = aheadOf(state, flow)
+      assert.deepEqual(upcomingPrompts(startConversation('en', true), flow), [], 'no questions before consent')
+      let state = answer(startConversation('en', true), flow, 1)
+      let upcoming = upcomingPrompts(state, flow)
       for (const chance of chances) {
         if (state.ending) break
-        const before = told.filter(({ step }) => step > state.step)
+        const before = upcoming.filter(({ step }) => step > state.step)
         state = answer(state, flow, chance)
         if (before.length > 0)
           assert.deepEqual(
             before.filter(({ step }) => step === state.step),
-            asking(state, flow),
+            currentPrompts(state, flow),
           )
-        told = aheadOf(state, flow)
-        // What was told is told again, and maybe more.
-        const still = before.filter(({ step }) => step > state.step)
-        assert.deepEqual(told.slice(0, still.length), still)
+        upcoming = upcomingPrompts(state, flow)
+        // Later lists repeat the remaining questions, possibly followed by more.
+        const remaining = before.filter(({ step }) => step > state.step)
+        assert.deepEqual(upcoming.slice(0, remaining.length), remaining)
       }
-      if (state.ending) assert.deepEqual(told, [])
+      if (state.ending) assert.deepEqual(upcoming, [])
     }),
   )
 })
 
-test('there is a way back wherever going back leads to another question', () => {
+test('canGoBack is true exactly if going back leads to another question', () => {
   fc.assert(
     fc.property(flows, fc.array(fc.constantFrom(1, 3, 7), { minLength: 20, maxLength: 20 }), (shape, chances) => {
       const flow = flowOf(shape)
-      let state = begin('en', true)
+      let state = startConversation('en', true)
       for (const chance of chances) {
         if (state.ending) break
-        const before = step(state, flow, { kind: 'back', step: state.step }).state
+        const before = advance(state, flow, { kind: 'back', step: state.step }).state
         assert.equal(canGoBack(state.point, flow), before.step !== state.step)
         state = answer(state, flow, chance)
       }

@@ -1,8 +1,8 @@
-import type { State } from './conversation.ts'
 import { type ConversationFlow, questionsOf } from './flow.ts'
+import type { ConversationState } from './state.ts'
 
-/** Of a skill's questions, how many must be right: two of three. */
-export const PASS_MARK = 0.6
+/** Share of a skill's questions that must be correct: two of three. */
+const PASS_MARK = 0.6
 
 export interface SkillVerdict {
   skill_id: string
@@ -12,33 +12,33 @@ export interface SkillVerdict {
   asked: number
 }
 
-/** A skill whose questions were not all put counts as not asked, whatever was answered so far. */
-export function verdictsOf(state: State, { skills }: ConversationFlow): SkillVerdict[] {
+/** Returns a verdict per skill. A skill counts as not asked until all its questions are answered. */
+export function verdictsOf(state: ConversationState, { skills }: ConversationFlow): SkillVerdict[] {
   return skills.map(({ skill_id, name, items }, index) => {
     const chosen = state.skills[index] ?? []
     const correct = chosen.filter((choice, item) => choice === items[item]!.key).length
-    const whole = items.length > 0 && chosen.length === items.length
+    const complete = items.length > 0 && chosen.length === items.length
     const passed = correct >= items.length * PASS_MARK
     return {
       skill_id,
       name,
-      verdict: !whole ? 'not_asked' : passed ? 'verified' : 'not_verified',
+      verdict: !complete ? 'not_asked' : passed ? 'verified' : 'not_verified',
       correct,
       asked: chosen.length,
     }
   })
 }
 
-/** Null until the conversation has been completed: who declined or fell silent is neither. */
-export function isQualified(state: State, flow: ConversationFlow): boolean | null {
+/** Returns null for candidates who declined or expired: they are neither qualified nor unqualified. */
+export function isQualified(state: ConversationState, flow: ConversationFlow): boolean | null {
   if (state.ending === 'knocked_out') return false
   if (state.ending !== 'completed' && state.ending !== 'not_interested') return null
   if (!flow.methods.includes('skill_verification')) return true
   return verdictsOf(state, flow).every(({ verdict }) => verdict === 'verified')
 }
 
-/** Questions answered, of how many. */
-export function progressOf(state: State, flow: ConversationFlow): { done: number; total: number } {
+/** Returns the number of answered questions and the total. */
+export function progressOf(state: ConversationState, flow: ConversationFlow): { done: number; total: number } {
   const questions = questionsOf(flow)
   const total = questions.length
   const { point } = state
@@ -47,8 +47,8 @@ export function progressOf(state: State, flow: ConversationFlow): { done: number
   return { done: Math.max(0, at), total }
 }
 
-/** Which parts are over. A part that a flow does not have is over as soon as consent is given; a knockout ends them all. */
-export function partsDone(state: State, flow: ConversationFlow) {
+/** Returns the finished parts. A part without questions is finished with consent; a knockout finishes all parts. */
+export function partsDone(state: ConversationState, flow: ConversationFlow) {
   const { at } = state.point
   const over = state.ending === 'completed' || state.ending === 'knocked_out' || state.ending === 'not_interested'
   const consented = over || (at !== 'consent' && at !== 'ended') || state.step > 2

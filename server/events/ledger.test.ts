@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
 import { recordEvent, recordEvents } from './record.ts'
 
-test('an event gets its place once its transaction has committed, and none when it has not', async (t) => {
+test('an event is sequenced once its transaction has committed, and never if it is rolled back', async (t) => {
   const { context, clock, given } = await startApp(t)
   const { orgId } = await given.org()
   const scope = { orgId, mode: 'test' as const }
@@ -13,16 +13,16 @@ test('an event gets its place once its transaction has committed, and none when 
   await assert.rejects(
     context.db.transaction(async (tx) => {
       await recordEvent(tx, scope, clock, 'mandate.ready', { mandate_id: 'JM_2' })
-      throw new Error('changed my mind')
+      throw new Error('rollback')
     }),
   )
-  await context.events.settle(scope)
+  await context.events.flush(scope)
 
   const { rows } = await sql<{ data: string }>`select data from events`.execute(context.db.queries)
   assert.deepEqual(rows, [{ data: '{"mandate_id":"JM_1"}' }])
 })
 
-test('a reader who has seen n never finds a new event below n, while many write and some take long', async (t) => {
+test('a reader that has seen n never finds a new event below n, even with slow concurrent writers', async (t) => {
   const { context, clock, given } = await startApp(t)
   const { orgId } = await given.org()
   const scope = { orgId, mode: 'live' as const }
@@ -34,13 +34,13 @@ test('a reader who has seen n never finds a new event below n, while many write 
     const known = new Set<number>()
     while (true) {
       const stopped = !writing
-      if (stopped) await context.events.place()
+      if (stopped) await context.events.sequence()
       const { rows } = await sql<{ sequence: number }>`select sequence from events order by sequence`.execute(
         context.db.queries,
       )
       for (const { sequence } of rows) {
         if (known.has(sequence)) continue
-        assert.ok(sequence > last, `${sequence} turned up after ${last}`)
+        assert.ok(sequence > last, `${sequence} appeared after ${last}`)
         known.add(sequence)
         seen.push(sequence)
         last = sequence
@@ -55,7 +55,7 @@ test('a reader who has seen n never finds a new event below n, while many write 
           { writer, count },
           { writer, count },
         ])
-        if (writer < 3) await sql`select pg_sleep(0.03)`.execute(tx) // one that takes long
+        if (writer < 3) await sql`select pg_sleep(0.03)`.execute(tx) // a slow writer
       })
     }
   })
@@ -66,16 +66,16 @@ test('a reader who has seen n never finds a new event below n, while many write 
   assert.equal(seen.length, 240)
 })
 
-test('what a process recorded and could not place is placed by the next look', async (t) => {
+test('events that were recorded but not sequenced are sequenced by the next poll', async (t) => {
   const { context, clock, given } = await startApp(t)
   const { orgId } = await given.org()
   const scope = { orgId, mode: 'test' as const }
-  // As after a crash between commit and placing: the row is there and nobody was told.
+  // The state after a crash between commit and notification.
   await sql`insert into event_outbox values ('EV_LOST', ${orgId}, 'test', 'mandate.ready', '{}', ${new Date(clock.now())})`.execute(
     context.db.queries,
   )
 
-  // Engines look by themselves every five seconds; a busy machine takes longer.
+  // Polls run every five seconds; a busy machine takes longer.
   await context.events.wait(scope, undefined, 20_000, new AbortController().signal)
 
   const { rows } = await sql`select 1 from events where event_id = 'EV_LOST'`.execute(context.db.queries)

@@ -1,15 +1,18 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
+import type { Mode } from '../access/keys.ts'
 import type { Clock } from '../platform/clock.ts'
+import { coalesce } from '../platform/coalesce.ts'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 import type { Listener } from '../platform/database/listener.ts'
+import { startPoller } from '../platform/jobs/poller.ts'
 import type { Log } from '../platform/log.ts'
-import { dayOf, ensureDay } from './partitions.ts'
+import { EventWaiters } from './event-waiters.ts'
+import { dayOf, ensurePartitions } from './partitions.ts'
 import { EVENTS_RECORDED } from './record.ts'
 import type { EventType } from './types.ts'
 
-/** An event that has its place in the ledger. */
-export interface PlacedEvent {
+export interface SequencedEvent {
   day: string
   org_id: string
   mode: 'test' | 'live'
@@ -18,22 +21,17 @@ export interface PlacedEvent {
   type: EventType
 }
 
-/** What else happens, in the same transaction, when events get their place: endpoints are addressed. */
-export type Placing = (tx: Tx, events: PlacedEvent[]) => Promise<void>
+/** Called in the transaction that sequences the events. */
+type OnSequenced = (tx: Tx, events: SequencedEvent[]) => Promise<void>
 
 export interface Ledger {
-  /** Gives a place to everything that is committed by now. */
-  place(): Promise<void>
-  /** The same, if this organisation has something that waits for its place: a reader sees what was written before. */
-  settle(scope: OwnerScope): Promise<void>
-  /** Resolves when something new of these types (or any) is there for the organisation, when the time is over or when the signal says so. */
-  wait(
-    scope: OwnerScope,
-    types: readonly EventType[] | undefined,
-    milliseconds: number,
-    signal: AbortSignal,
-  ): Promise<void>
-  /** Sends everybody home who waits: the server is about to stop. */
+  /** Sequences all events that are committed by now. */
+  sequence(): Promise<void>
+  /** Sequences the organisation's events if necessary, so that a reader sees all events recorded before the call. */
+  flush(scope: OrgScope): Promise<void>
+  /** Resolves when there are new events of these types (default: all), after the timeout, or when the signal is aborted. */
+  wait(scope: OrgScope, types: readonly EventType[] | undefined, timeoutMs: number, signal: AbortSignal): Promise<void>
+  /** Ends all waits, because the server is about to stop. */
   release(): void
   readonly released: boolean
   close(): Promise<void>
@@ -44,104 +42,87 @@ export interface LedgerOptions {
   clock: Clock
   log: Log
   listener: Listener
-  placing: Placing
+  onSequenced: OnSequenced
 }
 
-/** PostgreSQL tells all processes on this channel whose events got their place, and of which types: `ORG_… live a.b,c.d`. */
-export const EVENTS_PLACED = 'events_placed'
-const BATCH = 1000
-/** Milliseconds between looks for what a process recorded and then died or could not announce; and after a fault. */
-const SWEEP = 5000
-const AGAIN = 1000
+/** PostgreSQL notification channel. The payload is organisation, mode and event types: `ORG_… live a.b,c.d`. */
+const EVENTS_SEQUENCED = 'events_sequenced'
+const MAX_BATCH = 1000
+/** Interval of the poll for events of a process that ended, or lost its connection, before it could send a notification. */
+const POLL_INTERVAL_MS = 5000
+const RETRY_DELAY_MS = 1000
 
 /**
- * Sequences are given by one process at a time, after the recording transaction has committed. So whoever has read up to n
- * has read everything below n, however long some writer's transaction takes; and no writer ever waits for another.
+ * Opens the ledger, which gives recorded events their sequence numbers. One process at a time does so, after the recording
+ * transaction has committed. A reader that has read up to n has therefore read everything below n, even if some transactions
+ * take long, and writers never wait for each other.
  */
-export async function openLedger({ db, clock, log, listener, placing }: LedgerOptions): Promise<Ledger> {
-  const waiting = new Map<string, Set<Waiter>>()
-  let running: Promise<void> | undefined
-  let again: Promise<void> | undefined
+export async function openLedger({ db, clock, log, listener, onSequenced }: LedgerOptions): Promise<Ledger> {
+  const waiters = new EventWaiters()
+  const sequence = coalesce(sequenceAll)
   let closed = false
-  let released = false
 
-  // Another process does it itself, unless it is a command.
-  db.onCommitted(EVENTS_RECORDED, (own) => void (own ? place() : settleAny()).catch(report))
-  await listener.on(EVENTS_PLACED, (placed) => {
-    const [orgId, mode, types] = placed.split(' ')
-    if (types !== undefined) wake(ownerKey(orgId!, mode!), types.split(','))
-    else for (const each of [...waiting.keys()]) wake(each) // after a reconnection: something may have been missed
+  // Events recorded by another process are usually sequenced there, unless it is a CLI command: check first.
+  db.onCommitted(EVENTS_RECORDED, (isLocal) => void (isLocal ? sequence() : sequenceRecorded()).catch(retrySoon))
+  await listener.on(EVENTS_SEQUENCED, (payload) => {
+    const [orgId, mode, types] = payload.split(' ')
+    if (types !== undefined) waiters.wake({ orgId: orgId!, mode: mode as Mode }, types.split(','))
+    else waiters.wakeAll() // after a reconnection: notifications may have been missed
   })
-  let sweep: NodeJS.Timeout | undefined
-  sweepIn(SWEEP)
+  const poller = startPoller({ poll, onError: report, retryDelayMs: RETRY_DELAY_MS })
+  poller.pollWithin(POLL_INTERVAL_MS)
 
   return {
-    place,
-    async settle({ orgId, mode }) {
-      if (await hasRecorded(db.queries, sql`where org_id = ${orgId} and mode = ${mode}`)) await place()
+    sequence,
+    async flush({ orgId, mode }) {
+      if (await hasRecorded(db.queries, sql`where org_id = ${orgId} and mode = ${mode}`)) await sequence()
     },
-    wait,
-    release,
+    wait: (...args) => waiters.wait(...args),
+    release: () => waiters.release(),
     get released() {
-      return released
+      return waiters.released
     },
     async close() {
       closed = true
-      clearTimeout(sweep)
-      release()
-      await running?.catch(() => {})
-      await again?.catch(() => {})
+      waiters.release()
+      await poller.stop()
+      await sequence().catch(() => {}) // waits for the current run; a run after `closed` does nothing
     },
   }
 
-  /** One run at a time, and one more for all who ask while it runs: what they committed may have come too late for it. */
-  function place(): Promise<void> {
-    if (!running) {
-      running = placeAll().finally(() => {
-        running = undefined
-      })
-      return running
-    }
-    again ??= running
-      .catch(() => {})
-      .then(() => {
-        again = undefined
-        return place()
-      })
-    return again
+  async function sequenceAll() {
+    while (!closed && (await sequenceBatch()) === MAX_BATCH);
   }
 
-  async function placeAll() {
-    while (!closed && (await placeBatch()) === BATCH);
-  }
-
-  async function placeBatch(): Promise<number> {
+  async function sequenceBatch(): Promise<number> {
     const now = clock.now()
-    await ensureDay(db, now)
+    await ensurePartitions(db, now)
     return db.transaction(async (tx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended('event ledger', 0))`.execute(tx)
-      const { rows } = await sql<PlacedEvent>`
-        with taken as (
-          delete from event_outbox where ctid = any (array(select ctid from event_outbox order by org_id, mode, event_id limit ${BATCH}))
+      const { rows } = await sql<SequencedEvent>`
+        with recorded as (
+          delete from event_outbox where ctid = any (array(select ctid from event_outbox order by org_id, mode, event_id limit ${MAX_BATCH}))
           returning *
         )
         insert into events (day, org_id, mode, sequence, event_id, type, data, created_at)
         select ${dayOf(now)}::date, org_id, mode, nextval('event_sequence'), event_id, type, data, created_at
-        from (select * from taken order by event_id) as ordered
+        from (select * from recorded order by event_id) as ordered
         returning to_char(day, 'YYYY-MM-DD') as day, org_id, mode, sequence, event_id, type`.execute(tx)
       if (rows.length === 0) return 0
-      await placing(tx, rows)
-      const owners = Map.groupBy(rows, ({ org_id, mode }) => ownerKey(org_id, mode))
-      const placed = [...owners].map(
-        ([owner, own]) => `${owner} ${[...new Set(own.map(({ type }) => type))].join(',')}`,
-      )
-      await sql`select pg_notify(${EVENTS_PLACED}, placed) from unnest(${placed}::text[]) as placed`.execute(tx)
+      await onSequenced(tx, rows)
+      const payloads = notificationPayloads(rows)
+      await sql`select pg_notify(${EVENTS_SEQUENCED}, payload) from unnest(${payloads}::text[]) as payload`.execute(tx)
       return rows.length
     })
   }
 
-  async function settleAny() {
-    if (!closed && (await hasRecorded(db.queries, sql``))) await place()
+  async function sequenceRecorded() {
+    if (!closed && (await hasRecorded(db.queries, sql``))) await sequence()
+  }
+
+  async function poll(): Promise<number> {
+    await sequenceRecorded()
+    return POLL_INTERVAL_MS
   }
 
   async function hasRecorded(queries: Queries, where: ReturnType<typeof sql>): Promise<boolean> {
@@ -149,63 +130,17 @@ export async function openLedger({ db, clock, log, listener, placing }: LedgerOp
     return rows.length > 0
   }
 
-  function wait(
-    { orgId, mode }: OwnerScope,
-    types: readonly EventType[] | undefined,
-    milliseconds: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (signal.aborted || released) return Promise.resolve()
-    const owner = ownerKey(orgId, mode)
-    const waiters = waiting.get(owner) ?? new Set()
-    waiting.set(owner, waiters)
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, milliseconds)
-      signal.addEventListener('abort', done, { once: true })
-      const waiter = { types, done }
-      waiters.add(waiter)
-      function done() {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        waiters.delete(waiter)
-        if (waiters.size === 0 && waiting.get(owner) === waiters) waiting.delete(owner)
-        resolve()
-      }
-    })
-  }
-
-  function release() {
-    released = true
-    for (const owner of [...waiting.keys()]) wake(owner)
-  }
-
-  function wake(owner: string, placed?: string[]) {
-    for (const { types, done } of [...(waiting.get(owner) ?? [])]) {
-      if (!placed || !types || types.some((type) => placed.includes(type))) done()
-    }
-  }
-
-  function sweepIn(milliseconds: number) {
-    clearTimeout(sweep)
-    sweep = setTimeout(() => {
-      sweepIn(SWEEP)
-      settleAny().catch(report)
-    }, milliseconds)
-    sweep.unref()
+  function retrySoon(error: unknown) {
+    report(error)
+    poller.pollWithin(RETRY_DELAY_MS)
   }
 
   function report(error: unknown) {
-    if (closed) return
-    log.warn({ err: error }, 'events could not get their place yet')
-    sweepIn(AGAIN)
+    if (!closed) log.warn({ err: error }, 'sequencing events failed, retrying')
   }
 }
 
-interface Waiter {
-  types: readonly EventType[] | undefined
-  done: () => void
-}
-
-function ownerKey(orgId: string, mode: string) {
-  return `${orgId} ${mode}`
+function notificationPayloads(events: SequencedEvent[]): string[] {
+  const byScope = Map.groupBy(events, ({ org_id, mode }) => `${org_id} ${mode}`)
+  return [...byScope].map(([scope, ofScope]) => `${scope} ${[...new Set(ofScope.map(({ type }) => type))].join(',')}`)
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { decodeTime } from 'ulid'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import { DAY } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
-import { dayOf, KEPT_DAYS } from './partitions.ts'
+import { dayOf, RETENTION_DAYS } from './partitions.ts'
 import type { EventType } from './types.ts'
 
-/** Where an event is kept. */
+/** The primary key of an event. */
 export interface EventRef {
   day: string
   event_id: string
@@ -23,7 +23,7 @@ export interface StoredEvent extends EventRef {
   acknowledged_by: 'pull' | 'webhook' | null
 }
 
-/** The last event read. Days grow with sequences: earlier ones need not be looked at. */
+/** The last event read. Later events have a higher sequence and the same or a later day, so earlier partitions are skipped. */
 export interface EventPosition {
   sequence: number
   day: string
@@ -38,10 +38,10 @@ export interface EventFilter {
 
 const columns = sql`to_char(day, 'YYYY-MM-DD') as day, event_id, type, mode, sequence, data, created_at, acknowledged_at, acknowledged_by`
 
-/** Oldest first. */
+/** Returns events, oldest first. */
 export async function listEvents(
   queries: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   now: number,
   { types, acknowledged, after, limit }: EventFilter,
 ): Promise<StoredEvent[]> {
@@ -55,10 +55,10 @@ export async function listEvents(
   return rows
 }
 
-/** Those of the ids that name an event of the organisation and mode. */
+/** Returns the events with these IDs that belong to the organisation and mode. */
 export async function findEvents(
   queries: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   now: number,
   ids: string[],
 ): Promise<StoredEvent[]> {
@@ -69,10 +69,10 @@ export async function findEvents(
   return rows
 }
 
-/** Acknowledges by pull what nobody has acknowledged yet, and tells what that was. */
+/** Acknowledges events by pull. Returns the events that were not acknowledged before. */
 export async function acknowledge(
   tx: Tx,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   now: number,
   which: { ids: string[] } | { upTo: number },
 ): Promise<EventRef[]> {
@@ -89,14 +89,14 @@ export async function acknowledge(
 }
 
 function oldest(now: number) {
-  return new Date(now - KEPT_DAYS * DAY)
+  return new Date(now - RETENTION_DAYS * DAY)
 }
 
 function firstDay(now: number) {
-  return dayOf(now - (KEPT_DAYS + 1) * DAY)
+  return dayOf(now - (RETENTION_DAYS + 1) * DAY)
 }
 
-/** An event gets its place on the day of its id or later (before it where clocks differ, or one was set back). */
+/** Returns the first day that can contain the events: the day of the earliest ID, minus one day to allow for clock differences. */
 function earliestDay(ids: string[], now: number): string {
   const earliest = Math.min(now, ...ids.map((id) => timeOf(id)))
   const day = dayOf(earliest - DAY)
@@ -107,6 +107,6 @@ function timeOf(eventId: string): number {
   try {
     return decodeTime(eventId.slice('EV_'.length))
   } catch {
-    return 0 // no ULID, so no event either
+    return 0 // not a ULID, so there is no such event
   }
 }

@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import type { Clock } from '../platform/clock.ts'
-import { announce, type Tx } from '../platform/database/database.ts'
+import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import type { EventType } from './types.ts'
 
-/** What a process is told of when a transaction that recorded events has committed. */
+/** Notification after a transaction that recorded events has committed. */
 export const EVENTS_RECORDED = 'events recorded'
 
-/** Records, in the transaction of a change, what partners are to be told of it: `data` is the whole record that changed. */
+/** Records an event in the transaction of the change. `data` is the complete resource that changed. Returns the event ID. */
 export async function recordEvent(
   tx: Tx,
-  scope: OwnerScope,
+  scope: OrgScope,
   clock: Clock,
   type: EventType,
   data: object,
@@ -20,10 +20,10 @@ export async function recordEvent(
   return eventId!
 }
 
-/** The same for many records at once, in their order. */
+/** Records one event per resource, in this order. */
 export async function recordEvents(
   tx: Tx,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   clock: Clock,
   type: EventType,
   data: object[],
@@ -34,7 +34,7 @@ export async function recordEvents(
   const texts = data.map((record) => JSON.stringify(record))
   await sql`insert into event_outbox (event_id, org_id, mode, type, data, created_at)
     select id, ${orgId}, ${mode}, ${type}, data, ${new Date(now)}
-    from unnest(${ids}::text[], ${texts}::text[]) as given (id, data)`.execute(tx)
-  announce(tx, EVENTS_RECORDED)
+    from unnest(${ids}::text[], ${texts}::text[]) as recorded (id, data)`.execute(tx)
+  notifyAfterCommit(tx, EVENTS_RECORDED)
   return ids
 }

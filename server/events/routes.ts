@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../access/caller.ts'
+import { invalid } from '../api/invalid.ts'
 import type { Context } from '../context.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
-import { invalid } from '../platform/http/validation.ts'
 import { deliveryStates, endDeliveries } from '../webhooks/deliveries.ts'
-import { WaitingCalls } from './long-polls.ts'
+import { LongPolls } from './long-polls.ts'
+import { RETENTION_DAYS } from './partitions.ts'
 import {
   acknowledge,
   type EventFilter,
@@ -20,10 +21,10 @@ import { type EventType, eventTypes } from './types.ts'
 
 const tags = ['Events']
 
-/** The pull side: a safety net behind webhooks, and the way for who cannot be called. */
+/** Registers the routes for pulling events: a fallback for webhooks, and for partners that cannot receive them. */
 export function eventRoutes(app: App, context: Context): void {
   const { db, clock, vault, events } = context
-  const waiting = new WaitingCalls()
+  const longPolls = new LongPolls()
 
   app.get(
     '/events',
@@ -32,9 +33,9 @@ export function eventRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listEvents',
         tags,
-        summary: 'Events, oldest first',
+        summary: 'List events',
         description:
-          'Without `acknowledged`, those that nobody has acknowledged yet. With `wait` the call is held open until there is one; a key may hold 20 calls open at once, or as many as the burst of `reads` where that is more, and gets 429 RATE_LIMITED beyond. Events are kept for 30 days.',
+          'Oldest first. By default, returns events that have not been acknowledged. With `wait`, the request is held open until an event arrives or the time has passed. A key can hold 20 requests open at a time, or the burst of `reads` if that is higher; further requests fail with 429 RATE_LIMITED. Events are stored for 30 days.',
         querystring: EventsQuery,
         response: { 200: success(listOf(EventRecord)) },
       },
@@ -45,7 +46,7 @@ export function eventRoutes(app: App, context: Context): void {
       const list = `events ${caller.orgId} ${caller.mode} ${types ?? ''} ${acknowledged} ${after ?? ''}`
       const position = readCursor<EventPosition>(vault, list, cursor) ?? (await positionOf(caller, after))
       const filter: EventFilter = {
-        types: types === undefined ? undefined : readTypes(types),
+        types: types === undefined ? undefined : parseTypes(types),
         acknowledged,
         after: position,
         limit: limit + 1,
@@ -70,7 +71,7 @@ export function eventRoutes(app: App, context: Context): void {
         tags,
         summary: 'Acknowledge events',
         description:
-          'Send either `event_ids` or `up_to`. An acknowledged event is not delivered to webhook endpoints any more. Acknowledging again changes nothing.',
+          'Send either `event_ids` or `up_to`. Acknowledged events are no longer delivered to webhook endpoints. Acknowledging an event twice has no effect.',
         body: AckBody,
         response: { 200: success(AckData) },
       },
@@ -78,78 +79,79 @@ export function eventRoutes(app: App, context: Context): void {
     async ({ caller, body }) => {
       const { event_ids, up_to } = body
       if ((event_ids === undefined) === (up_to === undefined)) {
-        throw invalid([{ path: 'body', message: 'must have either event_ids or up_to, one of the two' }])
+        throw invalid([{ path: 'body', message: 'must have either event_ids or up_to' }])
       }
-      await events.settle(caller)
-      const asked = event_ids ?? [up_to!]
+      await events.flush(caller)
+      const requestedIds = event_ids ?? [up_to!]
       const now = clock.now()
       const data = await db.transaction(async (tx) => {
-        const known = await findEvents(tx, caller, now, asked)
+        const known = await findEvents(tx, caller, now, requestedIds)
         const ids = new Set(known.map(({ event_id }) => event_id))
-        const unknown = [...new Set(asked)].filter((id) => !ids.has(id))
+        const unknown = [...new Set(requestedIds)].filter((id) => !ids.has(id))
         if (known.length === 0) return { acknowledged: 0, unknown }
         const which = event_ids ? { ids: [...ids] } : { upTo: known[0]!.sequence }
         const acknowledged = await acknowledge(tx, caller, now, which)
         await endDeliveries(tx, acknowledged)
-        const answer = { acknowledged: acknowledged.length, unknown }
-        await caller.record?.(tx, { status: 200, body: answer })
-        return answer
+        const result = { acknowledged: acknowledged.length, unknown }
+        await caller.record?.(tx, { status: 200, body: result })
+        return result
       })
-      return { success: true as const, message: 'Acknowledged', data }
+      return { success: true as const, message: 'Events acknowledged', data }
     },
   )
 
   async function positionOf(caller: Caller, after: string | undefined): Promise<EventPosition | undefined> {
     if (after === undefined) return undefined
-    await events.settle(caller)
+    await events.flush(caller)
     const [event] = await findEvents(db.queries, caller, clock.now(), [after])
-    if (!event) throw invalid([{ path: 'query.after', message: 'names no event of the last 30 days' }])
+    if (!event)
+      throw invalid([{ path: 'query.after', message: `is not the ID of an event of the last ${RETENTION_DAYS} days` }])
     return event
   }
 
   async function readOrWait(
     { caller, raw }: FastifyRequest,
     filter: EventFilter,
-    wait: number,
+    waitMs: number,
   ): Promise<StoredEvent[]> {
-    const deadline = performance.now() + wait
-    const gone = new AbortController()
+    const deadline = performance.now() + waitMs
+    const disconnected = new AbortController()
     let leave: (() => void) | undefined
-    raw.socket.once('close', hangUp)
+    raw.socket.once('close', onClose)
     try {
-      await events.settle(caller)
+      await events.flush(caller)
       while (true) {
-        const left = deadline - performance.now()
+        const remainingMs = deadline - performance.now()
         const found = new AbortController()
-        const signal = AbortSignal.any([gone.signal, found.signal])
-        // Waiting begins before looking: what arrives in between is not missed.
-        const arrival = events.wait(caller, filter.types, Math.max(0, left), signal)
+        const signal = AbortSignal.any([disconnected.signal, found.signal])
+        // The wait starts before the query, so that events that arrive in between are not missed.
+        const arrival = events.wait(caller, filter.types, Math.max(0, remainingMs), signal)
         try {
           const page = await listEvents(db.queries, caller, clock.now(), filter)
-          if (page.length > 0 || left <= 0 || gone.signal.aborted || events.released) return page
-          leave ??= waiting.enter(caller, deadline)
+          if (page.length > 0 || remainingMs <= 0 || disconnected.signal.aborted || events.released) return page
+          leave ??= longPolls.acquire(caller, deadline)
           await arrival
-          if (gone.signal.aborted) return []
+          if (disconnected.signal.aborted) return []
         } finally {
           found.abort()
         }
       }
     } finally {
       leave?.()
-      raw.socket.off('close', hangUp)
+      raw.socket.off('close', onClose)
     }
 
-    function hangUp() {
-      gone.abort()
+    function onClose() {
+      disconnected.abort()
     }
   }
 }
 
-function readTypes(list: string): EventType[] {
+function parseTypes(list: string): EventType[] {
   const names = list.split(',')
   const unknown = names.filter((name) => !(eventTypes as readonly string[]).includes(name))
   if (unknown.length === 0) return names as EventType[]
-  const message = `there is no type ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; there are ${eventTypes.join(', ')}`
+  const message = `has unknown event types: ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; expected ${eventTypes.join(', ')}`
   throw invalid([{ path: 'query.types', message }])
 }
 

@@ -1,59 +1,75 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
+import { ModeSchema } from '../access/schema.ts'
+import { named } from '../platform/http/named-schemas.ts'
+import { pageQuery } from '../platform/http/response-schemas.ts'
 import { eventTypes } from './types.ts'
 
 const EVENT_ID = '^EV_[A-Z0-9]{10,40}$'
 
 export const eventIdText = Type.String({ pattern: EVENT_ID })
+export const EventTypeSchema = named('EventType', Type.Enum([...eventTypes]))
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()])
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const time = Type.String({ description: 'ISO 8601, UTC.' })
 
-export const EventRecord = Type.Object({
-  event_id: eventIdText,
-  type: Type.Enum([...eventTypes]),
-  mode: Type.Enum(['test', 'live']),
-  sequence: Type.Integer({
-    description:
-      'Grows with every event of the organisation and mode. Gaps may occur; nothing new ever appears below one seen.',
+export const EventRecord = named(
+  'Event',
+  Type.Object({
+    event_id: eventIdText,
+    type: EventTypeSchema,
+    mode: ModeSchema,
+    sequence: Type.Integer({
+      description:
+        'Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen.',
+    }),
+    created_at: time,
+    data: Type.Object(
+      {},
+      { additionalProperties: true, description: 'The complete resource that changed, with its `version`.' },
+    ),
+    delivery: Type.Object({
+      acknowledged_at: orNull(time),
+      acknowledged_by: orNull(Type.Enum(['pull', 'webhook'])),
+      attempts: Type.Integer({ description: 'Number of delivery attempts to webhook endpoints.' }),
+      last_error: orNull(Type.String()),
+    }),
   }),
-  created_at: time,
-  data: Type.Object(
-    {},
-    { additionalProperties: true, description: 'The whole record that changed, with its `version`.' },
-  ),
-  delivery: Type.Object({
-    acknowledged_at: orNull(time),
-    acknowledged_by: orNull(Type.Enum(['pull', 'webhook'])),
-    attempts: Type.Integer({ description: 'How often webhook endpoints were called with it.' }),
-    last_error: orNull(Type.String()),
-  }),
-})
+)
 
 export const EventsQuery = Type.Object({
-  types: Type.Optional(Type.String({ maxLength: 1000, description: `A comma list of ${eventTypes.join(', ')}.` })),
+  types: Type.Optional(
+    Type.String({ maxLength: 1000, description: `Comma-separated list of event types: ${eventTypes.join(', ')}.` }),
+  ),
   acknowledged: Type.Enum(['false', 'true', 'all'], { default: 'false' }),
-  after: Type.Optional(Type.String({ pattern: EVENT_ID, description: 'Only what came after this event.' })),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
-  cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'The `next_cursor` of the page before.' })),
+  after: Type.Optional(Type.String({ pattern: EVENT_ID, description: 'Return only events after this one.' })),
+  ...pageQuery,
   wait: Type.Integer({
     minimum: 0,
     maximum: 25,
     default: 0,
-    description: 'Seconds to hold the call open until something arrives.',
+    description: 'Long polling: seconds to hold the request open until an event arrives.',
   }),
 })
 
-export const AckBody = Type.Object(
-  {
-    event_ids: Type.Optional(Type.Array(eventIdText, { minItems: 1, maxItems: 100 })),
-    up_to: Type.Optional(Type.String({ pattern: EVENT_ID, description: 'This event and everything before it.' })),
-  },
-  { additionalProperties: false },
+export const AckBody = named(
+  'EventAcknowledgementInput',
+  Type.Object(
+    {
+      event_ids: Type.Optional(Type.Array(eventIdText, { minItems: 1, maxItems: 100 })),
+      up_to: Type.Optional(
+        Type.String({ pattern: EVENT_ID, description: 'Acknowledge this event and all events before it.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
 )
 
-export const AckData = Type.Object({
-  acknowledged: Type.Integer({
-    description: 'How many events this call acknowledged that were not acknowledged before.',
+export const AckData = named(
+  'EventAcknowledgement',
+  Type.Object({
+    acknowledged: Type.Integer({ description: 'Number of events that this request acknowledged for the first time.' }),
+    unknown: Type.Array(Type.String(), {
+      description: 'Event IDs that do not exist for this organisation and mode.',
+    }),
   }),
-  unknown: Type.Array(Type.String(), { description: 'Ids that name no event of the organisation and mode.' }),
-})
+)

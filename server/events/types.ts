@@ -1,4 +1,3 @@
-/** Every kind of event there is. */
 export const eventTypes = [
   'result.completed',
   'result.declined',

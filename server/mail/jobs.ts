@@ -1,34 +1,33 @@
 import type { Context } from '../context.ts'
 import type { Worker } from '../platform/jobs/queue.ts'
-import { getMail, recordAttempt, sendMail } from './mail.ts'
-import { mailDomain, Undelivered } from './smtp.ts'
+import { getEmail, recordAttempt, sendEmail } from './mail.ts'
+import { SmtpSendError, senderDomain } from './smtp.ts'
 
-export const mailJobs = [sendMail]
+export const emailJobs = [sendEmail]
 
-export function handleMailJobs(worker: Worker, context: Context): void {
-  const { db, clock, config, vault, log, postOffice } = context
-  worker.handle(sendMail, async ({ mail_id: mailId }) => {
-    const mail = await getMail(db.queries, vault, mailId)
-    if (mail.status === 'sent' || mail.status === 'failed') return
+export function handleEmailJobs(worker: Worker, { db, clock, config, vault, log, smtp }: Context): void {
+  worker.handle(sendEmail, async ({ mail_id: emailId }) => {
+    const email = await getEmail(db.queries, vault, emailId)
+    if (email.status === 'sent' || email.status === 'failed') return
     const record = (status: 'sent' | 'failed' | 'queued' | 'kept', error?: string) =>
-      db.transaction((tx) => recordAttempt(tx, mailId, clock.now(), { status, ...(error ? { error } : {}) }))
-    if (!postOffice) return record('kept')
+      db.transaction((tx) => recordAttempt(tx, emailId, clock.now(), { status, ...(error ? { error } : {}) }))
+    if (!smtp) return record('kept')
     try {
-      await postOffice.post({
+      await smtp.send({
         from: config.mailFrom,
-        to: { name: mail.to_name ?? undefined, address: mail.to_address },
-        subject: mail.subject,
-        text: mail.text,
-        html: mail.html,
-        replyTo: mail.replyTo,
-        messageId: `<${mailId}@${mailDomain(config)}>`,
+        to: { name: email.to_name ?? undefined, address: email.to_address },
+        subject: email.subject,
+        text: email.text,
+        html: email.html,
+        replyTo: email.replyTo,
+        messageId: `<${emailId}@${senderDomain(config)}>`,
       })
     } catch (error) {
-      if (!(error instanceof Undelivered)) throw error
-      const last = error.permanent || mail.attempts >= sendMail.options.retries!
-      await record(last ? 'failed' : 'queued', error.message)
-      if (!last) throw error
-      log.warn({ mail: mailId, reason: error.message }, 'a mail could not be delivered')
+      if (!(error instanceof SmtpSendError)) throw error
+      const final = error.permanent || email.attempts >= sendEmail.options.retries!
+      await record(final ? 'failed' : 'queued', error.message)
+      if (!final) throw error
+      log.warn({ email: emailId, reason: error.message }, 'sending an email failed, giving up')
       return
     }
     await record('sent')

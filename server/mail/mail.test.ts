@@ -4,9 +4,9 @@ import PostalMime from 'postal-mime'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
 import { until } from '../../test/support/until.ts'
-import { getMail, listMails, type OutgoingMail, queueMail } from './mail.ts'
+import { getEmail, listEmails, type NewEmail, queueEmail } from './mail.ts'
 
-const A_MAIL: OutgoingMail = {
+const AN_EMAIL: NewEmail = {
   kind: 'notice',
   to: { name: 'Asha', address: 'asha@example.com' },
   subject: 'आपकी समीक्षा',
@@ -14,11 +14,11 @@ const A_MAIL: OutgoingMail = {
   html: '<p>Hello Asha</p>',
 }
 
-async function send({ context }: TestApp, mail = A_MAIL) {
-  return context.db.transaction((tx) => queueMail(tx, context, mail))
+async function send({ context }: TestApp, email = AN_EMAIL) {
+  return context.db.transaction((tx) => queueEmail(tx, context, email))
 }
 
-test('a mail goes out by SMTP, whole and once', async (t) => {
+test('an email is sent by SMTP once, with all its parts', async (t) => {
   const smtp = await startSmtp()
   const app = await startApp(t, {
     worker: true,
@@ -28,49 +28,49 @@ test('a mail goes out by SMTP, whole and once', async (t) => {
 
   const id = await send(app)
 
-  await until(async () => (await getMail(app.context.db.queries, app.context.vault, id)).status === 'sent')
+  await until(async () => (await getEmail(app.context.db.queries, app.context.vault, id)).status === 'sent')
   assert.equal(smtp.received.length, 1)
-  const mail = await PostalMime.parse(smtp.received[0]!)
-  assert.equal(mail.subject, 'आपकी समीक्षा')
-  assert.equal(mail.from?.address, 'post@example.org')
-  assert.deepEqual(mail.to, [{ name: 'Asha', address: 'asha@example.com' }])
-  assert.equal(mail.text?.trim(), 'Hello Asha')
-  assert.equal(mail.html?.trim(), '<p>Hello Asha</p>')
-  assert.equal(mail.messageId, `<${id}@example.org>`)
+  const received = await PostalMime.parse(smtp.received[0]!)
+  assert.equal(received.subject, 'आपकी समीक्षा')
+  assert.equal(received.from?.address, 'post@example.org')
+  assert.deepEqual(received.to, [{ name: 'Asha', address: 'asha@example.com' }])
+  assert.equal(received.text?.trim(), 'Hello Asha')
+  assert.equal(received.html?.trim(), '<p>Hello Asha</p>')
+  assert.equal(received.messageId, `<${id}@example.org>`)
 })
 
-test('a mail is not sent when the transaction that asked for it is undone', async (t) => {
+test('an email is not sent if its transaction is rolled back', async (t) => {
   const { context } = await startApp(t)
 
   await assert.rejects(
     context.db.transaction(async (tx) => {
-      await queueMail(tx, context, A_MAIL)
-      throw new Error('changed my mind')
+      await queueEmail(tx, context, AN_EMAIL)
+      throw new Error('rolled back')
     }),
   )
 
-  assert.deepEqual(await listMails(context.db.queries, { limit: 10 }), [])
+  assert.deepEqual(await listEmails(context.db.queries, { limit: 10 }), [])
 })
 
-test('without a mail server the mail is kept, sealed, and can be read', async (t) => {
+test('without an SMTP server the email is stored encrypted and can be read', async (t) => {
   const app = await startApp(t, { worker: true })
 
-  const id = await send(app, { ...A_MAIL, text: 'the link is https://verify.test/#token=abc' })
+  const id = await send(app, { ...AN_EMAIL, text: 'the link is https://verify.test/#token=abc' })
 
   const { db, vault } = app.context
-  await until(async () => (await getMail(db.queries, vault, id)).status === 'kept')
-  assert.match((await getMail(db.queries, vault, id)).text, /#token=abc/)
+  await until(async () => (await getEmail(db.queries, vault, id)).status === 'kept')
+  assert.match((await getEmail(db.queries, vault, id)).text, /#token=abc/)
   const { content } = await db.queries.selectFrom('mails').select('content').executeTakeFirstOrThrow()
   assert.ok(!content.toString('latin1').includes('token=abc'))
 })
 
-test('a greylisting server gets the mail again, a refusal for good ends it', async (t) => {
+test('a temporary SMTP error is retried, a permanent one fails the email', async (t) => {
   let calls = 0
   const smtp = await startSmtp({
     onRcptTo({ address }, _session, done) {
       calls++
       if (address.startsWith('nobody')) return done(Object.assign(new Error('no such user'), { responseCode: 550 }))
-      if (calls === 1) return done(Object.assign(new Error('greylisted, come again'), { responseCode: 451 }))
+      if (calls === 1) return done(Object.assign(new Error('greylisted, try again'), { responseCode: 451 }))
       done()
     },
   })
@@ -79,8 +79,8 @@ test('a greylisting server gets the mail again, a refusal for good ends it', asy
   const { db, vault } = app.context
 
   const greylisted = await send(app)
-  await until(async () => (await getMail(db.queries, vault, greylisted)).last_error !== null)
-  const waiting = await getMail(db.queries, vault, greylisted)
+  await until(async () => (await getEmail(db.queries, vault, greylisted)).last_error !== null)
+  const waiting = await getEmail(db.queries, vault, greylisted)
   assert.equal(waiting.status, 'queued')
   assert.match(waiting.last_error!, /greylisted/)
   const retries = () =>
@@ -89,30 +89,30 @@ test('a greylisting server gets the mail again, a refusal for good ends it', asy
     )
   await until(async () => (await retries()).rows.length === 1)
   const due = await retries()
-  assert.ok(Number(due.rows[0].seconds) < 60, 'the first retry comes within a minute')
+  assert.ok(Number(due.rows[0].seconds) < 60, 'the first retry is due within a minute')
   await db.pool.query(`update pgboss.job set start_after = now() where name = 'send-mail'`)
-  await until(async () => (await getMail(db.queries, vault, greylisted)).status === 'sent')
+  await until(async () => (await getEmail(db.queries, vault, greylisted)).status === 'sent')
 
-  const refused = await send(app, { ...A_MAIL, to: { address: 'nobody@example.com' } })
-  await until(async () => (await getMail(db.queries, vault, refused)).status === 'failed')
-  assert.match((await getMail(db.queries, vault, refused)).last_error!, /no such user/)
+  const rejected = await send(app, { ...AN_EMAIL, to: { address: 'nobody@example.com' } })
+  await until(async () => (await getEmail(db.queries, vault, rejected)).status === 'failed')
+  assert.match((await getEmail(db.queries, vault, rejected)).last_error!, /no such user/)
 })
 
-test('nothing in a name or a subject starts a header of its own', async (t) => {
+test('a name or a subject cannot inject a header', async (t) => {
   const smtp = await startSmtp()
   const app = await startApp(t, { worker: true, config: { smtpUrl: smtp.url } })
   t.after(smtp.stop)
 
   const id = await send(app, {
-    ...A_MAIL,
+    ...AN_EMAIL,
     to: { name: 'Eve\r\nBcc: all@example.com', address: 'eve@example.com' },
     subject: 'Hello\u2028\r\nX-Evil: yes \u202eon',
   })
 
-  await until(async () => (await getMail(app.context.db.queries, app.context.vault, id)).status === 'sent')
-  const mail = await PostalMime.parse(smtp.received[0]!)
-  assert.ok(!mail.headers.some(({ key }) => key === 'x-evil' || key === 'bcc'))
-  assert.equal(mail.bcc, undefined)
-  assert.equal(mail.subject, 'Hello X-Evil: yes on')
-  assert.deepEqual(mail.to, [{ name: 'Eve Bcc: all@example.com', address: 'eve@example.com' }])
+  await until(async () => (await getEmail(app.context.db.queries, app.context.vault, id)).status === 'sent')
+  const received = await PostalMime.parse(smtp.received[0]!)
+  assert.ok(!received.headers.some(({ key }) => key === 'x-evil' || key === 'bcc'))
+  assert.equal(received.bcc, undefined)
+  assert.equal(received.subject, 'Hello X-Evil: yes on')
+  assert.deepEqual(received.to, [{ name: 'Eve Bcc: all@example.com', address: 'eve@example.com' }])
 })

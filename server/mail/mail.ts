@@ -1,13 +1,13 @@
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 import { defineJob } from '../platform/jobs/queue.ts'
-import { oneLine } from '../platform/text/strip-invisible.ts'
+import { toSingleLine } from '../platform/text/strip-invisible.ts'
 import type { Vault } from '../platform/vault.ts'
 
-export const mailKinds = [
+export const emailKinds = [
   'review_request',
   'review_reminder',
   'review_outcome',
@@ -15,103 +15,102 @@ export const mailKinds = [
   'notice',
   'candidate',
 ] as const
-export type MailKind = (typeof mailKinds)[number]
+export type EmailKind = (typeof emailKinds)[number]
 
-export interface MailContent {
+export interface EmailContent {
   subject: string
   text: string
   html: string
   replyTo?: string
 }
 
-export interface OutgoingMail extends MailContent {
-  kind: MailKind
+export interface NewEmail extends EmailContent {
+  kind: EmailKind
   to: { name?: string; address: string }
-  scope?: OwnerScope
-  /** What the mail is about, such as the id of a verification; mails are found by it. */
+  scope?: OrgScope
+  /** The ID of the record that the email is about, such as a verification; a filter of `listEmails`. */
   subjectId?: string
-  /** Not before, in epoch milliseconds. */
+  /** Earliest send time, in epoch milliseconds. */
   at?: number
 }
 
-export const mailStatuses = ['queued', 'sent', 'failed', 'kept'] as const
-export type MailStatus = (typeof mailStatuses)[number]
+export const emailStatuses = ['queued', 'sent', 'failed', 'kept'] as const
+export type EmailStatus = (typeof emailStatuses)[number]
 
-/** A mail without its content. */
-export interface MailHead {
+/** An email without its content. */
+export interface EmailSummary {
   mail_id: string
   org_id: string | null
   mode: 'test' | 'live' | null
-  kind: MailKind
+  kind: EmailKind
   about: string | null
   to_name: string | null
   to_address: string
-  status: MailStatus
+  status: EmailStatus
   attempts: number
   last_error: string | null
   created_at: Date
   sent_at: Date | null
 }
 
-/** The first retry comes within a minute; a mail server that is away for a day is waited for. */
-export const sendMail = defineJob<{ mail_id: string }>('send-mail', {
+/** Retry policy: the first retry is within a minute, the last one after more than a day. */
+export const sendEmail = defineJob<{ mail_id: string }>('send-mail', {
   retries: 40,
-  retryDelay: 15,
-  retryDelayMax: 3600,
-  timeout: 90,
+  retryDelaySeconds: 15,
+  maxRetryDelaySeconds: 3600,
+  timeoutSeconds: 90,
   concurrency: 4,
 })
 
-/** Asks for a mail, in the transaction of what it tells of: it is sent if and only if that transaction commits. */
-export async function queueMail(
+/** Queues an email in the transaction of the change it reports: it is sent if and only if that transaction commits. */
+export async function queueEmail(
   tx: Tx,
   { queue, clock, vault }: Pick<Context, 'queue' | 'clock' | 'vault'>,
-  { kind, to, scope, subjectId, at, subject, text, html, replyTo }: OutgoingMail,
+  { kind, to, scope, subjectId, at, subject, text, html, replyTo }: NewEmail,
 ): Promise<string> {
   const now = clock.now()
-  const mailId = newId('ML_', now)
-  const content: MailContent = { subject: headerText(subject), text, html, ...(replyTo ? { replyTo } : {}) }
+  const emailId = newId('ML_', now)
+  const content: EmailContent = { subject: toHeaderValue(subject), text, html, ...(replyTo ? { replyTo } : {}) }
   await tx
     .insertInto('mails')
     .values({
-      mail_id: mailId,
+      mail_id: emailId,
       org_id: scope?.orgId ?? null,
       mode: scope?.mode ?? null,
       kind,
       about: subjectId ?? null,
-      to_name: (to.name && headerText(to.name)) || null,
+      to_name: (to.name && toHeaderValue(to.name)) || null,
       to_address: to.address,
-      content: vault.seal(JSON.stringify(content), purpose(mailId)),
+      content: vault.seal(JSON.stringify(content), purpose(emailId)),
       status: 'queued',
       created_at: new Date(now),
     })
     .execute()
-  await queue.enqueue(tx, sendMail, { mail_id: mailId }, at === undefined ? {} : { at })
-  return mailId
+  await queue.enqueue(tx, sendEmail, { mail_id: emailId }, at === undefined ? {} : { at })
+  return emailId
 }
 
-/** For headers, as short as a mail program shows them. */
-export function headerText(text: string): string {
-  return oneLine(text).slice(0, 300).toWellFormed()
+/** Returns the text on one line and shortened, for use in an email header. */
+export function toHeaderValue(text: string): string {
+  return toSingleLine(text).slice(0, 300).toWellFormed()
 }
 
-export interface MailFilter {
-  scope?: OwnerScope
-  /** What the mails are about. */
+export interface EmailFilter {
+  scope?: OrgScope
   subjectId?: string
-  kind?: MailKind
-  status?: MailStatus
-  /** The last one of the page before. */
+  kind?: EmailKind
+  status?: EmailStatus
+  /** The ID of the last email on the previous page. */
   before?: string
   limit: number
 }
 
-/** Newest first. */
-export async function listMails(
+/** Returns emails, newest first. */
+export async function listEmails(
   queries: Queries,
-  { scope, subjectId, kind, status, before, limit }: MailFilter,
-): Promise<MailHead[]> {
-  const rows = await heads(queries)
+  { scope, subjectId, kind, status, before, limit }: EmailFilter,
+): Promise<EmailSummary[]> {
+  const rows = await selectSummaries(queries)
     .$if(scope !== undefined, (query) => query.where('org_id', '=', scope!.orgId).where('mode', '=', scope!.mode))
     .$if(subjectId !== undefined, (query) => query.where('about', '=', subjectId!))
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
@@ -120,21 +119,21 @@ export async function listMails(
     .orderBy('mail_id', 'desc')
     .limit(limit)
     .execute()
-  return rows as MailHead[]
+  return rows as EmailSummary[]
 }
 
-export async function getMail(queries: Queries, vault: Vault, mailId: string): Promise<MailHead & MailContent> {
-  const head = await heads(queries).select('content').where('mail_id', '=', mailId).executeTakeFirst()
-  if (!head) throw problem('NOT_FOUND', `There is no mail ${mailId}.`)
-  const { content, ...rest } = head
-  return { ...(rest as MailHead), ...openContent(vault, mailId, content) }
+export async function getEmail(queries: Queries, vault: Vault, emailId: string): Promise<EmailSummary & EmailContent> {
+  const row = await selectSummaries(queries).select('content').where('mail_id', '=', emailId).executeTakeFirst()
+  if (!row) throw problem('NOT_FOUND', `Email ${emailId} not found.`)
+  const { content, ...summary } = row
+  return { ...(summary as EmailSummary), ...openContent(vault, emailId, content) }
 }
 
-function openContent(vault: Vault, mailId: string, content: Buffer): MailContent {
-  return JSON.parse(vault.open(content, purpose(mailId))) as MailContent
+function openContent(vault: Vault, emailId: string, content: Buffer): EmailContent {
+  return JSON.parse(vault.open(content, purpose(emailId))) as EmailContent
 }
 
-function heads(queries: Queries) {
+function selectSummaries(queries: Queries) {
   return queries
     .selectFrom('mails')
     .select([
@@ -153,12 +152,12 @@ function heads(queries: Queries) {
     ])
 }
 
-/** What became of an attempt to send. */
+/** Stores the outcome of an attempt to send. */
 export async function recordAttempt(
   tx: Tx,
-  mailId: string,
+  emailId: string,
   now: number,
-  outcome: { status: MailStatus; error?: string },
+  outcome: { status: EmailStatus; error?: string },
 ): Promise<void> {
   await tx
     .updateTable('mails')
@@ -168,11 +167,11 @@ export async function recordAttempt(
       attempts: outcome.status === 'kept' ? eb.ref('attempts') : eb('attempts', '+', 1),
       ...(outcome.status === 'sent' ? { sent_at: new Date(now) } : {}),
     }))
-    .where('mail_id', '=', mailId)
+    .where('mail_id', '=', emailId)
     .where('status', '!=', 'sent')
     .execute()
 }
 
-function purpose(mailId: string) {
-  return `mail ${mailId}`
+function purpose(emailId: string) {
+  return `mail ${emailId}`
 }

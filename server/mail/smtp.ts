@@ -1,63 +1,64 @@
 import type { Config } from '../config.ts'
 
-export interface Letter {
+interface OutgoingEmail {
   from: string
   to: { name?: string | undefined; address: string }
   subject: string
   text: string
   html: string
   replyTo?: string | undefined
-  /** The same at every attempt, so that a mail program shows a mail once that was sent twice. */
+  /** The same for every attempt, so that an email client shows an email that was sent twice only once. */
   messageId: string
   headers?: Record<string, string>
 }
 
-/** Why a mail server did not take a letter, and whether it might another time. */
-export class Undelivered extends Error {
+/** The SMTP server rejected an email or could not be reached. */
+export class SmtpSendError extends Error {
+  /** Whether retrying is pointless. */
   readonly permanent: boolean
-  /** What the mail library said of it. */
+  /** The error as nodemailer reported it. */
   readonly smtp: { code?: string | undefined; responseCode?: number | undefined; message: string }
 
-  constructor(message: string, permanent: boolean, smtp: Undelivered['smtp']) {
+  constructor(message: string, permanent: boolean, smtp: SmtpSendError['smtp']) {
     super(message)
     this.permanent = permanent
     this.smtp = smtp
   }
 }
 
-export interface PostOffice {
-  post(letter: Letter): Promise<void>
-  /** Whether the server answers and takes the credentials. */
+export interface SmtpTransport {
+  send(email: OutgoingEmail): Promise<void>
+  /** Rejects if the server cannot be reached or rejects the credentials. */
   verify(): Promise<void>
   close(): void
 }
 
-const CONNECT = 10_000
-const SILENCE = 30_000
+const CONNECT_TIMEOUT_MS = 10_000
+const SOCKET_TIMEOUT_MS = 30_000
 
-/** The mail server that SMTP_URL names. */
-export async function openPostOffice(smtpUrl: string): Promise<PostOffice> {
-  const { createTransport } = await import('nodemailer') // not loaded where no mail server is configured
+/** Opens a pool of connections to an SMTP server, made on first use. */
+export async function openSmtp(smtpUrl: string): Promise<SmtpTransport> {
+  const { createTransport } = await import('nodemailer') // loaded on demand: many deployments have no SMTP server
   const transport = createTransport({
     url: smtpUrl,
     pool: true,
     maxConnections: 4,
-    connectionTimeout: CONNECT,
-    greetingTimeout: CONNECT,
-    socketTimeout: SILENCE,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
   } as Parameters<typeof createTransport>[0])
   return {
-    async post({ to, headers, ...letter }) {
+    async send({ to, headers, ...email }) {
       try {
         await transport.sendMail({
-          ...letter,
+          ...email,
           to: { name: to.name ?? '', address: to.address },
           headers: { 'Auto-Submitted': 'auto-generated', ...headers },
         })
       } catch (error) {
-        throw undelivered(error as SmtpError)
+        throw toSendError(error as NodemailerError)
       }
     },
     async verify() {
@@ -67,19 +68,19 @@ export async function openPostOffice(smtpUrl: string): Promise<PostOffice> {
   }
 }
 
-interface SmtpError extends Error {
+interface NodemailerError extends Error {
   code?: string
   responseCode?: number
   response?: string
 }
 
-/** A 5xx to the recipient or the message is final; anything else, the server's own troubles included, may pass. */
-function undelivered({ code, responseCode, response, message }: SmtpError): Undelivered {
-  const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== undefined && responseCode >= 500
-  return new Undelivered((response ?? message).slice(0, 500), final, { code, responseCode, message })
+/** A 5xx response to the recipient or the message is permanent; every other error may be temporary. */
+function toSendError({ code, responseCode, response, message }: NodemailerError): SmtpSendError {
+  const permanent = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== undefined && responseCode >= 500
+  return new SmtpSendError((response ?? message).slice(0, 500), permanent, { code, responseCode, message })
 }
 
-/** The domain in MAIL_FROM, for message ids. */
-export function mailDomain({ mailFrom }: Pick<Config, 'mailFrom'>): string {
+/** Returns the domain of the sender's address, used in message IDs. */
+export function senderDomain({ mailFrom }: Pick<Config, 'mailFrom'>): string {
   return /@([^\s@<>]+)>?\s*$/.exec(mailFrom)?.[1] ?? 'localhost'
 }

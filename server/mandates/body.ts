@@ -1,10 +1,10 @@
-import type { Method } from '../workflows/workflows.ts'
-import { inOrder } from '../workflows/workflows.ts'
+import type { Method } from '../workflows/enums.ts'
+import { sortMethods } from '../workflows/workflows.ts'
 import type { MandateReplacement } from './schema.ts'
 
 export type MandateSkill = { skill_id: string; verify: boolean } | { name: string; pending: true }
 
-export interface EnrichmentQuestion {
+interface EnrichmentQuestion {
   key: string
   type: 'yes_no' | 'voice'
   text: string
@@ -12,7 +12,7 @@ export interface EnrichmentQuestion {
   required: boolean
 }
 
-/** A mandate as it is kept: defaults filled in, everything in its fixed order. */
+/** A mandate as stored: with defaults, in a canonical property order. */
 export interface MandateBody
   extends Omit<MandateReplacement, 'location_type' | 'salary' | 'methods' | 'skills' | 'enrichment_questions'> {
   location_type: 'india' | 'abroad'
@@ -22,18 +22,18 @@ export interface MandateBody
   enrichment_questions?: EnrichmentQuestion[]
 }
 
-/** What fills the gaps of a body. */
-export interface Defaults {
+/** Values for properties that the input leaves out. */
+export interface MandateDefaults {
   methods: readonly Method[]
   /** The recruiter named by x-on-behalf-of. */
   onBehalfOf: string | undefined
 }
 
-/** Brings a body into the form in which equal mandates are equal as texts. */
-export function normalise(input: MandateReplacement, { methods, onBehalfOf }: Defaults): MandateBody {
+/** Normalises the input, so that equal mandates serialise to equal text. */
+export function normaliseMandate(input: MandateReplacement, { methods, onBehalfOf }: MandateDefaults): MandateBody {
   const { location, experience, salary, interest_collection: interest } = input
   const owner = input.owner ?? (onBehalfOf === undefined ? undefined : { external_user_id: onBehalfOf })
-  // Properties are named one by one: their order is the order in the text, which leaves out those that are undefined.
+  // The property order here is the order of the stored JSON; undefined properties are left out.
   return {
     workflow_id: input.workflow_id,
     title: input.title,
@@ -48,7 +48,7 @@ export function normalise(input: MandateReplacement, { methods, onBehalfOf }: De
     shift: input.shift,
     employment_type: input.employment_type,
     owner: owner && { external_user_id: owner.external_user_id, name: owner.name },
-    methods: inOrder(input.methods ?? methods),
+    methods: sortMethods(input.methods ?? methods),
     skills: input.skills.map((skill) =>
       'skill_id' in skill
         ? { skill_id: skill.skill_id, verify: skill.verify ?? false }
@@ -65,31 +65,36 @@ export function normalise(input: MandateReplacement, { methods, onBehalfOf }: De
   } as MandateBody
 }
 
-/** The text that is kept. Methods that were left out stay out of it: those in force have a column of their own. */
-export function textOf(body: MandateBody, { methods }: Pick<MandateReplacement, 'methods'>): string {
+/** Serialises the body for storage. Methods that the input left out stay out; the effective ones have their own column. */
+export function storedText(body: MandateBody, { methods }: Pick<MandateReplacement, 'methods'>): string {
   return JSON.stringify(methods ? body : { ...body, methods: undefined })
 }
 
-export function bodyOf(text: string, methods: Method[]): MandateBody {
+export function parseStoredBody(text: string, methods: Method[]): MandateBody {
   return { ...(JSON.parse(text) as Omit<MandateBody, 'methods'>), methods }
 }
 
 /**
- * Whether a body says what the kept one says. Methods left out both times are the same, whatever the workflow's have become
- * since: what was accepted stands for those that applied then.
+ * Returns true if the input equals the stored body. If both leave out methods, they count as equal even if the workflow's defaults
+ * have changed since: the stored body keeps the methods that applied when it was accepted.
  */
-export function isSame(input: MandateReplacement, kept: string, inForce: Method[], defaults: Defaults): boolean {
-  const accepted = JSON.parse(kept) as MandateReplacement
-  const methods = accepted.methods ? defaults.methods : inForce
-  const own = normalise(accepted, { methods: inForce, onBehalfOf: undefined })
-  return JSON.stringify(normalise(input, { ...defaults, methods })) === JSON.stringify(own)
+export function isSameMandate(
+  input: MandateReplacement,
+  stored: string,
+  effectiveMethods: Method[],
+  defaults: MandateDefaults,
+): boolean {
+  const accepted = JSON.parse(stored) as MandateReplacement
+  const methods = accepted.methods ? defaults.methods : effectiveMethods
+  const normalised = normaliseMandate(accepted, { methods: effectiveMethods, onBehalfOf: undefined })
+  return JSON.stringify(normaliseMandate(input, { ...defaults, methods })) === JSON.stringify(normalised)
 }
 
-export function toVerify(skills: MandateSkill[]): string[] {
+export function skillsToVerify(skills: MandateSkill[]): string[] {
   return skills.flatMap((skill) => ('skill_id' in skill && skill.verify ? [skill.skill_id] : []))
 }
 
-/** The names of skills that the catalogue does not have yet. */
-export function pendingNames(skills: MandateReplacement['skills']): string[] {
+/** Returns the names of skills that are not in the catalogue yet. */
+export function pendingSkillNames(skills: MandateReplacement['skills']): string[] {
   return skills.flatMap((skill) => ('name' in skill ? [skill.name] : []))
 }

@@ -1,55 +1,59 @@
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { skillId, skillNumber } from '../catalogue/ids.ts'
+import { skillId } from '../catalogue/ids.ts'
+import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
+import { BoundedMap } from '../platform/bounded-map.ts'
 import { checkItem } from '../questions/checks.ts'
 import type { Item, QuestionWriter, SkillToAsk } from '../questions/questions.ts'
-import type { Language } from '../workflows/workflows.ts'
-import { type MandateBody, toVerify } from './body.ts'
+import type { Language } from '../workflows/enums.ts'
+import { type MandateBody, skillsToVerify } from './body.ts'
 import type { Flow, FlowItem } from './flow.ts'
-import { BANK_LANGUAGES, type Untold } from './languages.ts'
+import { BANK_LANGUAGES, type MissingLanguages } from './languages.ts'
 
-/** Questions for each skill to verify. */
-const ITEMS_A_SKILL = 3
-/** Enough that an item is found again where the other language took a slightly different choice. */
-const ITEMS_TO_JOIN = 8
-/** Different sets of questions that the built-in writer is asked for about one skill: its bank has not many more. */
-const VARIANTS = 16
-const MOST_REMEMBERED = 500
+/** Questions per skill to verify. */
+const ITEMS_PER_SKILL = 3
+/** Enough items to find the same ones in a second language, whose selection may differ slightly. */
+const ITEMS_TO_MATCH = 8
+/** Number of different question sets per skill from the built-in writer; its bank has few more items. */
+const VARIANTS_PER_SKILL = 16
+const MAX_CACHED_SETS = 500
 
 export interface FlowRequest {
   mandateId: string
   flowVersion: number
   body: MandateBody
-  /** The workflow's. */
+  /** The loaded skills to verify. */
+  skills: LoadedSkills<SkillToAsk>
+  /** Languages of the workflow. */
   languages: Language[]
   signal: AbortSignal
 }
 
 export interface WrittenFlow {
   flow: Flow
-  untold: Untold
+  missingLanguages: MissingLanguages
 }
 
-/** Too few questions could be written; the message says so in words for partners. */
-export class TooFewQuestions extends Error {}
+/** Too few questions could be written. The message is shown to partners. */
+export class TooFewQuestionsError extends Error {}
 
-/** The catalogue, as far as questions need it. */
-export interface SkillsToAsk {
-  readonly current: { version: number; skill(number: number): SkillToAsk | undefined }
+/** The part of the catalogue that question writing uses. */
+export interface CatalogueVersion {
+  readonly current: { version: number }
 }
 
 export class FlowWriter {
   private readonly writer: QuestionWriter
-  private readonly catalogue: SkillsToAsk
-  /** What the built-in writer wrote, by skill, languages and variant; the one used longest ago is first. */
-  private readonly remembered = new Map<string, FlowItem[]>()
+  private readonly catalogue: CatalogueVersion
+  /** Items of the built-in writer by skill, languages and variant; least recently used first. */
+  private readonly cache = new BoundedMap<string, FlowItem[]>(MAX_CACHED_SETS)
 
-  constructor(writer: QuestionWriter, catalogue: SkillsToAsk) {
+  constructor(writer: QuestionWriter, catalogue: CatalogueVersion) {
     this.writer = writer
     this.catalogue = catalogue
   }
 
-  /** Writes everything that candidates are asked: enrichment, then skills, then interest. Takes as long as the writer takes. */
+  /** Writes the whole flow: enrichment, skills, interest. Slow with an AI writer. */
   async write(request: FlowRequest): Promise<WrittenFlow> {
     const { body, languages } = request
     const { methods, company_name, title } = body
@@ -59,26 +63,33 @@ export class FlowWriter {
     const items = skills.flatMap((skill) => skill.items)
     return {
       flow: { methods, languages, company_name, title, enrichment, skills, interest },
-      untold: {
+      missingLanguages: {
         enrichment: languages.filter((language) => enrichment.some(({ text }) => text[language] === undefined)),
         skills: languages.filter((language) => items.some(({ text }) => text[language] === undefined)),
       },
     }
   }
 
-  private async writeSkills({ body, languages, mandateId, flowVersion, signal }: FlowRequest): Promise<Flow['skills']> {
-    const asked = toVerify(body.skills).map((id) => {
-      const skill = this.catalogue.current.skill(skillNumber(id)!)
-      if (!skill) throw new Error(`the catalogue here does not have ${id} yet`)
+  private async writeSkills({
+    body,
+    skills: loaded,
+    languages,
+    mandateId,
+    flowVersion,
+    signal,
+  }: FlowRequest): Promise<Flow['skills']> {
+    const skills = skillsToVerify(body.skills).map((id) => {
+      const skill = loaded.byId(id)
+      if (!skill) throw new Error(`skill ${id} not found`)
       return { number: skill.number, name: skill.name, description: skill.description }
     })
-    const chance = hash('sha1', `${mandateId} ${flowVersion}`, 'buffer').readUInt32BE()
+    const seed = hash('sha1', `${mandateId} ${flowVersion}`, 'buffer').readUInt32BE()
     const write =
       this.writer.kind === 'built-in'
-        ? (skill: SkillToAsk) => this.recall(skill, languages, chance % VARIANTS, signal)
-        : (skill: SkillToAsk) => writeItems(this.writer, skill, { languages, seed: String(chance), signal })
+        ? (skill: SkillToAsk) => this.cachedItems(skill, languages, seed % VARIANTS_PER_SKILL, signal)
+        : (skill: SkillToAsk) => writeItems(this.writer, skill, { languages, seed: String(seed), signal })
     return Promise.all(
-      asked.map(async (skill) => ({
+      skills.map(async (skill) => ({
         skill_id: skillId(skill.number),
         name: skill.name,
         items: await write(skill),
@@ -86,22 +97,20 @@ export class FlowWriter {
     )
   }
 
-  /** Choosing and checking items takes milliseconds, and many mandates ask about the same skills. */
-  private async recall(
+  /** Caches items, because selecting and checking takes milliseconds and many mandates verify the same skills. */
+  private async cachedItems(
     skill: SkillToAsk,
     languages: Language[],
     variant: number,
     signal: AbortSignal,
   ): Promise<FlowItem[]> {
     const key = `${this.catalogue.current.version} ${skill.number} ${languages} ${variant}`
-    let items = this.remembered.get(key)
+    let items = this.cache.get(key)
     if (!items) {
-      await setImmediate() // requests that came in meanwhile are served first
+      await setImmediate() // let pending requests run first
       items = await writeItems(this.writer, skill, { languages, seed: `mandate ${variant}`, signal })
     }
-    this.remembered.delete(key)
-    this.remembered.set(key, items)
-    if (this.remembered.size > MOST_REMEMBERED) this.remembered.delete(this.remembered.keys().next().value!)
+    this.cache.set(key, items)
     return items
   }
 }
@@ -111,14 +120,14 @@ async function writeEnrichment(
   { body, languages, signal }: FlowRequest,
 ): Promise<Flow['enrichment']> {
   const questions = body.enrichment_questions ?? []
-  const foreign = languages.filter((language) => language !== 'en')
+  const otherLanguages = languages.filter((language) => language !== 'en')
   const texts = questions.map(({ text }) => text)
   const translated =
-    foreign.length > 0 && texts.length > 0
-      ? await writer.translate({ texts, from: 'en', to: foreign, signal })
+    otherLanguages.length > 0 && texts.length > 0
+      ? await writer.translate({ texts, from: 'en', to: otherLanguages, signal })
       : undefined
   return questions.map(({ key, type, text, knockout, required }, index) => {
-    const others = foreign.flatMap((language) => {
+    const others = otherLanguages.flatMap((language) => {
       const wording = translated?.[language]?.[index]
       return wording?.trim() ? [[language, wording]] : []
     })
@@ -132,33 +141,33 @@ async function writeEnrichment(
   })
 }
 
-interface ItemsWanted {
+interface ItemRequest {
   languages: Language[]
   seed: string
   signal: AbortSignal
 }
 
-/** Some items about a skill, each in as many of the languages as the writer knows. */
+/** Writes items about a skill, each in as many of the languages as the writer supports. */
 async function writeItems(
   writer: QuestionWriter,
   skill: SkillToAsk,
-  { languages, seed, signal }: ItemsWanted,
+  { languages, seed, signal }: ItemRequest,
 ): Promise<FlowItem[]> {
   const base = baseLanguage(writer, languages)
   const write = (language: Language, count: number) =>
     writer.writeItems({ skills: [{ skill, count }], context: {}, language, seed, signal })
-  const { items, short } = await write(base, ITEMS_A_SKILL)
-  if (short.length > 0) throw new TooFewQuestions(`Too few questions could be written for ${skill.name}.`)
+  const { items, short } = await write(base, ITEMS_PER_SKILL)
+  if (short.length > 0) throw new TooFewQuestionsError(`Too few questions could be written for ${skill.name}.`)
   const written = flowItems(items)
   const others = languages.filter((language) => language !== base)
   if (writer.kind === 'ai') await translateItems(writer, items, written, base, others, signal)
   else
     for (const language of others.filter((other) => BANK_LANGUAGES.includes(other)))
-      joinWordings(items, written, (await write(language, ITEMS_TO_JOIN)).items, language)
+      addWordings(items, written, (await write(language, ITEMS_TO_MATCH)).items, language)
   return written
 }
 
-/** English where it will do: it is what most items are written in, and best. */
+/** Prefers English, in which most items are written. */
 function baseLanguage({ kind }: QuestionWriter, languages: Language[]): Language {
   if (languages.includes('en')) return 'en'
   return languages.find((language) => kind === 'ai' || BANK_LANGUAGES.includes(language)) ?? 'en'
@@ -173,23 +182,23 @@ function flowItems(items: Item[]): FlowItem[] {
   }))
 }
 
-/** Adds the wording that the bank has of the same items in another language. */
-function joinWordings(items: Item[], written: FlowItem[], others: Item[], language: Language): void {
+/** Adds the bank's wording of the same items in another language. */
+function addWordings(items: Item[], written: FlowItem[], others: Item[], language: Language): void {
   const byId = new Map(others.flatMap((other) => (other.bankId ? [[other.bankId, other]] : [])))
   for (const [index, { bankId }] of items.entries()) {
     const other = bankId ? byId.get(bankId) : undefined
     if (other?.language !== language) continue
     const item = written[index]!
-    item.text[language] = { stem: other.stem, options: withKeyAt(item.key, other) }
+    item.text[language] = { stem: other.stem, options: swapKeyTo(item.key, other) }
   }
 }
 
-/** The options of a wording that was shuffled differently, with the right one where the item has it. */
-function withKeyAt(key: number, { options, key: own }: Item): Item['options'] {
-  const moved: Item['options'] = [...options]
-  moved[key] = options[own]!
-  moved[own] = options[key]!
-  return moved
+/** Reorders the options of a differently shuffled wording, so that its key is at the item's position. */
+function swapKeyTo(key: number, { options, key: otherKey }: Item): Item['options'] {
+  const swapped: Item['options'] = [...options]
+  swapped[key] = options[otherKey]!
+  swapped[otherKey] = options[key]!
+  return swapped
 }
 
 async function translateItems(
@@ -208,7 +217,7 @@ async function translateItems(
     if (wordings?.length !== texts.length) continue
     for (const [index, item] of written.entries()) {
       const [stem, ...options] = wordings.slice(index * 5, index * 5 + 5) as [string, ...Item['options']]
-      // A translation that betrays the answer is worse than none.
+      // Drop translations that give the answer away.
       if (checkItem({ stem, options, key: item.key, language }).length > 0) continue
       item.text[language] = { stem, options }
     }

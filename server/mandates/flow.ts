@@ -1,12 +1,10 @@
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Queries } from '../platform/database/database.ts'
-import type { Language, Method } from '../workflows/workflows.ts'
+import type { Language, Method } from '../workflows/enums.ts'
 
-export type { Language, Method }
-
-/** One text in the languages that there are of it; never empty. */
-export type Texts = Partial<Record<Language, string>>
+/** A text in one or more languages. */
+type Texts = Partial<Record<Language, string>>
 
 export interface FlowItem {
   item_id: string
@@ -15,10 +13,10 @@ export interface FlowItem {
   text: Partial<Record<Language, { stem: string; options: [string, string, string, string] }>>
 }
 
-/** Everything that candidates are asked for a mandate, in the order in which they are asked. */
+/** All questions of a mandate, in the order in which candidates get them. */
 export interface Flow {
   methods: Method[]
-  /** The workflow's. A text may lack some of them. */
+  /** Languages of the workflow; some texts may lack some of them. */
   languages: Language[]
   company_name: string
   title: string
@@ -27,9 +25,9 @@ export interface Flow {
   interest: boolean
 }
 
-export async function findFlow(
+async function findFlow(
   tx: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   mandateId: string,
   flowVersion: number,
 ): Promise<Flow | undefined> {
@@ -45,14 +43,14 @@ export async function findFlow(
   return found && (JSON.parse(found.flow) as Flow)
 }
 
-/** What was prepared for this version of the mandate; earlier versions stay for those who started with them. */
-export async function getFlow(tx: Queries, scope: OwnerScope, mandateId: string, flowVersion: number): Promise<Flow> {
+/** Returns the flow of this version; earlier versions stay available to candidates who started with them. */
+export async function getFlow(tx: Queries, scope: OrgScope, mandateId: string, flowVersion: number): Promise<Flow> {
   const flow = await findFlow(tx, scope, mandateId, flowVersion)
-  if (!flow) throw problem('NOT_FOUND', `Version ${flowVersion} of ${mandateId} was never prepared.`)
+  if (!flow) throw problem('NOT_FOUND', `Version ${flowVersion} of mandate ${mandateId} was never prepared.`)
   return flow
 }
 
-/** The flow as partners see it: no keys, and nothing that tells what is right. */
+/** Returns the flow for partners, without keys. */
 export function questionsOf({ enrichment, skills, interest }: Flow) {
   return {
     enrichment: enrichment.map(({ key, type, required, text }) => ({ key, type, required, text })),

@@ -1,45 +1,45 @@
 import type { QuestionWriter } from '../questions/questions.ts'
-import type { Language } from '../workflows/workflows.ts'
-import { type MandateBody, toVerify } from './body.ts'
+import type { Language } from '../workflows/enums.ts'
+import { type MandateBody, skillsToVerify } from './body.ts'
 
-/** What the built-in bank of skill questions is written in. */
+/** Languages of the built-in question bank. */
 export const BANK_LANGUAGES: readonly Language[] = ['en', 'hi']
 
-/** The languages of the workflow that questions will not be in. */
-export interface Untold {
+/** Workflow languages for which questions are missing. */
+export interface MissingLanguages {
   enrichment: Language[]
   skills: Language[]
 }
 
-/** What can be said before the questions are written. */
-export function expectUntold(
+/** Predicts the missing languages before the questions are written. */
+export function predictMissingLanguages(
   { methods, skills, enrichment_questions: questions = [] }: MandateBody,
   languages: readonly Language[],
   { kind }: Pick<QuestionWriter, 'kind'>,
-): Untold {
+): MissingLanguages {
   if (kind === 'ai') return { enrichment: [], skills: [] }
   const asks = methods.includes('data_enrichment') && questions.length > 0
-  const verifies = methods.includes('skill_verification') && toVerify(skills).length > 0
+  const verifies = methods.includes('skill_verification') && skillsToVerify(skills).length > 0
   return {
     enrichment: asks ? languages.filter((language) => language !== 'en') : [],
     skills: verifies ? languages.filter((language) => !BANK_LANGUAGES.includes(language)) : [],
   }
 }
 
-/** What partners should know about the languages in which candidates will be asked. */
-export function languageWarnings({ enrichment, skills }: Untold): string[] {
+/** Builds the warnings about missing languages. */
+export function languageWarnings({ enrichment, skills }: MissingLanguages): string[] {
   const warnings: string[] = []
   if (enrichment.length > 0)
-    warnings.push(`Enrichment questions stay in English: they are not translated to ${listed(enrichment)}.`)
+    warnings.push(`Enrichment questions stay in English; they are not translated to ${formatLanguages(enrichment)}.`)
   if (skills.length > 0)
     warnings.push(
-      `Not every skill question is written in ${listed(skills)}; those candidates get the others in another language.`,
+      `Some skill questions are not available in ${formatLanguages(skills)}; candidates get them in another language.`,
     )
   return warnings
 }
 
-const names = new Intl.DisplayNames('en', { type: 'language' })
+const languageNames = new Intl.DisplayNames('en', { type: 'language' })
 
-function listed(languages: readonly Language[]) {
-  return languages.map((language) => names.of(language)).join(', ')
+function formatLanguages(languages: readonly Language[]) {
+  return languages.map((language) => languageNames.of(language)).join(', ')
 }

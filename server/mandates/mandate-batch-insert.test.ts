@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aMandate, startApp } from '../../test/support/app.ts'
-import { partner } from '../../test/support/partner.ts'
+import { partner } from '../../test/support/partners.ts'
 
-test('calls that come together share statements, and each gets the answer it would get alone', async (t) => {
+test('concurrent calls share statements, and each gets its own response', async (t) => {
   const app = await startApp(t)
   const { given, context } = app
   const orgs = [await partner(app), await partner(app)]
@@ -12,7 +12,7 @@ test('calls that come together share statements, and each gets the answer it wou
     const body = { ...aMandate(workflows[org]!.workflow_id), ...change }
     return orgs[org]!.post('/mandates', body)
   }
-  // Both workflows are known to the process, so that nothing but the statement decides.
+  // Cache both workflows first, so that the calls below use the fast path.
   for (const org of [0, 1]) assert.equal((await create(org, { title: 'First' })).status, 202)
 
   const calls = Array.from({ length: 16 }, (_, number) => [
@@ -20,22 +20,22 @@ test('calls that come together share statements, and each gets the answer it wou
     create(1, { title: `Job ${number}`, job_id: `job-${number}` }),
     create(1, { workflow_id: workflows[0]!.workflow_id }),
   ]).flat()
-  const answers = await Promise.all(calls)
-  const statuses = (which: number) => answers.filter((_, at) => at % 3 === which).map(({ status }) => status)
-  assert.deepEqual(statuses(0).sort(), [...Array(12).fill(202), ...Array(4).fill(409)], 'one mandate a job')
-  assert.deepEqual(new Set(statuses(1)), new Set([202]), "another organisation's jobs are its own")
+  const responses = await Promise.all(calls)
+  const statuses = (kind: number) => responses.filter((_, at) => at % 3 === kind).map(({ status }) => status)
+  assert.deepEqual(statuses(0).sort(), [...Array(12).fill(202), ...Array(4).fill(409)], 'one mandate per job')
+  assert.deepEqual(new Set(statuses(1)), new Set([202]), 'job IDs of another organisation do not conflict')
   assert.deepEqual(new Set(statuses(2)), new Set([400]), "another organisation's workflow is unknown")
 
-  const kept = await context.db.queries
+  const stored = await context.db.queries
     .selectFrom('mandates')
     .select(['mandate_id', 'org_id', 'job_id', 'body'])
     .where('job_id', 'is not', null)
     .execute()
-  const accepted = answers.filter(({ status }) => status === 202).map(({ body }) => body.data)
+  const accepted = responses.filter(({ status }) => status === 202).map(({ body }) => body.data)
   assert.deepEqual(
-    kept.map(({ mandate_id, job_id }) => `${mandate_id} ${job_id}`).sort(),
+    stored.map(({ mandate_id, job_id }) => `${mandate_id} ${job_id}`).sort(),
     accepted.map(({ mandate_id, job_id }) => `${mandate_id} ${job_id}`).sort(),
   )
-  const [one] = kept.filter(({ org_id }) => org_id === orgs[0]!.orgId)
+  const [one] = stored.filter(({ org_id }) => org_id === orgs[0]!.orgId)
   assert.equal(JSON.parse(one!.body).description, 'नल की "मरम्मत" \\ और\nwiring')
 })

@@ -2,24 +2,25 @@ import { CompiledQuery } from 'kysely'
 import pg from 'pg'
 import type { Caller } from '../access/caller.ts'
 import { Problem } from '../api/problem.ts'
+import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Database } from '../platform/database/database.ts'
-import { readWorkflow, type WorkflowState } from '../workflows/workflows.ts'
-import { pendingNames } from './body.ts'
+import { findWorkflowVersion, type WorkflowVersion } from '../workflows/workflows.ts'
+import { pendingSkillNames } from './body.ts'
 import type { Mandate } from './mandate-rows.ts'
-import { acceptableBody, MANDATE_TO_PREPARE, newMandate, type Surroundings } from './mandates.ts'
+import { acceptableBody, MANDATE_TO_PREPARE, type MandateDeps, newMandateRow } from './mandates.ts'
 import type { MandateInput } from './schema.ts'
 
-const MOST_REMEMBERED = 1000
+const MAX_CACHED_WORKFLOWS = 1000
 
-/** Connection failures and a server that stops: whether it was done is not known. */
-const LOST = /^(08|57P)/
+/** Errors after which it is unknown whether the statement was applied: lost connection or server shutdown. */
+const OUTCOME_UNKNOWN_CODES = /^(08|57P)/
 
-/** Statements under way at a time: while some are, the calls that come gather for the next. */
-const MOST_STATEMENTS = 2
-const MOST_ROWS = 100
+/** While this many statements are running, new calls are collected for the next one. */
+const MAX_CONCURRENT_STATEMENTS = 2
+const MAX_ROWS_PER_STATEMENT = 100
 
-/** What a new mandate is written with. */
-const types = {
+/** Columns of a new mandate and their types. */
+const columnTypes = {
   mandate_id: 'text',
   org_id: 'text',
   mode: 'text',
@@ -38,107 +39,105 @@ const types = {
   updated_at: 'timestamptz',
 } as const
 
-const names = Object.keys(types)
+const columnNames = Object.keys(columnTypes)
 
-type NewMandate = ReturnType<typeof newMandate>
+type NewMandateRow = ReturnType<typeof newMandateRow>
 
-/** A mandate, and the state of the workflow that it was checked against. */
-interface Creation {
-  row: NewMandate
-  seen: string
-  done(made: boolean): void
+/** A mandate to insert, and the row version of the workflow it was checked against. */
+interface PendingInsert {
+  row: NewMandateRow
+  workflowVersion: string
+  done(inserted: boolean): void
   failed(error: unknown): void
 }
 
-/** Holds the workflows while they are what was remembered of them, and adds the mandates: all that creating takes, in one statement. */
-const STATEMENT = `
-  with made as (
-    select * from json_to_recordset($1::json) as row(${Object.entries({ ...types, seen: 'xid' })
+/** Locks the workflows if they still have the cached version, and inserts the mandates, in one statement. */
+const INSERT_STATEMENT = `
+  with input as (
+    select * from json_to_recordset($1::json) as row(${Object.entries({ ...columnTypes, workflow_version: 'xid' })
       .map(([name, type]) => `${name} ${type}`)
       .join(', ')})
-  ), held as (
-    select w.workflow_id, w.org_id, w.mode, w.xmin as seen from workflows w
-    where w.status = 'active' and w.workflow_id in (select workflow_id from made)
+  ), locked as (
+    select w.workflow_id, w.org_id, w.mode, w.xmin as workflow_version from workflows w
+    where w.status = 'active' and w.workflow_id in (select workflow_id from input)
     for key share
   )
-  insert into mandates (${names.join(', ')})
-  select ${names.map((name) => `made.${name}`).join(', ')} from made join held using (workflow_id, org_id, mode, seen)
-  order by made.org_id, made.mode, made.job_id
+  insert into mandates (${columnNames.join(', ')})
+  select ${columnNames.map((name) => `input.${name}`).join(', ')} from input join locked using (workflow_id, org_id, mode, workflow_version)
+  order by input.org_id, input.mode, input.job_id
   on conflict do nothing returning mandate_id`
 
 /**
- * Most calls create a mandate for a workflow that was seen a moment ago and has not changed, and nothing stands against
- * them. For these one round trip to the database is enough, which calls that come together share. Whatever else is the case is
- * left to `createMandate`, which alone refuses: a workflow that this process remembers wrongly costs a statement, and never a
- * wrong answer.
+ * Fast path for creating mandates: most calls use a recently used, unchanged workflow and break no rule. Concurrent calls share one
+ * statement and one round trip. All other cases, and all errors, are left to `createMandate`: a stale cache entry costs one
+ * statement, but never gives a wrong response.
  */
-export class QuickCreation {
+export class MandateBatchInserter {
   private readonly db: Database
-  /** By organisation, mode and id; the one seen longest ago is first. */
-  private readonly workflows = new Map<string, WorkflowState>()
-  private waiting: Creation[] = []
+  /** By organisation, mode and id; least recently used first. */
+  private readonly workflows = new BoundedMap<string, WorkflowVersion>(MAX_CACHED_WORKFLOWS)
+  private waiting: PendingInsert[] = []
   private statements = 0
 
   constructor(db: Database) {
     this.db = db
   }
 
-  /** Undefined: nothing was done. */
+  /** Returns undefined if nothing was inserted. */
   async create(
     caller: Caller,
-    { clock, skills, writer }: Surroundings,
+    { clock, skills, writer }: MandateDeps,
     { job_id, ...input }: MandateInput,
   ): Promise<Mandate | undefined> {
-    // What is kept for retries, rehearsed or written down is done in a transaction with that.
+    // Idempotency records, dry runs and audit records need a transaction.
     if (caller.idempotencyKey !== undefined || caller.dryRun || caller.record) return undefined
-    if (pendingNames(input.skills).length > 0) return undefined
+    if (pendingSkillNames(input.skills).length > 0) return undefined
     const key = `${caller.orgId} ${caller.mode} ${input.workflow_id}`
-    const workflow = this.workflows.get(key) ?? (await readWorkflow(this.db.queries, caller, input.workflow_id))
+    const workflow = this.workflows.get(key) ?? (await findWorkflowVersion(this.db.queries, caller, input.workflow_id))
     if (!workflow) return undefined
     try {
       const body = acceptableBody(caller, workflow, input, { skills, requested: new Set() })
-      const row = newMandate(caller, workflow, body, { input, job_id, via: caller.via, writer, now: clock.now() })
-      const made = await this.insert(row, workflow.row)
+      const row = newMandateRow(caller, workflow, body, { input, job_id, via: caller.via, writer, now: clock.now() })
+      const inserted = await this.insert(row, workflow.rowVersion)
       this.workflows.delete(key)
-      if (!made) return undefined
-      this.remember(key, workflow)
-      this.db.tell(MANDATE_TO_PREPARE)
+      if (!inserted) return undefined
+      this.workflows.set(key, workflow)
+      this.db.publish(MANDATE_TO_PREPARE)
       const warnings = [...row.warnings, ...row.language_warnings]
       return { ...row, body, warnings, status: 'preparing', flow_version: 1, version: 1, failure: null }
     } catch (error) {
-      if (error instanceof Problem) return undefined // perhaps because of what is remembered
+      if (error instanceof Problem) return undefined // the cached workflow may be stale
       throw error
     }
   }
 
-  /** False where the workflow is another by now, or the job has a mandate. */
-  private insert(row: NewMandate, seen: string): Promise<boolean> {
+  /** Resolves to false if the workflow has changed or the job already has a mandate. */
+  private insert(row: NewMandateRow, workflowVersion: string): Promise<boolean> {
     return new Promise((done, failed) => {
-      this.waiting.push({ row, seen, done, failed })
-      if (this.statements < MOST_STATEMENTS) void this.insertWaiting()
+      this.waiting.push({ row, workflowVersion, done, failed })
+      if (this.statements < MAX_CONCURRENT_STATEMENTS) void this.insertWaiting()
     })
   }
 
   private async insertWaiting(): Promise<void> {
     this.statements++
     while (this.waiting.length > 0) {
-      const together = this.waiting.splice(0, MOST_ROWS)
-      const rows = JSON.stringify(together.map(({ row, seen }) => ({ ...row, seen })))
+      const batch = this.waiting.splice(0, MAX_ROWS_PER_STATEMENT)
+      const rows = JSON.stringify(
+        batch.map(({ row, workflowVersion }) => ({ ...row, workflow_version: workflowVersion })),
+      )
       try {
-        const result = await this.db.queries.executeQuery<{ mandate_id: string }>(CompiledQuery.raw(STATEMENT, [rows]))
-        const made = new Set(result.rows.map(({ mandate_id }) => mandate_id))
-        for (const { row, done } of together) done(made.has(row.mandate_id))
+        const result = await this.db.queries.executeQuery<{ mandate_id: string }>(
+          CompiledQuery.raw(INSERT_STATEMENT, [rows]),
+        )
+        const inserted = new Set(result.rows.map(({ mandate_id }) => mandate_id))
+        for (const { row, done } of batch) done(inserted.has(row.mandate_id))
       } catch (error) {
-        // What the database refused was not done: each call is examined on its own. Otherwise nobody knows.
-        const refused = error instanceof pg.DatabaseError && !LOST.test(error.code ?? '')
-        for (const { done, failed } of together) refused ? done(false) : failed(error)
+        // A rejected statement inserted nothing, so each call is retried separately. Other errors leave the outcome unknown.
+        const rejected = error instanceof pg.DatabaseError && !OUTCOME_UNKNOWN_CODES.test(error.code ?? '')
+        for (const { done, failed } of batch) rejected ? done(false) : failed(error)
       }
     }
     this.statements--
-  }
-
-  private remember(key: string, workflow: WorkflowState) {
-    this.workflows.set(key, workflow)
-    if (this.workflows.size > MOST_REMEMBERED) this.workflows.delete(this.workflows.keys().next().value!)
   }
 }

@@ -1,13 +1,13 @@
 import { type Flow, questionsOf } from './flow.ts'
 import type { Mandate } from './mandate-rows.ts'
 
-/** What a write answers. */
+/** Builds the response of a write. */
 export function mandateResult(mandate: Mandate, changed: boolean) {
   const { mandate_id, job_id, status, flow_version, methods, warnings } = mandate
   return { mandate_id, job_id, status, flow_version, methods, changed, warnings }
 }
 
-/** All but the questions that were prepared. */
+/** Builds the record without the prepared questions. */
 export function mandateRecord(mandate: Mandate) {
   const { body, created_via, failure, version, created_at, updated_at } = mandate
   return {
@@ -21,11 +21,11 @@ export function mandateRecord(mandate: Mandate) {
   }
 }
 
-/** The whole mandate, as `GET` and events show it; `questions` is null until they are prepared. */
-export function mandateWithQuestions({ mandate, flow }: { mandate: Mandate; flow: string | null }) {
-  return wholeMandate(mandate, flow === null ? null : (JSON.parse(flow) as Flow))
+/** Builds the full record for `GET` and events; `questions` is null until they are prepared. */
+export function mandateRecordWithQuestions({ mandate, flow }: { mandate: Mandate; flow: string | null }) {
+  return fullMandateRecord(mandate, flow === null ? null : (JSON.parse(flow) as Flow))
 }
 
-export function wholeMandate(mandate: Mandate, flow: Flow | null) {
+export function fullMandateRecord(mandate: Mandate, flow: Flow | null) {
   return { ...mandateRecord(mandate), questions: flow && questionsOf(flow) }
 }

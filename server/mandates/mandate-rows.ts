@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
-import { type CreatedVia, countMandatesWith, type Language, type Method } from '../workflows/workflows.ts'
-import { bodyOf, type MandateBody } from './body.ts'
+import type { CreatedVia, Language, Method } from '../workflows/enums.ts'
+import { type MandateBody, parseStoredBody } from './body.ts'
 import type { MandateStatus } from './schema.ts'
 
 export interface Mandate {
@@ -24,34 +24,34 @@ export interface Mandate {
   updated_at: Date
 }
 
-export async function findMandate(tx: Queries, scope: OwnerScope, id: string): Promise<Mandate | undefined> {
+export async function findMandate(tx: Queries, scope: OrgScope, id: string): Promise<Mandate | undefined> {
   const found = await mandatesOf(tx, scope).where('mandate_id', '=', id).executeTakeFirst()
-  return found && read(found)
+  return found && mandateFromRow(found)
 }
 
-export async function getMandate(tx: Queries, scope: OwnerScope, id: string): Promise<Mandate> {
-  return (await findMandate(tx, scope, id)) ?? missing(id)
+export async function getMandate(tx: Queries, scope: OrgScope, id: string): Promise<Mandate> {
+  return (await findMandate(tx, scope, id)) ?? throwNotFound(id)
 }
 
-/** Holds the mandate as it is: it is neither changed nor archived before the transaction ends. Others may hold it too. */
-export async function holdMandate(tx: Tx, scope: OwnerScope, id: string): Promise<Mandate | undefined> {
+/** Locks the mandate in share mode: it cannot change or be archived before the transaction ends. */
+export async function shareLockMandate(tx: Tx, scope: OrgScope, id: string): Promise<Mandate | undefined> {
   const found = await mandatesOf(tx, scope).where('mandate_id', '=', id).forShare().executeTakeFirst()
-  return found && read(found)
+  return found && mandateFromRow(found)
 }
 
 export interface MandateFilter {
   status?: MandateStatus | undefined
   workflow_id?: string | undefined
   job_id?: string | undefined
-  /** The last mandate of the page before. */
+  /** Last mandate of the previous page. */
   after?: string | undefined
   limit: number
 }
 
-/** Newest first, each with the flow that was prepared for its version. */
+/** Lists mandates, newest first, each with the flow of its version. */
 export async function listMandates(
   tx: Queries,
-  scope: OwnerScope,
+  scope: OrgScope,
   { status, workflow_id, job_id, after, limit }: MandateFilter,
 ): Promise<{ mandate: Mandate; flow: string | null }[]> {
   const found = await withFlows(tx, scope)
@@ -62,44 +62,44 @@ export async function listMandates(
     .orderBy('mandates.mandate_id', 'desc')
     .limit(limit)
     .execute()
-  return found.map(({ flow, ...row }) => ({ mandate: read(row), flow }))
+  return found.map(({ flow, ...row }) => ({ mandate: mandateFromRow(row), flow }))
 }
 
 export async function getMandateAndFlow(
   tx: Queries,
-  scope: OwnerScope,
+  scope: OrgScope,
   id: string,
 ): Promise<{ mandate: Mandate; flow: string | null }> {
   const found = await withFlows(tx, scope).where('mandates.mandate_id', '=', id).executeTakeFirst()
-  if (!found) return missing(id)
+  if (!found) return throwNotFound(id)
   const { flow, ...row } = found
-  return { mandate: read(row), flow }
+  return { mandate: mandateFromRow(row), flow }
 }
 
 export interface LockedMandate {
   current: Mandate
-  /** The texts of bodies that would change nothing. */
+  /** Stored bodies; input that equals one of them changes nothing. */
   texts: string[]
-  /** The oldest first. */
+  /** Times of recent changes, oldest first. */
   changes: Date[]
   workflow: { default_methods: Method[]; languages: Language[] }
 }
 
-/** Locks the mandate, for whoever is about to change it. */
-export async function lockMandate(tx: Tx, { orgId, mode }: OwnerScope, id: string): Promise<LockedMandate> {
+/** Locks the mandate for a change. */
+export async function lockMandate(tx: Tx, { orgId, mode }: OrgScope, id: string): Promise<LockedMandate> {
   const found = await tx
     .selectFrom('mandates')
     .innerJoin('workflows', 'workflows.workflow_id', 'mandates.workflow_id')
-    .select([...columns, 'accepted_body', 'changes', 'default_methods', 'languages'])
+    .select([...mandateColumns, 'accepted_body', 'changes', 'default_methods', 'languages'])
     .where('mandate_id', '=', id)
     .where('mandates.org_id', '=', orgId)
     .where('mandates.mode', '=', mode)
     .forUpdate('mandates')
     .executeTakeFirst()
-  if (!found) return missing(id)
+  if (!found) return throwNotFound(id)
   const { accepted_body, changes, default_methods, languages, ...row } = found
   return {
-    current: read(row),
+    current: mandateFromRow(row),
     texts: accepted_body === null ? [row.body] : [row.body, accepted_body],
     changes: changes as Date[],
     workflow: { default_methods: default_methods as Method[], languages: languages as Language[] },
@@ -111,12 +111,13 @@ export async function updateMandate(tx: Tx, id: string, change: object): Promise
     .updateTable('mandates')
     .set({ ...change, version: sql`version + 1` })
     .where('mandate_id', '=', id)
-    .returning(columns)
+    .returning(mandateColumns)
     .executeTakeFirstOrThrow()
-  return read(changed)
+  return mandateFromRow(changed)
 }
 
-countMandatesWith(async (tx, workflowIds) => {
+/** Counts the mandates of each workflow, without archived ones. */
+export async function countMandates(tx: Queries, workflowIds: string[]): Promise<Map<string, number>> {
   const counts = await tx
     .selectFrom('mandates')
     .select(({ fn }) => ['workflow_id', fn.countAll<number>().as('count')])
@@ -125,9 +126,9 @@ countMandatesWith(async (tx, workflowIds) => {
     .groupBy('workflow_id')
     .execute()
   return new Map(counts.map(({ workflow_id, count }) => [workflow_id, count]))
-})
+}
 
-export const columns = [
+export const mandateColumns = [
   'mandates.mandate_id',
   'mandates.org_id',
   'mandates.mode',
@@ -155,16 +156,16 @@ export interface MandateRow extends Omit<Mandate, 'status' | 'methods' | 'body' 
   language_warnings: string[]
 }
 
-export function read({ body, warnings, language_warnings, ...row }: MandateRow): Mandate {
+export function mandateFromRow({ body, warnings, language_warnings, ...row }: MandateRow): Mandate {
   const methods = row.methods as Method[]
-  return { ...row, body: bodyOf(body, methods), warnings: [...warnings, ...language_warnings] } as Mandate
+  return { ...row, body: parseStoredBody(body, methods), warnings: [...warnings, ...language_warnings] } as Mandate
 }
 
-function mandatesOf(tx: Queries, { orgId, mode }: OwnerScope) {
-  return tx.selectFrom('mandates').select(columns).where('org_id', '=', orgId).where('mode', '=', mode)
+function mandatesOf(tx: Queries, { orgId, mode }: OrgScope) {
+  return tx.selectFrom('mandates').select(mandateColumns).where('org_id', '=', orgId).where('mode', '=', mode)
 }
 
-function withFlows(tx: Queries, { orgId, mode }: OwnerScope) {
+function withFlows(tx: Queries, { orgId, mode }: OrgScope) {
   return tx
     .selectFrom('mandates')
     .leftJoin('mandate_flows', (join) =>
@@ -172,12 +173,12 @@ function withFlows(tx: Queries, { orgId, mode }: OwnerScope) {
         .onRef('mandate_flows.mandate_id', '=', 'mandates.mandate_id')
         .onRef('mandate_flows.flow_version', '=', 'mandates.flow_version'),
     )
-    .select(columns)
+    .select(mandateColumns)
     .select('flow')
     .where('org_id', '=', orgId)
     .where('mode', '=', mode)
 }
 
-function missing(id: string): never {
-  throw problem('NOT_FOUND', `There is no mandate ${id}.`)
+function throwNotFound(id: string): never {
+  throw problem('NOT_FOUND', `Mandate ${id} not found.`)
 }

@@ -1,91 +1,93 @@
 import { sql } from 'kysely'
-import { type Caller, type Changer, type OwnerScope, requireMadeHere } from '../access/caller.ts'
+import { type Caller, type OrgScope, requireCreatedVia, type WriteScope } from '../access/caller.ts'
+import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { nameKey } from '../catalogue/names.ts'
-import { holdOpenRequests } from '../catalogue/skill-requests.ts'
+import { shareLockOpenRequests } from '../catalogue/skill-requests.ts'
 import { type Clock, HOUR } from '../platform/clock.ts'
-import { announce, type Tx } from '../platform/database/database.ts'
-import { invalid } from '../platform/http/validation.ts'
+import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
+import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
 import type { QuestionWriter } from '../questions/questions.ts'
-import { type CreatedVia, holdWorkflow, type Language, type Workflow } from '../workflows/workflows.ts'
-import { isSame, type MandateBody, normalise, pendingNames, textOf } from './body.ts'
-import { expectUntold, languageWarnings } from './languages.ts'
-import { columns, lockMandate, type Mandate, read, updateMandate } from './mandate-rows.ts'
-import { type KnownSkills, requireConsistency, requireLimits, warningsOf } from './rules.ts'
+import type { CreatedVia, Language } from '../workflows/enums.ts'
+import { lockWorkflowForUse, type Workflow } from '../workflows/workflows.ts'
+import { isSameMandate, type MandateBody, normaliseMandate, pendingSkillNames, storedText } from './body.ts'
+import { languageWarnings, predictMissingLanguages } from './languages.ts'
+import { lockMandate, type Mandate, mandateColumns, mandateFromRow, updateMandate } from './mandate-rows.ts'
+import { requireConsistency, requireWithinLimits, type VerifiableSkills, warningsOf } from './rules.ts'
 import type { MandateInput, MandateReplacement } from './schema.ts'
 
-/** Announced when a transaction leaves a mandate to be prepared. */
+/** Notification topic: a mandate needs preparation. */
 export const MANDATE_TO_PREPARE = 'mandate to prepare'
 
-const MOST_CHANGES = 10
-/** Seconds: preparing takes less with the built-in writer. */
-export const PREPARING_TAKES = 2
+const MAX_CHANGES_PER_HOUR = 10
+/** Upper bound of the preparation time with the built-in writer. */
+export const PREPARATION_SECONDS = 2
 
-/** What the rules of a mandate lean on. */
-export interface Surroundings {
+/** Dependencies of the mandate rules. */
+export interface MandateDeps {
   clock: Clock
-  skills: KnownSkills
+  skills: VerifiableSkills
   writer: Pick<QuestionWriter, 'kind'>
 }
 
-/** The caller, as far as a mandate is concerned. */
-export type MandateOwner = Changer & Partial<Pick<Caller, 'onBehalfOf'>>
+/** The part of the caller that mandates use. */
+export type MandateCaller = WriteScope & Partial<Pick<Caller, 'onBehalfOf'>>
 
-/** Accepts a mandate. Its questions are prepared right afterwards. */
+/** Creates a mandate. Its questions are prepared in the background. */
 export async function createMandate(
   tx: Tx,
-  owner: MandateOwner,
-  { clock, skills, writer }: Surroundings,
+  caller: MandateCaller,
+  { clock, skills, writer }: MandateDeps,
   { job_id, ...input }: MandateInput,
   via: CreatedVia,
 ): Promise<Mandate> {
-  const workflow = await holdWorkflow(tx, owner, input.workflow_id)
+  const workflow = await lockWorkflowForUse(tx, caller, input.workflow_id)
   if (!workflow)
     throw invalid([
       {
         path: 'workflow_id',
-        message: "is not one of the organisation's workflows; GET /workflows lists those of this key's mode",
+        message: 'is not a workflow of this organisation and mode; GET /workflows lists them',
       },
     ])
   if (workflow.status === 'archived') throw problem('CONFLICT', 'The workflow is archived; choose another one.')
-  const requested = await holdOpenRequests(tx, owner, pendingNames(input.skills))
-  const body = acceptableBody(owner, workflow, input, { skills, requested })
-  const made = await tx
+  const requested = await shareLockOpenRequests(tx, caller, pendingSkillNames(input.skills))
+  const body = acceptableBody(caller, workflow, input, { skills, requested })
+  const inserted = await tx
     .insertInto('mandates')
-    .values(newMandate(owner, workflow, body, { input, job_id, via, writer, now: clock.now() }))
+    .values(newMandateRow(caller, workflow, body, { input, job_id, via, writer, now: clock.now() }))
     .onConflict((conflict) =>
       conflict
         .columns(['org_id', 'mode', 'job_id'])
         .where(sql<boolean>`job_id is not null and status <> 'archived'`)
         .doNothing(),
     )
-    .returning(columns)
+    .returning(mandateColumns)
     .executeTakeFirst()
-  if (!made)
+  if (!inserted)
     throw problem(
       'CONFLICT',
-      `There is a mandate for the job ${job_id} already: GET /mandates?job_id= finds it. Change that one with PUT, or archive it first.`,
+      `A mandate for job ${job_id} already exists. Find it with GET /mandates?job_id=…, then change it with PUT or archive it first.`,
     )
-  announce(tx, MANDATE_TO_PREPARE)
-  return read(made)
+  notifyAfterCommit(tx, MANDATE_TO_PREPARE)
+  return mandateFromRow(inserted)
 }
 
-/** The body as it is kept, if it breaks no rule; refused in the order that partners are promised. */
+/** Returns the normalised body, or throws the first violated rule in the documented order. */
 export function acceptableBody(
-  { onBehalfOf }: MandateOwner,
+  { onBehalfOf }: MandateCaller,
   { default_methods: methods }: Pick<Workflow, 'default_methods'>,
   input: MandateReplacement,
-  { skills, requested }: { skills: KnownSkills; requested: ReadonlySet<string> },
+  { skills, requested }: { skills: VerifiableSkills; requested: ReadonlySet<string> },
 ): MandateBody {
-  const body = normalise(input, { methods, onBehalfOf })
-  requireLimits(body)
+  const body = normaliseMandate(input, { methods, onBehalfOf })
+  requireWithinLimits(body)
   requireConsistency(body, { countries: input.countries, known: skills, requested })
   return body
 }
 
-interface Making {
-  /** What the body was made of. */
+interface NewMandateOptions {
+  /** The input from which the body was built. */
   input: MandateReplacement
   job_id: string | undefined
   via: CreatedVia
@@ -93,12 +95,12 @@ interface Making {
   now: number
 }
 
-/** The row of a mandate that is accepted now. */
-export function newMandate(
-  { orgId, mode }: OwnerScope,
+/** Builds the row of a new mandate. */
+export function newMandateRow(
+  { orgId, mode }: OrgScope,
   { workflow_id, languages }: Pick<Workflow, 'workflow_id' | 'languages'>,
   body: MandateBody,
-  { input, job_id, via, writer, now }: Making,
+  { input, job_id, via, writer, now }: NewMandateOptions,
 ) {
   return {
     mandate_id: newId('JM_', now),
@@ -108,95 +110,92 @@ export function newMandate(
     job_id: job_id ?? null,
     created_via: via,
     created_at: new Date(now),
-    ...contentOf(body, input, languages, writer, now),
+    ...bodyColumns(body, input, languages, writer, now),
   }
 }
 
-/** Replaces the whole mandate; sending the same again changes nothing. */
+/** Replaces the whole mandate. Sending the same body again changes nothing. */
 export async function replaceMandate(
   tx: Tx,
-  owner: MandateOwner,
-  { clock, skills, writer }: Surroundings,
+  caller: MandateCaller,
+  { clock, skills, writer }: MandateDeps,
   id: string,
   input: MandateReplacement,
 ): Promise<{ mandate: Mandate; changed: boolean }> {
-  // Before the mandate, because whoever decides a request locks them in this order too.
-  const requested = await holdOpenRequests(tx, owner, pendingNames(input.skills))
-  const { current, texts, changes, workflow } = await lockMandate(tx, owner, id)
-  requireMadeHere('mandate', current.created_via, owner)
-  if (current.status === 'archived') throw problem('CONFLICT', 'An archived mandate cannot change.')
+  // Lock requests before the mandate, in the same order as resolving a request does, to avoid deadlocks.
+  const requested = await shareLockOpenRequests(tx, caller, pendingSkillNames(input.skills))
+  const { current, texts, changes, workflow } = await lockMandate(tx, caller, id)
+  requireCreatedVia('mandate', current.created_via, caller)
+  if (current.status === 'archived') throw problem('CONFLICT', 'An archived mandate cannot be changed.')
   if (current.status === 'preparing')
     throw problem(
       'CONFLICT',
-      'The questions of this mandate are being prepared; send the change again after Retry-After.',
+      'The questions of this mandate are being prepared; retry after the time in the Retry-After header.',
       {
-        retryAfter: PREPARING_TAKES,
+        retryAfter: PREPARATION_SECONDS,
       },
     )
   if (input.workflow_id !== current.workflow_id)
-    throw problem('CONFLICT', `This mandate follows ${current.workflow_id}, and cannot move to another workflow.`)
-  const defaults = { methods: workflow.default_methods, onBehalfOf: owner.onBehalfOf }
-  if (texts.some((text) => isSame(input, text, current.methods, defaults))) return { mandate: current, changed: false }
-  const body = normalise(input, defaults)
-  requireLimits(body)
-  requireConsistency(body, { countries: input.countries, known: skills, requested })
+    throw problem(
+      'CONFLICT',
+      `This mandate uses workflow ${current.workflow_id}; a mandate cannot change its workflow.`,
+    )
+  const defaults = { methods: workflow.default_methods, onBehalfOf: caller.onBehalfOf }
+  if (texts.some((text) => isSameMandate(input, text, current.methods, defaults)))
+    return { mandate: current, changed: false }
+  const body = acceptableBody(caller, workflow, input, { skills, requested })
   const now = clock.now()
   const recent = changes.filter((time) => time.getTime() > now - HOUR)
-  if (recent.length >= MOST_CHANGES) {
-    const retryAfter = Math.max(1, Math.ceil((recent.at(-MOST_CHANGES)!.getTime() + HOUR - now) / 1000))
-    throw problem('CONFLICT', `A mandate changes at most ${MOST_CHANGES} times an hour.`, { retryAfter })
+  if (recent.length >= MAX_CHANGES_PER_HOUR) {
+    const retryAfter = Math.max(1, Math.ceil((recent.at(-MAX_CHANGES_PER_HOUR)!.getTime() + HOUR - now) / 1000))
+    throw problem('CONFLICT', `A mandate can be changed at most ${MAX_CHANGES_PER_HOUR} times per hour.`, {
+      retryAfter,
+    })
   }
   const mandate = await updateMandate(tx, id, {
-    ...contentOf(body, input, workflow.languages, writer, now),
+    ...bodyColumns(body, input, workflow.languages, writer, now),
     flow_version: current.flow_version + 1,
     accepted_body: null,
     failure: null,
     changes: [...recent, new Date(now)],
   })
-  announce(tx, MANDATE_TO_PREPARE)
+  notifyAfterCommit(tx, MANDATE_TO_PREPARE)
   return { mandate, changed: true }
 }
 
-/** Prepares a mandate again whose questions could not be written. */
-export async function retryMandate(tx: Tx, scope: Changer, clock: Clock, id: string): Promise<Mandate> {
+/** Retries the preparation of a failed mandate. */
+export async function retryMandate(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Mandate> {
   const { current } = await lockMandate(tx, scope, id)
-  requireMadeHere('mandate', current.created_via, scope)
+  requireCreatedVia('mandate', current.created_via, scope)
   if (current.status !== 'failed')
-    throw problem('CONFLICT', `Only a failed mandate is prepared again; this one is ${current.status}.`)
+    throw problem('CONFLICT', `Only failed mandates can be retried; this mandate is ${current.status}.`)
   const now = new Date(clock.now())
   const change = { status: 'preparing', failure: null, attempts: 0, prepare_at: now, updated_at: now }
   const mandate = await updateMandate(tx, id, change)
-  announce(tx, MANDATE_TO_PREPARE)
+  notifyAfterCommit(tx, MANDATE_TO_PREPARE)
   return mandate
 }
 
-type Archiving = (tx: Tx, mandate: Mandate) => Promise<void>
+/** Runs before a mandate is archived; a handler throws to prevent it. */
+export const beforeMandateArchived = defineHook<[tx: Tx, mandate: Mandate]>('beforeMandateArchived')
 
-const archiving = new Set<Archiving>()
-
-/** Modules that stand above this one refuse here what must not be archived yet; it runs in the same transaction. */
-export function onMandateArchiving(handler: Archiving): () => void {
-  archiving.add(handler)
-  return () => void archiving.delete(handler)
-}
-
-/** Archives it, for good; where it is archived already, nothing changes. */
+/** Archives the mandate permanently. Archiving again changes nothing. */
 export async function archiveMandate(
   tx: Tx,
-  scope: Changer,
+  scope: WriteScope,
   clock: Clock,
   id: string,
 ): Promise<{ mandate: Mandate; changed: boolean }> {
   const { current } = await lockMandate(tx, scope, id)
-  requireMadeHere('mandate', current.created_via, scope)
+  requireCreatedVia('mandate', current.created_via, scope)
   if (current.status === 'archived') return { mandate: current, changed: false }
-  for (const handle of archiving) await handle(tx, current)
+  await beforeMandateArchived.run(tx, current)
   const mandate = await updateMandate(tx, id, { status: 'archived', updated_at: new Date(clock.now()) })
   return { mandate, changed: true }
 }
 
-/** The columns that a body fills, for a mandate that is to be prepared. */
-export function contentOf(
+/** Builds the columns that depend on the body, for a mandate to prepare. */
+function bodyColumns(
   body: MandateBody,
   input: MandateReplacement,
   languages: Language[],
@@ -206,10 +205,10 @@ export function contentOf(
   return {
     status: 'preparing',
     methods: body.methods,
-    body: textOf(body, input),
+    body: storedText(body, input),
     warnings: warningsOf(body),
-    language_warnings: languageWarnings(expectUntold(body, languages, writer)),
-    pending_skills: pendingNames(body.skills).map(nameKey),
+    language_warnings: languageWarnings(predictMissingLanguages(body, languages, writer)),
+    pending_skills: pendingSkillNames(body.skills).map(nameKey),
     prepare_at: new Date(now),
     attempts: 0,
     updated_at: new Date(now),

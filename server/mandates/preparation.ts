@@ -1,268 +1,274 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Catalogue } from '../catalogue/catalogue.ts'
-import { skillNumber } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import { recordEvents } from '../events/record.ts'
 import type { EventType } from '../events/types.ts'
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
-import { keepLookout, type Lookout } from '../platform/jobs/due-poller.ts'
+import { type DuePoller, startDuePoller } from '../platform/jobs/due-poller.ts'
 import { WriterError, type WriterFault } from '../questions/writer-error.ts'
-import type { Language } from '../workflows/workflows.ts'
-import { toVerify } from './body.ts'
+import type { Language } from '../workflows/enums.ts'
+import { skillsToVerify } from './body.ts'
 import type { Flow } from './flow.ts'
-import { FlowWriter, TooFewQuestions, type WrittenFlow } from './flow-writer.ts'
+import { FlowWriter, TooFewQuestionsError, type WrittenFlow } from './flow-writer.ts'
 import { languageWarnings } from './languages.ts'
-import { wholeMandate } from './mandate-record.ts'
-import { columns, type Mandate, type MandateRow, read } from './mandate-rows.ts'
+import { fullMandateRecord } from './mandate-record.ts'
+import { type Mandate, type MandateRow, mandateColumns, mandateFromRow } from './mandate-rows.ts'
 import { MANDATE_TO_PREPARE } from './mandates.ts'
 
-export type PreparingOptions = Pick<Context, 'db' | 'clock' | 'log' | 'metrics' | 'catalogue' | 'writer'>
+export type PreparationDeps = Pick<Context, 'db' | 'clock' | 'log' | 'metrics' | 'catalogue' | 'writer'>
 
 export interface Preparer {
-  /** Prepares what is there and whatever comes. */
+  /** Starts preparing due mandates in the background. */
   start(): void
-  /** Prepares all that is due, and resolves when nothing more is. */
-  settle(): Promise<void>
-  /** Hands back what is under way. */
+  /** Prepares all due mandates and resolves when none is left. */
+  prepareAll(): Promise<void>
+  /** Stops and releases claimed mandates. */
   stop(): Promise<void>
 }
 
-/** How long a claim holds without a sign of life. */
-export const LEASE = 6 * SECOND
-const SIGN_OF_LIFE = 2 * SECOND
-/** After a nudge: what comes in together is prepared together. */
-const GATHER = 100
-/** The first at once, the others after a second, two, four…: two minutes in all. */
-export const MOST_ATTEMPTS = 8
-const LONGEST_DELAY = MINUTE
+/** How long a claim is valid without renewal. */
+export const LEASE_MS = 6 * SECOND
+const LEASE_RENEWAL_INTERVAL_MS = 2 * SECOND
+/** Delay after a notification, so that mandates created together are prepared together. */
+const BATCH_WINDOW_MS = 100
+/** The first attempt runs immediately, the others after 1, 2, 4… seconds: about two minutes in total. */
+export const MAX_ATTEMPTS = 8
+const MAX_RETRY_DELAY_MS = MINUTE
 
 /**
- * The built-in writer takes milliseconds at most, so many mandates share the round trips to the database. An AI endpoint
- * takes long, so several wait for it side by side.
+ * The built-in writer takes milliseconds, so mandates are processed in batches to save round trips. An AI endpoint is slow, so
+ * several workers wait for it concurrently.
  */
-const PACE = { 'built-in': { lanes: 1, batch: 100 }, ai: { lanes: 4, batch: 1 } } as const
+const CONCURRENCY = { 'built-in': { workers: 1, batch: 100 }, ai: { workers: 4, batch: 1 } } as const
 
-interface Claimed {
+interface ClaimedMandate {
   mandate: Mandate
   languages: Language[]
   attempts: number
 }
 
-/** Prepares mandates until it is stopped. */
-export function startPreparing(options: PreparingOptions): Preparer {
+/** Starts preparing mandates until it is stopped. */
+export function startPreparation(options: PreparationDeps): Preparer {
   const preparer = openPreparer(options)
   preparer.start()
   return preparer
 }
 
-/** The rows that are `preparing` are its queue, which any number of processes may share. */
-export function openPreparer(options: PreparingOptions): Preparer {
+/** Uses the rows with status `preparing` as its queue, which any number of processes can share. */
+export function openPreparer(options: PreparationDeps): Preparer {
   const { db, clock, log, metrics, catalogue, writer } = options
-  const { lanes, batch } = PACE[writer.kind]
+  const { workers, batch } = CONCURRENCY[writer.kind]
   const flows = new FlowWriter(writer, catalogue)
   const stopping = new AbortController()
-  const held = new Set<Claimed>()
+  const claimedMandates = new Set<ClaimedMandate>()
   let wake: (() => void)[] = []
   let running: Promise<void>[] = []
-  let living: NodeJS.Timeout | undefined
-  let lookout: Lookout | undefined
+  let renewalTimer: NodeJS.Timeout | undefined
+  let poller: DuePoller | undefined
 
   return {
     start() {
-      living = setInterval(() => void holdOn().catch(report), SIGN_OF_LIFE)
-      living.unref()
-      lookout = keepLookout({ clock, soonest: () => soonest(db), work: async () => rouse(), report })
-      db.onCommitted(MANDATE_TO_PREPARE, lookout.wake)
-      running = Array.from({ length: lanes }, runLane)
+      renewalTimer = setInterval(() => void renewLeases().catch(report), LEASE_RENEWAL_INTERVAL_MS)
+      renewalTimer.unref()
+      poller = startDuePoller({
+        clock,
+        nextDueAt: () => findNextDue(db),
+        work: async () => wakeWorkers(),
+        onError: report,
+      })
+      db.onCommitted(MANDATE_TO_PREPARE, poller.wake)
+      running = Array.from({ length: workers }, runWorker)
     },
-    async settle() {
-      while (await prepareSome());
+    async prepareAll() {
+      while (await prepareBatch());
     },
     async stop() {
       stopping.abort()
-      clearInterval(living)
-      await lookout?.stop()
-      rouse()
+      clearInterval(renewalTimer)
+      await poller?.stop()
+      wakeWorkers()
       await Promise.all(running)
     },
   }
 
-  async function runLane() {
+  async function runWorker() {
     while (!stopping.signal.aborted) {
-      const roused = new Promise<void>((resolve) => wake.push(resolve))
-      const prepared = await prepareSome().catch((error) => {
+      const woken = new Promise<void>((resolve) => wake.push(resolve))
+      const prepared = await prepareBatch().catch((error) => {
         report(error)
         return 0
       })
       if (prepared === batch) continue
-      if (prepared === 0 && !stopping.signal.aborted) await roused
-      await pause(GATHER, undefined, { signal: stopping.signal }).catch(() => {})
+      if (prepared === 0 && !stopping.signal.aborted) await woken
+      await sleep(BATCH_WINDOW_MS, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 
-  function rouse() {
-    const sleepers = wake
+  function wakeWorkers() {
+    const waiting = wake
     wake = []
-    for (const resolve of sleepers) resolve()
+    for (const resolve of waiting) resolve()
   }
 
-  /** How many there were to prepare. */
-  async function prepareSome(): Promise<number> {
+  /** Prepares one batch and returns its size. */
+  async function prepareBatch(): Promise<number> {
     const claimed = await claim(db, clock, batch)
     if (claimed.length === 0) return 0
-    for (const each of claimed) held.add(each)
+    for (const each of claimed) claimedMandates.add(each)
     const end = metrics.jobs.startTimer({ queue: 'prepare-mandate' })
     try {
-      const written: Written[] = []
+      const written: WrittenMandate[] = []
       for (const each of claimed) {
         const outcome = await write(each)
         if ('flow' in outcome) written.push(outcome)
-        else await giveBack(each, outcome.error)
+        else await releaseOrFail(each, outcome.error)
       }
-      const missed = await keep(written)
-      end({ outcome: written.length - missed === claimed.length ? 'done' : 'failed' })
+      const failedCount = await saveFlows(written)
+      end({ outcome: written.length - failedCount === claimed.length ? 'done' : 'failed' })
     } finally {
-      for (const each of claimed) held.delete(each)
+      for (const each of claimed) claimedMandates.delete(each)
     }
     return claimed.length
   }
 
-  /** All at once; where that does not go, one by one, so that one of them keeps none of the others waiting. */
-  async function keep(written: Written[]): Promise<number> {
+  /** Saves all flows in one transaction, or one by one if that fails, so that one bad mandate does not block the others. */
+  async function saveFlows(written: WrittenMandate[]): Promise<number> {
     try {
-      await db.transaction((tx) => finish(tx, clock, written))
+      await db.transaction((tx) => markReady(tx, clock, written))
       return 0
     } catch (error) {
-      if (written.length === 1) await giveBack(written[0]!.claimed, error)
+      if (written.length === 1) await releaseOrFail(written[0]!.claimed, error)
       if (written.length <= 1) return 1
     }
-    let missed = 0
-    for (const each of written) missed += await keep([each])
-    return missed
+    let failedCount = 0
+    for (const each of written) failedCount += await saveFlows([each])
+    return failedCount
   }
 
-  async function write(claimed: Claimed): Promise<Written | { error: unknown }> {
+  async function write(claimed: ClaimedMandate): Promise<WrittenMandate | { error: unknown }> {
     const { mandate, languages } = claimed
     try {
-      stopping.signal.throwIfAborted() // it may have been claimed at the very moment
-      await takeUpSkills(catalogue, mandate)
+      stopping.signal.throwIfAborted() // it may have been claimed during shutdown
       const { mandate_id: mandateId, flow_version: flowVersion, body } = mandate
-      const result = await flows.write({ mandateId, flowVersion, body, languages, signal: stopping.signal })
+      const skills = await catalogue.load({ ids: skillsToVerify(body.skills) })
+      const result = await flows.write({ mandateId, flowVersion, body, skills, languages, signal: stopping.signal })
       return { claimed, ...result }
     } catch (error) {
       return { error }
     }
   }
 
-  /** After a fault: again in a while, or failed where that was the last attempt or another one would end alike. */
-  async function giveBack(claimed: Claimed, error: unknown) {
+  /** Schedules a retry, or marks the mandate as failed after the last attempt or a permanent error. */
+  async function releaseOrFail(claimed: ClaimedMandate, error: unknown) {
     const { mandate, attempts } = claimed
     if (stopping.signal.aborted) return postpone(db, claimed, clock.now(), attempts - 1)
-    log.warn({ err: error, mandate_id: mandate.mandate_id, attempts }, 'a mandate could not be prepared')
-    const hopeless =
-      error instanceof WriterError ? !error.passing : error instanceof TooFewQuestions && writer.kind === 'built-in'
-    if (hopeless || attempts >= MOST_ATTEMPTS)
-      return db.transaction((tx) => fail(tx, clock, claimed, reasonOf(error, attempts)))
-    const delay = Math.min(LONGEST_DELAY, SECOND * 2 ** (attempts - 1))
+    log.warn({ err: error, mandate_id: mandate.mandate_id, attempts }, 'preparing a mandate failed')
+    const isPermanent =
+      error instanceof WriterError
+        ? !error.isTransient
+        : error instanceof TooFewQuestionsError && writer.kind === 'built-in'
+    if (isPermanent || attempts >= MAX_ATTEMPTS)
+      return db.transaction((tx) => markFailed(tx, clock, claimed, failureMessage(error, attempts)))
+    const delay = Math.min(MAX_RETRY_DELAY_MS, SECOND * 2 ** (attempts - 1))
     return postpone(db, claimed, clock.now() + delay, attempts)
   }
 
-  async function holdOn() {
-    const ids = [...held].map(({ mandate }) => mandate.mandate_id)
+  async function renewLeases() {
+    const ids = [...claimedMandates].map(({ mandate }) => mandate.mandate_id)
     if (ids.length === 0) return
-    await sql`update mandates set prepare_at = ${new Date(clock.now() + LEASE)}
+    await sql`update mandates set prepare_at = ${new Date(clock.now() + LEASE_MS)}
       where mandate_id = any(${ids}) and status = 'preparing'`.execute(db.queries)
   }
 
   function report(error: unknown) {
-    if (!stopping.signal.aborted) log.warn({ err: error }, 'mandates could not be prepared yet')
+    if (!stopping.signal.aborted) log.warn({ err: error }, 'polling mandates to prepare failed, retrying')
   }
 }
 
-interface Written extends WrittenFlow {
-  claimed: Claimed
+interface WrittenMandate extends WrittenFlow {
+  claimed: ClaimedMandate
 }
 
-/** A skill that was added a moment ago may not have reached this process yet. */
-async function takeUpSkills(catalogue: Catalogue, { body }: Mandate) {
-  await catalogue.learn({ numbers: toVerify(body.skills).map((id) => skillNumber(id)!) })
-}
-
-/** When something is to be prepared next, or to be taken from a process that gives no sign of life. */
-async function soonest(db: Database): Promise<number | undefined> {
+/** Returns when the next mandate is due or the next lease expires. */
+async function findNextDue(db: Database): Promise<number | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(prepare_at) as at from mandates where status = 'preparing'`.execute(db.queries)
   return rows[0]!.at?.getTime()
 }
 
-/** Takes what is due; whoever else looks meanwhile takes something else. */
-async function claim(db: Database, clock: Clock, most: number): Promise<Claimed[]> {
+/** Claims due mandates; concurrent processes skip locked rows. */
+async function claim(db: Database, clock: Clock, limit: number): Promise<ClaimedMandate[]> {
   const now = clock.now()
   const { rows } = await sql<MandateRow & { languages: Language[]; attempts: number }>`
-    update mandates set prepare_at = ${new Date(now + LEASE)}, attempts = attempts + 1
+    update mandates set prepare_at = ${new Date(now + LEASE_MS)}, attempts = attempts + 1
     from workflows
     where workflows.workflow_id = mandates.workflow_id and mandate_id = any (array(
       select mandate_id from mandates where status = 'preparing' and prepare_at <= ${new Date(now)}
-      order by prepare_at limit ${most} for update skip locked))
-    returning ${sql.join(columns.map((column) => sql.ref(column)))}, languages, attempts`.execute(db.queries)
-  return rows.map(({ languages, attempts, ...row }) => ({ mandate: read(row), languages, attempts }))
+      order by prepare_at limit ${limit} for update skip locked))
+    returning ${sql.join(mandateColumns.map((column) => sql.ref(column)))}, languages, attempts`.execute(db.queries)
+  return rows.map(({ languages, attempts, ...row }) => ({ mandate: mandateFromRow(row), languages, attempts }))
 }
 
-/** Keeps what was written and says so; what was changed or archived in the meantime is left alone. */
-async function finish(tx: Tx, clock: Clock, written: Written[]): Promise<void> {
+/** Stores the flows and records the events; skips mandates that were changed or archived meanwhile. */
+async function markReady(tx: Tx, clock: Clock, written: WrittenMandate[]): Promise<void> {
   if (written.length === 0) return
   const now = new Date(clock.now())
-  const given = written.map(({ claimed: { mandate }, flow, untold }) => ({
+  const input = written.map(({ claimed: { mandate }, flow, missingLanguages }) => ({
     id: mandate.mandate_id,
     flow_version: mandate.flow_version,
     flow: JSON.stringify(flow),
-    warnings: languageWarnings(untold),
+    warnings: languageWarnings(missingLanguages),
   }))
   const { rows } = await sql<MandateRow>`
-    with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, flow_version int, flow text, warnings text[])
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as input (id text, flow_version int, flow text, warnings text[])
     ), ready as (
-      update mandates set status = 'ready', failure = null, language_warnings = given.warnings, version = version + 1, updated_at = ${now}
-      from given
+      update mandates set status = 'ready', failure = null, language_warnings = input.warnings, version = version + 1, updated_at = ${now}
+      from input
       where mandate_id = any (array(
-          select mandate_id from mandates where mandate_id = any (array(select id from given)) order by mandate_id for no key update))
-        and mandate_id = given.id and mandates.flow_version = given.flow_version and status = 'preparing'
-      returning ${sql.join(columns.map((column) => sql.ref(column)))}, given.flow
-    ), kept as (
+          select mandate_id from mandates where mandate_id = any (array(select id from input)) order by mandate_id for no key update))
+        and mandate_id = input.id and mandates.flow_version = input.flow_version and status = 'preparing'
+      returning ${sql.join(mandateColumns.map((column) => sql.ref(column)))}, input.flow
+    ), stored as (
       insert into mandate_flows (mandate_id, flow_version, flow, created_at)
       select mandate_id, flow_version, flow, ${now} from ready
     )
-    select ${sql.join(columns.map((column) => sql.ref(column.replace('mandates.', ''))))} from ready order by mandate_id`.execute(
+    select ${sql.join(mandateColumns.map((column) => sql.ref(column.replace('mandates.', ''))))} from ready order by mandate_id`.execute(
     tx,
   )
   const flows = new Map(written.map(({ claimed: { mandate }, flow }) => [mandate.mandate_id, flow]))
-  await tell(tx, clock, 'mandate.ready', rows.map(read), flows)
+  await recordMandateEvents(tx, clock, 'mandate.ready', rows.map(mandateFromRow), flows)
 }
 
-async function fail(tx: Tx, clock: Clock, { mandate }: Claimed, failure: string): Promise<void> {
+async function markFailed(tx: Tx, clock: Clock, { mandate }: ClaimedMandate, failure: string): Promise<void> {
   const changed = await tx
     .updateTable('mandates')
     .set({ status: 'failed', failure, version: sql`version + 1`, updated_at: new Date(clock.now()) })
     .where('mandate_id', '=', mandate.mandate_id)
     .where('flow_version', '=', mandate.flow_version)
     .where('status', '=', 'preparing')
-    .returning(columns)
+    .returning(mandateColumns)
     .executeTakeFirst()
-  if (changed) await tell(tx, clock, 'mandate.failed', [read(changed)])
+  if (changed) await recordMandateEvents(tx, clock, 'mandate.failed', [mandateFromRow(changed)])
 }
 
-async function tell(tx: Tx, clock: Clock, type: EventType, mandates: Mandate[], flows = new Map<string, Flow>()) {
-  const owners = Map.groupBy(mandates, ({ org_id, mode }) => `${org_id} ${mode}`)
-  for (const own of owners.values()) {
-    const { org_id: orgId, mode } = own[0]!
-    const records = own.map((mandate) => wholeMandate(mandate, flows.get(mandate.mandate_id) ?? null))
+async function recordMandateEvents(
+  tx: Tx,
+  clock: Clock,
+  type: EventType,
+  mandates: Mandate[],
+  flows = new Map<string, Flow>(),
+) {
+  const byOrganisation = Map.groupBy(mandates, ({ org_id, mode }) => `${org_id} ${mode}`)
+  for (const group of byOrganisation.values()) {
+    const { org_id: orgId, mode } = group[0]!
+    const records = group.map((mandate) => fullMandateRecord(mandate, flows.get(mandate.mandate_id) ?? null))
     await recordEvents(tx, { orgId, mode }, clock, type, records)
   }
 }
 
-async function postpone(db: Database, { mandate }: Claimed, until: number, attempts: number): Promise<void> {
+async function postpone(db: Database, { mandate }: ClaimedMandate, until: number, attempts: number): Promise<void> {
   await db.queries
     .updateTable('mandates')
     .set({ prepare_at: new Date(until), attempts })
@@ -272,18 +278,18 @@ async function postpone(db: Database, { mandate }: Claimed, until: number, attem
     .execute()
 }
 
-/** In words for partners: what went wrong inside is in the log. */
-function reasonOf(error: unknown, attempts: number): string {
-  if (error instanceof TooFewQuestions) return error.message
-  const cause = error instanceof WriterError ? FAULTS[error.fault] : undefined
-  const tried = attempts === 1 ? '' : ` in ${attempts} attempts`
-  return `The questions could not be written${tried}: ${cause ?? 'something unexpected went wrong'}.`
+/** Returns the failure message for partners; details are in the log. */
+function failureMessage(error: unknown, attempts: number): string {
+  if (error instanceof TooFewQuestionsError) return error.message
+  const cause = error instanceof WriterError ? WRITER_FAULT_MESSAGES[error.fault] : undefined
+  const after = attempts === 1 ? '' : ` after ${attempts} attempts`
+  return `The questions could not be written${after}: ${cause ?? 'an unexpected error occurred'}.`
 }
 
-const FAULTS: Partial<Record<WriterFault, string>> = {
-  timeout: 'the AI endpoint took too long',
+const WRITER_FAULT_MESSAGES: Partial<Record<WriterFault, string>> = {
+  timeout: 'the AI endpoint timed out',
   unavailable: 'the AI endpoint could not be reached',
-  rejected: 'the AI endpoint refused the call',
+  rejected: 'the AI endpoint rejected the request',
   refused: 'the AI model declined to write them',
-  invalid: 'the AI endpoint gave no usable questions',
+  invalid: 'the AI endpoint returned no usable questions',
 }

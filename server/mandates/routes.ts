@@ -1,15 +1,13 @@
-import './skill-requests.ts'
-import { perform } from '../access/idempotency.ts'
-import { skillNumber } from '../catalogue/ids.ts'
+import { runIdempotent } from '../access/idempotency.ts'
 import type { Context } from '../context.ts'
 import { NoBody } from '../platform/http/body.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
-import { QuickCreation } from './mandate-batch-insert.ts'
-import { mandateResult, mandateWithQuestions } from './mandate-record.ts'
+import { MandateBatchInserter } from './mandate-batch-insert.ts'
+import { mandateRecordWithQuestions, mandateResult } from './mandate-record.ts'
 import { getMandateAndFlow, listMandates, type Mandate } from './mandate-rows.ts'
-import { archiveMandate, createMandate, replaceMandate, retryMandate, type Surroundings } from './mandates.ts'
+import { archiveMandate, createMandate, type MandateDeps, replaceMandate, retryMandate } from './mandates.ts'
 import {
   MandateInput,
   MandateParams,
@@ -21,13 +19,13 @@ import {
 
 const ACCEPTED = 'Mandate accepted; its questions are being prepared'
 
-/** Jobs for which candidates are verified. */
+/** Routes of job mandates. */
 export function mandateRoutes(app: App, context: Context): void {
   const { db, clock, vault, catalogue } = context
   const reading = { scope: 'mandates:read', limit: 'reads' } as const
   const writing = { scope: 'mandates:write', limit: 'mandateWrites', idempotent: 'optional' } as const
   const tags = ['Job mandates']
-  const quickly = new QuickCreation(db)
+  const batchInserter = new MandateBatchInserter(db)
 
   app.post(
     '/mandates',
@@ -38,20 +36,20 @@ export function mandateRoutes(app: App, context: Context): void {
         tags,
         summary: 'Create a job mandate',
         description:
-          'Accepted: the mandate is there, and its questions are being prepared, which ends in `ready` or `failed` within moments.',
+          'Stores the mandate and starts preparing its questions. Within seconds, its status becomes `ready` or `failed`.',
         body: MandateInput,
         response: { 202: success(MandateResult) },
       },
     },
     async (request, reply): Promise<void> => {
-      const surroundings = await surroundingsFor(request.body)
-      const made = await quickly.create(request.caller, surroundings, request.body)
-      if (made) {
-        const { status, body } = accepted(made, true, ACCEPTED)
+      const deps = await loadDeps(request.body)
+      const inserted = await batchInserter.create(request.caller, deps, request.body)
+      if (inserted) {
+        const { status, body } = accepted(inserted, true, ACCEPTED)
         return reply.status(status as 202).send(body)
       }
-      await perform(context, request, reply, async (tx, caller) => {
-        const mandate = await createMandate(tx, caller, surroundings, request.body, caller.via)
+      await runIdempotent(context, request, reply, async (tx, caller) => {
+        const mandate = await createMandate(tx, caller, deps, request.body, caller.via)
         return accepted(mandate, true, ACCEPTED)
       })
     },
@@ -64,7 +62,8 @@ export function mandateRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listMandates',
         tags,
-        summary: 'Job mandates, newest first',
+        summary: 'List job mandates',
+        description: 'Newest first.',
         querystring: MandatesQuery,
         response: { 200: success(listOf(MandateRecord)) },
       },
@@ -74,7 +73,7 @@ export function mandateRoutes(app: App, context: Context): void {
       const list = `mandates ${caller.orgId} ${caller.mode} ${JSON.stringify([status, workflow_id, job_id])}`
       const after = readCursor<string>(vault, list, cursor)
       const found = await listMandates(db.queries, caller, { ...filter, after, limit: limit + 1 })
-      const items = found.slice(0, limit).map(mandateWithQuestions)
+      const items = found.slice(0, limit).map(mandateRecordWithQuestions)
       const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.mandate_id) : null
       return { success: true as const, message: 'Mandates', data: { items, next_cursor } }
     },
@@ -87,14 +86,14 @@ export function mandateRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'getMandate',
         tags,
-        summary: 'One job mandate',
+        summary: 'Get a job mandate',
         params: MandateParams,
         response: { 200: success(MandateRecord) },
       },
     },
     async ({ caller, params }) => {
       const found = await getMandateAndFlow(db.queries, caller, params.mandate_id)
-      return { success: true as const, message: 'Mandate', data: mandateWithQuestions(found) }
+      return { success: true as const, message: 'Mandate', data: mandateRecordWithQuestions(found) }
     },
   )
 
@@ -107,20 +106,20 @@ export function mandateRoutes(app: App, context: Context): void {
         tags,
         summary: 'Replace a job mandate',
         description:
-          'The whole mandate is sent again. The same as before answers 200 and changes nothing. At most 10 changes an hour.',
+          'Send the complete mandate. Returns 200 if nothing changed. A mandate can be changed 10 times per hour.',
         params: MandateParams,
         body: MandateReplacement,
         response: { 200: success(MandateResult), 202: success(MandateResult) },
       },
     },
     async (request, reply): Promise<void> => {
-      const surroundings = await surroundingsFor(request.body)
-      await perform(context, request, reply, async (tx, caller) => {
+      const deps = await loadDeps(request.body)
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const { mandate_id } = request.params
-        const { mandate, changed } = await replaceMandate(tx, caller, surroundings, mandate_id, request.body)
+        const { mandate, changed } = await replaceMandate(tx, caller, deps, mandate_id, request.body)
         return changed
           ? accepted(mandate, true, 'Change accepted; the questions are being prepared')
-          : { status: 200, body: answer(mandate, false, 'Nothing changed') }
+          : { status: 200, body: envelope(mandate, false, 'Nothing changed') }
       })
     },
   )
@@ -132,14 +131,15 @@ export function mandateRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'retryMandate',
         tags,
-        summary: 'Prepare a failed mandate again',
+        summary: 'Retry a failed job mandate',
+        description: 'Prepares the questions of the same `flow_version` again.',
         params: MandateParams,
         body: NoBody,
         response: { 202: success(MandateResult) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const mandate = await retryMandate(tx, caller, clock, request.params.mandate_id)
         return accepted(mandate, true, 'The questions are being prepared again')
       })
@@ -154,32 +154,30 @@ export function mandateRoutes(app: App, context: Context): void {
         operationId: 'archiveMandate',
         tags,
         summary: 'Archive a job mandate',
-        description: 'Refused while a campaign for it is running. Nothing is erased.',
+        description: 'Fails with 409 while a campaign for the mandate is running. No data is deleted.',
         params: MandateParams,
         response: { 200: success(MandateResult) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const { mandate, changed } = await archiveMandate(tx, caller, clock, request.params.mandate_id)
-        return { status: 200, body: answer(mandate, changed, changed ? 'Mandate archived' : 'Archived before') }
+        return { status: 200, body: envelope(mandate, changed, changed ? 'Mandate archived' : 'Already archived') }
       })
     },
   )
 
-  /** A skill that was added a moment ago may not have reached this process yet; looked up before the transaction begins. */
-  async function surroundingsFor({ skills }: MandateReplacement): Promise<Surroundings> {
-    await catalogue.learn({
-      numbers: skills.map((skill) => ('skill_id' in skill ? skillNumber(skill.skill_id) : undefined)),
-    })
-    return { clock, skills: catalogue.current, writer: context.writer }
+  /** Loads the skills before the transaction starts. */
+  async function loadDeps({ skills }: MandateReplacement): Promise<MandateDeps> {
+    const ids = skills.flatMap((skill) => ('skill_id' in skill ? [skill.skill_id] : []))
+    return { clock, skills: await catalogue.load({ ids }), writer: context.writer }
   }
 }
 
-function answer(mandate: Mandate, changed: boolean, message: string) {
+function envelope(mandate: Mandate, changed: boolean, message: string) {
   return { success: true as const, message, data: mandateResult(mandate, changed) }
 }
 
 function accepted(mandate: Mandate, changed: boolean, message: string) {
-  return { status: 202, body: answer(mandate, changed, message) }
+  return { status: 202, body: envelope(mandate, changed, message) }
 }

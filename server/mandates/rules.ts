@@ -1,52 +1,52 @@
+import { invalid } from '../api/invalid.ts'
 import { type Detail, problem } from '../api/problem.ts'
-import { skillNumber } from '../catalogue/ids.ts'
+import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { nameKey } from '../catalogue/names.ts'
 import { employmentTypes, shifts } from '../places/choices.ts'
 import { countries } from '../places/countries.ts'
-import { invalid } from '../platform/http/validation.ts'
-import { type MandateBody, pendingNames, toVerify } from './body.ts'
+import { type MandateBody, pendingSkillNames, skillsToVerify } from './body.ts'
 
-/** Rules that look at more than one field. Pure: whoever calls them has read what they need. */
+/** Rules across several fields. Pure functions: callers pass in all data. */
 
-const MOST_SKILLS = 10
-const MOST_VERIFIED = 3
-const MOST_QUESTIONS = 5
-/** Where candidates are asked nothing else. */
-const MOST_QUESTIONS_ALONE = 10
-const FEWEST_SKILLS_ADVISED = 5
-const MOST_COUNTRIES_ADVISED = 10
+const MAX_SKILLS = 10
+const MAX_VERIFIED_SKILLS = 3
+const MAX_QUESTIONS = 5
+/** Limit if enrichment is the only method. */
+const MAX_QUESTIONS_ALONE = 10
+const MIN_SKILLS_RECOMMENDED = 5
+const MAX_COUNTRIES_RECOMMENDED = 10
 
-export function requireLimits({ methods, skills, enrichment_questions: questions = [] }: MandateBody): void {
+export function requireWithinLimits({ methods, skills, enrichment_questions: questions = [] }: MandateBody): void {
   const details: Detail[] = []
-  const mostQuestions = asksQuestionsOnly(methods) ? MOST_QUESTIONS_ALONE : MOST_QUESTIONS
-  if (skills.length > MOST_SKILLS) details.push({ path: 'skills', message: `must have at most ${MOST_SKILLS} items` })
-  if (toVerify(skills).length > MOST_VERIFIED)
-    details.push({ path: 'skills', message: `must have at most ${MOST_VERIFIED} items with verify` })
-  if (questions.length > mostQuestions)
-    details.push({ path: 'enrichment_questions', message: `must have at most ${mostQuestions} items` })
+  const maxQuestions = asksQuestionsOnly(methods) ? MAX_QUESTIONS_ALONE : MAX_QUESTIONS
+  if (skills.length > MAX_SKILLS) details.push({ path: 'skills', message: `must have at most ${MAX_SKILLS} items` })
+  if (skillsToVerify(skills).length > MAX_VERIFIED_SKILLS)
+    details.push({ path: 'skills', message: `must have at most ${MAX_VERIFIED_SKILLS} items with verify` })
+  if (questions.length > maxQuestions)
+    details.push({ path: 'enrichment_questions', message: `must have at most ${maxQuestions} items` })
   if (details.length === 0) return
   const message =
-    details.length === 1 ? `${details[0]!.path}: ${details[0]!.message}.` : 'Several limits are exceeded; see details.'
+    details.length === 1
+      ? `${details[0]!.path}: ${details[0]!.message}.`
+      : 'Several limits are exceeded; see `details`.'
   throw problem('LIMIT_EXCEEDED', message, { details })
 }
 
-/** What the rules ask the catalogue. */
-export interface KnownSkills {
-  skill(number: number): { verifiable: boolean } | undefined
-}
+/** The loaded skills of a mandate. */
+export type VerifiableSkills = LoadedSkills<{ verifiable: boolean }>
 
-export interface Surroundings {
-  /** As they were sent, so that each is named by its own place. */
+export interface ConsistencyDeps {
+  /** As sent, so that errors name the original index. */
   countries: readonly string[] | undefined
-  known: KnownSkills
-  /** The keys of names with an open skill request. */
+  known: VerifiableSkills
+  /** Name keys that have an open skill request. */
   requested: ReadonlySet<string>
 }
 
-/** Refuses a mandate whose fields do not go together, telling everything at once. */
-export function requireConsistency(body: MandateBody, { countries, known, requested }: Surroundings): void {
+/** Throws all inconsistencies between fields in one error. */
+export function requireConsistency(body: MandateBody, { countries, known, requested }: ConsistencyDeps): void {
   const details = [
-    ...placeDetails(body),
+    ...locationDetails(body),
     ...countryDetails(countries),
     ...rangeDetails(body),
     ...skillDetails(body, known, requested),
@@ -55,14 +55,13 @@ export function requireConsistency(body: MandateBody, { countries, known, reques
   if (details.length > 0) throw invalid(details)
 }
 
-function* placeDetails({ location_type, location, countries: codes }: MandateBody): Generator<Detail> {
+function* locationDetails({ location_type, location, countries: codes }: MandateBody): Generator<Detail> {
   const abroad = location_type === 'abroad'
   if (codes && !abroad)
-    yield { path: 'countries', message: 'goes with location_type abroad only; a job in India has location' }
+    yield { path: 'countries', message: 'is allowed only with location_type abroad; use location for a job in India' }
   if (abroad && !codes)
     yield { path: 'countries', message: 'is required with location_type abroad; GET /countries lists the codes' }
-  if (abroad && location)
-    yield { path: 'location', message: 'does not go with location_type abroad; countries says where the job is' }
+  if (abroad && location) yield { path: 'location', message: 'is not allowed with location_type abroad; use countries' }
 }
 
 function countryDetails(codes: readonly string[] = []): Detail[] {
@@ -71,8 +70,8 @@ function countryDetails(codes: readonly string[] = []): Detail[] {
     if (abroadCodes().has(upper)) return []
     const message =
       upper === 'IN'
-        ? 'must be another country than India; a job in India has location_type india'
-        : 'is not a country code of ISO 3166-1; GET /countries lists them'
+        ? 'must not be India; use location_type india for a job in India'
+        : 'must be an ISO 3166-1 country code; GET /countries lists them'
     return [{ path: `countries[${index}]`, message }]
   })
 }
@@ -86,27 +85,30 @@ function abroadCodes() {
 
 function* rangeDetails({ experience, salary }: MandateBody): Generator<Detail> {
   if (experience && experience.min_years > experience.max_years)
-    yield { path: 'experience.min_years', message: 'must not be more than max_years' }
-  if (salary && salary.min > salary.max) yield { path: 'salary.min', message: 'must not be more than max' }
+    yield { path: 'experience.min_years', message: 'must not be greater than max_years' }
+  if (salary && salary.min > salary.max) yield { path: 'salary.min', message: 'must not be greater than max' }
 }
 
-function* skillDetails({ skills }: MandateBody, known: KnownSkills, requested: ReadonlySet<string>): Generator<Detail> {
+function* skillDetails(
+  { skills }: MandateBody,
+  known: VerifiableSkills,
+  requested: ReadonlySet<string>,
+): Generator<Detail> {
   const seen = new Map<string, number>()
   for (const [index, skill] of skills.entries()) {
     const path = `skills[${index}]`
     const pending = 'name' in skill
     const id = pending ? nameKey(skill.name) : skill.skill_id
     const named = `${path}.${pending ? 'name' : 'skill_id'}`
-    if (seen.has(id)) yield { path: named, message: `is the same skill as skills[${seen.get(id)}]; name it once` }
+    if (seen.has(id)) yield { path: named, message: `is the same skill as skills[${seen.get(id)}]; list it once` }
     else seen.set(id, index)
     if (pending) {
       if (!requested.has(id))
-        yield { path: named, message: 'has no open skill request of this name; make one with POST /skill-requests' }
+        yield { path: named, message: 'has no open skill request; create one with POST /skill-requests' }
       continue
     }
-    const number = skillNumber(skill.skill_id)
-    const found = number === undefined ? undefined : known.skill(number)
-    if (!found) yield { path: named, message: 'is not a skill of the catalogue; GET /skills/search finds ids' }
+    const found = known.byId(skill.skill_id)
+    if (!found) yield { path: named, message: 'is not in the catalogue; find skill IDs with GET /skills/search' }
     else if (skill.verify && !found.verifiable)
       yield { path: `${path}.verify`, message: 'cannot be true: this skill is not verifiable' }
   }
@@ -119,14 +121,14 @@ function* questionDetails({ methods, enrichment_questions: questions = [] }: Man
     if (keys.has(key))
       yield {
         path: `${path}.key`,
-        message: `is the key of enrichment_questions[${keys.get(key)}] too; each needs its own`,
+        message: `is the key of enrichment_questions[${keys.get(key)}] too; keys must be unique`,
       }
     else keys.set(key, index)
     if (knockout && type === 'voice')
-      yield { path: `${path}.knockout`, message: 'goes with type yes_no only; leave it out for voice' }
+      yield { path: `${path}.knockout`, message: 'is allowed only with type yes_no; omit it for voice' }
   }
   if (asksQuestionsOnly(methods) && questions.length === 0)
-    yield { path: 'enrichment_questions', message: 'is required where data_enrichment is the only method' }
+    yield { path: 'enrichment_questions', message: 'is required if data_enrichment is the only method' }
 }
 
 function asksQuestionsOnly(methods: readonly string[]) {
@@ -136,24 +138,24 @@ function asksQuestionsOnly(methods: readonly string[]) {
 const shiftValues = new Set(shifts.map(({ value }) => value))
 const employmentValues = new Set(employmentTypes.map(({ value }) => value))
 
-/** What is accepted, and still worth a second look. */
+/** Returns warnings about accepted but questionable input. */
 export function warningsOf(body: MandateBody): string[] {
   const { methods, skills, countries: codes = [], enrichment_questions: questions = [], shift, employment_type } = body
   const warnings: string[] = []
-  const pending = pendingNames(skills)
-  if (skills.length < FEWEST_SKILLS_ADVISED)
-    warnings.push(`There are fewer than ${FEWEST_SKILLS_ADVISED} skills; 5 to 10 are recommended.`)
+  const pending = pendingSkillNames(skills)
+  if (skills.length < MIN_SKILLS_RECOMMENDED)
+    warnings.push(`The mandate has fewer than ${MIN_SKILLS_RECOMMENDED} skills; 5 to 10 are recommended.`)
   if (pending.length > 0)
-    warnings.push(`Pending skills are kept but cannot be verified until they are resolved: ${pending.join(', ')}.`)
-  if (codes.length > MOST_COUNTRIES_ADVISED)
-    warnings.push(`There are more than ${MOST_COUNTRIES_ADVISED} countries; 1 to 10 are recommended.`)
-  if (methods.includes('skill_verification') && toVerify(skills).length === 0)
-    warnings.push('skill_verification is in force, but no skill is to be verified.')
+    warnings.push(`Pending skills are stored but cannot be verified until they are resolved: ${pending.join(', ')}.`)
+  if (codes.length > MAX_COUNTRIES_RECOMMENDED)
+    warnings.push(`The mandate has more than ${MAX_COUNTRIES_RECOMMENDED} countries; 1 to 10 are recommended.`)
+  if (methods.includes('skill_verification') && skillsToVerify(skills).length === 0)
+    warnings.push('skill_verification is enabled, but no skill has verify: true.')
   if (methods.includes('data_enrichment') && questions.length === 0)
-    warnings.push('data_enrichment is in force, but there are no enrichment questions.')
+    warnings.push('data_enrichment is enabled, but there are no enrichment questions.')
   if (shift !== undefined && !shiftValues.has(shift))
-    warnings.push('shift is not one of the choices of GET /shifts; it is kept as sent.')
+    warnings.push('shift is not one of the values of GET /shifts; it is stored as sent.')
   if (employment_type !== undefined && !employmentValues.has(employment_type))
-    warnings.push('employment_type is not one of the choices of GET /employment-types; it is kept as sent.')
+    warnings.push('employment_type is not one of the values of GET /employment-types; it is stored as sent.')
   return warnings
 }

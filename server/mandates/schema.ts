@@ -1,62 +1,146 @@
 import { type Static, Type } from 'typebox'
-import { explain, inWords, NOT_BLANK } from '../platform/http/validation.ts'
+import { CreatedViaSchema } from '../access/schema.ts'
+import { named } from '../platform/http/named-schemas.ts'
+import { pageQuery } from '../platform/http/response-schemas.ts'
+import { describeMissing, describePattern, NOT_BLANK } from '../platform/http/validation.ts'
+import { languages } from '../workflows/enums.ts'
 import { MethodList, WORKFLOW_ID } from '../workflows/schema.ts'
-import { createdVia, languages } from '../workflows/workflows.ts'
 
 export const MANDATE_ID = '^JM_[A-Z0-9]{10,40}$'
-const JOB_ID = inWords(
+const JOB_ID = describePattern(
   '^[A-Za-z0-9._:-]{1,128}$',
   'must be 1 to 128 letters, digits, dots, underscores, colons or hyphens',
 )
 
-export const mandateStatuses = ['preparing', 'ready', 'failed', 'archived'] as const
+const mandateStatuses = ['preparing', 'ready', 'failed', 'archived'] as const
 export type MandateStatus = (typeof mandateStatuses)[number]
 
 const closed = { additionalProperties: false }
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: NOT_BLANK })
 
-const CatalogueSkill = Type.Object(
-  {
-    skill_id: Type.String({
-      pattern: inWords('^sk_\\d{1,9}$', 'must be the id of a skill, such as sk_2001; GET /skills/search finds it'),
-    }),
-    verify: Type.Optional(
-      Type.Boolean({ default: false, description: 'Ask questions about it: at most 3 skills, verifiable ones only.' }),
-    ),
-  },
-  closed,
-)
-const PendingSkill = explain(
+const CatalogueSkill = named(
+  'CatalogueSkill',
   Type.Object(
     {
-      name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK }),
-      pending: Type.Literal(true, { description: 'Requested with POST /skill-requests; cannot be verified.' }),
+      skill_id: Type.String({
+        pattern: describePattern(
+          '^sk_\\d{1,9}$',
+          'must be a skill ID such as sk_2001; find it with GET /skills/search',
+        ),
+      }),
+      verify: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Ask questions about this skill. Possible for up to 3 skills, which must be `verifiable`.',
+        }),
+      ),
     },
     closed,
   ),
-  {
-    pending:
-      'is required beside a name; a skill of the catalogue goes by its skill_id, which POST /skills/lookup finds',
-    verify: 'does not go with a pending skill, which cannot be verified yet',
-  },
 )
-
-const Question = Type.Object(
-  {
-    key: Type.String({
-      pattern: inWords('^[A-Za-z0-9_.-]{1,64}$', 'must be 1 to 64 letters, digits, underscores, dots or hyphens'),
-      description: 'Answers come back under it.',
-    }),
-    type: Type.Enum(['yes_no', 'voice']),
-    text: Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK, description: 'In English.' }),
-    knockout: Type.Optional(
-      Type.Enum(['yes', 'no'], { description: '`yes_no` only: the answer that marks the candidate not qualified.' }),
+const PendingSkill = named(
+  'PendingSkill',
+  describeMissing(
+    Type.Object(
+      {
+        name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK }),
+        pending: Type.Literal(true, {
+          description: 'The skill was requested with `POST /skill-requests`. It cannot be verified yet.',
+        }),
+      },
+      closed,
     ),
-    required: Type.Optional(Type.Boolean({ default: true })),
-  },
-  closed,
+    {
+      pending:
+        'is required with a name; to use a skill of the catalogue, send its skill_id, which POST /skills/lookup returns',
+      verify: 'is not allowed for a pending skill, which cannot be verified yet',
+    },
+  ),
+)
+const MandateSkill = named('MandateSkill', Type.Union([CatalogueSkill, PendingSkill]))
+
+const EnrichmentType = named(
+  'EnrichmentType',
+  Type.Enum(['yes_no', 'voice'], { description: '`voice`: the candidate answers in their own words.' }),
+)
+const EnrichmentQuestion = named(
+  'EnrichmentQuestion',
+  Type.Object(
+    {
+      key: Type.String({
+        pattern: describePattern(
+          '^[A-Za-z0-9_.-]{1,64}$',
+          'must be 1 to 64 letters, digits, underscores, dots or hyphens',
+        ),
+        description: 'Identifies the answer in the result.',
+      }),
+      type: EnrichmentType,
+      text: Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: NOT_BLANK,
+        description: 'The question, in English.',
+      }),
+      knockout: Type.Optional(
+        Type.Enum(['yes', 'no'], {
+          description: 'For `yes_no` only: the answer that makes the candidate not qualified.',
+        }),
+      ),
+      required: Type.Optional(Type.Boolean({ default: true })),
+    },
+    closed,
+  ),
 )
 
+const MandateLocation = named(
+  'MandateLocation',
+  Type.Object(
+    {
+      city: text(100),
+      state: Type.Optional(Type.String({ maxLength: 100 })),
+      pincode: Type.Optional(
+        Type.String({ pattern: describePattern('^\\d{6}$', 'must be six digits, such as "411001"') }),
+      ),
+    },
+    closed,
+  ),
+)
+const ExperienceRange = named(
+  'ExperienceRange',
+  Type.Object(
+    { min_years: Type.Integer({ minimum: 0, maximum: 50 }), max_years: Type.Integer({ minimum: 0, maximum: 50 }) },
+    closed,
+  ),
+)
+const Salary = named(
+  'Salary',
+  Type.Object(
+    {
+      min: Type.Number({ minimum: 0, maximum: 100_000_000 }),
+      max: Type.Number({ minimum: 0, maximum: 100_000_000 }),
+      currency: Type.Optional(Type.Literal('INR', { default: 'INR' })),
+      period: Type.Optional(Type.Literal('month', { default: 'month' })),
+    },
+    closed,
+  ),
+)
+const Recruiter = named(
+  'Recruiter',
+  Type.Object(
+    { external_user_id: text(128), name: Type.Optional(Type.String({ maxLength: 200 })) },
+    {
+      ...closed,
+      description: 'The recruiter, as identified in your system. Default: the recruiter in `x-on-behalf-of`.',
+    },
+  ),
+)
+const InterestCollection = named(
+  'InterestCollection',
+  Type.Object(
+    { other_roles: Type.Optional(Type.Array(text(100), { maxItems: 10 })) },
+    { ...closed, description: 'Stored and returned. It does not change the questions for candidates.' },
+  ),
+)
 const fields = {
   workflow_id: Type.String({ pattern: WORKFLOW_ID }),
   title: text(200),
@@ -64,161 +148,148 @@ const fields = {
   location_type: Type.Optional(
     Type.Enum(['india', 'abroad'], {
       default: 'india',
-      description: '`india` goes with `location`, `abroad` with `countries`.',
+      description: 'Use `india` with `location`, and `abroad` with `countries`.',
     }),
   ),
-  location: Type.Optional(
-    Type.Object(
-      {
-        city: text(100),
-        state: Type.Optional(Type.String({ maxLength: 100 })),
-        pincode: Type.Optional(Type.String({ pattern: inWords('^\\d{6}$', 'must be six digits, such as "411001"') })),
-      },
-      closed,
-    ),
-  ),
+  location: Type.Optional(MandateLocation),
   countries: Type.Optional(
     Type.Array(
-      Type.String({ pattern: inWords('^[A-Za-z]{2}$', 'must be a code of two letters; GET /countries lists them') }),
+      Type.String({
+        pattern: describePattern('^[A-Za-z]{2}$', 'must be a two-letter country code; GET /countries lists them'),
+      }),
       {
         minItems: 1,
         maxItems: 20,
-        description: 'ISO 3166-1 alpha-2; up to 10 are meant, more draw a warning.',
+        description: 'ISO 3166-1 alpha-2 codes. More than 10 cause a warning.',
       },
     ),
   ),
-  experience: Type.Optional(
-    Type.Object(
-      { min_years: Type.Integer({ minimum: 0, maximum: 50 }), max_years: Type.Integer({ minimum: 0, maximum: 50 }) },
-      closed,
-    ),
-  ),
+  experience: Type.Optional(ExperienceRange),
   openings: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-  salary: Type.Optional(
-    Type.Object(
-      {
-        min: Type.Number({ minimum: 0, maximum: 100_000_000 }),
-        max: Type.Number({ minimum: 0, maximum: 100_000_000 }),
-        currency: Type.Optional(Type.Literal('INR', { default: 'INR' })),
-        period: Type.Optional(Type.Literal('month', { default: 'month' })),
-      },
-      closed,
-    ),
-  ),
+  salary: Type.Optional(Salary),
   description: Type.Optional(Type.String({ maxLength: 1500 })),
-  shift: Type.Optional(Type.String({ maxLength: 100 })),
-  employment_type: Type.Optional(Type.String({ maxLength: 100 })),
-  owner: Type.Optional(
-    Type.Object(
-      { external_user_id: text(128), name: Type.Optional(Type.String({ maxLength: 200 })) },
-      {
-        ...closed,
-        description: 'The recruiter in your system; where it is left out, the one named by x-on-behalf-of.',
-      },
-    ),
+  shift: Type.Optional(
+    Type.String({ maxLength: 100, description: 'A value from `GET /shifts`. Other texts cause a warning.' }),
   ),
+  employment_type: Type.Optional(
+    Type.String({ maxLength: 100, description: 'A value from `GET /employment-types`. Other texts cause a warning.' }),
+  ),
+  owner: Type.Optional(Recruiter),
   methods: Type.Optional(MethodList),
-  skills: Type.Array(Type.Union([CatalogueSkill, PendingSkill]), {
+  skills: Type.Array(MandateSkill, {
     minItems: 1,
     maxItems: 50,
-    description: 'At most 10, of which at most 3 with `verify`; 5 to 10 are recommended.',
+    description: 'Up to 10 skills, of which up to 3 with `verify`. We recommend 5 to 10.',
   }),
   enrichment_questions: Type.Optional(
-    Type.Array(Question, { maxItems: 50, description: 'At most 5; 10 where `data_enrichment` is the only method.' }),
+    Type.Array(EnrichmentQuestion, {
+      maxItems: 50,
+      description: 'Up to 5 questions, or up to 10 if `data_enrichment` is the only method.',
+    }),
   ),
-  interest_collection: Type.Optional(
-    Type.Object(
-      { other_roles: Type.Optional(Type.Array(text(100), { maxItems: 10 })) },
-      {
-        ...closed,
-        description: 'Kept and returned; what candidates are asked does not change.',
-      },
-    ),
-  ),
+  interest_collection: Type.Optional(InterestCollection),
 }
 
-/** Who sends back what was read meets these. */
-const answered = Object.fromEntries(
+/** Messages for callers who send back a mandate that they have read. */
+const responseOnly = Object.fromEntries(
   [
     ...['mandate_id', 'status', 'flow_version', 'changed', 'warnings', 'created_via', 'failure', 'version'],
     ...['created_at', 'updated_at', 'questions'],
-  ].map((name) => [name, 'is part of the answer, not of the body: leave it out']),
+  ].map((name) => [name, 'is a response field and cannot be set; leave it out']),
 )
 
-export const MandateReplacement = explain(Type.Object(fields, closed), {
-  ...answered,
-  job_id: 'is set when the mandate is created and stays: leave it out of a replacement',
-})
+export const MandateReplacement = named(
+  'MandateReplacement',
+  describeMissing(Type.Object(fields, closed), {
+    ...responseOnly,
+    job_id: 'is set when the mandate is created and cannot be changed; leave it out of a replacement',
+  }),
+)
 export type MandateReplacement = Static<typeof MandateReplacement>
 
-const jobId = Type.String({ pattern: JOB_ID, description: 'Your own id of the job.' })
-export const MandateInput = explain(Type.Object({ ...fields, job_id: Type.Optional(jobId) }, closed), answered)
+const jobId = Type.String({ pattern: JOB_ID, description: 'Your own ID of the job.' })
+export const MandateInput = named(
+  'MandateInput',
+  describeMissing(Type.Object({ ...fields, job_id: Type.Optional(jobId) }, closed), responseOnly),
+)
 export type MandateInput = Static<typeof MandateInput>
+
+const StatusSchema = named('MandateStatus', Type.Enum([...mandateStatuses]))
 
 const result = {
   mandate_id: Type.String({ pattern: MANDATE_ID }),
   job_id: Type.Union([jobId, Type.Null()]),
-  status: Type.Enum([...mandateStatuses]),
-  flow_version: Type.Integer(),
+  status: StatusSchema,
+  flow_version: Type.Integer({ description: '1 on creation. Increases by one with every accepted change.' }),
   methods: MethodList,
-  changed: Type.Boolean({ description: 'False when the same mandate was sent again.' }),
+  changed: Type.Boolean({ description: 'False if the request changed nothing.' }),
   warnings: Type.Array(Type.String()),
 }
 
-/** What every write answers. */
-export const MandateResult = Type.Object(result)
+/** The response to every write. */
+export const MandateResult = named('MandateWriteResult', Type.Object(result))
 
 const inLanguages = <T extends Parameters<typeof Type.Optional>[0]>(value: T) =>
   Type.Object(Object.fromEntries(languages.map((language) => [language, Type.Optional(value)])))
 
-const Questions = Type.Object(
-  {
-    enrichment: Type.Array(
-      Type.Object({
-        key: Type.String(),
-        type: Type.Enum(['yes_no', 'voice']),
-        required: Type.Boolean(),
-        text: inLanguages(Type.String()),
-      }),
-    ),
-    skills: Type.Array(
-      Type.Object({
-        skill_id: Type.String(),
-        name: Type.String(),
-        items: Type.Array(
-          Type.Object({
-            difficulty: Type.Integer(),
-            stem: inLanguages(Type.String()),
-            options: inLanguages(Type.Array(Type.String())),
-          }),
-        ),
-      }),
-    ),
-    interest: Type.Boolean(),
-  },
-  { description: 'What was prepared for this `flow_version`, by language, without the answers. Null until then.' },
+const TextByLanguage = named('TextByLanguage', inLanguages(Type.String()))
+const TextsByLanguage = named('TextsByLanguage', inLanguages(Type.Array(Type.String())))
+
+const PreparedQuestions = named(
+  'PreparedQuestions',
+  Type.Object(
+    {
+      enrichment: Type.Array(
+        Type.Object({
+          key: Type.String(),
+          type: EnrichmentType,
+          required: Type.Boolean(),
+          text: TextByLanguage,
+        }),
+      ),
+      skills: Type.Array(
+        Type.Object({
+          skill_id: Type.String(),
+          name: Type.String(),
+          items: Type.Array(
+            Type.Object({
+              difficulty: Type.Integer(),
+              stem: TextByLanguage,
+              options: TextsByLanguage,
+            }),
+          ),
+        }),
+      ),
+      interest: Type.Boolean({ description: 'Whether candidates are asked if they are interested in the job.' }),
+    },
+    { description: 'The questions prepared for this `flow_version`, by language, without the correct answers.' },
+  ),
 )
 
 const { workflow_id, methods: _methods, ...stored } = fields
 
-export const MandateRecord = Type.Object({
-  ...result,
-  workflow_id,
-  ...stored,
-  created_via: Type.Enum([...createdVia]),
-  failure: Type.Union([Type.String(), Type.Null()], { description: 'Why preparing failed.' }),
-  questions: Type.Union([Questions, Type.Null()]),
-  version: Type.Integer({ description: 'Grows with every change, preparing included.' }),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-})
+export const MandateRecord = named(
+  'Mandate',
+  Type.Object({
+    ...result,
+    workflow_id,
+    ...stored,
+    created_via: CreatedViaSchema,
+    failure: Type.Union([Type.String(), Type.Null()], { description: 'Why the preparation failed.' }),
+    questions: Type.Union([PreparedQuestions, Type.Null()], {
+      description: 'Null until the questions are prepared.',
+    }),
+    version: Type.Integer({ description: 'Increases with every change, including the preparation.' }),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  }),
+)
 
 export const MandateParams = Type.Object({ mandate_id: Type.String({ pattern: MANDATE_ID }) })
 
 export const MandatesQuery = Type.Object({
-  status: Type.Optional(Type.Enum([...mandateStatuses])),
+  status: Type.Optional(StatusSchema),
   workflow_id: Type.Optional(Type.String({ pattern: WORKFLOW_ID })),
   job_id: Type.Optional(Type.String({ pattern: JOB_ID })),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
-  cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'The `next_cursor` of the page before.' })),
+  ...pageQuery,
 })

@@ -8,17 +8,17 @@ export interface Country {
   name: string
 }
 
-// Kosovo's code is in wide use but not in ISO 3166-1.
-const NOT_ISO = 'XK'
-const HOME = 'IN'
+// Kosovo's code is widely used, but not part of ISO 3166-1.
+const KOSOVO = 'XK'
+const INDIA = 'IN'
 
-let list: Country[] | undefined
+let cached: Country[] | undefined
 
-/** Every country that an abroad job can be in, by name. */
+/** Returns all countries for jobs abroad, sorted by name. */
 export function countries(): Country[] {
-  list ??= Object.entries(iso.getNames('en', { select: 'official' }))
-    .filter(([code]) => code !== NOT_ISO && code !== HOME)
+  cached ??= Object.entries(iso.getNames('en', { select: 'official' }))
+    .filter(([code]) => code !== KOSOVO && code !== INDIA)
     .map(([code, name]) => ({ code, name }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en'))
-  return list
+  return cached
 }

@@ -1,8 +1,8 @@
 /**
- * Names in the form they are compared in: lower case, no accents, one space between words. The vowel signs of Indian
- * scripts are letters in their own right and stay; the nukta goes, since people leave it out.
+ * Normalises a name for comparison: lower case, no accents, one space between words. Vowel signs of Indian scripts are letters and
+ * stay; the nukta is removed because people often omit it.
  */
-export function fold(text: string): string {
+export function foldName(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase()
   return (ASCII.test(text) ? text : text.normalize('NFD').replace(ACCENTS, ''))
     .toLowerCase()

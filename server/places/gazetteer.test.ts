@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { test } from 'node:test'
-import { fold } from './folding.ts'
+import { foldName } from './folding.ts'
 import { readGazetteer } from './gazetteer.ts'
 
 const { states, places } = readGazetteer()
@@ -25,29 +25,29 @@ test('there are 28 states and 8 union territories, each with places', () => {
   assert.deepEqual([...new Set(places.map(({ state }) => state.name))].sort(), expected)
 })
 
-test('every place has a name, a district and six-digit codes, none twice', () => {
-  for (const { city, district, codes, others, localities } of places) {
+test('every place has a name, a district and unique six-digit pincodes', () => {
+  for (const { city, district, codes, aliases, localities } of places) {
     assert.match(city, /^[A-Z0-9][\x20-\x7e]+$/, city)
     assert.match(district.name, /^[A-Z0-9][\x20-\x7e]+$/, district.name)
     assert.ok(codes.length > 0, city)
     assert.equal(new Set(codes).size, codes.length, city)
     for (const code of codes) assert.match(String(code), /^[1-8]\d{5}$/, `${city} ${code}`)
-    for (const name of others) assert.ok(fold(name).length > 1, `${city} ${name}`)
+    for (const name of aliases) assert.ok(foldName(name).length > 1, `${city} ${name}`)
     for (const { code } of localities) assert.ok(codes.includes(code), `${city} ${code}`)
   }
 })
 
-test('every pincode is there, each in one state', () => {
-  const regions = new Map<number, Set<string>>()
+test('every pincode is included, each in one state', () => {
+  const statesByCode = new Map<number, Set<string>>()
   for (const { codes, state } of places) {
-    for (const code of codes) regions.set(code, (regions.get(code) ?? new Set<string>()).add(state.name))
+    for (const code of codes) statesByCode.set(code, (statesByCode.get(code) ?? new Set<string>()).add(state.name))
   }
-  assert.equal(regions.size, 19_584)
-  for (const [code, here] of regions) assert.equal(here.size, 1, `${code}: ${[...here].join(' and ')}`)
+  assert.equal(statesByCode.size, 19_584)
+  for (const [code, names] of statesByCode) assert.equal(names.size, 1, `${code}: ${[...names].join(' and ')}`)
 })
 
-test('a pincode is in a state that its first digits allow', () => {
-  // India Post's zones, by the first two digits; small territories lie within the zone of their neighbour.
+test('a pincode is in a state of its postal zone', () => {
+  // India Post's zones by the first two digits. Small territories are in the zone of a neighbour.
   const zones: [from: number, to: number, states: string][] = [
     [11, 11, 'DL'],
     [12, 13, 'HR'],
@@ -80,8 +80,8 @@ test('a pincode is in a state that its first digits allow', () => {
   }
 })
 
-test('districts number as many as India has, under one spelling each', () => {
-  const districts = new Set(places.map(({ district, state }) => `${fold(district.name)}, ${state.code}`))
+test('the number of districts is plausible, with one spelling each', () => {
+  const districts = new Set(places.map(({ district, state }) => `${foldName(district.name)}, ${state.code}`))
   assert.ok(districts.size >= 750 && districts.size <= 800, String(districts.size))
 })
 

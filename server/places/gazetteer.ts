@@ -3,59 +3,59 @@ import { readFileSync } from 'node:fs'
 /** A city, town or village within one district. */
 export interface Place {
   city: string
-  /** Names people also use for it. */
-  others: string[]
+  /** Other names in use. */
+  aliases: string[]
   district: District
   state: State
-  /** How well known it is; orders what matches equally well. */
+  /** How well known the place is; orders equally good matches. */
   weight: number
-  /** Never empty; the main one first. */
+  /** Pincodes, the main one first. Never empty. */
   codes: number[]
-  /** Parts of it that people name, each with its pincode. */
+  /** Named parts of the place, each with its pincode. */
   localities: { code: number; name: string }[]
 }
 
 export interface District {
   name: string
-  others: string[]
+  aliases: string[]
 }
 
 export interface State {
   code: string
   name: string
-  others: string[]
+  aliases: string[]
 }
 
 export interface Gazetteer {
   states: State[]
-  /** The best known first. */
+  /** Best known first. */
   places: Place[]
 }
 
 const FILE = new URL('../../data/places/india.tsv', import.meta.url)
 
-/** Reads the prepared file; its head explains the lines. */
+/** Reads the data file. Its header explains the format. */
 export function readGazetteer(): Gazetteer {
   const states: State[] = []
   const places: Place[] = []
   let state: State | undefined
   let district: District | undefined
-  // A few dozen lines hold Devanagari; reading all as bytes and decoding those alone keeps the rest at a byte a letter.
-  for (const bytes of readFileSync(FILE, 'latin1').split('\n')) {
-    const line = BEYOND_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes
+  // Only a few dozen lines contain Devanagari. Decoding only those as UTF-8 keeps all other strings at one byte per character.
+  for (const latin1 of readFileSync(FILE, 'latin1').split('\n')) {
+    const line = NON_ASCII.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1
     const columns = line.split('\t')
     const first = columns[0]!
-    const mark = first[0]
-    if (mark === undefined || mark === '#') continue
-    if (mark === '=') {
-      state = { code: first.slice(1), name: columns[1]!, others: list(columns[2]) }
+    const marker = first[0]
+    if (marker === undefined || marker === '#') continue
+    if (marker === '=') {
+      state = { code: first.slice(1), name: columns[1]!, aliases: splitList(columns[2]) }
       states.push(state)
-    } else if (mark === '+') {
-      district = { name: first.slice(1), others: list(columns[1]) }
+    } else if (marker === '+') {
+      district = { name: first.slice(1), aliases: splitList(columns[1]) }
     } else {
       places.push({
         city: first,
-        others: list(columns[3]),
+        aliases: splitList(columns[3]),
         district: district!,
         state: state!,
         weight: Number(columns[1]),
@@ -64,14 +64,14 @@ export function readGazetteer(): Gazetteer {
       })
     }
   }
-  // Sorting is stable, and the file's order settles what weighs the same.
+  // Sorting is stable: places of equal weight stay in the order of the file.
   return { states, places: places.sort((a, b) => b.weight - a.weight) }
 }
 
-const BEYOND_ASCII = /[\x80-\xff]/
+const NON_ASCII = /[\x80-\xff]/
 const NONE: never[] = []
 
-function list(text: string | undefined): string[] {
+function splitList(text: string | undefined): string[] {
   return text ? text.split('|') : NONE
 }
 

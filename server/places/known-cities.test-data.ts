@@ -1,5 +1,5 @@
-/** Cities that anyone who hires in India knows, by state; names of one city are parted by a slash. */
-const KNOWN = `
+/** Well-known cities by state. The names of one city are separated by a slash. */
+const KNOWN_CITIES = `
 Andhra Pradesh: Visakhapatnam/Vizag, Vijayawada/Bezawada, Guntur, Nellore, Kurnool, Rajamahendravaram/Rajahmundry, Tirupati, Kadapa/Cuddapah, Kakinada, Anantapur, Vizianagaram, Eluru, Ongole, Nandyal, Machilipatnam, Adoni, Tenali, Chittoor, Proddatur, Bhimavaram, Srikakulam, Hindupur, Guntakal, Amaravati
 Arunachal Pradesh: Itanagar, Tawang, Pasighat
 Assam: Guwahati/Gauhati, Silchar, Dibrugarh, Jorhat, Nagaon/Nowgong, Tinsukia, Tezpur, Bongaigaon, Sivasagar/Sibsagar
@@ -39,7 +39,7 @@ Puducherry: Puducherry/Pondicherry, Karaikal, Yanam, Mahe
 `
 
 export function knownCities(): { state: string; names: string[] }[] {
-  return KNOWN.trim()
+  return KNOWN_CITIES.trim()
     .split('\n')
     .flatMap((line) => {
       const [state, cities] = line.split(': ')

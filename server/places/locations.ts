@@ -1,5 +1,10 @@
-import { edits, LONGEST } from './edits.ts'
-import { fold } from './folding.ts'
+import {
+  editDistance,
+  MAX_EDIT_DISTANCE_LENGTH,
+  prefixEditDistance,
+  typoTolerance,
+} from '../platform/text/edit-distance.ts'
+import { foldName } from './folding.ts'
 import { type District, type Gazetteer, type Place, readGazetteer, type State } from './gazetteer.ts'
 import { CodeIndex, NameIndex } from './place-index.ts'
 
@@ -12,21 +17,21 @@ export interface Location {
 
 export interface LocationQuery {
   q?: string | undefined
-  /** As resolved by `findState`. */
+  /** State returned by `findState`. */
   state?: State | undefined
   pincode?: string | undefined
 }
 
-/** A place, and the one of its pincodes that answers the question. */
+/** A place, and the pincode to return with it. */
 interface Hit {
   place: Place
   code: number
 }
 
 /**
- * Every place of India, in the process. A place is numbered by how well known it is, so that among equal matches the
- * smaller number is the better answer; names are kept sorted, so that a prefix is a range found by halving. Only
- * when nothing bears the very name are misspellings looked for, by comparing with every name that has nearly all of the letters.
+ * In-memory search index of all places in India. Places are numbered by how well known they are, so that of equal matches the lower
+ * number is better. Names are sorted, so that a prefix is a range found by binary search. If no name equals the text, a search for typos
+ * compares it with every name that has nearly all of its letters.
  */
 export class Locations {
   readonly states: State[]
@@ -35,10 +40,10 @@ export class Locations {
   readonly #cities = new NameIndex()
   readonly #laterWords = new NameIndex()
   readonly #districts = new NameIndex()
-  /** The numbers of each district's places; the district's own number is its place in this list. */
+  /** Numbers of the places in each district, indexed by district number. */
   readonly #placesOfDistrict: number[][] = []
   readonly #localities = new NameIndex()
-  readonly #localityAt: { code: number; number: number }[] = []
+  readonly #localityTargets: { code: number; number: number }[] = []
   readonly #stateByName = new Map<string, State>()
 
   constructor({ states, places }: Gazetteer) {
@@ -46,24 +51,25 @@ export class Locations {
     this.#places = places
     this.#codes = new CodeIndex(places)
     for (const state of states) {
-      for (const name of [state.code, state.name, ...state.others]) this.#stateByName.set(fold(name), state)
+      for (const name of [state.code, state.name, ...state.aliases]) this.#stateByName.set(foldName(name), state)
     }
     const districtNumbers = new Map<District, number>()
     places.forEach((place, number) => {
-      this.#addCity(fold(place.city), number)
-      for (const name of place.others) this.#addCity(fold(name), number)
+      this.#addCity(foldName(place.city), number)
+      for (const name of place.aliases) this.#addCity(foldName(name), number)
       let district = districtNumbers.get(place.district)
       if (district === undefined) {
         district = this.#placesOfDistrict.push([]) - 1
         districtNumbers.set(place.district, district)
-        for (const name of [place.district.name, ...place.district.others]) this.#districts.add(fold(name), district)
+        for (const name of [place.district.name, ...place.district.aliases])
+          this.#districts.add(foldName(name), district)
       }
       this.#placesOfDistrict[district]!.push(number)
       for (const { code, name } of place.localities) {
-        this.#localities.add(fold(name), this.#localityAt.push({ code, number }) - 1)
+        this.#localities.add(foldName(name), this.#localityTargets.push({ code, number }) - 1)
       }
     })
-    for (const index of [this.#cities, this.#laterWords, this.#districts, this.#localities]) index.seal()
+    for (const index of [this.#cities, this.#laterWords, this.#districts, this.#localities]) index.sort()
   }
 
   #addCity(name: string, number: number) {
@@ -73,13 +79,13 @@ export class Locations {
     }
   }
 
-  /** By name, abbreviation or a former name, whatever the case. */
+  /** Finds a state by its name, abbreviation or former name, in any case. */
   findState(name: string): State | undefined {
-    return this.#stateByName.get(fold(name))
+    return this.#stateByName.get(foldName(name))
   }
 
-  /** The best answers first, from `offset` on; `more` tells whether any follow. */
-  find(query: LocationQuery, offset: number, limit: number): { items: Location[]; more: boolean } {
+  /** Returns a page of matches, best first. */
+  search(query: LocationQuery, offset: number, limit: number): { items: Location[]; hasMore: boolean } {
     const hits: Hit[] = []
     let toSkip = offset
     for (const hit of this.#matches(query)) {
@@ -87,12 +93,12 @@ export class Locations {
       hits.push(hit)
       if (hits.length > limit) break
     }
-    return { items: hits.slice(0, limit).map(location), more: hits.length > limit }
+    return { items: hits.slice(0, limit).map(location), hasMore: hits.length > limit }
   }
 
   *#matches({ q, state, pincode }: LocationQuery): Generator<Hit> {
     const code = pincode === undefined ? undefined : Number(pincode)
-    for (const hit of q === undefined ? this.#all(code) : this.#search(fold(q))) {
+    for (const hit of q === undefined ? this.#all(code) : this.#search(foldName(q))) {
       if (state && hit.place.state !== state) continue
       if (code === undefined) yield hit
       else if (hit.place.codes.includes(code)) yield { place: hit.place, code }
@@ -112,18 +118,18 @@ export class Locations {
       return
     }
     const seen = new Set<number>()
-    yield* this.#fresh(this.#cities.numbers(text, true), seen)
-    yield* this.#fresh(this.#cities.numbers(text), seen)
-    yield* this.#fresh(this.#laterWords.numbers(text), seen)
-    yield* this.#fresh(this.#inDistricts(this.#districts.numbers(text)), seen)
+    yield* this.#unseen(this.#cities.numbers(text, true), seen)
+    yield* this.#unseen(this.#cities.numbers(text), seen)
+    yield* this.#unseen(this.#laterWords.numbers(text), seen)
+    yield* this.#unseen(this.#placesInDistricts(this.#districts.numbers(text)), seen)
     yield* this.#inLocalities(text, seen)
     yield* this.#inState(text, seen)
     if (seen.size === 0) yield* this.#inNamedState(text, seen)
-    const known = [this.#cities, this.#districts, this.#localities].some((index) => index.has(text))
-    if (!known) yield* this.#misspelt(text, seen)
+    const isKnownName = [this.#cities, this.#districts, this.#localities].some((index) => index.has(text))
+    if (!isKnownName) yield* this.#withTypos(text, seen)
   }
 
-  *#fresh(numbers: Iterable<number>, seen: Set<number>): Generator<Hit> {
+  *#unseen(numbers: Iterable<number>, seen: Set<number>): Generator<Hit> {
     for (const number of numbers) {
       if (seen.has(number)) continue
       seen.add(number)
@@ -132,35 +138,35 @@ export class Locations {
     }
   }
 
-  #inDistricts(districts: number[]): number[] {
+  #placesInDistricts(districts: number[]): number[] {
     return districts.flatMap((district) => this.#placesOfDistrict[district]!).sort((a, b) => a - b)
   }
 
-  /** Whoever types the name of a state gets its places. */
+  /** Yields the places of a state if the text is its name. */
   *#inState(text: string, seen: Set<number>): Generator<Hit> {
     const state = text.length > 2 ? this.#stateByName.get(text) : undefined
     if (!state) return
     const numbers = this.#places.flatMap((place, number) => (place.state === state ? [number] : []))
-    yield* this.#fresh(numbers, seen)
+    yield* this.#unseen(numbers, seen)
   }
 
-  /** Koramangala is answered by Bengaluru, with Koramangala's pincode. */
+  /** Yields the cities of matching localities: `Koramangala` finds Bengaluru with Koramangala's pincode. */
   *#inLocalities(text: string, seen: Set<number>): Generator<Hit> {
     for (const at of this.#localities.numbers(text)) {
-      const { code, number } = this.#localityAt[at]!
+      const { code, number } = this.#localityTargets[at]!
       if (seen.has(number)) continue
       seen.add(number)
       yield { place: this.#places[number]!, code }
     }
   }
 
-  /** `Aurangabad Bihar`, `Pune, MH`: the last words may be the state. */
+  /** Yields cities if the last words are a state: `Aurangabad Bihar`, `Pune, MH`. */
   *#inNamedState(text: string, seen: Set<number>): Generator<Hit> {
     for (let at = text.indexOf(' '); at >= 0; at = text.indexOf(' ', at + 1)) {
       const state = this.#stateByName.get(text.slice(at + 1))
       if (!state) continue
       const numbers = this.#cities.numbers(text.slice(0, at))
-      yield* this.#fresh(
+      yield* this.#unseen(
         numbers.filter((number) => this.#places[number]!.state === state),
         seen,
       )
@@ -168,21 +174,23 @@ export class Locations {
     }
   }
 
-  *#misspelt(text: string, seen: Set<number>): Generator<Hit> {
-    const most = text.length < 4 ? 0 : text.length < 8 ? 1 : 2
-    if (most === 0 || text.length > LONGEST) return
-    // A whole name with a slip is a better guess than the beginning of a longer one.
-    const collect = (index: NameIndex) => {
-      const guesses: number[][] = Array.from({ length: 2 * most + 2 }, () => [])
-      index.resembling(text, most, (name, number) => {
-        const whole = edits(text, name, most)
-        const slips = whole <= most ? whole : edits(text, name, most, true)
-        if (slips <= most) guesses[2 * slips + (whole <= most ? 0 : 1)]!.push(number)
+  *#withTypos(text: string, seen: Set<number>): Generator<Hit> {
+    const tolerance = typoTolerance(text.length)
+    if (tolerance === 0 || text.length > MAX_EDIT_DISTANCE_LENGTH) return
+    // A whole name with a typo is a better match than a prefix of a longer name.
+    const matchesByRank = (index: NameIndex) => {
+      const matches: number[][] = Array.from({ length: 2 * tolerance + 2 }, () => [])
+      index.forEachSimilar(text, tolerance, (name, number) => {
+        const whole = editDistance(text, name, tolerance)
+        const isWhole = whole <= tolerance
+        const typos = isWhole ? whole : prefixEditDistance(text, name, tolerance)
+        if (typos <= tolerance) matches[2 * typos + (isWhole ? 0 : 1)]!.push(number)
       })
-      return guesses.map((numbers) => numbers.sort((a, b) => a - b))
+      return matches.map((numbers) => numbers.sort((a, b) => a - b))
     }
-    for (const numbers of collect(this.#cities)) yield* this.#fresh(numbers, seen)
-    for (const districts of collect(this.#districts)) yield* this.#fresh(this.#inDistricts(districts), seen)
+    for (const numbers of matchesByRank(this.#cities)) yield* this.#unseen(numbers, seen)
+    for (const districts of matchesByRank(this.#districts))
+      yield* this.#unseen(this.#placesInDistricts(districts), seen)
   }
 }
 
@@ -190,10 +198,10 @@ function location({ place, code }: Hit): Location {
   return { city: place.city, district: place.district.name, state: place.state.name, pincode: String(code) }
 }
 
-let shared: Locations | undefined
+let cached: Locations | undefined
 
-/** The one index of this process, made at its first use. */
+/** Returns the index, which is created at first use. */
 export function locations(): Locations {
-  shared ??= new Locations(readGazetteer())
-  return shared
+  cached ??= new Locations(readGazetteer())
+  return cached
 }

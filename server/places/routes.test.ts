@@ -1,119 +1,131 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../test/support/app.ts'
+import { oncePerFile } from '../../test/support/cleanup.ts'
 import { SECOND } from '../platform/clock.ts'
 
-test('places are found over HTTP', async (t) => {
-  const { as, given, clock } = await startApp(t)
-  // Any valid key will do: no scope is needed.
+const startShared = oncePerFile((t) => startApp(t))
+
+async function setUp() {
+  const { as, given, clock } = await startShared()
+  // Any valid key is accepted: no scope is needed.
   const { orgId } = await given.org()
   const signed = as(await given.key(orgId, { scopes: [] }))
   const get = (path: string) => {
-    clock.advance(SECOND) // so that no bucket runs dry
+    clock.advance(SECOND) // so that rate limits are not reached
     return signed.get(path)
   }
+  return { get }
+}
 
-  await t.test('by name, with the four fields and the first page of 25', async () => {
-    const { status, body, headers } = await get('/locations?q=bangalore')
-    assert.equal(status, 200)
-    assert.equal(body.success, true)
-    assert.deepEqual(body.data.items[0], {
-      city: 'Bengaluru',
-      district: 'Bengaluru Urban',
-      state: 'Karnataka',
-      pincode: '560001',
-    })
-    assert.equal(headers.get('ratelimit-limit'), '1200')
-    assert.equal((await get('/locations?q=pa')).body.data.items.length, 25)
+test('places are found by name, with four fields and 25 items on a page', async () => {
+  const { get } = await setUp()
+  const { status, body, headers } = await get('/locations?q=bangalore')
+  assert.equal(status, 200)
+  assert.equal(body.success, true)
+  assert.deepEqual(body.data.items[0], {
+    city: 'Bengaluru',
+    district: 'Bengaluru Urban',
+    state: 'Karnataka',
+    pincode: '560001',
   })
+  assert.equal(headers.get('ratelimit-limit'), '1200')
+  assert.equal((await get('/locations?q=pa')).body.data.items.length, 25)
+})
 
-  await t.test('by pincode alone, and with the name of a place that has it', async () => {
-    const { items, next_cursor } = (await get('/locations?pincode=560066')).body.data
-    assert.equal(next_cursor, null)
-    assert.deepEqual(new Set(items.map((item: any) => item.city)), new Set(['Bengaluru', 'Whitefield']))
-    assert.ok(items.every((item: any) => item.pincode === '560066'))
-    const both = (await get('/locations?pincode=560066&q=whitefield')).body.data.items
-    assert.equal(both[0].city, 'Whitefield')
-    assert.deepEqual((await get('/locations?pincode=560066&q=mumbai')).body.data.items, [])
-    assert.deepEqual((await get('/locations?pincode=999999')).body.data, { items: [], next_cursor: null })
-    assert.deepEqual((await get('/locations?pincode=560066&state=Kerala')).body.data.items, [])
-  })
+test('places are found by pincode, and by pincode and name', async () => {
+  const { get } = await setUp()
+  const { items, next_cursor } = (await get('/locations?pincode=560066')).body.data
+  assert.equal(next_cursor, null)
+  assert.deepEqual(new Set(items.map((item: any) => item.city)), new Set(['Bengaluru', 'Whitefield']))
+  assert.ok(items.every((item: any) => item.pincode === '560066'))
+  const both = (await get('/locations?pincode=560066&q=whitefield')).body.data.items
+  assert.equal(both[0].city, 'Whitefield')
+  assert.deepEqual((await get('/locations?pincode=560066&q=mumbai')).body.data.items, [])
+  assert.deepEqual((await get('/locations?pincode=999999')).body.data, { items: [], next_cursor: null })
+  assert.deepEqual((await get('/locations?pincode=560066&state=Kerala')).body.data.items, [])
+})
 
-  await t.test('within a state, whatever its case', async () => {
-    const inBihar = (await get('/locations?q=aurangabad&state=BIHAR')).body.data.items
-    assert.ok(inBihar.length > 0 && inBihar.every((item: any) => item.state === 'Bihar'))
-    const capital = (await get('/locations?state=kerala&limit=1')).body.data
-    assert.equal(capital.items[0].state, 'Kerala')
-    assert.equal(typeof capital.next_cursor, 'string')
-  })
+test('places can be filtered by state, in upper or lower case', async () => {
+  const { get } = await setUp()
+  const inBihar = (await get('/locations?q=aurangabad&state=BIHAR')).body.data.items
+  assert.ok(inBihar.length > 0 && inBihar.every((item: any) => item.state === 'Bihar'))
+  const capital = (await get('/locations?state=kerala&limit=1')).body.data
+  assert.equal(capital.items[0].state, 'Kerala')
+  assert.equal(typeof capital.next_cursor, 'string')
+})
 
-  await t.test('page after page, nothing lost and nothing twice', async () => {
-    const whole = (await get('/locations?q=new&limit=100')).body.data
-    const found: unknown[] = []
-    let cursor: string | null = ''
-    for (let page = 0; cursor !== null && page < 20; page++) {
-      const { data }: any = (await get(`/locations?q=new&limit=7${cursor && `&cursor=${cursor}`}`)).body
-      found.push(...data.items)
-      cursor = data.next_cursor
-      if (found.length >= whole.items.length) break
-    }
-    assert.deepEqual(found.slice(0, whole.items.length), whole.items)
-    const places = (found as any[]).map(({ city, district, state }) => `${city}|${district}|${state}`)
-    assert.equal(new Set(places).size, places.length)
-  })
+test('pages have no gaps or duplicates', async () => {
+  const { get } = await setUp()
+  const whole = (await get('/locations?q=new&limit=100')).body.data
+  const found: unknown[] = []
+  let cursor: string | null = ''
+  for (let page = 0; cursor !== null && page < 20; page++) {
+    const { data }: any = (await get(`/locations?q=new&limit=7${cursor && `&cursor=${cursor}`}`)).body
+    found.push(...data.items)
+    cursor = data.next_cursor
+    if (found.length >= whole.items.length) break
+  }
+  assert.deepEqual(found.slice(0, whole.items.length), whole.items)
+  const places = (found as any[]).map(({ city, district, state }) => `${city}|${district}|${state}`)
+  assert.equal(new Set(places).size, places.length)
+})
 
-  await t.test('all of them, best known first, when nothing is asked', async () => {
-    const { items, next_cursor } = (await get('/locations?limit=3')).body.data
-    assert.equal(items.length, 3)
-    const next = (await get(`/locations?limit=3&cursor=${next_cursor}`)).body.data.items
-    assert.notDeepEqual(next, items)
-  })
+test('without a query, all places are listed, best known first', async () => {
+  const { get } = await setUp()
+  const { items, next_cursor } = (await get('/locations?limit=3')).body.data
+  assert.equal(items.length, 3)
+  const next = (await get(`/locations?limit=3&cursor=${next_cursor}`)).body.data.items
+  assert.notDeepEqual(next, items)
+})
 
-  await t.test('a bad question is told what is wrong with it', async () => {
-    const bad: [query: string, path: string, message: RegExp][] = [
-      ['q=', 'query.q', /at least 2 characters/],
-      ['q=a', 'query.q', /at least 2 characters/],
-      ['q=%20%20', 'query.q', /blank/],
-      ['q=ab%00', 'query.q', /NUL/],
-      [`q=${'a'.repeat(101)}`, 'query.q', /at most 100 characters/],
-      ['q=pune&q=goa', 'query.q', /must be a string/],
-      ['pincode=56003', 'query.pincode', /six digits/],
-      ['pincode=', 'query.pincode', /six digits/],
-      ['pincode=5600345', 'query.pincode', /six digits/],
-      ['pincode=56003a', 'query.pincode', /six digits/],
-      ['state=Atlantis', 'query.state', /not a state/],
-      ['limit=0', 'query.limit', /at least 1/],
-      ['limit=101', 'query.limit', /at most 100/],
-      ['limit=ten', 'query.limit', /whole number/],
-      ['cursor=garbage', 'query.cursor', /next_cursor of this list/],
-    ]
-    for (const [query, path, message] of bad) {
-      const { status, body } = await get(`/locations?${query}`)
-      assert.equal(status, 400, query)
-      assert.equal(body.error.code, 'VALIDATION_FAILED', query)
-      const details = body.error.details.filter((detail: any) => detail.path === path)
-      assert.ok(
-        details.some((detail: any) => message.test(detail.message)),
-        `${query}: ${JSON.stringify(body)}`,
-      )
-    }
-    const many = (await get('/locations?q=a&pincode=1&limit=0')).body.error.details
-    assert.deepEqual(new Set(many.map(({ path }: any) => path)), new Set(['query.q', 'query.pincode', 'query.limit']))
-  })
+test('invalid parameters are reported', async () => {
+  const { get } = await setUp()
+  const bad: [query: string, path: string, message: RegExp][] = [
+    ['q=', 'query.q', /at least 2 characters/],
+    ['q=a', 'query.q', /at least 2 characters/],
+    ['q=%20%20', 'query.q', /blank/],
+    ['q=ab%00', 'query.q', /NUL/],
+    [`q=${'a'.repeat(101)}`, 'query.q', /at most 100 characters/],
+    ['q=pune&q=goa', 'query.q', /must be a string/],
+    ['pincode=56003', 'query.pincode', /six digits/],
+    ['pincode=', 'query.pincode', /six digits/],
+    ['pincode=5600345', 'query.pincode', /six digits/],
+    ['pincode=56003a', 'query.pincode', /six digits/],
+    ['state=Atlantis', 'query.state', /not a state/],
+    ['limit=0', 'query.limit', /at least 1/],
+    ['limit=101', 'query.limit', /at most 100/],
+    ['limit=ten', 'query.limit', /whole number/],
+    ['cursor=garbage', 'query.cursor', /`next_cursor` that this endpoint returned/],
+  ]
+  for (const [query, path, message] of bad) {
+    const { status, body } = await get(`/locations?${query}`)
+    assert.equal(status, 400, query)
+    assert.equal(body.error.code, 'VALIDATION_FAILED', query)
+    const details = body.error.details.filter((detail: any) => detail.path === path)
+    assert.ok(
+      details.some((detail: any) => message.test(detail.message)),
+      `${query}: ${JSON.stringify(body)}`,
+    )
+  }
+  const many = (await get('/locations?q=a&pincode=1&limit=0')).body.error.details
+  assert.deepEqual(new Set(many.map(({ path }: any) => path)), new Set(['query.q', 'query.pincode', 'query.limit']))
+})
 
-  await t.test("another question's cursor is refused", async () => {
-    const { next_cursor } = (await get('/locations?q=pa')).body.data
-    assert.equal((await get(`/locations?q=pa&cursor=${next_cursor}`)).status, 200)
-    const { status, body } = await get(`/locations?q=pu&cursor=${next_cursor}`)
-    assert.equal(status, 400)
-    assert.equal(body.error.details[0].path, 'query.cursor')
-  })
+test('a cursor of another query is rejected', async () => {
+  const { get } = await setUp()
+  const { next_cursor } = (await get('/locations?q=pa')).body.data
+  assert.equal((await get(`/locations?q=pa&cursor=${next_cursor}`)).status, 200)
+  const { status, body } = await get(`/locations?q=pu&cursor=${next_cursor}`)
+  assert.equal(status, 400)
+  assert.equal(body.error.details[0].path, 'query.cursor')
+})
 
-  await t.test('what is no name finds nothing', async () => {
-    for (const q of ['zzzzzz', '!!', '%F0%9F%98%80%F0%9F%98%80', '0000000', 'x'.repeat(100)]) {
-      const { status, body } = await get(`/locations?q=${q}`)
-      assert.equal(status, 200, q)
-      assert.deepEqual(body.data, { items: [], next_cursor: null }, q)
-    }
-  })
+test('unknown names find nothing', async () => {
+  const { get } = await setUp()
+  for (const q of ['zzzzzz', '!!', '%F0%9F%98%80%F0%9F%98%80', '0000000', 'x'.repeat(100)]) {
+    const { status, body } = await get(`/locations?q=${q}`)
+    assert.equal(status, 200, q)
+    assert.deepEqual(body.data, { items: [], next_cursor: null }, q)
+  }
 })

@@ -1,64 +1,33 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { unstorable } from '../platform/http/json.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
-import { invalid, NOT_BLANK } from '../platform/http/validation.ts'
 import type { Vault } from '../platform/vault.ts'
 import { employmentTypes, shifts } from './choices.ts'
 import { countries } from './countries.ts'
 import { locations } from './locations.ts'
+import { Choice, Country, Location, LocationQuery } from './schema.ts'
 
-const Choice = Type.Object({ value: Type.String(), label: Type.String() })
-const Country = Type.Object({ code: Type.String({ pattern: '^[A-Z]{2}$' }), name: Type.String() })
+const lookupConfig = { scope: null, limit: 'reads' } as const
 
-const Location = Type.Object({
-  city: Type.String(),
-  district: Type.String(),
-  state: Type.String(),
-  pincode: Type.String({ pattern: '^\\d{6}$', description: "One of the place's pincodes; the one asked for, if any." }),
-})
-const LocationQuery = Type.Object({
-  q: Type.Optional(
-    Type.String({
-      minLength: 2,
-      maxLength: 100,
-      pattern: NOT_BLANK,
-      description:
-        'The beginning of a city, a district or a pincode. Former and common names and small misspellings are understood.',
-    }),
-  ),
-  state: Type.Optional(
-    Type.String({
-      minLength: 2,
-      maxLength: 100,
-      description: 'Only places of this state or union territory: its name or usual abbreviation, in any case.',
-    }),
-  ),
-  pincode: Type.Optional(Type.String({ pattern: '^\\d{6}$', description: 'Only places with this pincode.' })),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
-  cursor: Type.Optional(Type.String({ maxLength: 500, description: 'The `next_cursor` of the page before.' })),
-})
-
-const lookup = { scope: null, limit: 'reads' } as const
-
-/** Lists that a partner's forms are filled from. */
+/** Lookup lists for the forms of partner systems. */
 export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
   app.get(
     '/locations',
     {
-      config: lookup,
+      config: lookupConfig,
       schema: {
         operationId: 'listLocations',
         tags: ['Lookups'],
-        summary: 'Places in India',
+        summary: 'List places in India',
         description:
-          'Every state and union territory and every pincode. Best first: the city of that name, cities that start with it, ' +
-          'districts, parts of cities, the state of that name, then misspellings; better known places before others. ' +
-          'A city that spans districts is listed once for each. ' +
-          'Without `q`, the places of a state or pincode, or all, by how well known they are.',
+          'Covers every state, union territory and pincode. Best matches first: the city of that name, cities that start ' +
+          'with it, districts, parts of cities, the state of that name, then typos. Well-known places come before others. ' +
+          'A city in several districts is listed once per district. ' +
+          'Without `q`, returns the places of the state or pincode, or all places, the best known first.',
         querystring: LocationQuery,
         response: { 200: success(listOf(Location)) },
       },
@@ -68,65 +37,68 @@ export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
       const list = `locations ${JSON.stringify([q, stateName, pincode])}`
       const offset = readCursor<number>(vault, list, cursor) ?? 0
       const details: Detail[] = []
-      const fault = q === undefined ? undefined : unstorable(q)
-      if (fault) details.push({ path: 'query.q', message: fault })
+      const error = q === undefined ? undefined : unstorable(q)
+      if (error) details.push({ path: 'query.q', message: error })
       if (stateName !== undefined && !state)
         details.push({ path: 'query.state', message: 'is not a state or union territory of India' })
       if (details.length > 0) throw invalid(details)
-      const { items, more } = locations().find({ q, state, pincode }, offset, limit)
-      const next = more ? writeCursor(vault, list, offset + limit) : null
-      return { success: true as const, message: 'Locations', data: { items, next_cursor: next } }
+      const { items, hasMore } = locations().search({ q, state, pincode }, offset, limit)
+      const next_cursor = hasMore ? writeCursor(vault, list, offset + limit) : null
+      return { success: true as const, message: 'Locations', data: { items, next_cursor } }
     },
   )
 
   app.get(
     '/countries',
     {
-      config: lookup,
+      config: lookupConfig,
       schema: {
         operationId: 'listCountries',
         tags: ['Lookups'],
-        summary: 'Countries an abroad job can be in',
-        description: 'Every ISO 3166-1 country but India, by name, all at once.',
+        summary: 'List countries',
+        description:
+          'All countries for jobs abroad: every ISO 3166-1 country except India, sorted by name, on one page.',
         response: { 200: success(listOf(Country)) },
       },
     },
-    everything('Countries', countries()),
+    constantList('Countries', countries()),
   )
 
   app.get(
     '/employment-types',
     {
-      config: lookup,
+      config: lookupConfig,
       schema: {
         operationId: 'listEmploymentTypes',
         tags: ['Lookups'],
-        summary: 'Employment types',
-        description: 'A mandate may also carry another text; it is kept as sent and draws a warning.',
+        summary: 'List employment types',
+        description:
+          'Suggested values. A mandate can have any other text, which is stored as sent and causes a warning.',
         response: { 200: success(listOf(Choice)) },
       },
     },
-    everything('Employment types', employmentTypes),
+    constantList('Employment types', employmentTypes),
   )
 
   app.get(
     '/shifts',
     {
-      config: lookup,
+      config: lookupConfig,
       schema: {
         operationId: 'listShifts',
         tags: ['Lookups'],
-        summary: 'Shifts',
-        description: 'A mandate may also carry another text; it is kept as sent and draws a warning.',
+        summary: 'List shifts',
+        description:
+          'Suggested values. A mandate can have any other text, which is stored as sent and causes a warning.',
         response: { 200: success(listOf(Choice)) },
       },
     },
-    everything('Shifts', shifts),
+    constantList('Shifts', shifts),
   )
 }
 
-/** Answers a list that never changes, written out once. */
-function everything<T>(message: string, items: T[]) {
+/** Serves a constant list, serialised once. */
+function constantList<T>(message: string, items: T[]) {
   const json = JSON.stringify({ success: true, message, data: { items, next_cursor: null } })
   return (_request: FastifyRequest, reply: FastifyReply) =>
     void reply.type('application/json; charset=utf-8').send(json)

@@ -1,4 +1,4 @@
-/** Business code asks this for the time, so that windows, expiries and retries are tested without sleeping. */
+/** Source of the current time, injected so that tests can advance windows, expiries and retries without sleeping. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
@@ -6,18 +6,18 @@ export interface Clock {
 
 export const systemClock: Clock = { now: Date.now }
 
-/** For sentences: `1 second`, `40 seconds`. */
-export function seconds(count: number): string {
+/** Formats a duration for messages: `1 second`, `40 seconds`. */
+export function toSeconds(count: number): string {
   return count === 1 ? '1 second' : `${count} seconds`
 }
 
-const ISO = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
+const ISO_TIMESTAMP = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** Milliseconds since 1970 of an ISO 8601 time with its zone; undefined for any other text. */
-export function readMoment(text: string): number | undefined {
-  const day = ISO.exec(text)?.[1]
+/** Parses an ISO 8601 time with a time zone into milliseconds since 1970; returns undefined for any other text. */
+export function parseTimestamp(text: string): number | undefined {
+  const day = ISO_TIMESTAMP.exec(text)?.[1]
   const time = day === undefined ? Number.NaN : Date.parse(text)
-  // The parser takes 30 February for 2 March.
+  // Date.parse accepts 30 February as 2 March.
   return Number.isNaN(time) || !new Date(`${day}T00:00Z`).toISOString().startsWith(day!) ? undefined : time
 }
 

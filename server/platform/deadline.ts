@@ -1,10 +1,14 @@
-/** The outcome of some work, or an error when it takes longer than so many milliseconds; the work goes on. */
+/** Settles as `work` does, or rejects after this many milliseconds. The work itself is not cancelled. */
 export async function withDeadline<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('too slow')), milliseconds)
+  const timer = setTimeout(() => reject(timeoutError(milliseconds)), milliseconds)
   try {
     return await Promise.race([work, promise])
   } finally {
     clearTimeout(timer)
   }
+}
+
+export function timeoutError(milliseconds: number): Error {
+  return new Error(`no response within ${milliseconds} ms`)
 }

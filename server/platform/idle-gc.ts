@@ -7,30 +7,30 @@ interface Collection {
   flavor: 'last-resort'
 }
 
-/** Milliseconds over which it is judged whether the process is quiet, and the share of them that it may be busy. */
-const WINDOW = 3000
-const QUIET = 0.05
+const MEASURE_WINDOW_MS = 3000
+/** The process is idle if its event loop was busy for at most this share of the window. */
+const IDLE_UTILISATION = 0.05
 
 /**
- * Gives back what the start has used up, in the first quiet moment. V8 would keep it until it is short of memory, which a server
- * at rest never is; and it begins to give back by itself only after a collection. This one takes a tenth of a second.
+ * Collects the garbage of the startup in the first idle moment, which takes about 0.1 s. An idle server is never short of
+ * memory, so V8 would keep it; it starts to return memory to the system only after a collection.
  */
-export function giveBackMemoryWhenQuiet(): void {
+export function collectGarbageWhenIdle(): void {
   let before = performance.eventLoopUtilization()
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
-    if (utilization > QUIET) return
+    if (utilization > IDLE_UTILISATION) return
     clearInterval(timer)
     collect()
-  }, WINDOW)
+  }, MEASURE_WINDOW_MS)
   timer.unref()
 }
 
 function collect() {
   setFlagsFromString('--expose-gc')
-  const gc = runInNewContext('gc') as (how: Collection) => void
+  const gc = runInNewContext('gc') as (options: Collection) => void
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   setFlagsFromString('--no-expose-gc')
 }

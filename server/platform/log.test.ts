@@ -8,7 +8,7 @@ function lineOf(fields: object, message: string): string {
   return written.join('')
 }
 
-test('secrets, signatures, tokens, phone numbers and mail addresses never reach the log', () => {
+test('secrets, signatures, tokens, phone numbers and email addresses never reach the log', () => {
   const secrets = [
     'VFN_SK_abcDEF-123_456',
     'VSK_TEST_abcDEF-123_456',
@@ -33,7 +33,7 @@ test('secrets, signatures, tokens, phone numbers and mail addresses never reach 
   }
 })
 
-test('what an operator needs stays readable', () => {
+test('key IDs, request IDs and routes are not redacted', () => {
   const line = JSON.parse(
     lineOf(
       { key: 'VFN_TEST_ABC', request_id: 'req_01J', ms: 12.5, route: '/api/v1/partner/mandates/:mandate_id' },
@@ -46,7 +46,7 @@ test('what an operator needs stays readable', () => {
   assert.match(line.time, /^\d{4}-\d\d-\d\dT/)
 })
 
-test('what a driver hangs on its errors stays out', () => {
+test('properties that a driver attaches to its errors are not logged', () => {
   const error = Object.assign(new Error('terminated'), {
     code: '57P01',
     client: { secretKey: 12345, password: 'hunter2' },

@@ -3,23 +3,23 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-// What must never reach a log, whoever put it into a message: our own secrets and tokens, signatures, mail addresses, phone
-// numbers. The last resort behind not logging such things in the first place.
+// Secrets, tokens, signatures, email addresses and phone numbers are redacted from every line, as a last resort: code must not
+// log them in the first place.
 const SECRETS = /\b(VFN_SK_|VSK_(?:TEST|LIVE)_|whsec_|vst_|vrt_|adm_|v1=)[\w+/=-]+/g
 const CREDENTIALS_IN_URL = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi
-const MAIL_ADDRESSES = /[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+/g
+const EMAIL_ADDRESSES = /[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+/g
 const PHONE_NUMBERS = /\+\d[\d ()-]{7,17}\d/g
 
-export function redact(line: string): string {
+function redact(line: string): string {
   return line
     .replace(SECRETS, '$1[redacted]')
     .replace(CREDENTIALS_IN_URL, '$1[redacted]@')
-    .replace(MAIL_ADDRESSES, '[mail]')
+    .replace(EMAIL_ADDRESSES, '[email]')
     .replace(PHONE_NUMBERS, '[phone]')
 }
 
-/** Drivers hang whole connections, with their secrets, on their errors: only what tells the fault is logged. */
-function faultOf(error: unknown): object {
+/** Logs only the fields that identify the error: drivers attach whole connections, including secrets, to their errors. */
+function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : inspect(error) }
   const { name, message, stack, code, cause } = error as Error & { code?: string }
   return {
@@ -27,7 +27,7 @@ function faultOf(error: unknown): object {
     message,
     ...(code ? { code } : {}),
     stack,
-    ...(cause === undefined ? {} : { cause: faultOf(cause) }),
+    ...(cause === undefined ? {} : { cause: serializeError(cause) }),
   }
 }
 
@@ -38,22 +38,22 @@ export function createLog(level: string, destination?: DestinationStream): Log {
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: faultOf },
+      serializers: { err: serializeError },
       hooks: { streamWrite: redact },
     },
     destination ?? standardOutput(),
   )
 }
 
-/** Lines that come while one is being written go out together with the next write; none is lost when the process ends. */
+/** Batches the lines that are logged during a write into the next one, and flushes when the process exits. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: false })
-  output.on('error', () => {}) // a reader that went away is no reason to stop serving
+  output.on('error', () => {}) // the reader closed the pipe; keep serving
   process.once('exit', () => {
     try {
       output.flushSync()
     } catch {
-      // Nothing was written yet, or nobody reads any more.
+      // Nothing was written yet, or the reader closed the pipe.
     }
   })
   return output

@@ -1,16 +1,14 @@
 import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { withDeadline } from './deadline.ts'
-import { RequestTimes } from './request-times.ts'
 
-/** Milliseconds that a figure from the database may take. */
-const DATABASE_DEADLINE = 2000
+const DATABASE_TIMEOUT_MS = 2000
 
 export interface Metrics {
   registry: Registry
-  requests: RequestTimes
+  requests: Histogram<'method' | 'route' | 'status'>
   jobs: Histogram<'queue' | 'outcome'>
-  /** Counts what an operator should be woken for, by name. */
+  /** Counts conditions that need an operator, by name. */
   alarms: Counter<'alarm'>
 }
 
@@ -19,17 +17,23 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
   return {
     registry,
-    requests: new RequestTimes(registry),
+    requests: new Histogram({
+      name: 'attestry_http_request_duration_seconds',
+      help: 'Duration of HTTP requests by method, route and status.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    }),
     jobs: new Histogram({
       name: 'attestry_job_duration_seconds',
-      help: 'Jobs by queue and outcome, with the time they took.',
+      help: 'Duration of jobs by queue and outcome.',
       labelNames: ['queue', 'outcome'],
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 90],
       registers: [registry],
     }),
     alarms: new Counter({
       name: 'attestry_alarms_total',
-      help: 'Things an operator should look at, by name.',
+      help: 'Conditions that need an operator, by name.',
       labelNames: ['alarm'],
       registers: [registry],
     }),
@@ -39,7 +43,7 @@ export function createMetrics(): Metrics {
 export function observePool(metrics: Metrics, pool: pg.Pool): void {
   new Gauge({
     name: 'attestry_database_connections',
-    help: 'Connections of the pool: open, idle, and callers waiting for one.',
+    help: 'Connections of the database pool: open, idle, and callers waiting for one.',
     labelNames: ['state'],
     registers: [metrics.registry],
     collect() {
@@ -58,32 +62,32 @@ export interface QueueDepth {
   oldestSeconds: number
 }
 
-/** Without the database these are left out: the other figures matter all the more then. */
+/** Registers metrics of the job queues. They are omitted while the database does not respond, so that the others stay available. */
 export function observeQueues(
   metrics: Metrics,
-  depths: () => Promise<QueueDepth[]>,
-  deadline = DATABASE_DEADLINE,
+  readDepths: () => Promise<QueueDepth[]>,
+  timeoutMs = DATABASE_TIMEOUT_MS,
 ): void {
   const registers = [metrics.registry]
-  // Both are collected at the same time, and asked for once.
-  let asked: Promise<QueueDepth[]> | undefined
-  const current = () => {
-    asked ??= withDeadline(depths(), deadline)
+  // Both metrics are collected at the same time and share one query.
+  let pending: Promise<QueueDepth[]> | undefined
+  const currentDepths = () => {
+    pending ??= withDeadline(readDepths(), timeoutMs)
       .catch(() => [])
       .finally(() => {
-        asked = undefined
+        pending = undefined
       })
-    return asked
+    return pending
   }
   new Gauge({
     name: 'attestry_queue_oldest_seconds',
-    help: 'Age of the oldest job that could run now.',
+    help: 'Age of the oldest job that is ready to run.',
     labelNames: ['queue'],
     registers,
     async collect() {
-      const found = await current()
+      const depths = await currentDepths()
       this.reset()
-      for (const { queue, oldestSeconds } of found) this.set({ queue }, oldestSeconds)
+      for (const { queue, oldestSeconds } of depths) this.set({ queue }, oldestSeconds)
     },
   })
   new Gauge({
@@ -92,9 +96,9 @@ export function observeQueues(
     labelNames: ['queue', 'state'],
     registers,
     async collect() {
-      const found = await current()
+      const depths = await currentDepths()
       this.reset()
-      for (const { queue, waiting, active, failed } of found) {
+      for (const { queue, waiting, active, failed } of depths) {
         this.set({ queue, state: 'waiting' }, waiting)
         this.set({ queue, state: 'active' }, active)
         this.set({ queue, state: 'failed' }, failed)

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../test/support/app.ts'
 import { TestClock } from '../../test/support/clock.ts'
 import { openDatabase } from './database/database.ts'
-import { addMasterKey, keepOnlyMasterKey, openVault } from './vault.ts'
+import { addMasterKey, openVault, removeOtherMasterKeys } from './vault.ts'
 
 async function openTestDatabase(t: TestContext) {
   const { url, drop } = await cloneDatabase()
@@ -18,7 +18,7 @@ async function openTestDatabase(t: TestContext) {
 
 const clock = new TestClock()
 
-test('what is sealed opens again, in its own place alone, and not once it was changed', async (t) => {
+test('a sealed text opens only for its purpose, and only if it was not changed', async (t) => {
   const vault = await openVault(await openTestDatabase(t), randomBytes(32), clock)
   const sealed = vault.seal('VFN_SK_secret', 'secret of A')
   assert.ok(!sealed.includes('VFN_SK_secret'))
@@ -40,13 +40,13 @@ test('processes that open an empty database together share one data key', async 
   for (const vault of vaults) assert.equal(vault.open(sealed, 'x'), 'text')
 })
 
-test('another master key is refused with a clear line', async (t) => {
+test('opening the vault with another master key fails with an error that names MASTER_KEY', async (t) => {
   const db = await openTestDatabase(t)
   await openVault(db, randomBytes(32), clock)
-  await assert.rejects(openVault(db, randomBytes(32), clock), /^Error: MASTER_KEY: it does not open the secrets/)
+  await assert.rejects(openVault(db, randomBytes(32), clock), /^Error: MASTER_KEY: cannot decrypt the secrets/)
 })
 
-test('a rotation of the master key keeps every secret, and both keys work until it is finished', async (t) => {
+test('secrets survive a rotation of the master key, and both keys work until it is finished', async (t) => {
   const db = await openTestDatabase(t)
   const [before, after] = [randomBytes(32), randomBytes(32)]
   const running = await openVault(db, before, clock)
@@ -54,7 +54,7 @@ test('a rotation of the master key keeps every secret, and both keys work until 
   await db.transaction((tx) => addMasterKey(tx, before, after, clock))
   assert.equal((await openVault(db, before, clock)).open(sealed, 'x'), 'text')
   assert.equal((await openVault(db, after, clock)).open(sealed, 'x'), 'text')
-  await db.transaction((tx) => keepOnlyMasterKey(tx, after))
+  await db.transaction((tx) => removeOtherMasterKeys(tx, after))
   await assert.rejects(openVault(db, before, clock))
   assert.equal((await openVault(db, after, clock)).open(running.seal('sealed meanwhile', 'y'), 'y'), 'sealed meanwhile')
 })

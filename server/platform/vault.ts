@@ -12,63 +12,63 @@ import type { Clock } from './clock.ts'
 import type { Database, Tx } from './database/database.ts'
 
 /**
- * Encrypts what must be read again (secrets of keys, provider credentials) with AES-256-GCM.
+ * Encrypts secrets that must be readable again (key secrets, provider credentials) with AES-256-GCM.
  *
- * Texts are sealed with a data key that lives in the database, sealed itself with the master key. Exchanging the master
- * key therefore rewrites one row, not every secret, and processes that run meanwhile go on undisturbed.
+ * Texts are encrypted with a data key, which is stored in the database, encrypted with the master key. Rotating the master key
+ * therefore rewrites one row instead of every secret, and does not interrupt running processes.
  */
 export interface Vault {
-  /** `purpose` binds the sealed text to its place: moved to another row, it does not open. */
+  /** Encrypts a text. `purpose` binds the result to its row: copied to another row, it cannot be decrypted. */
   seal(text: string, purpose: string): Buffer
   open(sealed: Uint8Array, purpose: string): string
-  /** A short proof that the text came from here and for this purpose; much cheaper than sealing it. */
-  stamp(text: string, purpose: string): Buffer
+  /** Returns a message authentication code: a short proof that the text was created here for this purpose. */
+  mac(text: string, purpose: string): Buffer
 }
 
-const NONCE = 12
-const TAG = 16
-const STAMP = 16
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const MAC_BYTES = 16
 
 function seal(key: Buffer, plain: Uint8Array, purpose: string): Buffer {
-  const nonce = randomBytes(NONCE)
+  const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose))
   const body = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
 
 function open(key: Buffer, sealed: Uint8Array, purpose: string): Buffer {
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE), { authTagLength: TAG })
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(purpose))
-    .setAuthTag(sealed.subarray(NONCE, NONCE + TAG))
-  return Buffer.concat([decipher.update(sealed.subarray(NONCE + TAG)), decipher.final()])
+    .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
 }
 
-/** Names a master key without telling anything about it. */
-export function masterKeyId(masterKey: Buffer): string {
+/** Returns an identifier of a master key that does not reveal the key. */
+function masterKeyId(masterKey: Buffer): string {
   return createHash('sha256').update('attestry master key').update(masterKey).digest('hex').slice(0, 16)
 }
 
-export class WrongMasterKey extends Error {
+class WrongMasterKey extends Error {
   constructor() {
-    super('MASTER_KEY: it does not open the secrets of this database; set the key that was used before')
+    super('MASTER_KEY: cannot decrypt the secrets of this database; set the key that was used before')
   }
 }
 
 export async function openVault(db: Database, masterKey: Buffer, clock: Clock): Promise<Vault> {
   const dataKey = await db.transaction(
-    async (tx) => (await findDataKey(tx, masterKey)) ?? (await makeDataKey(tx, masterKey, clock)),
+    async (tx) => (await findDataKey(tx, masterKey)) ?? (await createDataKey(tx, masterKey, clock)),
   )
-  const stampKey = createSecretKey(Buffer.from(hkdfSync('sha256', dataKey, '', 'stamps', 32)))
+  const macKey = createSecretKey(Buffer.from(hkdfSync('sha256', dataKey, '', 'stamps', 32)))
   return {
     seal: (text, purpose) => seal(dataKey, Buffer.from(text), purpose),
     open: (sealed, purpose) => open(dataKey, sealed, purpose).toString(),
-    stamp: (text, purpose) =>
-      createHmac('sha256', stampKey).update(`${purpose.length} ${purpose}${text}`).digest().subarray(0, STAMP),
+    mac: (text, purpose) =>
+      createHmac('sha256', macKey).update(`${purpose.length} ${purpose}${text}`).digest().subarray(0, MAC_BYTES),
   }
 }
 
-const PURPOSE = 'data key'
-const LOCK = 7_411_002
+const DATA_KEY_PURPOSE = 'data key'
+const ADVISORY_LOCK_ID = 7_411_002
 
 async function findDataKey(tx: Tx, masterKey: Buffer): Promise<Buffer | undefined> {
   const row = await tx
@@ -76,13 +76,14 @@ async function findDataKey(tx: Tx, masterKey: Buffer): Promise<Buffer | undefine
     .select('wrapped')
     .where('master_key_id', '=', masterKeyId(masterKey))
     .executeTakeFirst()
-  return row && open(masterKey, row.wrapped, PURPOSE)
+  return row && open(masterKey, row.wrapped, DATA_KEY_PURPOSE)
 }
 
-async function makeDataKey(tx: Tx, masterKey: Buffer, clock: Clock): Promise<Buffer> {
-  await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)
-  const made = await findDataKey(tx, masterKey) // by a process that started at the same moment
-  if (made) return made
+async function createDataKey(tx: Tx, masterKey: Buffer, clock: Clock): Promise<Buffer> {
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK_ID})`.execute(tx)
+  // A process that started at the same time may have created it.
+  const existing = await findDataKey(tx, masterKey)
+  if (existing) return existing
   if (await tx.selectFrom('data_keys').select('data_key_id').executeTakeFirst()) throw new WrongMasterKey()
   const dataKey = randomBytes(32)
   await insertDataKey(tx, randomBytes(8).toString('hex'), dataKey, masterKey, clock)
@@ -95,27 +96,28 @@ async function insertDataKey(tx: Tx, id: string, dataKey: Buffer, masterKey: Buf
     .values({
       data_key_id: id,
       master_key_id: masterKeyId(masterKey),
-      wrapped: seal(masterKey, dataKey, PURPOSE),
+      wrapped: seal(masterKey, dataKey, DATA_KEY_PURPOSE),
       created_at: new Date(clock.now()),
     })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
-/** From here on either master key opens the vault. */
+/** Adds a master key; either one opens the vault from now on. */
 export async function addMasterKey(tx: Tx, current: Buffer, next: Buffer, clock: Clock): Promise<void> {
   const rows = await tx.selectFrom('data_keys').selectAll().where('master_key_id', '=', masterKeyId(current)).execute()
   if (rows.length === 0) throw new WrongMasterKey()
-  for (const row of rows) await insertDataKey(tx, row.data_key_id, open(current, row.wrapped, PURPOSE), next, clock)
+  for (const row of rows)
+    await insertDataKey(tx, row.data_key_id, open(current, row.wrapped, DATA_KEY_PURPOSE), next, clock)
 }
 
-/** Forgets every master key but this one; answers how many there were. */
-export async function keepOnlyMasterKey(tx: Tx, masterKey: Buffer): Promise<number> {
+/** Removes every other master key and returns how many there were. */
+export async function removeOtherMasterKeys(tx: Tx, masterKey: Buffer): Promise<number> {
   if (!(await findDataKey(tx, masterKey))) throw new WrongMasterKey()
-  const gone = await tx
+  const removed = await tx
     .deleteFrom('data_keys')
     .where('master_key_id', '<>', masterKeyId(masterKey))
     .returning('master_key_id')
     .execute()
-  return gone.length
+  return removed.length
 }

@@ -5,8 +5,9 @@ import type { Skill } from '../catalogue/snapshot.ts'
 import { Bank } from './bank/bank.ts'
 import { BuiltInWriter } from './built-in-writer.ts'
 import { checkItem } from './checks.ts'
+import { fingerprint } from './fingerprint.ts'
 import { findDuplicates } from './near-duplicates.ts'
-import { fingerprint, type Item, type ItemsRequest, type SourceContext } from './questions.ts'
+import type { Item, ItemsRequest, SourceContext } from './questions.ts'
 
 const sub = {
   number: 90_001,
@@ -14,25 +15,25 @@ const sub = {
   master: { number: 9001, name: 'Imported trades', skills: 4 },
   skills: 3,
 }
-const lonelySub = {
+const singleSkillSub = {
   number: 90_002,
   name: 'Bell founding',
   master: { number: 9002, name: 'Rare crafts', skills: 1 },
   skills: 1,
 }
-const imported = (number: number, name: string, place = sub): Skill => ({
+const imported = (number: number, name: string, subSkill = sub): Skill => ({
   number,
   name,
   description: '',
   aliases: [],
   verifiable: true,
-  sub: place,
+  sub: subSkill,
 })
 const IMPORTED = [
   imported(900_001, 'use insulation blankets'),
   imported(900_002, 'fit roof windows'),
   imported(900_003, 'board up gables'),
-  imported(900_004, 'tune carillons', lonelySub),
+  imported(900_004, 'tune carillons', singleSkillSub),
 ]
 
 let catalogue: Awaited<ReturnType<typeof builtInCatalogue>>
@@ -55,9 +56,9 @@ async function write(number: number, count: number, more: Partial<ItemsRequest> 
   return writer.writeItems({ ...request, skills: [{ skill: known(number), count, avoid }] })
 }
 
-const prints = (items: Item[]) => items.map(fingerprint)
+const fingerprints = (items: Item[]) => items.map(fingerprint)
 
-test('a skill of the bank is asked about from the bank, with one item of each difficulty among three', async () => {
+test('bank skills get bank items, one of each difficulty among three', async () => {
   const { items, short } = await write(ARC_WELDING, 3)
   assert.deepEqual(short, [])
   assert.deepEqual(items.map(({ difficulty }) => difficulty).sort(), [1, 2, 3])
@@ -80,16 +81,16 @@ test('the key of a served item is the key of the bank, in both languages', async
   }
 })
 
-test('with a source every stem carries the skill and the source; without one it stands alone', async () => {
+test('with a source every stem names the skill and the source; without one it names neither', async () => {
   for (const number of [ARC_WELDING, SUBMERGED_ARC]) {
-    const leaned = await write(number, 9, { context: work })
-    for (const { stem } of leaned.items) {
+    const withSource = await write(number, 9, { context: work })
+    for (const { stem } of withSource.items) {
       assert.ok(stem.includes(known(number).name), stem)
       assert.match(stem, /Metro Ltd/)
     }
-    assert.ok(leaned.items.some(({ stem }) => stem.includes('your role as Fabricator at Metro Ltd.')))
+    assert.ok(withSource.items.some(({ stem }) => stem.includes('your role as Fabricator at Metro Ltd.')))
     const plain = await write(number, 8)
-    for (const { stem } of plain.items) assert.doesNotMatch(stem, /Metro|your role|You named|undefined|\{/)
+    for (const { stem } of plain.items) assert.doesNotMatch(stem, /Metro|your role|You listed|undefined|\{/)
   }
   for (const context of [
     { project: 'Flyover' },
@@ -103,7 +104,7 @@ test('with a source every stem carries the skill and the source; without one it 
   }
 })
 
-test('an answer that the source would betray is not asked for beside it while there are others', async () => {
+test('a key that the source reveals is avoided while there are other items', async () => {
   const context = { project: 'Solar water pump for a farm', role: 'Developer' }
   const skills = ['bricks', 'water', 'manage'].flatMap((word) =>
     catalogue.current.skills.filter(({ description }) => description.toLowerCase().includes(word)).slice(0, 40),
@@ -121,42 +122,42 @@ test('a hostile source stays one short line of text', async () => {
   for (const { stem } of items) {
     assert.doesNotMatch(stem, /[\p{Cc}\p{Cf}\u2028]/u)
     assert.ok(stem.length < 400, stem)
-    assert.match(stem, /^(?:Think of|You named|This question is about) Arc welding /)
+    assert.match(stem, /^(?:Think of|You listed|This question is about) Arc welding /)
   }
-  // A source of nothing but signs still is one: the skill is named.
+  // With a source that consists only of signs, the stem still names the skill.
   const signs = await write(ARC_WELDING, 5, { context: { role: '\n\t', project: '🚀…' } })
   for (const { stem } of signs.items) assert.match(stem, /^(?:Think of|This question is about) Arc welding[\w ]*\. /)
   const empty = await write(ARC_WELDING, 5, { context: { role: '', company: undefined } })
   for (const { stem } of empty.items) assert.doesNotMatch(stem, /Arc welding/)
 })
 
-test('three attempts of one person repeat nothing, also with thirty questions asked at once', async () => {
+test('three attempts of one person repeat no item, even with thirty questions each', async () => {
   for (const number of [ARC_WELDING, SUBMERGED_ARC]) {
     const avoid: string[] = []
     for (const count of [5, 5, 30]) {
       const { items, short } = await write(number, count, { context: work, avoid, seed: `attempt ${avoid.length}` })
       assert.deepEqual(short, [], `${count} items`)
-      const fresh = prints(items)
-      assert.equal(new Set([...avoid, ...fresh]).size, avoid.length + count)
-      avoid.push(...fresh)
+      const newFingerprints = fingerprints(items)
+      assert.equal(new Set([...avoid, ...newFingerprints]).size, avoid.length + count)
+      avoid.push(...newFingerprints)
     }
   }
 })
 
-test('when nothing new is left, what was seen longest ago comes again', async () => {
+test('when no new items are left, the least recently seen are repeated', async () => {
   const seen: string[] = []
   let items: Item[] = []
   for (let attempt = 0; attempt < 200; attempt++) {
     items = (await write(900_004, 5, { avoid: seen, seed: `lonely ${attempt}` })).items
-    if (prints(items).some((print) => seen.includes(print))) break
-    seen.push(...prints(items))
+    if (fingerprints(items).some((print) => seen.includes(print))) break
+    seen.push(...fingerprints(items))
   }
-  assert.equal(items.length, new Set(prints(items)).size)
-  const again = prints(items).filter((print) => seen.includes(print))
-  assert.ok(again.length > 0, 'the skill runs out of items')
+  assert.equal(items.length, new Set(fingerprints(items)).size)
+  const repeated = fingerprints(items).filter((print) => seen.includes(print))
+  assert.ok(repeated.length > 0, 'the skill runs out of items')
 })
 
-test('one request asks nothing twice, whatever the skills', async () => {
+test('one request contains no duplicate questions', async () => {
   const numbers = [4001, 4002, 4003, 4005, 4008, 4009, 4010]
   const skills = numbers.map((number) => ({ skill: known(number), count: 4 }))
   const { items } = await writer.writeItems({ skills, context: work, language: 'en', seed: 'many' })
@@ -164,7 +165,7 @@ test('one request asks nothing twice, whatever the skills', async () => {
   assert.deepEqual(findDuplicates(items.map(withoutLeadIn)), [])
 })
 
-test('the same seed gives the same items, another seed others', async () => {
+test('the same seed gives the same items, another seed gives others', async () => {
   const [one, same, other] = await Promise.all(
     ['a', 'a', 'b'].map((seed) => write(ARC_WELDING, 5, { seed, context: work })),
   )
@@ -172,7 +173,7 @@ test('the same seed gives the same items, another seed others', async () => {
   assert.notDeepEqual(one, other)
 })
 
-test('a language that the bank lacks is written in English, and says so; nothing is translated', async () => {
+test('unsupported languages fall back to English, and nothing is translated', async () => {
   const { items } = await write(ARC_WELDING, 3, { language: 'ta' })
   for (const { language } of items) assert.equal(language, 'en')
   assert.equal(await writer.translate(), undefined)
@@ -186,23 +187,23 @@ test('imported skills without a description get five items and more', async () =
   for (const { number } of IMPORTED.slice(0, 3)) {
     const { items, short } = await write(number, 9, { context: work })
     assert.deepEqual([items.length, short], [9, []], known(number).name)
-    assertSound(items, number)
+    assertPassesChecks(items, number)
   }
   const lonely = await write(900_004, 5, { context: work })
   assert.equal(lonely.items.length, 5)
-  assertSound(lonely.items, 900_004)
+  assertPassesChecks(lonely.items, 900_004)
 })
 
-test('a skill that the catalogue does not know is short, not wrong', async () => {
+test('an unknown skill is reported as short, not as an error', async () => {
   const skill = { number: 999_999_999, name: 'Unknown art', description: '' }
   const request = { context: {}, language: 'en' as const, seed: 's', skills: [{ skill, count: 5 }] }
   assert.deepEqual(await writer.writeItems(request), { items: [], short: [999_999_999] })
 })
 
-test('every skill of the catalogue gets five different items that pass the checks, and nine where asked', {
+test('every catalogue skill gets five different items that pass the checks, and nine if requested', {
   timeout: 120_000,
 }, async () => {
-  const places = [0, 0, 0, 0]
+  const positions = [0, 0, 0, 0]
   const lengths = { longest: 0, all: 0 }
   for (const skill of catalogue.current.skills) {
     if (skill.number >= 900_000) continue
@@ -211,34 +212,34 @@ test('every skill of the catalogue gets five different items that pass the check
     const count = skill.number % 5 ? 5 : 9
     const { items, short } = await write(skill.number, count, { context, language, seed: `all ${skill.number}` })
     assert.deepEqual([items.length, short], [count, []], skill.name)
-    assert.equal(new Set(prints(items)).size, count, skill.name)
-    if (skill.number % 10 === 0) assertSound(items, skill.number)
+    assert.equal(new Set(fingerprints(items)).size, count, skill.name)
+    if (skill.number % 10 === 0) assertPassesChecks(items, skill.number)
     for (const { key, options } of items) {
-      places[key]!++
+      positions[key]!++
       lengths.all++
       if (options.every((option) => option.length <= options[key].length)) lengths.longest++
     }
   }
-  // Chi-square with three degrees of freedom. Every change of the bank rolls the dice anew: 30.7 comes up once in a million.
-  const expected = places.reduce((sum, count) => sum + count, 0) / 4
-  const spread = places.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
-  assert.ok(spread < 30.7, `the key's place: ${places.join(', ')}`)
+  // Chi-square with three degrees of freedom: each change of the bank gives a new value, which exceeds 30.7 once in a million.
+  const expected = positions.reduce((sum, count) => sum + count, 0) / 4
+  const chiSquare = positions.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
+  assert.ok(chiSquare < 30.7, `the key's positions: ${positions.join(', ')}`)
   assert.ok(
     lengths.longest / lengths.all < 0.35,
     `the key is the longest option in ${lengths.longest} of ${lengths.all}`,
   )
 })
 
-/** Sentences that stand before a question for a fabricator at Metro Ltd. */
+/** Lead-ins for a fabricator at Metro Ltd. */
 const LEAD_IN =
-  /^(?:Think of|You named|This question is about)[^?]*?Metro Ltd\. |^[^?]*Metro Ltd[^?]*? (?:को चुना था|का है)। /u
+  /^(?:Think of|You listed|This question is about)[^?]*?Metro Ltd\. |^[^?]*Metro Ltd[^?]*? (?:को चुना था|का है)। /u
 
 function withoutLeadIn({ stem, options }: Item) {
   return { stem: stem.replace(LEAD_IN, ''), options }
 }
 
-/** Checked as the reader sees it, the lead-in apart. */
-function assertSound(items: Item[], number: number): void {
+/** Runs the checks on each item, with the lead-in passed separately. */
+function assertPassesChecks(items: Item[], number: number): void {
   const { name } = known(number)
   for (const item of items) {
     const leadIn = LEAD_IN.exec(item.stem)?.[0].trim()

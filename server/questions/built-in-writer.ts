@@ -4,41 +4,41 @@ import { checkItem } from './checks.ts'
 import { Composer } from './composer.ts'
 import { COMPOSED, fingerprint } from './fingerprint.ts'
 import { type LeadIns, leadInsFor } from './lead-ins.ts'
-import { sameQuestion, sketch } from './near-duplicates.ts'
+import { isSameQuestion, sketch } from './near-duplicates.ts'
 import type {
-  CatalogueToAsk,
   Item,
-  ItemsAnswer,
   ItemsRequest,
+  ItemsResult,
   Language,
+  QuestionCatalogue,
   QuestionWriter,
   SkillToAsk,
   SourceContext,
 } from './questions.ts'
-import { Seeded } from './seeded.ts'
+import { SeededRandom } from './seeded.ts'
 
-/** Needs no network: items of the bank, then items composed from the catalogue. Writes English and Hindi. */
+/** Writes items in English and Hindi without network access: from the bank, then composed from the catalogue. */
 export class BuiltInWriter implements QuestionWriter {
   readonly kind = 'built-in'
-  private readonly catalogue: CatalogueToAsk
+  private readonly catalogue: QuestionCatalogue
   private bank: Promise<Bank> | undefined
 
-  constructor(catalogue: CatalogueToAsk) {
+  constructor(catalogue: QuestionCatalogue) {
     this.catalogue = catalogue
   }
 
-  async writeItems(request: ItemsRequest): Promise<ItemsAnswer> {
+  async writeItems(request: ItemsRequest): Promise<ItemsResult> {
     const bank = await this.openBank()
     const items: Item[] = []
     const short: number[] = []
     const set = new QuestionSet()
     for (const { skill, count, avoid = [] } of request.skills) {
       request.signal?.throwIfAborted()
-      const job = new SkillJob(this.catalogue, bank.itemsOf(skill.number), skill, request, set)
-      const written = job.write(count, avoid)
+      const skillItems = new SkillItems(this.catalogue, bank.itemsOf(skill.number), skill, request, set)
+      const written = skillItems.write(count, avoid)
       if (written.length < count) short.push(skill.number)
       items.push(...written)
-      // Composing takes milliseconds a skill; who else waits goes first.
+      // Composing takes milliseconds per skill; let pending work run first.
       if (request.skills.length > 1) await setImmediate()
     }
     return { items, short }
@@ -57,36 +57,36 @@ export class BuiltInWriter implements QuestionWriter {
   }
 }
 
-/** What one request has asked already. */
+/** Items already used in one request. */
 class QuestionSet {
-  private readonly asked: ReturnType<typeof sketch>[] = []
+  private readonly sketches: ReturnType<typeof sketch>[] = []
 
-  /** Takes a question unless one like it was taken before. */
-  take(stem: string, options: readonly string[]): boolean {
+  /** Adds an item unless a near-duplicate was added before. */
+  addIfNew(stem: string, options: readonly string[]): boolean {
     const own = sketch({ stem, options })
-    if (this.asked.some((other) => sameQuestion(own, other))) return false
-    this.asked.push(own)
+    if (this.sketches.some((other) => isSameQuestion(own, other))) return false
+    this.sketches.push(own)
     return true
   }
 }
 
-/** The order in which difficulties are wanted: of three items one of each. */
-const MIX = [2, 1, 3] as const
+/** Preferred order of difficulties, so that three items have one of each. */
+const DIFFICULTY_MIX = [2, 1, 3] as const
 
-/** The items of one skill. */
-class SkillJob {
-  private readonly catalogue: CatalogueToAsk
+/** Selects the items of one skill. */
+class SkillItems {
+  private readonly catalogue: QuestionCatalogue
   private readonly bankItems: KnownItem[]
   private readonly skill: SkillToAsk
   private readonly context: SourceContext
   private readonly language: Language
-  private readonly chance: Seeded
+  private readonly random: SeededRandom
   private readonly set: QuestionSet
-  private readonly leadInsKnown = new Map<Language, LeadIns>()
-  private turns = 0
+  private readonly leadInsByLanguage = new Map<Language, LeadIns>()
+  private leadInCount = 0
 
   constructor(
-    catalogue: CatalogueToAsk,
+    catalogue: QuestionCatalogue,
     bankItems: KnownItem[],
     skill: SkillToAsk,
     { context, language, seed }: ItemsRequest,
@@ -97,28 +97,28 @@ class SkillJob {
     this.context = context
     this.set = set
     this.language = language === 'hi' ? 'hi' : 'en'
-    this.chance = new Seeded(`${seed} ${skill.number}`)
-    this.bankItems = this.chance.shuffled(bankItems)
+    this.random = new SeededRandom(`${seed} ${skill.number}`)
+    this.bankItems = this.random.shuffled(bankItems)
   }
 
   write(count: number, avoid: string[]): Item[] {
-    const seen = new Map(avoid.map((print, index) => [print, index]))
+    const seen = new Map(avoid.map((itemHash, index) => [itemHash, index]))
     const written: Item[] = []
     const taken = new Set<string>()
     const repeats: { item: Item; lastSeen: number }[] = []
-    /** What would betray its key beside the person's own work, and therefore leaves some of that out. */
-    const distant: Finished[] = []
-    /** The same answer among other wrong ones: for skills of which the catalogue knows next to nothing. */
-    const twins: Item[] = []
-    const offer = (finished: Finished | undefined): boolean => {
+    /** Items whose key would be revealed by the person's own work, so that part of the lead-in is left out. */
+    const distant: CheckedCandidate[] = []
+    /** Items that repeat a key with other distractors, for skills with little catalogue data. */
+    const keyRepeats: Item[] = []
+    const tryAdd = (finished: CheckedCandidate | undefined): boolean => {
       if (!finished) return false
       const { item, distance } = finished
-      const print = fingerprint(item)
-      if (taken.has(print)) {
-        twins.push(item)
+      const itemHash = fingerprint(item)
+      if (taken.has(itemHash)) {
+        keyRepeats.push(item)
         return false
       }
-      const lastSeen = seen.get(print)
+      const lastSeen = seen.get(itemHash)
       if (lastSeen !== undefined) {
         repeats.push({ item, lastSeen })
         return false
@@ -127,104 +127,104 @@ class SkillJob {
         distant.push(finished)
         return false
       }
-      taken.add(print)
+      taken.add(itemHash)
       written.push(item)
       return true
     }
     const fill = (items: Item[]) => {
       for (const item of items) {
         if (written.length === count) return
-        const print = fingerprint(item)
-        if (taken.has(print)) continue
-        taken.add(print)
+        const itemHash = fingerprint(item)
+        if (taken.has(itemHash)) continue
+        taken.add(itemHash)
         written.push(item)
       }
     }
 
-    const waiting = [...this.bankItems]
-    for (let place = 0; written.length < count && waiting.length > 0; ) {
-      const wanted = MIX[place % MIX.length]
-      const at = waiting.findIndex(({ difficulty }) => difficulty === wanted)
-      const [item] = waiting.splice(Math.max(at, 0), 1)
-      if (offer(this.fromBank(item!))) place++
+    const remaining = [...this.bankItems]
+    for (let added = 0; written.length < count && remaining.length > 0; ) {
+      const wanted = DIFFICULTY_MIX[added % DIFFICULTY_MIX.length]
+      const at = remaining.findIndex(({ difficulty }) => difficulty === wanted)
+      const [item] = remaining.splice(Math.max(at, 0), 1)
+      if (tryAdd(this.fromBank(item!))) added++
     }
     if (written.length < count) {
       for (const item of this.composed()) {
-        offer(item)
+        tryAdd(item)
         if (written.length === count) break
       }
     }
     fill(distant.sort((a, b) => a.distance - b.distance).map(({ item }) => item))
     fill(repeats.sort((a, b) => a.lastSeen - b.lastSeen).map(({ item }) => item))
-    written.push(...twins.slice(0, count - written.length))
+    written.push(...keyRepeats.slice(0, count - written.length))
     return written.sort((a, b) => a.difficulty - b.difficulty)
   }
 
-  private fromBank({ id, kind, difficulty, wordings }: KnownItem): Finished | undefined {
+  private fromBank({ id, kind, difficulty, wordings }: KnownItem): CheckedCandidate | undefined {
     const language = wordings.has(this.language) ? this.language : 'en'
     const { stem, options, key } = wordings.get(language)!
     const item = { skill: this.skill.number, kind, difficulty, bankId: id, language }
     return this.finish(item, stem, options, key)
   }
 
-  private *composed(): Generator<Finished | undefined> {
+  private *composed(): Generator<CheckedCandidate | undefined> {
     const { language } = this
-    const leaned = this.leadIns(language).length > 0
-    const composer = new Composer(this.catalogue, this.skill, this.chance)
-    for (const { kind, difficulty, stem, key, wrong } of composer.drafts(language, leaned)) {
+    const leadInNamesSkill = this.leadIns(language).length > 0
+    const composer = new Composer(this.catalogue, this.skill, this.random)
+    for (const { kind, difficulty, stem, key, distractors } of composer.drafts(language, leadInNamesSkill)) {
       const item = { skill: this.skill.number, kind: `${COMPOSED}${kind}`, difficulty, language }
-      yield this.finish(item, stem, [key, ...wrong], 0)
+      yield this.finish(item, stem, [key, ...distractors], 0)
     }
   }
 
-  /** Puts the lead-in before the stem, checks the whole, shuffles the options. Undefined: it did not pass. */
+  /** Adds the lead-in, runs the checks and shuffles the options. Returns undefined if a check fails. */
   private finish(
-    head: Omit<Item, 'stem' | 'options' | 'key'>,
+    base: Omit<Item, 'stem' | 'options' | 'key'>,
     stem: string,
     options: readonly string[],
     key: number,
-  ): Finished | undefined {
-    const leadIns = this.leadIns(head.language)
-    const passes = (about: string) => checkItem({ stem, options, key, language: head.language, about }).length === 0
+  ): CheckedCandidate | undefined {
+    const leadIns = this.leadIns(base.language)
+    const passes = (about: string) => checkItem({ stem, options, key, language: base.language, about }).length === 0
     const leadIn = leadIns.length > 0 ? leadIns.find(({ text }) => passes(text)) : NO_LEAD_IN
     if (!leadIn || (leadIn === NO_LEAD_IN && !passes(this.skill.name))) return undefined
-    if (!this.set.take(stem, options)) return undefined
-    const order = this.chance.shuffled([0, 1, 2, 3])
+    if (!this.set.addIfNew(stem, options)) return undefined
+    const order = this.random.shuffled([0, 1, 2, 3])
     const item: Item = {
-      ...head,
+      ...base,
       stem: leadIn.text ? `${leadIn.text} ${stem}` : stem,
-      options: order.map((place) => options[place]!) as Item['options'],
+      options: order.map((index) => options[index]!) as Item['options'],
       key: order.indexOf(key) as Item['key'],
     }
     return { item, distance: leadIn.distance }
   }
 
-  /** Those that say which work it was come first, another one of them each time. */
+  /** Returns the lead-ins, specific ones first. Each call starts with another specific one. */
   private leadIns(language: Language): ChosenLeadIn[] {
-    let known = this.leadInsKnown.get(language)
-    if (!known) {
-      known = leadInsFor(this.skill.name, this.context, language, this.chance)
-      this.leadInsKnown.set(language, known)
+    let found = this.leadInsByLanguage.get(language)
+    if (!found) {
+      found = leadInsFor(this.skill.name, this.context, language, this.random)
+      this.leadInsByLanguage.set(language, found)
     }
-    const turn = this.turns++ % Math.max(1, known.best.length)
+    const turn = this.leadInCount++ % Math.max(1, found.best.length)
     const at = (distance: number) => (text: string) => ({ text, distance })
     return [
-      ...[...known.best.slice(turn), ...known.best.slice(0, turn)].map(at(0)),
-      ...known.plainer.map(at(1)),
-      ...known.bare.map(at(2)),
+      ...[...found.best.slice(turn), ...found.best.slice(0, turn)].map(at(0)),
+      ...found.general.map(at(1)),
+      ...found.bare.map(at(2)),
     ]
   }
 }
 
-/** How far the lead-in is from the person's own work: 0 where it says which work it was. */
 interface ChosenLeadIn {
   text: string
+  /** From the person's own work: 0 if the lead-in identifies that work, 1 if it is general, 2 if it contains no names. */
   distance: number
 }
 
 const NO_LEAD_IN: ChosenLeadIn = { text: '', distance: 0 }
 
-interface Finished {
+interface CheckedCandidate {
   item: Item
   distance: number
 }

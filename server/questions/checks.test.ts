@@ -27,9 +27,9 @@ const hindi: CheckedItem = {
   language: 'hi',
 }
 
-const replaced = (place: number, option: string, item = good): CheckedItem => ({
+const replaced = (position: number, option: string, item = good): CheckedItem => ({
   ...item,
-  options: item.options.map((other, index) => (index === place ? option : other)),
+  options: item.options.map((other, index) => (index === position ? option : other)),
 })
 
 test('good items pass', () => {
@@ -42,7 +42,7 @@ const faults: [what: string, check: Check, item: CheckedItem][] = [
   ['three options', 'four different options', { ...good, options: good.options.slice(0, 3) }],
   ['five options', 'four different options', { ...good, options: [...good.options, 'Call the welder next door'] }],
   ['the same option twice', 'four different options', replaced(2, 'open the lid,  and stand to one side.')],
-  ['a key outside', 'one key', { ...good, key: 4 }],
+  ['a key out of range', 'one key', { ...good, key: 4 }],
   ['no key', 'one key', { ...good, key: Number.NaN }],
   ['all of the above', 'all or none of the above', replaced(3, 'All of the above are right here')],
   ['none of these', 'all or none of the above', replaced(3, 'None of these is right at this point')],
@@ -51,26 +51,30 @@ const faults: [what: string, check: Check, item: CheckedItem][] = [
   ['always', 'absolute word', replaced(1, 'Always open the lid before work')],
   ['100 %', 'absolute word', replaced(1, 'Open the lid when 100 % dry inside')],
   ['हमेशा', 'absolute word', replaced(1, 'हमेशा बाहर से ही वेल्ड करेंगे', hindi)],
-  ['सिर्फ़ without its dot', 'absolute word', replaced(1, 'सिर्फ बाहर से ही वेल्ड करेंगे', hindi)],
+  ['सिर्फ़ without its nukta', 'absolute word', replaced(1, 'सिर्फ बाहर से ही वेल्ड करेंगे', hindi)],
   ['a long key', 'key longest by far', replaced(0, 'Have it cleaned and tested for vapour by a competent person')],
-  ['the shortest a third', 'options of one length', replaced(1, 'Open the lid')],
-  ['an endless option', 'options of one length', replaced(1, 'Open it '.repeat(14).trim())],
-  ['a word of the stem in the key alone', 'key echoes the stem', replaced(0, 'Have the drum cleaned of vapour')],
+  ['one option much shorter', 'options of one length', replaced(1, 'Open the lid')],
+  ['a very long option', 'options of one length', replaced(1, 'Open it '.repeat(14).trim())],
+  ['a word of the stem only in the key', 'key echoes the stem', replaced(0, 'Have the drum cleaned of vapour')],
   ['another form of that word', 'key echoes the stem', replaced(0, 'Have it cleaned before any welding')],
-  ['the skill named before it', 'key echoes the stem', { ...good, about: 'Vapour testing' }],
-  ['the key alone with a number', 'options of one kind', replaced(0, 'Have it rinsed and tested 2 times')],
-  ['one option a sentence', 'options of one kind', replaced(1, 'Open the lid and stand to one side.')],
+  ['a word of the skill only in the key', 'key echoes the stem', { ...good, about: 'Vapour testing' }],
+  ['a number only in the key', 'options of one kind', replaced(0, 'Have it rinsed and tested 2 times')],
+  ['one option with a full stop', 'options of one kind', replaced(1, 'Open the lid and stand to one side.')],
   ['a line break', 'options of one kind', replaced(1, 'Open the lid\nand stand to one side')],
-  ['a mark of direction', 'options of one kind', replaced(1, 'Open the lid \u202eand stand to one side')],
+  ['a direction character', 'options of one kind', replaced(1, 'Open the lid \u202eand stand to one side')],
   ['which is not', 'negative stem', { ...good, stem: 'Which of these is not done before such a drum is heated?' }],
   ['except', 'negative stem', { ...good, stem: 'What do you do before such a job, except signing in?' }],
   ['क्या नहीं', 'negative stem', { ...hindi, stem: 'ऐसे ड्रम पर काम से पहले क्या नहीं करना चाहिए?' }],
-  ['no question', 'stem', { ...good, stem: 'You have to weld a bracket onto a drum.' }],
+  ['no question mark', 'stem', { ...good, stem: 'You have to weld a bracket onto a drum.' }],
   ['too short', 'stem', { ...good, stem: 'What do you do?' }],
   ['too long', 'stem', { ...good, stem: `${'The lid is on. '.repeat(15)}What do you do first?` }],
-  ['does not stand alone', 'stem', { ...good, stem: 'Which of the following is done first of them here?' }],
   [
-    'somebody who was named before',
+    'a reference to text that is not shown',
+    'stem',
+    { ...good, stem: 'Which of the following is done first of them here?' },
+  ],
+  [
+    'a pronoun for a person who is not named',
     'stem',
     { ...good, stem: 'He has to weld a bracket onto a drum. What is done first?' },
   ],
@@ -98,7 +102,7 @@ for (const [what, check, item] of faults) {
   })
 }
 
-test('what only looks like a fault passes', () => {
+test('harmless look-alikes pass the checks', () => {
   const stems = [
     'The motor does not start after lunch. What do you look at first?',
     'What do you do if the rod does not strike an arc?',
@@ -108,12 +112,12 @@ test('what only looks like a fault passes', () => {
   for (const stem of stems) assert.deepEqual(checkItem({ ...good, stem }), [], stem)
   assert.deepEqual(checkItem({ ...hindi, stem: 'मोटर चालू नहीं हो रही है। सबसे पहले क्या देखेंगे?' }), [])
   assert.deepEqual(checkItem(replaced(3, 'Hold both the ends and use a thin rod')), [])
-  // The name of a skill may be as long and as foreign as it likes.
+  // The name of a skill may be long and consist of uncommon words.
   const about = 'Electroencephalography instrumentation and polysomnography'
   assert.deepEqual(checkItem({ ...good, about, stem: `Which of these is part of ${about}?` }), [])
 })
 
-test('the same question is found in other words', () => {
+test('a reworded question is detected as a duplicate', () => {
   const again = {
     stem: 'You have to weld a bracket to a drum that held thinner. What is to be done first?',
     options: good.options.toReversed(),

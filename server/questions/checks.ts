@@ -1,6 +1,6 @@
-import { fold, lengthOf, sentencesOf, syllablesOf, tellingWordsOf, wordsOf } from './text.ts'
+import { contentWords, foldText, sentencesOf, syllablesOf, visibleLength, wordsOf } from './text.ts'
 
-/** What every item passes before it is stored or served, whoever wrote it. Pure: no clock, no files. */
+/** Pure functions that check an item. Every item must pass them before it is stored or served. */
 
 export interface CheckedItem {
   stem: string
@@ -8,8 +8,8 @@ export interface CheckedItem {
   key: number
   language: string
   /**
-   * What stands before the stem or is named in it: the skill, the person's own work. The key must not echo it either; the
-   * stem's length, level and language are judged without it.
+   * Text before or inside the stem: the skill's name and the person's own work. The key must not echo it either. It does not count
+   * towards the stem's length, reading level and language.
    */
   about?: string
 }
@@ -36,16 +36,18 @@ export interface Finding {
 }
 
 export const LIMITS = {
-  option: { least: 2, most: 80 },
-  stem: { least: 25, most: 200 },
-  /** Indian scripts put more into a letter. */
-  leastStemOfOtherScripts: 15,
-  /** The key's length over the mean of the others. */
-  keyOverOthers: 1.3,
-  longestOverShortest: 2,
-  sentenceWords: 25,
-  /** Years of school, by Flesch and Kincaid. */
-  grade: 10,
+  /** Lengths in visible characters. */
+  option: { min: 2, max: 80 },
+  stem: { min: 25, max: 200 },
+  /** Lower than for English, because Indic scripts need fewer visible characters. */
+  minStemInOtherScripts: 15,
+  /** Maximum ratio of the key's length to the mean length of the distractors. */
+  maxKeyLengthRatio: 1.3,
+  /** Maximum ratio of the longest option to the shortest. */
+  maxOptionLengthRatio: 2,
+  maxSentenceWords: 25,
+  /** Maximum Flesch-Kincaid grade level. */
+  maxGrade: 10,
 } as const
 
 export function checkItem(item: CheckedItem): Finding[] {
@@ -53,8 +55,8 @@ export function checkItem(item: CheckedItem): Finding[] {
   const add = (check: Check, message: string) => findings.push({ check, message })
   checkOptions(item, add)
   checkStem(item, add)
-  // What compares the key with the rest needs a key and a rest.
-  if (item.options.length !== 4 || !isPlace(item.key)) return findings
+  // Comparisons of key and distractors need a valid key.
+  if (item.options.length !== 4 || !isValidKey(item.key)) return findings
   checkKey(item, add)
   return findings
 }
@@ -62,15 +64,19 @@ export function checkItem(item: CheckedItem): Finding[] {
 type Add = (check: Check, message: string) => void
 
 function checkOptions({ options, key, language }: CheckedItem, add: Add): void {
-  if (options.length !== 4) add('four different options', `${options.length} options`)
-  if (new Set(options.map(bare)).size !== options.length) add('four different options', 'two options are the same')
-  if (!isPlace(key)) add('one key', `the key is ${key}`)
+  if (options.length !== 4) add('four different options', `${options.length} options; expected 4`)
+  if (new Set(options.map(normaliseOption)).size !== options.length)
+    add('four different options', 'two options are the same')
+  if (!isValidKey(key)) add('one key', `the key is ${key}; expected 0 to 3`)
   for (const option of options) {
-    const length = lengthOf(option)
-    if (length > LIMITS.option.most || (length < LIMITS.option.least && !isNumeric(option)))
-      add('options of one length', `${quote(option)} has ${length} characters`)
-    if (hasOddCharacters(option)) add('options of one kind', `${quote(option)} has characters that do not belong`)
-    if (ABOVE.test(fold(option))) add('all or none of the above', quote(option))
+    const length = visibleLength(option)
+    if (length > LIMITS.option.max || (length < LIMITS.option.min && !isNumeric(option)))
+      add(
+        'options of one length',
+        `${quote(option)} has ${length} characters; expected ${LIMITS.option.min} to ${LIMITS.option.max}`,
+      )
+    if (hasOddCharacters(option)) add('options of one kind', `${quote(option)} contains unusual characters`)
+    if (REFERS_TO_OTHER_OPTIONS.test(foldText(option))) add('all or none of the above', quote(option))
     const absolute =
       ABSOLUTE[language]?.exec(
         ` ${wordsOf(option)
@@ -81,12 +87,12 @@ function checkOptions({ options, key, language }: CheckedItem, add: Add): void {
   }
 }
 
-const ABOVE =
+const REFERS_TO_OTHER_OPTIONS =
   /\b(?:all|none|both|any|neither|either) (?:of )?(?:the )?(?:above|options|answers)\b|\b(?:all|none|both|neither) of (?:these|them|those)\b|\bof the above\b|\b(?:a|b|c) (?:and|or) (?:b|c|d)\b|उपरोक्त|ऊपर (?:के|दिए|वाले|में से)[^,]{0,12} (?:सभी|सब|कोई|दोनों|विकल्प)|इनमें से (?:कोई|सभी|सब)|(?:^|\s)(?:सभी|दोनों|सब) (?:सही|विकल्प)/u
 
-const words = (...list: string[]) => new RegExp(` (?:${list.map(fold).join('|')}) `, 'u')
+const words = (...list: string[]) => new RegExp(` (?:${list.map(foldText).join('|')}) `, 'u')
 
-/** An option that says "always" is seldom the right one, and test-wise people know it. */
+/** Absolute terms such as "always" are a clue, because such options are rarely correct. */
 const ABSOLUTE: Record<string, RegExp> = {
   en: words(
     ...['always', 'never', 'only', 'all', 'every', 'none', 'must', 'completely', 'entirely', 'totally', 'absolutely'],
@@ -97,83 +103,93 @@ const ABSOLUTE: Record<string, RegExp> = {
 
 function checkKey({ stem, options, key, language, about }: CheckedItem, add: Add): void {
   const right = options[key]!
-  const others = options.filter((_, place) => place !== key)
+  const others = options.filter((_, index) => index !== key)
   const numeric = options.every(isNumeric)
 
-  const lengths = options.map(lengthOf)
-  const mean = others.reduce((sum, option) => sum + lengthOf(option), 0) / 3
-  if (!numeric && lengths[key]! > mean * LIMITS.keyOverOthers && lengths[key]! - mean > SLACK)
-    add('key longest by far', `${lengths[key]} characters, the others ${mean.toFixed(0)} on the mean: ${quote(right)}`)
+  const lengths = options.map(visibleLength)
+  const mean = others.reduce((sum, option) => sum + visibleLength(option), 0) / 3
+  if (!numeric && lengths[key]! > mean * LIMITS.maxKeyLengthRatio && lengths[key]! - mean > LENGTH_TOLERANCE)
+    add(
+      'key longest by far',
+      `${lengths[key]} characters, ${mean.toFixed(0)} on average for the others: ${quote(right)}`,
+    )
   const [longest, shortest] = [Math.max(...lengths), Math.min(...lengths)]
-  if (!numeric && longest > shortest * LIMITS.longestOverShortest && longest - shortest > 2 * SLACK)
+  if (!numeric && longest > shortest * LIMITS.maxOptionLengthRatio && longest - shortest > 2 * LENGTH_TOLERANCE)
     add('options of one length', `from ${shortest} to ${longest} characters`)
 
-  const elsewhere = tellingWordsOf(others.join(' '))
-  const inStem = tellingWordsOf(about ? `${about} ${stem}` : stem)
-  for (const word of tellingWordsOf(right)) {
+  const elsewhere = contentWords(others.join(' '))
+  const inStem = contentWords(about ? `${about} ${stem}` : stem)
+  for (const word of contentWords(right)) {
     if (inStem.has(word) && !elsewhere.has(word)) {
-      add('key echoes the stem', `${quote(word)} of the stem is in the key alone: ${quote(right)}`)
+      add('key echoes the stem', `${quote(word)} from the stem is in the key only: ${quote(right)}`)
       break
     }
   }
 
-  for (const [what, holds] of Object.entries(KINDS)) {
+  for (const [feature, holds] of Object.entries(OPTION_FEATURES)) {
     const count = others.filter((option) => holds(option, language)).length
     if ((count === 0 && holds(right, language)) || (count === 3 && !holds(right, language))) {
-      add('options of one kind', `the key alone differs: ${what}: ${quote(right)}`)
+      add('options of one kind', `only the key differs: ${feature}: ${quote(right)}`)
       break
     }
   }
   const ends = new Set(options.map((option) => /[.!?।]$/.test(option)))
-  if (ends.size > 1) add('options of one kind', 'some options end like a sentence, some do not')
+  if (ends.size > 1)
+    add('options of one kind', 'only some options end with a full stop, question mark or exclamation mark')
 }
 
-/** Differences of a few letters betray nothing. */
-const SLACK = 4
+/** Differences of a few characters are not a clue. */
+const LENGTH_TOLERANCE = 4
 
-/** Marks that set an option apart at a glance; a key that is alone in one of them is betrayed. */
-const KINDS: Record<string, (option: string, language: string) => boolean> = {
+/** Visible features of options; a key that is the only one with a feature is a clue. */
+const OPTION_FEATURES: Record<string, (option: string, language: string) => boolean> = {
   'a number at the start': (option) => /^[\d₹]/.test(option),
-  'a number in it': (option) => /\d/.test(option),
+  'a digit': (option) => /\d/.test(option),
   brackets: (option) => /[()[\]]/.test(option),
   'a capital at the start': (option) => /^[A-Z]/.test(option),
   'a colon or a semicolon': (option) => /[:;]/.test(option),
-  'ends in a verb of the future': (option, language) =>
+  'ends with a verb in the future tense': (option, language) =>
     language === 'hi' && /(?:ूँगा|ूँगी|ेंगे|एँगे|ंगे|ेगा|ेगी|एगा|एगी)$/.test(option),
 }
 
 function checkStem({ stem: given, language, about }: CheckedItem, add: Add): void {
   const stem = about ? given.replaceAll(about, '…') : given
-  const length = lengthOf(stem)
-  const least = language === 'en' ? LIMITS.stem.least : LIMITS.leastStemOfOtherScripts
-  if (length < least || length > LIMITS.stem.most) add('stem', `${length} characters`)
-  if (!/[?？؟]$/.test(stem)) add('stem', 'it does not end with a question mark')
-  if (hasOddCharacters(stem)) add('stem', 'it has characters that do not belong')
-  if (/\bthe above\b|\bthe following\b|उपरोक्त|निम्नलिखित/i.test(stem) || SOMEBODY_ELSE.test(stem))
-    add('stem', 'it does not stand alone')
+  const length = visibleLength(stem)
+  const min = language === 'en' ? LIMITS.stem.min : LIMITS.minStemInOtherScripts
+  if (length < min || length > LIMITS.stem.max)
+    add('stem', `${length} characters; expected ${min} to ${LIMITS.stem.max}`)
+  if (!/[?？؟]$/.test(stem)) add('stem', 'does not end with a question mark')
+  if (hasOddCharacters(stem)) add('stem', 'contains unusual characters')
+  if (/\bthe above\b|\bthe following\b|उपरोक्त|निम्नलिखित/i.test(stem) || UNRESOLVED_PRONOUN.test(stem))
+    add('stem', 'refers to text that is not shown')
   if (isNegative(stem, language)) add('negative stem', quote(stem))
 
   for (const sentence of sentencesOf(stem)) {
     const count = wordsOf(sentence).length
-    if (count > LIMITS.sentenceWords) add('reading level', `a sentence of ${count} words: ${quote(sentence)}`)
+    if (count > LIMITS.maxSentenceWords)
+      add(
+        'reading level',
+        `a sentence of ${count} words; the maximum is ${LIMITS.maxSentenceWords}: ${quote(sentence)}`,
+      )
   }
   if (language === 'en') {
-    const grade = gradeOf(stem)
-    if (grade > LIMITS.grade) add('reading level', `it takes ${grade.toFixed(1)} years of school: ${quote(stem)}`)
+    const grade = readingGrade(stem)
+    if (grade > LIMITS.maxGrade)
+      add('reading level', `grade level ${grade.toFixed(1)}, maximum ${LIMITS.maxGrade}: ${quote(stem)}`)
   }
   const script = SCRIPTS[language]
   if (script) {
     const letters = stem.match(/\p{L}/gu)?.length ?? 0
     const own = stem.match(script)?.length ?? 0
-    if (own < letters * 0.3) add('language', `${own} of ${letters} letters are of the language's script`)
+    if (own < letters * 0.3) add('language', `${own} of ${letters} letters are in the script of the language`)
   }
 }
 
-/** Who "he" is, or "वह", was said before, and what was said before is not there. */
-const SOMEBODY_ELSE = /^(?:(?:he|she|his|her|they|their)\b|(?:वह|वे|उसे|उसका|उसकी|उसके|उसने|उन्हें|उनका|उनकी|उनके)\s)/iu
+/** Pronouns at the start that refer to text that is not shown. */
+const UNRESOLVED_PRONOUN = /^(?:(?:he|she|his|her|they|their)\b|(?:वह|वे|उसे|उसका|उसकी|उसके|उसने|उन्हें|उनका|उनकी|उनके)\s)/iu
 
-/** Years of school that a text asks for (Flesch and Kincaid), over the whole of it. */
-export function gradeOf(text: string): number {
+/** Returns the Flesch-Kincaid grade level of a text. */
+function readingGrade(text: string): number {
   const all = wordsOf(text)
   const syllables = all.reduce((sum, word) => sum + syllablesOf(word), 0)
   return (
@@ -182,8 +198,8 @@ export function gradeOf(text: string): number {
 }
 
 /**
- * "Which is not…" is misread in haste. A "not" that belongs to the situation ("the motor does not start", "if it does not
- * hold") is no negative stem, nor is "why not"; neither is one that is set off: NOT, **नहीं**.
+ * Returns true for negative stems such as "Which is not…", which are easily misread. A "not" that describes the situation ("the motor
+ * does not start"), "why not" and an emphasised NOT or **नहीं** are allowed.
  */
 function isNegative(stem: string, language: string): boolean {
   const asked = sentencesOf(stem).findLast((sentence) => sentence.endsWith('?')) ?? ''
@@ -222,20 +238,20 @@ const SCRIPTS: Record<string, RegExp> = {
   or: /\p{Script=Oriya}/gu,
 }
 
-const isPlace = (key: number) => Number.isInteger(key) && key >= 0 && key <= 3
+const isValidKey = (key: number) => Number.isInteger(key) && key >= 0 && key <= 3
 
-/** Nothing but numbers and their units. */
-export function isNumeric(option: string): boolean {
+/** Returns true for numbers with or without units. */
+function isNumeric(option: string): boolean {
   return /^[₹±]?\s?\d[\d.,/:×x*+\- ]*(?:\s?[\p{L}\p{M}%°²³/.]+){0,3}$/u.test(option)
 }
 
-/** Two options that differ in case, spacing or punctuation alone are the same to a reader. */
-const bare = (option: string) =>
-  fold(option)
+/** Normalises an option; options that differ only in case, spacing or punctuation are duplicates. */
+const normaliseOption = (option: string) =>
+  foldText(option)
     .replace(/[.,;!?।\s]+$/u, '')
     .replace(/[^\p{L}\p{M}\p{N}+\-*/%<>=#.&|!?()[\]{}^~$@_:]+/gu, '')
 
-/** Control characters, marks of direction, line breaks, spaces at an end or in a row. */
+/** Returns true for control and direction characters, line breaks, and leading, trailing or repeated spaces. */
 const hasOddCharacters = (text: string) =>
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029\ufffd]|^\s|\s$|\s{2}/u.test(text.replace(/[\u200c\u200d]/g, ''))
 

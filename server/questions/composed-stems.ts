@@ -1,35 +1,40 @@
 import { readFileSync } from 'node:fs'
-import { capital } from './phrases.ts'
+import { capitalise } from './phrases.ts'
 
 const FILE = new URL('../../data/questions/composed-stems.txt', import.meta.url)
 
-export const COMPOSERS = ['part', 'alias', 'neighbour', 'beside', 'lonely', 'field', 'trade'] as const
+/**
+ * Kinds of composed questions, by the source of the key: a task in the skill's description, an alias, the description of a related
+ * skill, its name (`beside` if the stem names the field or trade, `lonely` if not), the skill's field, its trade. They are part of
+ * stored fingerprints.
+ */
+const COMPOSERS = ['part', 'alias', 'neighbour', 'beside', 'lonely', 'field', 'trade'] as const
 export type ComposerName = (typeof COMPOSERS)[number]
 
 let stems: Map<string, string[]> | undefined
 
-export interface Named {
-  /** Undefined: the skill was named already. */
+export interface StemNames {
+  /** Undefined if the lead-in already names the skill. */
   skill: string | undefined
-  /** Where it belongs, for the kinds that say so. */
+  /** Field or trade, for kinds of stems that name it. */
   place?: string | undefined
 }
 
-/** The stems of one kind. */
-export function stemsFor(kind: ComposerName, language: string, { skill, place = '' }: Named): string[] {
-  stems ??= read()
-  const called = skill ?? stems.get(`${language} this`)![0]!
-  const names: Record<string, string> = { skill: called, place }
+/** Returns the stems of one kind. */
+export function stemsFor(kind: ComposerName, language: string, { skill, place = '' }: StemNames): string[] {
+  stems ??= readStems()
+  const name = skill ?? stems.get(`${language} this`)![0]!
+  const names: Record<string, string> = { skill: name, place }
   return stems
     .get(`${language} ${kind}`)!
-    .map((stem) => capital(stem.replace(/\{(skill|place)\}/g, (_, slot: string) => names[slot]!)))
+    .map((stem) => capitalise(stem.replace(/\{(skill|place)\}/g, (_, slot: string) => names[slot]!)))
 }
 
-function read(): Map<string, string[]> {
-  const read = new Map<string, string[]>()
+function readStems(): Map<string, string[]> {
+  const found = new Map<string, string[]>()
   for (const line of readFileSync(FILE, 'utf8').split('\n')) {
     const [, key, text] = /^([a-z]{2} \w+) = (.+)$/.exec(line) ?? []
-    if (key && text) read.set(key, [...(read.get(key) ?? []), text])
+    if (key && text) found.set(key, [...(found.get(key) ?? []), text])
   }
-  return read
+  return found
 }

@@ -3,9 +3,9 @@ import { before, test } from 'node:test'
 import { builtInCatalogue } from '../../test/support/question-catalogue.ts'
 import { Bank } from './bank/bank.ts'
 import { BuiltInWriter } from './built-in-writer.ts'
-import { isAnotherWord, showsName, tasksOf } from './phrases.ts'
+import { isDistinctSynonym, revealsName, tasksOf } from './phrases.ts'
 import type { Item } from './questions.ts'
-import { tellingWordsOf } from './text.ts'
+import { contentWords } from './text.ts'
 
 const verbs = new Set(['welds', 'removes', 'marks', 'cuts', 'opens', 'greets', 'weighs', 'mixes', 'sets', 'tests'])
 
@@ -33,12 +33,12 @@ const descriptions: [what: string, description: string, tasks: string[][]][] = [
 for (const [what, description, tasks] of descriptions) {
   test(`the tasks of a description: ${what}`, () => {
     const found = tasksOf(description, verbs)
-    for (const [place, forms] of tasks.entries()) assert.deepEqual(found[place]?.slice(0, 1), forms.slice(0, 1))
+    for (const [position, forms] of tasks.entries()) assert.deepEqual(found[position]?.slice(0, 1), forms.slice(0, 1))
     assert.equal(found.length, tasks.length, JSON.stringify(found))
   })
 }
 
-test('nothing is cut out of the middle of a pair', () => {
+test('paired phrases are not cut', () => {
   const forms = (description: string) => tasksOf(description, verbs).flat()
   const [stepwise, wide] = [
     'Welds long seams of gates step by step on site',
@@ -48,7 +48,7 @@ test('nothing is cut out of the middle of a pair', () => {
   for (const form of forms(wide)) assert.doesNotMatch(form, /from top$/)
 })
 
-test('a synonym that shows the name is none', () => {
+test('a synonym that contains the name is rejected', () => {
   for (const [synonym, name] of [
     ['plating', 'Electroplating'],
     ['QGIS', 'GIS mapping'],
@@ -56,16 +56,16 @@ test('a synonym that shows the name is none', () => {
     ['ITR', 'Income tax return filing'],
     ['हाइड्रोपोनिक्स', 'Hydroponics'],
   ] as const)
-    assert.equal(isAnotherWord(synonym, name), false, synonym)
+    assert.equal(isDistinctSynonym(synonym, name), false, synonym)
   for (const [synonym, name] of [
     ['honey sucker', 'Septic tank desludging'],
     ['CHA executive', 'Customs clearance'],
   ] as const)
-    assert.equal(isAnotherWord(synonym, name), true, synonym)
+    assert.equal(isDistinctSynonym(synonym, name), true, synonym)
 })
 
-/** Skills of the catalogue outside the bank, from all trades. */
-const EVERY = 14
+/** Every 14th catalogue skill without bank items is tested, so that all trades are covered. */
+const SAMPLING_INTERVAL = 14
 let composed: { name: string; field: string; trade: string; items: Item[] }[]
 before(async () => {
   const catalogue = await builtInCatalogue()
@@ -73,7 +73,7 @@ before(async () => {
   const known = new Set((await Bank.read()).skills)
   const outside = catalogue.current.skills.filter(({ number }) => !known.has(number))
   composed = []
-  for (const skill of outside.filter((_, place) => place % EVERY === 0)) {
+  for (const skill of outside.filter((_, index) => index % SAMPLING_INTERVAL === 0)) {
     const context = { role: 'Fitter', company: 'Metro Ltd' }
     const request = { skills: [{ skill, count: 6 }], context, language: 'en' as const, seed: `c ${skill.number}` }
     const { items } = await writer.writeItems(request)
@@ -81,10 +81,10 @@ before(async () => {
   }
 })
 
-test('composed items have four options of four different things', () => {
+test('composed items have four options from four different skills', () => {
   for (const { name, items } of composed) {
     for (const { options, stem } of items) {
-      const words = options.map((option) => [...tellingWordsOf(option)])
+      const words = options.map((option) => [...contentWords(option)])
       for (const [one, own] of words.entries()) {
         for (const other of words.slice(one + 1)) {
           const shared = own.filter((word) => other.includes(word)).length
@@ -95,32 +95,32 @@ test('composed items have four options of four different things', () => {
   }
 })
 
-test('no right answer begins like the name of the skill', () => {
+test('no key starts like the name of the skill', () => {
   for (const { name, items } of composed) {
-    for (const { options, key } of items) assert.ok(!showsName(options[key], name), `${name}: ${options[key]}`)
+    for (const { options, key } of items) assert.ok(!revealsName(options[key], name), `${name}: ${options[key]}`)
   }
 })
 
-test('one stem seldom comes twice in a row', () => {
-  const dull = composed.filter(({ items }) => {
+test('a stem is rarely repeated in a row', () => {
+  const repetitive = composed.filter(({ items }) => {
     const stems = items.map(({ stem }) => stem.replace(/^.*?Metro Ltd\. /, ''))
-    return stems.filter((stem, place) => stem === stems[place - 1]).length > 2
+    return stems.filter((stem, index) => stem === stems[index - 1]).length > 2
   })
-  // Where a word of one stem is in most right answers, the other stem has to serve.
-  assert.ok(dull.length <= composed.length / 50, dull.map(({ name }) => name).join(', '))
+  // If most keys share a word with one stem, only the other stem can be used.
+  assert.ok(repetitive.length <= composed.length / 50, repetitive.map(({ name }) => name).join(', '))
 })
 
-test('what one question tells, another of the set does not ask', () => {
+test('one question does not reveal the key of another one', () => {
   for (const { name, field, trade, items } of composed) {
     const stems = items.map(({ stem }) => stem).join('\n')
     for (const { kind, options, key } of items) {
-      const told = kind.endsWith(' field') ? field : kind.endsWith(' trade') ? trade : undefined
-      if (told) assert.ok(!stems.includes(`“${told}”`), `${name}: ${options[key]}`)
+      const named = kind.endsWith(' field') ? field : kind.endsWith(' trade') ? trade : undefined
+      if (named) assert.ok(!stems.includes(`“${named}”`), `${name}: ${options[key]}`)
     }
   }
 })
 
-test('length and place of the right answer tell nothing', (t) => {
+test('length and position of the key reveal nothing', (t) => {
   const items = composed.flatMap((skill) => skill.items)
   const share = (holds: (lengths: number[], key: number) => boolean) =>
     items.filter(({ options, key }) =>
@@ -129,13 +129,13 @@ test('length and place of the right answer tell nothing', (t) => {
         key,
       ),
     ).length / items.length
-  const longest = share((lengths, key) => lengths.every((length, place) => place === key || length < lengths[key]!))
-  const shortest = share((lengths, key) => lengths.every((length, place) => place === key || length > lengths[key]!))
-  const places = [0, 1, 2, 3].map((place) => items.filter(({ key }) => key === place).length / items.length)
+  const longest = share((lengths, key) => lengths.every((length, index) => index === key || length < lengths[key]!))
+  const shortest = share((lengths, key) => lengths.every((length, index) => index === key || length > lengths[key]!))
+  const positions = [0, 1, 2, 3].map((position) => items.filter(({ key }) => key === position).length / items.length)
   t.diagnostic(
-    `${items.length} items: longest ${longest.toFixed(2)}, shortest ${shortest.toFixed(2)}, places ${places.map((part) => part.toFixed(2))}`,
+    `${items.length} items: longest ${longest.toFixed(2)}, shortest ${shortest.toFixed(2)}, positions ${positions.map((part) => part.toFixed(2))}`,
   )
-  assert.ok(longest < 0.28, `the right one is the longest in ${longest.toFixed(2)}`)
-  assert.ok(shortest < 0.28, `the right one is the shortest in ${shortest.toFixed(2)}`)
-  for (const part of places) assert.ok(part > 0.19 && part < 0.31, `places ${places.join(', ')}`)
+  assert.ok(longest < 0.28, `share of items whose key is the longest option: ${longest.toFixed(2)}`)
+  assert.ok(shortest < 0.28, `share of items whose key is the shortest option: ${shortest.toFixed(2)}`)
+  for (const part of positions) assert.ok(part > 0.19 && part < 0.31, `positions ${positions.join(', ')}`)
 })

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { Item } from './questions.ts'
 
-/** How the kinds of composed items begin. */
+/** Prefix of the kinds of composed items. */
 export const COMPOSED = 'composed '
 
 /**
- * What makes an item the same for a person: the bank's item in whatever language and with whatever lead-in; of composed
- * ones what is asked for; of any other its options, in whatever order.
+ * Identifies an item for a person: bank items by ID, regardless of language and lead-in; composed items by skill, kind and key;
+ * others by skill, key and options in any order.
  */
 export function fingerprint(item: Pick<Item, 'skill' | 'options' | 'key' | 'kind' | 'bankId'>): string {
   const { skill, options, key, kind, bankId } = item
-  const told = bankId
+  const identity = bankId
     ? [bankId]
     : kind.startsWith(COMPOSED)
       ? [skill, kind, options[key]]
       : [skill, options[key], ...[...options].sort()]
-  return createHash('sha256').update(JSON.stringify(told)).digest('base64url').slice(0, 16)
+  return createHash('sha256').update(JSON.stringify(identity)).digest('base64url').slice(0, 16)
 }

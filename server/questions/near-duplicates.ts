@@ -1,7 +1,7 @@
 import type { CheckedItem } from './checks.ts'
-import { fold, tellingWordsOf, wordsOf } from './text.ts'
+import { contentWords, foldText, wordsOf } from './text.ts'
 
-/** Pairs of items that ask the same thing, word for word or nearly. */
+/** Finds pairs of items that ask the same, literally or nearly. */
 export interface Pair {
   one: number
   other: number
@@ -14,25 +14,28 @@ interface Sketch {
   options: Set<string>
 }
 
-/** Share of telling words from which on two texts are taken for the same. */
-const STEM_ALONE = 0.8
-const STEM_WITH_OPTIONS = 0.5
-const OPTIONS = 0.6
+/** Similarity of content words above which two texts count as the same. */
+const STEM_SIMILARITY = 0.8
+const STEM_SIMILARITY_WITH_OPTIONS = 0.5
+const OPTION_SIMILARITY = 0.6
 
 export function sketch({ stem, options }: Pick<CheckedItem, 'stem' | 'options'>): Sketch {
   return {
-    exact: wordsOf(fold(stem)).join(' '),
-    stem: tellingWordsOf(stem),
-    options: tellingWordsOf(options.join(' ')),
+    exact: wordsOf(foldText(stem)).join(' '),
+    stem: contentWords(stem),
+    options: contentWords(options.join(' ')),
   }
 }
 
-export function sameQuestion(a: Sketch, b: Sketch): boolean {
-  const options = likeness(a.options, b.options)
-  // One stem may serve for other cases: "Which tool do you take?" asks something else with other options.
+export function isSameQuestion(a: Sketch, b: Sketch): boolean {
+  const options = jaccardSimilarity(a.options, b.options)
+  // The same stem with other options can be a different question: "Which tool do you take?"
   if (a.exact === b.exact) return options >= 0.3
-  const stems = likeness(a.stem, b.stem)
-  return (stems >= STEM_ALONE && options >= 0.3) || (stems >= STEM_WITH_OPTIONS && options >= OPTIONS)
+  const stems = jaccardSimilarity(a.stem, b.stem)
+  return (
+    (stems >= STEM_SIMILARITY && options >= 0.3) ||
+    (stems >= STEM_SIMILARITY_WITH_OPTIONS && options >= OPTION_SIMILARITY)
+  )
 }
 
 export function findDuplicates(items: readonly Pick<CheckedItem, 'stem' | 'options'>[]): Pair[] {
@@ -40,15 +43,15 @@ export function findDuplicates(items: readonly Pick<CheckedItem, 'stem' | 'optio
   const pairs: Pair[] = []
   for (let one = 0; one < sketches.length; one++) {
     for (let other = one + 1; other < sketches.length; other++) {
-      if (!sameQuestion(sketches[one]!, sketches[other]!)) continue
+      if (!isSameQuestion(sketches[one]!, sketches[other]!)) continue
       pairs.push({ one, other, message: `asks the same as ${JSON.stringify(items[one]!.stem)}` })
     }
   }
   return pairs
 }
 
-/** Words shared, of all words of both. */
-function likeness(a: Set<string>, b: Set<string>): number {
+/** Jaccard similarity: shared words divided by all words of both. */
+function jaccardSimilarity(a: Set<string>, b: Set<string>): number {
   if (a.size === 0 || b.size === 0) return a.size === b.size ? 1 : 0
   let shared = 0
   for (const word of a) if (b.has(word)) shared++

@@ -1,33 +1,34 @@
 import type { Skill } from '../catalogue/snapshot.ts'
 import { tasksOf } from './phrases.ts'
-import type { CatalogueToAsk } from './questions.ts'
-import { tellingWordsOf } from './text.ts'
+import type { QuestionCatalogue } from './questions.ts'
+import { contentWords } from './text.ts'
 
-/** Which skills stand near which. Kept for one snapshot of the catalogue, made when first asked for. */
+/** Related skills. Built lazily, once per catalogue snapshot. */
 export interface Neighbourhood {
   all: readonly Skill[]
-  /** Of the sub-skill with this number. */
+  /** Returns the skills of a sub-skill. */
   ofSub(number: number): readonly Skill[]
   ofMaster(number: number): readonly Skill[]
-  /** Skills of the master skills that speak most of the same things as this one: of the two nearest, or of some more. */
+  /** Returns skills of the master skills with the most similar vocabulary: the two nearest, or several more. */
   nearestTo(master: number): readonly Skill[]
   relatedTo(master: number): readonly Skill[]
-  /** What a description says is done, each task with its shorter forms. */
+  /** Returns the tasks in a description, each with its shorter forms. */
   tasksIn(description: string): readonly string[][]
 }
 
-/** Trades that count as related, and how many skills of a trade are compared. */
-const [NEAREST, RELATED] = [2, 4]
-const TO_COMPARE = 60
+/** Number of nearest and of related trades (master skills), and of skills compared per trade. */
+const NEAREST_TRADES = 2
+const RELATED_TRADES = 4
+const SKILLS_TO_COMPARE = 60
 
-const known = new WeakMap<object, Neighbourhood>()
+const neighbourhoods = new WeakMap<object, Neighbourhood>()
 
-export function neighbourhoodOf(snapshot: CatalogueToAsk['current']): Neighbourhood {
-  const before = known.get(snapshot)
-  if (before) return before
+export function neighbourhoodOf(snapshot: QuestionCatalogue['current']): Neighbourhood {
+  const cached = neighbourhoods.get(snapshot)
+  if (cached) return cached
   const subs = new Map<number, Skill[]>()
   const masters = new Map<number, Skill[]>()
-  /** Words that descriptions begin with: "joins", "sets", "checks". */
+  /** First words of descriptions: "joins", "sets", "checks". */
   const verbs = new Set<string>()
   const tasks = new Map<string, string[][]>()
   const vocabularies = new Map<number, Set<string>>()
@@ -35,16 +36,16 @@ export function neighbourhoodOf(snapshot: CatalogueToAsk['current']): Neighbourh
   for (const skill of snapshot.skills) {
     const verb = /^\p{L}+s(?= )/u.exec(skill.description)?.[0].toLowerCase()
     if (verb) verbs.add(verb)
-    into(subs, skill.sub.number, skill)
-    into(masters, skill.sub.master.number, skill)
+    addTo(subs, skill.sub.number, skill)
+    addTo(masters, skill.sub.master.number, skill)
   }
   const vocabularyOf = (master: number) => {
     let words = vocabularies.get(master)
     if (!words) {
-      words = tellingWordsOf(
+      words = contentWords(
         masters
           .get(master)!
-          .slice(0, TO_COMPARE)
+          .slice(0, SKILLS_TO_COMPARE)
           .map(({ name, description }) => `${name} ${description}`)
           .join(' '),
       )
@@ -57,9 +58,9 @@ export function neighbourhoodOf(snapshot: CatalogueToAsk['current']): Neighbourh
     const own = vocabularyOf(master)
     return [...masters.keys()]
       .filter((other) => other !== master)
-      .map((other) => ({ other, likeness: likeness(own, vocabularyOf(other)) }))
-      .sort((a, b) => b.likeness - a.likeness)
-      .slice(0, RELATED)
+      .map((other) => ({ other, similarity: vocabularySimilarity(own, vocabularyOf(other)) }))
+      .sort((a, b) => b.similarity - a.similarity)
+      .slice(0, RELATED_TRADES)
       .map(({ other }) => masters.get(other)!)
   }
   const relatedTo = (master: number): Skill[][] => {
@@ -67,11 +68,11 @@ export function neighbourhoodOf(snapshot: CatalogueToAsk['current']): Neighbourh
     related.set(master, found)
     return found
   }
-  const made: Neighbourhood = {
+  const neighbourhood: Neighbourhood = {
     all: snapshot.skills,
     ofSub: (number) => subs.get(number) ?? [],
     ofMaster: (number) => masters.get(number) ?? [],
-    nearestTo: (master) => relatedTo(master).slice(0, NEAREST).flat(),
+    nearestTo: (master) => relatedTo(master).slice(0, NEAREST_TRADES).flat(),
     relatedTo: (master) => relatedTo(master).flat(),
     tasksIn(description) {
       const found = tasks.get(description) ?? tasksOf(description, verbs)
@@ -79,18 +80,18 @@ export function neighbourhoodOf(snapshot: CatalogueToAsk['current']): Neighbourh
       return found
     },
   }
-  known.set(snapshot, made)
-  return made
+  neighbourhoods.set(snapshot, neighbourhood)
+  return neighbourhood
 }
 
-function into(map: Map<number, Skill[]>, number: number, skill: Skill): void {
+function addTo(map: Map<number, Skill[]>, number: number, skill: Skill): void {
   const list = map.get(number)
   if (list) list.push(skill)
   else map.set(number, [skill])
 }
 
-/** Words in common, of as many as there could be with a vocabulary of that size: a wordy trade is not near to all others. */
-function likeness(own: ReadonlySet<string>, others: ReadonlySet<string>): number {
+/** Shared words relative to the smaller vocabulary, so that a large vocabulary is not similar to every other. */
+function vocabularySimilarity(own: ReadonlySet<string>, others: ReadonlySet<string>): number {
   const shared = [...others].filter((word) => own.has(word)).length
   return shared / Math.sqrt(Math.max(1, others.size))
 }

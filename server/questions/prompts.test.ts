@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { isStop, PROMPT_KEYS, prompt, readYesNo, slotsOf } from './prompts.ts'
+import { isOptOutReply, PROMPT_KEYS, prompt, readYesNo, slotsOf } from './prompts.ts'
 import { LANGUAGES, type Language } from './questions.ts'
 
 const FOLDER = new URL('../../data/prompts/', import.meta.url)
@@ -23,13 +23,13 @@ const SCRIPTS: Record<Language, RegExp> = {
   or: /\p{Script=Oriya}/gu,
 }
 
-test('there is a file for each language and none besides', () => {
+test('there is exactly one file per language', () => {
   const files = readdirSync(FOLDER).filter((name) => name !== 'words.txt')
   assert.deepEqual(files.sort(), LANGUAGES.map((language) => `${language}.txt`).sort())
 })
 
 for (const language of LANGUAGES) {
-  test(`${language}: every text, once, with the same slots, in its own script`, () => {
+  test(`${language}: every text exists once, with the same slots, in its own script`, () => {
     const keys = readFileSync(new URL(`${language}.txt`, FOLDER), 'utf8')
       .split('\n')
       .filter((line) => line && !line.startsWith('#'))
@@ -48,18 +48,18 @@ for (const language of LANGUAGES) {
 }
 
 test('no two languages share a sentence', () => {
-  const said = new Map<string, string>()
+  const keyByText = new Map<string, string>()
   for (const language of LANGUAGES) {
     for (const key of PROMPT_KEYS) {
       const text = prompt(key, language, VALUES)
       if (text.length < 25) continue
-      assert.equal(said.get(text), undefined, `${language} ${key} is also ${said.get(text)}`)
-      said.set(text, `${language} ${key}`)
+      assert.equal(keyByText.get(text), undefined, `${language} ${key} is also ${keyByText.get(text)}`)
+      keyByText.set(text, `${language} ${key}`)
     }
   }
 })
 
-test('a value is data: one line, not too long, and it fills no slot', () => {
+test('a value is reduced to one short line and fills no other slot', () => {
   const text = prompt('interest', 'en', { title: 'Welder\n\u202e{company}', company: `A${'x'.repeat(500)}` })
   assert.ok(text.startsWith('Are you interested in the job of Welder {company} at Ax'))
   assert.ok(text.length < 200)
@@ -68,7 +68,7 @@ test('a value is data: one line, not too long, and it fills no slot', () => {
   assert.ok(prompt('link', 'ta', { link }).endsWith(link))
 })
 
-test('yes and no are read in every language, as the labels say them', () => {
+test('yes and no are recognised in every language', () => {
   for (const language of LANGUAGES) {
     assert.equal(readYesNo(prompt('yes', language), language), 'yes', language)
     assert.equal(readYesNo(` ${prompt('no', language)}! `, language), 'no', language)
@@ -110,7 +110,7 @@ for (const [text, language, meaning] of replies) {
   })
 }
 
-test('STOP is heard in any language, and not in what merely holds the word', () => {
+test('an opt-out is recognised in any language, but not inside a longer reply', () => {
   for (const text of [
     'STOP',
     ' stop. ',
@@ -122,7 +122,7 @@ test('STOP is heard in any language, and not in what merely holds the word', () 
     'ஸ்டாப்',
     'বন্ধ কৰক',
   ])
-    assert.ok(isStop(text), text)
+    assert.ok(isOptOutReply(text), text)
   for (const text of ['bus stop', 'I never stop learning', 'yes', '', 'The machine has an emergency stop', 'न'])
-    assert.ok(!isStop(text), text)
+    assert.ok(!isOptOutReply(text), text)
 })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { oneLine } from '../platform/text/strip-invisible.ts'
+import { toSingleLine } from '../platform/text/strip-invisible.ts'
 import type { Language } from './questions.ts'
 
-/** The fixed texts of a conversation, in all languages: `data/prompts/`. */
+/** Fixed texts of a conversation in all languages, from `data/prompts/`. */
 
 export const PROMPT_KEYS = [
   ...['language_name', 'consent', 'language_choice', 'yes', 'no', 'skip', 'yes_or_no', 'own_words', 'type_or_say'],
@@ -18,47 +18,47 @@ export type PromptKey = (typeof PROMPT_KEYS)[number]
 
 const FOLDER = new URL('../../data/prompts/', import.meta.url)
 const SLOT = /\{(\w+)\}/g
-/** A name or a title longer than this is cut: a text message has to stay one. */
-const MOST_OF_A_VALUE = 120
+/** Longer values are truncated, so that text messages stay short. */
+const MAX_VALUE_LENGTH = 120
 
-const read = new Map<Language, Map<string, string>>()
+const textsByLanguage = new Map<Language, Map<string, string>>()
 
-/** A text with its slots filled in. A value is what somebody wrote: it stays on its line and fills no other slot. */
+/** Returns a text with its slots filled. Values are user text: they are reduced to one line and cannot fill other slots. */
 export function prompt(key: PromptKey, language: Language, values: Record<string, string> = {}): string {
   return textOf(key, language).replace(SLOT, (_, slot: string) => {
     const value = values[slot]
-    if (value === undefined) throw new Error(`the text ${key} needs a value for {${slot}}`)
-    return slot === 'link' ? value : onOneLine(value)
+    if (value === undefined) throw new Error(`prompt ${key} requires a value for {${slot}}`)
+    return slot === 'link' ? value : toOneLine(value)
   })
 }
 
-/** The names of the values that a text takes. */
+/** Returns the slot names of a text. */
 export function slotsOf(key: PromptKey, language: Language = 'en'): string[] {
   return [...new Set([...textOf(key, language).matchAll(SLOT)].map(([, slot]) => slot!))].sort()
 }
 
 function textOf(key: PromptKey, language: Language): string {
-  let texts = read.get(language)
+  let texts = textsByLanguage.get(language)
   if (!texts) {
     texts = new Map()
     for (const line of readFileSync(new URL(`${language}.txt`, FOLDER), 'utf8').split('\n')) {
       const [, name, text] = /^(\w+) = (.+)$/.exec(line) ?? []
       if (name && text) texts.set(name, text)
     }
-    read.set(language, texts)
+    textsByLanguage.set(language, texts)
   }
   const text = texts.get(key)
-  if (text === undefined) throw new Error(`data/prompts/${language}.txt has no ${key}`)
+  if (text === undefined) throw new Error(`data/prompts/${language}.txt does not contain ${key}`)
   return text
 }
 
-function onOneLine(value: string): string {
-  const line = oneLine(value)
+function toOneLine(value: string): string {
+  const line = toSingleLine(value)
   const letters = [...line]
-  return letters.length <= MOST_OF_A_VALUE
+  return letters.length <= MAX_VALUE_LENGTH
     ? line
     : `${letters
-        .slice(0, MOST_OF_A_VALUE - 1)
+        .slice(0, MAX_VALUE_LENGTH - 1)
         .join('')
         .trimEnd()}…`
 }
@@ -66,13 +66,13 @@ function onOneLine(value: string): string {
 type Meaning = 'yes' | 'no' | 'stop' | 'unsure'
 
 interface Words {
-  /** What a whole reply means, by language. */
+  /** Meanings of whole replies, by language. */
   whole: Map<string, Map<string, Meaning>>
 }
 
-let known: Words | undefined
+let cachedWords: Words | undefined
 
-/** Words of courtesy around an answer. */
+/** Polite words that are ignored in replies. */
 const COURTESIES = new Set([
   'please',
   'pls',
@@ -88,8 +88,8 @@ const COURTESIES = new Set([
   'भैया',
   'मैडम',
 ])
-/** What turns a yes into something else. */
-const DENIALS = new Set([
+/** Negations, after which a reply is not a plain yes. */
+const NEGATIONS = new Set([
   'not',
   'dont',
   'cant',
@@ -103,28 +103,28 @@ const DENIALS = new Set([
   'पर',
   'मगर',
 ])
-/** A longer reply tells a story; its first word does not settle it. */
-const MOST_WORDS = 8
+/** In longer replies the first word does not decide the meaning. */
+const MAX_REPLY_WORDS = 8
 
 /**
- * Yes or no, in the conversation's language, in English, or in any other that people here speak. A short reply that begins
- * with one and holds nothing of the other counts too ("yes, two years").
+ * Reads yes or no in the conversation's language, in English or in any other supported language. A short reply that starts with one
+ * and contains no word of the other also counts ("yes, two years").
  */
 export function readYesNo(text: string, language: Language): 'yes' | 'no' | undefined {
   const { whole } = words()
   const reply = wordsIn(text)
   const meaning = meaningIn(whole, reply, language)
   if (meaning) return meaning === 'yes' || meaning === 'no' ? meaning : undefined
-  if (reply.length < 2 || reply.length > MOST_WORDS) return undefined
-  const begins = [3, 2, 1].map((length) => meaningIn(whole, reply.slice(0, length), language)).find(Boolean)
-  const told = new Set(reply.map((word) => (DENIALS.has(word) ? 'no' : meaningIn(whole, [word], language))))
-  if (begins === 'yes') return told.has('no') ? undefined : 'yes'
-  if (begins === 'no') return told.has('yes') ? undefined : 'no'
+  if (reply.length < 2 || reply.length > MAX_REPLY_WORDS) return undefined
+  const firstMeaning = [3, 2, 1].map((length) => meaningIn(whole, reply.slice(0, length), language)).find(Boolean)
+  const meanings = new Set(reply.map((word) => (NEGATIONS.has(word) ? 'no' : meaningIn(whole, [word], language))))
+  if (firstMeaning === 'yes') return meanings.has('no') ? undefined : 'yes'
+  if (firstMeaning === 'no') return meanings.has('yes') ? undefined : 'no'
   return undefined
 }
 
-/** Whether the whole reply asks, in any language, to be left in peace. */
-export function isStop(text: string): boolean {
+/** Returns true if the whole reply is an opt-out in any language. */
+export function isOptOutReply(text: string): boolean {
   const reply = wordsIn(text)
   const bare = reply.filter((word) => !COURTESIES.has(word))
   return [...words().whole.values()].some((meanings) => {
@@ -134,31 +134,31 @@ export function isStop(text: string): boolean {
 
 function meaningIn(whole: Words['whole'], reply: string[], language: Language): Meaning | undefined {
   const bare = reply.filter((word) => !COURTESIES.has(word))
-  for (const said of [reply.join(' '), bare.join(' ')]) {
-    if (!said) continue
-    const own = whole.get(language)?.get(said) ?? whole.get('en')?.get(said)
-    if (own) return own
-    const elsewhere = new Set([...whole.values()].flatMap((meanings) => meanings.get(said) ?? []))
-    if (elsewhere.size === 1) return [...elsewhere][0]
+  for (const phrase of [reply.join(' '), bare.join(' ')]) {
+    if (!phrase) continue
+    const meaning = whole.get(language)?.get(phrase) ?? whole.get('en')?.get(phrase)
+    if (meaning) return meaning
+    const inOtherLanguages = new Set([...whole.values()].flatMap((meanings) => meanings.get(phrase) ?? []))
+    if (inOtherLanguages.size === 1) return [...inOtherLanguages][0]
   }
   return undefined
 }
 
 function words(): Words {
-  if (known) return known
+  if (cachedWords) return cachedWords
   const whole: Words['whole'] = new Map()
   for (const line of readFileSync(new URL('words.txt', FOLDER), 'utf8').split('\n')) {
     const [, language, meaning, list] = /^([a-z]{2}) (yes|no|stop|unsure) = (.+)$/.exec(line) ?? []
     if (!language || !list) continue
     const meanings = whole.get(language) ?? new Map<string, Meaning>()
-    for (const said of list.split(';')) meanings.set(wordsIn(said).join(' '), meaning as Meaning)
+    for (const phrase of list.split(';')) meanings.set(wordsIn(phrase).join(' '), meaning as Meaning)
     whole.set(language, meanings)
   }
-  known = { whole }
-  return known
+  cachedWords = { whole }
+  return cachedWords
 }
 
-/** Words without case, punctuation, skin colours and the dot that Hindi writers set or leave out. */
+/** Splits into words without case, punctuation, emoji skin tones and the Hindi nukta. */
 function wordsIn(text: string): string[] {
   return text
     .slice(0, 500)

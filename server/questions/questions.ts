@@ -1,22 +1,16 @@
 import type { Snapshot } from '../catalogue/snapshot.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Log } from '../platform/log.ts'
-import { AiWriter } from './ai/writer.ts'
-import { BuiltInWriter } from './built-in-writer.ts'
-
-export { fingerprint } from './fingerprint.ts'
 
 export const LANGUAGES = ['en', 'hi', 'bn', 'ta', 'te', 'mr', 'gu', 'kn', 'ml', 'pa', 'or', 'as'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** A skill of the catalogue. */
+/** A skill to write questions about. */
 export interface SkillToAsk {
   number: number
   name: string
   description: string
 }
 
-/** Where the person says to have used the skills. Written by others: data, never instructions. */
+/** The work in which the person used the skills. User text, never interpreted as instructions. */
 export interface SourceContext {
   role?: string
   company?: string
@@ -35,7 +29,7 @@ export interface Item {
   difficulty: 1 | 2 | 3
   kind: string
   bankId?: string
-  /** What it is written in: not what was asked for where the writer lacks that language. */
+  /** Language of the item; differs from the requested one if the writer does not support that. */
   language: Language
 }
 
@@ -43,10 +37,10 @@ export interface ItemsRequest {
   skills: {
     skill: SkillToAsk
     count: number
-    /** Fingerprints of items that the person has seen, the oldest first. */
+    /** Fingerprints of items that the person has seen, oldest first. */
     avoid?: string[]
   }[]
-  /** With any field set, every stem carries the skill's name and leans on the source. */
+  /** If any field is set, every stem names the skill and refers to the source. */
   context: SourceContext
   language: Language
   /** The same seed gives the same items from the same bank and catalogue. */
@@ -54,7 +48,7 @@ export interface ItemsRequest {
   signal?: AbortSignal
 }
 
-export interface ItemsAnswer {
+export interface ItemsResult {
   items: Item[]
   /** Skills for which too few items passed the checks. */
   short: number[]
@@ -71,8 +65,8 @@ export type Translations = Partial<Record<Language, string[]>>
 
 export interface QuestionWriter {
   readonly kind: 'built-in' | 'ai'
-  writeItems(request: ItemsRequest): Promise<ItemsAnswer>
-  /** Undefined: it cannot translate, and the text stays as it was written. */
+  writeItems(request: ItemsRequest): Promise<ItemsResult>
+  /** Resolves to undefined if the writer cannot translate; the text then stays in its original language. */
   translate(request: TranslationRequest): Promise<Translations | undefined>
 }
 
@@ -82,16 +76,5 @@ export interface AiSettings {
   model: string
 }
 
-/** What the writers read of the catalogue. */
-export type CatalogueToAsk = { readonly current: Pick<Snapshot, 'skills' | 'skill'> }
-
-export interface WriterOptions {
-  catalogue: CatalogueToAsk
-  clock: Clock
-  log: Log
-}
-
-/** Configuration decides which one serves; neither ever stands in for the other. */
-export function openWriter(ai: AiSettings | undefined, { catalogue, clock, log }: WriterOptions): QuestionWriter {
-  return ai ? new AiWriter(ai, { clock, log }) : new BuiltInWriter(catalogue)
-}
+/** The part of the catalogue that the writers use. */
+export type QuestionCatalogue = { readonly current: Pick<Snapshot, 'skills' | 'skill'> }

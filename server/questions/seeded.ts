@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
-/** Chance that can be repeated: the same seed gives the same numbers. */
-export class Seeded {
+/** Seeded random generator: the same seed gives the same numbers. */
+export class SeededRandom {
   private a: number
   private b: number
   private c: number
@@ -15,7 +15,7 @@ export class Seeded {
     this.d = digest.readInt32LE(12) | 1
   }
 
-  /** A whole number from 0 to `count` - 1. The generator is Chris Doty-Humphrey's sfc32. */
+  /** Returns an integer from 0 to `count` - 1. The generator is sfc32. */
   below(count: number): number {
     const sum = (this.a + this.b + this.d) | 0
     this.d = (this.d + 1) | 0
@@ -38,11 +38,11 @@ export class Seeded {
     return shuffled
   }
 
-  /** Some of a list in any order: all of a short one, without touching all of a long one. */
-  sample<T>(list: readonly T[], most: number): T[] {
-    if (list.length <= most * 2) return this.shuffled(list).slice(0, most)
-    const places = new Set<number>()
-    while (places.size < most) places.add(this.below(list.length))
-    return [...places].map((place) => list[place]!)
+  /** Returns up to `max` random elements of a list in random order, without copying a long list. */
+  sample<T>(list: readonly T[], max: number): T[] {
+    if (list.length <= max * 2) return this.shuffled(list).slice(0, max)
+    const indexes = new Set<number>()
+    while (indexes.size < max) indexes.add(this.below(list.length))
+    return [...indexes].map((index) => list[index]!)
   }
 }

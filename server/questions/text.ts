@@ -1,12 +1,12 @@
-import { rootOf, stemOf } from '../catalogue/index/text/stems.ts'
+import { rootOf, stemOf } from '../catalogue/index/lexicon/stems.ts'
 
-/** Texts as the checks see them: words, sentences, lengths. */
+/** Text functions of the checks: words, sentences, lengths. */
 
-const PLAIN = /^[\x20-\x7e]*$/
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/
 
-/** One spelling for comparison: composed, lower case, without the dot that Hindi writers set or leave out. */
-export function fold(text: string): string {
-  if (PLAIN.test(text)) return text.toLowerCase()
+/** Normalises text for comparison: composed, lower case, without the Hindi nukta, which is often left out. */
+export function foldText(text: string): string {
+  if (PRINTABLE_ASCII.test(text)) return text.toLowerCase()
   return text
     .normalize('NFC')
     .toLowerCase()
@@ -14,20 +14,20 @@ export function fold(text: string): string {
 }
 
 export function wordsOf(text: string): string[] {
-  const folded = fold(text)
-  if (PLAIN.test(folded)) return folded.match(/[a-z0-9]+(?:'[a-z]+)?/g) ?? []
+  const folded = foldText(text)
+  if (PRINTABLE_ASCII.test(folded)) return folded.match(/[a-z0-9]+(?:'[a-z]+)?/g) ?? []
   return folded.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’][\p{L}\p{M}]+)?/gu) ?? []
 }
 
-/** What the eye counts: vowel signs stand on their letter and take no place of their own. */
-export function lengthOf(text: string): number {
-  if (PLAIN.test(text)) return text.length
+/** Counts visible characters; combining vowel signs do not count. */
+export function visibleLength(text: string): number {
+  if (PRINTABLE_ASCII.test(text)) return text.length
   let length = 0
   for (const _ of text.replace(/\p{M}/gu, '')) length++
   return length
 }
 
-/** A full stop inside a number or a short form ends no sentence. */
+/** Splits sentences; a full stop inside a number or an abbreviation does not end a sentence. */
 export function sentencesOf(text: string): string[] {
   return text
     .split(/(?<=[.?!।])\s+(?=[^\p{Ll}])|(?<=।)/u)
@@ -35,8 +35,8 @@ export function sentencesOf(text: string): string[] {
     .filter(Boolean)
 }
 
-/** Words that tell nothing of the matter: they may stand in stem and key alike. */
-const LITTLE_WORDS = new Set(
+/** Stop words, which may occur in both stem and key. */
+const STOP_WORDS = new Set(
   `about above after again against also another because been before being below between both came come could does doing done down
   during each even ever first from gets give given goes going have having here into just keep kept know last left like long look made
   make makes many more most much need needs next nothing once only other over same says seen should some still such take takes than that
@@ -47,37 +47,37 @@ const LITTLE_WORDS = new Set(
   देना दो नहीं ने पर पहले फिर बाद बार भी में यदि यह या ये रखें रखेंगे रहा रही रहे लिए लें लेंगे वह वाला वाली वाले वे सकता सकते सबसे समय साथ से हैं है हो होगा होगी होता होती होते होना
   होने क्योंकि लेकिन मगर चाहिए सही काम तरीका कितना कितनी कितने कैसे कैसा`
     .split(/\s+/)
-    .map(fold),
+    .map(foldText),
 )
 
-/** What a word counts as, undefined where it tells nothing. Working it out costs more than all the rest of a check. */
+/** Cache of word roots (undefined for stop words), because computing them is the slowest part of a check. */
 const roots = new Map<string, string | undefined>()
-const MOST_ROOTS = 4000
+const MAX_CACHED_ROOTS = 4000
 
-/** The words that carry the meaning, each reduced to its root. */
-export function tellingWordsOf(text: string): Set<string> {
-  const telling = new Set<string>()
+/** Returns the content words, each reduced to its root. */
+export function contentWords(text: string): Set<string> {
+  const content = new Set<string>()
   for (const word of wordsOf(text)) {
     let root = roots.get(word)
     if (root === undefined && !roots.has(word)) {
-      root = tellingRoot(word)
-      if (roots.size >= MOST_ROOTS) roots.clear()
+      root = contentRoot(word)
+      if (roots.size >= MAX_CACHED_ROOTS) roots.clear()
       roots.set(word, root)
     }
-    if (root !== undefined) telling.add(root)
+    if (root !== undefined) content.add(root)
   }
-  return telling
+  return content
 }
 
-function tellingRoot(word: string): string | undefined {
-  if (LITTLE_WORDS.has(word) || /^\d+$/.test(word)) return undefined
+function contentRoot(word: string): string | undefined {
+  if (STOP_WORDS.has(word) || /^\d+$/.test(word)) return undefined
   const latin = /^[a-z]/.test(word)
-  // What one does ("करेंगे", "लगाएँगे") is asked in most Hindi stems and betrays nothing.
-  if (lengthOf(word) < (latin ? 4 : 3) || /(?:ेंगे|एँगे|एंगे)$/.test(word)) return undefined
+  // Common future verb forms ("करेंगे", "लगाएँगे") occur in most Hindi stems and reveal nothing.
+  if (visibleLength(word) < (latin ? 4 : 3) || /(?:ेंगे|एँगे|एंगे)$/.test(word)) return undefined
   return latin ? rootOf(stemOf(word)) : word.replace(/\p{M}+$/u, '')
 }
 
-/** Syllables of an English word, near enough for a reading level. */
+/** Estimates the syllables of an English word, for the reading level. */
 export function syllablesOf(word: string): number {
   const groups = word.replace(/(?:[^laeiouy]es|[^td]ed|[^l]e)$/, '').match(/[aeiouy]+/g)
   return Math.max(1, groups?.length ?? 1)

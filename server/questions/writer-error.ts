@@ -1,16 +1,16 @@
-/** Why a writer gave nothing. */
+/** Reasons why a writer failed. */
 export type WriterFault =
-  /** It took longer than it may. */
+  /** The time limit was exceeded. */
   | 'timeout'
-  /** The caller no longer waits. */
+  /** The caller aborted the request. */
   | 'aborted'
-  /** No connection, or an answer of 429 or 5xx, also at the second attempt. */
+  /** No connection, or a 429 or 5xx response, also on the second attempt. */
   | 'unavailable'
-  /** The endpoint refused the call: a wrong key, an unknown model. */
+  /** The endpoint rejected the request, for example an invalid key or an unknown model. */
   | 'rejected'
   /** The model declined to answer. */
   | 'refused'
-  /** The answer was not what was asked for, also after the repair round. */
+  /** The response did not match the schema, even after the repair request. */
   | 'invalid'
 
 export class WriterError extends Error {
@@ -22,8 +22,8 @@ export class WriterError extends Error {
     this.fault = fault
   }
 
-  /** Whether another attempt later may succeed without anybody changing anything. */
-  get passing(): boolean {
+  /** True if a later attempt may succeed without any change. */
+  get isTransient(): boolean {
     return this.fault !== 'rejected' && this.fault !== 'aborted'
   }
 }

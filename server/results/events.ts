@@ -1,9 +1,11 @@
-import { onCandidateChange } from '../campaigns/progress.ts'
+import type { CandidateChange } from '../campaigns/progress.ts'
 import { recordEvents } from '../events/record.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Tx } from '../platform/database/database.ts'
 import { resultRecord } from './record.ts'
 
-/** Partners are told of every end, in the transaction that brings it. Importing this module is what makes it so. */
-onCandidateChange(async (tx, changes, clock) => {
+/** Records an event for every candidate that completed, declined or failed, in the transaction of the change. */
+export async function recordResultEvents(tx: Tx, changes: CandidateChange[], clock: Clock): Promise<void> {
   const ended = Map.groupBy(
     changes.filter((change) => change.ended),
     ({ orgId, mode, ended }) => `${orgId} ${mode} ${ended}`,
@@ -13,4 +15,4 @@ onCandidateChange(async (tx, changes, clock) => {
     const records = group.map(({ candidate }) => resultRecord(candidate))
     await recordEvents(tx, { orgId, mode }, clock, `result.${end!}`, records)
   }
-})
+}

@@ -1,7 +1,7 @@
 import type { Candidacy } from '../campaigns/candidacy.ts'
 import { isQualified, verdictsOf } from '../conversation/verdicts.ts'
 
-/** A result as partners see it, and as events carry it. */
+/** Builds a result for responses and events. */
 export function resultRecord(candidacy: Candidacy) {
   const { candidate_id, external_candidate_id, name, metadata } = candidacy
   return {
@@ -12,7 +12,7 @@ export function resultRecord(candidacy: Candidacy) {
     candidate: { candidate_id, external_candidate_id, name, metadata },
     status: candidacy.status,
     reason: candidacy.reason,
-    output: outputOf(candidacy),
+    output: resultOutput(candidacy),
     flow_version: candidacy.flow_version,
     version: candidacy.version,
     created_at: candidacy.created_at.toISOString(),
@@ -22,8 +22,13 @@ export function resultRecord(candidacy: Candidacy) {
   }
 }
 
-/** Answers and verdicts; methods that are not in force are absent. */
-export function outputOf({ state, flow, channel, status }: Pick<Candidacy, 'state' | 'flow' | 'channel' | 'status'>) {
+/** Builds answers and verdicts of the enabled methods. */
+export function resultOutput({
+  state,
+  flow,
+  channel,
+  status,
+}: Pick<Candidacy, 'state' | 'flow' | 'channel' | 'status'>) {
   const has = (method: (typeof flow.methods)[number]) => flow.methods.includes(method)
   return {
     qualified: status === 'pending' ? null : status === 'completed' && isQualified(state, flow) === true,
@@ -35,7 +40,7 @@ export function outputOf({ state, flow, channel, status }: Pick<Candidacy, 'stat
   }
 }
 
-/** By the partner's keys, what was answered; what was not asked or passed over is absent. */
+/** Returns the answers by the partner's keys, without unasked and skipped questions. */
 function enrichmentOf({ state, flow }: Pick<Candidacy, 'state' | 'flow'>) {
   return Object.fromEntries(
     state.enrichment.flatMap((answer, index) => {

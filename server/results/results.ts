@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { type Candidacy, type ResultStatus, selectCandidacies } from '../campaigns/candidacy.ts'
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 
-export async function getResult(tx: Queries, { orgId, mode }: OwnerScope, id: string): Promise<Candidacy> {
+export async function getResult(tx: Queries, { orgId, mode }: OrgScope, id: string): Promise<Candidacy> {
   const where = sql`p.result_id = ${id} and p.org_id = ${orgId} and p.mode = ${mode}`
   const [found] = await selectCandidacies(tx, where, sql``)
-  if (!found) throw problem('NOT_FOUND', `There is no result ${id}.`)
+  if (!found) throw problem('NOT_FOUND', `Result ${id} not found.`)
   return found
 }
 
@@ -17,22 +17,22 @@ export interface ResultFilter {
   job_id?: string | undefined
   status?: ResultStatus | undefined
   updated_after?: Date | undefined
-  /** The last result of the page before. */
-  after?: Position | undefined
-  /** For people to read: the newest update first. */
+  /** Last result of the previous page. */
+  after?: ResultPosition | undefined
+  /** Lists the newest update first, for display. */
   newest?: boolean | undefined
   limit: number
 }
 
-export interface Position {
+export interface ResultPosition {
   listedAt: string
   resultId: string
 }
 
-/** The oldest update first, where not told otherwise. Ask `listChanges` to put everything that has committed into the list before. */
+/** Lists results, by default the oldest update first. Call `assignListPositions` first, so that all committed changes are included. */
 export async function listResults(
   tx: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   { campaign_id, mandate_id, job_id, status, updated_after, after, newest = false, limit }: ResultFilter,
 ) {
   const conditions = [sql`p.org_id = ${orgId} and p.mode = ${mode} and p.listed_at is not null`]
@@ -54,17 +54,17 @@ export async function listResults(
   )
 }
 
-/** Results listed in one transaction; more wait for the next. */
-const BATCH = 2000
+/** Results per transaction. */
+const BATCH_SIZE = 2000
 
 /**
- * Gives every change that has committed its place in the list: the time of the update, or, where something at least as late
- * is listed already, a moment after all that is. So a change that commits late never comes to stand before what a poller has
- * read, whether he goes on from a cursor or from the last `updated_at` that he saw; and no writer waits for another.
+ * Assigns a list position to every committed change: the time of its update, or one millisecond after the last listed result if that
+ * is later. A change that commits late is therefore never listed before results that a poller has already read, whether the poller
+ * continues from a cursor or from the last `updated_at`; and writers do not wait for each other.
  */
-export async function listChanges(db: Database, { orgId, mode }: OwnerScope): Promise<void> {
+export async function assignListPositions(db: Database, { orgId, mode }: OrgScope): Promise<void> {
   while (await isChanged()) {
-    if ((await db.transaction(listBatch)) < BATCH) return
+    if ((await db.transaction(listBatch)) < BATCH_SIZE) return
   }
 
   async function isChanged() {
@@ -77,25 +77,25 @@ export async function listChanges(db: Database, { orgId, mode }: OwnerScope): Pr
     await sql`insert into result_listings (org_id, mode, listed_until) values (${orgId}, ${mode}, 'epoch') on conflict do nothing`.execute(
       tx,
     )
-    // One at a time, until the commit: whoever reads n has been able to read everything before n.
+    // Serialised until the commit, so that a reader who sees a position has seen all earlier ones.
     await sql`select 1 from result_listings where org_id = ${orgId} and mode = ${mode} for update`.execute(tx)
     const { rows } = await sql<{ count: number }>`
       with until as (select listed_until from result_listings where org_id = ${orgId} and mode = ${mode}),
       oldest as materialized (
         select candidate_id from candidate_progress where org_id = ${orgId} and mode = ${mode} and moved
-        order by updated_at limit ${BATCH}
+        order by updated_at limit ${BATCH_SIZE}
       ), changed as materialized (
         select candidate_id, greatest(updated_at, listed_until + interval '1 millisecond') as listed_at
         from candidate_progress p, until where candidate_id in (select candidate_id from oldest)
         order by candidate_id for update of p
-      ), placed as (
+      ), positioned as (
         update candidate_progress p set listed_at = changed.listed_at, moved = false from changed
         where p.candidate_id = changed.candidate_id returning p.listed_at
       ), latest as (
-        update result_listings set listed_until = greatest(listed_until, (select max(listed_at) from placed))
+        update result_listings set listed_until = greatest(listed_until, (select max(listed_at) from positioned))
         where org_id = ${orgId} and mode = ${mode}
       )
-      select count(*)::int as count from placed`.execute(tx)
+      select count(*)::int as count from positioned`.execute(tx)
     return rows[0]!.count
   }
 }

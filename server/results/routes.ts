@@ -1,12 +1,11 @@
-import './events.ts'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { readMoment } from '../platform/clock.ts'
+import { parseTimestamp } from '../platform/clock.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
 import { resultRecord } from './record.ts'
-import { getResult, listChanges, listResults, type Position } from './results.ts'
+import { assignListPositions, getResult, listResults, type ResultPosition } from './results.ts'
 import { ResultParams, ResultRecord, ResultsQuery } from './schema.ts'
 
 export function resultRoutes(app: App, { db, vault }: Context): void {
@@ -16,13 +15,13 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
   app.get(
     '/results',
     {
-      config: { ...config, shape: timesShape },
+      config: { ...config, extraValidation: validateUpdatedAfter },
       schema: {
         operationId: 'listResults',
         tags,
-        summary: 'Results, the oldest update first',
+        summary: 'List results',
         description:
-          'To follow them, read to the last page, and ask again later with `updated_after` set to the last `updated_at` you saw. No change is missed; one may be told twice, and `version` tells which is newer.',
+          'Least recently updated first. To follow changes, read to the last page, then poll with `updated_after` set to the last `updated_at` that you received. No change is missed. A change may be returned twice; compare `version` to find the newer one.',
         querystring: ResultsQuery,
         response: { 200: success(listOf(ResultRecord)) },
       },
@@ -31,8 +30,8 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
       const { cursor, limit, updated_after, ...filter } = query
       const since = updated_after === undefined ? undefined : new Date(readTime(updated_after)!)
       const list = `results ${JSON.stringify([filter.campaign_id, filter.mandate_id, filter.job_id, filter.status, since])}`
-      const after = readCursor<Position>(vault, list, cursor)
-      await listChanges(db, caller)
+      const after = readCursor<ResultPosition>(vault, list, cursor)
+      await assignListPositions(db, caller)
       const found = await listResults(db.queries, caller, { ...filter, updated_after: since, after, limit: limit + 1 })
       const page = found.slice(0, limit)
       const last = page.at(-1)
@@ -51,7 +50,7 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
       schema: {
         operationId: 'getResult',
         tags,
-        summary: 'One result',
+        summary: 'Get a result',
         params: ResultParams,
         response: { 200: success(ResultRecord) },
       },
@@ -65,11 +64,16 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
 
 function readTime(text: string): number | undefined {
   // A plus sign that was not encoded arrives as a space.
-  return readMoment(text.replace(' ', '+'))
+  return parseTimestamp(text.replace(' ', '+'))
 }
 
-function timesShape(_context: Context, { query }: FastifyRequest) {
+function validateUpdatedAfter(_context: Context, { query }: FastifyRequest) {
   const { updated_after } = query as { updated_after?: unknown }
   if (typeof updated_after !== 'string' || readTime(updated_after) !== undefined) return []
-  return [{ path: 'query.updated_after', message: 'must be ISO 8601 with a time zone, such as 2030-01-31T09:00:00Z' }]
+  return [
+    {
+      path: 'query.updated_after',
+      message: 'must be an ISO 8601 timestamp with a time zone, such as 2030-01-31T09:00:00Z',
+    },
+  ]
 }

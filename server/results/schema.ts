@@ -1,69 +1,81 @@
-import { Type } from 'typebox'
-import { reasons, resultStatuses } from '../campaigns/candidacy.ts'
-import { languages } from '../workflows/workflows.ts'
+import { type TSchema, Type } from 'typebox'
+import { CAMPAIGN_ID, ResultReasonSchema, ResultStatusSchema } from '../campaigns/schema.ts'
+import { named } from '../platform/http/named-schemas.ts'
+import { pageQuery } from '../platform/http/response-schemas.ts'
+import { Language } from '../workflows/schema.ts'
 
 const time = Type.String({ format: 'date-time' })
-const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-export const ResultOutput = Type.Object({
-  qualified: Type.Union([Type.Boolean(), Type.Null()], {
-    description: 'Null while the result is pending; false where it was declined or failed.',
-  }),
-  enrichment: Type.Optional(
-    Type.Record(
-      Type.String(),
-      Type.Object({ type: Type.Enum(['yes_no', 'voice']), answer: Type.String(), knocked_out: Type.Boolean() }),
-      { description: 'By the key of the question.' },
-    ),
-  ),
-  skills: Type.Optional(
-    Type.Array(
-      Type.Object({
-        skill_id: Type.String(),
-        name: Type.String(),
-        verdict: Type.Enum(['verified', 'not_verified', 'not_asked'], {
-          description: 'Verified with at least two of three questions right.',
-        }),
-        correct: Type.Integer(),
-        asked: Type.Integer(),
-      }),
-    ),
-  ),
-  interest: Type.Optional(orNull(Type.Enum(['interested', 'not_interested']))),
-  language: Type.Enum([...languages]),
-  channel: orNull(Type.String({ description: 'Where the candidate was reached or answered last.' })),
-})
-
-export const ResultRecord = Type.Object({
-  result_id: Type.String(),
-  campaign_id: Type.String(),
-  mandate_id: Type.String(),
-  job_id: orNull(Type.String()),
-  candidate: Type.Object({
-    candidate_id: Type.String(),
-    external_candidate_id: Type.String(),
+const EnrichmentAnswer = named(
+  'EnrichmentAnswer',
+  Type.Object({ type: Type.Enum(['yes_no', 'voice']), answer: Type.String(), knocked_out: Type.Boolean() }),
+)
+const VerifiedSkill = named(
+  'VerifiedSkill',
+  Type.Object({
+    skill_id: Type.String(),
     name: Type.String(),
-    metadata: Type.Record(Type.String(), Type.String()),
+    verdict: Type.Enum(['verified', 'not_verified', 'not_asked'], {
+      description: 'Verified if at least two of the three questions were answered correctly.',
+    }),
+    correct: Type.Integer(),
+    asked: Type.Integer(),
   }),
-  status: Type.Enum([...resultStatuses]),
-  reason: orNull(Type.Enum([...reasons])),
-  output: ResultOutput,
-  flow_version: Type.Integer(),
-  version: Type.Integer({ description: 'Grows with every change.' }),
-  created_at: time,
-  started_at: Type.Union([time, Type.Null()], { description: 'When the candidate was first contacted.' }),
-  completed_at: Type.Union([time, Type.Null()], { description: 'When the result left `pending`.' }),
-  updated_at: time,
-})
+)
+
+export const ResultOutput = named(
+  'ResultOutput',
+  Type.Object({
+    qualified: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Null while the result is pending. False if it was declined or failed.',
+    }),
+    enrichment: Type.Optional(
+      Type.Record(Type.String(), EnrichmentAnswer, { description: 'Answers by the `key` of the question.' }),
+    ),
+    skills: Type.Optional(Type.Array(VerifiedSkill)),
+    interest: Type.Optional(orNull(Type.Enum(['interested', 'not_interested']))),
+    language: Language,
+    channel: orNull(Type.String({ description: 'The channel on which the candidate was last reached or replied.' })),
+  }),
+)
+
+export const candidateFields = {
+  candidate_id: Type.String(),
+  external_candidate_id: Type.String(),
+  name: Type.String(),
+  metadata: Type.Record(Type.String(), Type.String()),
+}
+
+/** Returns the schema of a result with this schema of its candidate. */
+export function resultOf<Candidate extends TSchema>(candidate: Candidate) {
+  return Type.Object({
+    result_id: Type.String(),
+    campaign_id: Type.String(),
+    mandate_id: Type.String(),
+    job_id: orNull(Type.String()),
+    candidate,
+    status: ResultStatusSchema,
+    reason: orNull(ResultReasonSchema),
+    output: ResultOutput,
+    flow_version: Type.Integer(),
+    version: Type.Integer({ description: 'Increases with every change.' }),
+    created_at: time,
+    started_at: Type.Union([time, Type.Null()], { description: 'When the candidate was first contacted.' }),
+    completed_at: Type.Union([time, Type.Null()], { description: 'When the result stopped being `pending`.' }),
+    updated_at: time,
+  })
+}
+
+export const ResultRecord = named('Result', resultOf(Type.Object(candidateFields)))
 
 export const ResultParams = Type.Object({ result_id: Type.String({ pattern: '^RS_[A-Z0-9]{10,40}$' }) })
 
 export const ResultsQuery = Type.Object({
-  campaign_id: Type.Optional(Type.String({ pattern: '^CP_[A-Z0-9]{10,40}$' })),
+  campaign_id: Type.Optional(Type.String({ pattern: CAMPAIGN_ID })),
   mandate_id: Type.Optional(Type.String({ pattern: '^JM_[A-Z0-9]{10,40}$' })),
   job_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })),
-  status: Type.Optional(Type.Enum([...resultStatuses])),
+  status: Type.Optional(ResultStatusSchema),
   updated_after: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone.' })),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
-  cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'The `next_cursor` of the page before.' })),
+  ...pageQuery,
 })

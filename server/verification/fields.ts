@@ -1,10 +1,10 @@
 import { type Detail, problem, type VerificationCode } from '../api/problem.ts'
 
-/** Fields whose absence or form has a code of its own are read here, before the schema looks at the rest. */
+/** Checks of fields that have their own error codes; they run before the schema validation. */
 
-export type Body = Record<string, unknown>
+type Body = Record<string, unknown>
 
-/** Absent, null, empty or white space alone. */
+/** Returns true for undefined, null, empty and blank values. */
 export function isMissing(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
@@ -17,10 +17,10 @@ export function fieldOf(body: unknown, name: string): unknown {
   return body !== null && typeof body === 'object' && Object.hasOwn(body, name) ? (body as Body)[name] : undefined
 }
 
-const LOCAL = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
-const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u
+const LOCAL_PART = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u
 
-/** A mail address that can be written to as it stands: no names, no quotes, no comments, nothing that could end a header. */
+/** Accepts a plain email address: no display name, quotes or comments, and nothing that could end a header. */
 export function isEmail(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 254) return false
   const at = value.lastIndexOf('@')
@@ -29,14 +29,14 @@ export function isEmail(value: unknown): value is string {
   return (
     at > 0 &&
     local.length <= 64 &&
-    LOCAL.test(local) &&
+    LOCAL_PART.test(local) &&
     labels.length >= 2 &&
-    labels.every((label) => LABEL.test(label)) &&
+    labels.every((label) => DOMAIN_LABEL.test(label)) &&
     !/^\d+$/.test(labels.at(-1)!)
   )
 }
 
-/** An absolute http or https address without spaces, control characters or credentials. */
+/** Accepts an absolute http or https URL without spaces, control characters or credentials. */
 export function isWebAddress(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 2000 || /[\s\p{Cc}\\]/u.test(value)) return false
   const url = URL.parse(value)
@@ -44,5 +44,5 @@ export function isWebAddress(value: unknown): value is string {
 }
 
 export function notWebAddress(path: string): Detail {
-  return { path, message: 'must be an http or https address' }
+  return { path, message: 'must be an http or https URL' }
 }

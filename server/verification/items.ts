@@ -1,52 +1,51 @@
 import { createHash } from 'node:crypto'
 import { problem } from '../api/problem.ts'
 import type { SourceContext } from '../questions/questions.ts'
-import type { Certificate, Experience, ItemsInput, Project, Source } from './schema.ts'
+import type { Certificate, Experience, ItemsInput, Project, VerificationSource } from './schema.ts'
 
-/** What a student gave to be verified against, as it was sent. */
+/** The student's items as sent by the partner; skills are verified against them. */
 export interface Items {
   projects: Project[]
   workExperiences: Experience[]
   certificates: Certificate[]
 }
 
-export type Kind = 'experience' | 'project' | 'certificate'
+type SourceKind = 'experience' | 'project' | 'certificate'
 
-/** Kind and external id: together with the student, what a source is across sessions. */
-export type SourceKey = `${Kind} ${string}`
+/** Identifies an item of one student across sessions. */
+export type SourceKey = `${SourceKind} ${string}`
 
-export function sourceKey(kind: Kind, externalId: string): SourceKey {
+function sourceKey(kind: SourceKind, externalId: string): SourceKey {
   return `${kind} ${externalId}`
 }
 
-/** The chosen items in the order in which they were sent to `POST /verify`; an id that was not is refused by name. */
+/** Returns the chosen items in the order of `POST /verify`; throws UNKNOWN_ITEM for an id that was not sent there. */
 export function chooseItems(items: Items, input: Omit<ItemsInput, 'sessionToken'>): SourceKey[] {
-  const chosen = [
-    ...pick('experience', items.workExperiences, (item) => item.externalExperienceId, input.workExperienceIds),
-    ...pick('project', items.projects, (item) => item.externalProjectId, input.projectIds),
-    ...pick('certificate', items.certificates, (item) => item.externalCertificateId, input.credentialIds),
+  return [
+    ...selectKnown('experience', items.workExperiences, (item) => item.externalExperienceId, input.workExperienceIds),
+    ...selectKnown('project', items.projects, (item) => item.externalProjectId, input.projectIds),
+    ...selectKnown('certificate', items.certificates, (item) => item.externalCertificateId, input.credentialIds),
   ]
-  return chosen
 }
 
 const lists = { experience: 'workExperienceIds', project: 'projectIds', certificate: 'credentialIds' } as const
 
-function pick<T>(kind: Kind, items: T[], idOf: (item: T) => string, wanted: string[] = []): SourceKey[] {
+function selectKnown<T>(kind: SourceKind, items: T[], idOf: (item: T) => string, ids: string[] = []): SourceKey[] {
   const known = new Set(items.map(idOf))
-  const unknown = wanted.find((id) => !known.has(id))
+  const unknown = ids.find((id) => !known.has(id))
   if (unknown !== undefined) {
     const named = JSON.stringify(unknown.slice(0, 128))
-    throw problem('UNKNOWN_ITEM', `${lists[kind]}: ${named} is not among the items of POST /verify.`)
+    throw problem('UNKNOWN_ITEM', `${lists[kind]}: ${named} is not one of the items sent to POST /verify.`)
   }
-  const chosen = new Set(wanted)
+  const chosen = new Set(ids)
   return items
     .map(idOf)
     .filter((id) => chosen.has(id))
     .map((id) => sourceKey(kind, id))
 }
 
-/** The chosen ones of a session's items. */
-export function chosenItems(items: Items, sources: string[]): Items {
+/** Returns the subset of a session's items that was chosen. */
+function chosenItems(items: Items, sources: string[]): Items {
   const chosen = new Set(sources)
   return {
     projects: items.projects.filter((item) => chosen.has(sourceKey('project', item.externalProjectId))),
@@ -57,7 +56,7 @@ export function chosenItems(items: Items, sources: string[]): Items {
   }
 }
 
-/** As step 3 and the full session show them. */
+/** Formats the chosen items for the responses of step 3 and of the full session. */
 export function storedItems(userId: string, items: Items, sources: string[]) {
   const { projects, workExperiences, certificates } = chosenItems(items, sources)
   return {
@@ -80,13 +79,13 @@ export function storedItems(userId: string, items: Items, sources: string[]) {
   }
 }
 
-/** Made from the source itself: the same in every session of the student, without a table of its own. */
+/** Derives a stable id from the student and the item, so that no table is needed. */
 function itemId(prefix: string, userId: string, source: SourceKey): string {
   return prefix + createHash('sha256').update(`${userId}\n${source}`).digest('hex').slice(0, 26).toUpperCase()
 }
 
-/** All chosen items as one: experience before project before certificate. */
-export function sourceOf(items: Items, sources: string[]): Source | undefined {
+/** Returns the most relevant chosen item: experience, then project, then certificate. */
+export function sourceOf(items: Items, sources: string[]): VerificationSource | undefined {
   const { projects, workExperiences, certificates } = chosenItems(items, sources)
   const [experience] = workExperiences
   if (experience) {
@@ -125,7 +124,7 @@ function period(start: string | undefined, end: string | undefined): string | nu
   return end ? `until ${end}` : null
 }
 
-/** What questions lean on. */
+/** Returns the background that questions refer to. */
 export function questionContext(items: Items, sources: string[]): SourceContext {
   const { projects, workExperiences, certificates } = chosenItems(items, sources)
   const [experience] = workExperiences

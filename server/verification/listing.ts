@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import type { Queries } from '../platform/database/database.ts'
-import type { Status } from './schema.ts'
+import type { VerificationMethod, VerificationStatus } from './schema.ts'
 
 /** A session in the console's list. */
 export interface ListedSession {
   verification_id: string
   external_student_id: string
   student_name: string
-  status: Status
-  method: string | null
+  status: VerificationStatus
+  method: VerificationMethod | null
   skills: number
   created_at: Date
   updated_at: Date
@@ -23,18 +23,18 @@ export interface SessionPosition {
 }
 
 export interface SessionFilter {
-  status?: Status | undefined
-  /** One session alone. */
+  status?: VerificationStatus | undefined
+  /** Restricts the list to one session. */
   id?: string | undefined
-  /** The last one of the page before. */
+  /** Position of the last session on the previous page. */
   after?: SessionPosition | undefined
   limit: number
 }
 
-/** Newest first. A session or a link that has ended counts as expired at once, though a job writes it down later. */
+/** Lists sessions, newest first. Expiry is computed here, because a job stores it only later. */
 export async function listSessions(
   queries: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   at: number,
   { status, id, after, limit }: SessionFilter,
 ): Promise<ListedSession[]> {

@@ -1,23 +1,23 @@
 import { skillId } from '../catalogue/ids.ts'
 import { sourceOf } from './items.ts'
 import type { Review } from './reviews/reviews.ts'
-import type { Outcome, SkillOutcome, Status } from './schema.ts'
+import type { SkillOutcome, VerificationOutcome, VerificationStatus } from './schema.ts'
 import type { Session } from './sessions.ts'
 
-/** What an assessment has come to: its last submitted attempt, and whether another one is allowed. */
+/** Result of the last submitted attempt, and whether all attempts are used. */
 export interface AssessmentState {
   score: number | undefined
   passedSkills: number[]
   exhausted: boolean
 }
 
-/** What a session has come to by now: sessions, links and attempts end without anybody writing it down at that moment. */
+/** Returns the current status: sessions, links and attempts expire before a job stores the new status. */
 export function statusAt(
   session: Session,
   now: number,
   review: Review | undefined,
   assessment: AssessmentState | undefined,
-): Status {
+): VerificationStatus {
   const { status, expiresAt } = session
   if (status === 'open' && now >= expiresAt) return 'expired'
   if (status === 'pending_review' && review?.link && now >= review.link.expiresAt) return 'expired'
@@ -27,7 +27,7 @@ export function statusAt(
 
 export function skillOutcomes(
   { skills }: Session,
-  status: Status,
+  status: VerificationStatus,
   review: Review | undefined,
   assessment: AssessmentState | undefined,
 ): SkillOutcome[] {
@@ -41,7 +41,7 @@ export function skillOutcomes(
       ...(decision?.comment === undefined ? {} : { comment: decision.comment }),
     }
 
-    function outcomeOf(): Outcome {
+    function outcomeOf(): VerificationOutcome {
       if (decision) return decision.endorsed ? 'endorsed' : 'not_endorsed'
       if (status === 'declined') return 'not_endorsed'
       if (status === 'completed') return assessment?.passedSkills.includes(number) ? 'passed' : 'not_passed'
@@ -50,7 +50,7 @@ export function skillOutcomes(
   })
 }
 
-/** What partners are told in events; at the end with the outcomes. */
+/** Builds the event payload; final events include the outcomes. */
 export function eventData(session: Session, skills?: SkillOutcome[]) {
   return {
     serviceVerificationId: session.id,
@@ -63,8 +63,8 @@ export function eventData(session: Session, skills?: SkillOutcome[]) {
   }
 }
 
-/** The partner's view, also after the session ended. */
-export function verificationAnswer(
+/** Builds the response for the partner, which is also available after the session has ended. */
+export function verificationRecord(
   session: Session,
   now: number,
   review: Review | undefined,

@@ -18,7 +18,6 @@ import {
   SessionInput,
   SkillsInput,
   StoredItems,
-  StoredMethod,
   StoredSkills,
   TokenParams,
   Verification,
@@ -30,12 +29,12 @@ import {
   getSession,
   lockSession,
   openSession,
-  skillAnswer,
+  skillRecord,
   verificationNotFound,
 } from './sessions.ts'
 import { chooseMethod, storeItems, storeSkills } from './steps.ts'
 
-/** Opening and reading sessions. */
+/** Routes that open and read sessions. */
 export function sessionRoutes(app: App, context: Context): void {
   const { db, clock } = context
   const tags = ['Sessions']
@@ -43,13 +42,13 @@ export function sessionRoutes(app: App, context: Context): void {
   app.post(
     '/verify',
     {
-      config: { entry: 'key' },
+      config: { auth: 'key' },
       schema: {
         operationId: 'openSession',
         tags,
-        summary: 'Open a session for a student',
+        summary: 'Open a session',
         description:
-          'With at least one project, work experience or certificate to verify skills against. The token in the answer is shown this once; hand it to the student’s browser as `/session#token=…`. The session lives 24 hours from its last step.',
+          'Requires at least one project, work experience or certificate to verify skills against. The response contains the session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires 24 hours after its last step.',
         security: [{ key: [] }],
         body: SessionInput,
         response: { 201: answerOf(OpenedSession) },
@@ -57,7 +56,7 @@ export function sessionRoutes(app: App, context: Context): void {
     },
     async (request, reply) => {
       validateRequest(request, request.routeOptions.config)
-      const data = await openSession(db.queries, request.guest.scope!, clock, request.body)
+      const data = await openSession(db.queries, request.sessionCaller.scope!, clock, request.body)
       return reply.status(201).send({ success: true, data, message: 'Session opened' })
     },
   )
@@ -65,18 +64,18 @@ export function sessionRoutes(app: App, context: Context): void {
   app.get(
     '/verify/:sessionToken',
     {
-      config: { entry: 'path' },
+      config: { auth: 'path' },
       schema: {
         operationId: 'getSession',
         tags,
-        summary: 'The full session',
+        summary: 'Get a session',
         params: TokenParams,
         response: { 200: answerOf(FullSession) },
       },
     },
-    async ({ guest }) => {
+    async ({ sessionCaller }) => {
       const now = clock.now()
-      const session = await getSession(db.queries, guest.token!, guest.scope, now)
+      const session = await getSession(db.queries, sessionCaller.token!, sessionCaller.scope, now)
       return success(await readFullSession(db.queries, session, now), 'Session')
     },
   )
@@ -84,19 +83,20 @@ export function sessionRoutes(app: App, context: Context): void {
   app.get(
     '/verification/:serviceVerificationId',
     {
-      config: { entry: 'key' },
+      config: { auth: 'key' },
       schema: {
         operationId: 'getVerification',
         tags,
-        summary: 'State and outcomes of a verification, also after its session ended',
+        summary: 'Get a verification',
+        description: 'Returns the status and outcomes, also after the session has ended.',
         security: [{ key: [] }],
         params: IdParams,
         response: { 200: answerOf(Verification) },
       },
     },
-    async ({ guest, params }) => {
+    async ({ sessionCaller, params }) => {
       const session = await findVerification(db.queries, storable(params.serviceVerificationId))
-      if (!session || !belongsTo(session, guest.scope!)) throw verificationNotFound()
+      if (!session || !belongsTo(session, sessionCaller.scope!)) throw verificationNotFound()
       return success(await readVerification(db.queries, session, clock.now()), 'Verification')
     },
   )
@@ -104,11 +104,12 @@ export function sessionRoutes(app: App, context: Context): void {
   app.get(
     '/step3/store-verification-items/:sessionToken/email',
     {
-      config: { entry: 'nobody' },
+      config: { auth: 'none' },
       schema: {
         operationId: 'getSessionEmail',
         tags,
-        summary: "The student's name and address, without a key",
+        summary: "Get the student's name and email address",
+        description: 'Needs no key.',
         params: TokenParams,
         response: { 200: SessionEmail },
       },
@@ -122,19 +123,19 @@ export function sessionRoutes(app: App, context: Context): void {
   app.get(
     '/skills/search',
     {
-      config: { entry: 'header' },
+      config: { auth: 'header' },
       schema: {
         operationId: 'searchSkills',
         tags,
-        summary: 'Search the catalogue as the student types',
+        summary: 'Search skills',
         security: [{ session: [] }],
         querystring: SearchQuery,
         response: { 200: answerOf(FoundSkills) },
       },
     },
     async (request) => {
-      const { guest } = request
-      await getSession(db.queries, guest.token!, guest.scope, clock.now())
+      const { sessionCaller } = request
+      await getSession(db.queries, sessionCaller.token!, sessionCaller.scope, clock.now())
       validateRequest(request, request.routeOptions.config)
       const { current } = context.catalogue
       const found = current.index.search(request.query.q, { offset: 0, limit: request.query.limit })
@@ -147,7 +148,7 @@ export function sessionRoutes(app: App, context: Context): void {
   )
 }
 
-/** The three steps that a session is built in. */
+/** Routes of the three steps of a session. */
 export function stepRoutes(app: App, context: Context): void {
   const { db, clock } = context
   const tags = ['Steps']
@@ -156,30 +157,31 @@ export function stepRoutes(app: App, context: Context): void {
   app.post(
     '/step1/storeskills/store',
     {
-      config: { entry: 'body' },
+      config: { auth: 'body' },
       schema: {
         operationId: 'storeSkills',
         tags,
-        summary: 'Step 1: the skills to verify',
-        description: '1 to 10 different skills of the catalogue. What was stored before is replaced.',
+        summary: 'Store the skills to verify (step 1)',
+        description: 'Requires 1 to 10 different skills of the catalogue. Replaces the skills stored before.',
         body: SkillsInput,
         response: { 200: answerOf(StoredSkills) },
       },
     },
     async (request) => {
-      const { guest, body, routeOptions } = request
+      const { sessionCaller, body, routeOptions } = request
       const skills = fieldOf(body, 'skills')
       if (skills === undefined || skills === null || (Array.isArray(skills) && skills.length === 0)) {
         throw problem('NO_SKILLS', 'skills: at least one is required.')
       }
       validateRequest(request, routeOptions.config)
+      const loaded = await context.catalogue.load({ ids: body.skills.map(({ skillId: id }) => id) })
       const session = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, guest.token!, guest.scope, clock.now())
-        return storeSkills(tx, context, current, body)
+        const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
+        return storeSkills(tx, context, current, body, loaded)
       })
       const { id, endorsementType } = session
       return success(
-        { serviceVerificationId: id, skills: session.skills.map(skillAnswer), endorsementType },
+        { serviceVerificationId: id, skills: session.skills.map(skillRecord), endorsementType },
         'Skills stored',
       )
     },
@@ -188,20 +190,20 @@ export function stepRoutes(app: App, context: Context): void {
   app.post(
     '/step2/verification-method',
     {
-      config: { entry: 'header' },
+      config: { auth: 'header' },
       schema: {
         operationId: 'chooseMethod',
         tags,
-        summary: 'Step 2: by a person or by an assessment',
+        summary: 'Choose the verification method (step 2)',
         security,
         body: MethodInput,
-        response: { 200: answerOf(StoredMethod) },
+        response: { 200: answerOf(MethodInput) },
       },
     },
     async (request) => {
-      const { guest, body, routeOptions } = request
+      const { sessionCaller, body, routeOptions } = request
       const session = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, guest.token!, guest.scope, clock.now())
+        const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
         requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
         requireField(body, 'verificationMethod', 'MISSING_VERIFICATION_METHOD')
         if (!methods.includes(body.verificationMethod)) {
@@ -217,25 +219,25 @@ export function stepRoutes(app: App, context: Context): void {
   app.post(
     '/step3/store-verification-items/store',
     {
-      config: { entry: 'body' },
+      config: { auth: 'body' },
       schema: {
         operationId: 'storeItems',
         tags,
-        summary: 'Step 3: the projects, experience and certificates to verify against',
+        summary: 'Store the items to verify against (step 3)',
         description:
-          'Ids are the external ones that were given to `POST /verify`. Items that were stored earlier and are not in this call are dropped. Where a reviewer is stored already, the mail goes out.',
+          'Items are projects, work experience and certificates. Send the external IDs from `POST /verify`. Items stored before and missing in this request are removed. If a reviewer is already stored, the email is sent.',
         body: ItemsInput,
         response: { 200: answerOf(StoredItems) },
       },
     },
     async (request) => {
-      const { guest, body, routeOptions } = request
+      const { sessionCaller, body, routeOptions } = request
       if (itemLists.every((name) => isEmptyList(fieldOf(body, name)))) {
         throw problem('NO_ITEMS_SELECTED', 'Select at least one project, work experience or certificate.')
       }
       validateRequest(request, routeOptions.config)
       const session = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, guest.token!, guest.scope, clock.now())
+        const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
         return storeItems(tx, context, current, body)
       })
       const stored = storedItems(session.userId, session.items, session.sources)
@@ -253,7 +255,7 @@ function isEmptyList(value: unknown): boolean {
   return isMissing(value) || (Array.isArray(value) && value.length === 0)
 }
 
-/** An id with a NUL names nothing, and the database would not take it. */
+/** Replaces an id with a NUL character, which PostgreSQL rejects, by one that matches nothing. */
 export function storable(id: string): string {
   return id.includes('\0') ? '' : id
 }

@@ -1,13 +1,14 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { nameAfter, named } from '../platform/http/named-schemas.ts'
 import { NOT_BLANK } from '../platform/http/validation.ts'
 
-/** Shapes of the verification API. Unknown properties are ignored; fields with codes of their own are read in `fields.ts`. */
+/** Schemas of the verification API. Unknown properties are ignored. Fields with their own error codes are checked in `fields.ts`. */
 
-export const MOST_ITEMS = 50
-export const MOST_PROOFS = 5
-const LONGEST_URL = 2000
+const MAX_ITEMS = 50
+const MAX_PROOFS = 5
+const MAX_URL_LENGTH = 2000
 
-export const endorsementTypes = ['manager', 'mentor', 'peer', 'client', 'faculty'] as const
+const endorsementTypes = ['manager', 'mentor', 'peer', 'client', 'faculty'] as const
 export const methods = ['human', 'assessment'] as const
 export const statuses = [
   'open',
@@ -18,50 +19,71 @@ export const statuses = [
   'failed',
   'expired',
 ] as const
-export const outcomes = ['pending', 'endorsed', 'not_endorsed', 'passed', 'not_passed'] as const
+const outcomes = ['pending', 'endorsed', 'not_endorsed', 'passed', 'not_passed'] as const
 
 export type EndorsementType = (typeof endorsementTypes)[number]
-export type Method = (typeof methods)[number]
-export type Status = (typeof statuses)[number]
-export type Outcome = (typeof outcomes)[number]
+export type VerificationMethod = (typeof methods)[number]
+export type VerificationStatus = (typeof statuses)[number]
+export type VerificationOutcome = (typeof outcomes)[number]
 
 const oneOf = <const T extends readonly string[]>(values: T) => Type.Unsafe<T[number]>(Type.Enum([...values]))
-const text = (most: number) => Type.String({ maxLength: most })
-const filled = (most: number) => Type.String({ maxLength: most, pattern: NOT_BLANK })
-const url = Type.String({ maxLength: LONGEST_URL, description: 'An http or https address.' })
+const text = (maxLength: number) => Type.String({ maxLength })
+const filled = (maxLength: number) => Type.String({ maxLength, pattern: NOT_BLANK })
+const url = Type.String({ maxLength: MAX_URL_LENGTH, description: 'An http or https URL.' })
 const time = Type.String({ format: 'date-time' })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-const verificationId = Type.String({ description: 'Names the verification: `SV_…`, from `POST /verify`.' })
-const sessionToken = Type.String({ description: 'The session token: `vst_…`, from `POST /verify`.' })
-const date = Type.String({ maxLength: 40, description: 'As people should read it, such as `2024-06`.' })
+const verificationId = Type.String({ description: 'The verification ID, `SV_…`, returned by `POST /verify`.' })
+const sessionToken = Type.String({ description: 'The session token, `vst_…`, returned by `POST /verify`.' })
+const date = Type.String({ maxLength: 40, description: 'Shown to reviewers as sent, for example `2024-06`.' })
+
+export const StatusSchema = named('VerificationStatus', oneOf(statuses))
+export const MethodSchema = named(
+  'VerificationMethod',
+  Type.Unsafe<VerificationMethod>(
+    Type.Enum([...methods], {
+      description: '`human`: a reviewer confirms the skills. `assessment`: the student answers questions.',
+    }),
+  ),
+)
+const EndorsementTypeSchema = named('EndorsementType', oneOf(endorsementTypes))
+const OutcomeSchema = named('VerificationOutcome', oneOf(outcomes))
 const description = text(10_000)
 
 const projectFields = { externalProjectId: filled(128), projectName: filled(200) }
 const certificateFields = { externalCertificateId: filled(128), certificateName: filled(200) }
 const experienceFields = { externalExperienceId: filled(128), companyName: filled(200), role: filled(200) }
 
-export const Project = Type.Object({
-  ...projectFields,
-  role: Type.Optional(text(200)),
-  description: Type.Optional(description),
-  url: Type.Optional(url),
-  startDate: Type.Optional(date),
-  endDate: Type.Optional(date),
-})
-export const Experience = Type.Object({
-  ...experienceFields,
-  description: Type.Optional(description),
-  startDate: Type.Optional(date),
-  endDate: Type.Optional(date),
-})
-export const Certificate = Type.Object({
-  ...certificateFields,
-  issuer: Type.Optional(text(200)),
-  description: Type.Optional(description),
-  url: Type.Optional(url),
-  issueDate: Type.Optional(date),
-})
-const listOf = <T extends TSchema>(item: T) => Type.Array(item, { maxItems: MOST_ITEMS })
+export const Project = named(
+  'Project',
+  Type.Object({
+    ...projectFields,
+    role: Type.Optional(text(200)),
+    description: Type.Optional(description),
+    url: Type.Optional(url),
+    startDate: Type.Optional(date),
+    endDate: Type.Optional(date),
+  }),
+)
+export const Experience = named(
+  'WorkExperience',
+  Type.Object({
+    ...experienceFields,
+    description: Type.Optional(description),
+    startDate: Type.Optional(date),
+    endDate: Type.Optional(date),
+  }),
+)
+export const Certificate = named(
+  'Certificate',
+  Type.Object({
+    ...certificateFields,
+    issuer: Type.Optional(text(200)),
+    description: Type.Optional(description),
+    url: Type.Optional(url),
+    issueDate: Type.Optional(date),
+  }),
+)
+const listOf = <T extends TSchema>(item: T) => Type.Array(item, { maxItems: MAX_ITEMS })
 
 const student = {
   externalStudentId: filled(128),
@@ -70,222 +92,308 @@ const student = {
   phone: Type.Optional(text(40)),
 }
 
-export const SessionInput = Type.Object({
-  ...student,
-  projects: Type.Optional(listOf(Project)),
-  workExperiences: Type.Optional(listOf(Experience)),
-  certificates: Type.Optional(listOf(Certificate)),
-  returnUrl: Type.Optional(url),
-})
-export const OpenedSession = Type.Object({
-  sessionToken,
-  serviceVerificationId: verificationId,
-  serviceUserId: Type.String(),
-  expiresAt: time,
-})
+export const SessionInput = named(
+  'VerificationSessionInput',
+  Type.Object({
+    ...student,
+    projects: Type.Optional(listOf(Project)),
+    workExperiences: Type.Optional(listOf(Experience)),
+    certificates: Type.Optional(listOf(Certificate)),
+    returnUrl: Type.Optional(url),
+  }),
+)
+export const OpenedSession = named(
+  'OpenedVerificationSession',
+  Type.Object({
+    sessionToken,
+    serviceVerificationId: verificationId,
+    serviceUserId: Type.String(),
+    expiresAt: time,
+  }),
+)
 
-const SessionSkill = Type.Object({ skillId: Type.String(), name: Type.String(), proofUrl: Type.Array(Type.String()) })
-const Stored = Type.Object({
-  projects: Type.Array(Type.Object({ serviceProjectId: Type.String(), ...projectFields })),
-  experience: Type.Array(Type.Object({ serviceExperienceId: Type.String(), ...experienceFields })),
-  certificates: Type.Array(Type.Object({ serviceCertificateId: Type.String(), ...certificateFields })),
-})
-export const Reviewer = Type.Object({
-  serviceVerificationId: verificationId,
-  name: Type.String(),
-  email: Type.String(),
-  company: Type.String(),
-  website: Type.Optional(Type.String()),
-})
+const SessionSkill = named(
+  'SessionSkill',
+  Type.Object({ skillId: Type.String(), name: Type.String(), proofUrl: Type.Array(Type.String()) }),
+)
+const Stored = named(
+  'SelectedItems',
+  Type.Object({
+    projects: Type.Array(Type.Object({ serviceProjectId: Type.String(), ...projectFields })),
+    experience: Type.Array(Type.Object({ serviceExperienceId: Type.String(), ...experienceFields })),
+    certificates: Type.Array(Type.Object({ serviceCertificateId: Type.String(), ...certificateFields })),
+  }),
+)
+export const Reviewer = named(
+  'Reviewer',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    name: Type.String(),
+    email: Type.String(),
+    company: Type.String(),
+    website: Type.Optional(Type.String()),
+  }),
+)
 
-export const FullSession = Type.Object({
-  serviceVerificationId: verificationId,
-  serviceUserId: Type.String(),
-  status: oneOf(statuses),
-  verificationMethod: orNull(oneOf(methods)),
-  endorsementType: oneOf(endorsementTypes),
-  student: Type.Object(student),
-  projects: Type.Array(Project),
-  workExperiences: Type.Array(Experience),
-  certificates: Type.Array(Certificate),
-  skills: Type.Array(SessionSkill),
-  stored: Stored,
-  reviewer: orNull(Reviewer),
-  expiresAt: time,
-  returnUrl: Type.Optional(Type.String()),
-})
+export const Student = named('Student', Type.Object(student))
 
-export const Source = Type.Object({
-  type: oneOf(['experience', 'project', 'certificate']),
-  title: Type.String(),
-  subtitle: orNull(Type.String()),
-  meta: orNull(Type.String()),
-  description: orNull(Type.String()),
-})
-const SkillOutcome = Type.Object({
-  skillId: Type.String(),
-  name: Type.String(),
-  outcome: oneOf(outcomes),
-  rating: Type.Optional(Type.Integer()),
-  comment: Type.Optional(Type.String()),
-})
-export const Verification = Type.Object({
-  serviceVerificationId: verificationId,
-  serviceUserId: Type.String(),
-  externalStudentId: Type.String(),
-  status: oneOf(statuses),
-  verificationMethod: orNull(oneOf(methods)),
-  endorsementType: oneOf(endorsementTypes),
-  source: Type.Optional(Source),
-  skills: Type.Array(SkillOutcome),
-  score: orNull(Type.Integer()),
-  completedAt: Type.Optional(time),
-  declineReason: Type.Optional(Type.String()),
-})
+export const FullSession = named(
+  'VerificationSession',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    serviceUserId: Type.String(),
+    status: StatusSchema,
+    verificationMethod: orNull(MethodSchema),
+    endorsementType: EndorsementTypeSchema,
+    student: Student,
+    projects: Type.Array(Project),
+    workExperiences: Type.Array(Experience),
+    certificates: Type.Array(Certificate),
+    skills: Type.Array(SessionSkill),
+    stored: Stored,
+    reviewer: orNull(Reviewer),
+    expiresAt: time,
+    returnUrl: Type.Optional(Type.String()),
+  }),
+)
+
+export const VerificationSource = named(
+  'VerificationSource',
+  Type.Object({
+    type: oneOf(['experience', 'project', 'certificate']),
+    title: Type.String(),
+    subtitle: orNull(Type.String()),
+    meta: orNull(Type.String()),
+    description: orNull(Type.String()),
+  }),
+)
+const SkillOutcome = named(
+  'SkillOutcome',
+  Type.Object({
+    skillId: Type.String(),
+    name: Type.String(),
+    outcome: OutcomeSchema,
+    rating: Type.Optional(Type.Integer()),
+    comment: Type.Optional(Type.String()),
+  }),
+)
+export const Verification = named(
+  'Verification',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    serviceUserId: Type.String(),
+    externalStudentId: Type.String(),
+    status: StatusSchema,
+    verificationMethod: orNull(MethodSchema),
+    endorsementType: EndorsementTypeSchema,
+    source: Type.Optional(VerificationSource),
+    skills: Type.Array(SkillOutcome),
+    score: orNull(Type.Integer()),
+    completedAt: Type.Optional(time),
+    declineReason: Type.Optional(Type.String()),
+  }),
+)
 
 const SkillChoice = Type.Object({
   skillId: Type.String(),
-  proofUrl: Type.Optional(Type.Array(url, { maxItems: MOST_PROOFS })),
+  proofUrl: Type.Optional(Type.Array(url, { maxItems: MAX_PROOFS })),
 })
-export const SkillsInput = Type.Object({
-  sessionToken,
-  skills: Type.Array(SkillChoice),
-  endorsementType: Type.Optional(oneOf(endorsementTypes)),
-})
-export const StoredSkills = Type.Object({
-  serviceVerificationId: verificationId,
-  skills: Type.Array(SessionSkill),
-  endorsementType: oneOf(endorsementTypes),
-})
+export const SkillsInput = named(
+  'SessionSkillsInput',
+  Type.Object({
+    sessionToken,
+    skills: Type.Array(SkillChoice),
+    endorsementType: Type.Optional(EndorsementTypeSchema),
+  }),
+)
+export const StoredSkills = named(
+  'SessionSkills',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    skills: Type.Array(SessionSkill),
+    endorsementType: EndorsementTypeSchema,
+  }),
+)
 
-export const MethodInput = Type.Object({ serviceVerificationId: verificationId, verificationMethod: oneOf(methods) })
-export const StoredMethod = MethodInput
+export const MethodInput = named(
+  'VerificationMethodChoice',
+  Type.Object({ serviceVerificationId: verificationId, verificationMethod: MethodSchema }),
+)
 
 const externalIds = Type.Optional(Type.Array(Type.String()))
-export const ItemsInput = Type.Object({
-  sessionToken,
-  projectIds: externalIds,
-  workExperienceIds: externalIds,
-  credentialIds: externalIds,
-})
-export const StoredItems = Type.Object({
-  serviceVerificationId: verificationId,
-  serviceUserId: Type.String(),
-  stored: Stored,
-})
+export const ItemsInput = named(
+  'SessionItemsInput',
+  Type.Object({
+    sessionToken,
+    projectIds: externalIds,
+    workExperienceIds: externalIds,
+    credentialIds: externalIds,
+  }),
+)
+export const StoredItems = named(
+  'SessionItems',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    serviceUserId: Type.String(),
+    stored: Stored,
+  }),
+)
 
-export const SessionEmail = Type.Object({
-  success: Type.Literal(true),
-  email: Type.String(),
-  name: Type.String(),
-  serviceUserId: Type.String(),
-})
+export const SessionEmail = named(
+  'SessionEmailResponse',
+  Type.Object({
+    success: Type.Literal(true),
+    email: Type.String(),
+    name: Type.String(),
+    serviceUserId: Type.String(),
+  }),
+)
 
-export const ReviewerInput = Type.Object({
-  serviceVerificationId: verificationId,
-  name: filled(200),
-  email: Type.String({ maxLength: 254 }),
-  company: filled(200),
-  website: Type.Optional(orNull(Type.String({ maxLength: LONGEST_URL }))),
-})
+export const ReviewerInput = named(
+  'ReviewerInput',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    name: filled(200),
+    email: Type.String({ maxLength: 254 }),
+    company: filled(200),
+    website: Type.Optional(orNull(Type.String({ maxLength: MAX_URL_LENGTH }))),
+  }),
+)
 
-export const VerifyPage = Type.Object({
-  serviceVerificationId: verificationId,
-  endorserInfo: Type.Object({ name: Type.String(), company: Type.String(), email: Type.String() }),
-  requesterInfo: Type.Object({ name: Type.String(), email: Type.String(), externalStudentId: Type.String() }),
-  source: Source,
-  skills: Type.Array(SessionSkill),
-  endorsementType: oneOf(endorsementTypes),
-  status: oneOf(statuses),
-  expiresAt: time,
-})
+export const VerifyPage = named(
+  'ReviewPage',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    endorserInfo: Type.Object({ name: Type.String(), company: Type.String(), email: Type.String() }),
+    requesterInfo: Type.Object({ name: Type.String(), email: Type.String(), externalStudentId: Type.String() }),
+    source: VerificationSource,
+    skills: Type.Array(SessionSkill),
+    endorsementType: EndorsementTypeSchema,
+    status: StatusSchema,
+    expiresAt: time,
+  }),
+)
 
-const Decision = Type.Object({
-  skillId: Type.String(),
-  endorsed: Type.Boolean(),
-  rating: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
-  comment: Type.Optional(text(1000)),
-})
-export const ReviewInput = Type.Object({
-  serviceVerificationId: verificationId,
-  token: Type.String({ description: 'From the link of the mail.' }),
-  decisions: Type.Optional(Type.Array(Decision, { description: 'One for every skill.' })),
-  declined: Type.Optional(Type.Boolean()),
-  reason: Type.Optional(Type.String({ maxLength: 500, description: 'Required with `declined`.' })),
-})
-export const SubmittedReview = Type.Object({
-  serviceVerificationId: verificationId,
-  status: oneOf(statuses),
-  skills: Type.Array(SkillOutcome),
-})
+const Decision = named(
+  'ReviewDecision',
+  Type.Object({
+    skillId: Type.String(),
+    endorsed: Type.Boolean(),
+    rating: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+    comment: Type.Optional(text(1000)),
+  }),
+)
+export const ReviewInput = named(
+  'ReviewInput',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    token: Type.String({ description: 'The token in the link of the email.' }),
+    decisions: Type.Optional(Type.Array(Decision, { description: 'Exactly one decision per skill.' })),
+    declined: Type.Optional(Type.Boolean()),
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'Required with `declined`.' })),
+  }),
+)
+export const SubmittedReview = named(
+  'SubmittedReview',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    status: StatusSchema,
+    skills: Type.Array(SkillOutcome),
+  }),
+)
 
-export const Assessment = Type.Object({
-  serviceVerificationId: verificationId,
-  totalQuestions: Type.Integer(),
-  questions: Type.Array(
-    Type.Object({ questionId: Type.String(), question: Type.String(), options: Type.Array(Type.String()) }),
-  ),
-  alreadyGenerated: Type.Optional(Type.Literal(true)),
-})
-export const AnswersInput = Type.Object({
-  answers: Type.Array(
-    Type.Object({
-      questionId: Type.String(),
-      option: Type.String({ description: "The option's text. A question without an answer counts as wrong." }),
-    }),
-    { maxItems: 100 },
-  ),
-})
-export const SubmittedAssessment = Type.Object({
-  serviceVerificationId: verificationId,
-  score: Type.Integer(),
-  passed: Type.Boolean(),
-  passMark: Type.Integer(),
-  correct: Type.Integer(),
-  totalQuestions: Type.Integer(),
-  skills: Type.Array(
-    Type.Object({
-      skillId: Type.String(),
-      correct: Type.Integer(),
-      total: Type.Integer(),
-      passed: Type.Boolean(),
-    }),
-  ),
-  attempt: Type.Integer(),
-  attemptsLeft: Type.Integer(),
-  locked: Type.Boolean(),
-})
+const AssessmentQuestion = named(
+  'AssessmentQuestion',
+  Type.Object({ questionId: Type.String(), question: Type.String(), options: Type.Array(Type.String()) }),
+)
+const Assessment = named(
+  'Assessment',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    totalQuestions: Type.Integer(),
+    questions: Type.Array(AssessmentQuestion),
+    alreadyGenerated: Type.Optional(Type.Literal(true)),
+  }),
+)
+export const AnswersInput = named(
+  'AssessmentAnswersInput',
+  Type.Object({
+    answers: Type.Array(
+      Type.Object({
+        questionId: Type.String(),
+        option: Type.String({
+          description: 'The text of the chosen option. A question without an answer counts as wrong.',
+        }),
+      }),
+      { maxItems: 100 },
+    ),
+  }),
+)
+export const SubmittedAssessment = named(
+  'AssessmentScore',
+  Type.Object({
+    serviceVerificationId: verificationId,
+    score: Type.Integer(),
+    passed: Type.Boolean(),
+    passMark: Type.Integer(),
+    correct: Type.Integer(),
+    totalQuestions: Type.Integer(),
+    skills: Type.Array(
+      Type.Object({
+        skillId: Type.String(),
+        correct: Type.Integer(),
+        total: Type.Integer(),
+        passed: Type.Boolean(),
+      }),
+    ),
+    attempt: Type.Integer(),
+    attemptsLeft: Type.Integer(),
+    locked: Type.Boolean(),
+  }),
+)
 
 export const SearchQuery = Type.Object({
   q: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK }),
   limit: Type.Integer({ minimum: 1, maximum: 25, default: 10 }),
 })
-export const FoundSkills = Type.Object({
-  skills: Type.Array(
-    Type.Object({
-      skillId: Type.String(),
-      name: Type.String(),
-      subSkill: Type.String(),
-      masterSkill: Type.String(),
-      verifiable: Type.Boolean(),
-    }),
-  ),
-})
+const SkillSuggestion = named(
+  'SkillSuggestion',
+  Type.Object({
+    skillId: Type.String(),
+    name: Type.String(),
+    subSkill: Type.String(),
+    masterSkill: Type.String(),
+    verifiable: Type.Boolean(),
+  }),
+)
+export const FoundSkills = named(
+  'SkillSuggestions',
+  Type.Object({
+    skills: Type.Array(SkillSuggestion),
+  }),
+)
 
 export const TokenParams = Type.Object({ sessionToken })
 export const IdParams = Type.Object({ serviceVerificationId: verificationId })
 
-/** This API's success envelope. */
+/** The success envelope of the verification API. */
 export function answerOf<T extends TSchema>(data: T) {
-  return Type.Object({ success: Type.Literal(true), data, message: Type.String() })
+  return Type.Object({ success: Type.Literal(true), data, message: Type.String() }, nameAfter(data, 'Response'))
 }
 
-export const TimedAssessment = Type.Object({
-  success: Type.Literal(true),
-  data: Assessment,
-  message: Type.String(),
-  executionTime: Type.Optional(Type.String({ description: 'Where this call made the questions: such as `840ms`.' })),
-})
+export const TimedAssessment = named(
+  'AssessmentResponse',
+  Type.Object({
+    success: Type.Literal(true),
+    data: Assessment,
+    message: Type.String(),
+    executionTime: Type.Optional(
+      Type.String({
+        description: 'Time taken to generate the questions, for example `840ms`. Absent if they existed already.',
+      }),
+    ),
+  }),
+)
 
 export type SessionInput = Static<typeof SessionInput>
 export type Project = Static<typeof Project>
@@ -296,5 +404,5 @@ export type ItemsInput = Static<typeof ItemsInput>
 export type ReviewerInput = Static<typeof ReviewerInput>
 export type ReviewInput = Static<typeof ReviewInput>
 export type AnswersInput = Static<typeof AnswersInput>
-export type Source = Static<typeof Source>
+export type VerificationSource = Static<typeof VerificationSource>
 export type SkillOutcome = Static<typeof SkillOutcome>

@@ -1,5 +1,5 @@
+import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
-import { invalid } from '../platform/http/validation.ts'
 import { isEmail, isWebAddress, notWebAddress } from './fields.ts'
 import type { Items } from './items.ts'
 import type { SessionInput } from './schema.ts'
@@ -11,7 +11,7 @@ export interface Student {
   phone?: string
 }
 
-/** What the schema cannot say: addresses, ids that repeat, and that there is something to verify against. */
+/** Checks what the schema cannot express: email and web addresses, duplicate ids, and at least one item. */
 export function readSessionInput(input: SessionInput): {
   student: Student
   items: Items
@@ -20,16 +20,16 @@ export function readSessionInput(input: SessionInput): {
   const { externalStudentId, name, email, phone, returnUrl } = input
   const { projects = [], workExperiences = [], certificates = [] } = input
   const details: Detail[] = []
-  if (!isEmail(email)) details.push({ path: 'email', message: 'must be a mail address' })
+  if (!isEmail(email)) details.push({ path: 'email', message: 'must be an email address' })
   if (returnUrl !== undefined && !isWebAddress(returnUrl)) details.push(notWebAddress('returnUrl'))
   for (const [name, list] of Object.entries({ projects, certificates })) {
     list.forEach(({ url }, index) => {
       if (url !== undefined && !isWebAddress(url)) details.push(notWebAddress(`${name}[${index}].url`))
     })
   }
-  noRepeats('projects', 'externalProjectId', projects)
-  noRepeats('workExperiences', 'externalExperienceId', workExperiences)
-  noRepeats('certificates', 'externalCertificateId', certificates)
+  rejectDuplicates('projects', 'externalProjectId', projects)
+  rejectDuplicates('workExperiences', 'externalExperienceId', workExperiences)
+  rejectDuplicates('certificates', 'externalCertificateId', certificates)
   if (projects.length + workExperiences.length + certificates.length === 0) {
     details.push({ path: 'projects', message: 'at least one project, work experience or certificate is required' })
   }
@@ -40,37 +40,37 @@ export function readSessionInput(input: SessionInput): {
       projects: projects.map(({ externalProjectId, projectName, role, description, url, startDate, endDate }) => ({
         externalProjectId,
         projectName,
-        ...given({ role, description, url, startDate, endDate }),
+        ...withoutUndefined({ role, description, url, startDate, endDate }),
       })),
       workExperiences: workExperiences.map(
         ({ externalExperienceId, companyName, role, description, startDate, endDate }) => ({
           externalExperienceId,
           companyName,
           role,
-          ...given({ description, startDate, endDate }),
+          ...withoutUndefined({ description, startDate, endDate }),
         }),
       ),
       certificates: certificates.map(
         ({ externalCertificateId, certificateName, issuer, description, url, issueDate }) => ({
           externalCertificateId,
           certificateName,
-          ...given({ issuer, description, url, issueDate }),
+          ...withoutUndefined({ issuer, description, url, issueDate }),
         }),
       ),
     },
     returnUrl,
   }
 
-  function noRepeats<Id extends string>(list: string, field: Id, items: Record<Id, string>[]) {
+  function rejectDuplicates<Id extends string>(list: string, field: Id, items: Record<Id, string>[]) {
     const seen = new Set<string>()
     items.forEach((item, index) => {
-      if (seen.has(item[field])) details.push({ path: `${list}[${index}].${field}`, message: 'comes twice' })
+      if (seen.has(item[field])) details.push({ path: `${list}[${index}].${field}`, message: 'is a duplicate' })
       seen.add(item[field])
     })
   }
 }
 
-/** Without the fields that were not sent. */
-function given<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {
+/** Removes fields that were not sent. */
+function withoutUndefined<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

@@ -1,11 +1,11 @@
 import type { Queries } from '../platform/database/database.ts'
 import { readAssessment } from './assessments/attempts.ts'
 import { storedItems } from './items.ts'
-import { statusAt, verificationAnswer } from './outcome.ts'
-import { findReview, reviewerAnswer } from './reviews/reviews.ts'
-import { type Session, skillAnswer } from './sessions.ts'
+import { statusAt, verificationRecord } from './outcome.ts'
+import { findReview, reviewerRecord } from './reviews/reviews.ts'
+import { type Session, skillRecord } from './sessions.ts'
 
-/** The full session, as the student's page reads it. */
+/** Builds the full session for the student's page. */
 export async function readFullSession(queries: Queries, session: Session, now: number) {
   const review = await findReview(queries, session.id)
   const assessment = await readAssessment(queries, session, now)
@@ -17,16 +17,16 @@ export async function readFullSession(queries: Queries, session: Session, now: n
     endorsementType: session.endorsementType,
     student: session.student,
     ...session.items,
-    skills: session.skills.map(skillAnswer),
+    skills: session.skills.map(skillRecord),
     stored: storedItems(session.userId, session.items, session.sources),
-    reviewer: review ? reviewerAnswer(session.id, review) : null,
+    reviewer: review ? reviewerRecord(session.id, review) : null,
     expiresAt: new Date(session.expiresAt).toISOString(),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),
   }
 }
 
-/** Its state and outcomes, as the partner reads them. */
+/** Builds status and outcomes for the partner. */
 export async function readVerification(queries: Queries, session: Session, now: number) {
   const review = session.method === 'human' ? await findReview(queries, session.id) : undefined
-  return verificationAnswer(session, now, review, await readAssessment(queries, session, now))
+  return verificationRecord(session, now, review, await readAssessment(queries, session, now))
 }

@@ -1,13 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aStudent, BRICKLAYING, ok, outcome, shareVerification, WIRING } from '../../test/support/verification.ts'
+import {
+  aStudent,
+  BRICKLAYING,
+  expectOk,
+  outcome,
+  sharedVerification,
+  WIRING,
+} from '../../test/support/verification.ts'
 import { createSessionKey, revokeKey } from '../access/keys.ts'
 import { HOUR } from '../platform/clock.ts'
 
-const given = await shareVerification()
+const setUp = sharedVerification()
 
-test('a session is opened, built in steps and read', async () => {
-  const { call, clock, key, open, skills, method, items, full, verification } = await given()
+test('a session is opened, completed in steps and read', async () => {
+  const {
+    call,
+    clock,
+    key,
+    openSession: open,
+    storeSkills: skills,
+    chooseMethod: method,
+    storeItems: items,
+    getFullVerification: full,
+    getVerification: verification,
+  } = await setUp()
 
   const opened = await call('POST', '/verify', { key, body: aStudent({ returnUrl: 'https://college.example/done' }) })
   assert.equal(opened.status, 201)
@@ -29,24 +46,24 @@ test('a session is opened, built in steps and read', async () => {
   })
   const chosen = await method(session, 'human')
   assert.deepEqual(chosen.body.data, { serviceVerificationId, verificationMethod: 'human' })
-  const kept = await items(session, { projectIds: ['p-1'], workExperienceIds: ['w-1'], credentialIds: ['c-1'] })
-  assert.equal(kept.body.data.serviceUserId, serviceUserId)
-  const [project] = kept.body.data.stored.projects
+  const storedItems = await items(session, { projectIds: ['p-1'], workExperienceIds: ['w-1'], credentialIds: ['c-1'] })
+  assert.equal(storedItems.body.data.serviceUserId, serviceUserId)
+  const [project] = storedItems.body.data.stored.projects
   assert.deepEqual(project, {
     serviceProjectId: project.serviceProjectId,
     externalProjectId: 'p-1',
     projectName: 'School hall',
   })
-  const [experience] = kept.body.data.stored.experience
+  const [experience] = storedItems.body.data.stored.experience
   assert.deepEqual(experience, {
     serviceExperienceId: experience.serviceExperienceId,
     externalExperienceId: 'w-1',
     companyName: 'Metro Ltd',
     role: 'Fabricator',
   })
-  assert.equal(kept.body.data.stored.certificates[0].certificateName, 'ITI Mason')
+  assert.equal(storedItems.body.data.stored.certificates[0].certificateName, 'ITI Mason')
 
-  // Replace on submit: what is not chosen again goes, what stays keeps its id.
+  // A second submission replaces the items: others are removed, and chosen ones keep their ID.
   const replaced = await items(session, { projectIds: ['p-1'] })
   assert.deepEqual(replaced.body.data.stored, { projects: [project], experience: [], certificates: [] })
 
@@ -81,12 +98,12 @@ test('a session is opened, built in steps and read', async () => {
     ],
     score: null,
   })
-  assert.equal((await open()).userId, serviceUserId, 'the same student, the same id')
+  assert.equal((await open()).userId, serviceUserId, 'the same student gets the same ID')
   assert.notEqual((await open({ externalStudentId: 'stu-2' })).userId, serviceUserId)
 })
 
-test('what POST /verify refuses, it names', async () => {
-  const { call, key } = await given()
+test('POST /verify names every invalid field', async () => {
+  const { call, key } = await setUp()
   const many = Array.from({ length: 51 }, (_, i) => ({ externalProjectId: `p${i}`, projectName: 'A project' }))
   const cases: [object, RegExp][] = [
     [{ externalStudentId: '' }, /^externalStudentId:/],
@@ -105,16 +122,16 @@ test('what POST /verify refuses, it names', async () => {
     ],
     [
       { certificates: [many[0], many[1]].map(() => ({ externalCertificateId: 'c', certificateName: 'C' })) },
-      /^certificates\[1\]\.externalCertificateId: comes twice/,
+      /^certificates\[1\]\.externalCertificateId: is a duplicate/,
     ],
     [{ returnUrl: 'javascript:alert(1)' }, /^returnUrl:/],
     [{ projects: [{ ...many[0], url: 'file:///etc/passwd' }] }, /^projects\[0\]\.url:/],
     [{ name: 'a\u0000b' }, /^name:/],
   ]
   for (const [changes, message] of cases) {
-    const answer = await call('POST', '/verify', { key, body: aStudent(changes) })
-    assert.equal(outcome(answer), '400 VALIDATION_FAILED', JSON.stringify(changes).slice(0, 100))
-    assert.match(answer.body.error.message, message)
+    const response = await call('POST', '/verify', { key, body: aStudent(changes) })
+    assert.equal(outcome(response), '400 VALIDATION_FAILED', JSON.stringify(changes).slice(0, 100))
+    assert.match(response.body.error.message, message)
   }
   assert.equal(outcome(await call('POST', '/verify', { key, body: '{' })), '400 VALIDATION_FAILED')
   assert.equal(outcome(await call('POST', '/verify', { key, body: [] })), '400 VALIDATION_FAILED')
@@ -125,20 +142,20 @@ test('what POST /verify refuses, it names', async () => {
 })
 
 test('boundaries count code points, and unknown properties are ignored', async () => {
-  const { call, key, full } = await given()
+  const { call, key, getFullVerification: full } = await setUp()
   const name = '👷'.repeat(200)
-  const answer = await call('POST', '/verify', {
+  const response = await call('POST', '/verify', {
     key,
     body: aStudent({ name, externalStudentId: 'क'.repeat(128), surprise: '\u0000', phone: undefined }),
   })
-  assert.equal(answer.status, 201)
-  const { student } = await full({ token: answer.body.data.sessionToken, id: '', userId: '' })
+  assert.equal(response.status, 201)
+  const { student } = await full({ token: response.body.data.sessionToken, id: '', userId: '' })
   assert.equal(student.name, name)
   assert.equal('phone' in student, false)
 })
 
-test('who may call: keys, tokens, neither', async () => {
-  const { app, call, key, open, orgId } = await given()
+test('calls need a session key or a session token', async () => {
+  const { app, call, key, openSession: open, orgId } = await setUp()
   const session = await open()
   const { token, id } = session
   const other = await app.given.org('Other')
@@ -169,8 +186,8 @@ test('who may call: keys, tokens, neither', async () => {
       path,
     )
     for (const foreign of [otherKey, testKey]) {
-      const answer = await call(method, path, { ...sent, ...alone, key: foreign })
-      assert.ok(notFound.has(outcome(answer)), `${path} with a foreign key: ${outcome(answer)}`)
+      const response = await call(method, path, { ...sent, ...alone, key: foreign })
+      assert.ok(notFound.has(outcome(response)), `${path} with a foreign key: ${outcome(response)}`)
     }
     if (method === 'GET' && !inHeader) continue
     const { sessionToken: _, ...without } = (body ?? {}) as { sessionToken?: string }
@@ -179,8 +196,8 @@ test('who may call: keys, tokens, neither', async () => {
     if (path.startsWith('/storereviewer')) continue
     assert.equal(outcome(await call(method, path, { ...bare, key })), '400 MISSING_SESSION_TOKEN', `${path}, key alone`)
     const unknown = 'vst_unknown'
-    const asked = inHeader ? { ...sent, token: unknown } : { body: { ...body, sessionToken: unknown } }
-    assert.equal(outcome(await call(method, path, asked)), '404 SESSION_NOT_FOUND', `${path}, unknown token`)
+    const request = inHeader ? { ...sent, token: unknown } : { body: { ...body, sessionToken: unknown } }
+    assert.equal(outcome(await call(method, path, request)), '404 SESSION_NOT_FOUND', `${path}, unknown token`)
     if (inHeader) {
       const bearer = { ...sent, headers: { authorization: `Bearer ${unknown}` } }
       assert.equal(outcome(await call(method, path, bearer)), '404 SESSION_NOT_FOUND', `${path}, as Bearer`)
@@ -192,23 +209,23 @@ test('who may call: keys, tokens, neither', async () => {
   assert.equal(outcome(await call('GET', '/verification/SV_NOTHING', { key })), '404 VERIFICATION_NOT_FOUND')
   assert.equal(outcome(await call('GET', '/verification/%00', { key })), '404 VERIFICATION_NOT_FOUND')
 
-  // A body that cannot be read is told of to who may know.
+  // Invalid JSON is reported to authenticated callers only.
   const broken = { body: '{"sessionToken":' }
   assert.equal(outcome(await call('POST', '/step1/storeskills/store', { ...broken, key })), '400 VALIDATION_FAILED')
   assert.equal(outcome(await call('POST', '/step1/storeskills/store', broken)), '401 UNAUTHORIZED')
 })
 
-test('the public routes need nothing and ignore a key', async () => {
-  const { call, requested } = await given()
+test('the public routes need no key and ignore one', async () => {
+  const { call, requestReview: requested } = await setUp()
   const { session } = await requested()
   for (const path of [
     `/step3/store-verification-items/${session.token}/email`,
     `/storereviewerdetails/${session.id}`,
     `/humanverification/verify-page/${session.id}`,
   ]) {
-    const answer = await call('GET', path, { key: 'VSK_LIVE_wrong' })
-    assert.equal(answer.status, 200, path)
-    assert.equal(answer.headers.get('cache-control'), 'no-store')
+    const response = await call('GET', path, { key: 'VSK_LIVE_wrong' })
+    assert.equal(response.status, 200, path)
+    assert.equal(response.headers.get('cache-control'), 'no-store')
   }
   const { body } = await call('GET', `/step3/store-verification-items/${session.token}/email`)
   assert.deepEqual(body, { success: true, email: 'asha@example.com', name: 'Asha Rao', serviceUserId: session.userId })
@@ -217,14 +234,21 @@ test('the public routes need nothing and ignore a key', async () => {
   const review = { serviceVerificationId: session.id, token: 'no' }
   assert.equal(outcome(await call('POST', '/humanverification/submit', { body: review })), '403 INVALID_TOKEN')
   const wrong = await call('POST', '/humanverification/submit', { key: 'VSK_LIVE_wrong', body: review })
-  assert.equal(outcome(wrong), '401 UNAUTHORIZED', 'only the pages that need nothing ignore a key')
+  assert.equal(outcome(wrong), '401 UNAUTHORIZED', 'routes with a token check the key if one is sent')
 })
 
-test('a session lives 24 hours from its last step', async () => {
-  const { call, clock, open, skills, full, verification } = await given()
+test('a session expires 24 hours after its last step', async () => {
+  const {
+    call,
+    clock,
+    openSession: open,
+    storeSkills: skills,
+    getFullVerification: full,
+    getVerification: verification,
+  } = await setUp()
   const session = await open()
   clock.advance(23 * HOUR)
-  await ok(skills(session))
+  await expectOk(skills(session))
   clock.advance(24 * HOUR - 1)
   assert.equal((await full(session)).status, 'open')
   clock.advance(1)
@@ -235,19 +259,19 @@ test('a session lives 24 hours from its last step', async () => {
   assert.equal((await verification(session)).status, 'expired')
 })
 
-test('calls are limited by key, by token and by address', async () => {
-  const { call, clock, key, open } = await given()
+test('rate limits apply by key, by token and by IP address', async () => {
+  const { call, clock, key, openSession: open } = await setUp()
   const { token, id } = await open()
-  const answers: string[] = []
-  for (let i = 0; i < 6; i++) answers.push(outcome(await call('GET', `/verify/${token}`)))
-  assert.deepEqual(answers, [...Array(5).fill('200'), '429 RATE_LIMITED'])
+  const outcomes: string[] = []
+  for (let i = 0; i < 6; i++) outcomes.push(outcome(await call('GET', `/verify/${token}`)))
+  assert.deepEqual(outcomes, [...Array(5).fill('200'), '429 RATE_LIMITED'])
   const limited = await call('GET', `/verify/${token}`)
   assert.equal(limited.headers.get('retry-after'), '1')
   assert.equal(
     limited.body.error.message,
-    'Too many calls with this session token: 5 a second (burst 5) are allowed. Try again in 1 second.',
+    'Too many requests with this session token: the limit is 5 per second (burst 5). Retry in 1 second.',
   )
-  assert.equal((await call('GET', `/verify/${token}`, { key })).status, 200, 'the key has limits of its own')
+  assert.equal((await call('GET', `/verify/${token}`, { key })).status, 200, 'a key has its own limits')
 
   clock.advance(1000)
   const byKey = await Promise.all(Array.from({ length: 52 }, () => call('GET', `/verification/${id}`, { key })))
@@ -256,13 +280,17 @@ test('calls are limited by key, by token and by address', async () => {
   const byAddress: number[] = []
   for (let i = 0; i < 61; i++) byAddress.push((await call('GET', `/storereviewerdetails/${id}`)).status)
   assert.deepEqual(byAddress, [...Array(60).fill(404), 429])
-  assert.equal((await call('POST', '/humanverification/submit', { body: {} })).status, 429, 'counted together')
+  assert.equal(
+    (await call('POST', '/humanverification/submit', { body: {} })).status,
+    429,
+    'public routes share the limit by IP address',
+  )
   clock.advance(60_000)
   assert.equal((await call('GET', `/storereviewerdetails/${id}`)).status, 404)
 })
 
-test("the student's page searches the one catalogue", async () => {
-  const { call, open } = await given()
+test("the student's page searches the catalogue", async () => {
+  const { call, openSession: open } = await setUp()
   const { token } = await open()
   const { body, status } = await call('GET', '/skills/search?q=bricklay', { token })
   assert.equal(status, 200)
@@ -270,8 +298,8 @@ test("the student's page searches the one catalogue", async () => {
   assert.equal(outcome(await call('GET', '/skills/search?q=b', { token })), '400 VALIDATION_FAILED')
 })
 
-test('no token, key or address of a person reaches the log', async () => {
-  const { app, call, key, requested, submitReview } = await given()
+test('no token, key or personal address is logged', async () => {
+  const { app, call, key, requestReview: requested, submitReview } = await setUp()
   const { session, token } = await requested()
   await call('GET', `/verify/${session.token}`)
   await submitReview(session, token, { declined: true, reason: 'I do not know them' })
@@ -282,8 +310,8 @@ test('no token, key or address of a person reaches the log', async () => {
   assert.match(log, /\/api\/v1\/verify\/:sessionToken/)
 })
 
-test('a key that is revoked or expired opens nothing', async () => {
-  const { app, call, clock, key, orgId } = await given()
+test('revoked and expired keys are rejected', async () => {
+  const { app, call, clock, key, orgId } = await setUp()
   const { db, keyring } = app.context
   const brief = await db.transaction((tx) =>
     createSessionKey(tx, clock, { orgId, mode: 'live', expiresAt: new Date(clock.now() + HOUR) }),

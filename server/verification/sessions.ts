@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
+import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import { skillId } from '../catalogue/ids.ts'
 import { type Clock, HOUR } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId, randomCode, randomToken } from '../platform/ids.ts'
+import { hashToken } from '../platform/token-hash.ts'
 import type { Items } from './items.ts'
-import type { EndorsementType, Method, SessionInput, Status } from './schema.ts'
+import type { EndorsementType, SessionInput, VerificationMethod, VerificationStatus } from './schema.ts'
 import { readSessionInput, type Student } from './session-input.ts'
 
-/** From the last step. */
-export const SESSION_LIFE = 24 * HOUR
+/** Time from the last step until the session expires. */
+const SESSION_LIFETIME_MS = 24 * HOUR
 
 export interface SessionSkill {
   number: number
@@ -19,20 +19,20 @@ export interface SessionSkill {
   proofUrl: string[]
 }
 
-/** A verification from its opening to its end. */
+/** A verification session. */
 export interface Session {
   id: string
-  scope: OwnerScope
+  scope: OrgScope
   userId: string
-  /** As it was last written: see `statusAt`. */
-  status: Status
+  /** The stored status; `statusAt` computes the current one. */
+  status: VerificationStatus
   version: number
   student: Student
   items: Items
   returnUrl: string | undefined
   skills: SessionSkill[]
   endorsementType: EndorsementType
-  method: Method | null
+  method: VerificationMethod | null
   sources: string[]
   generatingBy: string | null
   /** Epoch milliseconds, like the other times here. */
@@ -48,18 +48,18 @@ export interface OpenedSession {
   expiresAt: string
 }
 
-/** Opens a session. The token is in this answer and nowhere else: the database keeps its hash. */
+/** Opens a session. Only this response contains the token; the database stores its hash. */
 export async function openSession(
   queries: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   clock: Clock,
   input: SessionInput,
 ): Promise<OpenedSession> {
   const { student, items, returnUrl } = readSessionInput(input)
   const now = clock.now()
   const sessionToken = `vst_${randomToken(32)}`
-  const verificationId = `SV_${randomCode(26)}` // five random bits a letter
-  const expiresAt = new Date(now + SESSION_LIFE)
+  const verificationId = `SV_${randomCode(26)}` // five random bits per character
+  const expiresAt = new Date(now + SESSION_LIFETIME_MS)
   const { rows } = await sql<{ user_id: string }>`
     with student as (
       insert into verification_students (user_id, org_id, mode, external_student_id, created_at)
@@ -81,19 +81,19 @@ export async function openSession(
   }
 }
 
-/** The session of a token, while it lives; of this organisation and mode where a key says so. */
+/** Returns the active session of a token; with a scope, only a session of that organisation and mode. */
 export async function getSession(
   queries: Queries,
   token: string,
-  scope: OwnerScope | undefined,
+  scope: OrgScope | undefined,
   now: number,
 ): Promise<Session> {
-  return living(await select(queries, sql`s.token_hash = ${hashToken(token)}`), scope, now)
+  return requireActive(await select(queries, sql`s.token_hash = ${hashToken(token)}`), scope, now)
 }
 
-/** The same, and the student with all that counts across sessions: whoever holds both decides alone. */
-export async function lockSession(tx: Tx, token: string, scope: OwnerScope | undefined, now: number): Promise<Session> {
-  return living(await select(tx, sql`s.token_hash = ${hashToken(token)}`, true), scope, now)
+/** Same as `getSession`, and locks the session and the student, whose limits apply across sessions. */
+export async function lockSession(tx: Tx, token: string, scope: OrgScope | undefined, now: number): Promise<Session> {
+  return requireActive(await select(tx, sql`s.token_hash = ${hashToken(token)}`, true), scope, now)
 }
 
 export async function findVerification(queries: Queries, id: string): Promise<Session | undefined> {
@@ -104,29 +104,24 @@ export async function lockVerification(tx: Tx, id: string): Promise<Session | un
   return select(tx, sql`s.verification_id = ${id}`, true)
 }
 
-export function belongsTo({ scope }: Session, { orgId, mode }: OwnerScope): boolean {
+export function belongsTo({ scope }: Session, { orgId, mode }: OrgScope): boolean {
   return scope.orgId === orgId && scope.mode === mode
 }
 
-function living(session: Session | undefined, scope: OwnerScope | undefined, now: number): Session {
+function requireActive(session: Session | undefined, scope: OrgScope | undefined, now: number): Session {
   if (!session || now >= session.expiresAt || (scope && !belongsTo(session, scope))) throw sessionNotFound()
   return session
 }
 
 export function sessionNotFound() {
-  return problem('SESSION_NOT_FOUND', 'There is no such session, or it has ended.')
+  return problem('SESSION_NOT_FOUND', 'Session not found or expired.')
 }
 
 export function verificationNotFound() {
-  return problem('VERIFICATION_NOT_FOUND', 'There is no such verification.')
+  return problem('VERIFICATION_NOT_FOUND', 'Verification not found.')
 }
 
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
-}
-
-// What else a waiting transaction needs it reads in a statement of its own: joined rows that are not locked would be
-// those from before the wait.
+// Other tables are read in separate statements: after waiting for the lock, joined rows that are not locked would be stale.
 async function select(queries: Queries, where: ReturnType<typeof sql>, locked = false): Promise<Session | undefined> {
   const { rows } = locked
     ? await sql<SessionRow>`
@@ -141,14 +136,14 @@ interface SessionRow {
   org_id: string
   mode: 'test' | 'live'
   user_id: string
-  status: Status
+  status: VerificationStatus
   version: number
   student: Student
   items: Items
   return_url: string | null
   skills: SessionSkill[]
   endorsement_type: EndorsementType
-  method: Method | null
+  method: VerificationMethod | null
   sources: string[]
   generating_by: string | null
   generating_until: Date | null
@@ -177,24 +172,24 @@ function readRow(row: SessionRow): Session {
   }
 }
 
-export type Change = Partial<
+export type SessionChange = Partial<
   Pick<
     Session,
     'status' | 'skills' | 'endorsementType' | 'method' | 'sources' | 'generatingBy' | 'generatingUntil' | 'completedAt'
   >
 > & {
-  /** Something that the student or the partner did: the session lives on from here. */
-  step?: boolean
+  /** True for actions of the student or the partner, which extend the session. */
+  extendsSession?: boolean
 }
 
-/** Writes a change of a session that the transaction holds. */
-export async function changeSession(tx: Tx, session: Session, now: number, change: Change): Promise<Session> {
-  const { step = false, ...fields } = change
+/** Stores a change of a session that the transaction has locked. */
+export async function changeSession(tx: Tx, session: Session, now: number, change: SessionChange): Promise<Session> {
+  const { extendsSession = false, ...fields } = change
   const changed: Session = {
     ...session,
     ...fields,
     version: session.version + 1,
-    expiresAt: step && now < session.expiresAt ? now + SESSION_LIFE : session.expiresAt,
+    expiresAt: extendsSession && now < session.expiresAt ? now + SESSION_LIFETIME_MS : session.expiresAt,
   }
   await tx
     .updateTable('verification_sessions')
@@ -218,7 +213,7 @@ export async function changeSession(tx: Tx, session: Session, now: number, chang
   return changed
 }
 
-/** Once a review was sent or questions exist (or are being made), the steps are done. */
+/** Returns true once the review was requested or questions exist or are being generated; steps can then no longer change. */
 export function isLocked({ status, generatingBy, generatingUntil }: Session, now: number): boolean {
   return status !== 'open' || (generatingBy !== null && now < generatingUntil)
 }
@@ -227,11 +222,11 @@ export function requireUnlocked(session: Session, now: number): void {
   if (!isLocked(session, now)) return
   throw problem(
     'SESSION_LOCKED',
-    'The review was sent or questions were made: skills, method and items stay as they are.',
+    'The review was requested or questions were generated: skills, method and items can no longer change.',
   )
 }
 
-/** As answers show a skill of a session. */
-export function skillAnswer({ number, name, proofUrl }: SessionSkill) {
+/** Formats a skill of a session for responses. */
+export function skillRecord({ number, name, proofUrl }: SessionSkill) {
   return { skillId: skillId(number), name, proofUrl }
 }

@@ -5,11 +5,11 @@ import type { Tx } from '../platform/database/database.ts'
 import type { EndorsementType } from './schema.ts'
 import type { Session } from './sessions.ts'
 
-/** Different skills that one source takes. */
-export const MOST_SKILLS = 10
+/** Maximum number of different skills per source. */
+export const MAX_SKILLS_PER_SOURCE = 10
 
-/** Another session of the student on one of the same sources, whose review is awaited or given. */
-interface Neighbour {
+/** Another session of the student that shares a source and has a pending or submitted review. */
+interface RelatedSession {
   endorsement_type: EndorsementType
   status: 'pending_review' | 'completed'
   sources: string[]
@@ -19,21 +19,21 @@ interface Neighbour {
 }
 
 /**
- * What may be verified on the chosen sources. The caller holds the student, so that two sessions at once cannot both pass
- * what only one of them may.
+ * Checks that the skills may be verified against the chosen sources. The caller has locked the student, so that concurrent
+ * sessions cannot both pass.
  */
-export async function requireFreeSources(tx: Tx, session: Session, now: number): Promise<void> {
-  const neighbours = await findNeighbours(tx, session, now)
+export async function requireSourcesAvailable(tx: Tx, session: Session, now: number): Promise<void> {
+  const neighbours = await findRelatedSessions(tx, session, now)
   const skills = session.skills.map(({ number }) => number)
 
   for (const { endorsement_type, status, endorsed } of neighbours) {
     if (status !== 'completed' || endorsement_type !== session.endorsementType) continue
-    const twice = skills.find((number) => endorsed.includes(number))
-    if (twice !== undefined) {
+    const duplicate = skills.find((number) => endorsed.includes(number))
+    if (duplicate !== undefined) {
       const type = session.endorsementType
       throw problem(
         'DUPLICATE_SKILLS_IN_BUNDLE',
-        `${named(session, twice)} is endorsed already for this source (${type}).`,
+        `${named(session, duplicate)} is already endorsed for this source (${type}).`,
       )
     }
   }
@@ -43,24 +43,30 @@ export async function requireFreeSources(tx: Tx, session: Session, now: number):
       if (!sources.includes(source)) continue
       for (const number of status === 'completed' ? endorsed : skill_numbers) all.add(number)
     }
-    if (all.size > MOST_SKILLS) {
-      throw problem('MAX_SKILLS_PER_SOURCE', `A source takes ${MOST_SKILLS} skills; this one would have ${all.size}.`)
+    if (all.size > MAX_SKILLS_PER_SOURCE) {
+      throw problem(
+        'MAX_SKILLS_PER_SOURCE',
+        `A source can have at most ${MAX_SKILLS_PER_SOURCE} skills; with this request it would have ${all.size}.`,
+      )
     }
   }
   if (session.method === 'assessment') await requireNotPassed(tx, session, skills)
 }
 
-/** An address that reviews for the same source under another type cannot serve twice. */
-export async function requireFreeReviewer(tx: Tx, session: Session, email: string, now: number): Promise<void> {
-  const neighbours = await findNeighbours(tx, session, now)
+/** Rejects a reviewer who already reviews the same source under another endorsement type. */
+export async function requireReviewerAvailable(tx: Tx, session: Session, email: string, now: number): Promise<void> {
+  const neighbours = await findRelatedSessions(tx, session, now)
   if (neighbours.some((other) => other.email === email && other.endorsement_type !== session.endorsementType)) {
-    throw problem('DUPLICATE_REVIEWER_EMAIL', 'This reviewer serves the same source under another endorsement type.')
+    throw problem(
+      'DUPLICATE_REVIEWER_EMAIL',
+      'This reviewer already reviews the same source under a different endorsement type.',
+    )
   }
 }
 
-async function findNeighbours(tx: Tx, { id, userId, sources }: Session, now: number): Promise<Neighbour[]> {
+async function findRelatedSessions(tx: Tx, { id, userId, sources }: Session, now: number): Promise<RelatedSession[]> {
   if (sources.length === 0) return []
-  const { rows } = await sql<Neighbour>`
+  const { rows } = await sql<RelatedSession>`
     select s.endorsement_type, s.status, s.sources, s.skill_numbers, r.endorsed, r.email
     from verification_sessions s join verification_reviews r using (verification_id)
     where s.user_id = ${userId} and s.verification_id <> ${id} and s.method = 'human' and s.sources && ${sources}::text[]
@@ -76,7 +82,7 @@ async function requireNotPassed(tx: Tx, session: Session, skills: number[]) {
   if (passed) {
     throw problem(
       'ASSESSMENT_ALREADY_PASSED',
-      `The student has passed an assessment of ${named(session, passed.skill)}.`,
+      `The student has already passed an assessment of ${named(session, passed.skill)}.`,
     )
   }
 }

@@ -4,11 +4,11 @@ import { brotliDecompressSync } from 'node:zlib'
 import { request } from 'undici'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
-import { shot } from '../../test/browser/screenshots.ts'
+import { screenshot } from '../../test/browser/screenshots.ts'
 import { startApp } from '../../test/support/app.ts'
 import { jsonBlock } from './assets.ts'
 
-test('the front page leads to the console, the docs and a first campaign', async (t) => {
+test('the start page links to the console, the API reference and a first campaign', async (t) => {
   const { url } = await startApp(t)
   const page = await newPage(t, { width: 1280, height: 900 })
   await page.goto(url)
@@ -16,20 +16,20 @@ test('the front page leads to the console, the docs and a first campaign', async
   for (const name of ['Open the console', 'API reference', 'Run a first campaign'])
     assert.equal(await page.getByRole('link', { name }).count(), 1, name)
   await assertAccessible(page)
-  await shot(page, 'front-desktop')
+  await screenshot(page, 'front-desktop')
   await page.setViewportSize({ width: 320, height: 640 })
-  await shot(page, 'front-phone')
+  await screenshot(page, 'front-phone')
   assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
 })
 
-test('files are served compressed, for good, and only those that were built', async (t) => {
+test('assets are served compressed and immutable, and only built files are served', async (t) => {
   const { url, fetch } = await startApp(t)
   const page = await fetch('/verify/SV_x')
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(page.body)![1]!
-  const answer = await request(url + script, { headers: { 'accept-encoding': 'gzip, br' } })
-  assert.equal(answer.headers['content-encoding'], 'br')
-  assert.match(String(answer.headers['cache-control']), /immutable/)
-  assert.match(brotliDecompressSync(Buffer.from(await answer.body.arrayBuffer())).toString(), /endorse/)
+  const response = await request(url + script, { headers: { 'accept-encoding': 'gzip, br' } })
+  assert.equal(response.headers['content-encoding'], 'br')
+  assert.match(String(response.headers['cache-control']), /immutable/)
+  assert.match(brotliDecompressSync(Buffer.from(await response.body.arrayBuffer())).toString(), /endorse/)
   for (const path of [
     '/assets/../built.txt',
     '/assets/%2e%2e%2fbuilt.txt',
@@ -40,7 +40,7 @@ test('files are served compressed, for good, and only those that were built', as
   }
 })
 
-test('a data block cannot be ended by what is in it', () => {
+test('a value in a JSON block cannot close the script element', () => {
   const block = jsonBlock('state', { text: '</script><script>alert(1)</script>' })
   assert.equal(block.match(/<\/script>/g)!.length, 1)
   assert.equal(

@@ -6,10 +6,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../api/problem.ts'
 import type { App } from '../platform/http/server.ts'
 
-const BUILT = fileURLToPath(new URL('../../web/dist', import.meta.url))
+const DIST_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url))
 
-/** Nothing from elsewhere, nothing inline: what a user wrote can at worst be read. */
-export const CONTENT_POLICY = [
+/** Forbids other origins and inline scripts, so that injected markup cannot run. */
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -31,7 +31,7 @@ const PAGE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-const TYPES: Record<string, string> = {
+const CONTENT_TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
@@ -47,30 +47,30 @@ interface Asset {
   gzip: Buffer | undefined
 }
 
-export interface PageParts {
-  /** More for the head, such as what to fetch beforehand; the caller escapes what is in it. */
+interface PageParts {
+  /** Markup added to the head, such as a preload link; escaped by the caller. */
   head?: string
-  /** More for the body, before the page's own root. */
+  /** Markup added at the start of the body; escaped by the caller. */
   body?: string
   language?: string
   status?: number
-  /** Whether the page shows other addresses of this server in frames. */
+  /** Allows the page to show other pages of this server in frames. */
   frames?: boolean
 }
 
 export interface Pages {
-  /** Sends one of the pages of web/, with what this address needs put into it. */
+  /** Sends a page of web/, with the given parts inserted. */
   send(request: FastifyRequest, reply: FastifyReply, page: string, parts?: PageParts): Promise<FastifyReply>
 }
 
-/** Serves what web/ was built into. Files are read when first asked for and kept: they are few and small. */
+/** Serves the built pages and assets of web/. Files are few and small: each is read once and cached. */
 export function servePages(app: App): Pages {
   const assets = new Map<string, Promise<Asset>>()
   const shells = new Map<string, Promise<string>>()
 
   app.get('/assets/:name', async (request, reply) => {
     const { name } = request.params as { name: string }
-    const asset = await assetNamed(name)
+    const asset = await findAsset(name)
     reply.type(asset.type).headers({
       'cache-control': 'public, max-age=31536000, immutable',
       'x-content-type-options': 'nosniff',
@@ -81,7 +81,7 @@ export function servePages(app: App): Pages {
 
   return {
     async send(request, reply, page, { head = '', body = '', language = 'en', status = 200, frames = false } = {}) {
-      const shell = await shellOf(page)
+      const shell = await pageShell(page)
       const html = shell
         .replace('<html lang="en">', () => `<html lang="${language}">`)
         .replace('</head>', () => `${head}</head>`)
@@ -91,14 +91,14 @@ export function servePages(app: App): Pages {
         .type('text/html; charset=utf-8')
         .headers({
           ...PAGE_HEADERS,
-          'content-security-policy': frames ? `${CONTENT_POLICY}; frame-src 'self'` : CONTENT_POLICY,
+          'content-security-policy': frames ? `${CONTENT_SECURITY_POLICY}; frame-src 'self'` : CONTENT_SECURITY_POLICY,
           vary: 'accept-encoding',
         })
       return sendEncoded(request, reply, encoded(html))
     },
   }
 
-  function assetNamed(name: string): Promise<Asset> {
+  function findAsset(name: string): Promise<Asset> {
     let asset = assets.get(name)
     if (!asset) {
       asset = readAsset(name)
@@ -108,10 +108,10 @@ export function servePages(app: App): Pages {
     return asset
   }
 
-  function shellOf(page: string): Promise<string> {
+  function pageShell(page: string): Promise<string> {
     let shell = shells.get(page)
     if (!shell) {
-      shell = readFile(join(BUILT, page, 'index.html'), 'utf8')
+      shell = readFile(join(DIST_FOLDER, page, 'index.html'), 'utf8')
       shells.set(page, shell)
       shell.catch(() => shells.delete(page))
     }
@@ -120,10 +120,10 @@ export function servePages(app: App): Pages {
 }
 
 async function readAsset(name: string): Promise<Asset> {
-  const type = TYPES[/\.(\w+)$/.exec(name)?.[1] ?? '']
-  const known: string[] = await readdir(join(BUILT, 'assets')).catch(() => [])
-  if (!type || !known.includes(name)) throw problem('NOT_FOUND', 'There is no such file here.')
-  const path = join(BUILT, 'assets', name)
+  const type = CONTENT_TYPES[/\.(\w+)$/.exec(name)?.[1] ?? '']
+  const known: string[] = await readdir(join(DIST_FOLDER, 'assets')).catch(() => [])
+  if (!type || !known.includes(name)) throw problem('NOT_FOUND', `File ${name} not found.`)
+  const path = join(DIST_FOLDER, 'assets', name)
   return {
     type,
     plain: await readFile(path),
@@ -132,7 +132,7 @@ async function readAsset(name: string): Promise<Asset> {
   }
 }
 
-/** Pages are a few kilobytes: a quick compression costs less than the packets it saves on a slow connection. */
+/** Compresses quickly: pages are a few kilobytes, and fewer packets matter more on a slow connection. */
 function encoded(html: string): Pick<Asset, 'plain' | 'br' | 'gzip'> {
   const plain = Buffer.from(html)
   return {
@@ -159,12 +159,12 @@ function sendEncoded(
   return reply.send(asset.plain)
 }
 
-/** For a place inside HTML. */
+/** Escapes text for HTML content and attribute values. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-/** JSON for a data block of a page: it cannot end the block it stands in. */
+/** Returns a script element that contains JSON. The value cannot close the element. */
 export function jsonBlock(id: string, value: unknown): string {
   const text = JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

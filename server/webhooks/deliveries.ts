@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { PlacedEvent } from '../events/ledger.ts'
-import { KEPT_DAYS } from '../events/partitions.ts'
+import type { SequencedEvent } from '../events/ledger.ts'
+import { RETENTION_DAYS } from '../events/partitions.ts'
 import type { EventRef } from '../events/reading.ts'
 import { type Clock, DAY } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
@@ -10,38 +10,38 @@ import type { Webhook } from './webhooks.ts'
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-/** One try to hand an event over. */
-export interface Attempt {
+/** One attempt to deliver an event, as stored and returned by the API. */
+export interface DeliveryAttempt {
   attempted_at: string
   status_code: number | null
   latency_ms: number
   error: string | null
-  /** The beginning of what the endpoint answered. */
+  /** The beginning of the response body. */
   answer: string
 }
 
-/** PostgreSQL tells the workers on this channel which endpoint something is due for. */
+/** PostgreSQL notification channel for due deliveries. The payload is a webhook ID: an event was sequenced just now. */
 export const DELIVERIES_DUE = 'webhook_deliveries'
 
-/** Followed by the endpoint's id where what is due may be of any day; by itself, it is an event that was placed just now. */
-export const ANY_DAY = 'any day '
+/** Prefix of the payload if the due deliveries can be of any day. */
+export const ANY_DAY_PREFIX = 'any day '
 
 /**
- * Addresses events to the endpoints that want them, in the transaction that gives them their place. For a disabled endpoint
- * they are held. The endpoints are locked meanwhile, so that whoever enables one finds all that was held for it.
+ * Creates a delivery for each event and webhook that subscribes to its type, in the transaction that sequences the events.
+ * Deliveries to a disabled webhook are held. The webhooks are locked, so that enabling one finds all deliveries held for it.
  */
-export async function addressEvents(tx: Tx, events: PlacedEvent[], clock: Clock): Promise<void> {
+export async function fanOut(tx: Tx, events: SequencedEvent[], clock: Clock): Promise<void> {
   const now = new Date(clock.now())
-  const owners = [...new Map(events.map((event) => [`${event.org_id} ${event.mode}`, event])).values()]
-  const column = <T>(read: (event: PlacedEvent) => T) => events.map(read)
+  const scopes = [...new Map(events.map((event) => [`${event.org_id} ${event.mode}`, event])).values()]
+  const column = <T>(read: (event: SequencedEvent) => T) => events.map(read)
   await sql`
-    with endpoint as materialized (
+    with webhook as materialized (
       select webhook_id, org_id, mode, event_types, status, times_disabled from webhooks
       where (org_id, mode) in (
-        select * from unnest(${owners.map(({ org_id }) => org_id)}::text[], ${owners.map(({ mode }) => mode)}::text[])
+        select * from unnest(${scopes.map(({ org_id }) => org_id)}::text[], ${scopes.map(({ mode }) => mode)}::text[])
       ) and status <> 'archived'
       order by webhook_id for share
-    ), addressed as (
+    ), inserted as (
       insert into webhook_deliveries (day, event_id, webhook_id, event_type, sequence, next_attempt_at, held_in, created_at)
       select e.day, e.event_id, w.webhook_id, e.type, e.sequence,
         case when w.status = 'disabled' then 'infinity' else ${now}::timestamptz end,
@@ -52,34 +52,34 @@ export async function addressEvents(tx: Tx, events: PlacedEvent[], clock: Clock)
         ${column(({ org_id }) => org_id)}::text[], ${column(({ mode }) => mode)}::text[],
         ${column(({ type }) => type)}::text[], ${column(({ sequence }) => sequence)}::bigint[]
       ) as e (day, event_id, org_id, mode, type, sequence)
-      join endpoint w on w.org_id = e.org_id and w.mode = e.mode
-      where ${events.some(isTest) ? wantedOrTested(events.filter(isTest)) : WANTED}
+      join webhook w on w.org_id = e.org_id and w.mode = e.mode
+      where ${events.some(isTestEvent) ? recipientCondition(events.filter(isTestEvent)) : SUBSCRIPTION_CONDITION}
       order by e.sequence
       returning webhook_id
     )
-    select pg_notify(${DELIVERIES_DUE}, webhook_id) from (select distinct webhook_id from addressed) as told`.execute(
+    select pg_notify(${DELIVERIES_DUE}, webhook_id) from (select distinct webhook_id from inserted) as notified`.execute(
     tx,
   )
 }
 
-function isTest({ type }: PlacedEvent) {
+function isTestEvent({ type }: SequencedEvent) {
   return type === 'webhook.test'
 }
 
-const WANTED = sql`(w.event_types is null or e.type = any (w.event_types))`
+const SUBSCRIPTION_CONDITION = sql`(w.event_types is null or e.type = any (w.event_types))`
 
-/** A test event tells in its data which endpoint it is for. */
-function wantedOrTested(tests: PlacedEvent[]) {
+/** Returns the condition for webhooks that receive an event. A test event is sent only to the webhook named in its data. */
+function recipientCondition(tests: SequencedEvent[]) {
   return sql`case when e.type = 'webhook.test'
     then w.webhook_id = (
       select tested.data::jsonb ->> 'webhook_id' from events tested
       where tested.event_id = e.event_id and tested.day = any (${daysOf(tests)}::date[])
     )
-    else ${WANTED}
+    else ${SUBSCRIPTION_CONDITION}
   end`
 }
 
-/** How often each event was sent, to whichever endpoint, and what went wrong last; absent where it was addressed to none. */
+/** Returns the number of attempts and the last error of each event, over all webhooks. Events without deliveries have no entry. */
 export async function deliveryStates(
   queries: Queries,
   refs: EventRef[],
@@ -88,51 +88,52 @@ export async function deliveryStates(
   const { rows } = await sql<{ event_id: string; attempts: number; last_error: string | null }>`
     select event_id, sum(attempts)::int as attempts,
       (array_agg(last_error order by log -> -1 ->> 'attempted_at' desc) filter (where last_error is not null))[1] as last_error
-    from webhook_deliveries d where ${of('d', refs)} group by event_id`.execute(queries)
+    from webhook_deliveries d where ${whereEvents('d', refs)} group by event_id`.execute(queries)
   return new Map(rows.map(({ event_id, attempts, last_error }) => [event_id, { attempts, last_error }]))
 }
 
-/** The events were acknowledged by pull: they are sent no more. Whoever calls this holds the events' rows. */
+/** Ends the pending deliveries of events that were acknowledged by pull. The caller holds locks on the events. */
 export async function endDeliveries(tx: Tx, refs: EventRef[]): Promise<void> {
   if (refs.length === 0) return
   await sql`update webhook_deliveries d set status = 'failed', ended = 'pulled'
-    where ${of('d', refs)} and d.status = 'pending'`.execute(tx)
+    where ${whereEvents('d', refs)} and d.status = 'pending'`.execute(tx)
 }
 
 /**
- * Acknowledges the events that every endpoint they were addressed to has taken. The caller holds the events' rows, so that
- * two who each settle the last but one delivery do not both think that another is open.
+ * Acknowledges the events that have been delivered to all their webhooks. The caller holds locks on the events (`lockEvents`):
+ * two transactions that each finish one of the last two deliveries would otherwise both see the other one as pending.
  */
 export async function acknowledgeDelivered(tx: Tx, refs: EventRef[], now: number): Promise<void> {
   if (refs.length === 0) return
-  // Two plain look-ups by key: joined into one statement, they are at times planned as a read of the whole day.
-  const { rows } = await sql<{ event_id: string; taken: boolean; counts: boolean }>`
-    select event_id, status = 'delivered' as taken, ended is distinct from 'withdrawn' as counts
-    from webhook_deliveries d where ${of('d', refs)}`.execute(tx)
-  const open = new Set(rows.filter(({ taken, counts }) => !taken && counts).map(({ event_id }) => event_id))
-  const taken = new Set(rows.filter((row) => row.taken && !open.has(row.event_id)).map(({ event_id }) => event_id))
-  const settled = refs.filter(({ event_id }) => taken.has(event_id))
-  if (settled.length === 0) return
+  // Two lookups by key: PostgreSQL sometimes plans a single statement with a join as a scan of the whole day.
+  const { rows } = await sql<{ event_id: string; delivered: boolean; withdrawn: boolean }>`
+    select event_id, status = 'delivered' as delivered, ended is not distinct from 'withdrawn' as withdrawn
+    from webhook_deliveries d where ${whereEvents('d', refs)}`.execute(tx)
+  const undelivered = rows.filter(({ delivered, withdrawn }) => !delivered && !withdrawn)
+  const undeliveredIds = new Set(undelivered.map(({ event_id }) => event_id))
+  const deliveredIds = new Set(rows.filter(({ delivered }) => delivered).map(({ event_id }) => event_id))
+  const acknowledged = refs.filter(({ event_id }) => deliveredIds.has(event_id) && !undeliveredIds.has(event_id))
+  if (acknowledged.length === 0) return
   await sql`update events e set acknowledged_at = ${new Date(now)}, acknowledged_by = 'webhook'
-    where ${of('e', settled)} and e.acknowledged_at is null`.execute(tx)
+    where ${whereEvents('e', acknowledged)} and e.acknowledged_at is null`.execute(tx)
 }
 
-/** Everybody who settles deliveries takes the events first, and in this order: nobody waits for each other in a circle. */
+/** Locks events in a fixed order. All code that ends deliveries calls this first, which prevents deadlocks. */
 export async function lockEvents(tx: Tx, refs: EventRef[]): Promise<void> {
-  await sql`select 1 from events e where ${of('e', refs)} order by event_id for no key update`.execute(tx)
+  await sql`select 1 from events e where ${whereEvents('e', refs)} order by event_id for no key update`.execute(tx)
 }
 
 /**
- * The rows of these events. The days come as a list of their own, so that only their partitions are looked at and planned for;
- * the ids as well, so that no plan reads a whole partition to join it with a few of them.
+ * Returns a condition for the rows of these events. Days and IDs are two separate lists, so that PostgreSQL plans only for the
+ * partitions of these days, and looks the IDs up instead of joining them with a whole partition.
  */
-export function of(table: 'd' | 'e', refs: EventRef[]) {
+export function whereEvents(table: 'd' | 'e', refs: EventRef[]) {
   const day = sql.ref(`${table}.day`)
   const id = sql.ref(`${table}.event_id`)
   return sql`${day} = any (${daysOf(refs)}::date[]) and ${id} = any (${refs.map(({ event_id }) => event_id)}::text[])`
 }
 
-export function daysOf(refs: EventRef[]): string[] {
+function daysOf(refs: EventRef[]): string[] {
   return [...new Set(refs.map(({ day }) => day))]
 }
 
@@ -141,24 +142,24 @@ export interface Delivery {
   event_type: string
   sequence: number
   status: DeliveryStatus
-  log: Attempt[]
+  log: DeliveryAttempt[]
   next_attempt_at: Date | null
   created_at: Date
 }
 
-/** Newest event first, as long as events are kept. */
+/** Returns the deliveries within retention, newest event first. */
 export async function listDeliveries(
   queries: Queries,
-  { webhook_id, status: state }: Webhook,
+  { webhook_id, status: webhookStatus }: Webhook,
   now: number,
   { status, after, limit }: { status?: DeliveryStatus | undefined; after?: number | undefined; limit: number },
 ): Promise<Delivery[]> {
-  const sent = state === 'enabled' || state === 'failing'
+  const isActive = webhookStatus === 'enabled' || webhookStatus === 'failing'
   const { rows } = await sql<Delivery>`
     select event_id, event_type, sequence, status, log, created_at,
-      case when ${sent}::boolean and status = 'pending' and isfinite(next_attempt_at) then next_attempt_at end as next_attempt_at
+      case when ${isActive}::boolean and status = 'pending' and isfinite(next_attempt_at) then next_attempt_at end as next_attempt_at
     from webhook_deliveries
-    where webhook_id = ${webhook_id} and created_at > ${new Date(now - KEPT_DAYS * DAY)}
+    where webhook_id = ${webhook_id} and created_at > ${new Date(now - RETENTION_DAYS * DAY)}
       ${after === undefined ? sql`` : sql`and sequence < ${after}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
     order by sequence desc limit ${limit}`.execute(queries)
@@ -167,9 +168,9 @@ export async function listDeliveries(
 
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** Follows from what it names, so that it need not be kept: the event's time, and a digest in place of chance. */
+/** Derives the ID from the event and the webhook, so that it is not stored: the event's time and a hash. */
 export function deliveryId(eventId: string, webhookId: string): string {
   const digest = createHash('sha256').update(`${eventId} ${webhookId}`).digest()
-  const code = Array.from(digest.subarray(0, 16), (byte) => BASE32[byte & 31]).join('')
-  return `WD_${eventId.slice(3, 13)}${code}`
+  const suffix = Array.from(digest.subarray(0, 16), (byte) => BASE32[byte & 31]).join('')
+  return `WD_${eventId.slice(3, 13)}${suffix}`
 }

@@ -1,41 +1,37 @@
 import { sql } from 'kysely'
 import type { EventRef } from '../events/reading.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
-import { defineJob } from '../platform/jobs/queue.ts'
-import { ANY_DAY, acknowledgeDelivered, DELIVERIES_DUE, lockEvents, of } from './deliveries.ts'
+import { ANY_DAY_PREFIX, acknowledgeDelivered, DELIVERIES_DUE, lockEvents, whereEvents } from './deliveries.ts'
 
-/** An endpoint was enabled: what was held for it in that period is sent, or withdrawn. There may be a million of them. */
-export const settleHeld = defineJob<{ webhook_id: string; period: number; recover: boolean }>(
-  'settle-held-deliveries',
-  {
-    timeout: 3600,
-  },
-)
+const MAX_BATCH = 2000
 
-/** An endpoint was archived: what waits to be sent to it never will be. */
-export const withdrawDeliveries = defineJob<{ webhook_id: string }>('withdraw-deliveries', { timeout: 3600 })
-
-const BATCH = 2000
-
-/** Makes what was held due, oldest first. */
-export async function release(db: Database, webhookId: string, period: number, now: number): Promise<void> {
+/**
+ * Makes deliveries due now that were held while the webhook was disabled, oldest first. `period` is the number of times that the
+ * webhook had been disabled when they were held.
+ */
+export async function releaseHeldDeliveries(
+  db: Database,
+  webhookId: string,
+  period: number,
+  now: number,
+): Promise<void> {
   await inBatches(db, async (tx) => {
     const { numAffectedRows } = await sql`
       update webhook_deliveries d set next_attempt_at = ${new Date(now)}
       from (
         select day, event_id from webhook_deliveries
         where webhook_id = ${webhookId} and status = 'pending' and next_attempt_at = 'infinity' and held_in = ${period}
-        order by sequence limit ${BATCH}
+        order by sequence limit ${MAX_BATCH}
       ) as batch
       where d.day = batch.day and d.event_id = batch.event_id and d.webhook_id = ${webhookId}
         and d.status = 'pending'`.execute(tx)
-    await sql`select pg_notify(${DELIVERIES_DUE}, ${ANY_DAY + webhookId})`.execute(tx)
+    await sql`select pg_notify(${DELIVERIES_DUE}, ${ANY_DAY_PREFIX + webhookId})`.execute(tx)
     return Number(numAffectedRows)
   })
 }
 
-/** Ends what waits for the endpoint, in the given period or at all. Its events then wait for the other endpoints alone. */
-export async function withdraw(
+/** Ends pending deliveries to the webhook: those held in the given period, or all. They no longer block acknowledgement. */
+export async function withdrawPending(
   db: Database,
   webhookId: string,
   period: number | undefined,
@@ -45,12 +41,12 @@ export async function withdraw(
   await inBatches(db, async (tx) => {
     const { rows: refs } = await sql<EventRef>`
       select to_char(d.day, 'YYYY-MM-DD') as day, d.event_id from webhook_deliveries d
-      where d.webhook_id = ${webhookId} and d.status = 'pending' and ${which} limit ${BATCH}`.execute(tx)
+      where d.webhook_id = ${webhookId} and d.status = 'pending' and ${which} limit ${MAX_BATCH}`.execute(tx)
     if (refs.length === 0) return 0
     await lockEvents(tx, refs)
     await sql`
       update webhook_deliveries d set status = 'failed', ended = 'withdrawn'
-      where ${of('d', refs)} and d.webhook_id = ${webhookId}
+      where ${whereEvents('d', refs)} and d.webhook_id = ${webhookId}
         and d.status = 'pending' and ${which}`.execute(tx)
     await acknowledgeDelivered(tx, refs, now)
     return refs.length

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../access/caller.ts'
-import { dayOf, KEPT_DAYS } from '../events/partitions.ts'
+import type { OrgScope } from '../access/caller.ts'
+import { invalid } from '../api/invalid.ts'
+import { dayOf, RETENTION_DAYS } from '../events/partitions.ts'
 import { findEvents } from '../events/reading.ts'
 import { type Clock, DAY } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
-import { invalid } from '../platform/http/validation.ts'
-import { ANY_DAY, DELIVERIES_DUE, of } from './deliveries.ts'
+import { ANY_DAY_PREFIX, DELIVERIES_DUE, whereEvents } from './deliveries.ts'
 import { requireActive, type Webhook } from './webhooks.ts'
 
 export interface ReplayInput {
@@ -16,68 +16,72 @@ export interface ReplayInput {
 }
 
 /**
- * Sends events to the endpoint once more, at once, whether or not they were delivered before. By their ids, any of the
- * organisation's; by time, those of the types that the endpoint wants, also from before it existed, or only those that were
- * sent and not taken.
+ * Queues events for immediate redelivery, whether or not they were delivered before, and returns their number. `event_ids` may
+ * name any event of the organisation. `from` and `to` select events of the webhook's types, including those from before it
+ * existed; with `only_failed`, only events whose delivery failed.
  */
 export async function replayEvents(
   tx: Tx,
-  scope: OwnerScope,
+  scope: OrgScope,
   clock: Clock,
   webhook: Webhook,
   input: ReplayInput,
 ): Promise<number> {
-  requireOneForm(input)
+  validate(input)
   requireActive(webhook)
   const now = clock.now()
-  const chosen = input.event_ids
-    ? await byIds(tx, scope, input.event_ids, now)
+  const selected = input.event_ids
+    ? await selectByIds(tx, scope, input.event_ids, now)
     : input.only_failed
-      ? failedBetween(webhook, input, now)
-      : allBetween(webhook, scope, input, now)
+      ? selectFailed(webhook, input, now)
+      : selectByTime(webhook, scope, input, now)
   const { numAffectedRows } = await sql`
     insert into webhook_deliveries (day, event_id, webhook_id, event_type, sequence, next_attempt_at, created_at)
     select e.day, e.event_id, ${webhook.webhook_id}, e.type, e.sequence, ${new Date(now)}, ${new Date(now)}
-    from (${chosen}) as e order by e.event_id
+    from (${selected}) as e order by e.event_id
     on conflict (day, event_id, webhook_id) do update set
       status = 'pending', ended = null, held_in = null, next_attempt_at = excluded.next_attempt_at,
       failures = 0, round = webhook_deliveries.round + 1`.execute(tx)
-  await sql`select pg_notify(${DELIVERIES_DUE}, ${ANY_DAY + webhook.webhook_id})`.execute(tx)
+  await sql`select pg_notify(${DELIVERIES_DUE}, ${ANY_DAY_PREFIX + webhook.webhook_id})`.execute(tx)
   return Number(numAffectedRows ?? 0)
 }
 
-function requireOneForm({ event_ids, from, to, only_failed }: ReplayInput) {
+function validate({ event_ids, from, to, only_failed }: ReplayInput) {
   const byTime = from !== undefined || to !== undefined || only_failed === true
   if (event_ids ? byTime || only_failed !== undefined : !byTime) {
-    throw invalid([{ path: 'body', message: 'must have either event_ids, or from, to or only_failed' }])
+    throw invalid([
+      { path: 'body', message: 'must have either event_ids, or at least one of from, to and only_failed' },
+    ])
   }
   const details = Object.entries({ from, to })
     .filter(([, text]) => text !== undefined && Number.isNaN(Date.parse(text)))
-    .map(([path]) => ({ path, message: 'must be a moment such as 2026-03-11T06:30:00.000Z' }))
+    .map(([path]) => ({ path, message: 'must be a date and time such as 2026-03-11T06:30:00.000Z' }))
   if (details.length > 0) throw invalid(details)
   if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to)) {
     throw invalid([{ path: 'to', message: 'must be after from' }])
   }
 }
 
-async function byIds(tx: Tx, scope: OwnerScope, ids: string[], now: number) {
-  const known = await findEvents(tx, scope, now, ids)
-  const found = new Set(known.map(({ event_id }) => event_id))
+async function selectByIds(tx: Tx, scope: OrgScope, ids: string[], now: number) {
+  const events = await findEvents(tx, scope, now, ids)
+  const found = new Set(events.map(({ event_id }) => event_id))
   const details = ids.flatMap((id, index) =>
-    found.has(id) ? [] : [{ path: `event_ids[${index}]`, message: 'is not an event of the last 30 days' }],
+    found.has(id)
+      ? []
+      : [{ path: `event_ids[${index}]`, message: `is not the ID of an event of the last ${RETENTION_DAYS} days` }],
   )
   if (details.length > 0) throw invalid(details)
-  return sql`select e.day, e.event_id, e.type, e.sequence from events e where ${of('e', known)}`
+  return sql`select e.day, e.event_id, e.type, e.sequence from events e where ${whereEvents('e', events)}`
 }
 
-function allBetween({ event_types }: Webhook, { orgId, mode }: OwnerScope, { from, to }: ReplayInput, now: number) {
+function selectByTime({ event_types }: Webhook, { orgId, mode }: OrgScope, { from, to }: ReplayInput, now: number) {
   const types = event_types ? sql`and e.type = any (${event_types}::text[])` : sql`and e.type <> 'webhook.test'`
   return sql`
     select e.day, e.event_id, e.type, e.sequence from events e
     where e.org_id = ${orgId} and e.mode = ${mode} ${types} ${between(from, to, now)}`
 }
 
-function failedBetween({ webhook_id }: Webhook, { from, to }: ReplayInput, now: number) {
+function selectFailed({ webhook_id }: Webhook, { from, to }: ReplayInput, now: number) {
   return sql`
     select e.day, e.event_id, e.type, e.sequence
     from webhook_deliveries d join events e on e.day = d.day and e.event_id = d.event_id
@@ -85,9 +89,9 @@ function failedBetween({ webhook_id }: Webhook, { from, to }: ReplayInput, now: 
     ${between(from, to, now)}`
 }
 
-/** Nothing that is older than events are kept. An event's day is never before the moment it was recorded. */
+/** Excludes events beyond retention. `day` is never before `created_at`, so it can select the partitions. */
 function between(from: string | undefined, to: string | undefined, now: number) {
-  const oldest = now - KEPT_DAYS * DAY + 1
+  const oldest = now - RETENTION_DAYS * DAY + 1
   const first = from === undefined ? oldest : Math.max(oldest, Date.parse(from))
   const start = sql`and e.created_at >= ${new Date(first)} and e.day >= ${dayOf(first)}::date`
   return to === undefined ? start : sql`${start} and e.created_at < ${new Date(to)}`

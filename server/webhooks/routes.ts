@@ -1,13 +1,13 @@
-import { perform } from '../access/idempotency.ts'
+import { runIdempotent } from '../access/idempotency.ts'
 import type { Mode } from '../access/keys.ts'
-import { isForThisMachine } from '../config.ts'
+import { invalid } from '../api/invalid.ts'
+import { isLocalOnly } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { EventType } from '../events/types.ts'
 import { NoBody } from '../platform/http/body.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
-import { invalid } from '../platform/http/validation.ts'
 import { type Delivery, deliveryId, listDeliveries } from './deliveries.ts'
 import { replayEvents } from './replays.ts'
 import {
@@ -23,7 +23,7 @@ import {
   WebhooksQuery,
   WebhookWithSecret,
 } from './schema.ts'
-import { refuseUrl } from './target-rules.ts'
+import { urlError } from './target-rules.ts'
 import {
   archiveWebhook,
   createWebhook,
@@ -37,7 +37,7 @@ import {
   webhookRecord,
 } from './webhooks.ts'
 
-/** Endpoints that events are sent to, and what became of each. */
+/** Registers the routes for webhooks and their deliveries. */
 export function webhookRoutes(app: App, context: Context): void {
   const { db, vault, clock, events } = context
   const tags = ['Webhooks']
@@ -51,20 +51,20 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'createWebhook',
         tags,
-        summary: 'Make an endpoint',
+        summary: 'Create a webhook endpoint',
         description:
-          'At most 5 that are not archived. The answer holds the `secret` that signs what is sent; it is shown here and on rotation alone.',
+          'At most 5 endpoints that are not archived. The response contains the signing `secret`, which is otherwise returned only when it is rotated.',
         body: WebhookBody,
         response: { 201: success(WebhookWithSecret) },
       },
     },
     async (request, reply): Promise<void> => {
-      const refused = await refusal(context, request.body.url, request.caller.mode)
-      await perform(context, request, reply, async (tx, caller) => {
-        if (refused) throw refused
+      const urlProblem = await findUrlProblem(context, request.body.url, request.caller.mode)
+      await runIdempotent(context, request, reply, async (tx, caller) => {
+        if (urlProblem) throw urlProblem
         const { webhook, secret } = await createWebhook(tx, caller, context, request.body, caller.via)
         const data = { ...webhookRecord(webhook), secret }
-        return { status: 201, body: { success: true, message: 'Endpoint made', data }, secret: true }
+        return { status: 201, body: { success: true, message: 'Webhook endpoint created', data }, secret: true }
       })
     },
   )
@@ -76,8 +76,8 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listWebhooks',
         tags,
-        summary: 'Endpoints, newest first',
-        description: 'Archived ones too.',
+        summary: 'List webhook endpoints',
+        description: 'Newest first, including archived endpoints.',
         querystring: WebhooksQuery,
         response: { 200: success(listOf(WebhookRecord)) },
       },
@@ -89,7 +89,7 @@ export function webhookRoutes(app: App, context: Context): void {
       const found = await listWebhooks(db.queries, caller, { status, after, limit: limit + 1 })
       const items = found.slice(0, limit).map(webhookRecord)
       const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.webhook_id) : null
-      return { success: true as const, message: 'Endpoints', data: { items, next_cursor } }
+      return { success: true as const, message: 'Webhook endpoints', data: { items, next_cursor } }
     },
   )
 
@@ -100,14 +100,14 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'getWebhook',
         tags,
-        summary: 'One endpoint',
+        summary: 'Get a webhook endpoint',
         params: WebhookParams,
         response: { 200: success(WebhookRecord) },
       },
     },
     async ({ caller, params }) => ({
       success: true as const,
-      message: 'Endpoint',
+      message: 'Webhook endpoint',
       data: webhookRecord(await getWebhook(db.queries, caller, params.webhook_id)),
     }),
   )
@@ -119,20 +119,23 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'replaceWebhook',
         tags,
-        summary: 'Replace an endpoint',
+        summary: 'Replace a webhook endpoint',
         description:
-          'The fields of creation, all of them anew. Secret and status stay, except that another `url` starts without the failures of the old one.',
+          'Send all fields, as for creation. The secret and the status do not change, except that a new `url` resets the failures.',
         params: WebhookParams,
         body: WebhookBody,
         response: { 200: success(WebhookRecord) },
       },
     },
     async (request, reply): Promise<void> => {
-      const refused = await refusal(context, request.body.url, request.caller.mode)
-      await perform(context, request, reply, async (tx, caller) => {
+      const urlProblem = await findUrlProblem(context, request.body.url, request.caller.mode)
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const webhook = await replaceWebhook(tx, caller, context, request.params.webhook_id, request.body)
-        if (refused) throw refused // after what says that this endpoint cannot be changed at all
-        return { status: 200, body: { success: true, message: 'Endpoint replaced', data: webhookRecord(webhook) } }
+        if (urlProblem) throw urlProblem // only if the webhook can be changed at all
+        return {
+          status: 200,
+          body: { success: true, message: 'Webhook endpoint replaced', data: webhookRecord(webhook) },
+        }
       })
     },
   )
@@ -144,17 +147,20 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'archiveWebhook',
         tags,
-        summary: 'Archive an endpoint',
+        summary: 'Archive a webhook endpoint',
         description:
-          'Nothing is sent to it any more: what still waits ends as `failed`, and its events no longer count as addressed to it. Archived already: unchanged.',
+          'No more events are sent to the endpoint. Pending deliveries become `failed`. Their events are then acknowledged when all their other endpoints have accepted them; events without another endpoint can be pulled. Archiving an archived endpoint has no effect.',
         params: WebhookParams,
         response: { 200: success(WebhookRecord) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const webhook = await archiveWebhook(tx, caller, context, request.params.webhook_id)
-        return { status: 200, body: { success: true, message: 'Endpoint archived', data: webhookRecord(webhook) } }
+        return {
+          status: 200,
+          body: { success: true, message: 'Webhook endpoint archived', data: webhookRecord(webhook) },
+        }
       })
     },
   )
@@ -166,18 +172,18 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'rotateWebhookSecret',
         tags,
-        summary: 'Exchange the secret',
-        description: 'For 24 hours, what is sent is signed with both the new secret and the one before.',
+        summary: 'Rotate the signing secret',
+        description: 'For 24 hours, deliveries are signed with both the new and the old secret.',
         params: WebhookParams,
         body: NoBody,
         response: { 200: success(WebhookWithSecret) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const { webhook, secret } = await rotateSecret(tx, caller, context, request.params.webhook_id)
         const data = { ...webhookRecord(webhook), secret }
-        return { status: 200, body: { success: true, message: 'Secret exchanged', data }, secret: true }
+        return { status: 200, body: { success: true, message: 'Signing secret rotated', data }, secret: true }
       })
     },
   )
@@ -191,16 +197,16 @@ export function webhookRoutes(app: App, context: Context): void {
         tags,
         summary: 'Send a test event',
         description:
-          'A `webhook.test` event for this endpoint alone, whatever types it asked for. Sent like every other; see its deliveries for what became of it.',
+          'Creates a `webhook.test` event for this endpoint only, regardless of its `event_types`. List the deliveries of the endpoint to see the outcome.',
         params: WebhookParams,
         body: NoBody,
         response: { 202: success(TestData) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const event_id = await testWebhook(tx, caller, context, request.params.webhook_id)
-        return { status: 202, body: { success: true, message: 'Test event on its way', data: { event_id } } }
+        return { status: 202, body: { success: true, message: 'Test event queued', data: { event_id } } }
       })
     },
   )
@@ -212,17 +218,20 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'disableWebhook',
         tags,
-        summary: 'Disable an endpoint',
-        description: 'Nothing is sent until it is enabled; what is addressed to it meanwhile is held.',
+        summary: 'Disable a webhook endpoint',
+        description: 'No events are sent until the endpoint is enabled again. Events for it are held in the meantime.',
         params: WebhookParams,
         body: NoBody,
         response: { 200: success(WebhookRecord) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const webhook = await disableWebhook(tx, caller, context, request.params.webhook_id)
-        return { status: 200, body: { success: true, message: 'Endpoint disabled', data: webhookRecord(webhook) } }
+        return {
+          status: 200,
+          body: { success: true, message: 'Webhook endpoint disabled', data: webhookRecord(webhook) },
+        }
       })
     },
   )
@@ -234,19 +243,22 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'enableWebhook',
         tags,
-        summary: 'Enable an endpoint',
+        summary: 'Enable a webhook endpoint',
         description:
-          'With `recover`, everything that was addressed to it while it was disabled is sent. Without, that ends as `failed`, and its events no longer count as addressed to it.',
+          'With `recover`, all events held while the endpoint was disabled are sent. Otherwise, their deliveries become `failed`. These events are then acknowledged when all their other endpoints have accepted them; events without another endpoint can be pulled.',
         params: WebhookParams,
         body: EnableBody,
         response: { 200: success(WebhookRecord) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const { recover = false } = request.body
         const webhook = await enableWebhook(tx, caller, context, request.params.webhook_id, recover)
-        return { status: 200, body: { success: true, message: 'Endpoint enabled', data: webhookRecord(webhook) } }
+        return {
+          status: 200,
+          body: { success: true, message: 'Webhook endpoint enabled', data: webhookRecord(webhook) },
+        }
       })
     },
   )
@@ -258,8 +270,9 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listDeliveries',
         tags,
-        summary: 'What was sent to an endpoint, newest event first',
-        description: 'One item an event, with every attempt; kept as long as the event, 30 days.',
+        summary: 'List the deliveries of a webhook endpoint',
+        description:
+          'One item per event with all its attempts, newest event first. Stored for 30 days, as long as the event.',
         params: WebhookParams,
         querystring: DeliveriesQuery,
         response: { 200: success(listOf(DeliveryRecord)) },
@@ -286,28 +299,28 @@ export function webhookRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'replayEvents',
         tags,
-        summary: 'Send events again',
+        summary: 'Replay events',
         description:
-          'At once, also those that were delivered before. Either `event_ids`, which may name any event of the last 30 days; or a time, `from` and `to`, for all events of the types that the endpoint wants, also from before it existed; or `only_failed`, for those that it was sent and did not take, within the time if one is given.',
+          'Sends events again immediately, including delivered ones. Send one of: `event_ids`, for any events of the last 30 days; `from` and `to`, for all events of the endpoint’s types in that period, including events from before the endpoint existed; or `only_failed`, for events that the endpoint did not accept, optionally limited to a period.',
         params: WebhookParams,
         body: ReplayBody,
         response: { 202: success(ReplayData) },
       },
     },
     async (request, reply): Promise<void> => {
-      await events.settle(request.caller)
-      await perform(context, request, reply, async (tx, caller) => {
+      await events.flush(request.caller)
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const webhook = await getWebhook(tx, caller, request.params.webhook_id)
         const replayed = await replayEvents(tx, caller, clock, webhook, request.body)
-        return { status: 202, body: { success: true, message: 'Events on their way', data: { replayed } } }
+        return { status: 202, body: { success: true, message: 'Events queued for redelivery', data: { replayed } } }
       })
     },
   )
 }
 
-async function refusal({ config }: Context, url: string, mode: Mode) {
-  const rules = { allow: config.webhookAllow, onLoopback: isForThisMachine(config) }
-  const message = await refuseUrl(url, mode, rules)
+async function findUrlProblem({ config }: Context, url: string, mode: Mode) {
+  const rules = { allow: config.webhookAllow, onLoopback: isLocalOnly(config) }
+  const message = await urlError(url, mode, rules)
   return message === undefined ? undefined : invalid([{ path: 'url', message }])
 }
 

@@ -1,102 +1,133 @@
 import { Type } from 'typebox'
-import { eventTypes } from '../events/types.ts'
+import { CreatedViaSchema } from '../access/schema.ts'
+import { EventTypeSchema, eventIdText } from '../events/schema.ts'
+import { named } from '../platform/http/named-schemas.ts'
+import { pageQuery } from '../platform/http/response-schemas.ts'
 import { deliveryStatuses } from './deliveries.ts'
 import { webhookStatuses } from './webhooks.ts'
 
 const timestamp = Type.String({ format: 'date-time' })
-const cursor = Type.Optional(Type.String({ maxLength: 2000, description: 'The `next_cursor` of the page before.' }))
-const limit = Type.Integer({ minimum: 1, maximum: 100, default: 25 })
-const eventId = Type.String({ pattern: '^EV_[A-Z0-9]{10,40}$' })
 
-export const WebhookBody = Type.Object(
-  {
-    url: Type.String({
-      minLength: 1,
-      maxLength: 2048,
-      description:
-        'http or https; LIVE endpoints https only. Private addresses are refused unless the operator allows them.',
-    }),
-    event_types: Type.Optional(
-      Type.Array(Type.Enum([...eventTypes]), {
-        minItems: 1,
-        uniqueItems: true,
-        description: 'The types to send; left out: all of them, also those that come to exist later.',
+export const WebhookBody = named(
+  'WebhookInput',
+  Type.Object(
+    {
+      url: Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          'An http or https URL. LIVE endpoints must use https. Private addresses are rejected unless the operator allows them.',
       }),
-    ),
-    description: Type.Optional(Type.String({ maxLength: 500 })),
-  },
-  { additionalProperties: false },
+      event_types: Type.Optional(
+        Type.Array(EventTypeSchema, {
+          minItems: 1,
+          uniqueItems: true,
+          description: 'The event types to send. Default: all types, including types added in the future.',
+        }),
+      ),
+      description: Type.Optional(Type.String({ maxLength: 500 })),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+const WebhookStatus = named(
+  'WebhookStatus',
+  Type.Enum([...webhookStatuses], {
+    description: '`failing`: all deliveries have failed for a day. Events are still sent.',
+  }),
 )
 
 const record = {
   webhook_id: Type.String(),
   url: Type.String(),
-  event_types: Type.Array(Type.Enum([...eventTypes])),
+  event_types: Type.Array(EventTypeSchema),
   description: Type.Optional(Type.String()),
-  status: Type.Enum([...webhookStatuses], {
-    description: '`failing`: nothing but failures for a day; it is sent to all the same.',
-  }),
-  created_via: Type.Enum(['api', 'playground']),
+  status: WebhookStatus,
+  created_via: CreatedViaSchema,
   created_at: timestamp,
   updated_at: timestamp,
 }
 
-export const WebhookRecord = Type.Object(record)
+export const WebhookRecord = named('Webhook', Type.Object(record))
 
-export const WebhookWithSecret = Type.Object({
-  ...record,
-  secret: Type.String({ description: '`whsec_` and base64; shown here and never again.' }),
-})
+export const WebhookWithSecret = named(
+  'WebhookWithSecret',
+  Type.Object({
+    ...record,
+    secret: Type.String({ description: '`whsec_` followed by base64. Returned only here; store it.' }),
+  }),
+)
 
 export const WebhookParams = Type.Object({ webhook_id: Type.String({ pattern: '^WH_[A-Z0-9]{10,40}$' }) })
 
-export const WebhooksQuery = Type.Object({ status: Type.Optional(Type.Enum([...webhookStatuses])), limit, cursor })
+export const WebhooksQuery = Type.Object({ status: Type.Optional(WebhookStatus), ...pageQuery })
 
-export const EnableBody = Type.Object(
-  {
-    recover: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Send everything that was addressed to the endpoint while it was disabled.',
-      }),
-    ),
-  },
-  { additionalProperties: false, default: {} },
-)
-
-export const TestData = Type.Object({ event_id: Type.String({ description: 'Of the `webhook.test` event.' }) })
-
-export const DeliveriesQuery = Type.Object({ status: Type.Optional(Type.Enum([...deliveryStatuses])), limit, cursor })
-
-export const DeliveryRecord = Type.Object({
-  delivery_id: Type.String(),
-  event_id: Type.String(),
-  event_type: Type.Enum([...eventTypes]),
-  status: Type.Enum([...deliveryStatuses]),
-  attempts: Type.Array(
-    Type.Object({
-      attempted_at: timestamp,
-      status_code: Type.Union([Type.Integer(), Type.Null()]),
-      latency_ms: Type.Number(),
-      error: Type.Union([Type.String(), Type.Null()]),
-      answer: Type.String({ description: 'The first 1,024 bytes of the answer’s body; empty where there was none.' }),
-    }),
-    { description: 'Oldest first; the last 100.' },
+export const EnableBody = named(
+  'EnableWebhookInput',
+  Type.Object(
+    {
+      recover: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Send all events that were held for the endpoint while it was disabled.',
+        }),
+      ),
+    },
+    { additionalProperties: false, default: {} },
   ),
-  next_attempt_at: Type.Union([timestamp, Type.Null()]),
-  created_at: timestamp,
-})
-
-export const ReplayBody = Type.Object(
-  {
-    event_ids: Type.Optional(Type.Array(eventId, { minItems: 1, maxItems: 100 })),
-    from: Type.Optional(Type.String({ format: 'date-time', description: 'Events recorded at this moment or later.' })),
-    to: Type.Optional(Type.String({ format: 'date-time', description: 'Events recorded before this moment.' })),
-    only_failed: Type.Optional(
-      Type.Boolean({ description: 'Only what was sent to this endpoint, or was to be, and was not taken.' }),
-    ),
-  },
-  { additionalProperties: false },
 )
 
-export const ReplayData = Type.Object({ replayed: Type.Integer() })
+export const TestData = named(
+  'WebhookTest',
+  Type.Object({ event_id: Type.String({ description: 'ID of the `webhook.test` event.' }) }),
+)
+
+const DeliveryStatus = named('DeliveryStatus', Type.Enum([...deliveryStatuses]))
+
+export const DeliveriesQuery = Type.Object({ status: Type.Optional(DeliveryStatus), ...pageQuery })
+
+const DeliveryAttempt = named(
+  'DeliveryAttempt',
+  Type.Object({
+    attempted_at: timestamp,
+    status_code: Type.Union([Type.Integer(), Type.Null()]),
+    latency_ms: Type.Number(),
+    error: Type.Union([Type.String(), Type.Null()]),
+    answer: Type.String({
+      description: 'The first 1,024 bytes of the response body. Empty if there was no response.',
+    }),
+  }),
+)
+
+export const DeliveryRecord = named(
+  'Delivery',
+  Type.Object({
+    delivery_id: Type.String(),
+    event_id: Type.String(),
+    event_type: EventTypeSchema,
+    status: DeliveryStatus,
+    attempts: Type.Array(DeliveryAttempt, { description: 'The last 100 attempts, oldest first.' }),
+    next_attempt_at: Type.Union([timestamp, Type.Null()]),
+    created_at: timestamp,
+  }),
+)
+
+export const ReplayBody = named(
+  'ReplayInput',
+  Type.Object(
+    {
+      event_ids: Type.Optional(Type.Array(eventIdText, { minItems: 1, maxItems: 100 })),
+      from: Type.Optional(
+        Type.String({ format: 'date-time', description: 'Replay events recorded at this time or later.' }),
+      ),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Replay events recorded before this time.' })),
+      only_failed: Type.Optional(
+        Type.Boolean({ description: 'Replay only events that this endpoint should have received and did not accept.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+export const ReplayData = named('Replay', Type.Object({ replayed: Type.Integer({ description: 'Number of events.' }) }))

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { kindOfAddress } from './private-addresses.ts'
-import { type Resolve, refuseUrl, type TargetRules } from './target-rules.ts'
+import { privateAddressKind } from './private-addresses.ts'
+import { type Resolve, type TargetRules, urlError } from './target-rules.ts'
 
-const outside: TargetRules = { allow: [], onLoopback: false }
-const inside: TargetRules = { allow: [], onLoopback: true }
-const nowhere: Resolve = async () => {
+const publicServer: TargetRules = { allow: [], onLoopback: false }
+const localServer: TargetRules = { allow: [], onLoopback: true }
+const unresolvable: Resolve = async () => {
   throw new Error('no such name')
 }
-const at =
+const resolveTo =
   (...addresses: string[]): Resolve =>
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 
-const hidden = [
+const privateUrls = [
   'http://127.0.0.1/',
   'http://127.1/',
   'http://2130706433/',
@@ -63,14 +63,14 @@ const hidden = [
   'http://a.b.localhost/',
   'http://metadata.google.internal/computeMetadata/v1/',
   'http://metadata.google.internal./',
-  'http://①②⑦.⓪.⓪.①/', // digits that the URL parser makes plain
+  'http://①②⑦.⓪.⓪.①/', // the URL parser converts these digits to ASCII
 ]
 
-test('what is not of the public internet is refused in every notation', async () => {
-  for (const url of hidden) assert.ok(await refuseUrl(url, 'test', outside, nowhere), url)
+test('private addresses are rejected in every notation', async () => {
+  for (const url of privateUrls) assert.ok(await urlError(url, 'test', publicServer, unresolvable), url)
 })
 
-test('public addresses, names, and names that do not resolve are taken', async () => {
+test('public addresses, names, and names that do not resolve are accepted', async () => {
   for (const url of [
     'https://8.8.8.8/hook',
     'https://hooks.example.com:8443/a?b=c',
@@ -83,17 +83,17 @@ test('public addresses, names, and names that do not resolve are taken', async (
     'https://localhost.example.com/',
     'https://bücher.example/',
   ])
-    assert.equal(await refuseUrl(url, 'live', outside, nowhere), undefined, url)
+    assert.equal(await urlError(url, 'live', publicServer, unresolvable), undefined, url)
 })
 
-test('a name is refused when one of its addresses is', async () => {
-  const refusal = await refuseUrl('https://hooks.example.com/', 'live', outside, at('8.8.8.8', '10.0.0.1'))
-  assert.equal(refusal, 'must not lead to a private address')
-  assert.equal(await refuseUrl('https://hooks.example.com/', 'live', outside, at('8.8.8.8')), undefined)
+test('a name is rejected if one of its addresses is', async () => {
+  const error = await urlError('https://hooks.example.com/', 'live', publicServer, resolveTo('8.8.8.8', '10.0.0.1'))
+  assert.equal(error, 'must not resolve to a private address')
+  assert.equal(await urlError('https://hooks.example.com/', 'live', publicServer, resolveTo('8.8.8.8')), undefined)
 })
 
-test('the form of the URL', async () => {
-  for (const [url, said] of [
+test('malformed URLs are rejected', async () => {
+  for (const [url, message] of [
     ['hooks.example.com', /absolute/],
     ['//hooks.example.com', /absolute/],
     ['ftp://hooks.example.com', /absolute/],
@@ -114,21 +114,21 @@ test('the form of the URL', async () => {
     ['https://hooks.example.com:99999/', /absolute/],
     ['https://1.2.3.4.5/', /absolute/],
   ] as const) {
-    assert.match((await refuseUrl(url, 'test', outside, nowhere)) ?? 'taken', said, url)
+    assert.match((await urlError(url, 'test', publicServer, unresolvable)) ?? 'accepted', message, url)
   }
-  assert.match((await refuseUrl('http://hooks.example.com/', 'live', outside, nowhere))!, /https/)
-  assert.equal(await refuseUrl('http://hooks.example.com/', 'test', outside, nowhere), undefined)
+  assert.match((await urlError('http://hooks.example.com/', 'live', publicServer, unresolvable))!, /https/)
+  assert.equal(await urlError('http://hooks.example.com/', 'test', publicServer, unresolvable), undefined)
 })
 
-test('loopback is for TEST while the server listens on loopback alone', async () => {
+test('loopback is allowed in TEST mode if the server listens only on loopback', async () => {
   for (const url of ['http://127.0.0.1:3000/', 'http://[::1]:3000/', 'http://[::ffff:127.0.0.1]/']) {
-    assert.equal(await refuseUrl(url, 'test', inside, nowhere), undefined, url)
-    assert.ok(await refuseUrl(url, 'test', outside, nowhere), url)
-    assert.ok(await refuseUrl(url.replace('http:', 'https:'), 'live', inside, nowhere), url)
+    assert.equal(await urlError(url, 'test', localServer, unresolvable), undefined, url)
+    assert.ok(await urlError(url, 'test', publicServer, unresolvable), url)
+    assert.ok(await urlError(url.replace('http:', 'https:'), 'live', localServer, unresolvable), url)
   }
-  assert.equal(await refuseUrl('http://localhost:3000/', 'test', inside, at('::1', '127.0.0.1')), undefined)
-  assert.ok(await refuseUrl('http://localhost:3000/', 'test', inside, at('10.0.0.1')))
-  assert.ok(await refuseUrl('http://10.0.0.1/', 'test', inside, nowhere))
+  assert.equal(await urlError('http://localhost:3000/', 'test', localServer, resolveTo('::1', '127.0.0.1')), undefined)
+  assert.ok(await urlError('http://localhost:3000/', 'test', localServer, resolveTo('10.0.0.1')))
+  assert.ok(await urlError('http://10.0.0.1/', 'test', localServer, unresolvable))
 })
 
 test('the operator allows names, addresses and ranges', async () => {
@@ -142,14 +142,14 @@ test('the operator allows names, addresses and ranges', async () => {
     'https://[fd12:0:1::1]/',
     'https://192.168.7.7/',
   ])
-    assert.equal(await refuseUrl(url, 'live', rules, nowhere), undefined, url)
-  assert.equal(await refuseUrl('https://hooks.corp.internal/', 'live', rules, at('10.9.9.9')), undefined)
-  assert.equal(await refuseUrl('https://HOOKS.corp.internal./', 'live', rules, at('10.9.9.9')), undefined)
+    assert.equal(await urlError(url, 'live', rules, unresolvable), undefined, url)
+  assert.equal(await urlError('https://hooks.corp.internal/', 'live', rules, resolveTo('10.9.9.9')), undefined)
+  assert.equal(await urlError('https://HOOKS.corp.internal./', 'live', rules, resolveTo('10.9.9.9')), undefined)
   for (const url of ['https://10.21.0.1/', 'https://192.168.7.8/', 'https://[fd13::1]/'])
-    assert.ok(await refuseUrl(url, 'live', rules, nowhere), url)
-  assert.ok(await refuseUrl('https://other.corp.internal/', 'live', rules, at('10.9.9.9')))
+    assert.ok(await urlError(url, 'live', rules, unresolvable), url)
+  assert.ok(await urlError('https://other.corp.internal/', 'live', rules, resolveTo('10.9.9.9')))
 })
 
-test('what is no address at all is refused', () => {
-  for (const text of ['', 'hello', '1.2.3', '::g', 'fe80::1%eth0']) assert.ok(kindOfAddress(text), text)
+test('text that is not an address is rejected', () => {
+  for (const text of ['', 'hello', '1.2.3', '::g', 'fe80::1%eth0']) assert.ok(privateAddressKind(text), text)
 })

@@ -1,81 +1,83 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Mode } from '../access/keys.ts'
-import { isWithin, kindOfAddress } from './private-addresses.ts'
+import { withDeadline } from '../platform/deadline.ts'
+import { isWithin, privateAddressKind } from './private-addresses.ts'
 
-/** Finds every address of a host name; rejects where there is none. */
+/** Returns all addresses of a host name; rejects if there are none. */
 export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>
 
 /**
- * Asks name servers directly: the system's own resolver works in the few threads that everything in the process shares, and
- * some slow name servers would hold up all other names. It is asked for what name servers do not know: hosts files and the like.
+ * Queries name servers directly, because the system resolver runs in the few threads of libuv's pool, where some slow name servers
+ * would block all other lookups. Falls back to the system resolver for names that only it finds, such as those in a hosts file.
  */
 export const resolveName: Resolve = async (host) => {
   if (!host.includes('.') || /(^|\.)localhost\.?$/.test(host)) return lookup(host, { all: true })
-  const [four, six] = await Promise.allSettled([names.resolve4(host), names.resolve6(host)])
+  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const found = [
     ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 })),
     ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 })),
   ]
   if (found.length > 0) return found
   const reason = (four as PromiseRejectedResult).reason as { code?: string }
-  if (UNKNOWN.has(reason.code ?? '')) return lookup(host, { all: true })
+  if (NOT_FOUND_CODES.has(reason.code ?? '')) return lookup(host, { all: true })
   throw reason
 }
 
-const names = new Resolver({ timeout: 1500, tries: 2 })
-const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
+const resolver = new Resolver({ timeout: 1500, tries: 2 })
+const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
 
-/** What this server may connect to on behalf of its users. */
+/** Rules for the addresses that this server may connect to on behalf of its users. */
 export interface TargetRules {
-  /** Host names, addresses and CIDR ranges that the operator allows whatever they are. */
+  /** Host names, addresses and CIDR ranges that the operator allows even if they are private. */
   allow: string[]
-  /** The server listens on loopback alone, so whoever uses it sits on the same machine. */
+  /** The server listens only on loopback, so its users are on the same machine. */
   onLoopback: boolean
 }
 
-/** Milliseconds that saving an endpoint waits for its name to be resolved. */
-const LONGEST_RESOLUTION = 3000
+/** Timeout of the DNS lookup when a webhook is saved. */
+const RESOLUTION_TIMEOUT_MS = 3000
 
-/** Says what is wrong with the URL of an endpoint, the addresses of its host included; undefined if nothing is. */
-export async function refuseUrl(
+/** Returns the error in the URL of a webhook or the addresses of its host, or undefined if they are valid. */
+export async function urlError(
   text: string,
   mode: Mode,
   rules: TargetRules,
   resolve: Resolve = resolveName,
 ): Promise<string | undefined> {
   const url = URL.parse(text)
-  const fault = refuseForm(text, url, mode)
-  if (fault) return fault
+  const formatError = urlFormatError(text, url, mode)
+  if (formatError) return formatError
   const host = hostOf(url!)
-  const named = refuseHost(host, mode, rules)
-  if (named || isIP(host)) return named
-  // A name that does not resolve now may do so later; each connection looks again.
-  for (const { address } of await soon(resolve(host)).catch(() => [])) {
-    const refused = refuseAddress(address, host, mode, rules)
-    if (refused) return refused
+  const error = hostError(host, mode, rules)
+  if (error || isIP(host)) return error
+  // A name that does not resolve now may do so later; each connection resolves it again.
+  for (const { address } of await withDeadline(resolve(host), RESOLUTION_TIMEOUT_MS).catch(() => [])) {
+    const rejected = addressError(address, host, mode, rules)
+    if (rejected) return rejected
   }
   return undefined
 }
 
-function refuseForm(text: string, url: URL | null, mode: Mode): string | undefined {
-  // The parser would drop or turn some of these silently, and the endpoint would not be what was asked for.
-  if (/[\s\p{Cc}\\]/u.test(text)) return 'must not hold spaces, control characters or backslashes'
+function urlFormatError(text: string, url: URL | null, mode: Mode): string | undefined {
+  // The parser would silently drop or replace some of these, and the stored URL would differ from the one sent.
+  if (/[\s\p{Cc}\\]/u.test(text)) return 'must not contain spaces, control characters or backslashes'
   if (!url || !/^https?:\/\/[^/]/i.test(text)) return 'must be an absolute http or https URL'
-  if (mode === 'live' && url.protocol !== 'https:') return 'must be https: LIVE events are not sent in the clear'
-  if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'must not hold a user name or a password'
-  if (text.includes('#')) return 'must not hold a fragment'
+  if (mode === 'live' && url.protocol !== 'https:') return 'must be an https URL: LIVE events are not sent unencrypted'
+  if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'must not contain a user name or password'
+  if (text.includes('#')) return 'must not contain a fragment (#)'
   if (url.port === '0') return 'must not use port 0'
-  if (otherProtocols.has(Number(url.port))) return `must not use port ${url.port}, which belongs to another protocol`
+  if (OTHER_PROTOCOL_PORTS.has(Number(url.port)))
+    return `must not use port ${url.port}, which is reserved for another protocol`
   return undefined
 }
 
-/** Without brackets and the final dot; the URL parser has turned every notation of IPv4 into four decimals. */
+/** Returns the host without brackets and final dot. The URL parser has converted all IPv4 notations to dotted decimal. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
-const metadataNames = new Set([
+const METADATA_NAMES = new Set([
   'metadata',
   'metadata.google.internal',
   'metadata.goog',
@@ -83,21 +85,21 @@ const metadataNames = new Set([
   'instance-data.ec2.internal',
 ])
 
-/** What can be said of a host before its name is resolved. */
-export function refuseHost(host: string, mode: Mode, rules: TargetRules): string | undefined {
-  if (isIP(host)) return refuseAddress(host, host, mode, rules)
+/** Returns the error in a host without resolving it, or undefined if it is valid. */
+export function hostError(host: string, mode: Mode, rules: TargetRules): string | undefined {
+  if (isIP(host)) return addressError(host, host, mode, rules)
   if (isAllowedName(host, rules)) return undefined
-  if (metadataNames.has(host)) return 'must not be a metadata service'
-  if (/(^|\.)localhost$/.test(host) && !mayUseLoopback(mode, rules)) return 'must not be this machine'
+  if (METADATA_NAMES.has(host)) return 'must not be a metadata service'
+  if (/(^|\.)localhost$/.test(host) && !mayUseLoopback(mode, rules)) return 'must not be localhost'
   return undefined
 }
 
-/** Says why this server does not connect to the address that the host has; undefined if it may. */
-export function refuseAddress(address: string, host: string, mode: Mode, rules: TargetRules): string | undefined {
+/** Returns the reason why this server must not connect to an address of the host, or undefined if it may. */
+export function addressError(address: string, host: string, mode: Mode, rules: TargetRules): string | undefined {
   if (isAllowedName(host, rules) || isWithin(address, rules.allow)) return undefined
-  const kind = kindOfAddress(address)
+  const kind = privateAddressKind(address)
   if (kind === undefined || (kind === 'a loopback address' && mayUseLoopback(mode, rules))) return undefined
-  return host === address ? `must not be ${kind}` : `must not lead to ${kind}`
+  return host === address ? `must not be ${kind}` : `must not resolve to ${kind}`
 }
 
 function mayUseLoopback(mode: Mode, { onLoopback }: TargetRules) {
@@ -108,15 +110,8 @@ function isAllowedName(host: string, { allow }: TargetRules) {
   return !isIP(host) && allow.some((entry) => entry.toLowerCase().replace(/\.$/, '') === host)
 }
 
-function soon<T>(promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('took too long')), LONGEST_RESOLUTION)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
-
-// A signed POST must not be made to speak to mail servers, shells, databases and the like.
-const otherProtocols = new Set([
+// Ports of mail servers, shells, databases and similar, which must not receive a signed POST.
+const OTHER_PROTOCOL_PORTS = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 445, 465, 512, 513, 514, 515, 526, 530, 531,
   532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1433, 1521, 1719, 1720, 1723, 2049, 2375, 2379, 3306,

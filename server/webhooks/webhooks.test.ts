@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { startWebhooks as start } from '../../test/support/webhooks.ts'
+import { startWebhookApp as start } from '../../test/support/webhooks.ts'
 import { eventTypes } from '../events/types.ts'
 import { DAY, SECOND } from '../platform/clock.ts'
 import { createWebhook } from './webhooks.ts'
 
 const URL = 'https://hooks.example.test/attestry'
 
-test('an endpoint is made, read, listed, replaced and archived', async (t) => {
-  const { as, keyOf, clock, context } = await start(t)
-  const key = await keyOf('live')
+test('a webhook is created, read, listed, replaced and archived', async (t) => {
+  const { as, createKey, clock, context } = await start(t)
+  const key = await createKey('live')
   const call = as(key)
 
-  const made = await call.post('/webhooks', { url: URL, description: 'ours' })
-  assert.equal(made.status, 201)
-  const { secret, ...record } = made.body.data
+  const created = await call.post('/webhooks', { url: URL, description: 'ours' })
+  assert.equal(created.status, 201)
+  const { secret, ...record } = created.body.data
   const id = record.webhook_id
   const now = new Date(clock.now()).toISOString()
   assert.match(id, /^WH_[0-9A-Z]{26}$/)
@@ -32,7 +32,7 @@ test('an endpoint is made, read, listed, replaced and archived', async (t) => {
     updated_at: now,
   })
   const { rows } = await sql<{ text: string }>`select webhooks::text as text from webhooks`.execute(context.db.queries)
-  assert.ok(!rows[0]!.text.includes(Buffer.from(secret).toString('hex')), 'kept encrypted')
+  assert.ok(!rows[0]!.text.includes(Buffer.from(secret).toString('hex')), 'stored encrypted')
 
   assert.deepEqual((await call.get(`/webhooks/${id}`)).body.data, record)
   clock.advance(SECOND)
@@ -44,9 +44,9 @@ test('an endpoint is made, read, listed, replaced and archived', async (t) => {
     page.body.data.items.map((item: { webhook_id: string }) => item.webhook_id),
     [second.body.data.webhook_id],
   )
-  const rest = await call.get(`/webhooks?limit=1&cursor=${page.body.data.next_cursor}`)
-  assert.equal(rest.body.data.items[0].webhook_id, id)
-  assert.equal(rest.body.data.next_cursor, null)
+  const nextPage = await call.get(`/webhooks?limit=1&cursor=${page.body.data.next_cursor}`)
+  assert.equal(nextPage.body.data.items[0].webhook_id, id)
+  assert.equal(nextPage.body.data.next_cursor, null)
 
   const replaced = await call.put(`/webhooks/${id}`, {
     url: `${URL}?new`,
@@ -73,21 +73,21 @@ test('an endpoint is made, read, listed, replaced and archived', async (t) => {
     ['post', '/enable', undefined],
     ['post', '/replay', { only_failed: true }],
   ] as const) {
-    const { status, body: answer } = await call[method](`/webhooks/${id}${path}`, body)
+    const { status, body: response } = await call[method](`/webhooks/${id}${path}`, body)
     assert.equal(status, 409, path)
-    assert.equal(answer.error.code, 'CONFLICT')
+    assert.equal(response.error.code, 'CONFLICT')
   }
   assert.equal((await call.get(`/webhooks/${id}/deliveries`)).status, 200)
 })
 
-test('what is asked for is checked: schema, URL, scope, owner, mode', async (t) => {
-  const { as, keyOf, given, orgId, context } = await start(t)
-  const live = await keyOf('live')
+test('requests are checked: schema, URL, key scope, organisation and mode', async (t) => {
+  const { as, createKey, given, orgId, context } = await start(t)
+  const live = await createKey('live')
   const paths = async (body: unknown, key = live) => {
-    const { status, body: answer } = await as(key).post('/webhooks', body)
+    const { status, body: response } = await as(key).post('/webhooks', body)
     assert.equal(status, 400, JSON.stringify(body))
-    assert.equal(answer.error.code, 'VALIDATION_FAILED')
-    return answer.error.details.map(({ path }: { path: string }) => path)
+    assert.equal(response.error.code, 'VALIDATION_FAILED')
+    return response.error.details.map(({ path }: { path: string }) => path)
   }
   assert.deepEqual(await paths({}), ['url'])
   assert.deepEqual(await paths({ url: URL, event_types: [] }), ['event_types'])
@@ -104,13 +104,13 @@ test('what is asked for is checked: schema, URL, scope, owner, mode', async (t) 
   ]) {
     assert.deepEqual(await paths({ url }), ['url'], url)
   }
-  const testKey = await keyOf('test')
+  const testKey = await createKey('test')
   assert.deepEqual(await paths({ url: 'http://192.168.1.1/' }, testKey), ['url'])
   const local = await as(testKey).post('/webhooks', { url: 'http://127.0.0.1:9999/' })
   assert.equal(local.status, 201)
   const id = local.body.data.webhook_id
 
-  const other = await keyOf('live', (await given.org('Other')).orgId)
+  const other = await createKey('live', (await given.org('Other')).orgId)
   for (const key of [live, other]) {
     for (const [method, path] of [
       ['get', ''],
@@ -129,7 +129,7 @@ test('what is asked for is checked: schema, URL, scope, owner, mode', async (t) 
   assert.equal((await as(reader).post(`/webhooks/${id}/test`)).body.error.code, 'SCOPE_MISSING')
   const writer = await given.key(orgId, { mode: 'test', scopes: ['webhooks:write'] })
   assert.equal((await as(writer).get(`/webhooks/${id}`)).body.error.code, 'SCOPE_MISSING')
-  // A put is checked like a post, and refused without a trace.
+  // A PUT is validated like a POST, and a rejected one changes nothing.
   assert.equal((await as(testKey).put(`/webhooks/${id}`, { url: 'http://10.0.0.1/' })).status, 400)
   assert.equal((await as(testKey).get(`/webhooks/${id}`)).body.data.url, 'http://127.0.0.1:9999/')
   assert.equal((await as(testKey).post(`/webhooks/${id}/enable`, { recover: 'yes' })).status, 400)
@@ -138,8 +138,8 @@ test('what is asked for is checked: schema, URL, scope, owner, mode', async (t) 
   const { webhook } = await context.db.transaction((tx) =>
     createWebhook(tx, testKey, context, { url: 'http://127.0.0.1:9999/' }, 'playground'),
   )
-  const made = `/webhooks/${webhook.webhook_id}`
-  assert.equal((await as(testKey).get(made)).body.data.created_via, 'playground')
+  const playgroundWebhook = `/webhooks/${webhook.webhook_id}`
+  assert.equal((await as(testKey).get(playgroundWebhook)).body.data.created_via, 'playground')
   for (const [method, path, body] of [
     ['put', '', { url: 'http://127.0.0.1:9999/' }],
     ['delete', '', undefined],
@@ -147,13 +147,13 @@ test('what is asked for is checked: schema, URL, scope, owner, mode', async (t) 
     ['post', '/disable', undefined],
     ['post', '/enable', undefined],
   ] as const) {
-    assert.equal((await as(testKey)[method](made + path, body)).body.error.code, 'FORBIDDEN', path)
+    assert.equal((await as(testKey)[method](playgroundWebhook + path, body)).body.error.code, 'FORBIDDEN', path)
   }
 })
 
-test('loopback is refused for TEST where the server listens to the world, unless the operator allows it', async (t) => {
-  const { as, keyOf, context } = await start(t, { config: { requireHttps: false } })
-  const key = await keyOf('test')
+test('loopback is rejected in TEST mode if the server is publicly reachable, unless the operator allows it', async (t) => {
+  const { as, createKey, context } = await start(t, { config: { requireHttps: false } })
+  const key = await createKey('test')
   context.config.host = '0.0.0.0'
   for (const url of ['http://127.0.0.1/', 'http://localhost/', 'http://[::1]/'])
     assert.equal((await as(key).post('/webhooks', { url })).body.error?.details[0].path, 'url', url)
@@ -162,12 +162,12 @@ test('loopback is refused for TEST where the server listens to the world, unless
     assert.equal((await as(key).post('/webhooks', { url })).status, 201, url)
 })
 
-test('at most five that are not archived, also when many are made at once; for each mode apart', async (t) => {
-  const { as, keyOf } = await start(t)
-  const [live, testing] = [await keyOf('live'), await keyOf('test')]
-  const answers = await Promise.all(Array.from({ length: 9 }, () => as(live).post('/webhooks', { url: URL })))
-  assert.equal(answers.filter(({ status }) => status === 201).length, 5)
-  for (const { status, body } of answers.filter(({ status }) => status !== 201)) {
+test('there are at most five unarchived webhooks per mode, even with concurrent requests', async (t) => {
+  const { as, createKey } = await start(t)
+  const [live, testing] = [await createKey('live'), await createKey('test')]
+  const responses = await Promise.all(Array.from({ length: 9 }, () => as(live).post('/webhooks', { url: URL })))
+  assert.equal(responses.filter(({ status }) => status === 201).length, 5)
+  for (const { status, body } of responses.filter(({ status }) => status !== 201)) {
     assert.equal(status, 422)
     assert.equal(body.error.code, 'LIMIT_EXCEEDED')
   }
@@ -177,13 +177,13 @@ test('at most five that are not archived, also when many are made at once; for e
   assert.equal((await as(live).post('/webhooks', { url: URL })).status, 201)
 })
 
-test('a retry with the same Idempotency-Key gets the same secret, which is kept encrypted', async (t) => {
-  const { as, keyOf, context } = await start(t)
-  const key = await keyOf('live')
+test('a retry with the same Idempotency-Key returns the same secret, which is stored encrypted', async (t) => {
+  const { as, createKey, context } = await start(t)
+  const key = await createKey('live')
   const first = await as(key).post('/webhooks', { url: URL }, { idempotencyKey: 'once' })
-  const again = await as(key).post('/webhooks', { url: URL }, { idempotencyKey: 'once' })
-  assert.equal(again.headers.get('idempotency-replayed'), 'true')
-  assert.deepEqual(again.body, first.body)
+  const retry = await as(key).post('/webhooks', { url: URL }, { idempotencyKey: 'once' })
+  assert.equal(retry.headers.get('idempotency-replayed'), 'true')
+  assert.deepEqual(retry.body, first.body)
   const rotate = () =>
     as(key).post(`/webhooks/${first.body.data.webhook_id}/rotate-secret`, undefined, { idempotencyKey: 'r' })
   const rotated = await rotate()
@@ -194,16 +194,16 @@ test('a retry with the same Idempotency-Key gets the same secret, which is kept 
   assert.equal(rows.length, 0)
 })
 
-test('events are addressed to the endpoints that want them, in order, newest first in the list', async (t) => {
-  const { as, keyOf, record, deliveries, clock, context } = await start(t)
-  const key = await keyOf('live')
+test('events are fanned out to the webhooks that subscribe to their type, and listed newest first', async (t) => {
+  const { as, createKey, recordEvents, listDeliveries, clock, context } = await start(t)
+  const key = await createKey('live')
   const all = (await as(key).post('/webhooks', { url: URL })).body.data.webhook_id
   const some = (await as(key).post('/webhooks', { url: URL, event_types: ['mandate.ready'] })).body.data.webhook_id
   const none = (await as(key).post('/webhooks', { url: URL, event_types: ['result.failed'] })).body.data.webhook_id
-  const ids = await record(key, { n: 1 }, { n: 2 }, { n: 3 })
-  await record(await keyOf('test'), { n: 4 })
+  const ids = await recordEvents(key, { n: 1 }, { n: 2 }, { n: 3 })
+  await recordEvents(await createKey('test'), { n: 4 })
 
-  const items = await deliveries(key, all)
+  const items = await listDeliveries(key, all)
   assert.deepEqual(
     items.map((item: { event_id: string }) => item.event_id),
     [...ids].reverse(),
@@ -219,11 +219,11 @@ test('events are addressed to the endpoints that want them, in order, newest fir
     next_attempt_at: now,
     created_at: now,
   })
-  assert.equal((await deliveries(key, some)).length, 3)
-  assert.notEqual((await deliveries(key, some))[0].delivery_id, delivery_id)
-  assert.deepEqual(await deliveries(key, none), [])
-  assert.deepEqual(await deliveries(key, all, '?status=delivered'), [])
-  assert.equal((await deliveries(key, all, '?status=pending')).length, 3)
+  assert.equal((await listDeliveries(key, some)).length, 3)
+  assert.notEqual((await listDeliveries(key, some))[0].delivery_id, delivery_id)
+  assert.deepEqual(await listDeliveries(key, none), [])
+  assert.deepEqual(await listDeliveries(key, all, '?status=delivered'), [])
+  assert.equal((await listDeliveries(key, all, '?status=pending')).length, 3)
   const page = (await as(key).get(`/webhooks/${all}/deliveries?limit=2`)).body.data
   const next = (await as(key).get(`/webhooks/${all}/deliveries?limit=2&cursor=${page.next_cursor}`)).body.data
   assert.deepEqual(
@@ -234,25 +234,21 @@ test('events are addressed to the endpoints that want them, in order, newest fir
 
   const tested = await as(key).post(`/webhooks/${none}/test`)
   assert.equal(tested.status, 202)
-  await context.events.settle(key)
+  await context.events.flush(key)
   assert.deepEqual(
-    (await deliveries(key, none)).map((item: { event_id: string }) => item.event_id),
+    (await listDeliveries(key, none)).map((item: { event_id: string }) => item.event_id),
     [tested.body.data.event_id],
   )
-  assert.equal(
-    (await deliveries(key, all)).length,
-    3,
-    'a test event is for the endpoint that is tested, and for no other',
-  )
+  assert.equal((await listDeliveries(key, all)).length, 3, 'a test event is only sent to the webhook that is tested')
 })
 
-test('a replay names what it does not know, takes one form, and needs an endpoint that is sent to', async (t) => {
-  const { as, keyOf, record, deliveries, clock } = await start(t)
-  const key = await keyOf('live')
-  const early = await record(key, { n: 1 }, { n: 2 })
+test('a replay reports unknown events, selects by IDs or by time, and needs an active webhook', async (t) => {
+  const { as, createKey, recordEvents, listDeliveries, clock } = await start(t)
+  const key = await createKey('live')
+  const early = await recordEvents(key, { n: 1 }, { n: 2 })
   clock.advance(60 * SECOND)
   const { webhook_id: id } = (await as(key).post('/webhooks', { url: URL })).body.data
-  const late = await record(key, { n: 3 })
+  const late = await recordEvents(key, { n: 3 })
   const replay = async (body: object) => (await as(key).post(`/webhooks/${id}/replay`, body)) as any
 
   for (const body of [
@@ -269,7 +265,7 @@ test('a replay names what it does not know, takes one form, and needs an endpoin
     (await replay({ from: '2026-03-12T00:00:00Z', to: '2026-03-11T00:00:00Z' })).body.error.details[0].path,
     'to',
   )
-  const foreign = await record(await keyOf('test'), { n: 9 })
+  const foreign = await recordEvents(await createKey('test'), { n: 9 })
   const unknown = await replay({
     event_ids: [early[0], 'EV_01JP2V5Z6Q0000000000000000', foreign[0], 'EV_UNKNOWNUNKNOWN'],
   })
@@ -278,12 +274,12 @@ test('a replay names what it does not know, takes one form, and needs an endpoin
     unknown.body.error.details.map(({ path }: { path: string }) => path),
     ['event_ids[1]', 'event_ids[2]', 'event_ids[3]'],
   )
-  assert.equal((await deliveries(key, id)).length, 1)
+  assert.equal((await listDeliveries(key, id)).length, 1)
 
   const named = await replay({ event_ids: [early[0]] })
   assert.equal(named.status, 202)
   assert.deepEqual(named.body.data, { replayed: 1 })
-  assert.equal((await deliveries(key, id)).length, 2, 'an event from before the endpoint existed')
+  assert.equal((await listDeliveries(key, id)).length, 2, 'an event from before the webhook existed')
   assert.equal((await replay({ only_failed: true })).body.data.replayed, 0)
   assert.equal((await replay({ from: new Date(clock.now()).toISOString() })).body.data.replayed, 1)
   assert.equal((await replay({ to: new Date(clock.now()).toISOString() })).body.data.replayed, 2)
@@ -294,10 +290,14 @@ test('a replay names what it does not know, takes one form, and needs an endpoin
   await as(key).post(`/webhooks/${id}/enable`)
   await as(key).put(`/webhooks/${id}`, { url: URL })
   clock.advance(30 * DAY - 60 * SECOND)
-  assert.equal((await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed, 1, 'two are past their time')
-  assert.equal((await deliveries(key, id)).length, 3)
+  assert.equal(
+    (await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed,
+    1,
+    'two events are beyond retention',
+  )
+  assert.equal((await listDeliveries(key, id)).length, 3)
   clock.advance(60 * SECOND)
-  assert.deepEqual(await deliveries(key, id), [], 'kept as long as events')
+  assert.deepEqual(await listDeliveries(key, id), [], 'deliveries have the same retention as events')
 })
 
 function omit(record: object, name: string) {

@@ -1,24 +1,24 @@
 import { sql } from 'kysely'
-import { type Changer, type OwnerScope, requireMadeHere } from '../access/caller.ts'
+import { type OrgScope, requireCreatedVia, type WriteScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { recordEvent } from '../events/record.ts'
 import { type EventType, eventTypes } from '../events/types.ts'
-import { announce, type Queries, type Tx } from '../platform/database/database.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
-import { settleHeld, withdrawDeliveries } from './held-deliveries.ts'
+import { defineJob } from '../platform/jobs/queue.ts'
 import { newSecret, replaceSecret, type SealedSecrets } from './secrets.ts'
 
 export const webhookStatuses = ['enabled', 'failing', 'disabled', 'archived'] as const
 export type WebhookStatus = (typeof webhookStatuses)[number]
 
-/** An endpoint of an organisation that its events are sent to. */
+/** A URL to which an organisation's events are delivered. */
 export interface Webhook extends SealedSecrets {
   webhook_id: string
   org_id: string
   mode: 'test' | 'live'
   url: string
-  /** Null: every type. */
+  /** Null: all types. */
   event_types: EventType[] | null
   description: string | null
   status: WebhookStatus
@@ -35,14 +35,24 @@ export interface WebhookInput {
   description?: string
 }
 
-type Tools = Pick<Context, 'clock' | 'vault' | 'queue'>
+/** Runs after an endpoint is enabled: sends or withdraws the deliveries held while it was disabled. A job, because there can be a million. */
+export const releaseOrWithdrawHeld = defineJob<{ webhook_id: string; period: number; recover: boolean }>(
+  'settle-held-deliveries',
+  { timeoutSeconds: 3600 },
+)
 
-export const MOST_WEBHOOKS = 5
-/** PostgreSQL tells the workers on this channel whose endpoint is not what it was. */
+/** Runs after an endpoint is archived: ends its pending deliveries. */
+export const withdrawDeliveries = defineJob<{ webhook_id: string }>('withdraw-deliveries', { timeoutSeconds: 3600 })
+
+type WebhookDeps = Pick<Context, 'clock' | 'vault' | 'queue'>
+
+const MAX_WEBHOOKS = 5
+/** PostgreSQL notification channel. The payload is the ID of the webhook that changed. */
 export const WEBHOOK_CHANGED = 'webhook_changed'
-export const WEBHOOK_MADE = 'webhook made'
+/** Notification after a webhook was created. */
+export const WEBHOOK_CREATED = 'webhook created'
 
-/** What partners see of an endpoint. */
+/** Returns the webhook as the API represents it. */
 export function webhookRecord(webhook: Webhook) {
   const { webhook_id, url, event_types, description, status, created_via, created_at, updated_at } = webhook
   return {
@@ -57,22 +67,25 @@ export function webhookRecord(webhook: Webhook) {
   }
 }
 
-/** The URL has been checked by now: that takes a look at the network, which no transaction waits for. */
+/** Creates a webhook. The caller has validated the URL, because that involves DNS and must not run in a transaction. */
 export async function createWebhook(
   tx: Tx,
-  { orgId, mode }: OwnerScope,
-  { clock, vault }: Pick<Tools, 'clock' | 'vault'>,
+  { orgId, mode }: OrgScope,
+  { clock, vault }: Pick<WebhookDeps, 'clock' | 'vault'>,
   { url, event_types, description }: WebhookInput,
   createdVia: Webhook['created_via'] = 'api',
 ): Promise<{ webhook: Webhook; secret: string }> {
-  await lockOwner(tx, { orgId, mode })
+  await lockOrganisation(tx, { orgId, mode })
   const { count } = await webhooksOf(tx, { orgId, mode })
     .where('status', '<>', 'archived')
     .clearSelect()
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  if (count >= MOST_WEBHOOKS) {
-    throw problem('LIMIT_EXCEEDED', `There are ${MOST_WEBHOOKS} webhook endpoints already; archive one first.`)
+  if (count >= MAX_WEBHOOKS) {
+    throw problem(
+      'LIMIT_EXCEEDED',
+      `The organisation already has ${MAX_WEBHOOKS} webhook endpoints. Archive one first.`,
+    )
   }
   const now = clock.now()
   const webhookId = newId('WH_', now)
@@ -94,20 +107,20 @@ export async function createWebhook(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  announce(tx, WEBHOOK_MADE)
+  notifyAfterCommit(tx, WEBHOOK_CREATED)
   return { webhook: webhook as Webhook, secret: secret.text }
 }
 
-export async function getWebhook(tx: Queries, scope: OwnerScope, id: string): Promise<Webhook> {
+export async function getWebhook(tx: Queries, scope: OrgScope, id: string): Promise<Webhook> {
   const found = await webhooksOf(tx, scope).where('webhook_id', '=', id).executeTakeFirst()
   if (!found) throw notFound(id)
   return found as Webhook
 }
 
-/** Newest first. */
+/** Returns webhooks, newest first. */
 export async function listWebhooks(
   tx: Queries,
-  scope: OwnerScope,
+  scope: OrgScope,
   { status, after, limit }: { status?: WebhookStatus | undefined; after?: string | undefined; limit: number },
 ): Promise<Webhook[]> {
   const found = await webhooksOf(tx, scope)
@@ -119,80 +132,80 @@ export async function listWebhooks(
   return found as Webhook[]
 }
 
-/** Replaces all that can be set; what is left out is as on creation. Another address starts without the failures of the old one. */
+/** Replaces all fields; omitted ones get their defaults. A new URL resets the `failing` status. */
 export async function replaceWebhook(
   tx: Tx,
-  scope: Changer,
-  tools: Tools,
+  scope: WriteScope,
+  deps: WebhookDeps,
   id: string,
   { url, event_types, description }: WebhookInput,
 ): Promise<Webhook> {
   const webhook = await lockChangeable(tx, scope, id)
-  const fresh = webhook.url !== url && webhook.status !== 'disabled'
-  return change(tx, tools, webhook, {
+  const resetStatus = webhook.url !== url && webhook.status !== 'disabled'
+  return change(tx, deps, webhook, {
     url,
     event_types: event_types ?? null,
     description: description ?? null,
-    ...(fresh ? { status: 'enabled', failing_since: null } : {}),
+    ...(resetStatus ? { status: 'enabled', failing_since: null } : {}),
   })
 }
 
-/** What still waits to be sent to it is sent no more. */
-export async function archiveWebhook(tx: Tx, scope: Changer, tools: Tools, id: string): Promise<Webhook> {
-  const webhook = await lockOwn(tx, scope, id)
+/** Archives the webhook and ends its pending deliveries. */
+export async function archiveWebhook(tx: Tx, scope: WriteScope, deps: WebhookDeps, id: string): Promise<Webhook> {
+  const webhook = await lockWebhook(tx, scope, id)
   if (webhook.status === 'archived') return webhook
-  await tools.queue.enqueue(tx, withdrawDeliveries, { webhook_id: id })
-  return change(tx, tools, webhook, { status: 'archived' })
+  await deps.queue.enqueue(tx, withdrawDeliveries, { webhook_id: id })
+  return change(tx, deps, webhook, { status: 'archived' })
 }
 
 export async function rotateSecret(
   tx: Tx,
-  scope: Changer,
-  tools: Tools,
+  scope: WriteScope,
+  deps: WebhookDeps,
   id: string,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const webhook = await lockChangeable(tx, scope, id)
-  const { text, columns } = replaceSecret(webhook, tools.vault, tools.clock.now())
-  return { webhook: await change(tx, tools, webhook, columns), secret: text }
+  const { text, columns } = replaceSecret(webhook, deps.vault, deps.clock.now())
+  return { webhook: await change(tx, deps, webhook, columns), secret: text }
 }
 
-/** From here on, what is addressed to it is held. */
-export async function disableWebhook(tx: Tx, scope: Changer, tools: Tools, id: string): Promise<Webhook> {
+/** Disables the webhook. New deliveries to it are held. */
+export async function disableWebhook(tx: Tx, scope: WriteScope, deps: WebhookDeps, id: string): Promise<Webhook> {
   const webhook = await lockChangeable(tx, scope, id)
   if (webhook.status === 'disabled') return webhook
-  return change(tx, tools, webhook, { status: 'disabled', times_disabled: webhook.times_disabled + 1 })
+  return change(tx, deps, webhook, { status: 'disabled', times_disabled: webhook.times_disabled + 1 })
 }
 
-/** `recover`: what was held meanwhile is sent; otherwise it is withdrawn. What was addressed before is sent in either case. */
+/** Enables the webhook. Sends the deliveries held while it was disabled if `recover` is true, and withdraws them otherwise. */
 export async function enableWebhook(
   tx: Tx,
-  scope: Changer,
-  tools: Tools,
+  scope: WriteScope,
+  deps: WebhookDeps,
   id: string,
   recover: boolean,
 ): Promise<Webhook> {
   const webhook = await lockChangeable(tx, scope, id)
   if (webhook.status !== 'disabled') return webhook
-  await tools.queue.enqueue(tx, settleHeld, { webhook_id: id, period: webhook.times_disabled, recover })
-  return change(tx, tools, webhook, { status: 'enabled', failing_since: null })
+  await deps.queue.enqueue(tx, releaseOrWithdrawHeld, { webhook_id: id, period: webhook.times_disabled, recover })
+  return change(tx, deps, webhook, { status: 'enabled', failing_since: null })
 }
 
-/** An event for this endpoint alone, whatever types it asked for. */
-export async function testWebhook(tx: Tx, scope: OwnerScope, tools: Tools, id: string): Promise<string> {
+/** Records a test event for this webhook only, regardless of its event types. Returns the event ID. */
+export async function testWebhook(tx: Tx, scope: OrgScope, deps: WebhookDeps, id: string): Promise<string> {
   const webhook = await getWebhook(tx, scope, id)
   requireActive(webhook)
-  return recordEvent(tx, scope, tools.clock, 'webhook.test', webhookRecord(webhook))
+  return recordEvent(tx, scope, deps.clock, 'webhook.test', webhookRecord(webhook))
 }
 
-/** Refuses what cannot be sent to now. */
+/** Throws if the webhook is archived or disabled. */
 export function requireActive({ status }: Webhook): void {
-  if (status === 'archived') throw problem('CONFLICT', 'This endpoint is archived.')
-  if (status === 'disabled') throw problem('CONFLICT', 'This endpoint is disabled; enable it first.')
+  if (status === 'archived') throw problem('CONFLICT', 'This webhook endpoint is archived.')
+  if (status === 'disabled') throw problem('CONFLICT', 'This webhook endpoint is disabled. Enable it first.')
 }
 
 async function change(
   tx: Tx,
-  { clock }: Tools,
+  { clock }: WebhookDeps,
   { webhook_id }: Webhook,
   values: Partial<Omit<Webhook, 'webhook_id' | 'org_id' | 'mode'>>,
 ): Promise<Webhook> {
@@ -206,28 +219,28 @@ async function change(
   return changed as Webhook
 }
 
-async function lockChangeable(tx: Tx, scope: Changer, id: string): Promise<Webhook> {
-  const webhook = await lockOwn(tx, scope, id)
-  if (webhook.status === 'archived') throw problem('CONFLICT', 'An archived endpoint cannot change.')
+async function lockChangeable(tx: Tx, scope: WriteScope, id: string): Promise<Webhook> {
+  const webhook = await lockWebhook(tx, scope, id)
+  if (webhook.status === 'archived') throw problem('CONFLICT', 'An archived webhook endpoint cannot be changed.')
   return webhook
 }
 
-async function lockOwn(tx: Tx, scope: Changer, id: string): Promise<Webhook> {
+async function lockWebhook(tx: Tx, scope: WriteScope, id: string): Promise<Webhook> {
   const webhook = await webhooksOf(tx, scope).where('webhook_id', '=', id).forUpdate().executeTakeFirst()
   if (!webhook) throw notFound(id)
-  requireMadeHere('endpoint', webhook.created_via, scope)
+  requireCreatedVia('endpoint', webhook.created_via, scope)
   return webhook as Webhook
 }
 
-function webhooksOf(tx: Queries, { orgId, mode }: OwnerScope) {
+function webhooksOf(tx: Queries, { orgId, mode }: OrgScope) {
   return tx.selectFrom('webhooks').selectAll().where('org_id', '=', orgId).where('mode', '=', mode)
 }
 
-/** Two that are made at once are counted one after the other. */
-async function lockOwner(tx: Tx, { orgId, mode }: OwnerScope) {
+/** Serialises concurrent creations, so that together they do not exceed the limit. */
+async function lockOrganisation(tx: Tx, { orgId, mode }: OrgScope) {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks of ${orgId} ${mode}`}, 0))`.execute(tx)
 }
 
 function notFound(id: string) {
-  return problem('NOT_FOUND', `There is no webhook endpoint ${id}.`)
+  return problem('NOT_FOUND', `Webhook endpoint ${id} not found.`)
 }

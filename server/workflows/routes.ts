@@ -1,4 +1,4 @@
-import { perform } from '../access/idempotency.ts'
+import { runIdempotent } from '../access/idempotency.ts'
 import type { Context } from '../context.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
@@ -15,21 +15,22 @@ import {
   workflowRecords,
 } from './workflows.ts'
 
-/** How candidates are contacted: methods, channels, languages and follow-ups that mandates share. */
+/** Routes for workflows: the methods, channels, languages and follow-ups that mandates share. */
 export function workflowRoutes(app: App, context: Context): void {
   const { db, clock, vault } = context
-  const reading = { scope: 'workflows:read', limit: 'reads' } as const
-  const writing = { scope: 'workflows:write', limit: 'workflowWrites', idempotent: 'optional' } as const
+  const readConfig = { scope: 'workflows:read', limit: 'reads' } as const
+  const writeConfig = { scope: 'workflows:write', limit: 'workflowWrites', idempotent: 'optional' } as const
   const tags = ['Workflows']
 
   app.get(
     '/workflows',
     {
-      config: reading,
+      config: readConfig,
       schema: {
         operationId: 'listWorkflows',
         tags,
-        summary: 'Workflows, newest first',
+        summary: 'List workflows',
+        description: 'Newest first, including archived workflows.',
         querystring: WorkflowsQuery,
         response: { 200: success(listOf(WorkflowRecord)) },
       },
@@ -47,23 +48,23 @@ export function workflowRoutes(app: App, context: Context): void {
   app.get(
     '/workflows/:workflow_id',
     {
-      config: reading,
+      config: readConfig,
       schema: {
         operationId: 'getWorkflow',
         tags,
-        summary: 'One workflow',
+        summary: 'Get a workflow',
         params: WorkflowParams,
         response: { 200: success(WorkflowRecord) },
       },
     },
     async ({ caller, params }) =>
-      answer(db.queries, 'Workflow', await getWorkflow(db.queries, caller, params.workflow_id)),
+      workflowResponse(db.queries, 'Workflow', await getWorkflow(db.queries, caller, params.workflow_id)),
   )
 
   app.post(
     '/workflows',
     {
-      config: writing,
+      config: writeConfig,
       schema: {
         operationId: 'createWorkflow',
         tags,
@@ -75,9 +76,9 @@ export function workflowRoutes(app: App, context: Context): void {
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
-        const made = await createWorkflow(tx, caller, clock, request.body, caller.via)
-        return { status: 201, body: await answer(tx, 'Workflow created', made) }
+      await runIdempotent(context, request, reply, async (tx, caller) => {
+        const created = await createWorkflow(tx, caller, clock, request.body, caller.via)
+        return { status: 201, body: await workflowResponse(tx, 'Workflow created', created) }
       })
     },
   )
@@ -85,22 +86,22 @@ export function workflowRoutes(app: App, context: Context): void {
   app.put(
     '/workflows/:workflow_id',
     {
-      config: writing,
+      config: writeConfig,
       schema: {
         operationId: 'replaceWorkflow',
         tags,
         summary: 'Replace a workflow',
         description:
-          'The whole workflow is sent again; what is left out takes its default. Mandates keep the methods and questions that they have.',
+          'Send the complete workflow. Omitted fields are set to their defaults. Existing mandates keep their methods and questions.',
         params: WorkflowParams,
         body: WorkflowInput,
         response: { 200: success(WorkflowRecord) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const replaced = await replaceWorkflow(tx, caller, clock, request.params.workflow_id, request.body)
-        return { status: 200, body: await answer(tx, 'Workflow replaced', replaced) }
+        return { status: 200, body: await workflowResponse(tx, 'Workflow replaced', replaced) }
       })
     },
   )
@@ -108,26 +109,26 @@ export function workflowRoutes(app: App, context: Context): void {
   app.delete(
     '/workflows/:workflow_id',
     {
-      config: writing,
+      config: writeConfig,
       schema: {
         operationId: 'archiveWorkflow',
         tags,
         summary: 'Archive a workflow',
-        description: 'Refused while a mandate that is not archived uses it.',
+        description: 'Fails with 409 `WORKFLOW_IN_USE` while a mandate that is not archived uses the workflow.',
         params: WorkflowParams,
         response: { 200: success(WorkflowRecord) },
       },
     },
     async (request, reply): Promise<void> => {
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const archived = await archiveWorkflow(tx, caller, clock, request.params.workflow_id)
-        return { status: 200, body: await answer(tx, 'Workflow archived', archived) }
+        return { status: 200, body: await workflowResponse(tx, 'Workflow archived', archived) }
       })
     },
   )
 }
 
-async function answer(tx: Queries, message: string, workflow: Workflow) {
+async function workflowResponse(tx: Queries, message: string, workflow: Workflow) {
   const [data] = await workflowRecords(tx, [workflow])
   return { success: true as const, message, data: data! }
 }

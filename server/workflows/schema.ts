@@ -1,13 +1,32 @@
 import { type Static, Type } from 'typebox'
+import { CreatedViaSchema } from '../access/schema.ts'
+import { named, withNotes } from '../platform/http/named-schemas.ts'
+import { pageQuery } from '../platform/http/response-schemas.ts'
 import { NOT_BLANK } from '../platform/http/validation.ts'
-import { channels, createdVia, languages, methods, workflowStatuses } from './workflows.ts'
+import { channels, languages, methods, workflowStatuses } from './enums.ts'
 
 export const WORKFLOW_ID = '^WF_[A-Z]{2}_[A-Z0-9]{10,40}$'
 
 const closed = { additionalProperties: false }
 
-export const MethodList = Type.Array(Type.Enum([...methods]), { minItems: 1, maxItems: 3, uniqueItems: true })
-const Channel = Type.Enum([...channels])
+const Method = named(
+  'Method',
+  Type.Enum([...methods], { description: 'A part of the screening. The parts always run in this order.' }),
+)
+const Channel = named('Channel', Type.Enum([...channels]))
+export const Language = named('Language', Type.Enum([...languages], { description: 'ISO 639-1 language code.' }))
+export const MethodList = Type.Array(Method, { minItems: 1, maxItems: 3, uniqueItems: true })
+
+const FollowUp = named(
+  'FollowUp',
+  Type.Object(
+    {
+      after_hours: Type.Integer({ minimum: 1, maximum: 168, description: 'Hours after the previous contact.' }),
+      channel: withNotes(Channel, { description: "One of the workflow's channels." }),
+    },
+    closed,
+  ),
+)
 
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 120, pattern: NOT_BLANK, examples: ['Site hiring'] }),
@@ -17,48 +36,53 @@ const channelList = Type.Array(Channel, {
   minItems: 1,
   maxItems: 4,
   uniqueItems: true,
-  description: 'In the order to try.',
+  description: 'Channels in the order in which they are tried.',
 })
-const languageList = Type.Array(Type.Enum([...languages]), {
+const languageList = Type.Array(Language, {
   minItems: 1,
   maxItems: 12,
   uniqueItems: true,
-  description: 'The first is the default.',
+  description: 'The first language is the default.',
 })
-const followUpList = Type.Array(
-  Type.Object({ after_hours: Type.Integer({ minimum: 1, maximum: 168 }), channel: Channel }, closed),
-  { maxItems: 5, description: "A follow-up's channel is one of the workflow's." },
-)
+const followUpList = Type.Array(FollowUp, {
+  maxItems: 5,
+  description: 'Messages to candidates who have not replied.',
+})
 
-export const WorkflowInput = Type.Object(
-  {
-    ...fields,
-    default_methods: Type.Optional(MethodList),
-    channels: Type.Optional(channelList),
-    languages: Type.Optional(languageList),
-    follow_ups: Type.Optional(followUpList),
-  },
-  closed,
+export const WorkflowInput = named(
+  'WorkflowInput',
+  Type.Object(
+    {
+      ...fields,
+      default_methods: Type.Optional(MethodList),
+      channels: Type.Optional(channelList),
+      languages: Type.Optional(languageList),
+      follow_ups: Type.Optional(followUpList),
+    },
+    closed,
+  ),
 )
 export type WorkflowInput = Static<typeof WorkflowInput>
 
-export const WorkflowRecord = Type.Object({
-  workflow_id: Type.String({ pattern: WORKFLOW_ID }),
-  ...fields,
-  default_methods: MethodList,
-  channels: channelList,
-  languages: languageList,
-  follow_ups: followUpList,
-  created_via: Type.Enum([...createdVia]),
-  status: Type.Enum([...workflowStatuses]),
-  mandates: Type.Integer({ description: 'Those that are not archived.' }),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-})
+const workflowId = Type.String({ pattern: WORKFLOW_ID })
 
-export const WorkflowParams = Type.Object({ workflow_id: Type.String({ pattern: WORKFLOW_ID }) })
+export const WorkflowRecord = named(
+  'Workflow',
+  Type.Object({
+    workflow_id: workflowId,
+    ...fields,
+    default_methods: MethodList,
+    channels: channelList,
+    languages: languageList,
+    follow_ups: followUpList,
+    created_via: CreatedViaSchema,
+    status: named('WorkflowStatus', Type.Enum([...workflowStatuses])),
+    mandates: Type.Integer({ description: 'Number of mandates that are not archived.' }),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  }),
+)
 
-export const WorkflowsQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
-  cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'The `next_cursor` of the page before.' })),
-})
+export const WorkflowParams = Type.Object({ workflow_id: workflowId })
+
+export const WorkflowsQuery = Type.Object(pageQuery)

@@ -1,29 +1,15 @@
 import { sql } from 'kysely'
-import { type Changer, type OwnerScope, requireMadeHere } from '../access/caller.ts'
+import { type OrgScope, requireCreatedVia, type WriteScope } from '../access/caller.ts'
+import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
-import { invalid } from '../platform/http/validation.ts'
+import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
+import { type Channel, type CreatedVia, type Language, type Method, methods, type workflowStatuses } from './enums.ts'
 import type { WorkflowInput } from './schema.ts'
 
-/** What a candidate goes through, always in this order. */
-export const methods = ['data_enrichment', 'skill_verification', 'interest_collection'] as const
-export type Method = (typeof methods)[number]
-
-export const channels = ['whatsapp', 'voice', 'sms', 'email'] as const
-export type Channel = (typeof channels)[number]
-
-export const languages = ['en', 'hi', 'bn', 'ta', 'te', 'mr', 'gu', 'kn', 'ml', 'pa', 'or', 'as'] as const
-export type Language = (typeof languages)[number]
-
-/** What the console makes can be read through the partner API, but not changed. */
-export const createdVia = ['api', 'playground'] as const
-export type CreatedVia = (typeof createdVia)[number]
-
-export const workflowStatuses = ['active', 'archived'] as const
-
-export interface FollowUp {
+interface FollowUp {
   after_hours: number
   channel: Channel
 }
@@ -56,25 +42,19 @@ const columns = [
   'updated_at',
 ] as const
 
-type CountMandates = (tx: Queries, workflowIds: string[]) => Promise<Map<string, number>>
-
-let countMandates: CountMandates = async () => new Map()
-
-/** Mandates stand above workflows: they say here how many of them, archived ones left out, follow each workflow. */
-export function countMandatesWith(count: CountMandates): void {
-  countMandates = count
-}
+/** Counts the mandates of each workflow, without archived ones. Implemented by mandates, which depend on workflows. */
+export const mandateCounts = defineHook<[tx: Queries, workflowIds: string[]], Map<string, number>>('mandateCounts')
 
 export async function createWorkflow(
   tx: Tx,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   clock: Clock,
   input: WorkflowInput,
   via: CreatedVia,
 ): Promise<Workflow> {
-  requireOwnChannels(input)
+  validateFollowUpChannels(input)
   const now = clock.now()
-  const made = await tx
+  const created = await tx
     .insertInto('workflows')
     .values({
       workflow_id: newId('WF_BC_', now),
@@ -88,30 +68,31 @@ export async function createWorkflow(
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
-  return made as unknown as Workflow
+  return created as unknown as Workflow
 }
 
-/** Replaces the whole workflow. What was prepared for its mandates stays as it is. */
+/** Replaces the whole workflow. Questions already prepared for its mandates do not change. */
 export async function replaceWorkflow(
   tx: Tx,
-  scope: Changer,
+  scope: WriteScope,
   clock: Clock,
   id: string,
   input: WorkflowInput,
 ): Promise<Workflow> {
   const current = await lockWorkflow(tx, scope, id)
-  requireMadeHere('workflow', current.created_via, scope)
-  if (current.status === 'archived') throw problem('CONFLICT', 'An archived workflow cannot change.')
-  requireOwnChannels(input)
+  requireCreatedVia('workflow', current.created_via, scope)
+  if (current.status === 'archived') throw problem('CONFLICT', 'An archived workflow cannot be changed.')
+  validateFollowUpChannels(input)
   return updateWorkflow(tx, clock, id, settingsOf(input))
 }
 
-/** Archives it, for good; where it is archived already, nothing changes. */
-export async function archiveWorkflow(tx: Tx, scope: Changer, clock: Clock, id: string): Promise<Workflow> {
+/** Archives a workflow permanently. Archiving an archived workflow changes nothing. */
+export async function archiveWorkflow(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Workflow> {
   const current = await lockWorkflow(tx, scope, id)
-  requireMadeHere('workflow', current.created_via, scope)
+  requireCreatedVia('workflow', current.created_via, scope)
   if (current.status === 'archived') return current
-  const mandates = (await countMandates(tx, [id])).get(id) ?? 0
+  const [counts] = await mandateCounts.run(tx, [id])
+  const mandates = counts.get(id) ?? 0
   if (mandates > 0)
     throw problem(
       'WORKFLOW_IN_USE',
@@ -120,45 +101,45 @@ export async function archiveWorkflow(tx: Tx, scope: Changer, clock: Clock, id: 
   return updateWorkflow(tx, clock, id, { status: 'archived' })
 }
 
-export async function findWorkflow(tx: Queries, scope: OwnerScope, id: string): Promise<Workflow | undefined> {
+export async function findWorkflow(tx: Queries, scope: OrgScope, id: string): Promise<Workflow | undefined> {
   return (await workflowsOf(tx, scope).where('workflow_id', '=', id).executeTakeFirst()) as Workflow | undefined
 }
 
-export async function getWorkflow(tx: Queries, scope: OwnerScope, id: string): Promise<Workflow> {
-  return (await findWorkflow(tx, scope, id)) ?? missing(id)
+export async function getWorkflow(tx: Queries, scope: OrgScope, id: string): Promise<Workflow> {
+  return (await findWorkflow(tx, scope, id)) ?? throwNotFound(id)
 }
 
-export interface WorkflowState extends Workflow {
-  /** What PostgreSQL changes with every update of the row. */
-  row: string
+export interface WorkflowVersion extends Workflow {
+  /** The xmin of the row, which changes with every update. */
+  rowVersion: string
 }
 
-export async function readWorkflow(tx: Queries, scope: OwnerScope, id: string): Promise<WorkflowState | undefined> {
+export async function findWorkflowVersion(
+  tx: Queries,
+  scope: OrgScope,
+  id: string,
+): Promise<WorkflowVersion | undefined> {
   const found = await workflowsOf(tx, scope)
-    .select(sql<string>`xmin::text`.as('row'))
+    .select(sql<string>`xmin::text`.as('rowVersion'))
     .where('workflow_id', '=', id)
     .executeTakeFirst()
-  return found as WorkflowState | undefined
+  return found as WorkflowVersion | undefined
 }
 
-/** Holds the workflow as it is: it is not archived before the transaction ends. Others may hold it at the same time. */
-export async function holdWorkflow(tx: Tx, scope: OwnerScope, id: string): Promise<Workflow | undefined> {
+/** Locks the workflow against being archived until the transaction ends. Several transactions can hold this lock. */
+export async function lockWorkflowForUse(tx: Tx, scope: OrgScope, id: string): Promise<Workflow | undefined> {
   const found = await workflowsOf(tx, scope).where('workflow_id', '=', id).forKeyShare().executeTakeFirst()
   return found as Workflow | undefined
 }
 
 export interface WorkflowPage {
-  /** The last workflow of the page before. */
+  /** ID of the last workflow on the previous page. */
   after?: string | undefined
   limit: number
 }
 
-/** Newest first. */
-export async function listWorkflows(
-  tx: Queries,
-  scope: OwnerScope,
-  { after, limit }: WorkflowPage,
-): Promise<Workflow[]> {
+/** Lists workflows, newest first. */
+export async function listWorkflows(tx: Queries, scope: OrgScope, { after, limit }: WorkflowPage): Promise<Workflow[]> {
   const found = await workflowsOf(tx, scope)
     .$if(after !== undefined, (query) => query.where('workflow_id', '<', after!))
     .orderBy('workflow_id', 'desc')
@@ -167,33 +148,33 @@ export async function listWorkflows(
   return found as unknown as Workflow[]
 }
 
-/** What partners are shown. */
+/** Returns workflows as the API shows them, with the number of their mandates. */
 export async function workflowRecords(tx: Queries, workflows: Workflow[]) {
-  const counts = await countMandates(
+  const [counts] = await mandateCounts.run(
     tx,
     workflows.map(({ workflow_id }) => workflow_id),
   )
-  return workflows.map(({ description, created_at, updated_at, ...rest }) => ({
-    ...rest,
+  return workflows.map(({ description, created_at, updated_at, ...fields }) => ({
+    ...fields,
     ...(description === null ? {} : { description }),
-    mandates: counts.get(rest.workflow_id) ?? 0,
+    mandates: counts.get(fields.workflow_id) ?? 0,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   }))
 }
 
-/** In the order in which candidates meet them. */
-export function inOrder(chosen: readonly Method[]): Method[] {
-  return methods.filter((method) => chosen.includes(method))
+/** Sorts methods in the order in which candidates complete them. */
+export function sortMethods(selected: readonly Method[]): Method[] {
+  return methods.filter((method) => selected.includes(method))
 }
 
-function workflowsOf(tx: Queries, { orgId, mode }: OwnerScope) {
+function workflowsOf(tx: Queries, { orgId, mode }: OrgScope) {
   return tx.selectFrom('workflows').select(columns).where('org_id', '=', orgId).where('mode', '=', mode)
 }
 
-async function lockWorkflow(tx: Tx, scope: OwnerScope, id: string): Promise<Workflow> {
+async function lockWorkflow(tx: Tx, scope: OrgScope, id: string): Promise<Workflow> {
   const found = await workflowsOf(tx, scope).where('workflow_id', '=', id).forUpdate().executeTakeFirst()
-  return (found as Workflow | undefined) ?? missing(id)
+  return (found as Workflow | undefined) ?? throwNotFound(id)
 }
 
 async function updateWorkflow(tx: Tx, clock: Clock, id: string, change: object): Promise<Workflow> {
@@ -210,14 +191,14 @@ function settingsOf(input: WorkflowInput) {
   return {
     name: input.name,
     description: input.description ?? null,
-    default_methods: inOrder(input.default_methods ?? methods),
+    default_methods: sortMethods(input.default_methods ?? methods),
     channels: input.channels ?? ['whatsapp'],
     languages: input.languages ?? ['en'],
     follow_ups: JSON.stringify(input.follow_ups ?? []),
   }
 }
 
-function requireOwnChannels({ channels = ['whatsapp'], follow_ups = [] }: WorkflowInput) {
+function validateFollowUpChannels({ channels = ['whatsapp'], follow_ups = [] }: WorkflowInput) {
   const details = follow_ups.flatMap(({ channel }, index) =>
     channels.includes(channel)
       ? []
@@ -226,6 +207,6 @@ function requireOwnChannels({ channels = ['whatsapp'], follow_ups = [] }: Workfl
   if (details.length > 0) throw invalid(details)
 }
 
-function missing(id: string): never {
-  throw problem('NOT_FOUND', `There is no workflow ${id}.`)
+function throwNotFound(id: string): never {
+  throw problem('NOT_FOUND', `Workflow ${id} not found.`)
 }

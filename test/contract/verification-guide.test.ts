@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { oncePerFile } from '../support/cleanup.ts'
 import { startVerification } from '../support/verification.ts'
 
 const guide = await readFile(new URL('../../docs/guides/verify-a-students-skills.md', import.meta.url), 'utf8')
@@ -28,28 +29,30 @@ async function run(command: string, args: string[], env: Record<string, string>)
   return { out, err }
 }
 
-test('the programs of the guide work as they stand', async (t) => {
+const setUp = oncePerFile(async (t) => {
   const calls = await startVerification(t)
   const folder = await mkdtemp(join(tmpdir(), 'attestry-guide-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  const env = { ATTESTRY_URL: calls.app.url, SESSION_KEY: calls.key }
+  return { calls, folder, env: { ATTESTRY_URL: calls.app.url, SESSION_KEY: calls.key } }
+})
 
-  await t.test('bash', async () => {
-    await writeFile(join(folder, 'verify.sh'), blocks('bash'))
-    const { out } = await run('bash', ['-eu', join(folder, 'verify.sh')], env)
-    assert.equal(out.match(/^{"success":true/gm)?.length, 5, 'every answer on a line of its own')
-    const { data } = JSON.parse(out.slice(out.lastIndexOf('{"success"')))
-    assert.equal(data.status, 'pending_review')
-    const [mail] = await calls.mails({ id: data.serviceVerificationId, token: '', userId: '' })
-    assert.equal(mail!.to_address, 'ravi@metro.example')
-  })
+test('the bash program of the guide works unchanged', async () => {
+  const { calls, folder, env } = await setUp()
+  await writeFile(join(folder, 'verify.sh'), blocks('bash'))
+  const { out } = await run('bash', ['-eu', join(folder, 'verify.sh')], env)
+  assert.equal(out.match(/^{"success":true/gm)?.length, 5, 'each response is on a separate line')
+  const { data } = JSON.parse(out.slice(out.lastIndexOf('{"success"')))
+  assert.equal(data.status, 'pending_review')
+  const [email] = await calls.listEmails({ id: data.serviceVerificationId, token: '', userId: '' })
+  assert.equal(email!.to_address, 'ravi@metro.example')
+})
 
-  await t.test('TypeScript', async () => {
-    await writeFile(join(folder, 'verify.ts'), blocks('ts'))
-    const { out, err } = await run(process.execPath, [join(folder, 'verify.ts')], env)
-    const { status, score } = JSON.parse(out)
-    assert.ok(['completed', 'in_assessment'].includes(status))
-    assert.equal(typeof score, 'number')
-    assert.match(err, /House wiring/)
-  })
+test('the TypeScript program of the guide works unchanged', async () => {
+  const { folder, env } = await setUp()
+  await writeFile(join(folder, 'verify.ts'), blocks('ts'))
+  const { out, err } = await run(process.execPath, [join(folder, 'verify.ts')], env)
+  const { status, score } = JSON.parse(out)
+  assert.ok(['completed', 'in_assessment'].includes(status))
+  assert.equal(typeof score, 'number')
+  assert.match(err, /House wiring/)
 })

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ItemsRequest } from '../../server/questions/questions.ts'
-import { writeEndings } from '../../server/verification/jobs.ts'
+import { storeExpiredStatuses } from '../../server/verification/jobs.ts'
 import { remindReviewers } from '../../server/verification/reviews/review-requests.ts'
-import { type Calls, type OpenedSession, outcome, startVerification } from '../support/verification.ts'
+import { type OpenedSession, outcome, startVerification, type VerificationCalls } from '../support/verification.ts'
 import * as model from './verification-model.ts'
 
-// Random sequences of calls, through HTTP, against a small model of the states.
+// Compares random sequences of HTTP calls with a small model of the session states.
 //   npm test -- verification-model                           150 sequences
-//   TEST_SEQUENCES=2000 npm test -- verification-model       the long run
+//   TEST_SEQUENCES=2000 npm test -- verification-model       a longer run
 const SEQUENCES = Number(process.env.TEST_SEQUENCES ?? 150)
 
 const HOUR = 3_600_000
-/** The clock moves on with every call, so that no rate limit is met. */
-const BETWEEN = 2000
+/** The clock advances with every call, so that no rate limit is reached. */
+const BETWEEN_CALLS_MS = 2000
 
 const session = fc.nat(3)
 const skills = fc.uniqueArray(fc.integer({ min: 1001, max: 1014 }), { minLength: 1, maxLength: 6 })
@@ -32,17 +32,17 @@ const action = <Name extends string, T>(
   fields: { [K in keyof T]: fc.Arbitrary<T[K]> },
 ) => ({
   weight,
-  arbitrary: fc.record(fields).map((given) => ({ do: name, ...given })),
+  arbitrary: fc.record(fields).map((values) => ({ do: name, ...values })),
 })
 
 const command = fc.oneof(
-  // Whole stretches of a usual run, so that sequences get far.
+  // Several steps of a typical session, so that sequences reach late states.
   action(3, 'prepare', { ...prepared, method }),
   action(6, 'request', { ...prepared, email }),
   action(6, 'assess', { ...prepared, right: fc.boolean() }),
   action(5, 'review', { session, old, endorse }),
   action(5, 'attempt', { session, right: fc.boolean() }),
-  // And single calls, wherever the sessions are.
+  // Single calls in any state.
   action(1, 'open', { student: fc.nat(1) }),
   action(2, 'skills', { session, skills, type }),
   action(2, 'method', { session, method }),
@@ -69,45 +69,45 @@ test(`the API agrees with the model in ${SEQUENCES} random sequences of calls`, 
 }, async (t) => {
   const calls = await startVerification(t)
   calls.app.context.writer = { kind: 'built-in', translate: async () => undefined, writeItems }
-  const met = new Map<string, number>()
+  const outcomes = new Map<string, number>()
   let sequence = 0
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 3, maxLength: 10 }), async (commands) => {
-      await new Run(calls, sequence++, met).play(commands)
+      await new Run(calls, sequence++, outcomes).play(commands)
     }),
     { numRuns: SEQUENCES },
   )
-  const rows = [...met].sort(([, a], [, b]) => b - a).map(([answer, times]) => `${answer}: ${times}`)
-  t.diagnostic(`${sequence} sequences; answers met: ${rows.join(', ')}`)
+  const rows = [...outcomes].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name}: ${count}`)
+  t.diagnostic(`${sequence} sequences; outcomes: ${rows.join(', ')}`)
 })
 
 interface Pair {
   real: OpenedSession
   model: model.Session
-  /** Of every mail, by its number. */
+  /** The token of each email, by the number of the email. */
   tokens: string[]
 }
 
-/** One sequence, with students of its own. */
+/** One sequence of calls, with new students. */
 class Run {
-  readonly #calls: Calls
+  readonly #calls: VerificationCalls
   readonly #sequence: number
   readonly #students: model.Student[] = [{ sessions: [] }, { sessions: [] }]
   readonly #pairs: Pair[] = []
-  readonly #met: Map<string, number>
+  readonly #outcomes: Map<string, number>
 
-  constructor(calls: Calls, sequence: number, met: Map<string, number>) {
+  constructor(calls: VerificationCalls, sequence: number, outcomes: Map<string, number>) {
     this.#calls = calls
     this.#sequence = sequence
-    this.#met = met
+    this.#outcomes = outcomes
   }
 
   async play(commands: Command[]): Promise<void> {
-    for (const each of commands) await this.#obey(each)
+    for (const each of commands) await this.#execute(each)
     for (const pair of this.#pairs) await this.#compare(pair)
   }
 
-  async #obey(each: Command): Promise<void> {
+  async #execute(each: Command): Promise<void> {
     const calls = this.#calls
     switch (each.do) {
       case 'open':
@@ -115,32 +115,32 @@ class Run {
       case 'wait':
         return calls.clock.advance(each.hours * HOUR)
       case 'jobs':
-        await writeEndings(calls.app.context)
+        await storeExpiredStatuses(calls.app.context)
         await remindReviewers(calls.app.context)
         return
       case 'prepare': {
         await this.#open(each.student)
         const session = 0 // the newest
-        await this.#obey({ do: 'skills', session, skills: each.skills, type: each.type })
-        await this.#obey({ do: 'method', session, method: each.method })
-        return this.#obey({ do: 'items', session, sources: each.sources })
+        await this.#execute({ do: 'skills', session, skills: each.skills, type: each.type })
+        await this.#execute({ do: 'method', session, method: each.method })
+        return this.#execute({ do: 'items', session, sources: each.sources })
       }
       case 'request':
-        await this.#obey({ ...each, do: 'prepare', method: 'human' })
-        return this.#obey({ do: 'reviewer', session: 0, email: each.email })
+        await this.#execute({ ...each, do: 'prepare', method: 'human' })
+        return this.#execute({ do: 'reviewer', session: 0, email: each.email })
       case 'assess':
-        await this.#obey({ ...each, do: 'prepare', method: 'assessment' })
-        return this.#obey({ do: 'attempt', session: 0, right: each.right })
+        await this.#execute({ ...each, do: 'prepare', method: 'assessment' })
+        return this.#execute({ do: 'attempt', session: 0, right: each.right })
       case 'attempt':
-        await this.#obey({ do: 'generate', session: each.session })
-        return this.#obey({ do: 'answers', session: each.session, right: each.right })
+        await this.#execute({ do: 'generate', session: each.session })
+        return this.#execute({ do: 'answers', session: each.session, right: each.right })
       default:
         if (this.#pairs.length > 0) await this.#call(each, this.#pairs.at(-1 - (each.session % this.#pairs.length))!)
     }
   }
 
   async #open(student: number) {
-    const real = await this.#calls.open({ externalStudentId: `s${this.#sequence}-${student}` })
+    const real = await this.#calls.openSession({ externalStudentId: `s${this.#sequence}-${student}` })
     this.#pairs.push({ real, model: model.openModel(this.#students[student]!, this.#now()), tokens: [] })
   }
 
@@ -150,68 +150,71 @@ class Run {
   ) {
     const calls = this.#calls
     const { real } = pair
-    calls.clock.advance(BETWEEN)
+    calls.clock.advance(BETWEEN_CALLS_MS)
     const now = this.#now()
-    const [expected, answer] = await (async (): Promise<[string, Awaited<ReturnType<Calls['call']>>]> => {
+    const [expected, response] = await (async (): Promise<[string, Awaited<ReturnType<VerificationCalls['call']>>]> => {
       switch (each.do) {
         case 'skills': {
           const ids = each.skills.map((number) => `sk_${number}`)
           return [
             model.storeSkills(pair.model, now, each.skills, each.type),
-            await calls.skills(real, ids, { endorsementType: each.type }),
+            await calls.storeSkills(real, ids, { endorsementType: each.type }),
           ]
         }
         case 'method':
-          return [model.chooseMethod(pair.model, now, each.method), await calls.method(real, each.method)]
+          return [model.chooseMethod(pair.model, now, each.method), await calls.chooseMethod(real, each.method)]
         case 'items': {
           const of = (letter: string) => each.sources.filter((source) => source.startsWith(letter))
           const chosen = { workExperienceIds: of('w'), projectIds: of('p'), credentialIds: of('c') }
-          return [model.storeItems(pair.model, now, each.sources), await calls.items(real, chosen)]
+          return [model.storeItems(pair.model, now, each.sources), await calls.storeItems(real, chosen)]
         }
         case 'reviewer':
-          return [model.storeReviewer(pair.model, now, each.email), await calls.reviewer(real, { email: each.email })]
+          return [
+            model.storeReviewer(pair.model, now, each.email),
+            await calls.storeReviewer(real, { email: each.email }),
+          ]
         case 'review': {
-          const mail = each.old ? pair.model.mails - 1 : pair.model.mails
-          const token = pair.tokens[mail] ?? 'vrt_made_up'
+          const email = each.old ? pair.model.emails - 1 : pair.model.emails
+          const token = pair.tokens[email] ?? 'vrt_unknown'
           const endorsed = each.endorse === 'all' ? pair.model.skills : pair.model.skills.slice(1)
           const decisions = pair.model.skills.map((number) => ({
             skillId: `sk_${number}`,
             endorsed: endorsed.includes(number),
           }))
           const body = each.endorse === 'declined' ? { declined: true, reason: 'No' } : { decisions }
-          const told = each.endorse === 'declined' ? undefined : endorsed
-          return [model.submitReview(pair.model, now, mail, told), await calls.submitReview(real, token, body)]
+          const result = each.endorse === 'declined' ? undefined : endorsed
+          return [model.submitReview(pair.model, now, email, result), await calls.submitReview(real, token, body)]
         }
         case 'page':
-          return [model.readPage(pair.model, now), await calls.page(real)]
+          return [model.readPage(pair.model, now), await calls.getReviewPage(real)]
         case 'generate':
-          return [model.generate(pair.model, now), await calls.generate(real)]
+          return [model.generate(pair.model, now), await calls.generateAssessment(real)]
         case 'answers': {
-          const right = each.right && pair.model.attempts.length > 0 ? await calls.keys(real) : []
-          const answers = right.map(({ questionId, option }) => ({ questionId, option }))
+          const correct = each.right && pair.model.attempts.length > 0 ? await calls.getCorrectAnswers(real) : []
+          const answers = correct.map(({ questionId, option }) => ({ questionId, option }))
           return [model.submitAnswers(pair.model, now, each.right), await calls.submitAnswers(real, answers)]
         }
       }
     })()
-    const told = `${each.do} ${expected}`
-    this.#met.set(told, (this.#met.get(told) ?? 0) + 1)
-    assert.equal(outcome(answer), expected, JSON.stringify(each))
-    await this.#readMail(pair)
+    const name = `${each.do} ${expected}`
+    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1)
+    assert.equal(outcome(response), expected, JSON.stringify(each))
+    await this.#readEmail(pair)
     if (each.do === 'review' || each.do === 'answers') await this.#compare(pair)
   }
 
-  /** Links are numbered as the model numbers its mails, from 1. */
-  async #readMail(pair: Pair) {
+  /** Stores the token of a new email under the number that the model gave the email, starting with 1. */
+  async #readEmail(pair: Pair) {
     pair.tokens[0] ??= 'vrt_none'
-    if (pair.model.mails < pair.tokens.length) return
-    const token = await this.#calls.linkToken(pair.real)
-    assert.ok(!pair.tokens.includes(token), 'a mail with a link of its own')
-    pair.tokens[pair.model.mails] = token
+    if (pair.model.emails < pair.tokens.length) return
+    const token = await this.#calls.getReviewToken(pair.real)
+    assert.ok(!pair.tokens.includes(token), 'each email has a new link')
+    pair.tokens[pair.model.emails] = token
   }
 
   async #compare({ real, model: expected }: Pair) {
-    this.#calls.clock.advance(BETWEEN)
-    const { status } = await this.#calls.verification(real)
+    this.#calls.clock.advance(BETWEEN_CALLS_MS)
+    const { status } = await this.#calls.getVerification(real)
     assert.equal(status, model.statusOf(expected, this.#now()))
   }
 
@@ -220,9 +223,9 @@ class Run {
   }
 }
 
-/** Questions without content: this is about states. */
-async function writeItems({ skills: wanted }: ItemsRequest) {
-  const items = wanted.flatMap(({ skill, count }) =>
+/** Writes questions without content, since only states are compared. */
+async function writeItems({ skills: requested }: ItemsRequest) {
+  const items = requested.flatMap(({ skill, count }) =>
     Array.from({ length: count }, (_, index) => ({
       skill: skill.number,
       stem: `${skill.name} ${index}?`,

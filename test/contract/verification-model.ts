@@ -1,13 +1,13 @@
 /**
- * A small model of verification sessions, written from what the API promises and not from its code: plain objects, a clock,
- * no database. It answers as `200`, `201` or `409 SESSION_LOCKED`.
+ * A small model of verification sessions, written from the API documentation, not from the code: plain objects and a clock, no
+ * database. Its functions return the expected outcome, such as `200` or `409 SESSION_LOCKED`.
  */
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-export interface Attempt {
+interface Attempt {
   skills: number[]
   expires: number
   submitted?: number
@@ -28,8 +28,8 @@ export interface Session {
   sources: string[]
   reviewer?: string
   addresses: Set<string>
-  /** Numbers of the mails that went out; the last one's link is in force. */
-  mails: number
+  /** Number of emails sent; only the link in the last one is valid. */
+  emails: number
   linkExpires: number
   endorsed?: number[]
   declined?: boolean
@@ -46,7 +46,7 @@ export function openModel(student: Student, now: number): Session {
     type: 'manager',
     sources: [],
     addresses: new Set(),
-    mails: 0,
+    emails: 0,
     linkExpires: 0,
     attempts: [],
   }
@@ -58,41 +58,41 @@ export function statusOf(session: Session, now: number): string {
   if (session.declined) return 'declined'
   if (session.endorsed) return 'completed'
   if (session.attempts.some(({ passed }) => passed)) return 'completed'
-  if (session.attempts.length > 0) return failedAt(session, now) >= 3 ? 'failed' : 'in_assessment'
-  if (session.mails > 0) return now < session.linkExpires ? 'pending_review' : 'expired'
+  if (session.attempts.length > 0) return failedAttempts(session, now) >= 3 ? 'failed' : 'in_assessment'
+  if (session.emails > 0) return now < session.linkExpires ? 'pending_review' : 'expired'
   return now < session.expires ? 'open' : 'expired'
 }
 
-const ended = (session: Session, now: number) => now >= session.expires
-const frozen = (session: Session) => session.mails > 0 || session.attempts.length > 0
+const isExpired = (session: Session, now: number) => now >= session.expires
+const isLocked = (session: Session) => session.emails > 0 || session.attempts.length > 0
 
-/** Failed attempts within 30 days at that skill of the session which has most of them, in all sessions of the student. */
-function failedAt(session: Session, now: number): number {
+/** Returns the failed attempts of the last 30 days, in all sessions of the student, for the skill of the session with most. */
+function failedAttempts(session: Session, now: number): number {
   const all = session.student.sessions.flatMap(({ attempts }) => attempts)
   const failed = session.skills.map(
     (skill) =>
       all.filter((attempt) => {
         const end = attempt.submitted ?? attempt.expires
         const over = attempt.submitted !== undefined || now >= attempt.expires
-        const lately = now - end < 30 * DAY
-        return attempt.skills.includes(skill) && over && lately && !attempt.passedSkills.includes(skill)
+        const isRecent = now - end < 30 * DAY
+        return attempt.skills.includes(skill) && over && isRecent && !attempt.passedSkills.includes(skill)
       }).length,
   )
   return Math.max(0, ...failed)
 }
 
-/** Other sessions of the student on one of these sources whose review is awaited or given. */
-function neighbours(session: Session, now: number): Session[] {
+/** Returns the student's other sessions on one of the same sources whose review is pending or completed. */
+function sessionsOnSameSources(session: Session, now: number): Session[] {
   return session.student.sessions.filter(
     (other) =>
       other !== session &&
       other.sources.some((source) => session.sources.includes(source)) &&
-      (other.endorsed !== undefined || (other.mails > 0 && !other.declined && now < other.linkExpires)),
+      (other.endorsed !== undefined || (other.emails > 0 && !other.declined && now < other.linkExpires)),
   )
 }
 
 function sourceRules(session: Session, now: number): string | undefined {
-  const others = neighbours(session, now)
+  const others = sessionsOnSameSources(session, now)
   if (
     others.some(
       ({ type, endorsed }) => type === session.type && endorsed?.some((skill) => session.skills.includes(skill)),
@@ -114,39 +114,41 @@ function sourceRules(session: Session, now: number): string | undefined {
 }
 
 function reviewerRule(session: Session, now: number, reviewer: string): string | undefined {
-  const taken = neighbours(session, now).some((other) => other.reviewer === reviewer && other.type !== session.type)
+  const taken = sessionsOnSameSources(session, now).some(
+    (other) => other.reviewer === reviewer && other.type !== session.type,
+  )
   return taken ? '409 DUPLICATE_REVIEWER_EMAIL' : undefined
 }
 
-/** Sends the mail where all is there; a refusal undoes the whole call. */
+/** Sends the email if nothing is missing. An error undoes the whole call. */
 function sendIfReady(session: Session, now: number): string | undefined {
   if (session.method !== 'human' || !session.reviewer || session.skills.length === 0 || session.sources.length === 0)
     return undefined
-  const refusal = sourceRules(session, now) ?? reviewerRule(session, now, session.reviewer)
-  if (refusal) return refusal
-  session.mails++
+  const error = sourceRules(session, now) ?? reviewerRule(session, now, session.reviewer)
+  if (error) return error
+  session.emails++
   session.linkExpires = now + 30 * DAY
   return undefined
 }
 
-/** A call changes the session as a whole or, refused, not at all. */
-function step(session: Session, now: number, change: (draft: Session) => string | undefined): string {
+/** Applies all changes of a call to the session or, if it fails, none. */
+function applyChange(session: Session, now: number, change: (draft: Session) => string | undefined): string {
   const draft = { ...session, addresses: new Set(session.addresses) }
   const { sessions } = session.student
   const at = sessions.indexOf(session)
-  sessions[at] = draft // rules look at the student's sessions
-  const refusal = change(draft)
+  sessions[at] = draft // the rules read the student's sessions
+  const error = change(draft)
   sessions[at] = session
-  if (refusal) return refusal
-  if (!ended(session, now)) draft.expires = now + DAY
+  if (error) return error
+  if (!isExpired(session, now)) draft.expires = now + DAY
   Object.assign(session, draft)
   return '200'
 }
 
 export function storeSkills(session: Session, now: number, skills: number[], type: string): string {
-  if (ended(session, now)) return '404 SESSION_NOT_FOUND'
-  if (frozen(session)) return '409 SESSION_LOCKED'
-  return step(session, now, (draft) => {
+  if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
+  if (isLocked(session)) return '409 SESSION_LOCKED'
+  return applyChange(session, now, (draft) => {
     draft.skills = skills
     draft.type = type
     return sendIfReady(draft, now)
@@ -154,9 +156,9 @@ export function storeSkills(session: Session, now: number, skills: number[], typ
 }
 
 export function chooseMethod(session: Session, now: number, method: 'human' | 'assessment'): string {
-  if (ended(session, now)) return '404 SESSION_NOT_FOUND'
-  if (frozen(session)) return session.method === method ? '200' : '409 SESSION_LOCKED'
-  return step(session, now, (draft) => {
+  if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
+  if (isLocked(session)) return session.method === method ? '200' : '409 SESSION_LOCKED'
+  return applyChange(session, now, (draft) => {
     draft.method = method
     return sendIfReady(draft, now)
   })
@@ -164,11 +166,11 @@ export function chooseMethod(session: Session, now: number, method: 'human' | 'a
 
 export function storeItems(session: Session, now: number, sources: string[]): string {
   if (sources.length === 0) return '400 NO_ITEMS_SELECTED'
-  if (ended(session, now)) return '404 SESSION_NOT_FOUND'
+  if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   if (!session.method) return '400 VERIFICATION_METHOD_NOT_SET'
-  if (frozen(session)) return '409 SESSION_LOCKED'
+  if (isLocked(session)) return '409 SESSION_LOCKED'
   if (sources.some((source) => !SOURCES.includes(source))) return '400 UNKNOWN_ITEM'
-  return step(session, now, (draft) => {
+  return applyChange(session, now, (draft) => {
     draft.sources = sources
     const { method, reviewer } = draft
     return (
@@ -183,20 +185,20 @@ export function storeReviewer(session: Session, now: number, reviewer: string): 
   if (!session.method) return '400 VERIFICATION_METHOD_NOT_SET'
   if (session.method === 'assessment') return '400 INVALID_VERIFICATION_TYPE'
   if (session.endorsed || session.declined) return '409 ALREADY_SUBMITTED'
-  if (session.mails > 0 && now >= session.linkExpires) return '410 LINK_EXPIRED'
-  if (session.mails === 0 && ended(session, now)) return '404 SESSION_NOT_FOUND'
+  if (session.emails > 0 && now >= session.linkExpires) return '410 LINK_EXPIRED'
+  if (session.emails === 0 && isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   if (new Set([...session.addresses, reviewer]).size > 3) return '409 TOO_MANY_REVIEWERS'
-  return step(session, now, (draft) => {
+  return applyChange(session, now, (draft) => {
     const same = draft.reviewer === reviewer
     draft.reviewer = reviewer
     draft.addresses.add(reviewer)
-    return reviewerRule(draft, now, reviewer) ?? (same && draft.mails > 0 ? undefined : sendIfReady(draft, now))
+    return reviewerRule(draft, now, reviewer) ?? (same && draft.emails > 0 ? undefined : sendIfReady(draft, now))
   })
 }
 
-/** `mail` is the number of the mail whose token is used. */
-export function submitReview(session: Session, now: number, mail: number, endorsed: number[] | undefined): string {
-  if (session.method !== 'human' || session.mails === 0 || mail !== session.mails) return '403 INVALID_TOKEN'
+/** `email` is the number of the email whose token is used. */
+export function submitReview(session: Session, now: number, email: number, endorsed: number[] | undefined): string {
+  if (session.method !== 'human' || session.emails === 0 || email !== session.emails) return '403 INVALID_TOKEN'
   if (session.endorsed || session.declined) return '409 ALREADY_SUBMITTED'
   if (now >= session.linkExpires) return '410 LINK_EXPIRED'
   if (endorsed) session.endorsed = endorsed
@@ -206,38 +208,38 @@ export function submitReview(session: Session, now: number, mail: number, endors
 
 export function readPage(session: Session, now: number): string {
   if (session.method === 'assessment') return '400 INVALID_VERIFICATION_TYPE'
-  if (session.mails === 0) return '404 VERIFICATION_NOT_FOUND'
+  if (session.emails === 0) return '404 VERIFICATION_NOT_FOUND'
   return now >= session.linkExpires ? '410 LINK_EXPIRED' : '200'
 }
 
 export function generate(session: Session, now: number): string {
-  if (ended(session, now)) return '404 SESSION_NOT_FOUND'
+  if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   const last = session.attempts.at(-1)
   if (last?.passed) return '403 ASSESSMENT_LOCKED'
   if (!session.method) return '404 VERIFICATION_NOT_FOUND'
   if (session.method === 'human') return '400 INVALID_VERIFICATION_TYPE'
   if (session.sources.length === 0) return '400 NO_DATA'
   if (session.skills.length === 0) return '400 NO_SKILLS'
-  if (failedAt(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
+  if (failedAttempts(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
   if (last && last.submitted === undefined && now < last.expires) return '200'
-  const refusal = sourceRules(session, now)
-  if (refusal) return refusal
+  const error = sourceRules(session, now)
+  if (error) return error
   session.attempts.push({ skills: session.skills, expires: now + HOUR, passedSkills: [] })
   session.expires = now + DAY
   return '200'
 }
 
-/** All answers right, or all wrong. */
-export function submitAnswers(session: Session, now: number, right: boolean): string {
-  if (ended(session, now)) return '404 SESSION_NOT_FOUND'
+/** Submits answers that are all correct or all wrong. */
+export function submitAnswers(session: Session, now: number, correct: boolean): string {
+  if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   const last = session.attempts.at(-1)
   if (last?.passed) return '403 ASSESSMENT_LOCKED'
   if (!last || last.submitted !== undefined) return '409 NO_OPEN_ATTEMPT'
   if (now >= last.expires) return '409 ASSESSMENT_EXPIRED'
-  if (failedAt(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
+  if (failedAttempts(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
   last.submitted = now
-  last.passed = right
-  last.passedSkills = right ? [...session.skills] : []
+  last.passed = correct
+  last.passedSkills = correct ? [...session.skills] : []
   session.expires = now + DAY
   return '200'
 }

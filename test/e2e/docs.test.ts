@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newPage } from '../browser/browser.ts'
+import { screenshot } from '../browser/screenshots.ts'
 import { startApp } from '../support/app.ts'
 
 test('the API reference opens in a browser and shows the three APIs', async (t) => {
@@ -11,7 +12,7 @@ test('the API reference opens in a browser and shows the three APIs', async (t) 
   await page.getByText('Lookups').first().waitFor({ timeout: 30_000 })
   const text = (await page.locator('body').textContent()) ?? ''
   for (const title of ['Partner API', 'Lookups']) assert.ok(text.includes(title), title)
-  if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/docs.png` })
+  await screenshot(page, 'docs', false)
   for (const [slug, title] of [
     ['verification', 'Attestry verification sessions'],
     ['catalogue', 'Attestry skill catalogue'],
@@ -21,23 +22,23 @@ test('the API reference opens in a browser and shows the three APIs', async (t) 
   }
 })
 
-test('on a phone nothing of how to sign is cut off', async (t) => {
+test('the signing recipe fits on a phone screen', async (t) => {
   const { url } = await startApp(t)
   const page = await newPage(t, { width: 360, height: 800 })
   await page.goto(`${url}/docs`)
   const recipe = page.locator('pre').filter({ hasText: /^VFN1/ }).first()
   await recipe.waitFor({ timeout: 30_000 })
-  const cut = await recipe.evaluate(
+  const clipped = await recipe.evaluate(
     (element: any) =>
       [element, ...element.querySelectorAll('*')].filter(
         (each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth,
       ).length,
   )
-  assert.equal(cut, 0, 'every line fits')
+  assert.equal(clipped, 0, 'no line is clipped')
   assert.match((await recipe.textContent())!, /\{SHA-256 of the body\}\s*$/)
 })
 
-test('the descriptions behind the reference are the committed ones', async (t) => {
+test('the reference serves the OpenAPI descriptions of the three APIs', async (t) => {
   const { fetch } = await startApp(t)
   for (const name of ['partner', 'verification', 'catalogue']) {
     const { status, body } = await fetch(`/docs/openapi/${name}.json`)

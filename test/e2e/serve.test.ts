@@ -8,15 +8,16 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AttestryClient } from '../../sdk/index.ts'
 import { deploy, isAlive } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
-test('the first start makes demo keys that work, keeps them private, and prints a call that works', async (t) => {
+test('the first start creates working demo keys, stores them privately, and prints a working call', async (t) => {
   const { serve, cli, dataDir } = await deploy(t, { embedded: true })
   const server = await serve()
-  const shown = server.output()
-  const keyId = /VFN_TEST_[A-Z0-9]+/.exec(shown)![0]
-  const secret = /VFN_SK_[\w-]+/.exec(shown)![0]
-  assert.match(shown, /VSK_TEST_[\w-]{43}/)
-  assert.match(shown, /npx attestry request GET \/shifts/)
+  const output = server.output()
+  const keyId = /VFN_TEST_[A-Z0-9]+/.exec(output)![0]
+  const secret = /VFN_SK_[\w-]+/.exec(output)![0]
+  assert.match(output, /VSK_TEST_[\w-]{43}/)
+  assert.match(output, /npx attestry request GET \/shifts/)
   const { status } = await new AttestryClient({ baseUrl: server.url, keyId, secret }).request('GET', '/shifts')
   assert.equal(status, 200)
 
@@ -30,15 +31,18 @@ test('the first start makes demo keys that work, keeps them private, and prints 
   assert.equal(JSON.parse(stdout).data.items[0].value, 'day')
 
   await server.stop()
-  const again = await serve()
-  assert.ok(again.output().includes(keyId) && !again.output().includes(secret), 'a log does not collect secrets')
-  assert.equal(await again.stop(), 0)
+  const restarted = await serve()
+  assert.ok(
+    restarted.output().includes(keyId) && !restarted.output().includes(secret),
+    'the secret is not printed again',
+  )
+  assert.equal(await restarted.stop(), 0)
 })
 
-test('a bad environment ends the start with a line for each bad variable', async (t) => {
+test('invalid environment variables fail the start with one line for each', async (t) => {
   const { serve } = await deploy(t, { embedded: true })
   await assert.rejects(serve({ env: { PORT: 'eighty', ROLES: 'cook' } }), (error: Error) => {
-    assert.match(error.message, /ended with 1/)
+    assert.match(error.message, /exited with 1/)
     assert.match(error.message, /attestry: PORT="eighty" is not valid/)
     assert.match(error.message, /attestry: ROLES="cook" is not valid/)
     assert.ok(!/at .*\.ts:\d+/.test(error.message), 'no stack')
@@ -46,18 +50,18 @@ test('a bad environment ends the start with a line for each bad variable', async
   })
 })
 
-test('a port that is taken is told in one line, and nothing is left running', async (t) => {
+test('a port that is in use fails the start with one line, and no process is left running', async (t) => {
   const { serve } = await deploy(t, { embedded: true })
   const first = await serve()
   const other = await deploy(t, { embedded: true })
   await assert.rejects(
     other.serve({ env: { PORT: new URL(first.url).port } }),
-    /something else listens on 127\.0\.0\.1:\d+ already/,
+    /another process already listens on 127\.0\.0\.1:\d+/,
   )
   await assert.rejects(readFile(join(other.dataDir, 'postgres/data/postmaster.pid')))
 })
 
-test('a second server on the same DATA_DIR is refused, while commands work beside the first', async (t) => {
+test('a second server on the same DATA_DIR fails, while commands work next to the first', async (t) => {
   const { serve, json } = await deploy(t, { embedded: true })
   const first = await serve()
   await assert.rejects(serve(), new RegExp(String(first.child.pid)))
@@ -65,33 +69,33 @@ test('a second server on the same DATA_DIR is refused, while commands work besid
   assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
 })
 
-test('SIGTERM drains: the request in flight is answered, new connections are refused, no process is left', async (t) => {
+test('on SIGTERM the server completes open requests, rejects new connections, and leaves no process behind', async (t) => {
   const { serve, external } = await deploy(t)
   const server = await serve()
   const postmaster = external ? undefined : await server.postmaster()
-  const slow = slowRequest(server.url)
+  const open = openRequest(server.url)
   await pause(200)
   const stopped = server.stop('SIGTERM')
   await pause(300)
   await assert.rejects(connects(server.url))
-  const status = await slow.finish()
+  const status = await open.finish()
   assert.equal(status, 404)
   assert.equal(await stopped, 0)
   if (postmaster) assert.equal(isAlive(postmaster), false)
 })
 
-/** A request whose body arrives in two parts. */
-function slowRequest(url: string) {
-  const sent = request(`${url}/api/v1/partner/things`, {
+/** Sends the first half of a request; `finish` sends the second half and returns the status. */
+function openRequest(url: string) {
+  const sent = request(`${url}/api/v1/partner/samples`, {
     method: 'POST',
     headers: { 'content-length': 4, 'content-type': 'application/json' },
   })
   sent.write('{}')
-  const answered = once(sent, 'response') as Promise<[{ statusCode: number; resume(): void }]>
+  const responded = once(sent, 'response') as Promise<[{ statusCode: number; resume(): void }]>
   return {
     async finish() {
       sent.end('  ')
-      const [response] = await answered
+      const [response] = await responded
       response.resume()
       return response.statusCode
     },
@@ -109,56 +113,51 @@ function connects(url: string): Promise<void> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`npm start ended by ${signal} leaves no process behind`, async (t) => {
+  test(`npm start leaves no process behind after ${signal}`, async (t) => {
     const { serve } = await deploy(t, { embedded: true })
     const server = await serve({ command: ['npm', 'start'], group: true })
     const postmaster = await server.postmaster()
     assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
-    const gone = once(server.child, 'exit')
-    // Ctrl-C in a terminal reaches the whole group; a supervisor tells npm alone.
+    const exited = once(server.child, 'exit')
+    // Ctrl-C in a terminal reaches the whole process group; a supervisor signals only npm.
     if (signal === 'SIGINT') process.kill(-server.child.pid!, signal)
     else server.child.kill(signal)
-    await gone
-    for (let tries = 0; tries < 100 && isAlive(postmaster); tries++) await pause(100)
-    assert.equal(isAlive(postmaster), false)
+    await exited
+    await until(() => !isAlive(postmaster))
     await assert.rejects(fetch(`${server.url}/healthz`))
   })
 }
 
-test('a launcher that is killed takes the server and the database with it', async (t) => {
+test('when the launcher is killed, the server and the database stop', async (t) => {
   const { serve } = await deploy(t, { embedded: true })
   const server = await serve({ command: ['node', 'scripts/launch.mjs', 'start'] })
   const postmaster = await server.postmaster()
   server.child.kill('SIGKILL')
-  for (let tries = 0; tries < 150 && isAlive(postmaster); tries++) await pause(100)
-  assert.equal(isAlive(postmaster), false)
+  await until(() => !isAlive(postmaster))
 })
 
-test('the server survives the database going away under load, says so, and recovers by itself', async (t) => {
+test('when the database crashes under load, the server reports it and recovers without a restart', async (t) => {
   const { serve } = await deploy(t, { embedded: true })
   const server = await serve()
-  const seen = new Set<number>()
+  const statuses = new Set<number>()
   for (let round = 0; round < 3; round++) {
-    let asking = true
-    const askers = Array.from({ length: 25 }, async () => {
-      while (asking) seen.add((await fetch(`${server.url}/readyz`)).status)
+    let sending = true
+    const clients = Array.from({ length: 25 }, async () => {
+      while (sending) statuses.add((await fetch(`${server.url}/readyz`)).status)
     })
     await pause(200)
     process.kill(await server.postmaster(), 'SIGKILL')
     await pause(500)
-    for (let tries = 0; (await fetch(`${server.url}/readyz`)).status !== 200; tries++) {
-      assert.ok(tries < 600, 'it did not recover')
-      await pause(50)
-    }
-    asking = false
-    await Promise.all(askers)
+    await until(async () => (await fetch(`${server.url}/readyz`)).status === 200)
+    sending = false
+    await Promise.all(clients)
     assert.equal(server.child.exitCode, null, server.output())
   }
-  assert.ok(seen.has(503), 'the outage was told')
+  assert.ok(statuses.has(503), 'the outage was reported')
   assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
 })
 
-test('api and worker can run apart on one external database, and two apis without Redis are warned about', async (t) => {
+test('api and worker can run separately on an external database, and two api processes without Redis log a warning', async (t) => {
   const { serve, external, json } = await deploy(t)
   if (!external) return t.skip('needs an external database')
   const [api, worker, second] = [

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -10,19 +8,21 @@ import { registerChannel, SendError } from '../../server/channels/channel.ts'
 import type { Config } from '../../server/config.ts'
 import { HOUR, MINUTE } from '../../server/platform/clock.ts'
 import type { Database } from '../../server/platform/database/database.ts'
-import { ADMIN_KEY, startApp } from '../support/app.ts'
+import { startApp } from '../support/app.ts'
 import { callPartner } from '../support/call.ts'
-import { aCandidate, campaigner, player } from '../support/campaigns.ts'
 import { TestClock } from '../support/clock.ts'
-import { recount, spread } from '../support/recount.ts'
+import { aCandidate, campaignPartner, testNumber } from '../support/partners.ts'
+import { countsInOverview, recountOverview } from '../support/recount.ts'
+import { until } from '../support/until.ts'
+import { type KillableServer, startServerProcess } from './server-process.ts'
 
-// CRASH_CANDIDATES=2000 CRASH_ROUNDS=8 for the long run.
+// For a longer run: CRASH_CANDIDATES=2000 CRASH_ROUNDS=8.
 const CANDIDATES = Number(process.env.CRASH_CANDIDATES ?? 200)
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3)
 const CREDITS = 10_000
 
-/** What becomes of the ten test numbers. */
-const parts: Record<string, string> = {
+/** The result of each of the ten test numbers. */
+const expectedResults: Record<string, string> = {
   '+919990000001': 'completed',
   '+919990000002': 'completed',
   '+919990000003': 'completed',
@@ -35,69 +35,68 @@ const parts: Record<string, string> = {
   '+919990000010': 'declined stopped',
 }
 
-test('after kill -9 of server and worker amid campaigns everybody has one result, and everything adds up', {
+test('after server and worker are killed during campaigns, every candidate has one result and all counts match', {
   timeout: 290_000,
 }, async (t) => {
   const clock = new TestClock(Date.now())
   const app = await startApp(t, { clock })
   const { context } = app
   const { db, config } = context
-  const { key, scope, mandate, get } = await campaigner(app, { credits: CREDITS })
+  const { key, scope, mandate, get } = await campaignPartner(app, { credits: CREDITS })
   const { mandate_id } = await mandate({
     channels: ['whatsapp', 'sms'],
     follow_ups: [{ after_hours: 24, channel: 'sms' }],
   })
-  let processes = await startBoth(t, config)
-  let over = false
+  let processes = await startProcesses(t, config)
+  let stopEnrolling = false
   const enrolling = enrolAll()
-  let midway = 0
+  let killedDuringCampaigns = 0
   for (let round = 0; round < ROUNDS; round++) {
     await pause(1500 + Math.random() * 1500)
-    if ((await pending(db)) > 0) midway++
+    if ((await countPending(db)) > 0) killedDuringCampaigns++
     for (const { child } of processes) child.kill('SIGKILL')
-    processes = await startBoth(t, config)
+    processes = await startProcesses(t, config)
   }
   await enrolling
-  over = true
-  for (let tries = 0; (await pending(db)) > 0; tries++) {
-    assert.ok(tries < 1200, `${await pending(db)} are pending still`)
-    await pause(100)
-  }
+  stopEnrolling = true
+  await until(async () => (await countPending(db)) === 0, 120_000)
   for (const { child } of processes) child.kill('SIGKILL')
-  assert.ok(midway > 0)
+  assert.ok(killedDuringCampaigns > 0)
 
   await checkResults(db)
   await checkMessages(db)
   await checkEvents(db)
   await checkCredits(db)
   clock.set(Date.now())
-  const [day, before] = [0, 24 * HOUR].map((ago) => new Date(Date.now() + 5.5 * HOUR - ago).toISOString().slice(0, 10))
-  const { data } = (await get(`/analytics/overview?from=${before}&to=${day}`)).body
-  assert.deepEqual(spread(data), await recount(db, scope, { from: before!, to: day! }))
+  const [today, yesterday] = [0, 24 * HOUR].map((ago) =>
+    new Date(Date.now() + 5.5 * HOUR - ago).toISOString().slice(0, 10),
+  )
+  const { data } = (await get(`/analytics/overview?from=${yesterday}&to=${today}`)).body
+  assert.deepEqual(countsInOverview(data), await recountOverview(db, scope, { from: yesterday!, to: today! }))
   assert.equal(data.funnel.enrolled, CANDIDATES)
-  t.diagnostic(`${CANDIDATES} candidates, killed amid campaigns in ${midway} of ${ROUNDS} rounds`)
+  t.diagnostic(`${CANDIDATES} candidates, killed during campaigns in ${killedDuringCampaigns} of ${ROUNDS} rounds`)
 
-  /** Ten people a campaign; a call whose answer was lost is made again under the same key until it is answered. */
+  /** Enrols ten candidates per campaign. A call whose response was lost is retried with the same key. */
   async function enrolAll() {
-    for (let made = 0; made < CANDIDATES / 10; made++) {
+    for (let created = 0; created < CANDIDATES / 10; created++) {
       const idempotencyKey = randomBytes(12).toString('hex')
-      const candidates = Array.from({ length: 10 }, (_, index) => player(index + 1))
-      for (let answered = false; !answered && !over; ) {
+      const candidates = Array.from({ length: 10 }, (_, index) => testNumber(index + 1))
+      for (let accepted = false; !accepted && !stopEnrolling; ) {
         clock.set(Date.now())
         const api = callPartner(processes[0]!.url, key, clock)
-        const answer = await api
+        const response = await api
           .post('/campaigns', { mandate_id, candidates }, { idempotencyKey })
           .catch(() => undefined)
-        // 409: the call that was cut off may still be at work.
-        answered = answer?.status === 202
-        if (answer && !answered && answer.status !== 409) assert.fail(JSON.stringify(answer.body))
-        if (!answered) await pause(100)
+        accepted = response?.status === 202
+        // 409: the interrupted call may still hold its lock.
+        if (response && !accepted && response.status !== 409) assert.fail(JSON.stringify(response.body))
+        if (!accepted) await pause(100)
       }
     }
   }
 })
 
-async function pending(db: Database): Promise<number> {
+async function countPending(db: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from candidate_progress where status = 'pending'`.execute(db.queries)
   return rows[0]!.count
@@ -110,128 +109,102 @@ async function checkResults(db: Database) {
   const found = Object.fromEntries(
     rows.map(({ phone, status, reason, count }) => [`${phone} ${status}${reason ? ` ${reason}` : ''}`, count]),
   )
-  const expected = Object.entries(parts).map(([phone, end]) => [`${phone} ${end}`, CANDIDATES / 10])
-  assert.deepEqual(found, Object.fromEntries(expected), 'every part has come to its own end')
+  const expected = Object.entries(expectedResults).map(([phone, end]) => [`${phone} ${end}`, CANDIDATES / 10])
+  assert.deepEqual(found, Object.fromEntries(expected), 'each test number has its expected result')
   const { rows: wrong } = await sql`
     select campaign_id from campaigns g join candidate_progress p using (campaign_id) group by campaign_id
     having g.pending <> 0 or g.completed <> count(*) filter (where p.status = 'completed')
       or g.declined <> count(*) filter (where p.status = 'declined') or g.failed <> count(*) filter (where p.status = 'failed')
       or g.completed_at is null`.execute(db.queries)
-  assert.deepEqual(wrong, [], 'campaigns count what the results say')
+  assert.deepEqual(wrong, [], 'the counts of the campaigns match the results')
 }
 
 async function checkMessages(db: Database) {
-  const { rows: twice } = await sql`
+  const { rows: repeatedContacts } = await sql`
     select candidate_id, contact_step, channel, count(*) from messages where direction = 'out' and contact_step is not null
     group by 1, 2, 3 having count(*) > 1`.execute(db.queries)
-  assert.deepEqual(twice, [], 'nobody is contacted twice for one step')
-  const { rows: repeated } = await sql`
+  assert.deepEqual(repeatedContacts, [], 'no contact is sent twice')
+  const { rows: repeatedQuestions } = await sql`
     select candidate_id, conversation_step, count(*) from messages where direction = 'out' and contact_step is null
     group by 1, 2 having count(*) > 1`.execute(db.queries)
-  assert.deepEqual(repeated, [], 'no question is put twice')
-  const { rows: doubled } = await sql`
+  assert.deepEqual(repeatedQuestions, [], 'no question is sent twice')
+  const { rows: repeatedAnswers } = await sql`
     select candidate_id, conversation_step, count(*) from messages where direction = 'in' group by 1, 2 having count(*) > 1`.execute(
     db.queries,
   )
-  assert.deepEqual(doubled, [], 'no answer is given twice')
+  assert.deepEqual(repeatedAnswers, [], 'no answer is recorded twice')
 }
 
 async function checkEvents(db: Database) {
   const { rows } = await sql<{ type: string; data: string }>`
     select type, data from events union all select type, data from event_outbox`.execute(db.queries)
-  const told = (types: RegExp, id: 'result_id' | 'campaign_id') =>
+  const eventSubjects = (types: RegExp, id: 'result_id' | 'campaign_id') =>
     rows.filter(({ type }) => types.test(type)).map(({ data }) => JSON.parse(data)[id] as string)
   const { rows: results } = await sql<{ result_id: string }>`select result_id from candidate_progress`.execute(
     db.queries,
   )
-  assert.deepEqual(told(/^result\./, 'result_id').sort(), results.map(({ result_id }) => result_id).sort())
+  assert.deepEqual(eventSubjects(/^result\./, 'result_id').sort(), results.map(({ result_id }) => result_id).sort())
   const { rows: campaigns } = await sql<{ campaign_id: string }>`select campaign_id from campaigns`.execute(db.queries)
-  assert.deepEqual(told(/^campaign\./, 'campaign_id').sort(), campaigns.map(({ campaign_id }) => campaign_id).sort())
+  assert.deepEqual(
+    eventSubjects(/^campaign\./, 'campaign_id').sort(),
+    campaigns.map(({ campaign_id }) => campaign_id).sort(),
+  )
 }
 
 async function checkCredits(db: Database) {
-  const { rows } = await sql<{ balance: number; sum: number; refunds: number; spent: number; unmet: number }>`
+  const { rows } = await sql<{ balance: number; sum: number; refunds: number; spent: number; neverContacted: number }>`
     select (select balance from credit_balances) as balance, sum(amount)::int as sum,
       count(*) filter (where reason = 'refund')::int as refunds, -sum(amount) filter (where reason = 'enrolment')::int as spent,
-      (select count(*) from candidate_progress where stages = 0)::int as unmet
+      (select count(*) from candidate_progress where stages = 0)::int as "neverContacted"
     from credit_entries`.execute(db.queries)
-  const { balance, sum, refunds, spent, unmet } = rows[0]!
+  const { balance, sum, refunds, spent, neverContacted } = rows[0]!
   assert.equal(spent, CANDIDATES)
-  assert.equal(refunds, unmet, 'a credit back for everybody whom nothing reached')
+  assert.equal(refunds, neverContacted, 'one refund for each candidate who was never reached')
   assert.equal(balance, CREDITS - spent + refunds)
   assert.equal(sum, balance)
 }
 
-interface Process {
-  url: string
-  child: ChildProcess
+/** Starts the API and the jobs as separate processes. */
+function startProcesses(t: TestContext, config: Config): Promise<KillableServer[]> {
+  return Promise.all(['api', 'worker'].map((roles) => startServerProcess(t, config, { ROLES: roles })))
 }
 
-/** The server and the worker, as an operator starts them apart. */
-function startBoth(t: TestContext, config: Config): Promise<Process[]> {
-  return Promise.all(['api', 'worker'].map((roles) => start(t, config, roles)))
-}
-
-async function start(t: TestContext, config: Config, roles: string): Promise<Process> {
-  const child = spawn(process.execPath, [new URL('../../server/main.ts', import.meta.url).pathname], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...process.env,
-      PORT: '0',
-      ROLES: roles,
-      LOG_LEVEL: 'error',
-      DATABASE_URL: config.databaseUrl,
-      MASTER_KEY: config.masterKey!.toString('base64'),
-      ADMIN_API_KEY: ADMIN_KEY,
-    },
-  })
-  t.after(() => child.kill('SIGKILL'))
-  let shown = ''
-  for (;;) {
-    const [chunk] = (await once(child.stdout!, 'data')) as [Buffer]
-    shown += chunk
-    const url = /Attestry is running at (\S+)/.exec(shown)?.[1]
-    if (url) return { url, child }
-  }
-}
-
-test('a provider that is down for an hour: nothing is lost or sent twice, and follow-ups shift', async (t) => {
+test('if a provider is down for an hour, no message is lost or sent twice, and follow-ups are delayed', async (t) => {
   const app = await startApp(t)
   const { context, clock } = app
-  const { campaign, mandate, get, scope } = await campaigner(app, { mode: 'live' })
+  const { campaign, mandate, get, scope } = await campaignPartner(app, { mode: 'live' })
   const { mandate_id } = await mandate({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
   let down = true
-  const taken: { to: string; step: number | undefined; at: number }[] = []
+  const accepted: { to: string; step: number | undefined; at: number }[] = []
   registerChannel({
     name: 'whatsapp',
-    async send({ to, contactStep, message_id }) {
+    async send({ to, followUpNumber, message_id }) {
       if (down) throw new SendError('busy', 'down')
-      taken.push({ to, step: contactStep, at: clock.now() })
+      accepted.push({ to, step: followUpNumber, at: clock.now() })
       return { providerId: message_id }
     },
   })
-  const began = clock.now()
+  const startedAt = clock.now()
   await campaign(
     mandate_id,
     Array.from({ length: 30 }, (_, number) => aCandidate(number)),
   )
-  for (; clock.now() < began + HOUR; clock.advance(MINUTE)) await contactNow(context)
+  for (; clock.now() < startedAt + HOUR; clock.advance(MINUTE)) await contactNow(context)
   assert.equal((await get('/analytics/overview')).body.data.funnel.contacted, 0)
   down = false
-  const up = clock.now()
-  for (; clock.now() < up + 3 * HOUR; clock.advance(MINUTE)) await contactNow(context)
+  const upAt = clock.now()
+  for (; clock.now() < upAt + 3 * HOUR; clock.advance(MINUTE)) await contactNow(context)
 
-  assert.equal(new Set(taken.map(({ to, step }) => `${to} ${step}`)).size, 60)
-  assert.equal(taken.length, 60, 'each message once')
-  const first = new Map(taken.filter(({ step }) => step === 0).map(({ to, at }) => [to, at]))
-  for (const at of first.values())
-    assert.ok(at >= up && at <= up + 11 * MINUTE, 'within the longest pause between tries')
-  for (const { to, at } of taken.filter(({ step }) => step === 1)) {
+  assert.equal(new Set(accepted.map(({ to, step }) => `${to} ${step}`)).size, 60)
+  assert.equal(accepted.length, 60, 'each message once')
+  const first = new Map(accepted.filter(({ step }) => step === 0).map(({ to, at }) => [to, at]))
+  for (const at of first.values()) assert.ok(at >= upAt && at <= upAt + 11 * MINUTE, 'within the longest retry delay')
+  for (const { to, at } of accepted.filter(({ step }) => step === 1)) {
     const wait = at - first.get(to)!
-    assert.ok(wait >= 2 * HOUR && wait <= 2 * HOUR + MINUTE, 'two hours after the message that got through')
+    assert.ok(wait >= 2 * HOUR && wait <= 2 * HOUR + MINUTE, 'two hours after the successful message')
   }
   const { data } = (await get('/analytics/overview')).body
   assert.deepEqual(data.channels, [{ channel: 'whatsapp', sent: 60, delivered: 0, read: 0, replied: 0, failed: 0 }])
   const today = data.daily.at(-1).date
-  assert.deepEqual(spread(data), await recount(context.db, scope, { from: today, to: today }))
+  assert.deepEqual(countsInOverview(data), await recountOverview(context.db, scope, { from: today, to: today }))
 })

@@ -4,9 +4,9 @@ import { defineJob, type Job, openQueue } from '../../server/platform/jobs/queue
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/platform/metrics.ts'
 
-// Takes a job, says so, and never ends it: for a test that kills this process.
+// Takes a job, prints that, and never completes it, for a test that kills this process.
 const connectionString = process.argv[2]!
-const note = defineJob<{ text: string }>('note', { retryDelay: 1, retries: 3 })
+const note = defineJob<{ text: string }>('note', { retryDelaySeconds: 1, retries: 3 })
 await openQueue({
   connection: { connectionString },
   db: openDatabase({ connection: { connectionString }, name: 'hanging', onError: () => {} }),

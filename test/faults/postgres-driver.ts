@@ -1,12 +1,10 @@
-// For the tests of the embedded PostgreSQL: folders, processes and rows, all gone when the test is.
+// Helpers for tests of the embedded PostgreSQL. Folders and processes are removed when the test ends.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { TestContext } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import {
@@ -14,18 +12,20 @@ import {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from '../../server/platform/postgres/embedded.ts'
+import type { Cleanup } from '../support/cleanup.ts'
+import { until } from '../support/until.ts'
 
-export interface ProcessOrder {
+export interface ProcessOptions {
   dataDir: string
-  role: 'owner' | 'guest'
+  role: 'server' | 'command'
   machine?: EmbeddedPostgresOptions['machine']
-  /** How many connections write rows all the time. */
+  /** Number of connections that write rows continuously. */
   writers?: number
 }
 
 export const isRoot = process.getuid?.() === 0
 
-/** The ways in which PostgreSQL can be run by the user that runs the tests. */
+/** The ways in which the current user can run PostgreSQL. */
 export const ways: { name: string; machine: NonNullable<EmbeddedPostgresOptions['machine']> }[] = isRoot
   ? [
       { name: 'root in a user namespace', machine: { rootMethod: 'unshare' } },
@@ -34,12 +34,16 @@ export const ways: { name: string; machine: NonNullable<EmbeddedPostgresOptions[
   : [{ name: 'an ordinary user', machine: {} }]
 
 const script = fileURLToPath(new URL('postgres-process.ts', import.meta.url))
-// Where root may not make namespaces it is mostly in a container, and there it may not look into the processes of others either.
-const containerCaps = ['chown', 'dac_override', 'fowner', 'fsetid', 'kill', 'setgid', 'setuid', 'setpcap']
-const likeInContainer = ['setpriv', `--bounding-set=-all,${containerCaps.map((cap) => `+${cap}`).join()}`, '--']
+// Root that may not create namespaces is usually in a container, where it may not inspect processes of other users either.
+const containerCapabilities = ['chown', 'dac_override', 'fowner', 'fsetid', 'kill', 'setgid', 'setuid', 'setpcap']
+const asInContainer = [
+  'setpriv',
+  `--bounding-set=-all,${containerCapabilities.map((capability) => `+${capability}`).join()}`,
+  '--',
+]
 
-/** A folder that others may enter, like the system's own temporary one. */
-export function temporaryFolder(t: TestContext, base = tmpdir()): string {
+/** Creates a temporary folder that other users may enter. */
+export function temporaryFolder(t: Cleanup, base = tmpdir()): string {
   const folder = mkdtempSync(join(base, 'attestry-pg-'))
   chmodSync(folder, 0o755)
   t.after(() => {
@@ -51,14 +55,14 @@ export function temporaryFolder(t: TestContext, base = tmpdir()): string {
 
 const prepared = new Map<string, Promise<string>>()
 
-/** A data folder as it is after a first start and a stop; made once and copied from then on, which is quicker. */
-export async function preparedDataDir(t: TestContext, way: (typeof ways)[number]): Promise<string> {
+/** Returns a copy of a data folder that has been started and stopped once; faster than initialising a new one. */
+export async function preparedDataDir(t: Cleanup, way: (typeof ways)[number]): Promise<string> {
   const original = prepared.get(way.name) ?? prepareDataDir(way)
   prepared.set(way.name, original)
   const dataDir = join(temporaryFolder(t), 'data')
   const copy = spawn('cp', ['-a', await original, dataDir], { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(copy, 'exit')
-  if (code !== 0) throw new Error('the prepared data folder cannot be copied')
+  if (code !== 0) throw new Error('copying the prepared data folder failed')
   return dataDir
 }
 
@@ -66,12 +70,12 @@ async function prepareDataDir({ machine }: (typeof ways)[number]): Promise<strin
   const folder = mkdtempSync(join(tmpdir(), 'attestry-pg-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const dataDir = join(folder, 'data')
-  const postgres = await startEmbeddedPostgres({ dataDir, role: 'owner', machine, log: () => {} })
+  const postgres = await startEmbeddedPostgres({ dataDir, role: 'server', machine, log: () => {} })
   await postgres.stop()
   return dataDir
 }
 
-/** Living processes that work in or below the folder. */
+/** Returns the processes whose working directory is in the folder. */
 export function processesBelow(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -89,21 +93,22 @@ export function dataFolder(dataDir: string): string {
   return join(dataDir, 'postgres', 'data')
 }
 
-export class Process {
+/** A process that runs the embedded PostgreSQL, controlled through its standard input and output. */
+export class PostgresProcess {
   readonly child: ChildProcess
   readonly events: { event: string; [key: string]: unknown }[] = []
   readonly written: string[] = []
   readonly ended: Promise<unknown>
 
-  constructor(t: TestContext, order: ProcessOrder) {
-    const command = [process.execPath, script, JSON.stringify(order)]
-    if (order.machine?.rootMethod === 'setuid') command.unshift(...likeInContainer)
+  constructor(t: Cleanup, options: ProcessOptions) {
+    const command = [process.execPath, script, JSON.stringify(options)]
+    if (options.machine?.rootMethod === 'setuid') command.unshift(...asInContainer)
     this.child = spawn(command[0]!, command.slice(1), {
       stdio: ['pipe', 'pipe', 'inherit'],
-      // Like a program in a terminal: in a process group of its own.
+      // In a new process group, like a program in a terminal.
       detached: true,
     })
-    // Not the process's end but that of its output: what it said last counts too.
+    // Wait for the end of the output, not of the process, so that the last events are included.
     this.ended = once(this.child, 'close')
     this.child.stdin?.on('error', () => {})
     createInterface({ input: this.child.stdout! }).on('line', (line) => {
@@ -125,11 +130,11 @@ export class Process {
     return this.events.find(({ event }) => event === name)
   }
 
-  /** The connection once it is up; throws what it says instead. */
+  /** Waits until PostgreSQL is up and returns its connection; throws if starting it failed. */
   async up(): Promise<EmbeddedPostgres['connection']> {
     await until(() => this.event('up') ?? this.event('failed') ?? this.child.exitCode !== null, 60_000)
     const up = this.event('up')
-    if (!up) throw new Error(String(this.event('failed')?.message ?? `ended with ${this.child.exitCode}`))
+    if (!up) throw new Error(String(this.event('failed')?.message ?? `exited with ${this.child.exitCode}`))
     return up.connection as EmbeddedPostgres['connection']
   }
 
@@ -144,16 +149,7 @@ export class Process {
   }
 }
 
-/** Waits for something to become true and fails loudly when it does not. */
-export async function until<T>(condition: () => T | Promise<T>, withinMs = 20_000): Promise<NonNullable<T>> {
-  for (const end = performance.now() + withinMs; performance.now() < end; await pause(10)) {
-    const value = await condition()
-    if (value) return value
-  }
-  throw new Error(`not within ${withinMs} ms: ${condition}`)
-}
-
-/** One statement over a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function query(
   connection: EmbeddedPostgres['connection'],
   text: string,
@@ -168,8 +164,8 @@ export async function query(
   }
 }
 
-/** The same, again and again until it is answered. */
-export function eventually(
+/** Runs one statement, retrying until it succeeds. */
+export function queryUntilSuccess(
   connection: EmbeddedPostgres['connection'],
   text: string,
 ): Promise<Record<string, unknown>[]> {

@@ -1,19 +1,19 @@
-// Several processes on one data folder, and what is left behind when some of them are killed.
+// Several processes on one data folder, some of which are killed.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../support/until.ts'
 import {
   dataFolder,
-  eventually,
-  Process,
+  PostgresProcess,
   preparedDataDir,
   processesBelow,
   query,
+  queryUntilSuccess,
   temporaryFolder,
-  until,
   ways,
 } from './postgres-driver.ts'
 
@@ -24,46 +24,46 @@ for (const way of ways) {
 }
 
 function suite(way: (typeof ways)[number]): void {
-  // The second way of root differs in who may reach, see and signal whom; the rest need not be shown twice.
+  // The second way of root differs only in permissions, so some tests need not run twice.
   const testOnce = way === ways[0] ? test : () => {}
   const setUp = async (t: TestContext, { fresh = false } = {}) => {
     const dataDir = fresh ? join(temporaryFolder(t), 'data') : await preparedDataDir(t, way)
-    const start = (role: 'owner' | 'guest' = 'owner', more = {}) =>
-      new Process(t, { dataDir, role, machine: { ...way.machine, ...more } })
+    const start = (role: 'server' | 'command' = 'server', more = {}) =>
+      new PostgresProcess(t, { dataDir, role, machine: { ...way.machine, ...more } })
     return { folder: dirname(dataDir), dataDir, start }
   }
 
-  testOnce('a second server is refused at once and told who is first; guests are welcome', async (t) => {
+  testOnce('a second server fails and names the first one; commands can use the database', async (t) => {
     const { folder, start } = await setUp(t)
     const first = start()
     const connection = await first.up()
 
     const second = start()
-    await assert.rejects(second.up(), { message: new RegExp(`Another server \\(pid ${first.pid}\\) already uses`) })
+    await assert.rejects(second.up(), { message: new RegExp(`Another server \\(pid ${first.pid}\\) is using`) })
     assert.equal(second.event('failed')?.code, 'IN_USE')
 
-    const guest = start('guest')
-    assert.deepEqual(await guest.up(), connection)
-    await guest.stop()
+    const command = start('command')
+    assert.deepEqual(await command.up(), connection)
+    await command.stop()
     assert.deepEqual(await query(connection, 'select 1 as one'), [{ one: 1 }])
     await first.stop()
     assert.deepEqual(processesBelow(folder), [])
   })
 
-  test('of servers that start at once exactly one wins, whether there is a cluster yet or not', async (t) => {
+  test('of servers that start concurrently exactly one succeeds, with and without an existing cluster', async (t) => {
     const { folder, dataDir, start } = await setUp(t, { fresh: true })
     for (let round = 0; round < 4; round++) {
       const racers = Array.from({ length: 3 }, () => start())
       await until(() => racers.every((racer) => racer.event('up') ?? racer.event('failed')), 60_000)
       const winners = racers.filter((racer) => racer.event('up'))
       assert.equal(winners.length, 1, JSON.stringify(racers.map(({ events }) => events)))
-      const refused = racers.flatMap((racer) => racer.event('failed') ?? [])
+      const failed = racers.flatMap((racer) => racer.event('failed') ?? [])
       assert.deepEqual(
-        refused.map(({ code }) => code),
+        failed.map(({ code }) => code),
         ['IN_USE', 'IN_USE'],
       )
-      assert.ok(refused.every(({ message }) => String(message).includes(`pid ${winners[0]!.pid}`)))
-      // The winner's database was not pulled away with a loser.
+      assert.ok(failed.every(({ message }) => String(message).includes(`pid ${winners[0]!.pid}`)))
+      // The losers did not stop the database of the winner.
       await pause(100)
       assert.equal(winners[0]!.event('log'), undefined)
       await winners[0]!.stop()
@@ -72,58 +72,58 @@ function suite(way: (typeof ways)[number]): void {
     }
   })
 
-  test('a guest starts what does not run, and the last one shuts it down', async (t) => {
+  test('a command starts the database if it is not running, and the last process stops it', async (t) => {
     const { folder, start } = await setUp(t)
-    const guest = start('guest')
-    const connection = await guest.up()
-    const other = start('guest')
+    const command = start('command')
+    const connection = await command.up()
+    const other = start('command')
     await other.up()
-    await guest.stop()
+    await command.stop()
     assert.deepEqual(await query(connection, 'select 1 as one'), [{ one: 1 }])
-    // A server may come in between, and guests leave it its database.
-    const owner = start()
-    await owner.up()
+    // A server may start in the meantime; commands do not stop its database.
+    const server = start()
+    await server.up()
     await other.stop()
     assert.deepEqual(await query(connection, 'select 1 as one'), [{ one: 1 }])
-    await owner.stop()
+    await server.stop()
     assert.deepEqual(processesBelow(folder), [])
 
-    const alone = start('guest')
+    const alone = start('command')
     await alone.up()
     await alone.stop()
     assert.deepEqual(processesBelow(folder), [])
   })
 
-  test('an orphaned database is taken over, brought back and stopped like an own one', async (t) => {
+  test('an orphaned database is taken over, restarted after a crash, and stopped', async (t) => {
     const { folder, dataDir, start } = await setUp(t)
-    const guest = start('guest')
-    const connection = await guest.up()
-    await query(connection, 'create table kept as select 42 as answer')
-    await guest.kill()
+    const command = start('command')
+    const connection = await command.up()
+    await query(connection, 'create table stored as select 42 as answer')
+    await command.kill()
     const orphan = postmasterPid(dataDir)
     assert.deepEqual(await query(connection, 'select 1 as one'), [{ one: 1 }])
 
-    const owner = start()
-    await owner.up()
+    const server = start()
+    await server.up()
     assert.equal(postmasterPid(dataDir), orphan)
     process.kill(orphan, 'SIGKILL')
-    await until(() => owner.events.find(({ message }) => message === 'The database is back.'))
+    await until(() => server.events.find(({ message }) => message === 'The database is running again.'))
     assert.notEqual(postmasterPid(dataDir), orphan)
-    assert.deepEqual(await query(connection, 'select answer from kept'), [{ answer: 42 }])
-    await assert.rejects(start().up(), { message: /already uses/ }, 'the folder is still taken')
-    await owner.stop()
+    assert.deepEqual(await query(connection, 'select answer from stored'), [{ answer: 42 }])
+    await assert.rejects(start().up(), { message: /is using/ }, 'the folder is still in use')
+    await server.stop()
     assert.deepEqual(processesBelow(folder), [])
 
-    const second = start('guest')
+    const second = start('command')
     await second.up()
     await second.kill()
-    const owner2 = start()
-    await owner2.up()
-    await owner2.stop()
+    const server2 = start()
+    await server2.up()
+    await server2.stop()
     assert.deepEqual(processesBelow(folder), [])
   })
 
-  testOnce('a server that finds its place taken says so and leaves the other one alone', async (t) => {
+  testOnce('a server whose folder was taken over reports it and does not affect the other server', async (t) => {
     const { folder, dataDir, start } = await setUp(t)
     const first = start()
     const connection = await first.up()
@@ -141,33 +141,34 @@ function suite(way: (typeof ways)[number]): void {
     assert.deepEqual(processesBelow(folder), [])
   })
 
-  test('a killed server takes its database down', { skip: !canEndWithParent && 'no setpriv' }, async (t) => {
+  test('the database of a killed server stops', { skip: !canEndWithParent && 'no setpriv' }, async (t) => {
     const { folder, start } = await setUp(t)
-    const owner = start()
-    await owner.up()
-    await owner.kill()
+    const server = start()
+    await server.up()
+    await server.kill()
     await until(() => processesBelow(folder).length === 0)
     const next = start()
     await next.up()
     await next.stop()
   })
 
-  testOnce('a backend that was killed or goes on without its postmaster does no harm', async (t) => {
+  testOnce('the database recovers from a killed backend and from a backend without a postmaster', async (t) => {
     const { dataDir, start } = await setUp(t)
-    const owner = start()
-    const connection = await owner.up()
-    const backs = () => owner.events.filter(({ message }) => message === 'The database is back.').length
+    const server = start()
+    const connection = await server.up()
+    const countRestarts = () =>
+      server.events.filter(({ message }) => message === 'The database is running again.').length
 
-    // The postmaster then ends all sessions and recovers: ours among them, and with it our hold on the folder.
+    // The postmaster then ends all sessions, including the one that holds the lock of the folder, and recovers.
     const [{ pid }] = (await query(
       connection,
       `select pid from pg_stat_activity where backend_type = 'checkpointer'`,
     )) as [{ pid: number }]
     process.kill(pid, 'SIGKILL')
-    await until(() => backs() === 1)
-    await assert.rejects(start().up(), { message: /already uses/ })
+    await until(() => countRestarts() === 1)
+    await assert.rejects(start().up(), { message: /is using/ })
 
-    // Deep in a query it does not notice, and would keep the shared memory for hours.
+    // A backend in a long query does not notice that the postmaster died, and keeps the shared memory.
     query(connection, 'select count(*) from generate_series(1, 1e12)').catch(() => {})
     await until(async () => {
       const rows = await query(
@@ -177,72 +178,73 @@ function suite(way: (typeof ways)[number]): void {
       return rows.length === 1
     })
     process.kill(postmasterPid(dataDir), 'SIGKILL')
-    await until(() => backs() === 2)
+    await until(() => countRestarts() === 2)
     assert.ok(
-      owner.events.some(({ message }) => /^Ending process \d+ of a PostgreSQL that was killed/.test(String(message))),
+      server.events.some(({ message }) =>
+        /^Killing process \d+ of a PostgreSQL whose postmaster was killed/.test(String(message)),
+      ),
     )
-    await owner.stop()
+    await server.stop()
   })
 
-  test('lock files that name the process of a stranger are seen through', async (t) => {
+  test('lock files with the pid of an unrelated process are ignored', async (t) => {
     const { dataDir, start } = await setUp(t)
-    const guest = start('guest')
-    await guest.up()
+    const command = start('command')
+    await command.up()
     const postmaster = postmasterPid(dataDir)
-    await guest.kill()
+    await command.kill()
     process.kill(postmaster, 'SIGKILL')
-    const stranger = spawn('sleep', ['100'], { stdio: 'ignore' })
-    t.after(() => stranger.kill('SIGKILL'))
+    const unrelated = spawn('sleep', ['100'], { stdio: 'ignore' })
+    t.after(() => unrelated.kill('SIGKILL'))
     for (const file of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
       const path = join(dataFolder(dataDir), file)
-      writeFileSync(path, readFileSync(path, 'utf8').replace(/^\d+/, String(stranger.pid)))
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/^\d+/, String(unrelated.pid)))
     }
-    const owner = start()
-    await owner.up()
-    assert.ok((owner.event('up')?.ms as number) < 5_000)
-    await owner.stop()
-    assert.equal(stranger.exitCode, null)
+    const server = start()
+    await server.up() // would fail after a timeout if the lock files were trusted
+    await server.stop()
+    assert.equal(unrelated.exitCode, null)
   })
 
-  testOnce('Ctrl-C reaches the server and not the database under it', async (t) => {
+  testOnce('Ctrl-C reaches the server but not its database', async (t) => {
     const { start } = await setUp(t)
-    const owner = start()
-    const connection = await owner.up()
-    process.kill(-owner.pid, 'SIGINT')
-    await until(() => owner.event('interrupted'))
+    const server = start()
+    const connection = await server.up()
+    process.kill(-server.pid, 'SIGINT')
+    await until(() => server.event('interrupted'))
     await pause(100)
     assert.deepEqual(await query(connection, 'select 1 as one'), [{ one: 1 }])
-    assert.equal(owner.event('log'), undefined)
-    await owner.stop()
+    assert.equal(server.event('log'), undefined)
+    await server.stop()
   })
 
-  test('a database that does not stop is ended by force', async (t) => {
+  test('a database that does not stop is killed', async (t) => {
     const { folder, dataDir, start } = await setUp(t)
-    const owner = start('owner', { stopPatience: { fastMs: 300, immediateMs: 300 } })
-    await owner.up()
+    const server = start('server', { stopTimeouts: { fastMs: 300, immediateMs: 300 } })
+    await server.up()
     process.kill(postmasterPid(dataDir), 'SIGSTOP')
-    await owner.stop()
-    assert.ok(owner.event('stopped'))
+    await server.stop()
+    assert.ok(server.event('stopped'))
     assert.deepEqual(processesBelow(folder), [])
-    assert.match(String(owner.event('log')?.message), /ended by force/)
+    assert.match(String(server.event('log')?.message), /was killed/)
     const next = start()
     await next.up()
     await next.stop()
   })
 
-  test('a first start that is killed leaves nothing half made', async (t) => {
+  test('a first start that is killed leaves no incomplete cluster', async (t) => {
     const { folder, dataDir, start } = await setUp(t, { fresh: true })
     for (const delay of [30, 150, 300]) {
-      const unlucky = start()
-      await until(() => unlucky.event('progress'))
+      const killed = start()
+      await until(() => killed.event('progress'))
       await pause(delay)
-      await unlucky.kill()
+      await killed.kill()
     }
-    const lucky = start()
-    const connection = await lucky.up()
-    await eventually(connection, 'select 1')
+    const successful = start()
+    const connection = await successful.up()
+    await queryUntilSuccess(connection, 'select 1')
     assert.deepEqual(readdirSync(dataDir), ['postgres'])
-    await lucky.stop()
+    await successful.stop()
     await until(() => processesBelow(folder).length === 0)
   })
 }

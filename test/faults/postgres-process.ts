@@ -1,49 +1,48 @@
-// A process for the tests to kill: starts the embedded PostgreSQL and, when asked, writes rows. Told what to do in its first
-// argument, as JSON; says what happens line by line, as JSON; ends in good order on "stop", and at once when its standard input ends.
+// A process for tests to kill: starts the embedded PostgreSQL and writes rows if requested. Its first argument has the options as
+// JSON. Prints events as JSON lines. Stops gracefully when it reads "stop", and exits immediately when its standard input ends.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
-import type { ProcessOrder } from './postgres-driver.ts'
+import type { ProcessOptions } from './postgres-driver.ts'
 
-const order = JSON.parse(process.argv[2]!) as ProcessOrder
-const began = performance.now()
+const options = JSON.parse(process.argv[2]!) as ProcessOptions
 let postgres: EmbeddedPostgres | undefined
-let stopAsked = false
+let stopRequested = false
 let stopping = false
 
 createInterface({ input: process.stdin })
   .on('line', (line) => {
     if (line !== 'stop') return
-    stopAsked = true
+    stopRequested = true
     if (postgres) void stop(postgres)
   })
-  .on('close', () => stopAsked || process.exit(9))
-// What a server that drains does with Ctrl-C.
-process.on('SIGINT', () => say({ event: 'interrupted' }))
+  .on('close', () => stopRequested || process.exit(9))
+// A draining server ignores Ctrl-C in the same way.
+process.on('SIGINT', () => emit({ event: 'interrupted' }))
 
 try {
   postgres = await startEmbeddedPostgres({
-    dataDir: order.dataDir,
-    role: order.role,
-    machine: order.machine,
-    log: (line) => say({ event: 'log', ...line }),
-    progress: (text) => say({ event: 'progress', text }),
-    onLost: ({ message }) => say({ event: 'lost', message }),
+    dataDir: options.dataDir,
+    role: options.role,
+    machine: options.machine,
+    log: (line) => emit({ event: 'log', ...line }),
+    progress: (text) => emit({ event: 'progress', text }),
+    onTakenOver: ({ message }) => emit({ event: 'lost', message }),
   })
-  say({ event: 'up', ms: Math.round(performance.now() - began), connection: postgres.connection })
-  if (stopAsked) void stop(postgres)
+  emit({ event: 'up', connection: postgres.connection })
+  if (stopRequested) void stop(postgres)
   const { connection } = postgres
-  const writers = Array.from({ length: order.writers ?? 0 }, (_, index) => writeRows(connection, index))
+  const writers = Array.from({ length: options.writers ?? 0 }, (_, index) => writeRows(connection, index))
   await Promise.all(writers)
 } catch (error) {
   const { code, message } = error as Error & { code?: string }
-  say({ event: 'failed', code, message })
+  emit({ event: 'failed', code, message })
   process.exit(1)
 }
 
-/** Inserts without end, over a new connection whenever the old one broke, and tells of a row only once it is committed. */
+/** Inserts rows until stopped, reconnecting when the connection is lost, and emits an event for each committed row. */
 async function writeRows(connection: EmbeddedPostgres['connection'], index: number): Promise<void> {
   for (let row = 0; !stopping; ) {
     const client = new pg.Client(connection)
@@ -55,7 +54,7 @@ async function writeRows(connection: EmbeddedPostgres['connection'], index: numb
       while (!stopping) {
         const id = `${process.pid}-${index}-${row++}`
         await client.query('insert into written values ($1, $2)', [id, 'x'.repeat(300)])
-        say({ event: 'written', id })
+        emit({ event: 'written', id })
       }
     } catch {
       await pause(20)
@@ -68,11 +67,11 @@ async function writeRows(connection: EmbeddedPostgres['connection'], index: numb
 async function stop(postgres: EmbeddedPostgres): Promise<void> {
   stopping = true
   await postgres.stop()
-  say({ event: 'stopped' })
+  emit({ event: 'stopped' })
   process.exit(0)
 }
 
-// At once and not through a stream: what was said must be out before the next kill.
-function say(event: Record<string, unknown>): void {
+// Synchronously, so that events are written before the process is killed.
+function emit(event: Record<string, unknown>): void {
   writeSync(1, `${JSON.stringify(event)}\n`)
 }

@@ -1,13 +1,16 @@
 import { readConfig } from '../../server/config.ts'
+import { registerHandlers } from '../../server/handlers.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { openListener } from '../../server/platform/database/listener.ts'
+import { openQueue } from '../../server/platform/jobs/queue.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/platform/metrics.ts'
 import { openVault } from '../../server/platform/vault.ts'
 import { startDelivery } from '../../server/webhooks/delivery/engine.ts'
+import { jobs } from '../../server/worker.ts'
 import { fastClock } from './fast-clock.ts'
 
-// A worker that delivers and does nothing else, for a test that kills this process in the middle of it.
+// A worker that only delivers webhooks, for a test that kills it during deliveries.
 const config = readConfig(process.env)
 const clock = fastClock(Number(process.env.CLOCK_STARTED))
 const log = createLog('silent')
@@ -15,5 +18,8 @@ const connection = { connectionString: config.databaseUrl! }
 const db = openDatabase({ connection, name: 'worker under test', max: 4, onError: () => {} })
 const vault = await openVault(db, config.masterKey!, clock)
 const listener = await openListener(connection, log)
-startDelivery({ config, clock, log, connection, db, vault, listener, metrics: createMetrics(), timeout: 300 })
+const metrics = createMetrics()
+const queue = await openQueue({ connection, db, clock, log, metrics, jobs })
+registerHandlers()
+startDelivery({ config, clock, log, connection, db, vault, listener, metrics, queue, timeoutMs: 300 })
 process.stdout.write('ready\n')

@@ -1,109 +1,110 @@
 import {
   type Decision,
+  type ExceededMeter,
+  type LimitError,
   type Limited,
   type Limiter,
   METERS,
   type MinuteWindow,
-  type Over,
-  type Refusal,
   type Rule,
-  type Standings,
+  type RuleStates,
 } from '../../server/access/limits/limiter.ts'
 import type { Bucket, KeyLimits, LimitClass } from '../../server/access/limits/table.ts'
 import { DAY, HOUR, MINUTE } from '../../server/platform/clock.ts'
 
 /**
- * The rules again, as slowly and plainly as they can be put, for tests to hold the engines against: one object a meter in a plain Map,
- * nothing packed, nothing forgotten. A meter is settled for a moment first; then it says how long until it has room, and counts.
- * What it has stored changes only when it counts, or when the clock was set far back.
+ * Slow and simple reference implementation of the limits, which tests compare with the engines: one object per meter in a Map, nothing
+ * packed, nothing deleted. `advance` moves a meter to a time; then `wait` returns the time until a call is allowed, and `count` counts
+ * one. The stored state changes only when a call is counted, or when the clock was set far back.
  */
 interface Meter {
-  settle(now: number): void
+  advance(now: number): void
   wait(now: number): number
   count(now: number): void
   remaining(): number
   reset(now: number): number
 }
 
-/** Aligned to the clock: a minute, or a day that starts at `offset`. */
+/** A window aligned to the clock: a minute, or a day that starts at `offset`. */
 function alignedWindow(limit: number, length: number, offset: number): Meter {
   let stored = { window: -1, used: 0 }
-  let seen = stored
+  let current = stored
   const start = (window: number) => window * length + offset
   return {
-    settle(now) {
-      const current = Math.floor((now - offset) / length)
-      if (start(stored.window) - now > length / 12) stored = { window: current, used: stored.used }
-      seen = current > stored.window ? { window: current, used: 0 } : stored
+    advance(now) {
+      const index = Math.floor((now - offset) / length)
+      if (start(stored.window) - now > length / 12) stored = { window: index, used: stored.used }
+      current = index > stored.window ? { window: index, used: 0 } : stored
     },
-    wait: (now) => (seen.used < limit ? 0 : start(seen.window + 1) - now),
+    wait: (now) => (current.used < limit ? 0 : start(current.window + 1) - now),
     count() {
-      stored = seen = { window: seen.window, used: seen.used + 1 }
+      stored = current = { window: current.window, used: current.used + 1 }
     },
-    remaining: () => Math.max(0, limit - seen.used),
-    reset: (now) => start(seen.window + 1) - now,
+    remaining: () => Math.max(0, limit - current.used),
+    reset: (now) => start(current.window + 1) - now,
   }
 }
 
-/** Starts with the first call. */
+/** A window that starts with the first call. */
 function fixedWindow(limit: number, length: number): Meter {
   let stored = { start: -Infinity, used: 0 }
-  let seen = stored
+  let current = stored
   return {
-    settle(now) {
+    advance(now) {
       if (stored.start - now > length / 12) stored = { start: now, used: stored.used }
-      seen = now >= stored.start + length ? { start: now, used: 0 } : stored
+      current = now >= stored.start + length ? { start: now, used: 0 } : stored
     },
-    wait: (now) => (seen.used < limit ? 0 : seen.start + length - now),
+    wait: (now) => (current.used < limit ? 0 : current.start + length - now),
     count() {
-      stored = seen = { start: seen.start, used: seen.used + 1 }
+      stored = current = { start: current.start, used: current.used + 1 }
     },
-    remaining: () => Math.max(0, limit - seen.used),
-    reset: (now) => seen.start + length - now,
+    remaining: () => Math.max(0, limit - current.used),
+    reset: (now) => current.start + length - now,
   }
 }
 
 function rollingWindow(limit: number, length: number): Meter & { clear(): void } {
   let stored: number[] = []
-  let seen = stored
+  let current = stored
   const time = (now: number) => Math.max(now, ...stored.slice(-1))
   return {
-    settle(now) {
+    advance(now) {
       if (time(now) - now > length / 12) stored = stored.map((call) => Math.min(call, now))
-      seen = stored.filter((call) => time(now) - call < length)
+      current = stored.filter((call) => time(now) - call < length)
     },
-    wait: (now) => (seen.length < limit ? 0 : seen[0]! + length - now),
+    wait: (now) => (current.length < limit ? 0 : current[0]! + length - now),
     count(now) {
-      stored = seen = [...seen, time(now)].slice(-limit)
+      stored = current = [...current, time(now)].slice(-limit)
     },
-    remaining: () => limit - seen.length,
-    reset: (now) => (seen[0] ?? now) + length - now,
+    remaining: () => limit - current.length,
+    reset: (now) => (current[0] ?? now) + length - now,
     clear() {
-      stored = seen = []
+      stored = current = []
     },
   }
 }
 
-/** Fills by `perMs` up to `most`; a call takes 10,000. */
-function tokenBucket(most: number, perMs: number): Meter {
-  let stored = { tokens: most, at: -Infinity }
-  let seen = stored
+/** Refills by `perMs` units up to `capacity`; a call takes 10,000 units. */
+function tokenBucket(capacity: number, perMs: number): Meter {
+  let stored = { tokens: capacity, at: -Infinity }
+  let current = stored
   return {
-    settle(now) {
+    advance(now) {
       if (stored.at - now > MINUTE / 12) stored = { tokens: stored.tokens, at: now }
-      const refilled = () => ({ tokens: Math.min(most, stored.tokens + (now - stored.at) * perMs), at: now })
-      seen = now > stored.at ? refilled() : stored
+      const refilled = () => ({ tokens: Math.min(capacity, stored.tokens + (now - stored.at) * perMs), at: now })
+      current = now > stored.at ? refilled() : stored
     },
-    wait: (now) => (seen.tokens >= 10_000 ? 0 : Math.ceil((10_000 - seen.tokens) / perMs) + seen.at - now),
+    wait: (now) => (current.tokens >= 10_000 ? 0 : Math.ceil((10_000 - current.tokens) / perMs) + current.at - now),
     count() {
-      stored = seen = { tokens: Math.max(0, seen.tokens - 10_000), at: seen.at }
+      stored = current = { tokens: Math.max(0, current.tokens - 10_000), at: current.at }
     },
-    remaining: () => Math.floor(seen.tokens / 10_000),
-    reset: (now) => Math.ceil((most - seen.tokens) / perMs) + seen.at - now,
+    remaining: () => Math.floor(current.tokens / 10_000),
+    reset: (now) => Math.ceil((capacity - current.tokens) / perMs) + current.at - now,
   }
 }
 
-const INDIA = -330 * MINUTE
+// Not imported from platform/india-time.ts: the model must not share code with the engines that it checks.
+const DAY_OFFSET = -330 * MINUTE
 
 export class ModelLimiter implements Limiter {
   readonly #meters = new Map<string, Meter>()
@@ -118,38 +119,38 @@ export class ModelLimiter implements Limiter {
       ...this.#bucket(`${key} ${limitClass}`, buckets[limitClass]),
     ]
     if (recruiter !== undefined) meters.push(...this.#bucket(`${key} for ${recruiter}`, buckets.recruiter))
-    for (const meter of meters) meter.settle(now)
+    for (const meter of meters) meter.advance(now)
 
     const minute = this.#bucket(`${key} ${limitClass}`, buckets[limitClass])[1]!
-    const answer = (refused: Decision['refused'], wait: number, over?: Over): Decision => ({
-      refused,
-      over,
+    const decision = (errorCode: Decision['errorCode'], wait: number, exceeded?: ExceededMeter): Decision => ({
+      errorCode,
+      exceeded,
       retryAfter: Math.ceil(wait / 1000),
       limit: buckets[limitClass].minute,
       remaining: minute.remaining(),
       reset: Math.ceil(minute.reset(now) / 1000),
     })
-    const left = this.#cooldownLeft(key, now)
-    if (left > 0) return answer('COOLDOWN', left)
+    const remaining = this.#cooldownRemaining(key, now)
+    if (remaining > 0) return decision('COOLDOWN', remaining)
     const waits = meters.map((meter) => meter.wait(now))
     const wait = Math.max(...waits)
     if (wait > 0) {
-      const refusals = this.#refusals(key)
-      refusals.settle(now)
-      refusals.count(now)
-      const rests = refusals.remaining() === 0
-      const worst = waits.indexOf(wait)
-      const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(worst / METERS.length)]!
-      const over = { bucket, meter: METERS[worst % METERS.length]!, rests }
-      return answer('RATE_LIMITED', rests ? Math.max(wait, this.#beginCooldown(key, now)) : wait, over)
+      const rejections = this.#rejections(key)
+      rejections.advance(now)
+      rejections.count(now)
+      const startsCooldown = rejections.remaining() === 0
+      const longest = waits.indexOf(wait)
+      const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(longest / METERS.length)]!
+      const exceeded = { bucket, meter: METERS[longest % METERS.length]!, startsCooldown }
+      return decision('RATE_LIMITED', startsCooldown ? Math.max(wait, this.#beginCooldown(key, now)) : wait, exceeded)
     }
     for (const meter of meters) meter.count(now)
-    return answer(undefined, 0)
+    return decision(undefined, 0)
   }
 
-  minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MinuteWindow {
+  minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MinuteWindow {
     const minute = this.#bucket(`${key} ${limitClass}`, limits.buckets[limitClass])[1]!
-    minute.settle(now)
+    minute.advance(now)
     return {
       limit: limits.buckets[limitClass].minute,
       remaining: minute.remaining(),
@@ -158,33 +159,33 @@ export class ModelLimiter implements Limiter {
   }
 
   cooldown(key: string, now: number): number {
-    return this.#cooldownLeft(key, now)
+    return this.#cooldownRemaining(key, now)
   }
 
-  browsePage(key: string, limits: KeyLimits, now: number): Refusal | undefined {
-    let left = this.#cooldownLeft(key, now)
-    if (left === 0) {
+  recordPage(key: string, limits: KeyLimits, now: number): LimitError | undefined {
+    let wait = this.#cooldownRemaining(key, now)
+    if (wait === 0) {
       const pages = this.#meter(`${key} pages`, () => rollingWindow(limits.browsePagesPerHour, HOUR))
-      pages.settle(now)
+      pages.advance(now)
       if (pages.wait(now) === 0) {
         pages.count(now)
         return undefined
       }
-      left = this.#beginCooldown(key, now)
+      wait = this.#beginCooldown(key, now)
     }
-    return { code: 'COOLDOWN', retryAfter: Math.ceil(left / 1000) }
+    return { code: 'COOLDOWN', retryAfter: Math.ceil(wait / 1000) }
   }
 
-  seeSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number): Refusal | undefined {
-    const today = Math.floor((now - INDIA) / DAY)
-    const known = this.#skills.get(key) ?? { day: today, seen: new Set() }
-    this.#skills.set(key, known)
-    if (today > known.day) [known.day, known.seen] = [today, new Set()]
-    else if (known.day * DAY + INDIA - now > DAY / 12) known.day = today
-    const both = new Set([...known.seen, ...skills])
-    if (both.size > known.seen.size && both.size > limits.skillsPerDay)
-      return { code: 'DAILY_CAP', retryAfter: Math.ceil(((known.day + 1) * DAY + INDIA - now) / 1000) }
-    known.seen = both
+  recordSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number): LimitError | undefined {
+    const today = Math.floor((now - DAY_OFFSET) / DAY)
+    const state = this.#skills.get(key) ?? { day: today, seen: new Set() }
+    this.#skills.set(key, state)
+    if (today > state.day) [state.day, state.seen] = [today, new Set()]
+    else if (state.day * DAY + DAY_OFFSET - now > DAY / 12) state.day = today
+    const union = new Set([...state.seen, ...skills])
+    if (union.size > state.seen.size && union.size > limits.skillsPerDay)
+      return { code: 'DAILY_CAP', retryAfter: Math.ceil(((state.day + 1) * DAY + DAY_OFFSET - now) / 1000) }
+    state.seen = union
     return undefined
   }
 
@@ -192,9 +193,9 @@ export class ModelLimiter implements Limiter {
   peek = (caller: string, rules: readonly Rule[], now: number) => this.#caller(caller, rules, now, 'peek')
   charge = (caller: string, rules: readonly Rule[], now: number) => this.#caller(caller, rules, now, 'charge')
 
-  #caller(caller: string, rules: readonly Rule[], now: number, mode: string): Standings {
-    const meters = rules.map((rule) => this.#meter(`${caller} under ${rule.name}`, () => meterOf(rule)))
-    for (const meter of meters) meter.settle(now)
+  #caller(caller: string, rules: readonly Rule[], now: number, mode: string): RuleStates {
+    const meters = rules.map((rule) => this.#meter(`${caller} under ${rule.name}`, () => createMeter(rule)))
+    for (const meter of meters) meter.advance(now)
     const waits = meters.map((meter) => meter.wait(now))
     const wait = Math.max(0, ...waits)
     if (mode === 'charge' || (mode === 'take' && wait === 0)) {
@@ -206,9 +207,9 @@ export class ModelLimiter implements Limiter {
       })
     }
     return {
-      refused: wait > 0 ? rules[waits.indexOf(wait)]!.name : undefined,
+      rejectedBy: wait > 0 ? rules[waits.indexOf(wait)]!.name : undefined,
       retryAfter: Math.ceil(wait / 1000),
-      standings: meters.map((meter, i) => ({
+      states: meters.map((meter, i) => ({
         rule: rules[i]!.name,
         limit: rules[i]!.limit,
         remaining: meter.remaining(),
@@ -217,14 +218,14 @@ export class ModelLimiter implements Limiter {
     }
   }
 
-  limited(now: number): Limited[] {
+  listLimited(now: number): Limited[] {
     for (const [id, { until }] of this.#limited) if (until <= now) this.#limited.delete(id)
     return [...this.#limited.values()]
   }
 
   close() {}
 
-  #cooldownLeft(key: string, now: number): number {
+  #cooldownRemaining(key: string, now: number): number {
     const cooldown = this.#cooldowns.get(key)
     if (!cooldown) return 0
     const length = cooldownSeconds(cooldown.level) * 1000
@@ -233,34 +234,34 @@ export class ModelLimiter implements Limiter {
   }
 
   #beginCooldown(key: string, now: number): number {
-    const last = this.#cooldowns.get(key)
-    const level = last && now - last.start <= HOUR ? last.level + 1 : 1
+    const previous = this.#cooldowns.get(key)
+    const level = previous && now - previous.start <= HOUR ? previous.level + 1 : 1
     this.#cooldowns.set(key, { start: now, level })
-    this.#refusals(key).clear()
+    this.#rejections(key).clear()
     return cooldownSeconds(level) * 1000
   }
 
-  #refusals(key: string) {
-    return this.#meter(`${key} refusals`, () => rollingWindow(100, MINUTE)) as ReturnType<typeof rollingWindow>
+  #rejections(key: string) {
+    return this.#meter(`${key} rejections`, () => rollingWindow(100, MINUTE)) as ReturnType<typeof rollingWindow>
   }
 
-  /** Its three meters, the minute's the second. */
-  #bucket(name: string, { refill, capacity, minute, day }: Bucket): Meter[] {
+  /** Returns the three meters of a bucket: tokens, minute, day. */
+  #bucket(name: string, { refillPerMs, capacity, minute, day }: Bucket): Meter[] {
     return [
-      this.#meter(`${name} tokens`, () => tokenBucket(capacity, refill)),
+      this.#meter(`${name} tokens`, () => tokenBucket(capacity, refillPerMs)),
       this.#meter(`${name} minute`, () => alignedWindow(minute, MINUTE, 0)),
-      this.#meter(`${name} day`, () => alignedWindow(day, DAY, INDIA)),
+      this.#meter(`${name} day`, () => alignedWindow(day, DAY, DAY_OFFSET)),
     ]
   }
 
-  #meter(name: string, make: () => Meter): Meter {
-    const meter = this.#meters.get(name) ?? make()
+  #meter(name: string, create: () => Meter): Meter {
+    const meter = this.#meters.get(name) ?? create()
     this.#meters.set(name, meter)
     return meter
   }
 }
 
-function meterOf({ kind, limit, seconds }: Rule): Meter {
+function createMeter({ kind, limit, seconds }: Rule): Meter {
   if (kind === 'fixed') return fixedWindow(limit, seconds * 1000)
   if (kind === 'rolling') return rollingWindow(limit, seconds * 1000)
   return tokenBucket(limit * 10_000, (limit * 10_000) / (seconds * 1000))

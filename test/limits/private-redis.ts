@@ -6,32 +6,32 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
-/** A Redis of one's own for tests and benches: on loopback, in a temporary folder, gone with the process. */
-export interface PrivateRedis {
+/** Redis server for tests and benchmarks: on loopback, in a temporary folder, and stopped with the process. */
+export interface TestRedis {
   url: string
   pid: number
-  /** Ends the server, as gently as asked; `start` brings it back, empty, at the same address. */
+  /** Sends a signal to the server. `start` starts it again, empty, at the same address. */
   kill(signal?: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
   start(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Why tests of Redis are skipped on this machine, or false where they run. */
-export function noRedis(): string | false {
+/** Returns why Redis tests are skipped, or false if `redis-server` is installed. */
+export function redisSkipReason(): string | false {
   try {
     execFileSync('redis-server', ['--version'])
     return false
   } catch {
-    return 'redis-server is not on this machine: install Redis 7 to run these tests'
+    return 'redis-server is not installed; install Redis 7 to run these tests'
   }
 }
 
-export async function startRedis({ cluster = false } = {}): Promise<PrivateRedis> {
+export async function startRedis({ cluster = false } = {}): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-redis-'))
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
   let server: ChildProcess
-  const endWithUs = () => server.kill('SIGKILL')
+  const killOnExit = () => server.kill('SIGKILL')
 
   async function start() {
     const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
@@ -55,9 +55,9 @@ export async function startRedis({ cluster = false } = {}): Promise<PrivateRedis
     client.disconnect()
   }
 
-  process.once('exit', endWithUs)
+  process.once('exit', killOnExit)
   await start()
-  const redis: PrivateRedis = {
+  const redis: TestRedis = {
     url,
     get pid() {
       return server.pid!
@@ -69,7 +69,7 @@ export async function startRedis({ cluster = false } = {}): Promise<PrivateRedis
       if (server.exitCode === null && server.signalCode === null) await new Promise((done) => server.once('exit', done))
     },
     async [Symbol.asyncDispose]() {
-      process.off('exit', endWithUs)
+      process.off('exit', killOnExit)
       await redis.kill('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
     },

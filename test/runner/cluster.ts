@@ -11,20 +11,20 @@ import { installQueue } from '../../server/platform/jobs/queue.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
 
-export const TEMPLATE = 'attestry_template'
+export const TEMPLATE_DATABASE = 'attestry_template'
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 export interface TestCluster {
-  /** Of the maintenance database; every test file clones the template into one of its own. */
+  /** Connects to the maintenance database. Every test clones the template database. */
   url: string
   stop(): Promise<void>
 }
 
-/** A PostgreSQL of the tests' own, in a temporary folder. */
+/** Starts an embedded PostgreSQL in a temporary folder. */
 export async function startCluster(): Promise<TestCluster> {
   const dataDir = await mkdtemp(join(tmpdir(), 'attestry-test-'))
-  const postgres = await startEmbeddedPostgres({ dataDir, role: 'owner', log: () => {} })
+  const postgres = await startEmbeddedPostgres({ dataDir, role: 'server', log: () => {} })
   return {
     url: postgres.url,
     async stop() {
@@ -35,15 +35,15 @@ export async function startCluster(): Promise<TestCluster> {
 }
 
 export function databaseUrl(url: string, database: string): string {
-  const changed = new URL(url)
-  changed.pathname = `/${database}`
-  return changed.href
+  const result = new URL(url)
+  result.pathname = `/${database}`
+  return result.href
 }
 
-/** A migrated database with the built-in catalogue, to clone: much quicker than migrating one for every test file. */
+/** Creates a migrated database with the built-in catalogue. Cloning it is much faster than migrating one for every test. */
 export async function prepareTemplate(url: string): Promise<void> {
-  await administer(url, `drop database if exists ${TEMPLATE}`, `create database ${TEMPLATE}`)
-  const connection = { connectionString: databaseUrl(url, TEMPLATE) }
+  await runStatements(url, `drop database if exists ${TEMPLATE_DATABASE}`, `create database ${TEMPLATE_DATABASE}`)
+  const connection = { connectionString: databaseUrl(url, TEMPLATE_DATABASE) }
   const log = createLog('silent')
   const db = openDatabase({ connection, name: 'template', onError: () => {} })
   try {
@@ -55,7 +55,7 @@ export async function prepareTemplate(url: string): Promise<void> {
   await installQueue(connection, log)
 }
 
-export async function administer(url: string, ...statements: string[]): Promise<void> {
+export async function runStatements(url: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -65,11 +65,11 @@ export async function administer(url: string, ...statements: string[]): Promise<
   }
 }
 
-/** A database with whoever is still in it. An autovacuum worker in it may be ended by a superuser alone: we wait for it. */
+/** Drops a database and ends its sessions. Only a superuser may end an autovacuum worker, so this waits for one. */
 export async function dropDatabase(url: string, name: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
-      return await administer(url, `drop database if exists ${name} with (force)`)
+      return await runStatements(url, `drop database if exists ${name} with (force)`)
     } catch (error) {
       if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE || tries === 100) throw error
       await pause(200)

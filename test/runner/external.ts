@@ -7,51 +7,51 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from '../../server/platform/postgres/binaries.ts'
 import {
-  clusterPlace,
+  clusterPaths,
   createCluster,
   prepareStart,
   readPassword,
   superuser,
 } from '../../server/platform/postgres/cluster.ts'
 import { chooseLaunch } from '../../server/platform/postgres/launch.ts'
-import { administer, type TestCluster } from './cluster.ts'
+import { runStatements, type TestCluster } from './cluster.ts'
 
-/** A PostgreSQL as an operator would bring one: reached over TCP, by a user who may make databases and nothing more. */
-export async function startExternal(): Promise<TestCluster> {
+/** Starts a PostgreSQL like one of an operator: reached over TCP with a password, by a user who may only create databases. */
+export async function startExternalPostgres(): Promise<TestCluster> {
   const dataDir = await realpath(await mkdtemp(join(tmpdir(), 'attestry-external-')))
-  const place = clusterPlace(dataDir)
+  const paths = clusterPaths(dataDir)
   const launch = chooseLaunch({})
   const binaries = findBinaries(launch, { privateFolder: dataDir, sharedFolders: ['/var/tmp', tmpdir()] })
-  await createCluster(place, binaries, launch)
-  prepareStart(place, launch)
+  await createCluster(paths, binaries, launch)
+  prepareStart(paths, launch)
   const port = await freePort()
   const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200']
   const server = launch.start(
     binaries.postgres,
-    ['-D', launch.here(place.data), ...settings.flatMap((setting) => ['-c', setting])],
+    ['-D', launch.programPath(paths.data), ...settings.flatMap((setting) => ['-c', setting])],
     {
-      cwd: place.data,
+      cwd: paths.data,
       stdio: 'ignore',
-      endWithUs: true,
+      endWithParent: true,
     },
   )
   const password = randomBytes(12).toString('hex')
-  await makeOperator(`postgres://${superuser}:${readPassword(place)}@127.0.0.1:${port}/postgres`, password)
+  await createOperator(`postgres://${superuser}:${readPassword(paths)}@127.0.0.1:${port}/postgres`, password)
   return {
     url: `postgres://operator:${password}@127.0.0.1:${port}/operator`,
     async stop() {
-      const gone = once(server, 'exit')
+      const exited = once(server, 'exit')
       server.kill('SIGINT')
-      await gone
+      await exited
       await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
 
-async function makeOperator(url: string, password: string) {
+async function createOperator(url: string, password: string) {
   for (let tries = 0; ; tries++) {
     try {
-      return await administer(
+      return await runStatements(
         url,
         `create role operator login createdb password '${password}'`,
         'create database operator owner operator',

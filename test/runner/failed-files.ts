@@ -1,6 +1,6 @@
 import type { TestEvent } from 'node:test/reporters'
 
-/** A reporter that writes the files in which a test failed, each once, a line each. */
+/** Test reporter that writes the path of each file with a failed test on a separate line. */
 export default async function* failedFiles(events: AsyncIterable<TestEvent>) {
   const seen = new Set<string>()
   for await (const event of events) {

@@ -1,11 +1,12 @@
-// Loaded into every test file. A file that is still there after five minutes hangs on something a test left open: it is ended
-// and says on what, rather than holding up the run for ever.
-const limit = 5 * 60_000
+// Loaded into every test process. A test file that runs longer than this hangs on something that a test left open: it is
+// stopped, and the open resources are printed.
+const HANG_TIMEOUT_MS = 5 * 60_000
 
-// The runner that starts the files loads this too, and may take as long as all of them take.
+// The process that starts the files also loads this, and runs as long as all of them.
 if (process.env.NODE_TEST_CONTEXT) {
   setTimeout(() => {
-    console.error(`ended after ${limit / 60_000} minutes; still open: ${process.getActiveResourcesInfo().join(', ')}`)
+    const open = process.getActiveResourcesInfo().join(', ')
+    console.error(`test file stopped after ${HANG_TIMEOUT_MS / 60_000} minutes; still open: ${open}`)
     process.exit(1)
-  }, limit).unref()
+  }, HANG_TIMEOUT_MS).unref()
 }

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
+import type { Cleanup } from './cleanup.ts'
 
-/** A call as it came over the wire. */
+/** A request to the AI endpoint, as received. */
 export interface ReceivedCall {
   url: string
   headers: IncomingMessage['headers']
@@ -13,14 +13,14 @@ export interface ReceivedCall {
     max_tokens?: number
     max_completion_tokens?: number
   }
-  /** What stands between the data marks. */
+  /** The JSON between the `<data>` tags. */
   data: { skills: { number: number; name: string; count: number }[]; source: Record<string, string>; texts: string[] }
 }
 
-export type Answer = (call: ReceivedCall, response: ServerResponse) => void
+export type AiResponder = (call: ReceivedCall, response: ServerResponse) => void
 
-/** A server of the documented protocol on loopback. Each call takes the next answer; the last one serves for the rest. */
-export async function startAiEndpoint(t: TestContext, ...answers: Answer[]) {
+/** Starts a chat completions endpoint on loopback. Each call uses the next responder; the last one serves all later calls. */
+export async function startAiEndpoint(t: Cleanup, ...responders: AiResponder[]) {
   const calls: ReceivedCall[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -31,7 +31,7 @@ export async function startAiEndpoint(t: TestContext, ...answers: Answer[]) {
       const data = JSON.parse(/^<data>\n(.*)\n<\/data>/.exec(user)![1]!)
       const call = { url: request.url!, headers: request.headers, body, data }
       calls.push(call)
-      answers[Math.min(calls.length, answers.length) - 1]!(call, response)
+      responders[Math.min(calls.length, responders.length) - 1]!(call, response)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -43,8 +43,8 @@ export async function startAiEndpoint(t: TestContext, ...answers: Answer[]) {
   return { baseUrl: `http://127.0.0.1:${port}/v1`, calls }
 }
 
-/** A completion whose message holds this text, or this value as JSON. */
-export function says(content: unknown, more: { finish_reason?: string; refusal?: string } = {}): Answer {
+/** Responds with a completion whose message is this text, this value as JSON, or the result of this function. */
+export function completion(content: unknown, more: { finish_reason?: string; refusal?: string } = {}): AiResponder {
   return (call, response) => {
     const value = typeof content === 'function' ? content(call) : content
     const message = {
@@ -60,12 +60,12 @@ export function says(content: unknown, more: { finish_reason?: string; refusal?:
   }
 }
 
-export function answers(status: number, headers: Record<string, string> = {}, message = 'no'): Answer {
+export function errorResponse(status: number, headers: Record<string, string> = {}, message = 'no'): AiResponder {
   return (_, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(JSON.stringify({ error: { message, type: 'error' } }))
   }
 }
 
-/** Takes the call and never answers. */
-export const hangs: Answer = () => {}
+/** Receives the call and never responds. */
+export const noResponse: AiResponder = () => {}

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import type { Answer } from './call.ts'
+import type { ApiResponse } from './call.ts'
 
-type Get = (path: string) => Promise<Answer>
+type Get = (path: string) => Promise<ApiResponse>
 
-/** Every number of an overview by its path. */
-export function numbersIn(overview: any): Map<string, number> {
-  const numbers = new Map<string, number>()
+/** Returns every count of an overview by its path, such as `channels.whatsapp.sent`. */
+function countsByPath(overview: any): Map<string, number> {
+  const result = new Map<string, number>()
   const put = (path: string, counts: Record<string, unknown>) => {
     for (const [name, value] of Object.entries(counts))
-      if (name !== 'average_seconds') numbers.set(`${path}.${name}`, value as number)
+      if (name !== 'average_seconds') result.set(`${path}.${name}`, value as number)
   }
   put('funnel', overview.funnel)
   for (const { channel, ...counts } of overview.channels) put(`channels.${channel}`, counts)
@@ -17,11 +17,11 @@ export function numbersIn(overview: any): Map<string, number> {
   for (const { at, candidates } of overview.drop_offs) put('drop_offs', { [at]: candidates })
   for (const { language, ...counts } of overview.languages) put(`languages.${language}`, counts)
   for (const { date, ...counts } of overview.daily) put(`daily.${date}`, counts)
-  return numbers
+  return result
 }
 
-/** The whole list behind a number, page by page. */
-export async function listBehind(get: Get, counted: string, query = '', limit = 100): Promise<any[]> {
+/** Reads all pages of the candidates behind one count. */
+export async function listCounted(get: Get, counted: string, query = '', limit = 100): Promise<any[]> {
   const items: any[] = []
   let cursor = ''
   do {
@@ -34,19 +34,26 @@ export async function listBehind(get: Get, counted: string, query = '', limit = 
   return items
 }
 
-/** Each number is the sum of the list behind it, in which nobody stands twice. Answers how many numbers were compared. */
-export async function assertTraced(get: Get, overview: any, query: string, limit = 100): Promise<number> {
+/**
+ * Asserts that each count of an overview is the sum of the candidates listed behind it, each listed once. Returns the number
+ * of compared counts.
+ */
+export async function assertListsAddUp(get: Get, overview: any, query: string, limit = 100): Promise<number> {
   const found: Record<string, number> = {}
-  const wanted: Record<string, number> = {}
-  let quietDays = 0
-  for (const [path, value] of numbersIn(overview)) {
-    // Of days on which nothing happened two are enough.
-    if (path.startsWith('daily.') && value === 0 && ++quietDays > 8) continue
-    const items = await listBehind(get, path, query, limit)
-    assert.equal(new Set(items.map(({ candidate_id }) => candidate_id)).size, items.length, `${path}: each once`)
+  const expected: Record<string, number> = {}
+  let emptyCounts = 0
+  for (const [path, value] of countsByPath(overview)) {
+    // Compare only the first few counts of days without any change, to save requests.
+    if (path.startsWith('daily.') && value === 0 && ++emptyCounts > 8) continue
+    const items = await listCounted(get, path, query, limit)
+    assert.equal(
+      new Set(items.map(({ candidate_id }) => candidate_id)).size,
+      items.length,
+      `${path}: each candidate is listed once`,
+    )
     found[path] = items.reduce((sum, { times }) => sum + times, 0)
-    wanted[path] = value
+    expected[path] = value
   }
-  assert.deepEqual(found, wanted, query)
-  return Object.keys(wanted).length
+  assert.deepEqual(found, expected, query)
+  return Object.keys(expected).length
 }

@@ -1,36 +1,32 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
-import type { OwnerScope } from '../../server/access/caller.ts'
+import type { OrgScope } from '../../server/access/caller.ts'
 import { createPartnerKey, createSessionKey, type Mode } from '../../server/access/keys.ts'
 import { createOrganisation } from '../../server/access/organisations.ts'
 import { type Scope, scopes } from '../../server/access/scopes.ts'
 import { buildApp } from '../../server/app.ts'
+import { LoadedSkills } from '../../server/catalogue/loaded-skills.ts'
 import { type Config, readConfig } from '../../server/config.ts'
-import { type Context, openContext } from '../../server/context.ts'
+import type { Context } from '../../server/context.ts'
 import { getMandate, type Mandate } from '../../server/mandates/mandate-rows.ts'
 import { createMandate } from '../../server/mandates/mandates.ts'
 import { openPreparer } from '../../server/mandates/preparation.ts'
 import type { MandateInput } from '../../server/mandates/schema.ts'
-import { HOUR } from '../../server/platform/clock.ts'
+import { openContext } from '../../server/open-context.ts'
+
 import { createLog } from '../../server/platform/log.ts'
-import { registerWork } from '../../server/worker.ts'
+import { jobs, registerWork } from '../../server/worker.ts'
+import type { CreatedVia } from '../../server/workflows/enums.ts'
 import type { WorkflowInput } from '../../server/workflows/schema.ts'
-import { type CreatedVia, createWorkflow, type Workflow } from '../../server/workflows/workflows.ts'
-import { administer, databaseUrl, dropDatabase, TEMPLATE } from '../runner/cluster.ts'
-import { type Call, callPartner } from './call.ts'
+import { createWorkflow, type Workflow } from '../../server/workflows/workflows.ts'
+import { databaseUrl, dropDatabase, runStatements, TEMPLATE_DATABASE } from '../runner/cluster.ts'
+import { type Call, callPartner, parseBody, type TestKey } from './call.ts'
+import type { Cleanup } from './cleanup.ts'
 import { TestClock } from './clock.ts'
 
 export const ADMIN_KEY = 'admin-key-of-the-tests-000'
 
-export interface TestKey {
-  orgId: string
-  mode: Mode
-  keyId: string
-  secret: string
-}
-
-export interface TestOrg {
+interface TestOrg {
   orgId: string
   /** A LIVE partner key with every scope. */
   key: TestKey
@@ -40,15 +36,15 @@ export interface TestApp {
   url: string
   context: Context
   clock: TestClock
-  /** Every line logged so far. */
+  /** All log lines so far. */
   logged: string[]
   given: {
     org(name?: string): Promise<TestOrg>
     key(orgId: string, options?: { mode?: Mode; scopes?: Scope[]; expiresAt?: Date }): Promise<TestKey>
     sessionKey(orgId: string, mode?: Mode): Promise<string>
-    workflow(scope: OwnerScope, input?: Partial<WorkflowInput>, via?: CreatedVia): Promise<Workflow>
-    /** Prepared already, unless the test runs the worker itself. */
-    mandate(scope: OwnerScope, input?: Partial<MandateInput>, via?: CreatedVia): Promise<Mandate>
+    workflow(scope: OrgScope, input?: Partial<WorkflowInput>, via?: CreatedVia): Promise<Workflow>
+    /** Creates a mandate and, unless the app runs jobs, prepares it. */
+    mandate(scope: OrgScope, input?: Partial<MandateInput>, via?: CreatedVia): Promise<Mandate>
   }
   /** Signed calls to the partner API. */
   as(key: TestKey): Record<'get' | 'post' | 'put' | 'delete', Call>
@@ -59,14 +55,14 @@ export interface TestApp {
 export interface StartOptions {
   config?: Partial<Config>
   clock?: TestClock
-  /** Run jobs as well. */
+  /** Run background jobs. */
   worker?: boolean
-  /** Routes that only a test has, added before the server starts. */
+  /** Adds test-only routes before the server starts. */
   extend?: (app: ReturnType<typeof buildApp>, context: Context) => void
 }
 
-/** A server of the test's own on a database of its own, both gone when the test ends. */
-export async function startApp(t: TestContext, options: StartOptions = {}): Promise<TestApp> {
+/** Starts a server on a new database; both are removed when the test ends. */
+export async function startApp(t: Cleanup, options: StartOptions = {}): Promise<TestApp> {
   const clock = options.clock ?? new TestClock()
   const { url: databaseUrl, drop } = await cloneDatabase()
   const config: Config = {
@@ -81,6 +77,7 @@ export async function startApp(t: TestContext, options: StartOptions = {}): Prom
   const logged: string[] = []
   const log = createLog('info', { write: (line) => void logged.push(line) })
   const { context, close } = await openContext(config, {
+    jobs,
     clock,
     log,
     ...(options.worker ? { work: registerWork } : {}),
@@ -102,11 +99,11 @@ export async function startApp(t: TestContext, options: StartOptions = {}): Prom
       return { orgId, key: await given.key(orgId) }
     },
     async key(orgId, { mode = 'live', scopes: granted = [...scopes], expiresAt } = {}) {
-      const made = await context.db.transaction((tx) =>
+      const created = await context.db.transaction((tx) =>
         createPartnerKey(tx, context.vault, clock, { orgId, mode, scopes: granted, expiresAt }),
       )
       await context.keyring.refresh()
-      return { orgId, mode, ...made }
+      return { orgId, mode, ...created }
     },
     async sessionKey(orgId, mode = 'live') {
       const { key } = await context.db.transaction((tx) => createSessionKey(tx, clock, { orgId, mode }))
@@ -117,12 +114,12 @@ export async function startApp(t: TestContext, options: StartOptions = {}): Prom
       context.db.transaction((tx) => createWorkflow(tx, scope, clock, { name: 'Site hiring', ...input }, via)),
     async mandate(scope, input = {}, via = 'api') {
       const workflow_id = input.workflow_id ?? (await given.workflow(scope)).workflow_id
-      const surroundings = { clock, skills: context.catalogue.current, writer: context.writer }
-      const made = await context.db.transaction((tx) =>
-        createMandate(tx, scope, surroundings, { ...aMandate(workflow_id), ...input }, via),
+      const deps = { clock, skills: new LoadedSkills(context.catalogue.current), writer: context.writer }
+      const { mandate_id } = await context.db.transaction((tx) =>
+        createMandate(tx, scope, deps, { ...aMandate(workflow_id), ...input }, via),
       )
       if (!options.worker) await prepareMandates(context)
-      return getMandate(context.db.queries, scope, made.mandate_id)
+      return getMandate(context.db.queries, scope, mandate_id)
     },
   }
   return {
@@ -135,20 +132,12 @@ export async function startApp(t: TestContext, options: StartOptions = {}): Prom
     async fetch(path, init) {
       const response = await fetch(url + path, init)
       const text = await response.text()
-      return { status: response.status, headers: response.headers, body: parsed(text) }
+      return { status: response.status, headers: response.headers, body: parseBody(text) }
     },
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-/** A mandate that draws no warnings, with three skills to verify. */
+/** A mandate without warnings, with three skills to verify. */
 export function aMandate(workflowId: string): MandateInput {
   return {
     workflow_id: workflowId,
@@ -166,24 +155,24 @@ export function aMandate(workflowId: string): MandateInput {
   }
 }
 
-/** Prepares every mandate that is due, now. */
+/** Prepares all mandates that are waiting for it. */
 export async function prepareMandates(context: Context): Promise<void> {
-  await openPreparer(context).settle()
+  await openPreparer(context).prepareAll()
 }
 
-/** A migrated database for one test. */
+/** Clones the migrated template database. */
 export async function cloneDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const url = postgresUrl()
   const name = `test_${randomBytes(8).toString('hex')}`
-  await administer(url, `create database ${name} template ${TEMPLATE}`)
+  await runStatements(url, `create database ${name} template ${TEMPLATE_DATABASE}`)
   return { url: databaseUrl(url, name), drop: () => dropDatabase(url, name) }
 }
 
 export function postgresUrl(): string {
   const url = process.env.TEST_POSTGRES_URL
   if (!url)
-    throw new Error('run tests with npm test, which starts a database for them: npm test -- path/of/the.test.ts')
+    throw new Error(
+      'TEST_POSTGRES_URL is not set: run tests with `npm test -- path/of/the.test.ts`, which starts a database',
+    )
   return url
 }
-
-export const A_DAY = 24 * HOUR

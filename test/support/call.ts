@@ -1,43 +1,51 @@
 import { randomUUID } from 'node:crypto'
 import { sign } from '../../sdk/index.ts'
-import type { TestKey } from './app.ts'
+import type { Mode } from '../../server/access/keys.ts'
+import { parseJsonOrUndefined } from '../../server/platform/json.ts'
 import type { TestClock } from './clock.ts'
 
-export interface CallOptions {
+export interface TestKey {
+  orgId: string
+  mode: Mode
+  keyId: string
+  secret: string
+}
+
+interface CallOptions {
   onBehalfOf?: string
-  /** `true` makes one up. */
+  /** `true` generates one. */
   idempotencyKey?: string | true
-  /** Sent instead of, or beside, what a proper call carries. */
+  /** Added to the headers of a valid call, or replacing them; `undefined` removes one. */
   headers?: Record<string, string | undefined>
 }
 
-export interface Answer {
+export interface ApiResponse {
   status: number
   headers: Headers
   body: any
 }
 
-export type Call = (path: string, bodyOrOptions?: unknown, options?: CallOptions) => Promise<Answer>
+export type Call = (path: string, bodyOrOptions?: unknown, options?: CallOptions) => Promise<ApiResponse>
 
 const BASE = '/api/v1/partner'
 
-/** `get` and `delete` take (path, options); `post` and `put` (path, body, options). */
+/** Returns signed calls of the partner API: `get` and `delete` take (path, options), `post` and `put` (path, body, options). */
 export function callPartner(
   url: string,
   key: TestKey,
   clock: TestClock,
 ): Record<'get' | 'post' | 'put' | 'delete', Call> {
-  const bare =
+  const withoutBody =
     (method: string): Call =>
     (path, options) =>
       send(method, path, undefined, options as CallOptions | undefined)
-  const bodied =
+  const withBody =
     (method: string): Call =>
     (path, body, options) =>
       send(method, path, body, options)
-  return { get: bare('GET'), delete: bare('DELETE'), post: bodied('POST'), put: bodied('PUT') }
+  return { get: withoutBody('GET'), delete: withoutBody('DELETE'), post: withBody('POST'), put: withBody('PUT') }
 
-  async function send(method: string, path: string, body: unknown, options: CallOptions = {}): Promise<Answer> {
+  async function send(method: string, path: string, body: unknown, options: CallOptions = {}): Promise<ApiResponse> {
     const target = BASE + path
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
     const timestamp = Math.floor(clock.now() / 1000)
@@ -65,15 +73,13 @@ export function callPartner(
       headers: Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== undefined),
       body: text ?? null,
     })
-    const answer = await response.text()
-    return { status: response.status, headers: response.headers, body: parse(answer) }
+    const responseText = await response.text()
+    return { status: response.status, headers: response.headers, body: parseBody(responseText) }
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+/** Parses a response body that is JSON, and returns any other as text. */
+export function parseBody(text: string): unknown {
+  const json = parseJsonOrUndefined(text)
+  return json === undefined ? text : json
 }

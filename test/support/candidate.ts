@@ -4,18 +4,18 @@ import { contactNow } from '../../server/campaigns/contact/engine.ts'
 import type { MandateInput } from '../../server/mandates/schema.ts'
 import type { WorkflowInput } from '../../server/workflows/schema.ts'
 import type { TestApp } from './app.ts'
-import { aCandidate, campaigner } from './campaigns.ts'
+import { aCandidate, campaignPartner } from './partners.ts'
 
-export interface Invitation {
+export interface InvitationOptions {
   workflow?: Partial<WorkflowInput>
   mandate?: Partial<MandateInput>
   candidate?: object
 }
 
-/** Somebody who was enrolled and has got the first message; answers the link in it. */
-export async function invite(app: TestApp, { workflow, mandate, candidate }: Invitation = {}) {
+/** Enrols a candidate, sends the first message and returns the link in it. */
+export async function inviteCandidate(app: TestApp, { workflow, mandate, candidate }: InvitationOptions = {}) {
   const { queries } = app.context.db
-  const partner = await campaigner(app)
+  const partner = await campaignPartner(app)
   const { mandate_id } = await partner.mandate(workflow, mandate)
   const { campaign } = await partner.campaign(mandate_id, [aCandidate(1, { name: 'Asha Verma', ...candidate })])
   await contactNow(app.context)

@@ -1,7 +1,7 @@
-import type { TestContext } from 'node:test'
 import type { Clock } from '../../server/platform/clock.ts'
+import type { Cleanup } from './cleanup.ts'
 
-/** A clock that tests move by hand. It starts at a fixed, unremarkable moment: a Wednesday noon in India. */
+/** A clock that advances only when a test moves it. It starts at a fixed time: Wednesday noon in India. */
 export class TestClock implements Clock {
   #now: number
 
@@ -22,8 +22,8 @@ export class TestClock implements Clock {
   }
 }
 
-/** Lets the clock run on by itself, for tests in which a person takes their time. */
-export function keepTime(t: TestContext, clock: TestClock): void {
+/** Advances the clock in real time, for browser tests in which rate limits or timeouts must elapse. */
+export function runClock(t: Cleanup, clock: TestClock): void {
   const timer = setInterval(() => clock.advance(50), 50)
   t.after(() => clearInterval(timer))
 }

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { addMember } from '../../server/console/auth/members.ts'
 import type { MemberRole } from '../../server/console/auth/roles.ts'
-import { openSession } from '../../server/console/auth/sessions.ts'
-import { linkTo, makeLink } from '../../server/console/auth/sign-in-links.ts'
+import { createSession } from '../../server/console/auth/sessions.ts'
+import { createSignInLink, signInUrl } from '../../server/console/auth/sign-in-links.ts'
 import type { TestApp } from './app.ts'
-import type { Answer } from './call.ts'
+import type { ApiResponse } from './call.ts'
 
-/** Somebody who is signed in at the console. */
+/** A signed-in console user and their calls. */
 export interface ConsoleUser {
   email: string | null
   cookie: string
   csrf: string
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  get(path: string): Promise<Answer>
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  delete(path: string, headers?: Record<string, string>): Promise<Answer>
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
+  get(path: string): Promise<ApiResponse>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
+  delete(path: string, headers?: Record<string, string>): Promise<ApiResponse>
 }
 
 export const CONSOLE = '/console/api'
 
-/** Signs the operator in, or, with a mail address, a person. */
+/** Signs in a member by email address, or the operator if it is null. */
 export async function signIn(app: TestApp, email: string | null = null): Promise<ConsoleUser> {
   const { context, fetch } = app
-  const token = await context.db.transaction((tx) => openSession(tx, context, email))
+  const token = await context.db.transaction((tx) => createSession(tx, context, email))
   const cookie = `attestry=${token}`
   const { body } = await fetch(`${CONSOLE}/session`, { headers: { cookie } })
   const { csrf } = body.data as { csrf: string }
@@ -52,8 +52,8 @@ export async function signIn(app: TestApp, email: string | null = null): Promise
   }
 }
 
-/** A person of the organisation, signed in. */
-export async function memberOf(
+/** Adds a member to the organisation and signs them in. */
+export async function signInMember(
   app: TestApp,
   orgId: string,
   role: MemberRole,
@@ -64,8 +64,8 @@ export async function memberOf(
   return signIn(app, email)
 }
 
-/** For browser tests: open this address once, and the operator (or the person) is signed in. */
+/** Returns a one-time sign-in link for browser tests, for a member by email address or the operator if it is null. */
 export async function signInLink({ context }: TestApp, email: string | null = null): Promise<string> {
-  const token = await context.db.transaction((tx) => makeLink(tx, context.clock, email))
-  return linkTo(context.config.publicUrl!, token)
+  const token = await context.db.transaction((tx) => createSignInLink(tx, context.clock, email))
+  return signInUrl(context.config.publicUrl!, token)
 }

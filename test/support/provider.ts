@@ -1,10 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
 import { twilioSignature } from '../../server/channels/twilio/twilio.ts'
-
-/** WhatsApp's Cloud API and Twilio's REST API, as far as we use them and as their documentation describes them. */
+import type { Cleanup } from './cleanup.ts'
 
 export const WHATSAPP = {
   phone_number_id: '106540352242922',
@@ -15,32 +13,34 @@ export const WHATSAPP = {
 }
 export const TWILIO = { account_sid: `AC${'0123456789abcdef'.repeat(2)}`, auth_token: 'auth-token-of-the-tests' }
 
-export interface Received {
+export interface ProviderRequest {
   path: string
   headers: IncomingMessage['headers']
   /** JSON, or the fields of a form. */
   body: any
-  /** What was answered: the message's or the call's id. */
+  /** The id of the message or call in our response. */
   id: string
 }
 
-export interface Scripted {
+export interface ScriptedResponse {
   status: number
   body?: unknown
   headers?: Record<string, string>
 }
 
-/** A function is waited for before the usual answer; `hang`: no answer; `reset`: the connection breaks once the request is read; `cut`: it breaks in the middle of a 200. */
-export type Behaviour = Scripted | 'hang' | 'reset' | 'cut' | ((received: Received) => Promise<void>)
+/**
+ * Replaces the usual response. A function is awaited before the usual response; `hang`: no response; `reset`: the connection
+ * is reset once the request is read; `cut`: it is closed in the middle of a 200.
+ */
+export type Behaviour = ScriptedResponse | 'hang' | 'reset' | 'cut' | ((received: ProviderRequest) => Promise<void>)
 
-export type Provider = Awaited<ReturnType<typeof startProvider>>
-
-export async function startProvider(t: TestContext) {
-  const received: Received[] = []
-  /** What the next requests get instead of what they deserve. */
+/** Starts WhatsApp's Cloud API and Twilio's REST API on loopback, as far as we use them, following their documentation. */
+export async function startProvider(t: Cleanup) {
+  const received: ProviderRequest[] = []
+  /** Behaviours of the next requests, in order. */
   const script: Behaviour[] = []
   let count = 0
-  const server = createServer((request, response) => void answer(request, response))
+  const server = createServer((request, response) => void respond(request, response))
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   t.after(() => {
@@ -52,11 +52,11 @@ export async function startProvider(t: TestContext) {
     url,
     received,
     script,
-    /** Requests of one kind, oldest first. */
+    /** Received requests of one kind, oldest first. */
     of: (kind: 'messages' | 'Messages' | 'Calls') => received.filter(({ path }) => path.includes(`/${kind}`)),
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse) {
+  async function respond(request: IncomingMessage, response: ServerResponse) {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const raw = Buffer.concat(chunks).toString()
@@ -81,7 +81,7 @@ export async function startProvider(t: TestContext) {
   }
 }
 
-export function cloudError(status: number, code: number, message = `(#${code}) said no`): Scripted {
+export function cloudError(status: number, code: number, message = `(#${code}) rejected`): ScriptedResponse {
   return {
     status,
     body: {
@@ -90,54 +90,57 @@ export function cloudError(status: number, code: number, message = `(#${code}) s
   }
 }
 
-export function twilioError(status: number, code: number, message = 'said no'): Scripted {
+export function twilioError(status: number, code: number, message = 'rejected'): ScriptedResponse {
   return { status, body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status } }
 }
 
-function cloud({ headers, url }: IncomingMessage, body: any, id: string): Scripted {
+function cloud({ headers, url }: IncomingMessage, body: any, id: string): ScriptedResponse {
   if (headers.authorization !== `Bearer ${WHATSAPP.access_token}`) return cloudError(401, 190)
   if (!/^\/v\d+\.\d\/106540352242922\/messages$/.test(url!)) return cloudError(400, 100)
   if (headers['content-type'] !== 'application/json' || body.messaging_product !== 'whatsapp')
     return cloudError(400, 100)
-  const wrong = wrongWith(body)
-  if (wrong) return cloudError(400, 131009, wrong)
+  const invalid = findInvalidField(body)
+  if (invalid) return cloudError(400, 131009, invalid)
   const contacts = [{ input: body.to, wa_id: body.to }]
   return { status: 200, body: { messaging_product: 'whatsapp', contacts, messages: [{ id }] } }
 }
 
-/** The limits of each kind of message. */
-function wrongWith(body: any): string | undefined {
-  const between = (text: unknown, most: number) => typeof text === 'string' && text.length > 0 && text.length <= most
+/** Checks the limits of each message type and returns the first field that violates one. */
+function findInvalidField(body: any): string | undefined {
+  const isWithin = (text: unknown, maxLength: number) =>
+    typeof text === 'string' && text.length > 0 && text.length <= maxLength
   if (!/^\d{7,15}$/.test(body.to)) return 'to'
-  if (body.type === 'text') return between(body.text.body, 4096) ? undefined : 'text'
+  if (body.type === 'text') return isWithin(body.text.body, 4096) ? undefined : 'text'
   if (body.type === 'template') {
     const [first, ...buttons] = body.template.components
     const texts = first.parameters.map(({ text }: any) => text)
     if (first.type !== 'body' || texts.length !== 4) return 'template body'
-    if (texts.some((text: string) => !between(text, 1024) || /[\n\t]| {5}/.test(text))) return 'template text'
+    if (texts.some((text: string) => !isWithin(text, 1024) || /[\n\t]| {5}/.test(text))) return 'template text'
     return buttons.every(({ sub_type, parameters }: any) => sub_type === 'quick_reply' && parameters[0].payload)
       ? undefined
       : 'template buttons'
   }
-  const { type, body: said, action } = body.interactive
-  if (!between(said.text, 1024)) return 'body'
+  const { type, body: interactiveBody, action } = body.interactive
+  if (!isWithin(interactiveBody.text, 1024)) return 'body'
   if (type === 'button') {
     const { buttons } = action
     const titles = new Set(buttons.map(({ reply }: any) => reply.title))
     if (buttons.length < 1 || buttons.length > 3 || titles.size !== buttons.length) return 'buttons'
-    return buttons.every(({ reply }: any) => between(reply.title, 20) && between(reply.id, 256)) ? undefined : 'button'
+    return buttons.every(({ reply }: any) => isWithin(reply.title, 20) && isWithin(reply.id, 256))
+      ? undefined
+      : 'button'
   }
   const rows = action.sections.flatMap((section: any) => section.rows)
-  if (type !== 'list' || !between(action.button, 20) || rows.length < 1 || rows.length > 10) return 'list'
+  if (type !== 'list' || !isWithin(action.button, 20) || rows.length < 1 || rows.length > 10) return 'list'
   return rows.every(
     ({ id, title, description }: any) =>
-      between(id, 200) && between(title, 24) && (description === undefined || between(description, 72)),
+      isWithin(id, 200) && isWithin(title, 24) && (description === undefined || isWithin(description, 72)),
   )
     ? undefined
     : 'row'
 }
 
-function twilio({ headers, url }: IncomingMessage, form: Record<string, string>, id: string): Scripted {
+function twilio({ headers, url }: IncomingMessage, form: Record<string, string>, id: string): ScriptedResponse {
   const { account_sid, auth_token } = TWILIO
   const basic = `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`
   if (headers.authorization !== basic) return twilioError(401, 20003)
@@ -152,7 +155,7 @@ function twilio({ headers, url }: IncomingMessage, form: Record<string, string>,
   return { status: 201, body: { sid: id, status: 'queued', to: form.To } }
 }
 
-/** A webhook of the Cloud API around some messages or statuses, signed. */
+/** A signed webhook request of the Cloud API with messages or statuses. */
 export function cloudWebhook(value: { messages?: object[]; statuses?: object[] }, secret = WHATSAPP.app_secret) {
   const metadata = { display_phone_number: '911140000000', phone_number_id: WHATSAPP.phone_number_id }
   const change = { field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } }
@@ -165,7 +168,7 @@ export function cloudWebhook(value: { messages?: object[]; statuses?: object[] }
   }
 }
 
-/** A call of Twilio's to one of our addresses, signed. */
+/** A signed webhook request of Twilio. */
 export function twilioCall(url: string, fields: Record<string, string>, token = TWILIO.auth_token) {
   const form = new URLSearchParams({ AccountSid: TWILIO.account_sid, ...fields })
   return {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { perform } from '../../server/access/idempotency.ts'
+import { runIdempotent } from '../../server/access/idempotency.ts'
 import type { LimitClass } from '../../server/access/limits/table.ts'
 import { guardPartnerRoutes } from '../../server/access/partner-guards.ts'
 import type { Scope } from '../../server/access/scopes.ts'
@@ -9,7 +9,7 @@ import { problem } from '../../server/api/problem.ts'
 import type { Context } from '../../server/context.ts'
 import type { App } from '../../server/platform/http/server.ts'
 
-export interface ThingsOptions {
+export interface SampleResourceOptions {
   scope?: Scope | null
   limit?: LimitClass
   /** Awaited inside the transaction, after the row was written. */
@@ -17,72 +17,72 @@ export interface ThingsOptions {
 }
 
 /**
- * A partner resource that only tests have, behind the same front door as the real ones: what the door does is the same for
- * every route, so it is tested on the smallest one.
+ * Adds a partner resource that only tests have. The partner guards work the same way on every route, so they are tested on
+ * the smallest one.
  */
-export function addThings(app: App, context: Context, options: ThingsOptions = {}): void {
+export function addSampleResource(app: App, context: Context, options: SampleResourceOptions = {}): void {
   app.register(
     async (scope) => {
-      const things = scope as App
-      guardPartnerRoutes(things, context)
+      const resource = scope as App
+      guardPartnerRoutes(resource, context)
       const config = { scope: options.scope ?? null, limit: options.limit ?? 'mandateWrites' } as const
       const body = Type.Object({ name: Type.String({ minLength: 1, maxLength: 40 }) }, { additionalProperties: false })
 
       for (const [path, idempotent] of [
-        ['/things', 'optional'],
-        ['/paid-things', 'required'],
+        ['/samples', 'optional'],
+        ['/paid-samples', 'required'],
       ] as const) {
-        things.post(path, { config: { ...config, idempotent }, schema: { body } }, (request, reply) =>
-          perform(context, request, reply, async (tx, caller) => {
+        resource.post(path, { config: { ...config, idempotent }, schema: { body } }, (request, reply) =>
+          runIdempotent(context, request, reply, async (tx, caller) => {
             const { name } = request.body
-            await sql`insert into things (org_id, name) values (${caller.orgId}, ${name})`.execute(tx)
+            await sql`insert into samples (org_id, name) values (${caller.orgId}, ${name})`.execute(tx)
             await options.pause?.()
-            if (name === 'conflict') throw problem('CONFLICT', 'There is one already.')
-            if (name === 'later') throw problem('CONFLICT', 'Not now.', { retryAfter: 7 })
+            if (name === 'conflict') throw problem('CONFLICT', 'A sample with this name exists already.')
+            if (name === 'retry-later') throw problem('CONFLICT', 'Not now.', { retryAfter: 7 })
             if (name === 'poor') throw problem('INSUFFICIENT_CREDITS', 'Not enough credits.')
             if (name === 'broken') throw new Error('the database password is hunter2')
             const secret = name === 'secret'
             return {
               status: 201,
-              body: { success: true, message: 'Made', data: { name, ...(secret ? { secret: 'whsec_very' } : {}) } },
+              body: { success: true, message: 'Created', data: { name, ...(secret ? { secret: 'whsec_very' } : {}) } },
               secret,
             }
           }),
         )
       }
-      things.get(
-        '/things',
+      resource.get(
+        '/samples',
         {
           config: { ...config, limit: 'reads' },
           schema: { querystring: Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }) }) },
         },
-        async ({ query }) => ({ success: true, message: 'Things', data: query }),
+        async ({ query }) => ({ success: true, message: 'Samples', data: query }),
       )
-      things.get(
-        '/things/:id',
+      resource.get(
+        '/samples/:id',
         {
           config: { ...config, limit: 'reads' },
-          schema: { params: Type.Object({ id: Type.String({ pattern: '^TH_[0-9]{1,9}$' }) }) },
+          schema: { params: Type.Object({ id: Type.String({ pattern: '^SM_[0-9]{1,9}$' }) }) },
         },
-        async ({ params }) => ({ success: true, message: 'Thing', data: params }),
+        async ({ params }) => ({ success: true, message: 'Sample', data: params }),
       )
-      things.put(
-        '/things/:id',
+      resource.put(
+        '/samples/:id',
         {
           config,
           schema: {
-            params: Type.Object({ id: Type.String({ pattern: '^TH_[0-9]{1,9}$' }) }),
+            params: Type.Object({ id: Type.String({ pattern: '^SM_[0-9]{1,9}$' }) }),
             querystring: Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }) }),
             body,
           },
         },
         async ({ params, query, body }) => ({
           success: true,
-          message: 'Thing',
+          message: 'Sample',
           data: { ...params, ...query, ...body },
         }),
       )
-      things.get('/broken', { config: { ...config, limit: 'reads' } }, async () => {
+      resource.get('/broken', { config: { ...config, limit: 'reads' } }, async () => {
         throw new Error('the database password is hunter2')
       })
     },
@@ -90,13 +90,13 @@ export function addThings(app: App, context: Context, options: ThingsOptions = {
   )
 }
 
-export async function createThingsTable({ db }: Pick<Context, 'db'>): Promise<void> {
-  await sql`create table if not exists things (id bigint generated always as identity, org_id text not null, name text not null)`.execute(
+export async function createSampleTable({ db }: Pick<Context, 'db'>): Promise<void> {
+  await sql`create table if not exists samples (id bigint generated always as identity, org_id text not null, name text not null)`.execute(
     db.queries,
   )
 }
 
-export async function countThings({ db }: Pick<Context, 'db'>): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*)::int as count from things`.execute(db.queries)
+export async function countSamples({ db }: Pick<Context, 'db'>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from samples`.execute(db.queries)
   return rows[0]!.count
 }

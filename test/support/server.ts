@@ -4,35 +4,36 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { ADMIN_KEY, cloneDatabase } from './app.ts'
+import type { Cleanup } from './cleanup.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** A folder and an environment in which real servers and commands run; the same test passes on either kind of database. */
+/** A data folder and an environment for real server and CLI processes, on the embedded or an external database. */
 export interface Deployment {
   dataDir: string
   env: NodeJS.ProcessEnv
   external: boolean
-  /** Runs a command to its end. */
+  /** Runs a CLI command until it exits. */
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>
   json<T = any>(...args: string[]): Promise<T>
-  /** `group`: in a process group of its own, as a terminal would have it. */
+  /** `group`: in a new process group, as a terminal does. */
   serve(options?: { env?: NodeJS.ProcessEnv; command?: string[]; group?: boolean }): Promise<ServerProcess>
 }
 
-export interface ServerProcess {
+interface ServerProcess {
   url: string
   child: ChildProcess
   output(): string
-  /** The postmaster's pid, on the embedded database. */
+  /** The pid of the embedded database. */
   postmaster(): Promise<number>
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** On the embedded database, or on the external one where the tests run on that. */
-export async function deploy(t: TestContext, options: { embedded?: boolean } = {}): Promise<Deployment> {
+/** Creates a deployment on the external database if the tests run with one, otherwise on the embedded database. */
+export async function deploy(t: Cleanup, options: { embedded?: boolean } = {}): Promise<Deployment> {
   const external = process.env.TEST_EXTERNAL === '1' && !options.embedded
   const dataDir = await mkdtemp(join(tmpdir(), 'attestry-e2e-'))
   const running = new Set<ChildProcess>()
@@ -89,7 +90,7 @@ export async function deploy(t: TestContext, options: { embedded?: boolean } = {
       running.add(child)
       const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)]
       const output = () => stdout() + stderr()
-      const url = await addressIn(child, stdout, output)
+      const url = await waitForUrl(child, stdout, output)
       return {
         url,
         child,
@@ -99,9 +100,9 @@ export async function deploy(t: TestContext, options: { embedded?: boolean } = {
         },
         async stop(signal = 'SIGTERM') {
           if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-          const gone = once(child, 'exit') as Promise<[number | null]>
+          const exited = once(child, 'exit') as Promise<[number | null]>
           child.kill(signal)
-          return (await gone)[0]
+          return (await exited)[0]
         },
       }
     },
@@ -117,15 +118,15 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   return () => text
 }
 
-async function addressIn(child: ChildProcess, stdout: () => string, output: () => string): Promise<string> {
+async function waitForUrl(child: ChildProcess, stdout: () => string, output: () => string): Promise<string> {
   for (let tries = 0; tries < 1200; tries++) {
     const url = /Attestry is running at (\S+)/.exec(stdout())?.[1]
     if (url) return url
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}:\n${output()}`)
+      throw new Error(`the server exited with ${child.exitCode ?? child.signalCode}:\n${output()}`)
     await pause(50)
   }
-  throw new Error(`the server did not come up:\n${output()}`)
+  throw new Error(`the server did not start:\n${output()}`)
 }
 
 export function isAlive(pid: number): boolean {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** A mail server in this process. `received` holds the raw mails; stop it after the application that posts to it. */
+/** Starts an SMTP server in this process. `received` has the raw emails. Stop it after the application that sends to it. */
 export async function startSmtp(options: SMTPServerOptions = {}) {
   const received: string[] = []
   const server = new SMTPServer({

@@ -1,10 +1,22 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 
-/** Waits until something that happens by itself has happened. */
-export async function until(happened: () => boolean | Promise<boolean>, milliseconds = 20_000): Promise<void> {
-  const deadline = Date.now() + milliseconds
-  while (!(await happened())) {
-    if (Date.now() > deadline) throw new Error(`not so after ${milliseconds} ms: ${happened}`)
-    await setTimeout(20)
+const POLL_INTERVAL_MS = 10
+/** Generous: it is only reached when the condition is never met or the machine is extremely busy. */
+const DEFAULT_TIMEOUT_MS = 40_000
+
+type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
+
+/** Polls until the condition is truthy and returns its value; throws after the timeout. */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  describe: () => string = () => String(condition),
+): Promise<Truthy<T>> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const value = await condition()
+    if (value) return value as Truthy<T>
+    if (performance.now() > deadline) throw new Error(`condition not met within ${timeoutMs} ms: ${describe()}`)
+    await pause(POLL_INTERVAL_MS)
   }
 }

@@ -1,18 +1,11 @@
-import { after, type TestContext } from 'node:test'
-import { getMail, listMails } from '../../server/mail/mail.ts'
+import { getEmail, listEmails } from '../../server/mail/mail.ts'
 import { type StartOptions, startApp, type TestApp } from './app.ts'
+import type { ApiResponse } from './call.ts'
+import { type Cleanup, oncePerFile } from './cleanup.ts'
 
-/** Calls of the verification API as a partner, a student and a reviewer make them. */
-
-export interface Answer {
-  status: number
-  headers: Headers
-  body: any
-}
-
-export interface Send {
+interface SendOptions {
   key?: string
-  /** In x-session-token. */
+  /** Sent as x-session-token. */
   token?: string
   headers?: Record<string, string>
   body?: unknown
@@ -24,7 +17,17 @@ export interface OpenedSession {
   userId: string
 }
 
+/** A skill by its id, or with proofs. */
+type SkillToVerify = string | { skillId: string; proofUrl: string[] }
+
+interface PrepareOptions {
+  skills?: SkillToVerify[]
+  type?: string
+  student?: object
+}
+
 export const BRICKLAYING = 'sk_1001'
+export const PLASTERING = 'sk_1016'
 export const WIRING = 'sk_2001'
 
 export function aStudent(changes: object = {}) {
@@ -54,30 +57,34 @@ export function aReviewer(changes: object = {}) {
   return { name: 'Ravi Menon', email: 'Ravi.Menon@Metro.example', company: 'Metro Ltd', ...changes }
 }
 
-export async function startVerification(t: TestContext, options: StartOptions = {}) {
+export async function startVerification(t: Cleanup, options: StartOptions = {}) {
   const app = await startApp(t, options)
   const { orgId } = await app.given.org()
-  return callsOf(app, orgId, await app.given.sessionKey(orgId))
+  return verificationCalls(app, orgId, await app.given.sessionKey(orgId))
 }
 
 /**
- * One server for all tests of a file, loaded at its top; every test has an organisation of its own, finds a fresh minute and
- * may put another writer in place.
+ * Shares one server between all tests of a file. The returned function gives each test a new organisation, a new minute for
+ * rate limits and the default question writer, which the test may replace.
  */
-export async function shareVerification(): Promise<() => Promise<Calls>> {
-  const app = await startApp({ after } as unknown as TestContext)
-  const { writer } = app.context
+export function sharedVerification(): () => Promise<VerificationCalls> {
+  const start = oncePerFile(async (t) => {
+    const app = await startApp(t)
+    return { app, writer: app.context.writer }
+  })
   return async () => {
+    const { app, writer } = await start()
     app.clock.advance(61_000)
     app.context.writer = writer
     const { orgId } = await app.given.org()
-    return callsOf(app, orgId, await app.given.sessionKey(orgId))
+    return verificationCalls(app, orgId, await app.given.sessionKey(orgId))
   }
 }
 
-export type Calls = ReturnType<typeof callsOf>
+export type VerificationCalls = ReturnType<typeof verificationCalls>
 
-export function callsOf(app: TestApp, orgId: string, key: string) {
+/** Requests to the verification API as a partner, a student and a reviewer send them. */
+export function verificationCalls(app: TestApp, orgId: string, key: string) {
   const calls = {
     app,
     orgId,
@@ -85,7 +92,11 @@ export function callsOf(app: TestApp, orgId: string, key: string) {
     scope: { orgId, mode: 'live' as const },
     clock: app.clock,
 
-    async call(method: string, path: string, { key, token, headers = {}, body }: Send = {}): Promise<Answer> {
+    async call(
+      method: string,
+      path: string,
+      { key, token, headers = {}, body }: SendOptions = {},
+    ): Promise<ApiResponse> {
       const response = await fetch(`${app.url}/api/v1${path}`, {
         method,
         headers: {
@@ -100,81 +111,84 @@ export function callsOf(app: TestApp, orgId: string, key: string) {
       return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
     },
 
-    async open(changes: object = {}): Promise<OpenedSession> {
+    async openSession(changes: object = {}): Promise<OpenedSession> {
       const { body, status } = await calls.call('POST', '/verify', { key, body: aStudent(changes) })
       if (status !== 201) throw new Error(JSON.stringify(body))
       return { token: body.data.sessionToken, id: body.data.serviceVerificationId, userId: body.data.serviceUserId }
     },
 
-    skills: ({ token }: OpenedSession, ids: string[] = [BRICKLAYING], more: object = {}) =>
+    storeSkills: ({ token }: OpenedSession, skills: SkillToVerify[] = [BRICKLAYING], more: object = {}) =>
       calls.call('POST', '/step1/storeskills/store', {
         key,
-        body: { sessionToken: token, skills: ids.map((skillId) => ({ skillId })), ...more },
+        body: {
+          sessionToken: token,
+          skills: skills.map((skill) => (typeof skill === 'string' ? { skillId: skill } : skill)),
+          ...more,
+        },
       }),
 
-    method: ({ token, id }: OpenedSession, verificationMethod: string) =>
+    chooseMethod: ({ token, id }: OpenedSession, verificationMethod: string) =>
       calls.call('POST', '/step2/verification-method', {
         key,
         token,
         body: { serviceVerificationId: id, verificationMethod },
       }),
 
-    items: ({ token }: OpenedSession, chosen: object = { workExperienceIds: ['w-1'] }) =>
+    storeItems: ({ token }: OpenedSession, chosen: object = { workExperienceIds: ['w-1'] }) =>
       calls.call('POST', '/step3/store-verification-items/store', { key, body: { sessionToken: token, ...chosen } }),
 
-    reviewer: ({ id }: OpenedSession, changes: object = {}) =>
+    storeReviewer: ({ id }: OpenedSession, changes: object = {}) =>
       calls.call('POST', '/storereviewerdetails/store', {
         key,
         body: { serviceVerificationId: id, ...aReviewer(changes) },
       }),
 
-    generate: ({ token }: OpenedSession) => calls.call('POST', '/assessment/generate', { key, token }),
+    generateAssessment: ({ token }: OpenedSession) => calls.call('POST', '/assessment/generate', { key, token }),
 
     submitAnswers: ({ token }: OpenedSession, answers: object[]) =>
       calls.call('POST', '/assessment/submit', { key, token, body: { answers } }),
 
-    submitReview: ({ id }: OpenedSession, token: string, answer: object) =>
-      calls.call('POST', '/humanverification/submit', { body: { serviceVerificationId: id, token, ...answer } }),
+    submitReview: ({ id }: OpenedSession, token: string, review: object) =>
+      calls.call('POST', '/humanverification/submit', { body: { serviceVerificationId: id, token, ...review } }),
 
-    page: ({ id }: OpenedSession) => calls.call('GET', `/humanverification/verify-page/${id}`),
+    getReviewPage: ({ id }: OpenedSession) => calls.call('GET', `/humanverification/verify-page/${id}`),
 
-    verification: async ({ id }: OpenedSession) => (await calls.call('GET', `/verification/${id}`, { key })).body.data,
+    getVerification: async ({ id }: OpenedSession) =>
+      (await calls.call('GET', `/verification/${id}`, { key })).body.data,
 
-    full: async ({ token }: OpenedSession) => (await calls.call('GET', `/verify/${token}`, { key })).body.data,
+    getFullVerification: async ({ token }: OpenedSession) =>
+      (await calls.call('GET', `/verify/${token}`, { key })).body.data,
 
-    /** A session that is ready for the method's last step. */
-    async prepared(
-      method: 'human' | 'assessment',
-      options: { skills?: string[]; type?: string; student?: object } = {},
-    ) {
-      const session = await calls.open(options.student)
-      await ok(calls.skills(session, options.skills, options.type ? { endorsementType: options.type } : {}))
-      await ok(calls.method(session, method))
-      await ok(calls.items(session))
+    /** Opens a session that is ready for the last step of the method. */
+    async openPreparedSession(method: 'human' | 'assessment', options: PrepareOptions = {}) {
+      const session = await calls.openSession(options.student)
+      await expectOk(calls.storeSkills(session, options.skills, options.type ? { endorsementType: options.type } : {}))
+      await expectOk(calls.chooseMethod(session, method))
+      await expectOk(calls.storeItems(session))
       return session
     },
 
-    /** A session whose reviewer has got the mail, and the token of its link. */
-    async requested(options: { skills?: string[]; type?: string; student?: object; reviewer?: object } = {}) {
-      const session = await calls.prepared('human', options)
-      await ok(calls.reviewer(session, options.reviewer))
-      return { session, token: await calls.linkToken(session) }
+    /** Opens a session and requests a review; also returns the token in the reviewer's link. */
+    async requestReview(options: PrepareOptions & { reviewer?: object } = {}) {
+      const session = await calls.openPreparedSession('human', options)
+      await expectOk(calls.storeReviewer(session, options.reviewer))
+      return { session, token: await calls.getReviewToken(session) }
     },
 
-    /** Newest first. */
-    async mails({ id }: OpenedSession) {
+    /** The emails of the session, newest first. */
+    async listEmails({ id }: OpenedSession) {
       const { db, vault } = app.context
-      const heads = await listMails(db.queries, { subjectId: id, limit: 20 })
-      return Promise.all(heads.map(({ mail_id }) => getMail(db.queries, vault, mail_id)))
+      const emails = await listEmails(db.queries, { subjectId: id, limit: 20 })
+      return Promise.all(emails.map(({ mail_id }) => getEmail(db.queries, vault, mail_id)))
     },
 
-    async linkToken(session: OpenedSession): Promise<string> {
-      const [mail] = await calls.mails(session)
-      return /#token=(\S+)/.exec(mail!.text)![1]!
+    async getReviewToken(session: OpenedSession): Promise<string> {
+      const [email] = await calls.listEmails(session)
+      return /#token=(\S+)/.exec(email!.text)![1]!
     },
 
-    async events(): Promise<{ type: string; data: any }[]> {
-      await app.context.events.settle(calls.scope)
+    async listEvents(): Promise<{ type: string; data: any }[]> {
+      await app.context.events.flush(calls.scope)
       const rows = await app.context.db.queries
         .selectFrom('events')
         .select(['type', 'data'])
@@ -184,8 +198,8 @@ export function callsOf(app: TestApp, orgId: string, key: string) {
       return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) }))
     },
 
-    /** The right answers, which only the database knows. */
-    async keys({ id }: OpenedSession): Promise<{ questionId: string; option: string; skill: number }[]> {
+    /** The correct answers, read from the database: the API does not return them. */
+    async getCorrectAnswers({ id }: OpenedSession): Promise<{ questionId: string; option: string; skill: number }[]> {
       const row = await app.context.db.queries
         .selectFrom('verification_attempts')
         .select('questions')
@@ -205,13 +219,24 @@ export function callsOf(app: TestApp, orgId: string, key: string) {
   return calls
 }
 
-export async function ok(answer: Promise<Answer>): Promise<Answer> {
-  const found = await answer
-  if (found.status >= 300) throw new Error(`${found.status} ${JSON.stringify(found.body)}`)
-  return found
+/** Requests a review of two skills, the first with a proof, in a new organisation; also returns the link in the email. */
+export async function requestReview(app: TestApp, student: object = {}) {
+  const { orgId } = await app.given.org()
+  const api = verificationCalls(app, orgId, await app.given.sessionKey(orgId))
+  const skills = [{ skillId: BRICKLAYING, proofUrl: ['https://example.com/wall'] }, PLASTERING]
+  const { session } = await api.requestReview({ skills, student })
+  const [email] = await api.listEmails(session)
+  return { ...api, session, link: /https?:\/\/\S+#token=\S+/.exec(email!.text)![0] }
 }
 
-/** `404 SESSION_NOT_FOUND`, or the status alone where all is well. */
-export function outcome({ status, body }: Answer): string {
+/** Awaits a response and throws unless its status is below 300. */
+export async function expectOk(sent: Promise<ApiResponse>): Promise<ApiResponse> {
+  const response = await sent
+  if (response.status >= 300) throw new Error(`${response.status} ${JSON.stringify(response.body)}`)
+  return response
+}
+
+/** Returns status and error code, such as `404 SESSION_NOT_FOUND`, or the status alone of a successful response. */
+export function outcome({ status, body }: ApiResponse): string {
   return status < 300 ? String(status) : `${status} ${body?.error?.code}`
 }

@@ -1,66 +1,64 @@
-import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
-import { setLimits } from '../../server/access/key-limits.ts'
+
 import type { Mode } from '../../server/access/keys.ts'
 import { recordEvents } from '../../server/events/record.ts'
 import type { Running } from '../../server/platform/jobs/queue.ts'
 import { type DeliveryOptions, startDelivery } from '../../server/webhooks/delivery/engine.ts'
-import { type StartOptions, startApp, type TestApp, type TestKey } from './app.ts'
+import { type StartOptions, startApp, type TestApp } from './app.ts'
+import type { TestKey } from './call.ts'
+import type { Cleanup } from './cleanup.ts'
+import { raiseLimits } from './partners.ts'
 
-export interface WebhooksApp extends TestApp {
+export interface WebhookTestApp extends TestApp {
   orgId: string
-  /** A key with room for as many calls as a test makes. */
-  keyOf(mode: Mode, orgId?: string): Promise<TestKey>
-  endpoint(key: TestKey, url: string, more?: object): Promise<{ webhook_id: string; secret: string }>
-  /** One event for each record; they have their place when this resolves. */
-  record(key: TestKey, ...data: object[]): Promise<string[]>
-  deliveries(key: TestKey, webhookId: string, query?: string): Promise<any[]>
-  /** A worker that does nothing but deliver; stopped before the database goes. */
-  deliver(options?: Partial<DeliveryOptions>): Running
-  /** By what the event was acknowledged, if it was. */
-  acknowledged(eventId: string): Promise<string | null>
+  /** Creates a key without practical rate limits. */
+  createKey(mode: Mode, orgId?: string): Promise<TestKey>
+  createEndpoint(key: TestKey, url: string, more?: object): Promise<{ webhook_id: string; secret: string }>
+  /** Records one event per object and returns their ids once they have a sequence number. */
+  recordEvents(key: TestKey, ...data: object[]): Promise<string[]>
+  listDeliveries(key: TestKey, webhookId: string, query?: string): Promise<any[]>
+  /** Starts delivering webhooks; stopped before the database is removed. */
+  startDelivery(options?: Partial<DeliveryOptions>): Running
+  /** Returns how the event was acknowledged, or null. */
+  acknowledgedBy(eventId: string): Promise<string | null>
 }
 
-/** A server with what tests of webhooks need again and again. */
-export async function startWebhooks(t: TestContext, options: StartOptions = {}): Promise<WebhooksApp> {
+/** Starts a server with helpers for webhooks. */
+export async function startWebhookApp(t: Cleanup, options: StartOptions = {}): Promise<WebhookTestApp> {
   const running: Running[] = []
   t.after(() => Promise.all(running.map((each) => each.stop())))
   const app = await startApp(t, options)
   const { context, given, clock } = app
   const { orgId } = await given.org()
-  const rates = { rate: 1e4, burst: 1e4, minute: 1e6 }
+
   return {
     ...app,
     orgId,
-    async keyOf(mode, of = orgId) {
+    async createKey(mode, of = orgId) {
       const key = await given.key(of, { mode })
-      await context.db.transaction(async (tx) => {
-        await setLimits(tx, key.keyId, { bucket: 'reads', rates })
-        await setLimits(tx, key.keyId, { bucket: 'key', rates })
-      })
-      await context.keyring.refresh()
+      await raiseLimits(context, key.keyId)
       return key
     },
-    async endpoint(key, url, more = {}) {
+    async createEndpoint(key, url, more = {}) {
       const { status, body } = await app.as(key).post('/webhooks', { url, ...more })
       if (status !== 201) throw new Error(JSON.stringify(body))
       return body.data
     },
-    async record(key, ...data) {
+    async recordEvents(key, ...data) {
       const ids = await context.db.transaction((tx) => recordEvents(tx, key, clock, 'mandate.ready', data))
-      await context.events.settle(key)
+      await context.events.flush(key)
       return ids
     },
-    async deliveries(key, webhookId, query = '') {
+    async listDeliveries(key, webhookId, query = '') {
       const { body } = await app.as(key).get(`/webhooks/${webhookId}/deliveries${query}`)
       return body.data.items
     },
-    deliver(more = {}) {
-      const delivery = startDelivery({ ...context, grace: 100, ...more })
+    startDelivery(more = {}) {
+      const delivery = startDelivery({ ...context, graceMs: 100, ...more })
       running.push(delivery)
       return delivery
     },
-    async acknowledged(eventId) {
+    async acknowledgedBy(eventId) {
       const { rows } = await sql<{
         by: string | null
       }>`select acknowledged_by as by from events where event_id = ${eventId}`.execute(context.db.queries)

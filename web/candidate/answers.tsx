@@ -1,33 +1,33 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { dropDraft, keepDraft, readDraft } from '../drafts.ts'
+import type { CandidatePrompt, ConversationChoice, PageLabels } from '../api-types/candidate.ts'
+import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import type { Answer } from './conversation-store.ts'
 import { canDictate, dictate } from './dictation.ts'
-import type { Choice, Labels, Prompt } from './view.ts'
 
-/** A second tap that comes sooner was meant for the question before. */
-const DOUBLE_TAP = 400
+/** Taps within this time of a new question belong to the previous one and are ignored. */
+const DOUBLE_TAP_MS = 400
 
 interface Props {
-  prompt: Prompt
-  labels: Labels
+  prompt: CandidatePrompt
+  labels: PageLabels
   language: string
-  /** Where a text that is being written is kept. */
+  /** Name of the draft for free-text answers. */
   store: string
-  /** The question came after an answer, not with the page. */
+  /** True if the question followed an answer rather than the page load. */
   moved: boolean
   onAnswer: (answer: Answer) => void
-  /** Undefined while answers are on their way. */
+  /** Undefined while answers are being sent. */
   onBack: (() => void) | undefined
 }
 
-/** The ways to answer one question; made anew for each. */
+/** Answer controls of one question; mounted again for each question. */
 export function Answers({ prompt, labels, language, store, moved, onAnswer, onBack }: Props) {
   const [ready, setReady] = useState(!moved)
   const group = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // The button that was pressed is gone: whoever uses a keyboard or a screen reader goes on here.
+    // The pressed button no longer exists: move the focus here for keyboard and screen reader users.
     if (moved) group.current!.focus({ preventScroll: true })
-    const timer = setTimeout(() => setReady(true), DOUBLE_TAP)
+    const timer = setTimeout(() => setReady(true), DOUBLE_TAP_MS)
     return () => clearTimeout(timer)
   }, [])
   const { kind, choices, back } = prompt
@@ -38,11 +38,18 @@ export function Answers({ prompt, labels, language, store, moved, onAnswer, onBa
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a grid in older browsers
     <div class={`answers ${moved ? 'moved' : ''}`} role="group" aria-label={labels.answer} tabIndex={-1} ref={group}>
       {kind === 'words' ? (
-        <Words prompt={prompt} labels={labels} language={language} store={store} ready={ready} onAnswer={onAnswer} />
+        <TextAnswer
+          prompt={prompt}
+          labels={labels}
+          language={language}
+          store={store}
+          ready={ready}
+          onAnswer={onAnswer}
+        />
       ) : (
         <div class={kind === 'yes_no' ? 'pair' : 'list'}>
           {main.map((choice) =>
-            press(choice, prompt.ask === 'consent' && choice.value === 'yes' ? 'big primary' : 'big'),
+            choiceButton(choice, prompt.ask === 'consent' && choice.value === 'yes' ? 'big primary' : 'big'),
           )}
         </div>
       )}
@@ -55,18 +62,18 @@ export function Answers({ prompt, labels, language, store, moved, onAnswer, onBa
           ) : (
             <span />
           )}
-          {skip.map((choice) => press(choice, 'plain'))}
+          {skip.map((choice) => choiceButton(choice, 'plain'))}
         </div>
       )}
     </div>
   )
 
-  function press({ value, label }: Choice, look: string) {
+  function choiceButton({ value, label }: ConversationChoice, className: string) {
     return (
       <button
         type="button"
         key={value}
-        class={look}
+        class={className}
         lang={prompt.ask === 'language' ? value : undefined}
         aria-disabled={!ready}
         onClick={() => ready && onAnswer({ value, shown: label })}
@@ -77,10 +84,10 @@ export function Answers({ prompt, labels, language, store, moved, onAnswer, onBa
   }
 }
 
-/** Longer answers are cut off by the server. */
-const MOST_WORDS = 2000
+/** The server truncates longer answers. */
+const MAX_ANSWER_LENGTH = 2000
 
-function Words({
+function TextAnswer({
   prompt,
   labels,
   language,
@@ -90,8 +97,8 @@ function Words({
 }: Omit<Props, 'moved' | 'onBack'> & { ready: boolean }) {
   const draft = `${store} ${prompt.ask}`
   const [text, setText] = useState(() => readDraft<string>(draft) ?? '')
-  const [ending, setEnding] = useState<() => void>()
-  useEffect(() => () => ending?.(), [ending])
+  const [stopDictation, setStopDictation] = useState<() => void>()
+  useEffect(() => () => stopDictation?.(), [stopDictation])
   const area = useRef<HTMLTextAreaElement>(null)
   const empty = text.trim() === ''
 
@@ -104,14 +111,14 @@ function Words({
         id="words"
         ref={area}
         rows={3}
-        maxLength={MOST_WORDS}
+        maxLength={MAX_ANSWER_LENGTH}
         dir="auto"
         value={text}
         onInput={(event) => write(event.currentTarget.value)}
       />
       <div class={canDictate ? 'pair' : 'list'}>
         {canDictate && (
-          <button type="button" class="big speak" aria-pressed={ending !== undefined} onClick={listen}>
+          <button type="button" class="big speak" aria-pressed={stopDictation !== undefined} onClick={listen}>
             <Microphone />
             {labels.speak}
           </button>
@@ -125,26 +132,26 @@ function Words({
 
   function write(next: string) {
     setText(next)
-    keepDraft(draft, next)
+    saveDraft(draft, next)
   }
 
   function send(event: Event) {
     event.preventDefault()
     if (empty) return area.current!.focus()
     if (!ready) return
-    dropDraft(draft)
+    deleteDraft(draft)
     onAnswer({ text: text.trim(), shown: text.trim() })
   }
 
   function listen() {
-    if (ending) return ending()
+    if (stopDictation) return stopDictation()
     const before = text.trim()
-    const end = dictate(
+    const stop = dictate(
       language,
-      (heard) => write(`${before} ${heard}`.trim()),
-      () => setEnding(undefined),
+      (transcript) => write(`${before} ${transcript}`.trim()),
+      () => setStopDictation(undefined),
     )
-    setEnding(() => end)
+    setStopDictation(() => stop)
   }
 }
 

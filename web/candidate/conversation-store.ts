@@ -1,91 +1,98 @@
 import { call, OFFLINE } from '../api.ts'
-import { dropDraft, keepDraft, readDraft } from '../drafts.ts'
+import type { CandidatePrompt, CandidateTurn, CandidateView } from '../api-types/candidate.ts'
+import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import { paths } from '../paths.ts'
-import type { Prompt, Turn, View } from './view.ts'
 
-/** Something done on the page that the server may not know of yet. */
-export type Deed = AnswerDeed | { id: string; language: string }
+/** An action of the candidate that the server has not confirmed yet. */
+export type PendingAction = PendingAnswer | { id: string; language: string }
 
-interface AnswerDeed {
+interface PendingAnswer {
   id: string
   step: number
   ask: string
   value?: string
   text?: string
-  /** The question and the answer as the candidate saw them. */
+  /** The question and the answer as displayed. */
   asked: string
   shown: string
 }
 
-export interface Talk {
-  view: View
-  /** In the order in which they were done; kept on the device until the server has them. */
-  deeds: Deed[]
-  /** Why the last try to send did not get through. */
-  trouble: 'offline' | 'failed' | undefined
-  /** The link has stopped working while the page was open. */
-  gone: boolean
-  /** What to ask now: beyond what the server knows, where it is known already. */
-  prompts: Prompt[] | undefined
+export interface Conversation {
+  view: CandidateView
+  /** Oldest first; stored on the device until the server confirms them. */
+  pendingActions: PendingAction[]
+  /** Why the last attempt to send failed. */
+  sendProblem: 'offline' | 'failed' | undefined
+  /** The link became invalid while the page was open. */
+  linkInvalid: boolean
+  /** The prompts to show now; undefined while the next question is still unknown. */
+  prompts: CandidatePrompt[] | undefined
   done: number
 }
 
 export interface Answer {
   value?: string
   text?: string
-  /** As the candidate sees it. */
+  /** The text to display for this answer. */
   shown: string
 }
 
-const FIRST_PAUSE = 2_000
-const LONGEST_PAUSE = 30_000
+const FIRST_RETRY_DELAY_MS = 2_000
+const MAX_RETRY_DELAY_MS = 30_000
 
 /**
- * The conversation as the page has it. An answer counts at once: it is kept, the next question is put if it is known, and the
- * answers go to the server one after the other, each until it has arrived. The server does each once, by its id and step.
+ * Client-side state of a conversation that also works offline. An answer is stored on the device, the next question is shown if it
+ * is already known, and answers are sent one at a time, with retries. The server applies each one once, by its id and step.
  */
-export function openTalk(token: string, first: View, onChange: (talk: Talk) => void) {
+export function openConversation(token: string, first: CandidateView, onChange: (conversation: Conversation) => void) {
   const address = paths.candidate(token)
-  const store = storeOf(token)
-  const known = new Map<number, Prompt[]>()
+  const store = draftName(token)
+  const known = new Map<number, CandidatePrompt[]>()
   let view = first
-  let deeds = readDraft<Deed[]>(store) ?? []
-  let trouble: Talk['trouble']
+  let pendingActions = readDraft<PendingAction[]>(store) ?? []
+  let sendProblem: Conversation['sendProblem']
   let stopped = false
-  let gone = false
+  let linkInvalid = false
   let sending = false
-  let pause = FIRST_PAUSE
+  let retryDelayMs = FIRST_RETRY_DELAY_MS
   let timer: ReturnType<typeof setTimeout> | undefined
-  learn(first, true)
+  applyView(first, true)
   dropOutdated()
 
-  return { now, answer, back, stop, speak, sync, refresh }
+  return { now, answer, back, stop, setLanguage, sync, refresh }
 
-  function now(): Talk {
+  function now(): Conversation {
     const { step, progress } = view
     const at = position()
-    const prompts = stopped || deeds.some(isStop) ? [said(view.labels.stopped)] : known.get(at)
-    return { view, deeds, trouble, gone, prompts, done: Math.min(progress.done + at - step, progress.total) }
+    const prompts = stopped || pendingActions.some(isStop) ? [noticePrompt(view.labels.stopped)] : known.get(at)
+    return {
+      view,
+      pendingActions,
+      sendProblem,
+      linkInvalid,
+      prompts,
+      done: Math.min(progress.done + at - step, progress.total),
+    }
   }
 
-  /** The step that stands to be answered, after all that was answered here. */
+  /** The step of the next question, pending answers included. */
   function position() {
-    return deeds.filter(isAnswer).reduce((step, deed) => {
-      return deed.value === 'stop' || deed.value === 'back' ? step : Math.max(step, deed.step + 1)
+    return pendingActions.filter(isAnswer).reduce((step, action) => {
+      return action.value === 'stop' || action.value === 'back' ? step : Math.max(step, action.step + 1)
     }, view.step)
   }
 
-  function answer({ shown, ...given }: Answer) {
+  function answer({ shown, ...reply }: Answer) {
     const question = lastOf(now().prompts)
     if (!question || question.kind === 'notice') return
     const { step, ask, text: asked } = question
-    add({ id: newId(), step, ask, asked, shown, ...given })
+    add({ id: newId(), step, ask, asked, shown, ...reply })
   }
 
-  /** Takes the last answer back. */
+  /** Returns to the previous question and removes its answer. */
   function back() {
     const question = lastOf(view.prompts)!
-    if (deeds.length > 0 || !question.back) return
+    if (pendingActions.length > 0 || !question.back) return
     add({ id: newId(), step: view.step, ask: question.ask, asked: '', shown: '', value: 'back' })
   }
 
@@ -94,96 +101,100 @@ export function openTalk(token: string, first: View, onChange: (talk: Talk) => v
     add({ id: newId(), step: Math.max(1, view.step), ask: '', asked: '', shown: '', value: 'stop' })
   }
 
-  function speak(language: string) {
-    // Only the last wish counts.
-    deeds = deeds.filter(isAnswer)
+  function setLanguage(language: string) {
+    // Only the last choice of a language matters.
+    pendingActions = pendingActions.filter(isAnswer)
     add({ id: newId(), language })
   }
 
-  function add(deed: Deed) {
-    deeds = [...deeds, deed]
-    keep()
-    tell()
+  function add(action: PendingAction) {
+    pendingActions = [...pendingActions, action]
+    savePending()
+    notify()
     void sync()
   }
 
-  /** Sends what has not been sent, in order. */
+  /** Sends the pending actions in order. */
   async function sync() {
     if (sending) return
     sending = true
     clearTimeout(timer)
     try {
-      while (deeds.length > 0 && (await sendFirst())) {}
+      while (pendingActions.length > 0 && (await sendFirst())) {}
     } finally {
       sending = false
     }
-    tell()
+    notify()
   }
 
   async function sendFirst(): Promise<boolean> {
-    const deed = deeds[0]!
-    const outcome = isAnswer(deed)
-      ? await call<Turn | View>(`${address}/reply`, { body: bodyOf(deed) })
-      : await call<View>(`${address}/language`, { body: { language: deed.language } })
-    if (outcome.ok) {
-      arrived(deed)
-      await take(outcome.data, deed)
+    const action = pendingActions[0]!
+    const result = isAnswer(action)
+      ? await call<CandidateTurn | CandidateView>(`${address}/reply`, { body: bodyOf(action) })
+      : await call<CandidateView>(`${address}/language`, { body: { language: action.language } })
+    if (result.ok) {
+      removePending(action)
+      await applyResponse(result.data, action)
       return true
     }
-    if (outcome.status >= 400 && outcome.status < 500 && outcome.status !== 408 && outcome.status !== 429) {
-      // The server will never take it: what stands is asked anew.
-      arrived(deed)
+    if (result.status >= 400 && result.status < 500 && result.status !== 408 && result.status !== 429) {
+      // The error is permanent: drop the action and reload the conversation.
+      removePending(action)
       await refresh()
-      return !gone
+      return !linkInvalid
     }
-    trouble = outcome.code === OFFLINE ? 'offline' : 'failed'
-    timer = setTimeout(sync, pause)
-    pause = Math.min(pause * 2, LONGEST_PAUSE)
+    sendProblem = result.code === OFFLINE ? 'offline' : 'failed'
+    timer = setTimeout(sync, retryDelayMs)
+    retryDelayMs = Math.min(retryDelayMs * 2, MAX_RETRY_DELAY_MS)
     return false
   }
 
-  function arrived(deed: Deed) {
-    trouble = undefined
-    pause = FIRST_PAUSE
-    deeds = deeds.filter(({ id }) => id !== deed.id)
-    keep()
+  function removePending(action: PendingAction) {
+    sendProblem = undefined
+    retryDelayMs = FIRST_RETRY_DELAY_MS
+    pendingActions = pendingActions.filter(({ id }) => id !== action.id)
+    savePending()
   }
 
-  function bodyOf(deed: AnswerDeed) {
-    const { id, step, value, text } = deed
-    // After a step back the steps ahead are others: everything is asked for.
+  function bodyOf(action: PendingAnswer) {
+    const { id, step, value, text } = action
+    // After going back, the known upcoming questions are outdated: request all of them again.
     const have = value === 'back' ? {} : { have: Math.max(0, ...known.keys()) }
     return { step, client_id: id, ...(text === undefined ? { value } : { text }), ...have }
   }
 
-  async function take(turn: Turn | View, deed: Deed) {
+  async function applyResponse(turn: CandidateTurn | CandidateView, action: PendingAction) {
     if ('labels' in turn) {
-      learn(turn, true)
-    } else if (!isAnswer(deed) || turn.language !== view.language || (turn.step !== deed.step + 1 && !isStop(deed))) {
-      // Somebody went on elsewhere.
+      applyView(turn, true)
+    } else if (
+      !isAnswer(action) ||
+      turn.language !== view.language ||
+      (turn.step !== action.step + 1 && !isStop(action))
+    ) {
+      // The conversation continued on another device.
       await refresh()
     } else {
-      const past = isStop(deed) ? view.past : [...view.past, { asked: deed.asked, answer: deed.shown }]
-      learn({ ...view, ...turn, past }, false)
+      const past = isStop(action) ? view.past : [...view.past, { asked: action.asked, answer: action.shown }]
+      applyView({ ...view, ...turn, past }, false)
     }
     dropOutdated()
-    tell()
+    notify()
   }
 
-  /** Asks where the conversation stands. */
+  /** Reloads the conversation from the server. */
   async function refresh() {
-    const outcome = await call<View>(address)
-    if (outcome.ok) learn(outcome.data, true)
-    else if (outcome.status === 404) {
-      gone = true
-      deeds = []
-      keep()
+    const result = await call<CandidateView>(address)
+    if (result.ok) applyView(result.data, true)
+    else if (result.status === 404) {
+      linkInvalid = true
+      pendingActions = []
+      savePending()
     }
     dropOutdated()
-    tell()
+    notify()
   }
 
-  function learn(next: View, whole: boolean) {
+  function applyView(next: CandidateView, whole: boolean) {
     view = next
     if (whole) known.clear()
     known.delete(next.step)
@@ -192,43 +203,43 @@ export function openTalk(token: string, first: View, onChange: (talk: Talk) => v
       known.set(prompt.step, [...(known.get(prompt.step) ?? []), prompt])
   }
 
-  /** Answers to questions that are not asked any more: they were answered elsewhere, or the conversation took another way. */
+  /** Drops pending answers to questions that are no longer asked, for example because they were answered on another device. */
   function dropOutdated() {
-    const kept = deeds.filter((deed) => {
-      if (!isAnswer(deed) || isStop(deed)) return true
-      const question = lastOf(known.get(deed.step))
-      return view.status === 'open' && deed.step >= view.step && (!question || question.ask === deed.ask)
+    const remaining = pendingActions.filter((action) => {
+      if (!isAnswer(action) || isStop(action)) return true
+      const question = lastOf(known.get(action.step))
+      return view.status === 'open' && action.step >= view.step && (!question || question.ask === action.ask)
     })
-    if (kept.length === deeds.length) return
-    deeds = kept
-    keep()
+    if (remaining.length === pendingActions.length) return
+    pendingActions = remaining
+    savePending()
   }
 
-  function keep() {
-    if (deeds.length > 0) keepDraft(store, deeds)
-    else dropDraft(store)
+  function savePending() {
+    if (pendingActions.length > 0) saveDraft(store, pendingActions)
+    else deleteDraft(store)
   }
 
-  function tell() {
+  function notify() {
     onChange(now())
   }
 
-  function said(text: string): Prompt {
+  function noticePrompt(text: string): CandidatePrompt {
     return { step: view.step, ask: 'ended', kind: 'notice', text, choices: [], back: false }
   }
 }
 
-/** Under what name things of this conversation are kept on the device. */
-export function storeOf(token: string): string {
+/** Returns the name under which drafts of this conversation are stored on the device. */
+export function draftName(token: string): string {
   return `candidate ${token.slice(-8)}`
 }
 
-export function isAnswer(deed: Deed): deed is AnswerDeed {
-  return 'step' in deed
+export function isAnswer(action: PendingAction): action is PendingAnswer {
+  return 'step' in action
 }
 
-function isStop(deed: Deed): boolean {
-  return isAnswer(deed) && deed.value === 'stop'
+function isStop(action: PendingAction): boolean {
+  return isAnswer(action) && action.value === 'stop'
 }
 
 export function lastOf<T>(list: T[] | undefined): T | undefined {

@@ -1,4 +1,4 @@
-/** The browser's own speech recognition, where it has one. Nothing depends on it: every phone's keyboard can take dictation too. */
+/** Speech recognition of the browser, if available. It is optional: phone keyboards offer dictation too. */
 
 interface Recognition {
   lang: string
@@ -16,7 +16,7 @@ const Recogniser = SpeechRecognition ?? webkitSpeechRecognition
 
 export const canDictate = Recogniser !== undefined
 
-/** Writes down what is said until there is silence; answers how to end it sooner. */
+/** Transcribes speech until the speaker pauses. Returns a function that stops it earlier. */
 export function dictate(language: string, onText: (text: string) => void, onEnd: () => void): () => void {
   const recognition = new Recogniser!()
   recognition.lang = `${language}-IN`

@@ -1,14 +1,14 @@
 import { render } from 'preact'
+import type { CandidatePageError, CandidateView } from '../api-types/candidate.ts'
 import '../ui/base.css'
 import './candidate.css'
-import { CandidatePage, WrongPage } from './page.tsx'
-import type { View, Wrong } from './view.ts'
+import { CandidatePage, InvalidLinkPage } from './page.tsx'
 
 const token = decodeURIComponent(location.pathname.split('/').pop() ?? '')
-const first = JSON.parse(document.getElementById('state')!.textContent!) as View | Wrong
+const first = JSON.parse(document.getElementById('state')!.textContent!) as CandidateView | CandidatePageError
 
 document.getElementById('outline')?.remove()
 render(
-  'wrong' in first ? <WrongPage {...first} /> : <CandidatePage token={token} first={first} />,
+  'wrong' in first ? <InvalidLinkPage {...first} /> : <CandidatePage token={token} first={first} />,
   document.getElementById('root')!,
 )

@@ -1,27 +1,27 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { CandidatePageError, CandidateView, ConversationExchange, PageLabels } from '../api-types/candidate.ts'
 import { Answers } from './answers.tsx'
-import { isAnswer, lastOf, openTalk, storeOf } from './conversation-store.ts'
-import type { Exchange, Labels, View, Wrong } from './view.ts'
+import { draftName, isAnswer, lastOf, openConversation } from './conversation-store.ts'
 
-/** Away for longer than this, somebody may have gone on with another device. */
-const LONG_AWAY = 60_000
+/** After this time in the background the page reloads the conversation, which may have continued on another device. */
+const REFRESH_AFTER_AWAY_MS = 60_000
 
-export function CandidatePage({ token, first }: { token: string; first: View }) {
+export function CandidatePage({ token, first }: { token: string; first: CandidateView }) {
   const [, setTurn] = useState(0)
-  const talk = useMemo(() => openTalk(token, first, () => setTurn((turn) => turn + 1)), [])
+  const conversation = useMemo(() => openConversation(token, first, () => setTurn((turn) => turn + 1)), [])
   const answered = useRef(false)
-  const [sure, setSure] = useState(false)
-  const { view, deeds, prompts, trouble, gone, done } = talk.now()
+  const [confirmingStop, setConfirmingStop] = useState(false)
+  const { view, pendingActions, prompts, sendProblem, linkInvalid, done } = conversation.now()
   const { labels, language, title, company } = view
   const question = lastOf(prompts)
-  const open = question?.kind !== 'notice' && !gone
-  const wish = deeds.find((deed) => !isAnswer(deed))
-  const pending = deeds.filter(isAnswer).filter(({ shown }) => shown !== '')
+  const open = question?.kind !== 'notice' && !linkInvalid
+  const pendingLanguage = pendingActions.find((action) => !isAnswer(action))
+  const pending = pendingActions.filter(isAnswer).filter(({ shown }) => shown !== '')
   const main = useRef<HTMLElement>(null)
   const stop = useRef<HTMLButtonElement>(null)
   const seen = `${question?.step} ${question?.text} ${open}`
 
-  useEffect(() => keepInTouch(talk), [])
+  useEffect(() => syncOnReconnect(conversation), [])
   useEffect(() => {
     document.documentElement.lang = language
     document.title = `${title} · ${company}`
@@ -29,22 +29,22 @@ export function CandidatePage({ token, first }: { token: string; first: View }) 
   useEffect(() => {
     if (!open && answered.current) main.current!.focus({ preventScroll: true })
   }, [open])
-  useLayoutEffect(() => showNewest(main.current!), [seen, sure])
+  useLayoutEffect(() => scrollToNewest(main.current!), [seen, confirmingStop])
 
   return (
-    <div class="talk">
+    <div class="conversation">
       <header class="head">
         <div>
           <h1 dir="auto">{title}</h1>
           <p dir="auto">{company}</p>
         </div>
-        {view.languages.length > 1 && !gone && (
+        {view.languages.length > 1 && !linkInvalid && (
           <select
             aria-label={labels.language}
-            value={wish && 'language' in wish ? wish.language : language}
+            value={pendingLanguage && 'language' in pendingLanguage ? pendingLanguage.language : language}
             onChange={(event) => {
               answered.current = false
-              talk.speak(event.currentTarget.value)
+              conversation.setLanguage(event.currentTarget.value)
             }}
           >
             {view.languages.map(({ code, name }) => (
@@ -54,17 +54,17 @@ export function CandidatePage({ token, first }: { token: string; first: View }) 
             ))}
           </select>
         )}
-        {asksForWork(question?.ask) && <Progress labels={labels} done={done} total={view.progress.total} />}
+        {isNumberedQuestion(question?.ask) && <Progress labels={labels} done={done} total={view.progress.total} />}
       </header>
       <main class={open || !prompts || view.past.length > 0 ? '' : 'alone'} tabIndex={-1} ref={main}>
         <div class="log" role="log" aria-live="polite" aria-relevant="additions">
           {view.past.map((exchange, index) => (
-            <Said key={index} exchange={exchange} labels={labels} />
+            <ExchangeBubbles key={index} exchange={exchange} labels={labels} />
           ))}
           {pending.map(({ id, asked, shown }) => (
-            <Said key={id} exchange={{ asked, answer: shown }} labels={labels} pending />
+            <ExchangeBubbles key={id} exchange={{ asked, answer: shown }} labels={labels} pending />
           ))}
-          {gone ? (
+          {linkInvalid ? (
             <p class="said us last quiet">{labels.unknown}</p>
           ) : prompts ? (
             prompts.map(({ step, text, kind }, index) => (
@@ -89,18 +89,18 @@ export function CandidatePage({ token, first }: { token: string; first: View }) 
               prompt={question}
               labels={labels}
               language={language}
-              store={storeOf(token)}
+              store={draftName(token)}
               moved={answered.current}
-              onAnswer={after(talk.answer)}
-              onBack={deeds.length === 0 ? after(talk.back) : undefined}
+              onAnswer={markAnswered(conversation.answer)}
+              onBack={pendingActions.length === 0 ? markAnswered(conversation.back) : undefined}
             />
           )}
         </div>
         <div aria-live="polite">
-          {trouble && deeds.length > 0 && (
+          {sendProblem && pendingActions.length > 0 && (
             <div class="notice row between">
-              <span>{labels[trouble]}</span>
-              <button type="button" onClick={talk.sync}>
+              <span>{labels[sendProblem]}</span>
+              <button type="button" onClick={conversation.sync}>
                 {labels.retry}
               </button>
             </div>
@@ -108,22 +108,22 @@ export function CandidatePage({ token, first }: { token: string; first: View }) 
         </div>
       </main>
       <footer>
-        {sure ? (
-          <Sure
+        {confirmingStop ? (
+          <StopConfirmation
             labels={labels}
             onYes={() => {
-              setSure(false)
-              after(talk.stop)()
+              setConfirmingStop(false)
+              markAnswered(conversation.stop)()
             }}
             onNo={() => {
-              setSure(false)
+              setConfirmingStop(false)
               setTimeout(() => stop.current?.focus())
             }}
           />
         ) : (
-          mayStop(view, question?.text) &&
-          !gone && (
-            <button type="button" class="plain small" ref={stop} onClick={() => setSure(true)}>
+          canStop(view, question?.text) &&
+          !linkInvalid && (
+            <button type="button" class="plain small" ref={stop} onClick={() => setConfirmingStop(true)}>
               {labels.stop}
             </button>
           )
@@ -132,7 +132,7 @@ export function CandidatePage({ token, first }: { token: string; first: View }) 
     </div>
   )
 
-  function after<Given extends unknown[]>(act: (...given: Given) => void) {
+  function markAnswered<Given extends unknown[]>(act: (...given: Given) => void) {
     return (...given: Given) => {
       answered.current = true
       act(...given)
@@ -140,10 +140,10 @@ export function CandidatePage({ token, first }: { token: string; first: View }) 
   }
 }
 
-/** The page of a link that leads nowhere. */
-export function WrongPage({ labels, wrong }: Wrong) {
+/** Page shown for an invalid link. */
+export function InvalidLinkPage({ labels, wrong }: CandidatePageError) {
   return (
-    <div class="talk">
+    <div class="conversation">
       <main class="alone">
         <div class="log">
           <p class="said us last quiet">{labels[wrong]}</p>
@@ -158,13 +158,13 @@ export function WrongPage({ labels, wrong }: Wrong) {
   )
 }
 
-function Said({
+function ExchangeBubbles({
   exchange: { asked, answer },
   labels,
   pending,
 }: {
-  exchange: Exchange
-  labels: Labels
+  exchange: ConversationExchange
+  labels: PageLabels
   pending?: boolean
 }) {
   return (
@@ -182,7 +182,7 @@ function Said({
   )
 }
 
-function Progress({ labels, done, total }: { labels: Labels; done: number; total: number }) {
+function Progress({ labels, done, total }: { labels: PageLabels; done: number; total: number }) {
   const number = Math.min(done + 1, total)
   const text = labels.progress.replace('{n}', String(number)).replace('{total}', String(total))
   return (
@@ -207,7 +207,7 @@ function Progress({ labels, done, total }: { labels: Labels; done: number; total
   )
 }
 
-function Sure({ labels, onYes, onNo }: { labels: Labels; onYes: () => void; onNo: () => void }) {
+function StopConfirmation({ labels, onYes, onNo }: { labels: PageLabels; onYes: () => void; onNo: () => void }) {
   const group = useRef<HTMLDivElement>(null)
   useEffect(() => group.current!.focus(), [])
   return (
@@ -226,17 +226,17 @@ function Sure({ labels, onYes, onNo }: { labels: Labels; onYes: () => void; onNo
   )
 }
 
-function asksForWork(ask: string | undefined) {
+function isNumberedQuestion(ask: string | undefined) {
   return ask !== undefined && ask !== 'consent' && ask !== 'language' && ask !== 'ended'
 }
 
-/** Also when all is said: who is through may still want to hear no more. */
-function mayStop({ status, ending, labels }: View, shown: string | undefined) {
+/** Stopping stays possible after the last question, to opt out of further messages. */
+function canStop({ status, ending, labels }: CandidateView, shown: string | undefined) {
   return status !== 'closed' && ending !== 'stopped' && shown !== labels.stopped
 }
 
-/** The newest question as a whole; where it is higher than the screen, its beginning. */
-function showNewest(main: HTMLElement) {
+/** Scrolls the newest question fully into view, or to its start if it is taller than the screen. */
+function scrollToNewest(main: HTMLElement) {
   scrollTo(0, document.documentElement.scrollHeight)
   const said = main.querySelectorAll('.log > *')
   const newest = said[said.length - 1]
@@ -245,14 +245,14 @@ function showNewest(main: HTMLElement) {
   if (top < head + 8) scrollBy(0, top - head - 8)
 }
 
-/** Sends what waits when the connection comes back, and looks what has happened elsewhere. */
-function keepInTouch({ sync, refresh, now }: ReturnType<typeof openTalk>) {
+/** Sends pending answers when the connection returns, and reloads after a long time in the background. */
+function syncOnReconnect({ sync, refresh, now }: ReturnType<typeof openConversation>) {
   let away = 0
   addEventListener('online', sync)
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) away = Date.now()
-    else if (now().deeds.length > 0) void sync()
-    else if (Date.now() - away > LONG_AWAY) void refresh()
+    else if (now().pendingActions.length > 0) void sync()
+    else if (Date.now() - away > REFRESH_AFTER_AWAY_MS) void refresh()
   })
   void sync()
 }

@@ -1,23 +1,24 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, OFFLINE } from '../api.ts'
-import { dropDraft, keepDraft, readDraft } from '../drafts.ts'
-import { chooseLanguage, firstLanguage } from '../languages.ts'
+import type { ReviewPage } from '../api-types/verification.ts'
+import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
+import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
-import { Action } from '../ui/action.tsx'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
-import { type Draft, NO_DRAFT, type Review, submission, unanswered } from './review.ts'
+import { SubmitButton } from '../ui/submit-button.tsx'
+import { type Draft, NO_DRAFT, submission, unanswered } from './review.ts'
 import { SkillCard } from './skill-card.tsx'
 import { type Texts, texts } from './texts.ts'
 
 type End = 'thanks' | 'declined' | 'already' | 'expired' | 'notFound'
 
 export function ReviewerPage({ id, token }: { id: string; token: string | undefined }) {
-  const [language, setLanguage] = useState(firstLanguage)
-  const [review, setReview] = useState<Review>()
+  const [language, setLanguage] = useState(initialLanguage)
+  const [review, setReview] = useState<ReviewPage>()
   const [end, setEnd] = useState<End>()
-  const [fault, setFault] = useState<string>()
+  const [error, setError] = useState<string>()
   const words = texts[language]
-  useEffect(() => chooseLanguage(language), [language])
+  useEffect(() => saveLanguage(language), [language])
   useEffect(() => void load(), [])
 
   return (
@@ -31,8 +32,8 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
           <Ending end={end} words={words} student={review?.requesterInfo.name ?? ''} />
         ) : review ? (
           <ReviewForm review={review} token={token} words={words} onEnd={setEnd} />
-        ) : fault ? (
-          <Fault text={words[fault as 'offline' | 'trouble' | 'slow']} retry={words.retry} onRetry={load} />
+        ) : error ? (
+          <LoadError text={words[error as 'offline' | 'trouble' | 'slow']} retry={words.retry} onRetry={load} />
         ) : (
           <Skeleton />
         )}
@@ -41,22 +42,22 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
   )
 
   async function load() {
-    setFault(undefined)
-    const answer = await call<Review>(paths.verifyPage(id))
-    if (answer.ok) {
-      setReview(answer.data)
-      const { status } = answer.data
+    setError(undefined)
+    const result = await call<ReviewPage>(paths.verifyPage(id))
+    if (result.ok) {
+      setReview(result.data)
+      const { status } = result.data
       if (status === 'completed' || status === 'declined') setEnd('already')
       if (status === 'expired') setEnd('expired')
-      document.title = `${texts.en.title(answer.data.requesterInfo.name)} · Attestry`
-    } else if (answer.code === 'LINK_EXPIRED') setEnd('expired')
-    else if (answer.status >= 400 && answer.status < 429) setEnd('notFound')
-    else setFault(answer.code === OFFLINE ? 'offline' : answer.status === 429 ? 'slow' : 'trouble')
+      document.title = `${texts.en.title(result.data.requesterInfo.name)} · Attestry`
+    } else if (result.code === 'LINK_EXPIRED') setEnd('expired')
+    else if (result.status >= 400 && result.status < 429) setEnd('notFound')
+    else setError(result.code === OFFLINE ? 'offline' : result.status === 429 ? 'slow' : 'trouble')
   }
 }
 
 interface FormProps {
-  review: Review
+  review: ReviewPage
   token: string | undefined
   words: Texts
   onEnd: (end: End) => void
@@ -66,7 +67,7 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
   const name = `review ${review.serviceVerificationId}`
   const [draft, setDraft] = useState<Draft>(() => ({ ...NO_DRAFT, ...readDraft<Draft>(name) }))
   const [sending, setSending] = useState(false)
-  const [fault, setFault] = useState<string>()
+  const [error, setError] = useState<string>()
   const sent = useRef(false)
   const { endorserInfo, requesterInfo, source, skills } = review
   const left = unanswered(review, draft)
@@ -127,14 +128,14 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
         </section>
       )}
       <div class="stack-tight">
-        {fault && (
+        {error && (
           <p class="notice bad" role="alert">
-            {fault}
+            {error}
           </p>
         )}
-        <Action class="primary wide" busy={sending} ready={!locked && (draft.declining || left === 0)}>
+        <SubmitButton class="primary wide" busy={sending} ready={!locked && (draft.declining || left === 0)}>
           {sending ? words.sending : draft.declining ? words.declineSend : words.send}
-        </Action>
+        </SubmitButton>
         <p class="soft small center" aria-live="polite">
           {!draft.declining && left > 0 && !locked ? words.left(left) : ''}
         </p>
@@ -158,31 +159,31 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
 
   function change(next: Draft) {
     setDraft(next)
-    setFault(undefined)
-    keepDraft(name, next)
+    setError(undefined)
+    saveDraft(name, next)
   }
 
   async function send(event: Event) {
     event.preventDefault()
     if (sending || locked) return
-    if (draft.declining && !draft.reason.trim()) return setFault(words.needReason)
+    if (draft.declining && !draft.reason.trim()) return setError(words.needReason)
     setSending(true)
-    setFault(undefined)
-    const answer = await call(paths.submitReview, { body: submission(review, draft, token!) })
+    setError(undefined)
+    const result = await call(paths.submitReview, { body: submission(review, draft, token!) })
     setSending(false)
-    // A first try may have arrived although its answer did not.
-    const arrived = answer.ok || (answer.code === 'ALREADY_SUBMITTED' && sent.current)
+    // An earlier attempt may have succeeded although its response was lost.
+    const arrived = result.ok || (result.code === 'ALREADY_SUBMITTED' && sent.current)
     sent.current = true
     if (arrived) {
-      dropDraft(name)
+      deleteDraft(name)
       onEnd(draft.declining ? 'declined' : 'thanks')
-    } else if (answer.ok === false) {
-      if (answer.code === 'ALREADY_SUBMITTED') onEnd('already')
-      else if (answer.code === 'LINK_EXPIRED') onEnd('expired')
-      else if (answer.code === 'INVALID_TOKEN') setFault(words.wrongToken)
-      else if (answer.code === OFFLINE) setFault(words.offline)
-      else if (answer.status === 429) setFault(words.slow)
-      else setFault(answer.status === 400 ? answer.message : words.trouble)
+    } else if (result.ok === false) {
+      if (result.code === 'ALREADY_SUBMITTED') onEnd('already')
+      else if (result.code === 'LINK_EXPIRED') onEnd('expired')
+      else if (result.code === 'INVALID_TOKEN') setError(words.wrongToken)
+      else if (result.code === OFFLINE) setError(words.offline)
+      else if (result.status === 429) setError(words.slow)
+      else setError(result.status === 400 ? result.message : words.trouble)
     }
   }
 }
@@ -208,7 +209,7 @@ function Ending({ end, words, student }: { end: End; words: Texts; student: stri
   )
 }
 
-function Fault({ text, retry, onRetry }: { text: string; retry: string; onRetry: () => void }) {
+function LoadError({ text, retry, onRetry }: { text: string; retry: string; onRetry: () => void }) {
   return (
     <section class="card stack-tight" role="alert">
       <p>{text}</p>
@@ -219,17 +220,17 @@ function Fault({ text, retry, onRetry }: { text: string; retry: string; onRetry:
   )
 }
 
-/** The page's outline while it loads, so that nothing jumps. */
+/** Placeholder layout while loading, to avoid layout shifts. */
 function Skeleton() {
   return (
     <div class="stack" aria-hidden="true">
-      <h1 class="waiting">Confirm skills for somebody</h1>
+      <h1 class="waiting">Confirm skills</h1>
       <div class="card stack-tight">
         <p class="waiting">Work experience</p>
-        <p class="waiting">Title of it</p>
+        <p class="waiting">Job title</p>
       </div>
       <div class="card stack-tight">
-        <p class="waiting">A skill</p>
+        <p class="waiting">Skill name</p>
         <div class="choices two">
           <span class="choice waiting">Yes</span>
           <span class="choice waiting">No</span>

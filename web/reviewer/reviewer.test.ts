@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
-import { shot } from '../../test/browser/screenshots.ts'
+import { screenshot } from '../../test/browser/screenshots.ts'
 import { startApp } from '../../test/support/app.ts'
-import { A_STUDENT, requestReview } from '../../test/support/student.ts'
+import { requestReview } from '../../test/support/verification.ts'
 
 const PHONE = { width: 320, height: 640, hasTouch: true, isMobile: true }
 
-test('a reviewer on a small phone endorses, rates and comments, and the student is told', async (t) => {
+test('a reviewer on a small phone endorses, rates and comments, and the student is notified', async (t) => {
   const app = await startApp(t, { worker: true })
-  const { link, id, key } = await requestReview(app)
+  const { link, session, key } = await requestReview(app)
   const page = await newPage(t, PHONE)
 
   await page.goto(link)
-  await page.getByRole('heading', { name: 'Asha Verma asks you to confirm their skills' }).waitFor()
-  await page.getByText('Metro Fabricators', { exact: true }).waitFor()
-  await shot(page, 'reviewer-phone')
+  await page.getByRole('heading', { name: 'Asha Rao asks you to confirm their skills' }).waitFor()
+  await page.getByText('Metro Ltd', { exact: true }).waitFor()
+  await screenshot(page, 'reviewer-phone')
   await assertAccessible(page)
   const send = page.getByRole('button', { name: 'Send my answer' })
   assert.ok(await send.isDisabled())
@@ -27,19 +27,22 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   await first.getByRole('textbox').fill('<b>Straight</b> walls')
   const second = page.getByRole('group', { name: 'Cement plastering' })
   await second.getByText('No, I cannot').click()
-  await shot(page, 'reviewer-phone-answered')
-  await page.reload() // nothing typed is lost
+  await screenshot(page, 'reviewer-phone-answered')
+  await page.reload() // the draft survives a reload
   assert.equal(
     await page.getByRole('group', { name: 'Bricklaying' }).getByRole('textbox').inputValue(),
     '<b>Straight</b> walls',
   )
-  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing sticks out')
+  assert.ok(
+    await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+    'the page has no horizontal overflow',
+  )
   await page.getByRole('button', { name: 'Send my answer' }).dblclick()
   await page.getByRole('heading', { name: 'Thank you' }).waitFor()
-  await shot(page, 'reviewer-phone-thanks')
+  await screenshot(page, 'reviewer-phone-thanks')
   await assertAccessible(page)
 
-  const outcome = await app.fetch(`/api/v1/verification/${id}`, { headers: { 'x-api-key': key } })
+  const outcome = await app.fetch(`/api/v1/verification/${session.id}`, { headers: { 'x-api-key': key } })
   assert.equal(outcome.body.data.status, 'completed')
   assert.deepEqual(
     outcome.body.data.skills.map((skill: any) => [skill.outcome, skill.rating, skill.comment]),
@@ -50,10 +53,10 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   )
   await page.goto(link)
   await page.reload()
-  await page.getByRole('heading', { name: 'This review is finished' }).waitFor()
+  await page.getByRole('heading', { name: 'This review is complete' }).waitFor()
 })
 
-test('a lost connection loses nothing; the second try arrives', async (t) => {
+test('a draft survives a lost connection, and the retry succeeds', async (t) => {
   const app = await startApp(t)
   const { link } = await requestReview(app)
   const page = await newPage(t, PHONE)
@@ -63,7 +66,7 @@ test('a lost connection loses nothing; the second try arrives', async (t) => {
   await page.route('**/humanverification/submit', (route) => route.abort())
   await page.getByRole('button', { name: 'Send my answer' }).click()
   await page.getByText('No connection').waitFor()
-  // The next one arrives, but its answer gets lost.
+  // The next request arrives, but its response is lost.
   await page.unroute('**/humanverification/submit')
   await page.route('**/humanverification/submit', async (route) => {
     const body = route.request().postData()!
@@ -78,34 +81,34 @@ test('a lost connection loses nothing; the second try arrives', async (t) => {
   await page.getByRole('heading', { name: 'Thank you' }).waitFor()
 })
 
-test('declining, in Hindi, on a wide screen, with the keyboard', async (t) => {
+test('a reviewer declines by keyboard, in Hindi, on a wide screen', async (t) => {
   const app = await startApp(t)
-  const { link, id, key } = await requestReview(app)
+  const { link, session, key } = await requestReview(app)
   const page = await newPage(t, { width: 1280, height: 900, locale: 'hi-IN' })
   await page.goto(link)
-  await page.getByRole('heading', { name: 'Asha Verma चाहते हैं कि आप उनके हुनर की पुष्टि करें' }).waitFor()
+  await page.getByRole('heading', { name: 'Asha Rao चाहते हैं कि आप उनके हुनर की पुष्टि करें' }).waitFor()
   assert.equal(await page.evaluate('document.documentElement.lang'), 'hi')
-  await shot(page, 'reviewer-desktop-hindi')
+  await screenshot(page, 'reviewer-desktop-hindi')
   await assertAccessible(page)
 
   const decline = page.getByRole('button', { name: 'मैं यह समीक्षा नहीं कर सकता/सकती' })
   await decline.focus()
   await page.keyboard.press('Enter')
   await page.getByRole('textbox').fill('मैं उन्हें नहीं जानता।')
-  await shot(page, 'reviewer-desktop-declining')
+  await screenshot(page, 'reviewer-desktop-declining')
   await page.getByRole('button', { name: 'समीक्षा से मना करें' }).press('Enter')
   await page.getByRole('heading', { name: 'आपने मना किया' }).waitFor()
-  const outcome = await app.fetch(`/api/v1/verification/${id}`, { headers: { 'x-api-key': key } })
+  const outcome = await app.fetch(`/api/v1/verification/${session.id}`, { headers: { 'x-api-key': key } })
   assert.equal(outcome.body.data.status, 'declined')
 })
 
-test('without the token one can read and not answer; what users wrote is text; nothing comes from elsewhere', async (t) => {
+test('without the token the review is read-only, user text is escaped and nothing is loaded from other hosts', async (t) => {
   const app = await startApp(t)
   const evil = `<img src=x onerror="document.title='owned'">`
-  const { link } = await requestReview(app, { ...A_STUDENT, name: evil })
+  const { link } = await requestReview(app, { name: evil })
   const page = await newPage(t, PHONE)
   await page.goto(link.split('#')[0]!)
-  await page.getByText('To answer, open the link in your mail').waitFor()
+  await page.getByText('To answer, open the link in your email').waitFor()
   await page.getByText(evil).first().waitFor()
   assert.equal(await page.locator('main img').count(), 0)
   assert.ok(await page.getByRole('button', { name: 'Send my answer' }).isDisabled())
@@ -119,6 +122,6 @@ test('without the token one can read and not answer; what users wrote is text; n
   assert.doesNotMatch(policy, /unsafe/)
   assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
   await page.goto(`${app.url}/verify/SV_nothing`)
-  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
-  await shot(page, 'reviewer-phone-nothing')
+  await page.getByRole('heading', { name: 'Review not found' }).waitFor()
+  await screenshot(page, 'reviewer-phone-nothing')
 })

@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks'
-import type { Decision, Review } from './review.ts'
+import type { ReviewPage } from '../api-types/verification.ts'
+import type { DecisionDraft } from './review.ts'
 import type { Texts } from './texts.ts'
 
 interface Props {
-  skill: Review['skills'][number]
-  decision: Decision
+  skill: ReviewPage['skills'][number]
+  decision: DecisionDraft
   texts: Texts
   disabled: boolean
-  onChange: (decision: Decision) => void
+  onChange: (decision: DecisionDraft) => void
 }
 
-/** One skill: its proof, yes or no, and what else the reviewer wants to say. */
+/** One skill: proof links, endorse or not, rating and comment. */
 export function SkillCard({ skill, decision, texts, disabled, onChange }: Props) {
   const [commenting, setCommenting] = useState(Boolean(decision.comment))
   const name = `endorse-${skill.skillId}`

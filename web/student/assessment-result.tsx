@@ -1,22 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { Session } from './session.ts'
+import type { AssessmentScore, VerificationSession } from '../api-types/verification.ts'
 import type { Texts } from './texts.ts'
 
-export interface Score {
-  score: number
-  passed: boolean
-  passMark: number
-  correct: number
-  totalQuestions: number
-  skills: { skillId: string; correct: number; total: number; passed: boolean }[]
-  attempt: number
-  attemptsLeft: number
-  locked: boolean
-}
-
 interface Props {
-  score: Score
-  session: Session
+  score: AssessmentScore
+  session: VerificationSession
   words: Texts
   onAgain: () => void
 }

@@ -1,36 +1,36 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { dropDraft, keepDraft, readDraft } from '../drafts.ts'
+import type {
+  AssessmentQuestion,
+  AssessmentScore,
+  Assessment as GeneratedAssessment,
+  VerificationSession,
+} from '../api-types/verification.ts'
+import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import { paths } from '../paths.ts'
-import { Action } from '../ui/action.tsx'
-import { AssessmentResult, type Score } from './assessment-result.tsx'
-import type { Session, SessionCall } from './session.ts'
+import { SubmitButton } from '../ui/submit-button.tsx'
+import { AssessmentResult } from './assessment-result.tsx'
+import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
-import { faultText, type Texts } from './texts.ts'
-
-interface Question {
-  questionId: string
-  question: string
-  options: string[]
-}
+import { errorText, type Texts } from './texts.ts'
 
 interface Props {
-  session: Session
+  session: VerificationSession
   call: SessionCall
   words: Texts
-  onChange: (change: Partial<Session>) => void
+  onChange: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }
 
-/** Writing questions may take an endpoint of the operator's a minute and a half. */
-const LONGEST = 100_000
+/** Generating questions with an AI endpoint can take up to 90 seconds. */
+const GENERATION_TIMEOUT_MS = 100_000
 
 export function Assessment({ session, call, words, onChange, onBack }: Props) {
-  const [questions, setQuestions] = useState<Question[]>()
-  const [score, setScore] = useState<Score>()
+  const [questions, setQuestions] = useState<AssessmentQuestion[]>()
+  const [score, setScore] = useState<AssessmentScore>()
   const [busy, setBusy] = useState(false)
-  const [fault, setFault] = useState<string>()
+  const [error, setError] = useState<string>()
   useEffect(() => {
-    if (session.status === 'in_assessment') void start() // come back to what was begun
+    if (session.status === 'in_assessment') void start() // resume a started assessment
   }, [])
 
   if (score) {
@@ -51,7 +51,7 @@ export function Assessment({ session, call, words, onChange, onBack }: Props) {
         }}
         onExpired={() => {
           setQuestions(undefined)
-          setFault(words.errors.ASSESSMENT_EXPIRED)
+          setError(words.errors.ASSESSMENT_EXPIRED)
         }}
       />
     )
@@ -60,7 +60,7 @@ export function Assessment({ session, call, words, onChange, onBack }: Props) {
     <StepFrame
       title={words.ready}
       words={words}
-      fault={fault}
+      error={error}
       busy={busy}
       busyText={words.preparing}
       next={words.start}
@@ -78,26 +78,29 @@ export function Assessment({ session, call, words, onChange, onBack }: Props) {
   async function start() {
     setScore(undefined)
     setBusy(true)
-    setFault(undefined)
-    const answer = await call<{ questions: Question[] }>(paths.generateAssessment, { body: {}, timeout: LONGEST })
+    setError(undefined)
+    const result = await call<GeneratedAssessment>(paths.generateAssessment, {
+      body: {},
+      timeoutMs: GENERATION_TIMEOUT_MS,
+    })
     setBusy(false)
-    if (answer.ok) {
+    if (result.ok) {
       onChange({ status: 'in_assessment' })
-      setQuestions(answer.data.questions)
-    } else setFault(faultText(words, answer))
+      setQuestions(result.data.questions)
+    } else setError(errorText(words, result))
   }
 }
 
 interface QuestionsProps {
-  questions: Question[]
+  questions: AssessmentQuestion[]
   name: string
   call: SessionCall
   words: Texts
-  onScore: (score: Score) => void
+  onScore: (score: AssessmentScore) => void
   onExpired: () => void
 }
 
-/** One question at a time. Answers are kept on the device until they are handed in. */
+/** Shows one question at a time. Answers are stored on the device until they are submitted. */
 function Questions({ questions, name, call, words, onScore, onExpired }: QuestionsProps) {
   const [answers, setAnswers] = useState<Record<string, string>>(() => readDraft(name) ?? {})
   const [at, setAt] = useState(() => {
@@ -105,7 +108,7 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
     return first < 0 ? questions.length : first
   })
   const [busy, setBusy] = useState(false)
-  const [fault, setFault] = useState<string>()
+  const [error, setError] = useState<string>()
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus()
@@ -121,7 +124,7 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
       onSubmit={(event) => {
         event.preventDefault()
         if (question) setAt(at + 1)
-        else void handIn()
+        else void submit()
       }}
     >
       <div class="stack-tight">
@@ -167,16 +170,16 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
           <p class="soft">{words.checkText}</p>
         </div>
       )}
-      {fault && (
+      {error && (
         <p class="notice bad" role="alert">
-          {fault}
+          {error}
         </p>
       )}
       <div class="row between foot">
         <button type="button" onClick={() => setAt(at - 1)} disabled={at === 0 || busy}>
           {words.back}
         </button>
-        <Action class="primary" busy={busy}>
+        <SubmitButton class="primary" busy={busy}>
           {question
             ? at + 1 === questions.length
               ? words.finish
@@ -184,7 +187,7 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
             : busy
               ? words.submitting
               : words.submit}
-        </Action>
+        </SubmitButton>
       </div>
     </form>
   )
@@ -192,24 +195,24 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
   function choose(questionId: string, option: string) {
     const next = { ...answers, [questionId]: option }
     setAnswers(next)
-    keepDraft(name, next)
+    saveDraft(name, next)
   }
 
-  async function handIn() {
+  async function submit() {
     if (busy) return
     setBusy(true)
-    setFault(undefined)
-    const given = questions.filter(({ questionId }) => questionId in answers)
-    const answer = await call<Score>(paths.submitAssessment, {
-      body: { answers: given.map(({ questionId }) => ({ questionId, option: answers[questionId] })) },
+    setError(undefined)
+    const answered = questions.filter(({ questionId }) => questionId in answers)
+    const result = await call<AssessmentScore>(paths.submitAssessment, {
+      body: { answers: answered.map(({ questionId }) => ({ questionId, option: answers[questionId] })) },
     })
     setBusy(false)
-    if (answer.ok) {
-      dropDraft(name)
-      onScore(answer.data)
-    } else if (answer.code === 'ASSESSMENT_EXPIRED') {
-      dropDraft(name)
+    if (result.ok) {
+      deleteDraft(name)
+      onScore(result.data)
+    } else if (result.code === 'ASSESSMENT_EXPIRED') {
+      deleteDraft(name)
       onExpired()
-    } else setFault(faultText(words, answer))
+    } else setError(errorText(words, result))
   }
 }

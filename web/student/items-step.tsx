@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks'
+import type { SessionItems, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
-import { type Session, type SessionCall, type SourceItem, sourceItems, storedItems } from './session.ts'
+import { type SessionCall, type SourceItem, sourceItems, storedItems } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
-import { faultText, type Texts } from './texts.ts'
+import { errorText, type Texts } from './texts.ts'
 
 interface Props {
-  session: Session
+  session: VerificationSession
   token: string
   call: SessionCall
   words: Texts
-  onDone: (change: Partial<Session>) => void
+  onDone: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }
 
@@ -22,17 +23,17 @@ export function ItemsStep({ session, token, call, words, onDone, onBack }: Props
     return stored.size === 0 && items.length === 1 ? new Set([keyOf(items[0]!)]) : stored
   })
   const [busy, setBusy] = useState(false)
-  const [fault, setFault] = useState<string>()
+  const [error, setError] = useState<string>()
 
   return (
     <StepFrame
       title={words.itemsTitle}
       hint={words.itemsHint}
       words={words}
-      fault={fault}
+      error={error}
       busy={busy}
       next={words.next}
-      canGoOn={chosen.size > 0}
+      canContinue={chosen.size > 0}
       onNext={store}
       onBack={onBack}
     >
@@ -64,15 +65,15 @@ export function ItemsStep({ session, token, call, words, onDone, onBack }: Props
     const next = new Set(chosen)
     if (!next.delete(keyOf(item))) next.add(keyOf(item))
     setChosen(next)
-    setFault(undefined)
+    setError(undefined)
   }
 
   async function store() {
     setBusy(true)
-    setFault(undefined)
+    setError(undefined)
     const ids = (kind: SourceItem['kind']) =>
       items.filter((item) => item.kind === kind && chosen.has(keyOf(item))).map((item) => item.id)
-    const answer = await call<{ stored: Session['stored'] }>(paths.storeItems, {
+    const result = await call<SessionItems>(paths.storeItems, {
       body: {
         sessionToken: token,
         projectIds: ids('projectIds'),
@@ -81,8 +82,8 @@ export function ItemsStep({ session, token, call, words, onDone, onBack }: Props
       },
     })
     setBusy(false)
-    if (answer.ok) onDone({ stored: answer.data.stored })
-    else setFault(faultText(words, answer))
+    if (result.ok) onDone({ stored: result.data.stored })
+    else setError(errorText(words, result))
   }
 }
 

@@ -1,22 +1,23 @@
 import { useState } from 'preact/hooks'
+import type { VerificationMethod, VerificationSession } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
-import type { Method, Session, SessionCall } from './session.ts'
+import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
-import { faultText, type Texts } from './texts.ts'
+import { errorText, type Texts } from './texts.ts'
 
 interface Props {
-  session: Session
+  session: VerificationSession
   call: SessionCall
   words: Texts
-  onDone: (change: Partial<Session>) => void
+  onDone: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }
 
 export function MethodStep({ session, call, words, onDone, onBack }: Props) {
-  const [method, setMethod] = useState<Method | null>(session.verificationMethod)
+  const [method, setMethod] = useState<VerificationMethod | null>(session.verificationMethod)
   const [busy, setBusy] = useState(false)
-  const [fault, setFault] = useState<string>()
-  const choices: [Method, string, string][] = [
+  const [error, setError] = useState<string>()
+  const choices: [VerificationMethod, string, string][] = [
     ['human', words.human, words.humanHint],
     ['assessment', words.assessment, words.assessmentHint],
   ]
@@ -25,10 +26,10 @@ export function MethodStep({ session, call, words, onDone, onBack }: Props) {
     <StepFrame
       title={words.methodTitle}
       words={words}
-      fault={fault}
+      error={error}
       busy={busy}
       next={words.next}
-      canGoOn={method !== null}
+      canContinue={method !== null}
       onNext={store}
       onBack={onBack}
     >
@@ -51,12 +52,12 @@ export function MethodStep({ session, call, words, onDone, onBack }: Props) {
 
   async function store() {
     setBusy(true)
-    setFault(undefined)
-    const answer = await call(paths.storeMethod, {
+    setError(undefined)
+    const result = await call(paths.storeMethod, {
       body: { serviceVerificationId: session.serviceVerificationId, verificationMethod: method },
     })
     setBusy(false)
-    if (answer.ok) onDone({ verificationMethod: method })
-    else setFault(faultText(words, answer))
+    if (result.ok) onDone({ verificationMethod: method })
+    else setError(errorText(words, result))
   }
 }

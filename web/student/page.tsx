@@ -1,14 +1,15 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { OFFLINE } from '../api.ts'
-import { dropDraft } from '../drafts.ts'
-import { chooseLanguage, firstLanguage } from '../languages.ts'
+import type { VerificationSession } from '../api-types/verification.ts'
+import { deleteDraft } from '../drafts.ts'
+import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
 import { Assessment } from './assessment.tsx'
 import { ItemsStep } from './items-step.tsx'
 import { MethodStep } from './method-step.tsx'
 import { ReviewerStep } from './reviewer-step.tsx'
-import { type Session, sessionCalls, storedItems } from './session.ts'
+import { sessionCalls, storedItems } from './session.ts'
 import { SkillsStep } from './skills-step.tsx'
 import { type Texts, texts } from './texts.ts'
 
@@ -16,13 +17,13 @@ const STEPS = ['skills', 'method', 'items', 'last'] as const
 type Step = (typeof STEPS)[number]
 
 export function StudentPage({ token }: { token: string }) {
-  const [language, setLanguage] = useState(firstLanguage)
-  const [session, setSession] = useState<Session>()
+  const [language, setLanguage] = useState(initialLanguage)
+  const [session, setSession] = useState<VerificationSession>()
   const [step, setStep] = useState<Step>('skills')
-  const [fault, setFault] = useState<'offline' | 'trouble' | 'slow' | 'gone'>()
+  const [error, setError] = useState<'offline' | 'trouble' | 'slow' | 'gone'>()
   const call = useMemo(() => sessionCalls(token), [token])
   const words = texts[language]
-  useEffect(() => chooseLanguage(language), [language])
+  useEffect(() => saveLanguage(language), [language])
   useEffect(() => void load(), [])
 
   return (
@@ -34,11 +35,11 @@ export function StudentPage({ token }: { token: string }) {
       <main class="stack">
         {session ? (
           content(session)
-        ) : fault === 'gone' ? (
+        ) : error === 'gone' ? (
           <Ending title={words.expiredTitle} text={words.expiredText} words={words} />
-        ) : fault ? (
+        ) : error ? (
           <section class="card stack-tight" role="alert">
-            <p>{words[fault]}</p>
+            <p>{words[error]}</p>
             <button type="button" onClick={() => void load()}>
               {words.retry}
             </button>
@@ -51,26 +52,26 @@ export function StudentPage({ token }: { token: string }) {
   )
 
   async function load() {
-    setFault(undefined)
-    if (!token) return setFault('gone')
-    const answer = await call<Session>(paths.session(token))
-    if (answer.ok) {
-      setSession(answer.data)
-      setStep(firstOpenStep(answer.data))
-    } else if (answer.code === OFFLINE) setFault('offline')
-    else if (answer.status === 429) setFault('slow')
-    else setFault(answer.status >= 500 ? 'trouble' : 'gone')
+    setError(undefined)
+    if (!token) return setError('gone')
+    const result = await call<VerificationSession>(paths.session(token))
+    if (result.ok) {
+      setSession(result.data)
+      setStep(firstOpenStep(result.data))
+    } else if (result.code === OFFLINE) setError('offline')
+    else if (result.status === 429) setError('slow')
+    else setError(result.status >= 500 ? 'trouble' : 'gone')
   }
 
-  function update(change: Partial<Session>) {
+  function update(change: Partial<VerificationSession>) {
     setSession((known) => (known ? { ...known, ...change } : known))
   }
 
-  function content(current: Session) {
+  function content(current: VerificationSession) {
     const { status, returnUrl } = current
     const ending = { words, returnUrl }
     if (step === 'last' && current.verificationMethod === 'assessment' && status !== 'expired') {
-      // The score stays in view when it is what ended the session.
+      // Keep showing the score after it has ended the session.
       return (
         <>
           {status === 'open' && progress(current)}
@@ -84,7 +85,7 @@ export function StudentPage({ token }: { token: string }) {
     if (status === 'failed') return <Ending title={words.failedTitle} text={words.failedText} {...ending} />
     if (status === 'expired') return <Ending title={words.expiredTitle} text={words.expiredText} {...ending} />
     if (status === 'pending_review' && step === 'last') {
-      return <Waiting session={current} words={words} onChange={() => setStep('method')} />
+      return <WaitingForReviewer session={current} words={words} onChange={() => setStep('method')} />
     }
     const common = { session: current, call, words, token }
     return (
@@ -106,14 +107,14 @@ export function StudentPage({ token }: { token: string }) {
   }
 
   function done(next: Step) {
-    return (change: Partial<Session>) => {
-      if (change.skills) dropDraft(`skills ${session!.serviceVerificationId}`)
+    return (change: Partial<VerificationSession>) => {
+      if (change.skills) deleteDraft(`skills ${session!.serviceVerificationId}`)
       update(change)
       setStep(next)
     }
   }
 
-  function progress({ verificationMethod }: Session) {
+  function progress({ verificationMethod }: VerificationSession) {
     const last = verificationMethod === 'assessment' ? words.steps.assessment : words.steps.reviewer
     const names = [words.steps.skills, words.steps.method, words.steps.items, last]
     const at = STEPS.indexOf(step)
@@ -131,15 +132,23 @@ export function StudentPage({ token }: { token: string }) {
   }
 }
 
-/** Where a student who comes back goes on. */
-function firstOpenStep(session: Session): Step {
+/** Returns the step at which a returning student continues. */
+function firstOpenStep(session: VerificationSession): Step {
   if (session.status !== 'open') return 'last'
   if (session.skills.length === 0) return 'skills'
   if (session.verificationMethod === null) return 'method'
   return storedItems(session).size === 0 ? 'items' : 'last'
 }
 
-function Waiting({ session, words, onChange }: { session: Session; words: Texts; onChange: () => void }) {
+function WaitingForReviewer({
+  session,
+  words,
+  onChange,
+}: {
+  session: VerificationSession
+  words: Texts
+  onChange: () => void
+}) {
   const { reviewer, returnUrl, skills } = session
   return (
     <div class="stack">

@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks'
-import { dropDraft, keepDraft, readDraft } from '../drafts.ts'
+import type { EndorsementType, Reviewer, VerificationSession } from '../api-types/verification.ts'
+import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import { paths } from '../paths.ts'
-import type { Reviewer, Session, SessionCall } from './session.ts'
+import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
-import { faultText, type Texts } from './texts.ts'
+import { errorText, type Texts } from './texts.ts'
 
 interface Props {
-  session: Session
+  session: VerificationSession
   token: string
   call: SessionCall
   words: Texts
-  onDone: (change: Partial<Session>) => void
+  onDone: (change: Partial<VerificationSession>) => void
   onBack?: (() => void) | undefined
 }
 
@@ -19,7 +20,7 @@ interface Draft {
   email: string
   company: string
   website: string
-  relation: string
+  relation: EndorsementType
 }
 
 const FIELDS = [
@@ -40,7 +41,7 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
     ...readDraft<Draft>(name),
   }))
   const [busy, setBusy] = useState(false)
-  const [fault, setFault] = useState<string>()
+  const [error, setError] = useState<string>()
   const frozen = session.status === 'pending_review'
 
   return (
@@ -48,10 +49,10 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
       title={words.reviewerTitle}
       hint={words.reviewerHint}
       words={words}
-      fault={fault}
+      error={error}
       busy={busy}
       next={words.sendReview}
-      canGoOn={Boolean(draft.name.trim() && draft.email.trim() && draft.company.trim())}
+      canContinue={Boolean(draft.name.trim() && draft.email.trim() && draft.company.trim())}
       onNext={store}
       onBack={onBack}
     >
@@ -59,7 +60,7 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
         <fieldset>
           <legend>{words.relation}</legend>
           <div class="choices relations">
-            {Object.entries(words.relations).map(([value, label]) => (
+            {(Object.entries(words.relations) as [EndorsementType, string][]).map(([value, label]) => (
               <label class="choice" key={value}>
                 <input
                   type="radio"
@@ -90,16 +91,16 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
 
   function change(next: Draft) {
     setDraft(next)
-    setFault(undefined)
-    keepDraft(name, next)
+    setError(undefined)
+    saveDraft(name, next)
   }
 
   async function store() {
     setBusy(true)
-    setFault(undefined)
+    setError(undefined)
     const failure = await storeAll()
     setBusy(false)
-    if (failure) setFault(faultText(words, failure))
+    if (failure) setError(errorText(words, failure))
   }
 
   async function storeAll() {
@@ -110,7 +111,7 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
       })
       if (!related.ok) return related
     }
-    const answer = await call<Reviewer>(paths.storeReviewer, {
+    const result = await call<Reviewer>(paths.storeReviewer, {
       body: {
         serviceVerificationId: session.serviceVerificationId,
         name: draft.name.trim(),
@@ -119,9 +120,9 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
         ...(draft.website.trim() ? { website: draft.website.trim() } : {}),
       },
     })
-    if (!answer.ok) return answer
-    dropDraft(name)
-    onDone({ reviewer: answer.data, endorsementType: draft.relation, status: 'pending_review' })
+    if (!result.ok) return result
+    deleteDraft(name)
+    onDone({ reviewer: result.data, endorsementType: draft.relation, status: 'pending_review' })
     return undefined
   }
 }

@@ -1,46 +1,5 @@
-import { type CallOptions, call, type Outcome } from '../api.ts'
-
-export type Method = 'human' | 'assessment'
-
-export interface Session {
-  serviceVerificationId: string
-  serviceUserId: string
-  status: 'open' | 'pending_review' | 'in_assessment' | 'completed' | 'declined' | 'failed' | 'expired'
-  verificationMethod: Method | null
-  endorsementType: string
-  student: { externalStudentId: string; name: string; email: string; phone?: string | null }
-  projects: { externalProjectId: string; projectName: string; role?: string; startDate?: string; endDate?: string }[]
-  workExperiences: {
-    externalExperienceId: string
-    companyName: string
-    role: string
-    startDate?: string
-    endDate?: string
-  }[]
-  certificates: { externalCertificateId: string; certificateName: string; issuer?: string; issueDate?: string }[]
-  skills: ChosenSkill[]
-  stored: {
-    projects: { externalProjectId: string }[]
-    experience: { externalExperienceId: string }[]
-    certificates: { externalCertificateId: string }[]
-  }
-  reviewer: Reviewer | null
-  expiresAt: string
-  returnUrl: string | null
-}
-
-export interface ChosenSkill {
-  skillId: string
-  name: string
-  proofUrl: string[]
-}
-
-export interface Reviewer {
-  name: string
-  email: string
-  company: string
-  website?: string | null
-}
+import { type ApiResult, type CallOptions, call } from '../api.ts'
+import type { VerificationSession } from '../api-types/verification.ts'
 
 /** An item of the student's history that skills can be verified against. */
 export interface SourceItem {
@@ -50,7 +9,7 @@ export interface SourceItem {
   subtitle: string
 }
 
-export function sourceItems({ workExperiences, projects, certificates }: Session): SourceItem[] {
+export function sourceItems({ workExperiences, projects, certificates }: VerificationSession): SourceItem[] {
   const dates = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' – ')
   const line = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' · ')
   return [
@@ -75,7 +34,7 @@ export function sourceItems({ workExperiences, projects, certificates }: Session
   ]
 }
 
-export function storedItems({ stored }: Session): Set<string> {
+export function storedItems({ stored }: VerificationSession): Set<string> {
   return new Set([
     ...stored.experience.map((item) => `workExperienceIds ${item.externalExperienceId}`),
     ...stored.projects.map((item) => `projectIds ${item.externalProjectId}`),
@@ -83,8 +42,8 @@ export function storedItems({ stored }: Session): Set<string> {
   ])
 }
 
-/** Calls that carry the student's token, and the language that the page is in: questions are written in it. */
-export type SessionCall = <T>(path: string, options?: CallOptions) => Promise<Outcome<T>>
+/** Calls the API with the student's token and the page's language, in which questions are generated. */
+export type SessionCall = <T>(path: string, options?: CallOptions) => Promise<ApiResult<T>>
 
 export function sessionCalls(token: string): SessionCall {
   return (path, options = {}) =>

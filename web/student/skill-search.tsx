@@ -1,24 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { SessionSkill, SkillSuggestion, SkillSuggestions } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
-import type { ChosenSkill, SessionCall } from './session.ts'
+import type { SessionCall } from './session.ts'
 import type { Texts } from './texts.ts'
 
 interface Props {
   call: SessionCall
   words: Texts
-  chosen: ChosenSkill[]
+  chosen: SessionSkill[]
   onChoose: (skill: { skillId: string; name: string }) => void
 }
 
-interface Found {
-  skillId: string
-  name: string
-}
+const DEBOUNCE_MS = 220
+const MIN_QUERY_LENGTH = 2
 
-const PAUSE = 220
-const SHORTEST = 2
-
-/** What makes an input and its list one thing for a screen reader. The types allow the role only beside a datalist. */
+/** ARIA attributes of the combobox pattern, which Preact's input types do not allow directly. */
 function comboBox(expanded: boolean, at: number): object {
   return {
     role: 'combobox',
@@ -29,36 +25,36 @@ function comboBox(expanded: boolean, at: number): object {
   }
 }
 
-/** Search as you type; the list is reached with the arrow keys and taken with Enter. */
+/** Search-as-you-type combobox: arrow keys move through the list, Enter selects. */
 export function SkillSearch({ call, words, chosen, onChoose }: Props) {
   const [text, setText] = useState('')
-  const [found, setFound] = useState<Found[]>()
+  const [found, setFound] = useState<SkillSuggestion[]>()
   const [busy, setBusy] = useState(false)
   const [at, setAt] = useState(-1)
-  const asked = useRef('')
+  const latestQuery = useRef('')
   const input = useRef<HTMLInputElement>(null)
 
   useEffect(() => {
     const query = text.trim()
-    asked.current = query
+    latestQuery.current = query
     setAt(-1)
-    if ([...query].length < SHORTEST) {
+    if ([...query].length < MIN_QUERY_LENGTH) {
       setFound(undefined)
       setBusy(false)
       return
     }
     setBusy(true)
     const timer = setTimeout(async () => {
-      const answer = await call<{ skills: Found[] }>(paths.searchSkills(query))
-      if (asked.current !== query) return // a newer question is under way
+      const result = await call<SkillSuggestions>(paths.searchSkills(query))
+      if (latestQuery.current !== query) return // a newer search is running
       setBusy(false)
-      setFound(answer.ok ? answer.data.skills : undefined)
-    }, PAUSE)
+      setFound(result.ok ? result.data.skills : undefined)
+    }, DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [text])
 
-  const taken = new Set(chosen.map(({ skillId }) => skillId))
-  const options = (found ?? []).filter(({ skillId }) => !taken.has(skillId)).slice(0, 8)
+  const chosenIds = new Set(chosen.map(({ skillId }) => skillId))
+  const options = (found ?? []).filter(({ skillId }) => !chosenIds.has(skillId)).slice(0, 8)
   return (
     <div class="search">
       <label for="skill-search">{words.search}</label>
@@ -78,7 +74,7 @@ export function SkillSearch({ call, words, chosen, onChoose }: Props) {
       </p>
       <div id="skill-options" role="listbox" aria-label={words.search} class="options" hidden={options.length === 0}>
         {options.map((skill, index) => (
-          // The input keeps the focus: the keyboard moves in the list through it.
+          // The input keeps the focus; aria-activedescendant marks the current option.
           <div
             key={skill.skillId}
             id={`option-${index}`}
@@ -87,7 +83,7 @@ export function SkillSearch({ call, words, chosen, onChoose }: Props) {
             aria-selected={index === at}
             class="option"
             onMouseDown={(event) => event.preventDefault()}
-            onClick={() => take(skill)}
+            onClick={() => choose(skill)}
             onKeyDown={() => {}}
           >
             {skill.name}
@@ -104,12 +100,12 @@ export function SkillSearch({ call, words, chosen, onChoose }: Props) {
     else if (event.key === 'Enter') {
       if (!text.trim()) return
       const skill = options[Math.max(at, 0)]
-      if (skill) take(skill)
+      if (skill) choose(skill)
     } else return
     event.preventDefault()
   }
 
-  function take(skill: Found) {
+  function choose(skill: SkillSuggestion) {
     onChoose({ skillId: skill.skillId, name: skill.name })
     setText('')
     input.current?.focus()

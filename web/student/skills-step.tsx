@@ -1,39 +1,40 @@
 import { useState } from 'preact/hooks'
-import { keepDraft, readDraft } from '../drafts.ts'
+import type { SessionSkill, SessionSkills, VerificationSession } from '../api-types/verification.ts'
+import { readDraft, saveDraft } from '../drafts.ts'
 import { paths } from '../paths.ts'
-import type { ChosenSkill, Session, SessionCall } from './session.ts'
+import type { SessionCall } from './session.ts'
 import { SkillSearch } from './skill-search.tsx'
 import { StepFrame } from './step-frame.tsx'
-import { faultText, type Texts } from './texts.ts'
+import { errorText, type Texts } from './texts.ts'
 
-const MOST = 10
+const MAX_SKILLS = 10
 
 interface Props {
-  session: Session
+  session: VerificationSession
   token: string
   call: SessionCall
   words: Texts
-  onDone: (change: Partial<Session>) => void
+  onDone: (change: Partial<VerificationSession>) => void
 }
 
 export function SkillsStep({ session, token, call, words, onDone }: Props) {
   const name = `skills ${session.serviceVerificationId}`
-  const [skills, setSkills] = useState<ChosenSkill[]>(() => readDraft<ChosenSkill[]>(name) ?? session.skills)
+  const [skills, setSkills] = useState<SessionSkill[]>(() => readDraft<SessionSkill[]>(name) ?? session.skills)
   const [busy, setBusy] = useState(false)
-  const [fault, setFault] = useState<string>()
+  const [error, setError] = useState<string>()
 
   return (
     <StepFrame
       title={words.skillsTitle}
       hint={words.skillsHint}
       words={words}
-      fault={fault}
+      error={error}
       busy={busy}
       next={words.next}
-      canGoOn={skills.length > 0}
+      canContinue={skills.length > 0}
       onNext={store}
     >
-      {skills.length < MOST ? (
+      {skills.length < MAX_SKILLS ? (
         <SkillSearch
           call={call}
           words={words}
@@ -45,7 +46,7 @@ export function SkillsStep({ session, token, call, words, onDone }: Props) {
       )}
       <section class="stack-tight" aria-label={words.chosen}>
         <h2>
-          {words.chosen} ({skills.length}/{MOST})
+          {words.chosen} ({skills.length}/{MAX_SKILLS})
         </h2>
         {skills.length === 0 && <p class="soft">{words.noneChosen}</p>}
         <ul class="chosen">
@@ -63,16 +64,16 @@ export function SkillsStep({ session, token, call, words, onDone }: Props) {
     </StepFrame>
   )
 
-  function change(next: ChosenSkill[]) {
+  function change(next: SessionSkill[]) {
     setSkills(next)
-    setFault(undefined)
-    keepDraft(name, next)
+    setError(undefined)
+    saveDraft(name, next)
   }
 
   async function store() {
     setBusy(true)
-    setFault(undefined)
-    const answer = await call<{ skills: ChosenSkill[]; endorsementType: string }>(paths.storeSkills, {
+    setError(undefined)
+    const result = await call<SessionSkills>(paths.storeSkills, {
       body: {
         sessionToken: token,
         skills: skills.map(({ skillId, proofUrl }) => ({ skillId, proofUrl })),
@@ -80,15 +81,15 @@ export function SkillsStep({ session, token, call, words, onDone }: Props) {
       },
     })
     setBusy(false)
-    if (answer.ok) onDone({ skills: answer.data.skills })
-    else setFault(faultText(words, answer))
+    if (result.ok) onDone({ skills: result.data.skills })
+    else setError(errorText(words, result))
   }
 }
 
 interface RowProps {
-  skill: ChosenSkill
+  skill: SessionSkill
   words: Texts
-  onChange: (skill: ChosenSkill) => void
+  onChange: (skill: SessionSkill) => void
   onRemove: () => void
 }
 

@@ -1,25 +1,25 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { Action } from '../ui/action.tsx'
+import { SubmitButton } from '../ui/submit-button.tsx'
 import type { Texts } from './texts.ts'
 
 interface Props {
   title: string
   hint?: string
   words: Texts
-  fault: string | undefined
+  error: string | undefined
   busy: boolean
   next: string
   busyText?: string
-  canGoOn?: boolean
+  canContinue?: boolean
   onNext: () => void
   onBack?: (() => void) | undefined
   children: ComponentChildren
 }
 
-/** What every step has: a heading that takes the focus, what went wrong, and the way on and back. */
+/** Common frame of a step: heading with focus, error message, Continue and Back buttons. */
 export function StepFrame(props: Props) {
-  const { title, hint, words, fault, busy, next, canGoOn = true, onNext, onBack, children } = props
+  const { title, hint, words, error, busy, next, canContinue = true, onNext, onBack, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus()
@@ -31,7 +31,7 @@ export function StepFrame(props: Props) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        if (!busy && canGoOn) onNext()
+        if (!busy && canContinue) onNext()
       }}
     >
       <div class="stack-tight">
@@ -41,9 +41,9 @@ export function StepFrame(props: Props) {
         {hint && <p class="soft">{hint}</p>}
       </div>
       {children}
-      {fault && (
+      {error && (
         <p class="notice bad" role="alert">
-          {fault}
+          {error}
         </p>
       )}
       <div class="row between foot">
@@ -54,9 +54,9 @@ export function StepFrame(props: Props) {
         ) : (
           <span />
         )}
-        <Action class="primary" busy={busy} ready={canGoOn}>
+        <SubmitButton class="primary" busy={busy} ready={canContinue}>
           {busy ? (props.busyText ?? words.saving) : next}
-        </Action>
+        </SubmitButton>
       </div>
     </form>
   )

@@ -27,7 +27,7 @@ const TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
   in_assessment: 'wait',
 }
 
-/** A state in a word; the colour helps, the word tells. */
+/** A state as a coloured label; the text alone carries the meaning. */
 export function Badge({ state }: { state: string }) {
   return <span class={`badge ${TONES[state] ?? 'quiet'}`}>{state.replaceAll('_', ' ')}</span>
 }

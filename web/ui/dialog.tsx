@@ -7,28 +7,28 @@ interface Props {
   children: ComponentChildren
 }
 
-/** What the latest dialog was opened from. One that follows another at once finds the focus nowhere. */
+/** The element that opened the latest dialog. Kept because a dialog that replaces another finds no focused element. */
 let opener: HTMLElement | undefined
 
-/** The browser's own dialog: it keeps the focus in, Escape closes it, and the focus goes back to where it came from. */
+/** Native modal dialog: traps the focus, closes on Escape and returns the focus to the element that opened it. */
 export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
-  const gone = useRef(false)
+  const unmounted = useRef(false)
   useEffect(() => {
     const dialog = element.current!
     const { activeElement } = document
     if (activeElement instanceof HTMLElement && activeElement !== document.body) opener = activeElement
     const origin = opener
     dialog.showModal()
-    firstPlace(dialog)?.focus()
+    initialFocus(dialog)?.focus()
     return () => {
-      gone.current = true
-      dialog.close() // while it is open, nothing behind it can have the focus
+      unmounted.current = true
+      dialog.close() // elements behind an open dialog cannot be focused
       origin?.focus({ preventScroll: true })
     }
   }, [])
   return (
-    <dialog ref={element} class="dialog" aria-labelledby="dialog-title" onClose={() => gone.current || onClose()}>
+    <dialog ref={element} class="dialog" aria-labelledby="dialog-title" onClose={() => unmounted.current || onClose()}>
       <div class="row between dialog-head">
         <h2 id="dialog-title" tabIndex={-1}>
           {title}
@@ -42,8 +42,8 @@ export function Dialog({ title, onClose, children }: Props) {
   )
 }
 
-/** Where one begins: at a field that must be filled in, else at the title. There an Enter that is held too long does nothing. */
-function firstPlace(dialog: HTMLElement): HTMLElement | null {
+/** Returns the first required empty field, or the title, where a held Enter key has no effect. */
+function initialFocus(dialog: HTMLElement): HTMLElement | null {
   const field = dialog.querySelector<HTMLInputElement>('.dialog-body :is(input, select, textarea)')
   return field?.required && field.value === '' ? field : dialog.querySelector('h2')
 }

@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact'
 interface Props {
   label: string
   hint?: string
-  /** What the server said about it. */
-  fault?: string | undefined
+  /** Validation error of this field. */
+  error?: string | undefined
   children: (attributes: {
     id: string
     'aria-describedby': string | undefined
@@ -13,16 +13,16 @@ interface Props {
   id: string
 }
 
-/** A labelled input, its hint, and what is wrong with it right below. */
-export function Field({ label, hint, fault, children, id }: Props) {
-  const about = fault ? `${id}-fault` : hint ? `${id}-hint` : undefined
+/** A labelled input with its hint or its validation error below. */
+export function Field({ label, hint, error, children, id }: Props) {
+  const about = error ? `${id}-error` : hint ? `${id}-hint` : undefined
   return (
-    <div class={`field ${fault ? 'wrong' : ''}`}>
+    <div class={`field ${error ? 'wrong' : ''}`}>
       <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': about, 'aria-invalid': Boolean(fault) })}
-      {fault ? (
-        <p class="fault small" id={`${id}-fault`}>
-          {fault}
+      {children({ id, 'aria-describedby': about, 'aria-invalid': Boolean(error) })}
+      {error ? (
+        <p class="field-error small" id={`${id}-error`}>
+          {error}
         </p>
       ) : (
         hint && (

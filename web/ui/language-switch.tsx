@@ -1,6 +1,6 @@
 const NAMES = { en: 'English', hi: 'हिन्दी' } as const
 
-/** Shows the language that a tap leads to, in that language. */
+/** Button labelled with the other language, in that language. */
 export function LanguageSwitch({
   language,
   onChoose,

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { Action } from './action.tsx'
+import { SubmitButton } from './submit-button.tsx'
 
 export interface Column<T> {
   name: string
-  /** Numbers stand under each other. */
+  /** Aligns the column to the right, for numbers. */
   right?: boolean
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   aside?: boolean
   cell: (row: T) => ComponentChildren
 }
@@ -15,16 +15,16 @@ interface Props<T> {
   columns: Column<T>[]
   rows: T[] | undefined
   keyOf: (row: T) => string
-  /** Shown where there are none: says what to do next. */
+  /** Shown instead of an empty table; says what to do next. */
   empty: ComponentChildren
   more?: (() => void) | undefined
   loading?: boolean
 }
 
-/** What a cell says that has nothing to say; a phone leaves it out. */
-const NOTHING = '–'
+/** Placeholder of an empty cell; hidden on phones. */
+const EMPTY_CELL = '–'
 
-/** Rows of one kind. On a phone each row becomes a card whose cells carry their column's name. */
+/** A table. On phones each row becomes a card whose cells show their column's name. */
 export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }: Props<T>) {
   if (rows?.length === 0) return <div class="empty card">{empty}</div>
   return (
@@ -42,7 +42,7 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }
         </thead>
         <tbody>
           {rows === undefined
-            ? ['first awaited', 'second awaited'].map((row) => (
+            ? ['first placeholder', 'second placeholder'].map((row) => (
                 <tr key={row} class="awaited">
                   {columns.map(({ name }) => (
                     <td key={name}>
@@ -55,7 +55,7 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }
                 <tr key={keyOf(row)}>
                   {columns.map(({ name, right, aside, cell }) => {
                     const shown = cell(row)
-                    const kinds = [right && 'right', aside && 'aside', shown === NOTHING && 'nothing']
+                    const kinds = [right && 'right', aside && 'aside', shown === EMPTY_CELL && 'nothing']
                     return (
                       <td key={name} data-name={name} class={kinds.filter(Boolean).join(' ')}>
                         {shown}
@@ -68,9 +68,9 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }
       </table>
       {more && (
         <p class="more">
-          <Action type="button" onClick={more} busy={loading}>
+          <SubmitButton type="button" onClick={more} busy={loading}>
             {loading ? 'Loading…' : 'Show more'}
-          </Action>
+          </SubmitButton>
         </p>
       )}
     </div>

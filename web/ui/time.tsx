@@ -1,44 +1,47 @@
 import { useEffect, useState } from 'preact/hooks'
 
-type Zone = 'here' | 'india'
+type DisplayZone = 'here' | 'india'
 
 const minute = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
-const dated = { ...minute, year: 'numeric' } as const
-const ofIndia = { timeZone: 'Asia/Kolkata' } as const
-const here = new Intl.DateTimeFormat(undefined, dated)
-const hereThisYear = new Intl.DateTimeFormat(undefined, minute)
-const india = new Intl.DateTimeFormat('en-IN', { ...dated, ...ofIndia })
-const indiaThisYear = new Intl.DateTimeFormat('en-IN', { ...minute, ...ofIndia })
+const minuteWithYear = { ...minute, year: 'numeric' } as const
+const indiaZone = { timeZone: 'Asia/Kolkata' } as const
+const localFormat = new Intl.DateTimeFormat(undefined, minuteWithYear)
+const localFormatThisYear = new Intl.DateTimeFormat(undefined, minute)
+const indiaFormat = new Intl.DateTimeFormat('en-IN', { ...minuteWithYear, ...indiaZone })
+const indiaFormatThisYear = new Intl.DateTimeFormat('en-IN', { ...minute, ...indiaZone })
 
-/** Whether the reader's own time is Indian time. */
-export const inIndia = ['Asia/Kolkata', 'Asia/Calcutta'].includes(here.resolvedOptions().timeZone)
+/** Whether the browser's time zone is India's. */
+export const isIndianTimeZone = ['Asia/Kolkata', 'Asia/Calcutta'].includes(localFormat.resolvedOptions().timeZone)
 
-/** A moment in the reader's zone with Indian time at hand, or the other way round. */
+/** Shows a time in the chosen zone; the tooltip shows it in the other zone. */
 export function Time({ at }: { at: string | null | undefined }) {
   const [zone] = useZone()
   if (!at) return <span class="soft">–</span>
   const date = new Date(at)
   const thisYear = date.getFullYear() === new Date().getFullYear()
   return (
-    <time dateTime={at} title={zone === 'here' ? `${india.format(date)} IST` : `${here.format(date)}, your time`}>
+    <time
+      dateTime={at}
+      title={zone === 'here' ? `${indiaFormat.format(date)} IST` : `${localFormat.format(date)}, your time`}
+    >
       {zone === 'here'
-        ? (thisYear ? hereThisYear : here).format(date)
-        : `${(thisYear ? indiaThisYear : india).format(date)} IST`}
+        ? (thisYear ? localFormatThisYear : localFormat).format(date)
+        : `${(thisYear ? indiaFormatThisYear : indiaFormat).format(date)} IST`}
     </time>
   )
 }
 
-/** For a hint beside a time that somebody types in their own zone; empty where that is Indian time. */
-export function indianTime(at: Date): string {
-  return inIndia || Number.isNaN(at.getTime()) ? '' : `${india.format(at)} IST`
+/** Returns Indian time as a hint for a local time input; empty if the local zone is India's. */
+export function indianTimeHint(at: Date): string {
+  return isIndianTimeZone || Number.isNaN(at.getTime()) ? '' : `${indiaFormat.format(at)} IST`
 }
 
-const KEPT = 'attestry zone'
-const listeners = new Set<(zone: Zone) => void>()
-let chosen: Zone = readZone()
+const STORAGE_KEY = 'attestry zone'
+const listeners = new Set<(zone: DisplayZone) => void>()
+let chosen: DisplayZone = readZone()
 
-/** Which of the two every time on the page is shown in. */
-export function useZone(): [Zone, (zone: Zone) => void] {
+/** Returns the zone in which the page shows times, and a setter. */
+export function useZone(): [DisplayZone, (zone: DisplayZone) => void] {
   const [zone, setZone] = useState(chosen)
   useEffect(() => {
     listeners.add(setZone)
@@ -47,17 +50,17 @@ export function useZone(): [Zone, (zone: Zone) => void] {
   return [zone, choose]
 }
 
-function choose(zone: Zone) {
+function choose(zone: DisplayZone) {
   chosen = zone
   try {
-    localStorage.setItem(KEPT, zone)
+    localStorage.setItem(STORAGE_KEY, zone)
   } catch {}
   for (const listener of [...listeners]) listener(zone)
 }
 
-function readZone(): Zone {
+function readZone(): DisplayZone {
   try {
-    return localStorage.getItem(KEPT) === 'india' && !inIndia ? 'india' : 'here'
+    return localStorage.getItem(STORAGE_KEY) === 'india' && !isIndianTimeZone ? 'india' : 'here'
   } catch {
     return 'here'
   }

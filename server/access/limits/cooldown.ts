@@ -1,36 +1,36 @@
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
-import { SLACK } from './windows.ts'
+import { MINUTE_SLACK_MS } from './windows.ts'
 
-const LONGEST = 900 * SECOND
+const MAX_COOLDOWN_MS = 900 * SECOND
 
-/** How long the nth cooldown in a row lasts: 60, 120, 240, 480, then 900 seconds. */
-export function cooldownLength(level: number): number {
-  return level === 0 ? 0 : Math.min(LONGEST, MINUTE * 2 ** (level - 1))
+/** Returns the length of a cooldown by its level: 60, 120, 240, 480, then 900 seconds. */
+export function cooldownMs(level: number): number {
+  return level === 0 ? 0 : Math.min(MAX_COOLDOWN_MS, MINUTE * 2 ** (level - 1))
 }
 
-/** The last level, after which cooldowns do not grow. */
-export const TOP_LEVEL = 5
+/** From this level on, cooldowns have the same length. */
+export const MAX_COOLDOWN_LEVEL = 5
 
-/** A key that called too often is refused everything for a while, longer if it happens again within the hour. */
+/** Period in which all calls of a key are rejected. Each further cooldown within an hour is longer. */
 export class Cooldown {
   start = 0
   level = 0
 
-  /** Milliseconds left, 0 where there is none. */
-  left(now: number): number {
-    // A clock set back ends a cooldown: nobody knows how much of it has passed.
-    if (this.start - now > SLACK) this.start = now - cooldownLength(this.level)
-    return Math.max(0, this.start + cooldownLength(this.level) - now)
+  /** Returns the milliseconds left, or 0 if there is no cooldown. */
+  remaining(now: number): number {
+    // If the clock was set back, the elapsed time is unknown: end the cooldown.
+    if (this.start - now > MINUTE_SLACK_MS) this.start = now - cooldownMs(this.level)
+    return Math.max(0, this.start + cooldownMs(this.level) - now)
   }
 
-  /** Starts one where none runs. */
+  /** Starts a cooldown. Call only if none is running. */
   begin(now: number): void {
-    this.level = now - this.start <= HOUR ? Math.min(TOP_LEVEL, this.level + 1) : 1
+    this.level = now - this.start <= HOUR ? Math.min(MAX_COOLDOWN_LEVEL, this.level + 1) : 1
     this.start = now
   }
 
-  /** When it no longer matters that there was one. */
-  get forgottenAt(): number {
+  /** Time from which the next cooldown is a first one again. */
+  get levelResetsAt(): number {
     return this.start + HOUR
   }
 }

@@ -1,109 +1,114 @@
-import type { Decision, Limited, Limiter, Maybe, MinuteWindow, Refusal, Rule, Standings } from './limiter.ts'
+import { timeoutError, withDeadline } from '../../platform/deadline.ts'
+import type { Decision, LimitError, Limited, Limiter, MaybePromise, MinuteWindow, Rule, RuleStates } from './limiter.ts'
 import type { KeyLimits, LimitClass } from './table.ts'
 
-/** The engine that is shared, as far as this needs to know it. */
+/** The shared engine. */
 export interface SharedLimiter extends Limiter {
   connect(): Promise<void>
-  /** Succeeds where a decision would. */
+  /** Succeeds if a decision would. */
   probe(): Promise<void>
 }
 
 export interface FallbackOptions {
-  /** Told of each change of the engine that decides; the reason where the shared one failed. */
+  /** Called when another engine takes over, with the error if the shared one failed. */
   onSwitch(to: 'redis' | 'memory', reason?: string): void
-  /** Milliseconds that a call waits for the shared engine. */
-  patience?: number
-  /** Milliseconds between two attempts to return to it. */
-  probeEvery?: number
+  /** Time that a call waits for the shared engine. */
+  timeoutMs?: number
+  /** Time between two attempts to return to the shared engine. */
+  probeIntervalMs?: number
 }
 
 /**
- * Asks the shared engine while it answers and the one in the process while it does not. A call that meets the failure
- * is decided in the process: it waits no longer than `patience` and never fails.
+ * Uses the shared engine while it responds, and the local one otherwise. A call during which the shared engine fails is decided by the
+ * local one: it waits at most `timeoutMs` and never fails.
  */
 export class FallbackLimiter implements Limiter {
-  /** Settles once it is known whether the shared engine answers; calls before that are decided in the process. */
+  /** Resolves after the first connection attempt; earlier calls are decided by the local engine. */
   readonly ready: Promise<void>
   readonly #shared: SharedLimiter
-  readonly #own: Limiter
+  readonly #local: Limiter
   readonly #onSwitch: FallbackOptions['onSwitch']
-  readonly #patience: number
-  readonly #probeEvery: number
+  readonly #timeoutMs: number
+  readonly #probeIntervalMs: number
   #isShared = false
-  /** What was reported last: nothing is said of a start that goes well. */
+  /** Engine of the last `onSwitch` call. Starting with Redis is not reported. */
   #reported: 'redis' | 'memory' = 'redis'
-  #probing: NodeJS.Timeout | undefined
+  #probeTimer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(shared: SharedLimiter, own: Limiter, { onSwitch, patience = 250, probeEvery = 500 }: FallbackOptions) {
+  constructor(
+    shared: SharedLimiter,
+    local: Limiter,
+    { onSwitch, timeoutMs = 250, probeIntervalMs = 500 }: FallbackOptions,
+  ) {
     this.#shared = shared
-    this.#own = own
+    this.#local = local
     this.#onSwitch = onSwitch
-    this.#patience = patience
-    this.#probeEvery = probeEvery
+    this.#timeoutMs = timeoutMs
+    this.#probeIntervalMs = probeIntervalMs
     this.ready = this.#start()
   }
 
   decide(key: string, limits: KeyLimits, limitClass: LimitClass, recruiter: string | undefined, now: number) {
-    return this.#ask<Decision>((engine) => engine.decide(key, limits, limitClass, recruiter, now))
+    return this.#run<Decision>((engine) => engine.decide(key, limits, limitClass, recruiter, now))
   }
 
-  minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number) {
-    return this.#ask<MinuteWindow>((engine) => engine.minute(key, limits, limitClass, now))
+  minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number) {
+    return this.#run<MinuteWindow>((engine) => engine.minuteWindow(key, limits, limitClass, now))
   }
 
   cooldown(key: string, now: number) {
-    return this.#ask<number>((engine) => engine.cooldown(key, now))
+    return this.#run<number>((engine) => engine.cooldown(key, now))
   }
 
-  browsePage(key: string, limits: KeyLimits, now: number) {
-    return this.#ask<Refusal | undefined>((engine) => engine.browsePage(key, limits, now))
+  recordPage(key: string, limits: KeyLimits, now: number) {
+    return this.#run<LimitError | undefined>((engine) => engine.recordPage(key, limits, now))
   }
 
-  seeSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number) {
-    return this.#ask<Refusal | undefined>((engine) => engine.seeSkills(key, limits, skills, now))
+  recordSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number) {
+    return this.#run<LimitError | undefined>((engine) => engine.recordSkills(key, limits, skills, now))
   }
 
   take(caller: string, rules: readonly Rule[], now: number) {
-    return this.#ask<Standings>((engine) => engine.take(caller, rules, now))
+    return this.#run<RuleStates>((engine) => engine.take(caller, rules, now))
   }
 
   peek(caller: string, rules: readonly Rule[], now: number) {
-    return this.#ask<Standings>((engine) => engine.peek(caller, rules, now))
+    return this.#run<RuleStates>((engine) => engine.peek(caller, rules, now))
   }
 
   charge(caller: string, rules: readonly Rule[], now: number) {
-    return this.#ask<Standings>((engine) => engine.charge(caller, rules, now))
+    return this.#run<RuleStates>((engine) => engine.charge(caller, rules, now))
   }
 
-  limited(now: number) {
-    return this.#ask<Limited[]>((engine) => engine.limited(now))
+  listLimited(now: number) {
+    return this.#run<Limited[]>((engine) => engine.listLimited(now))
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    clearTimeout(this.#probing)
+    clearTimeout(this.#probeTimer)
     await this.#shared.close()
-    await this.#own.close()
+    await this.#local.close()
   }
 
-  #ask<T>(question: (engine: Limiter) => Maybe<T>): Maybe<T> {
-    if (!this.#isShared) return question(this.#own)
-    return new Promise<T>((answer) => {
-      let answered = false
-      const settle = (decided: Maybe<T>) => {
-        answered = true
+  #run<T>(operation: (engine: Limiter) => MaybePromise<T>): MaybePromise<T> {
+    if (!this.#isShared) return operation(this.#local)
+    return new Promise<T>((resolve) => {
+      let done = false
+      const finish = (result: MaybePromise<T>) => {
+        done = true
         clearTimeout(timer)
-        answer(decided)
+        resolve(result)
       }
-      const giveUp = (error: Error) => {
-        // Where patience ran out, the call has its answer and only the failure's late news arrives.
-        if (answered) return
+      const fallBack = (error: Error) => {
+        // After a timeout, the shared engine's own error can still arrive: ignore it.
+        if (done) return
         this.#fail(error)
-        settle(question(this.#own))
+        finish(operation(this.#local))
       }
-      const timer = setTimeout(() => giveUp(this.#tooSlow()), this.#patience)
-      Promise.resolve(question(this.#shared)).then(settle, giveUp)
+      const timer = setTimeout(() => fallBack(timeoutError(this.#timeoutMs)), this.#timeoutMs)
+      Promise.resolve(operation(this.#shared)).then(finish, fallBack)
     })
   }
 
@@ -114,35 +119,24 @@ export class FallbackLimiter implements Limiter {
   }
 
   #probeLater(): void {
-    if (this.#probing || this.#closed) return
-    this.#probing = setTimeout(() => {
-      this.#probing = undefined
+    if (this.#probeTimer || this.#closed) return
+    this.#probeTimer = setTimeout(() => {
+      this.#probeTimer = undefined
       void this.#probe()
-    }, this.#probeEvery)
-    this.#probing.unref()
+    }, this.#probeIntervalMs)
+    this.#probeTimer.unref()
   }
 
-  /** Tries the shared engine; returns to it where it answers in time, else tries again later. */
+  /** Returns to the shared engine if it responds in time, else probes again later. */
   async #probe(): Promise<void> {
     try {
-      await this.#inTime(this.#shared.probe())
+      await withDeadline(this.#shared.probe(), this.#timeoutMs)
     } catch (error) {
       return this.#fail(error as Error)
     }
     if (this.#closed) return
     this.#isShared = true
     this.#report('redis')
-  }
-
-  #inTime(attempt: Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(this.#tooSlow()), this.#patience)
-      attempt.then(resolve, reject).finally(() => clearTimeout(timer))
-    })
-  }
-
-  #tooSlow(): Error {
-    return new Error(`no answer within ${this.#patience} ms`)
   }
 
   #report(to: 'redis' | 'memory', reason?: string): void {

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto'
-import { LONGEST_NAME, shortName } from './names.ts'
+import { MAX_NAME_LENGTH, shortenName } from './names.ts'
 
-/** Room for the longest name in UTF-8. */
+/** Fits the longest name in UTF-8. */
 const bytes = Buffer.allocUnsafeSlow(512)
 const words = new Int32Array(bytes.buffer)
 
 /**
- * Names as 64 bits, in two halves. Tables keep these instead of the names, which callers choose and may make long; that any
- * two of a million names fall together has odds of one in 37 million. Seeded anew in each process, so that nobody can
- * pick names that crowd one place of a table.
+ * 64-bit hash of a name, in two 32-bit halves. Tables store it instead of the name, which callers choose and can make long. The
+ * probability of a collision among a million names is one in 37 million. Each process uses a random seed, so that callers cannot
+ * choose names that collide in a hash table.
  *
  * Names are read through a buffer because `charCodeAt` becomes ten times slower in a process that loads a subclass of
  * String, as ioredis does.
@@ -19,17 +19,17 @@ export class Fingerprint {
   readonly #seedA = randomInt(2 ** 32) | 0
   readonly #seedB = randomInt(2 ** 32) | 0
 
-  /** Of a name by itself. */
+  /** Hashes a name. */
   of(name: string): this {
     return this.within(this.#seedA, this.#seedB, name)
   }
 
-  /** Of a name that belongs to another, given by its fingerprint. */
+  /** Hashes a name within the namespace of another fingerprint. */
   within(a: number, b: number, name: string): this {
-    // Tells the compiler that these are 32-bit integers all the way.
+    // Lets the JIT compiler treat these as 32-bit integers.
     a |= 0
     b |= 0
-    const length = bytes.write(name.length > LONGEST_NAME ? shortName(name) : name)
+    const length = bytes.write(name.length > MAX_NAME_LENGTH ? shortenName(name) : name)
     bytes[length] = bytes[length + 1] = bytes[length + 2] = 0
     for (let i = 0; i << 2 < length; i++) {
       const word = words[i]!
@@ -38,23 +38,23 @@ export class Fingerprint {
       a ^= a >>> 15
       b = (b << 13) | (b >>> 19)
     }
-    return this.#settle(a ^ length, b)
+    return this.#finalize(a ^ length, b)
   }
 
-  /** Of the nth part of what a fingerprint stands for. */
+  /** Derives the fingerprint of the nth part of a fingerprinted object. */
   part(a: number, b: number, n: number): this {
-    return this.#settle(Math.imul(a ^ n, 0x9e3779b1), Math.imul(b + n, 0xc2b2ae3d))
+    return this.#finalize(Math.imul(a ^ n, 0x9e3779b1), Math.imul(b + n, 0xc2b2ae3d))
   }
 
-  #settle(a: number, b: number): this {
-    this.a = scatter(a + Math.imul(b, 0x27d4eb2f))
-    this.b = scatter(b ^ this.a)
+  #finalize(a: number, b: number): this {
+    this.a = mixBits(a + Math.imul(b, 0x27d4eb2f))
+    this.b = mixBits(b ^ this.a)
     return this
   }
 }
 
-/** Lets every bit depend on every other. */
-function scatter(n: number): number {
+/** Mixes the bits, so that every output bit depends on every input bit. */
+function mixBits(n: number): number {
   n ^= n >>> 16
   n = Math.imul(n, 0x7feb352d)
   n ^= n >>> 15

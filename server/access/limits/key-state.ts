@@ -1,11 +1,12 @@
 import { HOUR, MINUTE } from '../../platform/clock.ts'
+import { indianDayStart } from '../../platform/india-time.ts'
 import { Cooldown } from './cooldown.ts'
-import { REFUSALS_BEFORE_COOLDOWN, type Refusal } from './limiter.ts'
+import { type LimitError, REJECTIONS_BEFORE_COOLDOWN } from './limiter.ts'
 import { RollingLog } from './rolling-log.ts'
 import { SeenSkills } from './seen-skills.ts'
-import { DAY_SLACK, dayStart, seconds, slackOf } from './windows.ts'
+import { clockSlack, DAY_SLACK_MS, toWholeSeconds } from './windows.ts'
 
-/** A counter that outlives the process: an upsert by key and name. The value is JSON. */
+/** A counter that survives a restart: a row to upsert by key and name. */
 export interface SavedRow {
   key: string
   name: string
@@ -14,18 +15,18 @@ export interface SavedRow {
   expiresAt: number
 }
 
-// Long lists are saved in pieces, so that a change rewrites one small row.
-const PAGES_A_ROW = 25
-const SKILLS_A_ROW = 128
+// Long lists are split into rows, so that a change rewrites one small row.
+const PAGES_PER_ROW = 25
+const SKILLS_PER_ROW = 128
 
-/** What is known of a key beside its buckets: cooldown, refusals, browsed pages, seen skills. Only keys in need have one. */
+/** State of a key other than its buckets: cooldown, rejections, browsed pages and seen skills. Created only when needed. */
 export class KeyState {
   readonly key: string
   readonly cooldown = new Cooldown()
-  readonly #refusals = new RollingLog(MINUTE)
+  readonly #rejections = new RollingLog(MINUTE)
   readonly #pages = new RollingLog(HOUR)
   #skills: SeenSkills | undefined
-  /** How many pages were ever counted: a page's number tells which row it is saved in. */
+  /** Number of pages ever counted. A page's number determines the row that it is saved in. */
   #pagesCounted = 0
   #pagesSaved = 0
   #skillsSaved = 0
@@ -36,65 +37,65 @@ export class KeyState {
     this.key = key
   }
 
-  /** Counts a refusal; the cooldown that it starts, in milliseconds, or 0. */
-  refuse(now: number): number {
-    this.#refusals.times.push(this.#refusals.settle(now))
-    return this.#refusals.times.length < REFUSALS_BEFORE_COOLDOWN ? 0 : this.#beginCooldown(now)
+  /** Counts a rejection. Returns the length in milliseconds of the cooldown that it starts, or 0. */
+  recordRejection(now: number): number {
+    this.#rejections.times.push(this.#rejections.prune(now))
+    return this.#rejections.times.length < REJECTIONS_BEFORE_COOLDOWN ? 0 : this.#beginCooldown(now)
   }
 
-  browsePage(most: number, now: number): Refusal | undefined {
-    let left = this.cooldown.left(now)
-    if (left === 0) {
-      const time = this.#pages.settle(now)
-      if (this.#pages.times.length < most) {
+  recordPage(limit: number, now: number): LimitError | undefined {
+    let wait = this.cooldown.remaining(now)
+    if (wait === 0) {
+      const time = this.#pages.prune(now)
+      if (this.#pages.times.length < limit) {
         this.#pages.times.push(time)
         this.#pagesCounted++
         return undefined
       }
-      left = this.#beginCooldown(now)
+      wait = this.#beginCooldown(now)
     }
-    return { code: 'COOLDOWN', retryAfter: seconds(left) }
+    return { code: 'COOLDOWN', retryAfter: toWholeSeconds(wait) }
   }
 
-  seeSkills(skills: readonly number[], most: number, now: number): Refusal | undefined {
+  recordSkills(skills: readonly number[], limit: number, now: number): LimitError | undefined {
     this.#skills ??= new SeenSkills()
     const seen = this.#skills
-    seen.settle(now)
-    const fresh = new Set<number>()
-    for (const id of skills) if (!seen.has(id)) fresh.add(id)
-    if (fresh.size > 0 && seen.count + fresh.size > most)
-      return { code: 'DAILY_CAP', retryAfter: seconds(dayStart(seen.day + 1) - now) }
-    for (const id of fresh) seen.add(id)
+    seen.advanceTo(now)
+    const unseen = new Set<number>()
+    for (const id of skills) if (!seen.has(id)) unseen.add(id)
+    if (unseen.size > 0 && seen.count + unseen.size > limit)
+      return { code: 'DAILY_CAP', retryAfter: toWholeSeconds(indianDayStart(seen.day + 1) - now) }
+    for (const id of unseen) seen.add(id)
     return undefined
   }
 
   #beginCooldown(now: number): number {
     this.cooldown.begin(now)
-    this.#refusals.times.length = 0
-    return this.cooldown.left(now)
+    this.#rejections.times.length = 0
+    return this.cooldown.remaining(now)
   }
 
-  /** Lets go of what no longer counts; true where nothing is left. */
+  /** Deletes expired state. Returns true if nothing is left. */
   sweep(now: number): boolean {
-    this.#refusals.settle(now)
-    this.#pages.settle(now)
-    if (this.#skills && dayStart(this.#skills.day + 1) + DAY_SLACK <= now) this.#skills = undefined
-    const forgotten = this.cooldown.level === 0 || this.cooldown.forgottenAt < now
-    return forgotten && !this.#skills && this.#refusals.times.length === 0 && this.#pages.times.length === 0
+    this.#rejections.prune(now)
+    this.#pages.prune(now)
+    if (this.#skills && indianDayStart(this.#skills.day + 1) + DAY_SLACK_MS <= now) this.#skills = undefined
+    const cooldownExpired = this.cooldown.level === 0 || this.cooldown.levelResetsAt < now
+    return cooldownExpired && !this.#skills && this.#rejections.times.length === 0 && this.#pages.times.length === 0
   }
 
-  /** The rows that changed since the last call. */
-  changes(rows: SavedRow[]): void {
+  /** Adds the rows that changed since the last call. */
+  collectChanges(rows: SavedRow[]): void {
     const { key, cooldown } = this
     if (cooldown.start !== this.#cooldownSaved) {
       this.#cooldownSaved = cooldown.start
-      rows.push({ key, name: 'cooldown', value: [cooldown.start, cooldown.level], expiresAt: cooldown.forgottenAt })
+      rows.push({ key, name: 'cooldown', value: [cooldown.start, cooldown.level], expiresAt: cooldown.levelResetsAt })
     }
-    this.#changedPages(rows)
-    this.#changedSkills(rows)
+    this.#collectPages(rows)
+    this.#collectSkills(rows)
   }
 
-  /** Takes up where saved rows left off, given all of the key's rows. */
+  /** Restores the state from all saved rows of the key. */
   restore(rows: readonly SavedRow[]): void {
     for (const { value } of rowsNamed(rows, 'cooldown')) [this.cooldown.start = 0, this.cooldown.level = 0] = value
     this.#cooldownSaved = this.cooldown.start
@@ -102,7 +103,7 @@ export class KeyState {
     const pages = rowsNamed(rows, 'pages')
     this.#pages.times.push(...pages.flatMap(({ value }) => value).sort((a, b) => a - b))
     const lastRow = pages.at(-1)?.numbers[0] ?? -1
-    this.#pagesCounted = this.#pagesSaved = (lastRow + 1) * PAGES_A_ROW
+    this.#pagesCounted = this.#pagesSaved = (lastRow + 1) * PAGES_PER_ROW
 
     const skills = rowsNamed(rows, 'skills')
     const day = skills.at(-1)?.numbers[0]
@@ -113,19 +114,19 @@ export class KeyState {
     this.#skillsSavedDay = day
   }
 
-  #changedPages(rows: SavedRow[]): void {
+  #collectPages(rows: SavedRow[]): void {
     const { times } = this.#pages
     const first = this.#pagesCounted - times.length
     const changed = Math.max(first, this.#pagesSaved)
     if (changed === this.#pagesCounted) return
     this.#pagesSaved = this.#pagesCounted
-    for (let row = Math.floor(changed / PAGES_A_ROW); row * PAGES_A_ROW < this.#pagesCounted; row++) {
-      const value = times.slice(Math.max(0, row * PAGES_A_ROW - first), (row + 1) * PAGES_A_ROW - first)
-      rows.push({ key: this.key, name: `pages:${row}`, value, expiresAt: value.at(-1)! + HOUR + slackOf(HOUR) })
+    for (let row = Math.floor(changed / PAGES_PER_ROW); row * PAGES_PER_ROW < this.#pagesCounted; row++) {
+      const value = times.slice(Math.max(0, row * PAGES_PER_ROW - first), (row + 1) * PAGES_PER_ROW - first)
+      rows.push({ key: this.key, name: `pages:${row}`, value, expiresAt: value.at(-1)! + HOUR + clockSlack(HOUR) })
     }
   }
 
-  #changedSkills(rows: SavedRow[]): void {
+  #collectSkills(rows: SavedRow[]): void {
     const seen = this.#skills
     if (!seen) return
     if (this.#skillsSavedDay !== seen.day) {
@@ -133,16 +134,16 @@ export class KeyState {
       this.#skillsSaved = 0
     }
     if (this.#skillsSaved === seen.count) return
-    const expiresAt = dayStart(seen.day + 1) + DAY_SLACK
-    for (let row = Math.floor(this.#skillsSaved / SKILLS_A_ROW); row * SKILLS_A_ROW < seen.count; row++) {
-      const value = seen.slice(row * SKILLS_A_ROW, (row + 1) * SKILLS_A_ROW)
+    const expiresAt = indianDayStart(seen.day + 1) + DAY_SLACK_MS
+    for (let row = Math.floor(this.#skillsSaved / SKILLS_PER_ROW); row * SKILLS_PER_ROW < seen.count; row++) {
+      const value = seen.slice(row * SKILLS_PER_ROW, (row + 1) * SKILLS_PER_ROW)
       rows.push({ key: this.key, name: `skills:${seen.day}:${row}`, value, expiresAt })
     }
     this.#skillsSaved = seen.count
   }
 }
 
-/** The rows of one list, in the order in which they were filled: `skills:20345:9` comes before `skills:20345:10`. */
+/** Returns the rows of one list in numeric order: `skills:20345:9` before `skills:20345:10`. */
 function rowsNamed(rows: readonly SavedRow[], list: string) {
   return rows
     .filter(({ name }) => name === list || name.startsWith(`${list}:`))

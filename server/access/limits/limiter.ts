@@ -1,16 +1,16 @@
 import type { BucketName, KeyLimits, LimitClass } from './table.ts'
 
-/** Engines in the process answer at once, the shared one after a round trip. */
-export type Maybe<T> = T | Promise<T>
+/** The in-process engine returns values, the Redis engine returns promises. */
+export type MaybePromise<T> = T | Promise<T>
 
 /**
- * Decides how often somebody may call. Two engines keep the counts, one in the process and one in Redis; both are told the time by
- * the caller, in milliseconds since 1970, and give the same answers.
+ * Rate limiter. There are two engines, one in the process and one in Redis. Both take the time from the caller, in milliseconds since
+ * 1970, and return the same results.
  */
 export interface Limiter {
   /**
-   * One call of the partner API: the key's cooldown, then the buckets of the whole key, the class and the recruiter. Charges
-   * every meter or none; a refusal counts towards the cooldown.
+   * Decides one call of the partner API: checks the key's cooldown, then the buckets of the whole key, the class and the recruiter.
+   * Charges every meter or none. A rejection counts towards the cooldown.
    */
   decide(
     key: string,
@@ -18,47 +18,52 @@ export interface Limiter {
     limitClass: LimitClass,
     recruiter: string | undefined,
     now: number,
-  ): Maybe<Decision>
+  ): MaybePromise<Decision>
 
-  /** The minute window of a class as it stands, for an answer that comes before the limits; charges nothing. */
-  minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Maybe<MinuteWindow>
+  /** Returns the minute window of a class without charging it. */
+  minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MaybePromise<MinuteWindow>
 
-  /** Milliseconds that the key's cooldown has left, 0 where there is none. */
-  cooldown(key: string, now: number): Maybe<number>
+  /** Returns the milliseconds left of the key's cooldown, or 0 if there is none. */
+  cooldown(key: string, now: number): MaybePromise<number>
 
-  /** One page of the catalogue is about to be browsed. One page too many within the hour starts the cooldown. */
-  browsePage(key: string, limits: KeyLimits, now: number): Maybe<Refusal | undefined>
+  /** Counts a page of the catalogue that the key browses. Exceeding the hourly limit starts a cooldown. */
+  recordPage(key: string, limits: KeyLimits, now: number): MaybePromise<LimitError | undefined>
 
-  /** These skills are about to be returned. Adds none of them where that would exceed the day's cap. */
-  seeSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number): Maybe<Refusal | undefined>
+  /** Counts skills that are about to be returned. Counts none of them if that would exceed the daily cap. */
+  recordSkills(
+    key: string,
+    limits: KeyLimits,
+    skills: readonly number[],
+    now: number,
+  ): MaybePromise<LimitError | undefined>
 
-  /** Charges all rules, or none where one of them has no room. */
-  take(caller: string, rules: readonly Rule[], now: number): Maybe<Standings>
-  /** Whether `take` would pass; charges nothing. */
-  peek(caller: string, rules: readonly Rule[], now: number): Maybe<Standings>
-  /** Charges all rules whether they have room or not; for what is known only after the call was served. */
-  charge(caller: string, rules: readonly Rule[], now: number): Maybe<Standings>
+  /** Charges all rules, or none if one of them is exhausted. */
+  take(caller: string, rules: readonly Rule[], now: number): MaybePromise<RuleStates>
+  /** Returns the result of `take` without charging. */
+  peek(caller: string, rules: readonly Rule[], now: number): MaybePromise<RuleStates>
+  /** Charges all rules even if they are exhausted; for events that are known only after the call was handled. */
+  charge(caller: string, rules: readonly Rule[], now: number): MaybePromise<RuleStates>
 
-  /** Callers whose next call a rule marked `listed` would refuse. */
-  limited(now: number): Maybe<Limited[]>
+  /** Lists the callers whose next call would be rejected by a rule marked `listed`. */
+  listLimited(now: number): MaybePromise<Limited[]>
 
-  close(): Maybe<void>
+  close(): MaybePromise<void>
 }
 
 export interface Decision extends MinuteWindow {
-  refused: 'RATE_LIMITED' | 'COOLDOWN' | undefined
-  /** What a call is RATE_LIMITED by. */
-  over: Over | undefined
-  /** Whole seconds until the call could pass; 0 where it passed. */
+  errorCode: 'RATE_LIMITED' | 'COOLDOWN' | undefined
+  /** The exceeded meter, if the error is RATE_LIMITED. */
+  exceeded: ExceededMeter | undefined
+  /** Whole seconds until the call can succeed; 0 if it is allowed. */
   retryAfter: number
 }
 
-/** The meter without room that takes longest to get some; of several, the first of the key, the class, the recruiter. */
-export interface Over {
+/** The exhausted meter with the longest wait. Ties are resolved in the order key, class, recruiter. */
+export interface ExceededMeter {
   bucket: BucketName
   meter: MeterName
-  /** The refusal started a cooldown. */
-  rests: boolean
+  /** The rejection started a cooldown. */
+  startsCooldown: boolean
 }
 
 export const METERS = ['second', 'minute', 'day'] as const
@@ -71,28 +76,28 @@ export interface MinuteWindow {
   reset: number
 }
 
-export interface Refusal {
+export interface LimitError {
   code: 'COOLDOWN' | 'DAILY_CAP'
   retryAfter: number
 }
 
-/** A limit on a caller that is not a partner key: an address, a session key, a session token. */
+/** A limit on a caller other than a partner key: an address, a session key or a session token. */
 export interface Rule {
-  /** Callers are counted apart for each name; a name always has the same kind and numbers. */
+  /** Callers are counted separately for each name. A name always has the same kind, limit and seconds. */
   readonly name: string
   /**
-   * `fixed`: a window that starts with the caller's first call. `rolling`: the last so many seconds. `tokens`: a bucket of
-   * `limit` tokens that fills from empty within `seconds`.
+   * `fixed`: a window that starts with the caller's first call. `rolling`: the last `seconds` seconds. `tokens`: a bucket of `limit`
+   * tokens that fills from empty within `seconds`.
    */
   readonly kind: 'fixed' | 'rolling' | 'tokens'
   readonly limit: number
   readonly seconds: number
-  /** Shown by `limited`. Never for callers that are secrets. */
+  /** Included in `limited`. Do not set it if the callers are secrets. */
   readonly listed?: boolean
 }
 
-/** What one rule has left for a caller. */
-export interface Standing {
+/** State of one rule for a caller. */
+export interface RuleState {
   readonly rule: string
   readonly limit: number
   remaining: number
@@ -100,13 +105,13 @@ export interface Standing {
   reset: number
 }
 
-export interface Standings {
-  /** The rule without room that takes longest to get some; undefined where the call passes. */
-  refused: string | undefined
-  /** Whole seconds until the call could pass; 0 where it passed. */
+export interface RuleStates {
+  /** The exhausted rule with the longest wait; undefined if the call is allowed. */
+  rejectedBy: string | undefined
+  /** Whole seconds until the call can succeed; 0 if it is allowed. */
   retryAfter: number
   /** In the order of the rules. */
-  standings: Standing[]
+  states: RuleState[]
 }
 
 export interface Limited {
@@ -116,8 +121,8 @@ export interface Limited {
   until: number
 }
 
-/** The 100th refusal within a rolling minute starts a cooldown, for TEST keys too. */
-export const REFUSALS_BEFORE_COOLDOWN = 100
+/** The 100th rejection within a rolling minute starts a cooldown, also for TEST keys. */
+export const REJECTIONS_BEFORE_COOLDOWN = 100
 
-/** How many limited callers an engine remembers for the list. */
-export const MOST_LISTED = 10_000
+/** Maximum number of callers that `limited` returns. */
+export const MAX_LISTED = 10_000

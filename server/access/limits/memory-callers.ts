@@ -1,46 +1,47 @@
-import { type Meter, meterOf } from './caller-meters.ts'
+import { BoundedMap } from '../../platform/bounded-map.ts'
+import { createMeter, type Meter } from './caller-meters.ts'
 import { Fingerprint } from './fingerprint.ts'
-import { type Limited, MOST_LISTED, type Rule, type Standing, type Standings } from './limiter.ts'
+import { type Limited, MAX_LISTED, type Rule, type RuleState, type RuleStates } from './limiter.ts'
 import type { Records } from './records.ts'
-import { seconds } from './windows.ts'
+import { toWholeSeconds } from './windows.ts'
 
-/** The limits of callers that are not partner keys, counted in the process. */
+/** In-process limits of callers other than partner keys. */
 export class MemoryCallers {
   readonly #fingerprint = new Fingerprint()
   readonly #meters = new Map<string, Meter & { records: Records }>()
-  readonly #limited = new Map<string, Limited>()
-  readonly #most: number
+  readonly #limited = new BoundedMap<string, Limited>(MAX_LISTED)
+  readonly #maxCallers: number
 
-  /** Of how many callers a rule keeps count; many more addresses than that push each other out. */
-  constructor(most: number) {
-    this.#most = most
+  /** Each rule stores the counts of up to `maxCallers` callers; beyond that, callers are evicted. */
+  constructor(maxCallers: number) {
+    this.#maxCallers = maxCallers
   }
 
-  decide(caller: string, rules: readonly Rule[], now: number, mode: 'take' | 'peek' | 'charge'): Standings {
+  decide(caller: string, rules: readonly Rule[], now: number, mode: 'take' | 'peek' | 'charge'): RuleStates {
     const { a, b } = this.#fingerprint.of(caller)
-    let wait = 0
-    let refused: string | undefined
+    let waitMs = 0
+    let rejectedBy: string | undefined
     for (const rule of rules) {
       const meter = this.#meter(rule)
-      meter.look(a, b, now)
-      if (meter.wait > wait) {
-        wait = meter.wait
-        refused = rule.name
+      meter.read(a, b, now)
+      if (meter.waitMs > waitMs) {
+        waitMs = meter.waitMs
+        rejectedBy = rule.name
       }
     }
-    const charged = mode === 'charge' || (mode === 'take' && wait === 0)
-    const standings: Standing[] = []
+    const charged = mode === 'charge' || (mode === 'take' && waitMs === 0)
+    const states: RuleState[] = []
     for (const rule of rules) {
       const { name, limit, listed } = rule
       const meter = this.#meter(rule)
       if (charged) meter.charge(a, b, now)
-      if (charged && listed && meter.wait > 0) this.#list(caller, name, now + meter.wait)
-      standings.push({ rule: name, limit, remaining: meter.remaining, reset: seconds(meter.reset) })
+      if (charged && listed && meter.waitMs > 0) this.#addLimited(caller, name, now + meter.waitMs)
+      states.push({ rule: name, limit, remaining: meter.remaining, reset: toWholeSeconds(meter.resetMs) })
     }
-    return { refused, retryAfter: seconds(wait), standings }
+    return { rejectedBy, retryAfter: toWholeSeconds(waitMs), states }
   }
 
-  limited(now: number): Limited[] {
+  listLimited(now: number): Limited[] {
     for (const [id, { until }] of this.#limited) if (until <= now) this.#limited.delete(id)
     return [...this.#limited.values()]
   }
@@ -58,16 +59,14 @@ export class MemoryCallers {
   #meter(rule: Rule): Meter & { records: Records } {
     let meter = this.#meters.get(rule.name)
     if (!meter) {
-      meter = meterOf(rule, this.#most)
+      meter = createMeter(rule, this.#maxCallers)
       this.#meters.set(rule.name, meter)
     }
     return meter
   }
 
-  #list(caller: string, rule: string, until: number): void {
+  #addLimited(caller: string, rule: string, until: number): void {
     const id = `${rule} ${caller}`
-    this.#limited.delete(id)
     this.#limited.set(id, { caller, rule, until })
-    if (this.#limited.size > MOST_LISTED) this.#limited.delete(this.#limited.keys().next().value!)
   }
 }

@@ -1,42 +1,51 @@
-import { seconds } from '../../platform/clock.ts'
-import type { Over, Rule } from './limiter.ts'
-import { REFUSALS_BEFORE_COOLDOWN } from './limiter.ts'
+import { SECOND, toSeconds } from '../../platform/clock.ts'
+import type { ExceededMeter, Rule } from './limiter.ts'
+import { REJECTIONS_BEFORE_COOLDOWN } from './limiter.ts'
 import type { BucketName, KeyLimits } from './table.ts'
 
-/** Which limit a call was over and when it could pass, in words that somebody can act on. */
-export function overLimit({ bucket, meter, rests }: Over, limits: KeyLimits, retryAfter: number): string {
+/** Names the exceeded limit, its bucket, and when to retry. */
+export function rateLimitMessage(
+  { bucket, meter, startsCooldown }: ExceededMeter,
+  limits: KeyLimits,
+  retryAfter: number,
+): string {
   const { rate, burst, minute, day } = limits.buckets[bucket]
   const allowed = {
-    second: `${perSecond(rate)} (burst ${amount(burst)})`,
-    minute: `${amount(minute)} a minute`,
-    day: `${amount(day)} a day`,
+    second: `${perSecond(rate, calls)} (burst ${amount(burst)})`,
+    minute: `${calls(minute)} per minute`,
+    day: `${calls(day)} per day`,
   }[meter]
-  const rest = rests
-    ? ` This was refused call ${REFUSALS_BEFORE_COOLDOWN} within a minute, so the whole key rests now (cooldown).`
+  const cooldown = startsCooldown
+    ? ` This was the ${REJECTIONS_BEFORE_COOLDOWN}th rejected call within a minute, so the whole key is now in cooldown.`
     : ''
-  const midnight = meter === 'day' && !rests ? ', at midnight IST' : ''
-  return `Too many calls: ${bucket} allows ${allowed} ${holder(bucket)}.${rest} Try again in ${seconds(retryAfter)}${midnight}.`
+  const midnight = meter === 'day' && !startsCooldown ? ', at midnight IST' : ''
+  return `Rate limit exceeded: ${bucket} allows ${allowed} ${bucketScope(bucket)}.${cooldown} Retry in ${toSeconds(retryAfter)}${midnight}.`
 }
 
-export function resting(retryAfter: number): string {
-  return `This key rests (cooldown) after ${REFUSALS_BEFORE_COOLDOWN} refused calls within a minute, or too many browse pages within an hour. Try again in ${seconds(retryAfter)}; calling sooner does not make it longer.`
+export function cooldownMessage(retryAfter: number, now: number): string {
+  const end = new Date(Math.ceil(now / SECOND + retryAfter) * SECOND).toISOString().slice(11, 19)
+  return `This key is in cooldown until ${end} UTC (after ${REJECTIONS_BEFORE_COOLDOWN} rejected calls within a minute, or too many browse pages within an hour). Retry in ${toSeconds(retryAfter)}; calling earlier does not extend it.`
 }
 
-/** What a rule allows: `15 a minute`, `100 in 15 minutes`, `50 a second (burst 50)`. */
-export function allowance({ kind, limit, seconds: window }: Rule): string {
-  if (kind === 'tokens') return `${perSecond(limit / window)} (burst ${amount(limit)})`
-  if (window === 60) return `${amount(limit)} a minute`
-  return `${amount(limit)} in ${window % 60 === 0 ? `${window / 60} minutes` : seconds(window)}`
+/** Describes the limit of a rule: `15 per minute`, `100 per 15 minutes`, `50 per second (burst 50)`. */
+export function describeLimit({ kind, limit, seconds }: Rule): string {
+  if (kind === 'tokens') return `${perSecond(limit / seconds, amount)} (burst ${amount(limit)})`
+  if (seconds === 60) return `${amount(limit)} per minute`
+  return `${amount(limit)} per ${seconds % 60 === 0 ? `${seconds / 60} minutes` : toSeconds(seconds)}`
 }
 
-function holder(bucket: BucketName): string {
+function bucketScope(bucket: BucketName): string {
   if (bucket === 'key') return 'for all calls of this key together'
   return bucket === 'recruiter' ? 'for each recruiter (x-on-behalf-of) of this key' : 'for this key'
 }
 
-/** Rates below one are told by the time between two calls. */
-function perSecond(rate: number): string {
-  return rate >= 1 ? `${amount(rate)} a second` : `1 in ${amount(1 / rate)} seconds`
+/** Describes rates below one by the time between two calls: `1 every 5 seconds`. */
+function perSecond(rate: number, describe: (count: number) => string): string {
+  return rate >= 1 ? `${describe(rate)} per second` : `${describe(1)} every ${amount(1 / rate)} seconds`
+}
+
+function calls(count: number): string {
+  return `${amount(count)} ${count === 1 ? 'call' : 'calls'}`
 }
 
 function amount(number: number): string {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
-export const LONGEST_NAME = 128
+export const MAX_NAME_LENGTH = 128
 
-/** A name that callers send, short enough to be a key of Redis or of a row. Those within the rules stay as they are. */
-export function shortName(name: string): string {
-  return name.length <= LONGEST_NAME ? name : digestOf(name)
+/** Shortens a name sent by a caller for use in a Redis key or a database row. Names of valid length are not changed. */
+export function shortenName(name: string): string {
+  return name.length <= MAX_NAME_LENGTH ? name : hashName(name)
 }
 
-export function digestOf(name: string): string {
+export function hashName(name: string): string {
   return createHash('sha256').update(name).digest('base64url')
 }

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { ModelLimiter } from '../../../test/limits/model.ts'
-import { noRedis, startRedis } from '../../../test/limits/private-redis.ts'
+import { redisSkipReason, startRedis } from '../../../test/limits/private-redis.ts'
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import type { Limiter, Rule } from './limiter.ts'
 import { MemoryLimiter } from './memory.ts'
 import { RedisLimiter } from './redis.ts'
 import { LIMIT_CLASSES, limitsFor } from './table.ts'
 
-const skip = noRedis()
+const skip = redisSkipReason()
 const redis = skip ? undefined : await startRedis()
 after(() => redis?.[Symbol.asyncDispose]())
 
-/** Small numbers, so that random traffic meets every limit. */
+/** Small limits, so that random traffic reaches all of them. */
 const limits = {
   ...limitsFor('test', {
     buckets: {
@@ -34,14 +34,14 @@ const RULES: Rule[] = [
   { name: 'session', kind: 'tokens', limit: 3, seconds: 1 },
 ]
 
-type Step = (engine: Limiter, now: number) => unknown[]
+type Run = (engine: Limiter, now: number) => unknown[]
 const times = (n: number, call: () => unknown) => Array.from({ length: n }, call)
 
 const key = fc.constantFrom('VFN_TEST_A', 'VFN_TEST_B')
 const caller = fc.constantFrom('203.0.113.7', '2001:db8::/64')
 const rules = fc.subarray(RULES, { minLength: 1 })
 
-const step: fc.Arbitrary<{ does: string; elapsed: number; run: Step }> = fc
+const action: fc.Arbitrary<{ name: string; elapsed: number; run: Run }> = fc
   .tuple(
     fc.oneof(
       {
@@ -53,23 +53,24 @@ const step: fc.Arbitrary<{ does: string; elapsed: number; run: Step }> = fc
             fc.option(fc.constantFrom('ann', 'bo}b'), { nil: undefined }),
             fc.constantFrom(1, 1, 2, 7, 60),
           )
-          .map(([key, cls, who, n]) => ({
-            does: `${n} x ${cls} of ${key} for ${who}`,
-            run: (engine: Limiter, now: number) => times(n, () => engine.decide(key, limits, cls, who, now)),
+          .map(([key, limitClass, recruiter, n]) => ({
+            name: `${n} x ${limitClass} of ${key} for ${recruiter}`,
+            run: (engine: Limiter, now: number) =>
+              times(n, () => engine.decide(key, limits, limitClass, recruiter, now)),
           })),
       },
       {
         weight: 2,
         arbitrary: fc.tuple(key, fc.constantFrom(1, 3)).map(([key, n]) => ({
-          does: `${n} pages of ${key}`,
-          run: (engine: Limiter, now: number) => times(n, () => engine.browsePage(key, limits, now)),
+          name: `${n} pages of ${key}`,
+          run: (engine: Limiter, now: number) => times(n, () => engine.recordPage(key, limits, now)),
         })),
       },
       {
         weight: 2,
         arbitrary: fc.tuple(key, fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 6 })).map(([key, ids]) => ({
-          does: `skills ${ids} of ${key}`,
-          run: (engine: Limiter, now: number) => [engine.seeSkills(key, limits, ids, now)],
+          name: `skills ${ids} of ${key}`,
+          run: (engine: Limiter, now: number) => [engine.recordSkills(key, limits, ids, now)],
         })),
       },
       {
@@ -82,16 +83,16 @@ const step: fc.Arbitrary<{ does: string; elapsed: number; run: Step }> = fc
             fc.constantFrom(1, 2, 6),
           )
           .map(([caller, rules, mode, n]) => ({
-            does: `${n} x ${mode} of ${caller} under ${rules.map(({ name }) => name)}`,
+            name: `${n} x ${mode} of ${caller} under ${rules.map(({ name }) => name)}`,
             run: (engine: Limiter, now: number) => times(n, () => engine[mode](caller, rules, now)),
           })),
       },
       {
         weight: 1,
-        arbitrary: fc.constant({ does: 'list', run: (engine: Limiter, now: number) => [engine.limited(now)] }),
+        arbitrary: fc.constant({ name: 'list', run: (engine: Limiter, now: number) => [engine.listLimited(now)] }),
       },
     ),
-    // Mostly forwards by little; now and then by a window, to its very edge, or backwards by little or much.
+    // Mostly small jumps forward; sometimes by a window, exactly to its edge, or backwards by little or much.
     fc.oneof(
       { weight: 6, arbitrary: fc.nat(1500) },
       { weight: 2, arbitrary: fc.nat(2 * MINUTE) },
@@ -105,64 +106,64 @@ const step: fc.Arbitrary<{ does: string; elapsed: number; run: Step }> = fc
       { weight: 1, arbitrary: fc.constantFrom(-5000, -5001, -MINUTE, -2 * HOUR, -2 * HOUR - 1) },
     ),
   )
-  .map(([what, elapsed]) => ({ ...what, elapsed, toString: () => `${elapsed} ms, ${what.does}` }))
+  .map(([call, elapsed]) => ({ ...call, elapsed, toString: () => `${elapsed} ms, ${call.name}` }))
 
-// Near midnight in India and near a full minute, where windows change.
+// Near midnight in India and near a full minute, when windows change.
 const start = fc.constantFrom(
   Date.UTC(2026, 2, 1, 18, 29, 58),
   Date.UTC(2026, 2, 1, 9, 0, 0),
   Date.UTC(2026, 2, 1, 9, 0, 59, 500),
 )
 
-/** Forgets nothing: the model does not either, and a clock set back could tell. */
-const inTheProcess = () => new MemoryLimiter({ sweepEvery: Infinity })
+/** Does not sweep, because the model does not either; the difference would show after the clock is set back. */
+const memoryLimiter = () => new MemoryLimiter({ callsPerSweep: Infinity })
 
 let runs = 0
 
-async function check(engines: Limiter[], steps: { does: string; elapsed: number; run: Step }[], now: number) {
+async function check(engines: Limiter[], actions: { name: string; elapsed: number; run: Run }[], now: number) {
   const model = new ModelLimiter()
-  for (const { does, elapsed, run } of steps) {
+  for (const { name, elapsed, run } of actions) {
     now += elapsed
     const expected = sorted(run(model, now))
     for (const engine of engines) {
       const got = sorted(await Promise.all(run(engine, now)))
-      assert.deepEqual(got, expected, `${engine.constructor.name} at ${new Date(now).toISOString()}: ${does}`)
+      assert.deepEqual(got, expected, `${engine.constructor.name} at ${new Date(now).toISOString()}: ${name}`)
     }
   }
 }
 
-/** Lists of limited callers have no order. */
-function sorted(answers: unknown[]): unknown[] {
-  return answers.map((answer) => (Array.isArray(answer) ? answer.map((one) => JSON.stringify(one)).sort() : answer))
+/** Sorts the lists of limited callers, which have no order. */
+function sorted(results: unknown[]): unknown[] {
+  return results.map((result) => (Array.isArray(result) ? result.map((one) => JSON.stringify(one)).sort() : result))
 }
 
-test('the engine in the process decides as the model does, whatever the traffic and the clock', async () => {
+test('the in-process engine decides like the model, for any traffic and clock', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), start, (steps, now) =>
-      check([inTheProcess()], steps, now),
+    fc.asyncProperty(fc.array(action, { maxLength: 80, size: 'max' }), start, (actions, now) =>
+      check([memoryLimiter()], actions, now),
     ),
     { numRuns: 600 },
   )
 })
 
-test('sweeping what is idle changes no decision while the clock runs forwards', async () => {
-  const forwards = (steps: { does: string; elapsed: number; run: Step }[]) =>
-    steps.map((step) => ({ ...step, elapsed: Math.abs(step.elapsed) }))
+test('sweeping changes no decision while the clock runs forwards', async () => {
+  const forwards = (actions: { name: string; elapsed: number; run: Run }[]) =>
+    actions.map((action) => ({ ...action, elapsed: Math.abs(action.elapsed) }))
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), start, (steps, now) =>
-      check([new MemoryLimiter({ sweepEvery: 1 })], forwards(steps), now),
+    fc.asyncProperty(fc.array(action, { maxLength: 60, size: 'max' }), start, (actions, now) =>
+      check([new MemoryLimiter({ callsPerSweep: 1 })], forwards(actions), now),
     ),
     { numRuns: 200 },
   )
 })
 
-test('both engines decide as the model does, whatever the traffic and the clock', { skip }, async () => {
+test('both engines decide like the model, for any traffic and clock', { skip }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), start, async (steps, now) => {
+    fc.asyncProperty(fc.array(action, { maxLength: 60, size: 'max' }), start, async (actions, now) => {
       const shared = new RedisLimiter(redis!.url, `run${runs++}:`)
       try {
         await shared.connect()
-        await check([inTheProcess(), shared], steps, now)
+        await check([memoryLimiter(), shared], actions, now)
       } finally {
         shared.close()
       }

@@ -1,55 +1,57 @@
 /**
- * Records of a fixed number of 32-bit words, found by fingerprint: open addressing in typed arrays, so that a million of them
- * are some hundred arrays to the garbage collector. Split into shards, each of which grows, shrinks and is swept by itself: no
- * call ever waits for more than a small part of the table to move.
+ * Hash table of fixed-length records of 32-bit words, keyed by fingerprint. Uses open addressing with linear probing in typed arrays,
+ * so that the garbage collector sees a few hundred arrays instead of a million objects. The table is split into shards that grow, shrink
+ * and are swept independently, so that no call waits for more than a small part of the table to be rehashed.
  *
- * The first four words of a record are its fingerprint (A, B), the minute from which it may be forgotten (IDLE) and how much of its limit
- * it has used (USED). Times are 64-bit floats; they sit at even words.
+ * The first four words of a record are its fingerprint (HASH_A, HASH_B), the minute from which it can be deleted (IDLE_MINUTE) and the used
+ * part of its limit (USED). These constants are word offsets within a record. Times are 64-bit floats at even word offsets.
  */
-export const A = 0
-export const B = 1
-export const IDLE = 2
+const HASH_A = 0
+const HASH_B = 1
+export const IDLE_MINUTE = 2
 export const USED = 3
-/** The first word that belongs to the kind of record. */
-export const OWN = 4
+/** Offset of the first word whose meaning depends on the kind of record. */
+export const PAYLOAD_OFFSET = 4
 
-const SHARDS = 256
-/** A sweep looks at so many of them. */
-const SWEPT_AT_ONCE = 4
+const SHARD_COUNT = 256
+const SHARDS_PER_SWEEP = 4
+// Special values of IDLE_MINUTE.
+/** Marks a slot that was never used: lookups stop there. */
 const EMPTY = 0
-/** Given up before its time: still a stepping stone for searches, but free to be reused. */
-const EVICTED = 1
-const NEVER = 0x7fff_ffff
-const FULLEST = 0.8
-const SMALLEST = 4
-/** How many records compete when one of them must go. */
-const CANDIDATES = 8
+/** Marks an evicted record: lookups probe past it, and its slot can be reused. */
+const TOMBSTONE = 1
+/** Set in a new record until the caller sets the actual minute. */
+const NEVER_IDLE = 0x7fff_ffff
+const MAX_LOAD_FACTOR = 0.8
+const MIN_SLOTS = 4
+/** Number of records from which the eviction victim is chosen. */
+const EVICTION_SAMPLE_SIZE = 8
 
 export class Records {
   readonly shards: Shard[] = []
-  /** Records held, those included that are idle but not yet swept. */
+  /** Number of records, including idle ones that are not swept yet. */
   size = 0
-  readonly most: number
-  /** The time of the last sweep: what was idle by then may be forgotten. */
-  minute = EVICTED
-  #nextSwept = 0
+  readonly maxRecords: number
+  /** Minute of the last sweep. Records that were idle by then can be deleted. */
+  sweepMinute = TOMBSTONE
+  #nextShard = 0
 
-  /** `words` is the length of a record, even; `most` how many are held before new ones push old ones out. */
-  constructor(words: number, most: number) {
-    this.most = most
-    for (let i = 0; i < SHARDS; i++) this.shards.push(new Shard(this, words))
+  /** `recordWords` is the length of a record and must be even. Beyond `maxRecords`, adding a record evicts another. */
+  constructor(recordWords: number, maxRecords: number) {
+    this.maxRecords = maxRecords
+    for (let i = 0; i < SHARD_COUNT; i++) this.shards.push(new Shard(this, recordWords))
   }
 
   shard(a: number): Shard {
-    return this.shards[a & (SHARDS - 1)]!
+    return this.shards[a & (SHARD_COUNT - 1)]!
   }
 
-  /** Gives back the room of records that are idle, a few shards at a time. */
+  /** Frees idle records, a few shards at a time. */
   sweep(minute: number): void {
-    this.minute = Math.max(minute, EVICTED)
-    for (let i = 0; i < SWEPT_AT_ONCE; i++) {
-      this.shards[this.#nextSwept]!.sweep()
-      this.#nextSwept = (this.#nextSwept + 1) % SHARDS
+    this.sweepMinute = Math.max(minute, TOMBSTONE)
+    for (let i = 0; i < SHARDS_PER_SWEEP; i++) {
+      this.shards[this.#nextShard]!.sweep()
+      this.#nextShard = (this.#nextShard + 1) % SHARD_COUNT
     }
   }
 
@@ -59,114 +61,114 @@ export class Records {
 }
 
 export class Shard {
-  /** The two views of one buffer. Both are replaced whenever a record is added: hold neither across `add`. */
+  /** Two views of one buffer. `add` can replace both: do not keep references to them across calls of `add`. */
   words: Int32Array
   floats: Float64Array
   readonly #records: Records
-  readonly #length: number
-  #mask = SMALLEST - 1
-  /** Places that are not empty. */
-  #filled = 0
+  readonly #recordWords: number
+  #mask = MIN_SLOTS - 1
+  /** Slots that are not empty, including tombstones. */
+  #usedSlots = 0
 
-  constructor(records: Records, length: number) {
+  constructor(records: Records, recordWords: number) {
     this.#records = records
-    this.#length = length
-    this.words = new Int32Array(SMALLEST * length)
+    this.#recordWords = recordWords
+    this.words = new Int32Array(MIN_SLOTS * recordWords)
     this.floats = new Float64Array(this.words.buffer)
   }
 
-  holds(at: number, a: number, b: number): boolean {
+  matches(at: number, a: number, b: number): boolean {
     const { words } = this
-    return words[at + B] === b && words[at + A] === a && words[at + IDLE]! > EVICTED
+    return words[at + HASH_B] === b && words[at + HASH_A] === a && words[at + IDLE_MINUTE]! > TOMBSTONE
   }
 
-  /** Where a record's words begin, or -1. */
+  /** Returns the offset of a record's first word, or -1. */
   find(a: number, b: number): number {
     const { words } = this
-    const length = this.#length
+    const recordWords = this.#recordWords
     const mask = this.#mask
-    for (let place = b & mask; ; place = (place + 1) & mask) {
-      const at = place * length
-      if (this.holds(at, a, b)) return at
-      if (words[at + IDLE] === EMPTY) return -1
+    for (let slot = b & mask; ; slot = (slot + 1) & mask) {
+      const at = slot * recordWords
+      if (this.matches(at, a, b)) return at
+      if (words[at + IDLE_MINUTE] === EMPTY) return -1
     }
   }
 
-  /** Makes room for a record that `find` did not find: zeros under its fingerprint. Whoever adds it sets IDLE. */
+  /** Adds a zeroed record that `find` did not find, and returns its offset. The caller must set IDLE_MINUTE. */
   add(a: number, b: number): number {
-    if (this.#records.size >= this.#records.most) this.#evict(a)
-    if (this.#filled + 1 > (this.#mask + 1) * FULLEST) this.#rebuild()
+    if (this.#records.size >= this.#records.maxRecords) this.#evict(a)
+    if (this.#usedSlots + 1 > (this.#mask + 1) * MAX_LOAD_FACTOR) this.#rehash()
     const { words } = this
-    const { minute } = this.#records
-    let place = b & this.#mask
-    while (words[place * this.#length + IDLE]! > minute) place = (place + 1) & this.#mask
-    const at = place * this.#length
-    if (words[at + IDLE] === EMPTY) this.#filled++
-    if (words[at + IDLE]! <= EVICTED) this.#records.size++
-    words.fill(0, at, at + this.#length)
-    words[at + A] = a
-    words[at + B] = b
-    words[at + IDLE] = NEVER
+    const { sweepMinute } = this.#records
+    let slot = b & this.#mask
+    while (words[slot * this.#recordWords + IDLE_MINUTE]! > sweepMinute) slot = (slot + 1) & this.#mask
+    const at = slot * this.#recordWords
+    if (words[at + IDLE_MINUTE] === EMPTY) this.#usedSlots++
+    if (words[at + IDLE_MINUTE]! <= TOMBSTONE) this.#records.size++
+    words.fill(0, at, at + this.#recordWords)
+    words[at + HASH_A] = a
+    words[at + HASH_B] = b
+    words[at + IDLE_MINUTE] = NEVER_IDLE
     return at
   }
 
   sweep(): void {
     const { words } = this
-    const { minute } = this.#records
-    let kept = 0
-    for (let at = IDLE; at < words.length; at += this.#length) if (words[at]! > minute) kept++
-    const tooLarge = this.#mask + 1 > SMALLEST && kept < (this.#mask + 1) / 8
-    if (kept < this.#filled / 2 || tooLarge) this.#rebuild()
+    const { sweepMinute } = this.#records
+    let active = 0
+    for (let at = IDLE_MINUTE; at < words.length; at += this.#recordWords) if (words[at]! > sweepMinute) active++
+    const tooLarge = this.#mask + 1 > MIN_SLOTS && active < (this.#mask + 1) / 8
+    if (active < this.#usedSlots / 2 || tooLarge) this.#rehash()
   }
 
   /**
-   * The table is full of records in use. Of a few, the one that has used least of its limit goes, because its owner gains
-   * least by being forgotten: a flood of newcomers pushes out newcomers, not those near their limits.
+   * Evicts a record when the table is full: of a small sample, an idle record, or else the one that has used least of its limit, because
+   * its caller gains least from the reset. A flood of new callers therefore evicts new callers, not those near their limits.
    */
   #evict(a: number): void {
     const { words } = this
-    const { minute } = this.#records
+    const { sweepMinute } = this.#records
     let victim = -1
-    let seen = 0
+    let sampled = 0
     const start = (a >>> 8) & this.#mask
-    for (let step = 0; step <= this.#mask && seen < CANDIDATES; step++) {
-      const at = ((start + step) & this.#mask) * this.#length
-      if (words[at + IDLE]! <= EVICTED) continue
-      seen++
-      if (words[at + IDLE]! <= minute) {
+    for (let i = 0; i <= this.#mask && sampled < EVICTION_SAMPLE_SIZE; i++) {
+      const at = ((start + i) & this.#mask) * this.#recordWords
+      if (words[at + IDLE_MINUTE]! <= TOMBSTONE) continue
+      sampled++
+      if (words[at + IDLE_MINUTE]! <= sweepMinute) {
         victim = at
         break
       }
       if (victim < 0 || words[at + USED]! < words[victim + USED]!) victim = at
     }
     if (victim < 0) return
-    words[victim + IDLE] = EVICTED
+    words[victim + IDLE_MINUTE] = TOMBSTONE
     this.#records.size--
   }
 
-  /** Moves what is in use into arrays of a fitting size. */
-  #rebuild(): void {
+  /** Moves the active records into new arrays of a suitable size. Drops tombstones and idle records. */
+  #rehash(): void {
     const { words: old } = this
-    const { minute } = this.#records
-    const length = this.#length
-    let kept = 0
-    let held = 0
-    for (let at = IDLE; at < old.length; at += length) {
-      if (old[at]! > minute) kept++
-      if (old[at]! > EVICTED) held++
+    const { sweepMinute } = this.#records
+    const recordWords = this.#recordWords
+    let active = 0
+    let counted = 0
+    for (let at = IDLE_MINUTE; at < old.length; at += recordWords) {
+      if (old[at]! > sweepMinute) active++
+      if (old[at]! > TOMBSTONE) counted++
     }
-    let places = SMALLEST
-    while (kept + 1 > places * FULLEST * 0.75) places *= 2
-    this.#records.size += kept - held
-    this.#filled = kept
-    this.#mask = places - 1
-    const words = new Int32Array(places * length)
-    for (let from = 0; from < old.length; from += length) {
-      if (old[from + IDLE]! <= minute) continue
-      let place = old[from + B]! & this.#mask
-      while (words[place * length + IDLE] !== EMPTY) place = (place + 1) & this.#mask
-      const to = place * length
-      for (let i = 0; i < length; i++) words[to + i] = old[from + i]!
+    let slots = MIN_SLOTS
+    while (active + 1 > slots * MAX_LOAD_FACTOR * 0.75) slots *= 2
+    this.#records.size += active - counted
+    this.#usedSlots = active
+    this.#mask = slots - 1
+    const words = new Int32Array(slots * recordWords)
+    for (let from = 0; from < old.length; from += recordWords) {
+      if (old[from + IDLE_MINUTE]! <= sweepMinute) continue
+      let slot = old[from + HASH_B]! & this.#mask
+      while (words[slot * recordWords + IDLE_MINUTE] !== EMPTY) slot = (slot + 1) & this.#mask
+      const to = slot * recordWords
+      for (let i = 0; i < recordWords; i++) words[to + i] = old[from + i]!
     }
     this.words = words
     this.floats = new Float64Array(words.buffer)

@@ -1,12 +1,15 @@
 import { HOUR } from '../../platform/clock.ts'
-import { ROLLING, SHARED } from './redis-scripts.ts'
+import { PRELUDE, ROLLING } from './redis-scripts.ts'
 
-/** KEYS: one for each rule. ARGV: now, mode, then kind, limit and window of each rule. Wait, remaining and reset of each. */
-export const CALLER = `${SHARED}${ROLLING}
+/**
+ * KEYS: one for each rule. ARGV: now, mode, then kind, limit and window of each rule. Returns the number of the rejecting rule or 0, the
+ * wait, whether the call was charged, and a list with wait, remaining and reset of each rule.
+ */
+export const METER_CALLER = `${PRELUDE}${ROLLING}
 local now, mode = tonumber(ARGV[1]), ARGV[2]
-local meters, answer = {}, {}
+local meters, states = {}, {}
 
--- Each kind of meter: read it as of now, charge it, and tell wait, remaining and reset; write it back if it changed.
+-- Each function reads a meter as of now. Its methods: charge counts a call, state returns wait, remaining and reset, value packs it.
 local kinds = {}
 
 function kinds.fixed(value, limit, window)
@@ -19,10 +22,10 @@ function kinds.fixed(value, limit, window)
     end
   end
   return {
-    moved = moved, life = window + window / 12,
+    moved = moved, ttl = window + window / 12,
     charge = function() count = count + 1 end,
     value = function() return write('<dI4', start, count) end,
-    tell = function()
+    state = function()
       local reset, remaining = start + window - now, max(0, limit - count)
       return remaining > 0 and 0 or reset, remaining, reset
     end,
@@ -30,15 +33,15 @@ function kinds.fixed(value, limit, window)
 end
 
 function kinds.rolling(value, limit, window)
-  local list, time, moved = settle(value or '', window, now)
+  local list, time, moved = prune(value or '', window, now)
   return {
-    moved = moved, life = window + window / 12,
+    moved = moved, ttl = window + window / 12,
     charge = function()
       if #list / 8 == limit then list = sub(list, 9) end
       list = list .. write('<d', time)
     end,
     value = function() return list end,
-    tell = function()
+    state = function()
       local oldest, remaining = #list > 0 and read('<d', list) or now, limit - #list / 8
       local reset = oldest + window - now
       return remaining > 0 and 0 or reset, remaining, reset
@@ -47,46 +50,46 @@ function kinds.rolling(value, limit, window)
 end
 
 function kinds.tokens(value, limit, window)
-  local capacity, refill = limit * TOKEN, limit * TOKEN / window
+  local capacity, refill = limit * UNITS_PER_TOKEN, limit * UNITS_PER_TOKEN / window
   local last, debt, moved = now, 0, false
   if value then
     last, debt = read('<dd', value)
-    if last - now > SLACK then
+    if last - now > MINUTE_SLACK then
       last, moved = now, true
     elseif last <= now then
       debt, last = max(0, debt - (now - last) * refill), now
     end
   end
   return {
-    moved = moved, life = window + SLACK,
-    charge = function() debt = math.min(capacity, debt + TOKEN) end,
+    moved = moved, ttl = window + MINUTE_SLACK,
+    charge = function() debt = math.min(capacity, debt + UNITS_PER_TOKEN) end,
     value = function() return write('<dd', last, debt) end,
-    tell = function()
-      local missing = debt + TOKEN - capacity
-      local wait = missing > 0 and ceil(missing / refill) + last - now or 0
-      return wait, max(0, floor((capacity - debt) / TOKEN)), ceil(debt / refill) + last - now
+    state = function()
+      local missingUnits = debt + UNITS_PER_TOKEN - capacity
+      local wait = missingUnits > 0 and ceil(missingUnits / refill) + last - now or 0
+      return wait, max(0, floor((capacity - debt) / UNITS_PER_TOKEN)), ceil(debt / refill) + last - now
     end,
   }
 end
 
-local wait, refused = 0, 0
+local wait, rejectedBy = 0, 0
 for i, value in ipairs(redis.call('MGET', unpack(KEYS))) do
   meters[i] = kinds[ARGV[i * 3]](value, tonumber(ARGV[i * 3 + 1]), tonumber(ARGV[i * 3 + 2]))
-  local own = meters[i].tell()
-  if own > wait then wait, refused = own, i end
+  local meterWait = meters[i].state()
+  if meterWait > wait then wait, rejectedBy = meterWait, i end
 end
 local charge = mode == 'charge' or (mode == 'take' and wait == 0)
 for i, meter in ipairs(meters) do
   if charge then meter.charge() end
-  if charge or meter.moved then redis.call('SET', KEYS[i], meter.value(), 'PX', ceil(meter.life)) end
-  local own, remaining, reset = meter.tell()
-  for _, n in ipairs({ own, remaining, reset }) do answer[#answer + 1] = n end
+  if charge or meter.moved then redis.call('SET', KEYS[i], meter.value(), 'PX', ceil(meter.ttl)) end
+  local meterWait, remaining, reset = meter.state()
+  for _, n in ipairs({ meterWait, remaining, reset }) do states[#states + 1] = n end
 end
-return { refused, wait, charge and 1 or 0, answer }
+return { rejectedBy, wait, charge and 1 or 0, states }
 `
 
-/** KEYS: the list of limited callers. ARGV: most, until, member. Those limited longest stay. */
-export const LIST_LIMITED = `
+/** KEYS: the list of limited callers. ARGV: maximum length, until, member. Keeps the callers that are limited longest. */
+export const ADD_LIMITED = `
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - tonumber(ARGV[1]))
 redis.call('PEXPIRE', KEYS[1], ${HOUR})

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
-import { noRedis, type PrivateRedis, startRedis } from '../../../test/limits/private-redis.ts'
+import { redisSkipReason, startRedis, type TestRedis } from '../../../test/limits/private-redis.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
 import { RedisLimiter } from './redis.ts'
 import { limitsFor } from './table.ts'
 
 const NOW = Date.UTC(2026, 4, 4, 9, 30)
 const live = limitsFor('live')
-const skip = noRedis()
+const skip = redisSkipReason()
 
-describe('the engine in Redis', { skip }, () => {
-  let server: PrivateRedis
+describe('the Redis engine', { skip }, () => {
+  let server: TestRedis
   let limiter: RedisLimiter
   let admin: Redis
   before(async () => {
@@ -26,7 +26,7 @@ describe('the engine in Redis', { skip }, () => {
     await server[Symbol.asyncDispose]()
   })
 
-  /** How often a command came from a client; what scripts call is counted under its own name. */
+  /** Returns how often clients sent a command. */
   async function calls(command: string) {
     return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await admin.info('commandstats'))?.[1] ?? 0)
   }
@@ -40,36 +40,36 @@ describe('the engine in Redis', { skip }, () => {
     assert.deepEqual([await calls('evalsha'), await calls('eval')], [500, 0])
   })
 
-  test('a server that has lost its scripts is given them again', async () => {
+  test('scripts are sent again to a server that has lost them', async () => {
     await limiter.decide('lost', live, 'campaignWrites', undefined, NOW)
     await admin.script('FLUSH')
     const decisions = await Promise.all(
       Array.from({ length: 9 }, () => limiter.decide('lost', live, 'campaignWrites', undefined, NOW)),
     )
-    assert.equal(decisions.filter(({ refused }) => !refused).length, 4)
+    assert.equal(decisions.filter(({ errorCode }) => !errorCode).length, 4)
   })
 
-  test('concurrent calls of several processes pass exactly what the table allows', async () => {
+  test('concurrent calls of several processes are allowed exactly up to the limits', async () => {
     const processes = await Promise.all(
       Array.from({ length: 8 }, async () => {
-        const own = new RedisLimiter(server.url)
-        await own.connect()
-        return own
+        const limiter = new RedisLimiter(server.url)
+        await limiter.connect()
+        return limiter
       }),
     )
     const decisions = await Promise.all(
       Array.from({ length: 400 }, (_, i) => processes[i % 8]!.decide('shared', live, 'mandateWrites', `${i % 3}`, NOW)),
     )
-    for (const own of processes) own.close()
-    assert.equal(decisions.filter(({ refused }) => !refused).length, 15)
-    assert.equal(decisions.filter(({ refused }) => refused === 'RATE_LIMITED').length, 100)
+    for (const process of processes) process.close()
+    assert.equal(decisions.filter(({ errorCode }) => !errorCode).length, 15)
+    assert.equal(decisions.filter(({ errorCode }) => errorCode === 'RATE_LIMITED').length, 100)
   })
 
-  test('everything expires, and what lasts an hour or a day is kept as long', async () => {
+  test('all keys expire, those of hourly and daily limits not before their window ends', async () => {
     await admin.flushall()
     for (let i = 0; i < 9; i++) await limiter.decide('expiry', live, 'campaignWrites', 'ann', NOW)
-    await limiter.browsePage('expiry', live, NOW)
-    await limiter.seeSkills('expiry', live, [1, 2, 3], NOW)
+    await limiter.recordPage('expiry', live, NOW)
+    await limiter.recordSkills('expiry', live, [1, 2, 3], NOW)
     const rules = (['fixed', 'rolling', 'tokens'] as const).map((kind) => ({
       name: kind,
       kind,
@@ -78,10 +78,10 @@ describe('the engine in Redis', { skip }, () => {
       listed: true,
     }))
     await limiter.take('192.0.2.1', rules, NOW)
-    await limiter.limited(NOW)
-    const lives = new Map<string, number>()
-    for (const key of await admin.keys('*')) lives.set(key.replace('attestry:limits:', ''), await admin.pttl(key))
-    assert.deepEqual([...lives.keys()].sort(), [
+    await limiter.listLimited(NOW)
+    const ttls = new Map<string, number>()
+    for (const key of await admin.keys('*')) ttls.set(key.replace('attestry:limits:', ''), await admin.pttl(key))
+    assert.deepEqual([...ttls.keys()].sort(), [
       '{192.0.2.1}:fixed',
       '{192.0.2.1}:rolling',
       '{192.0.2.1}:tokens',
@@ -93,18 +93,18 @@ describe('the engine in Redis', { skip }, () => {
       '{expiry}:skills',
       '{limited}',
     ])
-    for (const [key, ms] of lives) assert.ok(ms > 30_000 && ms <= DAY + 2 * HOUR, `${key} lives ${ms} ms`)
-    for (const key of ['{expiry}', '{expiry}:day', '{expiry}:skills']) assert.ok(lives.get(key)! > DAY, key)
-    assert.ok(lives.get('{expiry}:pages')! > HOUR)
+    for (const [key, ms] of ttls) assert.ok(ms > 30_000 && ms <= DAY + 2 * HOUR, `${key} expires in ${ms} ms`)
+    for (const key of ['{expiry}', '{expiry}:day', '{expiry}:skills']) assert.ok(ttls.get(key)! > DAY, key)
+    assert.ok(ttls.get('{expiry}:pages')! > HOUR)
   })
 
-  test('counts survive a restart of the process, and bytes that nobody can read count as none', async () => {
+  test('counts survive a restart of the process, and unreadable values count as empty', async () => {
     for (let i = 0; i < 5; i++) await limiter.decide('restart', live, 'campaignWrites', undefined, NOW)
     const next = new RedisLimiter(server.url)
     await next.connect()
-    assert.equal((await next.decide('restart', live, 'campaignWrites', undefined, NOW)).refused, 'RATE_LIMITED')
+    assert.equal((await next.decide('restart', live, 'campaignWrites', undefined, NOW)).errorCode, 'RATE_LIMITED')
     await admin.set('attestry:limits:{restart}', 'from another version')
-    assert.equal((await next.decide('restart', live, 'campaignWrites', undefined, NOW)).refused, undefined)
+    assert.equal((await next.decide('restart', live, 'campaignWrites', undefined, NOW)).errorCode, undefined)
     next.close()
   })
 })

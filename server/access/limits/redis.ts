@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto'
 import type { Cluster, Redis } from 'ioredis'
 import { DAY, MINUTE, SECOND } from '../../platform/clock.ts'
-import { cooldownLength } from './cooldown.ts'
+import { cooldownMs } from './cooldown.ts'
 import {
   type Decision,
+  type ExceededMeter,
+  type LimitError,
   type Limited,
   type Limiter,
+  MAX_LISTED,
   METERS,
   type MinuteWindow,
-  MOST_LISTED,
-  type Over,
-  type Refusal,
   type Rule,
-  type Standings,
+  type RuleStates,
 } from './limiter.ts'
-import { digestOf, shortName } from './names.ts'
-import { CALLER, LIST_LIMITED } from './redis-caller-scripts.ts'
-import { BROWSE_PAGE, BUCKET_BYTES, bucketStart, DECIDE, PLACE, SEE_SKILLS } from './redis-scripts.ts'
+import { hashName, shortenName } from './names.ts'
+import { ADD_LIMITED, METER_CALLER } from './redis-caller-scripts.ts'
+import { BUCKET_BYTES, BUCKET_INDEX, bucketOffset, DECIDE, RECORD_PAGE, RECORD_SKILLS } from './redis-scripts.ts'
 import type { Bucket, KeyLimits, LimitClass } from './table.ts'
-import { DAY_SLACK, minuteOf, SLACK, seconds } from './windows.ts'
+import { DAY_SLACK_MS, MINUTE_SLACK_MS, minuteOf, toWholeSeconds } from './windows.ts'
 
-class Script<Answer> {
+class Script<Result> {
   readonly lua: string
   readonly sha: string
 
@@ -29,34 +29,34 @@ class Script<Answer> {
     this.sha = createHash('sha1').update(lua).digest('hex')
   }
 
-  /** By its hash, which is short; a server that does not know the script is sent it whole, once. */
-  async run(redis: Redis | Cluster, keys: string[], args: (string | number)[]): Promise<Answer> {
+  /** Runs the script by its hash. Sends the source only if the server has not cached the script. */
+  async run(redis: Redis | Cluster, keys: string[], args: (string | number)[]): Promise<Result> {
     try {
-      return (await redis.evalsha(this.sha, keys.length, ...keys, ...args)) as Answer
+      return (await redis.evalsha(this.sha, keys.length, ...keys, ...args)) as Result
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-      return (await redis.eval(this.lua, keys.length, ...keys, ...args)) as Answer
+      return (await redis.eval(this.lua, keys.length, ...keys, ...args)) as Result
     }
   }
 }
 
-const decide = new Script<[answer: number, wait: number, count: number, reset: number, over: number, began: number]>(
-  DECIDE,
-)
-const browsePage = new Script<number>(BROWSE_PAGE)
-const seeSkills = new Script<number>(SEE_SKILLS)
-const meterCaller = new Script<[refused: number, wait: number, charged: number, meters: number[]]>(CALLER)
-const listLimited = new Script<null>(LIST_LIMITED)
+const decide = new Script<
+  [result: number, wait: number, count: number, reset: number, exceeded: number, cooldownStarted: number]
+>(DECIDE)
+const recordPage = new Script<number>(RECORD_PAGE)
+const recordSkills = new Script<number>(RECORD_SKILLS)
+const meterCaller = new Script<[rejectedBy: number, wait: number, charged: number, meters: number[]]>(METER_CALLER)
+const addLimited = new Script<null>(ADD_LIMITED)
 
 /**
- * A command fails at once while there is no connection: whoever asks has somebody waiting. The client is loaded only here, because
- * it holds a subclass of String, and that makes `charCodeAt` ten times slower in the whole process.
+ * Creates a client whose commands fail immediately while there is no connection, because a request is waiting for the result. ioredis
+ * is imported on demand because it has a subclass of String, which makes `charCodeAt` ten times slower in the whole process.
  */
-async function clientOf(url: string): Promise<Redis | Cluster> {
+async function createClient(url: string): Promise<Redis | Cluster> {
   const { Cluster, Redis } = await import('ioredis')
   const shared = { enableOfflineQueue: false, lazyConnect: true }
   const redisOptions = {
-    // Answers of scripts need nothing newer, and are read faster.
+    // Enough for the results of scripts, and parsed faster.
     protocol: 2 as const,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -68,43 +68,43 @@ async function clientOf(url: string): Promise<Redis | Cluster> {
     nodes.length > 1
       ? new Cluster(nodes, { ...shared, redisOptions, clusterRetryStrategy: redisOptions.retryStrategy })
       : new Redis(url, { ...shared, ...redisOptions })
-  // Whoever sends a command hears of the failure; without a listener the process would end.
+  // Failed commands reject their promise; without a listener, the event would end the process.
   client.on('error', () => {})
   return client
 }
 
-const REFUSED = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
+const ERROR_CODES = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
 const RATE_LIMITED = 1
 
-function overOf(over: number, limitClass: LimitClass, began: number): Over {
-  const place = over - 1
-  const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(place / METERS.length)]!
-  return { bucket, meter: METERS[place % METERS.length]!, rests: began === 1 }
+function exceededMeter(exceeded: number, limitClass: LimitClass, cooldownStarted: number): ExceededMeter {
+  const index = exceeded - 1
+  const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(index / METERS.length)]!
+  return { bucket, meter: METERS[index % METERS.length]!, startsCooldown: cooldownStarted === 1 }
 }
 
-/** Counts in Redis, shared by all processes of a deployment: one script and one round trip a decision. */
+/** Rate limiter in Redis, shared by all processes of a deployment. A decision is one script and one round trip. */
 export class RedisLimiter implements Limiter {
   readonly #url: string
   readonly #prefix: string
   #client: Redis | Cluster | undefined
   #closed = false
-  /** A key's limits as the script takes them, for each class. */
+  /** Cached script arguments for the limits of a key and each class. */
   readonly #packed = new WeakMap<KeyLimits, Partial<Record<LimitClass, Packed>>>()
 
-  /** One URL is a single server; several separated by commas are nodes of a cluster. */
+  /** `url` is the URL of a server, or several URLs of cluster nodes separated by commas. */
   constructor(url: string, prefix = 'attestry:limits:') {
     this.#url = url
     this.#prefix = prefix
   }
 
-  /** Connects; where that fails it is tried again and again in the background. */
+  /** Connects. After a failure, the client retries in the background. */
   async connect(): Promise<void> {
-    this.#client ??= await clientOf(this.#url)
+    this.#client ??= await createClient(this.#url)
     if (!this.#closed) await this.#client.connect()
   }
 
   get #redis(): Redis | Cluster {
-    if (!this.#client) throw new Error('not connected yet')
+    if (!this.#client) throw new Error('Redis is not connected yet')
     return this.#client
   }
 
@@ -116,93 +116,94 @@ export class RedisLimiter implements Limiter {
     now: number,
   ): Promise<Decision> {
     const tag = this.#tag(key)
-    const { numbers, life } = this.#pack(limits, limitClass)
+    const { numbers, recruiterTtl } = this.#pack(limits, limitClass)
+    // Do not rename Redis keys: servers of different versions share them during an upgrade.
     const keys = [tag, `${tag}:refusals`]
-    if (recruiter !== undefined) keys.push(`${tag}:for:${shortName(recruiter)}`)
-    const args = [now, PLACE[limitClass]!, numbers, life]
-    const [answer, wait, count, reset, over, began] = await decide.run(this.#redis, keys, args)
+    if (recruiter !== undefined) keys.push(`${tag}:for:${shortenName(recruiter)}`)
+    const args = [now, BUCKET_INDEX[limitClass]!, numbers, recruiterTtl]
+    const [result, wait, count, reset, exceeded, cooldownStarted] = await decide.run(this.#redis, keys, args)
     const limit = limits.buckets[limitClass].minute
     return {
-      refused: REFUSED[answer],
-      over: answer === RATE_LIMITED ? overOf(over, limitClass, began) : undefined,
-      retryAfter: seconds(wait),
+      errorCode: ERROR_CODES[result],
+      exceeded: result === RATE_LIMITED ? exceededMeter(exceeded, limitClass, cooldownStarted) : undefined,
+      retryAfter: toWholeSeconds(wait),
       limit,
       remaining: Math.max(0, limit - count),
-      reset: seconds(reset),
+      reset: toWholeSeconds(reset),
     }
   }
 
-  async minute(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Promise<MinuteWindow> {
-    const start = bucketStart(limitClass)
+  async minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Promise<MinuteWindow> {
+    const start = bucketOffset(limitClass)
     const bucket = await this.#redis.getrangeBuffer(this.#tag(key), start, start + BUCKET_BYTES - 1)
     const { minute: limit } = limits.buckets[limitClass]
     let minute = minuteOf(now)
     let count = 0
     if (bucket.length === BUCKET_BYTES && bucket.readUInt32LE(16) >= minute) {
       count = bucket.readUInt32LE(20)
-      // A clock that ran back a little stays in the later minute.
-      if (bucket.readUInt32LE(16) * MINUTE - now <= SLACK) minute = bucket.readUInt32LE(16)
+      // If the clock was set back a little, the later minute continues.
+      if (bucket.readUInt32LE(16) * MINUTE - now <= MINUTE_SLACK_MS) minute = bucket.readUInt32LE(16)
     }
-    return { limit, remaining: Math.max(0, limit - count), reset: seconds((minute + 1) * MINUTE - now) }
+    return { limit, remaining: Math.max(0, limit - count), reset: toWholeSeconds((minute + 1) * MINUTE - now) }
   }
 
   async cooldown(key: string, now: number): Promise<number> {
     const header = await this.#redis.getrangeBuffer(this.#tag(key), 0, 11)
     if (header.length < 12) return 0
     const start = header.readDoubleLE(0)
-    return Math.max(0, Math.min(start, now) + cooldownLength(header.readUInt32LE(8)) - now)
+    return Math.max(0, Math.min(start, now) + cooldownMs(header.readUInt32LE(8)) - now)
   }
 
-  async browsePage(key: string, limits: KeyLimits, now: number): Promise<Refusal | undefined> {
+  async recordPage(key: string, limits: KeyLimits, now: number): Promise<LimitError | undefined> {
     const tag = this.#tag(key)
     const keys = [tag, `${tag}:refusals`, `${tag}:pages`]
-    const wait = await browsePage.run(this.#redis, keys, [now, limits.browsePagesPerHour])
-    return wait > 0 ? { code: 'COOLDOWN', retryAfter: seconds(wait) } : undefined
+    const wait = await recordPage.run(this.#redis, keys, [now, limits.browsePagesPerHour])
+    return wait > 0 ? { code: 'COOLDOWN', retryAfter: toWholeSeconds(wait) } : undefined
   }
 
-  async seeSkills(
+  async recordSkills(
     key: string,
     limits: KeyLimits,
     skills: readonly number[],
     now: number,
-  ): Promise<Refusal | undefined> {
+  ): Promise<LimitError | undefined> {
     const tag = this.#tag(key)
     const keys = [`${tag}:day`, `${tag}:skills`]
-    const wait = await seeSkills.run(this.#redis, keys, [now, limits.skillsPerDay, ...skills])
-    return wait > 0 ? { code: 'DAILY_CAP', retryAfter: seconds(wait) } : undefined
+    const wait = await recordSkills.run(this.#redis, keys, [now, limits.skillsPerDay, ...skills])
+    return wait > 0 ? { code: 'DAILY_CAP', retryAfter: toWholeSeconds(wait) } : undefined
   }
 
-  take(caller: string, rules: readonly Rule[], now: number): Promise<Standings> {
+  take(caller: string, rules: readonly Rule[], now: number): Promise<RuleStates> {
     return this.#caller(caller, rules, now, 'take')
   }
 
-  peek(caller: string, rules: readonly Rule[], now: number): Promise<Standings> {
+  peek(caller: string, rules: readonly Rule[], now: number): Promise<RuleStates> {
     return this.#caller(caller, rules, now, 'peek')
   }
 
-  charge(caller: string, rules: readonly Rule[], now: number): Promise<Standings> {
+  charge(caller: string, rules: readonly Rule[], now: number): Promise<RuleStates> {
     return this.#caller(caller, rules, now, 'charge')
   }
 
-  async #caller(caller: string, rules: readonly Rule[], now: number, mode: string): Promise<Standings> {
+  async #caller(caller: string, rules: readonly Rule[], now: number, mode: string): Promise<RuleStates> {
     const tag = this.#tag(caller)
     const keys = rules.map(({ name }) => `${tag}:${name}`)
     const numbers = rules.flatMap((rule) => [rule.kind, rule.limit, rule.seconds * SECOND])
-    const [refused, wait, charged, meters] = await meterCaller.run(this.#redis, keys, [now, mode, ...numbers])
-    const standings = rules.map((rule, i) => {
-      const [own, remaining, reset] = meters.slice(i * 3, i * 3 + 3) as [number, number, number]
-      if (charged && rule.listed && own > 0) this.#list(caller, rule.name, now + own)
-      return { rule: rule.name, limit: rule.limit, remaining, reset: seconds(reset) }
+    const [rejectedBy, wait, charged, meters] = await meterCaller.run(this.#redis, keys, [now, mode, ...numbers])
+    const states = rules.map((rule, i) => {
+      const [ruleWait, remaining, reset] = meters.slice(i * 3, i * 3 + 3) as [number, number, number]
+      if (charged && rule.listed && ruleWait > 0) this.#addLimited(caller, rule.name, now + ruleWait)
+      return { rule: rule.name, limit: rule.limit, remaining, reset: toWholeSeconds(reset) }
     })
-    return { refused: rules[refused - 1]?.name, retryAfter: seconds(wait), standings }
+    return { rejectedBy: rules[rejectedBy - 1]?.name, retryAfter: toWholeSeconds(wait), states }
   }
 
-  /** The list lives under a hash tag of its own, so it takes a command of its own, which nobody waits for. */
-  #list(caller: string, rule: string, until: number): void {
-    listLimited.run(this.#redis, [this.#limitedKey], [MOST_LISTED, until, `${rule} ${caller}`]).catch(() => {})
+  /** Adds a limited caller. The list has another hash tag and therefore needs a separate command, which is not awaited. */
+  #addLimited(caller: string, rule: string, until: number): void {
+    addLimited.run(this.#redis, [this.#limitedKey], [MAX_LISTED, until, `${rule} ${caller}`]).catch(() => {})
   }
 
-  async limited(now: number): Promise<Limited[]> {
+  async listLimited(now: number): Promise<Limited[]> {
     await this.#redis.zremrangebyscore(this.#limitedKey, '-inf', now)
     const found = await this.#redis.zrange(this.#limitedKey, 0, '-1', 'WITHSCORES')
     const limited: Limited[] = []
@@ -213,7 +214,7 @@ export class RedisLimiter implements Limiter {
     return limited
   }
 
-  /** Does once what every decision does, so that a server which only reads, or is full, does not pass for working. */
+  /** Makes a decision, so that a server that is read-only or out of memory does not pass the probe. */
   async probe(): Promise<void> {
     await this.take('probe', [{ name: 'probe', kind: 'fixed', limit: 1, seconds: 1 }], Date.now())
   }
@@ -223,9 +224,9 @@ export class RedisLimiter implements Limiter {
     this.#client?.disconnect()
   }
 
-  /** What every key of a caller begins with. What stands in braces keeps them together on one node of a cluster. */
+  /** Returns the prefix of all Redis keys of a caller. The hash tag in braces keeps them on one node of a cluster. */
   #tag(caller: string): string {
-    return `${this.#prefix}{${caller.includes('}') ? digestOf(caller) : shortName(caller)}}`
+    return `${this.#prefix}{${caller.includes('}') ? hashName(caller) : shortenName(caller)}}`
   }
 
   get #limitedKey(): string {
@@ -244,17 +245,17 @@ export class RedisLimiter implements Limiter {
 }
 
 interface Packed {
-  /** Refill, capacity, minute and day of the three buckets, as JSON. */
+  /** Refill rate, capacity, minute and day limit of the three buckets, as JSON. */
   numbers: string
-  /** How long a recruiter's counts are kept after the first of a minute. */
-  life: number
+  /** TTL of a recruiter's counts in milliseconds, renewed by the first call in a minute. */
+  recruiterTtl: number
 }
 
 function pack({ buckets }: KeyLimits, limitClass: LimitClass): Packed {
   const { key, recruiter } = buckets
-  const numbers = (b: Bucket) => [b.refill, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
+  const numbers = (b: Bucket) => [b.refillPerMs, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
   return {
     numbers: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(numbers)),
-    life: recruiter.day === Infinity ? MINUTE + recruiter.fill + SLACK : DAY + DAY_SLACK,
+    recruiterTtl: recruiter.day === Infinity ? MINUTE + recruiter.fillMs + MINUTE_SLACK_MS : DAY + DAY_SLACK_MS,
   }
 }

@@ -1,26 +1,26 @@
-import { slackOf } from './windows.ts'
+import { clockSlack } from './windows.ts'
 
-/** When something happened within the last so many milliseconds, oldest first. */
+/** Times of the events within a rolling window, oldest first. */
 export class RollingLog {
   readonly times: number[] = []
-  readonly #window: number
+  readonly #windowMs: number
 
-  constructor(window: number) {
-    this.#window = window
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs
   }
 
-  /** Forgets what has left the window; the time to write down for something that happens now. */
-  settle(now: number): number {
+  /** Deletes events that have left the window. Returns the time to record for an event that happens now. */
+  prune(now: number): number {
     const { times } = this
     let newest = times.at(-1) ?? now
-    if (newest - now > slackOf(this.#window)) {
+    if (newest - now > clockSlack(this.#windowMs)) {
       for (let i = times.length - 1; i >= 0 && times[i]! > now; i--) times[i] = now
       newest = now
     }
     const time = Math.max(now, newest)
-    let gone = 0
-    while (gone < times.length && time - times[gone]! >= this.#window) gone++
-    if (gone > 0) times.splice(0, gone)
+    let expired = 0
+    while (expired < times.length && time - times[expired]! >= this.#windowMs) expired++
+    if (expired > 0) times.splice(0, expired)
     return time
   }
 }

@@ -31,7 +31,7 @@ test('a TEST key has one tenth, rounded down, but at least one', () => {
   assert.deepEqual([peoplePerDay, skillsPerDay, browsePagesPerHour], [200, 1500, 20])
 })
 
-test('what the operator sets replaces single numbers, and is not divided for a TEST key', () => {
+test('overrides replace single limits, and are not scaled down for a TEST key', () => {
   const { buckets, peoplePerDay } = limitsFor('test', {
     buckets: { mandateWrites: { minute: 900 }, key: { rate: 300, day: 5 }, recruiter: { burst: 50 } },
     peoplePerDay: 7,
@@ -45,15 +45,15 @@ test('what the operator sets replaces single numbers, and is not divided for a T
   assert.equal(peoplePerDay, 7)
 })
 
-test('every published rate refills in whole units a millisecond', () => {
+test('every published rate refills a whole number of units per millisecond', () => {
   for (const mode of ['test', 'live'] as const) {
-    for (const [name, { refill, rate }] of Object.entries(limitsFor(mode).buckets)) {
-      assert.equal(refill, Math.round(rate * 10), name)
+    for (const [name, { refillPerMs, rate }] of Object.entries(limitsFor(mode).buckets)) {
+      assert.equal(refillPerMs, Math.round(rate * 10), name)
     }
   }
 })
 
-test('a limit that nobody could ever pass is refused', () => {
+test('limits that are zero, negative or fractional are rejected', () => {
   assert.throws(() => limitsFor('live', { buckets: { reads: { rate: 0 } } }), /reads\.rate must be a positive number/)
   assert.throws(() => limitsFor('live', { buckets: { key: { minute: 1.5 } } }), /key\.minute must be a whole number/)
   assert.throws(() => limitsFor('live', { peoplePerDay: -1 }), /peoplePerDay/)

@@ -1,4 +1,4 @@
-/** How often a key may call: the published table, and the limits one key really has. */
+/** Default limits as published, and the effective limits of a key. */
 
 export const LIMIT_CLASSES = [
   'reads',
@@ -12,10 +12,10 @@ export const LIMIT_CLASSES = [
 ] as const
 
 export type LimitClass = (typeof LIMIT_CLASSES)[number]
-/** `key` is the bucket of the whole key, `recruiter` the one of each recruiter named by x-on-behalf-of. */
+/** `key` is the bucket of the whole key; `recruiter` is the bucket of each recruiter named by x-on-behalf-of. */
 export type BucketName = 'key' | LimitClass | 'recruiter'
 
-/** Calls a second (and how many at once), a clock minute, and a day that ends at midnight IST. */
+/** Calls per second (with a burst), per clock minute, and per day that ends at midnight IST. */
 export interface Rates {
   rate: number
   burst: number
@@ -23,7 +23,7 @@ export interface Rates {
   day?: number
 }
 
-export const LIVE_RATES: Readonly<Record<BucketName, Readonly<Rates>>> = {
+const LIVE_RATES: Readonly<Record<BucketName, Readonly<Rates>>> = {
   key: { rate: 150, burst: 300, minute: 6_000 },
   reads: { rate: 20, burst: 40, minute: 1_200 },
   skillsSearch: { rate: 100, burst: 200, minute: 4_000 },
@@ -40,33 +40,33 @@ export const BUCKET_NAMES = Object.keys(LIVE_RATES) as BucketName[]
 
 const LIVE_CAPS = { peoplePerDay: 2_000, skillsPerDay: 15_000, browsePagesPerHour: 200 }
 
-/** What the operator set for one key. Each number replaces one of the table's and is taken as given, also for a TEST key. */
+/** Limits that the operator set for one key. Each replaces a default and is not scaled down for TEST keys. */
 export interface KeyOverrides {
   buckets?: Partial<Record<BucketName, Partial<Rates>>>
   peoplePerDay?: number
 }
 
-/** Tokens are counted in ten-thousandths, so that one tenth of a whole rate refills in whole units a millisecond. */
-export const TOKEN = 10_000
+/** Tokens are counted in units of 1/10,000, so that a tenth of a whole rate refills a whole number of units per millisecond. */
+export const UNITS_PER_TOKEN = 10_000
 
-/** One bucket as the engines read it. */
+/** Effective limits of one bucket. */
 export interface Bucket extends Rates {
-  /** Ten-thousandths of a token that come back each millisecond. */
-  readonly refill: number
-  /** The burst in ten-thousandths of a token. */
+  /** Token units refilled per millisecond. */
+  readonly refillPerMs: number
+  /** The burst in token units. */
   readonly capacity: number
-  /** Infinity where a day has no limit. */
+  /** Infinity if there is no daily limit. */
   day: number
-  /** Milliseconds in which it fills from empty. */
-  readonly fill: number
+  /** Time in which an empty bucket fills up. */
+  readonly fillMs: number
 }
 
-/** The limits in force for one key. Made once for a key record; engines may remember things by its identity. */
+/** Effective limits of one key. Created once per key record; engines can cache derived data by object identity. */
 export interface KeyLimits {
   readonly buckets: Readonly<Record<BucketName, Readonly<Bucket>>>
-  /** Different people that may be contacted in a day. */
+  /** Unique people that can be contacted per day. */
   readonly peoplePerDay: number
-  /** Different skills that search and browse may return in a day. */
+  /** Unique skills that search and browse can return per day. */
   readonly skillsPerDay: number
   readonly browsePagesPerHour: number
 }
@@ -76,12 +76,12 @@ export function limitsFor(mode: 'test' | 'live', overrides: KeyOverrides = {}): 
   const buckets = {} as Record<BucketName, Bucket>
   for (const name of BUCKET_NAMES) {
     const live = LIVE_RATES[name]
-    const own = overrides.buckets?.[name]
+    const override = overrides.buckets?.[name]
     buckets[name] = bucket(
-      positive(`${name}.rate`, own?.rate) ?? (mode === 'live' ? live.rate : live.rate / 10),
-      whole(`${name}.burst`, own?.burst) ?? scaled(live.burst),
-      whole(`${name}.minute`, own?.minute) ?? scaled(live.minute),
-      whole(`${name}.day`, own?.day) ?? (live.day === undefined ? Infinity : scaled(live.day)),
+      positive(`${name}.rate`, override?.rate) ?? (mode === 'live' ? live.rate : live.rate / 10),
+      whole(`${name}.burst`, override?.burst) ?? scaled(live.burst),
+      whole(`${name}.minute`, override?.minute) ?? scaled(live.minute),
+      whole(`${name}.day`, override?.day) ?? (live.day === undefined ? Infinity : scaled(live.day)),
     )
   }
   return {
@@ -93,13 +93,13 @@ export function limitsFor(mode: 'test' | 'live', overrides: KeyOverrides = {}): 
 }
 
 function bucket(rate: number, burst: number, minute: number, day: number): Bucket {
-  // Rounded, because 0.7 * 10 is not 7: whole units keep the sums exact.
-  const refill = Math.max(1, Math.round(rate * TOKEN)) / 1000
-  const capacity = burst * TOKEN
-  return { rate, burst, minute, day, refill, capacity, fill: Math.ceil(capacity / refill) }
+  // Rounded because 0.7 * 10 is not exactly 7; whole units keep the sums exact.
+  const refillPerMs = Math.max(1, Math.round(rate * UNITS_PER_TOKEN)) / 1000
+  const capacity = burst * UNITS_PER_TOKEN
+  return { rate, burst, minute, day, refillPerMs, capacity, fillMs: Math.ceil(capacity / refillPerMs) }
 }
 
-/** A limit of zero would ask callers to wait for ever: the operator revokes the key instead. */
+/** Rejects zero: callers would wait forever. To block a key, operators revoke it. */
 function positive(name: string, value: number | undefined | null): number | undefined {
   if (value === undefined || value === null) return undefined
   if (!Number.isFinite(value) || value <= 0) throw new RangeError(`${name} must be a positive number`)

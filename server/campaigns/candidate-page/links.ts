@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import type { Candidacy } from '../candidacy.ts'
 import { tokenPurpose } from '../enrolment.ts'
 
-/** The candidate's personal page. */
+/** Returns the URL of the candidate's personal page. */
 export function linkOf(
   { vault, config }: Pick<Context, 'vault' | 'config'>,
   candidate: Pick<Candidacy, 'candidate_id' | 'token'>,

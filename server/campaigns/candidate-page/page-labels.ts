@@ -1,7 +1,7 @@
 import { prompt } from '../../questions/prompts.ts'
 import type { Language } from '../../questions/questions.ts'
 
-/** What the candidate's page says itself, in the candidate's language: the page brings no texts of its own. */
+/** Returns the page's labels in the candidate's language; the page itself contains no texts. */
 export function pageLabels(language: Language) {
   const text = (key: Parameters<typeof prompt>[0]) => prompt(key, language)
   return {

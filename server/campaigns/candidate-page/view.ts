@@ -1,15 +1,15 @@
-import { asking, type Prompt } from '../../conversation/conversation.ts'
-import { type Rendered, render } from '../../conversation/render.ts'
-import { aheadOf, canGoBack, nameOf } from '../../conversation/upcoming-questions.ts'
+import { currentPrompts, type Prompt } from '../../conversation/conversation.ts'
+import { type RenderedPrompt, render } from '../../conversation/render.ts'
+import { canGoBack, questionId, upcomingPrompts } from '../../conversation/upcoming-questions.ts'
 import { progressOf } from '../../conversation/verdicts.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { Language } from '../../questions/questions.ts'
 import type { Candidacy } from '../candidacy.ts'
-import { listMessages, type Message } from '../contact/messages.ts'
+import { type CandidateMessage, listMessages } from '../contact/messages.ts'
 import { pageLabels } from './page-labels.ts'
 
-/** What the candidate's page shows: where the conversation stands and what was said. No answer to any question is in it. */
+/** Returns the data of the candidate's page: the current question and the history, without correct answers. */
 export async function candidateView(tx: Queries, candidate: Candidacy) {
   const { state, flow, name } = candidate
   return {
@@ -23,31 +23,31 @@ export async function candidateView(tx: Queries, candidate: Candidacy) {
   }
 }
 
-/** What changes with a reply; of the questions ahead those beyond the step that the page has. */
+/** Returns the data that changes with a reply, with the upcoming questions after the step `have`. */
 export function candidateTurn(candidate: Candidacy, have = 0) {
   const { state, flow, status } = candidate
   const { language } = state
   const over = status !== 'pending'
-  const closed = over && state.ending === null // given up or stopped from our side
-  const put = (said: Prompt) => ({
-    ...render(said, language, flow, candidate),
-    ask: nameOf(said.point),
-    back: canGoBack(said.point, flow),
+  const closed = over && state.ending === null // expired or ended by the campaign
+  const toPagePrompt = (source: Prompt) => ({
+    ...render(source, language, flow, candidate),
+    ask: questionId(source.point),
+    back: canGoBack(source.point, flow),
   })
   return {
     language,
     step: state.step,
     progress: progressOf(state, flow),
-    /** `open`; `ended` by the candidate, who got a thank-you; `closed` by the campaign. */
-    status: closed ? 'closed' : over ? 'ended' : 'open',
+    /** `ended`: by the candidate, with a thank-you. `closed`: by the campaign. */
+    status: closed ? ('closed' as const) : over ? ('ended' as const) : ('open' as const),
     ending: state.ending,
-    /** What stands to be answered, or the last words. */
-    prompts: closed ? [notice(state.step, prompt('expired', language))] : asking(state, flow).map(put),
+    /** The current question, or the closing message. */
+    prompts: closed ? [notice(state.step, prompt('expired', language))] : currentPrompts(state, flow).map(toPagePrompt),
     ahead: over
       ? []
-      : aheadOf(state, flow)
+      : upcomingPrompts(state, flow)
           .filter(({ step }) => step > have)
-          .map(put),
+          .map(toPagePrompt),
   }
 }
 
@@ -61,11 +61,11 @@ interface Exchange {
 }
 
 /**
- * Each question before this step with its answer. A question that was put several times, by follow-ups or in another language,
- * appears once, as it was put last; one whose answer was taken back appears where it was answered again.
+ * Returns the questions before this step with their answers. A question that was asked several times, by follow-ups or in another
+ * language, appears once, in its last form; one whose answer was taken back appears where it was answered again.
  */
-function pastOf(messages: Message[], step: number, language: Language): Exchange[] {
-  const steps = new Map<number, { asked: string; answer: string | null; choices: Rendered['choices'] }>()
+function pastOf(messages: CandidateMessage[], step: number, language: Language): Exchange[] {
+  const steps = new Map<number, { asked: string; answer: string | null; choices: RenderedPrompt['choices'] }>()
   for (const { content, conversation_step: at } of messages) {
     if (at >= step) continue
     const exchange = steps.get(at) ?? { asked: '', answer: null, choices: [] }
@@ -85,8 +85,8 @@ function pastOf(messages: Message[], step: number, language: Language): Exchange
   return [...steps.values()].flatMap(({ asked, answer }) => (answer === null ? [] : [{ asked, answer }]))
 }
 
-/** What the button said that was pressed; null for one that answers nothing. */
-function labelOf(value: string, choices: Rendered['choices'], language: Language): string | null {
+/** Returns the label of a pressed button; null if the button was not an answer. */
+function labelOf(value: string, choices: RenderedPrompt['choices'], language: Language): string | null {
   const chosen = choices.find((choice) => choice.value === value)
   if (chosen) return chosen.label
   return value === 'yes' || value === 'no' ? prompt(value, language) : null

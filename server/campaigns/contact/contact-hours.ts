@@ -1,20 +1,13 @@
 import { DAY, HOUR } from '../../platform/clock.ts'
+import { indianTimeOfDay } from '../../platform/india-time.ts'
 
-/** India has one time, 5 h 30 min ahead of UTC, all year. */
-const AHEAD = 5.5 * HOUR
+/** Candidates are contacted from 09:00 to 20:00 IST; milliseconds since midnight. */
+const CONTACT_START_MS = 9 * HOUR
+const CONTACT_END_MS = 20 * HOUR
 
-/** People are contacted from nine in the morning to eight in the evening, Indian time. */
-const OPENS = 9 * HOUR
-const CLOSES = 20 * HOUR
-
-/** The time itself within contact hours, else when they next begin. */
+/** Returns `time` if it is within contact hours, else their next start. */
 export function nextContactTime(time: number): number {
-  const sinceMidnight = (time + AHEAD) % DAY
-  if (sinceMidnight < OPENS) return time + OPENS - sinceMidnight
-  return sinceMidnight < CLOSES ? time : time + DAY + OPENS - sinceMidnight
-}
-
-/** The day in India, as `2026-03-11`. */
-export function indianDay(time: number): string {
-  return new Date(time + AHEAD).toISOString().slice(0, 10)
+  const sinceMidnight = indianTimeOfDay(time)
+  if (sinceMidnight < CONTACT_START_MS) return time + CONTACT_START_MS - sinceMidnight
+  return sinceMidnight < CONTACT_END_MS ? time : time + DAY + CONTACT_START_MS - sinceMidnight
 }

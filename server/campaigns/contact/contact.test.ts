@@ -1,24 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { startApp } from '../../../test/support/app.ts'
-import { aCandidate, type Campaigner, campaigner, player } from '../../../test/support/campaigns.ts'
-import { type ChannelName, type Outgoing, registerChannel, SendError, type SendFault } from '../../channels/channel.ts'
+import { oncePerFile } from '../../../test/support/cleanup.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { aCandidate, type CampaignPartner, campaignPartner, testNumber } from '../../../test/support/partners.ts'
+import { until } from '../../../test/support/until.ts'
+import {
+  type ChannelName,
+  type OutgoingMessage,
+  registerChannel,
+  SendError,
+  type SendFault,
+} from '../../channels/channel.ts'
 import { saveCredentials } from '../../channels/credentials.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
 import { lockCandidacy } from '../candidacy.ts'
-import { type CandidateChange, onCandidateChange } from '../progress.ts'
+import { type CandidateChange, candidatesChanged } from '../progress.ts'
 import { nextContactTime } from './contact-hours.ts'
-import { contactNow, startContacting } from './engine.ts'
+import { contactNow, startContactEngine } from './engine.ts'
 import { handleReply } from './replies.ts'
 import { claimSends } from './sends.ts'
 import { handleStatus } from './statuses.ts'
 
-/** Providers that do as the test says and remember what they were given. */
-const sent: (Outgoing & { channel: ChannelName })[] = []
+/** Messages that the fake providers accepted, and the faults they return. */
+const sent: (OutgoingMessage & { channel: ChannelName })[] = []
 const faults: Partial<Record<ChannelName, SendFault>> = {}
-/** While set, providers do not answer. */
+/** While set, providers do not respond. */
 let hanging: Promise<void> | undefined
 for (const name of ['whatsapp', 'sms', 'voice', 'email'] as const) {
   registerChannel({
@@ -26,14 +34,14 @@ for (const name of ['whatsapp', 'sms', 'voice', 'email'] as const) {
     async send(message) {
       await hanging
       const fault = faults[name]
-      if (fault) throw new SendError(fault, `made up: ${fault}`)
+      if (fault) throw new SendError(fault, `simulated: ${fault}`)
       sent.push({ ...message, channel: name })
       return { providerId: `${name}-${message.message_id}` }
     },
   })
 }
 
-test('contact hours are from nine to eight in India', () => {
+test('contact hours are from 09:00 to 20:00 IST', () => {
   const at = (text: string) => new Date(nextContactTime(Date.parse(text))).toISOString()
   assert.equal(at('2026-03-11T03:29:59.999Z'), '2026-03-11T03:30:00.000Z')
   assert.equal(at('2026-03-11T03:30:00.000Z'), '2026-03-11T03:30:00.000Z')
@@ -43,20 +51,20 @@ test('contact hours are from nine to eight in India', () => {
   assert.equal(at('2026-03-11T23:00:00.000Z'), '2026-03-12T03:30:00.000Z')
 })
 
-test('contacting people for real', async (t) => {
+const setUp = oncePerFile(async (t) => {
   const app = await startApp(t)
   const { context, clock } = app
   const { db } = context
   const changes: CandidateChange[] = []
-  t.after(onCandidateChange(async (_tx, list) => void changes.push(...list)))
+  t.after(candidatesChanged.register(async (_tx, list) => void changes.push(...list)))
 
-  /** One candidate of a LIVE organisation that has every channel. */
+  /** Enrols one candidate in a LIVE organisation that has every channel. */
   async function one(workflow: object, more: object = {}) {
     clock.set('2026-03-11T06:30:00Z') // noon in India
     sent.length = 0
     changes.length = 0
     for (const name of Object.keys(faults)) delete faults[name as ChannelName]
-    const partner = await campaigner(app, { mode: 'live' })
+    const partner = await campaignPartner(app, { mode: 'live' })
     await db.transaction(async (tx) => {
       for (const channel of ['sms', 'voice', 'email'] as const)
         await saveCredentials(tx, context.vault, clock, partner.orgId, channel, {})
@@ -66,11 +74,11 @@ test('contacting people for real', async (t) => {
     return { ...partner, campaignId: campaign.campaign_id as string }
   }
 
-  async function result({ get }: Pick<Campaigner, 'get'>) {
+  async function result({ get }: Pick<CampaignPartner, 'get'>) {
     return (await get('/results')).body.data.items[0]
   }
 
-  async function reply({ get }: Pick<Campaigner, 'get'>, text: string, providerId?: string) {
+  async function reply({ get }: Pick<CampaignPartner, 'get'>, text: string, providerId?: string) {
     const { candidate } = await result({ get })
     await db.transaction(async (tx) => {
       const candidacy = (await lockCandidacy(tx, candidate.candidate_id))!
@@ -78,346 +86,347 @@ test('contacting people for real', async (t) => {
     })
     await contactNow(context)
   }
+  return { app, context, clock, db, changes, one, result, reply }
+})
 
-  await t.test(
-    'the first message goes out with the link, follow-ups as the workflow says, and 72 hours later it is over',
-    async () => {
-      const partner = await one({
-        channels: ['whatsapp', 'sms'],
-        follow_ups: [
-          { after_hours: 24, channel: 'sms' },
-          { after_hours: 5, channel: 'whatsapp' },
-        ],
-      })
-      await contactNow(context)
-      await contactNow(context)
-      assert.equal(sent.length, 1)
-      assert.equal(sent[0]!.to, aCandidate(1).phone)
-      assert.match(sent[0]!.link, /^http:\/\/127\.0\.0\.1:\d+\/c\/[A-Za-z0-9_-]{43}$/)
-      assert.match(sent[0]!.prompts[0]!.text, /Person 1.*Metro Ltd/s)
-      const { started_at, output, status } = await result(partner)
-      assert.deepEqual([started_at, output.channel, status], ['2026-03-11T06:30:00.000Z', 'whatsapp', 'pending'])
-      clock.advance(24 * HOUR - 1)
-      await contactNow(context)
-      assert.equal(sent.length, 1)
-      clock.advance(1)
-      await contactNow(context)
-      assert.deepEqual([sent.length, sent[1]!.channel, sent[1]!.contactStep], [2, 'sms', 1])
-      assert.equal(sent[1]!.prompts.length, 2)
-      clock.set('2026-03-12T11:30:00Z') // five hours later
-      await contactNow(context)
-      assert.equal(sent[2]!.channel, 'whatsapp')
-      clock.advance(72 * HOUR - 1)
-      await contactNow(context)
-      assert.equal((await result(partner)).status, 'pending')
-      clock.advance(1)
-      await contactNow(context)
-      const end = await result(partner)
-      assert.deepEqual([end.status, end.reason, end.started_at], ['failed', 'no_response', started_at])
-      assert.equal(sent.length, 3)
-      assert.equal((await partner.get('/credits')).body.data.balance, 999)
-      assert.equal(changes.at(-1)!.dropOff, 'no_response')
-      assert.deepEqual(
-        changes.flatMap(({ followUps }) => followUps),
-        [
-          { step: 1, what: 'sent' },
-          { step: 2, what: 'sent' },
-        ],
-      )
-    },
+test('the first message contains the link, follow-ups use the workflow, and the candidate expires 72 hours later', async () => {
+  const { context, clock, changes, one, result } = await setUp()
+  const partner = await one({
+    channels: ['whatsapp', 'sms'],
+    follow_ups: [
+      { after_hours: 24, channel: 'sms' },
+      { after_hours: 5, channel: 'whatsapp' },
+    ],
+  })
+  await contactNow(context)
+  await contactNow(context)
+  assert.equal(sent.length, 1)
+  assert.equal(sent[0]!.to, aCandidate(1).phone)
+  assert.match(sent[0]!.link, /^http:\/\/127\.0\.0\.1:\d+\/c\/[A-Za-z0-9_-]{43}$/)
+  assert.match(sent[0]!.prompts[0]!.text, /Person 1.*Metro Ltd/s)
+  const { started_at, output, status } = await result(partner)
+  assert.deepEqual([started_at, output.channel, status], ['2026-03-11T06:30:00.000Z', 'whatsapp', 'pending'])
+  clock.advance(24 * HOUR - 1)
+  await contactNow(context)
+  assert.equal(sent.length, 1)
+  clock.advance(1)
+  await contactNow(context)
+  assert.deepEqual([sent.length, sent[1]!.channel, sent[1]!.followUpNumber], [2, 'sms', 1])
+  assert.equal(sent[1]!.prompts.length, 2)
+  clock.set('2026-03-12T11:30:00Z') // five hours later
+  await contactNow(context)
+  assert.equal(sent[2]!.channel, 'whatsapp')
+  clock.advance(72 * HOUR - 1)
+  await contactNow(context)
+  assert.equal((await result(partner)).status, 'pending')
+  clock.advance(1)
+  await contactNow(context)
+  const end = await result(partner)
+  assert.deepEqual([end.status, end.reason, end.started_at], ['failed', 'no_response', started_at])
+  assert.equal(sent.length, 3)
+  assert.equal((await partner.get('/credits')).body.data.balance, 999)
+  assert.equal(changes.at(-1)!.dropOff, 'no_response')
+  assert.deepEqual(
+    changes.flatMap(({ followUps }) => followUps),
+    [
+      { step: 1, what: 'sent' },
+      { step: 2, what: 'sent' },
+    ],
+  )
+})
+
+test('neither first messages nor follow-ups are sent at night', async () => {
+  const { context, clock, one } = await setUp()
+  const partner = await one(
+    { follow_ups: [{ after_hours: 9, channel: 'whatsapp' }] },
+    { starts_at: '2026-03-11T15:00:00Z' },
+  )
+  clock.set('2026-03-11T15:00:01Z') // half past eight in the evening
+  await contactNow(context)
+  assert.equal((await partner.get('/campaigns')).body.data.items[0].status, 'running')
+  clock.set('2026-03-12T03:29:59Z')
+  await contactNow(context)
+  assert.equal(sent.length, 0)
+  clock.set('2026-03-12T06:00:00Z')
+  await contactNow(context)
+  assert.equal(sent.length, 1)
+  clock.set('2026-03-12T15:00:00Z') // nine hours later, and too late
+  await contactNow(context)
+  assert.equal(sent.length, 1)
+  clock.set('2026-03-13T03:30:00Z')
+  await contactNow(context)
+  assert.equal(sent.length, 2)
+})
+
+test('follow-ups stop at the first reply; an unfinished conversation expires after 72 hours', async () => {
+  const { context, clock, changes, one, result, reply } = await setUp()
+  const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
+  await contactNow(context)
+  clock.advance(30 * MINUTE)
+  await reply(partner, 'yes')
+  assert.equal(sent.length, 2) // the first question
+  assert.equal(sent[1]!.followUpNumber, undefined)
+  clock.advance(71 * HOUR)
+  await contactNow(context)
+  assert.equal(sent.length, 2)
+  clock.advance(HOUR)
+  await contactNow(context)
+  const { status, reason } = await result(partner)
+  assert.deepEqual([status, reason, changes.at(-1)!.dropOff], ['failed', 'expired', 'enrichment'])
+})
+
+test('a duplicate message from a provider counts once', async () => {
+  const { context, one, result, reply } = await setUp()
+  const partner = await one({})
+  await contactNow(context)
+  await reply(partner, 'yes', 'wamid.1')
+  const { version } = await result(partner)
+  await reply(partner, 'yes', 'wamid.1')
+  assert.equal((await result(partner)).version, version)
+  assert.equal(sent.length, 2)
+})
+
+test('the next channel is used when one fails; the credit is refunded when all fail', async () => {
+  const { context, changes, one, result } = await setUp()
+  const partner = await one({ channels: ['whatsapp', 'voice', 'sms', 'email'] })
+  faults.whatsapp = 'rejected'
+  faults.voice = 'unreachable'
+  for (let round = 0; round < 3; round++) await contactNow(context)
+  assert.deepEqual(
+    sent.map(({ channel }) => channel),
+    ['sms'],
+  )
+  assert.equal((await result(partner)).output.channel, 'sms')
+  assert.deepEqual(
+    changes.flatMap(({ channels }) => channels),
+    [
+      { channel: 'whatsapp', what: 'failed' },
+      { channel: 'voice', what: 'failed' },
+      { channel: 'sms', what: 'sent' },
+    ],
   )
 
-  await t.test('nobody is contacted at night, neither first nor again', async () => {
-    const partner = await one(
-      { follow_ups: [{ after_hours: 9, channel: 'whatsapp' }] },
-      { starts_at: '2026-03-11T15:00:00Z' },
+  const other = await one({ channels: ['whatsapp', 'email'] })
+  faults.whatsapp = 'unreachable'
+  faults.email = 'unreachable'
+  for (let round = 0; round < 3; round++) await contactNow(context)
+  const { status, reason } = await result(other)
+  assert.deepEqual([status, reason], ['failed', 'unreachable'])
+  const entries = (await other.get('/credits/entries')).body.data.items
+  assert.deepEqual([entries[0].reason, entries[0].amount, entries[0].balance_after], ['refund', 1, 1000])
+})
+
+test('messages are sent after a provider outage, and follow-ups are delayed accordingly', async () => {
+  const { context, clock, one } = await setUp()
+  await one({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
+  faults.whatsapp = 'busy'
+  for (let passed = 0; passed < HOUR; passed += MINUTE) {
+    await contactNow(context)
+    clock.advance(MINUTE)
+  }
+  assert.equal(sent.length, 0)
+  delete faults.whatsapp
+  clock.advance(10 * MINUTE)
+  await contactNow(context)
+  assert.equal(sent.length, 1)
+  clock.advance(2 * HOUR - SECOND)
+  await contactNow(context)
+  assert.equal(sent.length, 1)
+  clock.advance(SECOND)
+  await contactNow(context)
+  assert.equal(sent.length, 2)
+})
+
+test('a send with an unknown outcome is not repeated, and the next follow-up is sent', async () => {
+  const { context, clock, one, result } = await setUp()
+  const partner = await one({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
+  faults.whatsapp = 'unknown'
+  await contactNow(context)
+  delete faults.whatsapp
+  clock.advance(2 * HOUR)
+  await contactNow(context)
+  assert.equal(sent.length, 0)
+  clock.advance(HOUR)
+  await contactNow(context)
+  assert.deepEqual(
+    sent.map(({ followUpNumber }) => followUpNumber),
+    [1],
+  )
+  assert.equal((await result(partner)).status, 'pending')
+})
+
+test('a send whose process died is not repeated', async () => {
+  const { context, clock, db, one } = await setUp()
+  await one({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
+  await db.transaction((tx) => sql`select 1`.execute(tx))
+  faults.whatsapp = 'busy'
+  await contactNow(context)
+  delete faults.whatsapp
+  clock.advance(MINUTE)
+  // Claimed by a process that never completes the send.
+  const claimed = await db.transaction((tx) => claimSends(tx, context, 10))
+  assert.equal(claimed.length, 1)
+  clock.advance(MINUTE)
+  await contactNow(context)
+  assert.equal(sent.length, 0)
+  clock.advance(3 * MINUTE)
+  await contactNow(context)
+  const { rows } = await sql<{ state: string }>`
+      select state from messages where message_id = ${claimed[0]!.message_id}`.execute(db.queries)
+  assert.deepEqual([sent.length, rows[0]!.state], [0, 'unknown'])
+  clock.advance(3 * HOUR)
+  await contactNow(context)
+  assert.deepEqual(
+    sent.map(({ followUpNumber }) => followUpNumber),
+    [1],
+  )
+})
+
+test('reports count once and only advance the state; a late failure uses the next channel', async () => {
+  const { context, db, changes, one, result } = await setUp()
+  const partner = await one({ channels: ['whatsapp', 'sms'] })
+  await contactNow(context)
+  const report = (status: 'delivered' | 'read' | 'failed', channel: ChannelName = 'whatsapp', at = 0) =>
+    db.transaction((tx) =>
+      handleStatus(tx, context, { channel, providerId: `${channel}-${sent[at]!.message_id}`, status }),
     )
-    clock.set('2026-03-11T15:00:01Z') // half past eight in the evening
-    await contactNow(context)
-    assert.equal((await partner.get('/campaigns')).body.data.items[0].status, 'running')
-    clock.set('2026-03-12T03:29:59Z')
-    await contactNow(context)
-    assert.equal(sent.length, 0)
-    clock.set('2026-03-12T06:00:00Z')
-    await contactNow(context)
-    assert.equal(sent.length, 1)
-    clock.set('2026-03-12T15:00:00Z') // nine hours later, and too late
-    await contactNow(context)
-    assert.equal(sent.length, 1)
-    clock.set('2026-03-13T03:30:00Z')
-    await contactNow(context)
-    assert.equal(sent.length, 2)
-  })
+  assert.equal(
+    await db.transaction((tx) => handleStatus(tx, context, { channel: 'sms', providerId: 'x', status: 'read' })),
+    false,
+  )
+  changes.length = 0
+  await report('failed')
+  await report('failed')
+  await contactNow(context)
+  assert.deepEqual(
+    sent.map(({ channel }) => channel),
+    ['whatsapp', 'sms'],
+  )
+  await report('read', 'sms', 1)
+  await report('delivered', 'sms', 1)
+  await report('read', 'sms', 1)
+  assert.deepEqual(
+    changes.flatMap(({ channels }) => channels.map(({ channel, what }) => `${channel} ${what}`)),
+    ['whatsapp failed', 'sms sent', 'sms delivered', 'sms read'],
+  )
+  assert.equal((await result(partner)).status, 'pending')
+})
 
-  await t.test('follow-ups stop at the first reply; silence in the middle ends after 72 hours', async () => {
-    const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
-    await contactNow(context)
-    clock.advance(30 * MINUTE)
-    await reply(partner, 'yes')
-    assert.equal(sent.length, 2) // the first question
-    assert.equal(sent[1]!.contactStep, undefined)
-    clock.advance(71 * HOUR)
-    await contactNow(context)
-    assert.equal(sent.length, 2)
-    clock.advance(HOUR)
-    await contactNow(context)
-    const { status, reason } = await result(partner)
-    assert.deepEqual([status, reason, changes.at(-1)!.dropOff], ['failed', 'expired', 'enrichment'])
-  })
+test('STOP applies to the phone number and the email address in the whole organisation', async () => {
+  const { context, one, reply } = await setUp()
+  const partner = await one({})
+  const { mandate_id } = await partner.mandate()
+  await partner.campaign(mandate_id, [{ ...aCandidate(5), phone: aCandidate(1).phone }])
+  await contactNow(context)
+  assert.equal(sent.length, 2)
+  await reply(partner, 'STOP')
+  const all = (await partner.get('/results')).body.data.items
+  assert.deepEqual(
+    all.map(({ status, reason }: any) => [status, reason]),
+    [
+      ['declined', 'stopped'],
+      ['declined', 'stopped'],
+    ],
+  )
+  sent.length = 0
+  const later = await partner.campaign(mandate_id, [
+    aCandidate(1),
+    { ...aCandidate(2), email: 'P@example.com' },
+    aCandidate(3),
+  ])
+  assert.deepEqual(later.campaign.counts, { candidates: 3, pending: 1, completed: 0, declined: 2, failed: 0 })
+  assert.deepEqual(later.enrolment, { accepted: 3, duplicates: 0, credits_spent: 3, credits_left: 997 })
+  await contactNow(context)
+  assert.deepEqual(
+    sent.map(({ to }) => to),
+    [aCandidate(3).phone],
+  )
+})
 
-  await t.test('the same message of a provider twice counts once', async () => {
-    const partner = await one({})
-    await contactNow(context)
-    await reply(partner, 'yes', 'wamid.1')
-    const { version } = await result(partner)
-    await reply(partner, 'yes', 'wamid.1')
-    assert.equal((await result(partner)).version, version)
-    assert.equal(sent.length, 2)
-  })
+test('a paused campaign sends neither contacts nor responses until it is resumed', async () => {
+  const { context, clock, one, reply } = await setUp()
+  const partner = await one({})
+  await contactNow(context)
+  await partner.post(`/campaigns/${partner.campaignId}/pause`)
+  await partner.enrol(partner.campaignId, [aCandidate(2)])
+  await reply(partner, 'yes')
+  clock.advance(HOUR)
+  await contactNow(context)
+  assert.equal(sent.length, 1)
+  await partner.post(`/campaigns/${partner.campaignId}/resume`)
+  await contactNow(context)
+  assert.equal(sent.length, 3)
+})
 
-  await t.test('a channel that fails gives way to the next; when all fail, the credit comes back', async () => {
-    const partner = await one({ channels: ['whatsapp', 'voice', 'sms', 'email'] })
-    faults.whatsapp = 'refused'
-    faults.voice = 'unreachable'
-    for (let round = 0; round < 3; round++) await contactNow(context)
-    assert.deepEqual(
-      sent.map(({ channel }) => channel),
-      ['sms'],
-    )
-    assert.equal((await result(partner)).output.channel, 'sms')
-    assert.deepEqual(
-      changes.flatMap(({ channels }) => channels),
-      [
-        { channel: 'whatsapp', what: 'failed' },
-        { channel: 'voice', what: 'failed' },
-        { channel: 'sms', what: 'sent' },
-      ],
-    )
+test('an archived campaign sends nothing', async () => {
+  const { context, clock, one } = await setUp()
+  const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
+  await contactNow(context)
+  await partner.enrol(partner.campaignId, [aCandidate(2)])
+  await partner.remove(`/campaigns/${partner.campaignId}`)
+  clock.advance(3 * HOUR)
+  await contactNow(context)
+  assert.equal(sent.length, 1)
+})
 
-    const other = await one({ channels: ['whatsapp', 'email'] })
-    faults.whatsapp = 'unreachable'
-    faults.email = 'unreachable'
-    for (let round = 0; round < 3; round++) await contactNow(context)
-    const { status, reason } = await result(other)
-    assert.deepEqual([status, reason], ['failed', 'unreachable'])
-    const entries = (await other.get('/credits/entries')).body.data.items
-    assert.deepEqual([entries[0].reason, entries[0].amount, entries[0].balance_after], ['refund', 1, 1000])
-  })
-
-  await t.test('a provider that is down for an hour loses nothing, and follow-ups shift', async () => {
-    await one({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
-    faults.whatsapp = 'busy'
-    for (let passed = 0; passed < HOUR; passed += MINUTE) {
-      await contactNow(context)
-      clock.advance(MINUTE)
-    }
-    assert.equal(sent.length, 0)
-    delete faults.whatsapp
-    clock.advance(10 * MINUTE)
-    await contactNow(context)
-    assert.equal(sent.length, 1)
-    clock.advance(2 * HOUR - SECOND)
-    await contactNow(context)
-    assert.equal(sent.length, 1)
+test('concurrent workers send each message once', async () => {
+  const { context, clock, one } = await setUp()
+  const partner = await one({})
+  await partner.enrol(
+    partner.campaignId,
+    Array.from({ length: 60 }, (_, index) => aCandidate(100 + index)),
+  )
+  // Several rounds, because of the provider's rate limit.
+  for (let round = 0; round < 10; round++) {
+    await Promise.all([contactNow(context), contactNow(context), contactNow(context)])
     clock.advance(SECOND)
-    await contactNow(context)
-    assert.equal(sent.length, 2)
-  })
+  }
+  assert.equal(sent.length, 61)
+  assert.equal(new Set(sent.map(({ to }) => to)).size, 61)
+})
 
-  await t.test('a send of unknown outcome is not repeated, and the next follow-up goes on', async () => {
-    const partner = await one({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
-    faults.whatsapp = 'unknown'
-    await contactNow(context)
-    delete faults.whatsapp
-    clock.advance(2 * HOUR)
-    await contactNow(context)
-    assert.equal(sent.length, 0)
-    clock.advance(HOUR)
-    await contactNow(context)
-    assert.deepEqual(
-      sent.map(({ contactStep }) => contactStep),
-      [1],
-    )
-    assert.equal((await result(partner)).status, 'pending')
-  })
+test('a provider that hangs does not delay other candidates', async (t) => {
+  const { app, context, clock, one, result } = await setUp()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  hanging = promise
+  const slow = await one({})
+  const other = await campaignPartner(app)
+  await other.campaign((await other.mandate()).mandate_id, [testNumber(5)])
+  const engine = startContactEngine(context)
+  runClock(t, clock)
+  await until(async () => (await result(other)).status === 'declined')
+  assert.equal((await result(slow)).started_at, null)
+  hanging = undefined
+  resolve()
+  await until(async () => (await result(slow)).started_at !== null)
+  await engine.stop()
+})
 
-  await t.test('nor is one whose process died while sending', async () => {
-    await one({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
-    await db.transaction((tx) => sql`select 1`.execute(tx))
-    faults.whatsapp = 'busy'
-    await contactNow(context)
-    delete faults.whatsapp
-    clock.advance(MINUTE)
-    // Taken, and then nobody ever came back.
-    const taken = await db.transaction((tx) => claimSends(tx, context, 10))
-    assert.equal(taken.length, 1)
-    clock.advance(MINUTE)
-    await contactNow(context)
-    assert.equal(sent.length, 0)
-    clock.advance(3 * MINUTE)
-    await contactNow(context)
-    const { rows } = await sql<{ state: string }>`
-      select state from messages where message_id = ${taken[0]!.message_id}`.execute(db.queries)
-    assert.deepEqual([sent.length, rows[0]!.state], [0, 'unknown'])
-    clock.advance(3 * HOUR)
-    await contactNow(context)
-    assert.deepEqual(
-      sent.map(({ contactStep }) => contactStep),
-      [1],
-    )
+test('a reply while the message is still being sent cancels follow-ups', async () => {
+  const { context, clock, db, one, result } = await setUp()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
+  const { candidate } = await result(partner)
+  hanging = promise
+  const sending = contactNow(context)
+  const states = async () =>
+    (
+      await sql<{ state: string }>`select state from messages where candidate_id = ${candidate.candidate_id}`.execute(
+        db.queries,
+      )
+    ).rows.map(({ state }) => state)
+  await until(async () => (await states()).includes('sending'))
+  await db.transaction(async (tx) => {
+    const candidacy = (await lockCandidacy(tx, candidate.candidate_id))!
+    await handleReply(tx, context, candidacy, { channel: 'page', input: { kind: 'reply', text: 'yes' } })
   })
-
-  await t.test(
-    'what providers report counts once and only gets further; a late failure moves on to the next channel',
-    async () => {
-      const partner = await one({ channels: ['whatsapp', 'sms'] })
-      await contactNow(context)
-      const report = (status: 'delivered' | 'read' | 'failed', channel: ChannelName = 'whatsapp', at = 0) =>
-        db.transaction((tx) =>
-          handleStatus(tx, context, { channel, providerId: `${channel}-${sent[at]!.message_id}`, status }),
-        )
-      assert.equal(
-        await db.transaction((tx) => handleStatus(tx, context, { channel: 'sms', providerId: 'x', status: 'read' })),
-        false,
-      )
-      changes.length = 0
-      await report('failed')
-      await report('failed')
-      await contactNow(context)
-      assert.deepEqual(
-        sent.map(({ channel }) => channel),
-        ['whatsapp', 'sms'],
-      )
-      await report('read', 'sms', 1)
-      await report('delivered', 'sms', 1)
-      await report('read', 'sms', 1)
-      assert.deepEqual(
-        changes.flatMap(({ channels }) => channels.map(({ channel, what }) => `${channel} ${what}`)),
-        ['whatsapp failed', 'sms sent', 'sms delivered', 'sms read'],
-      )
-      assert.equal((await result(partner)).status, 'pending')
-    },
+  hanging = undefined
+  resolve()
+  await sending
+  clock.advance(3 * HOUR)
+  await contactNow(context)
+  assert.deepEqual(
+    sent.map(({ followUpNumber }) => followUpNumber),
+    [0],
   )
-
-  await t.test('STOP holds for the phone and the mail address in the whole organisation', async () => {
-    const partner = await one({})
-    const { mandate_id } = await partner.mandate()
-    await partner.campaign(mandate_id, [{ ...aCandidate(5), phone: aCandidate(1).phone }])
-    await contactNow(context)
-    assert.equal(sent.length, 2)
-    await reply(partner, 'STOP')
-    const all = (await partner.get('/results')).body.data.items
-    assert.deepEqual(
-      all.map(({ status, reason }: any) => [status, reason]),
-      [
-        ['declined', 'stopped'],
-        ['declined', 'stopped'],
-      ],
-    )
-    sent.length = 0
-    const later = await partner.campaign(mandate_id, [
-      aCandidate(1),
-      { ...aCandidate(2), email: 'P@example.com' },
-      aCandidate(3),
-    ])
-    assert.deepEqual(later.campaign.counts, { candidates: 3, pending: 1, completed: 0, declined: 2, failed: 0 })
-    assert.deepEqual(later.enrolment, { accepted: 3, duplicates: 0, credits_spent: 3, credits_left: 997 })
-    await contactNow(context)
-    assert.deepEqual(
-      sent.map(({ to }) => to),
-      [aCandidate(3).phone],
-    )
-  })
-
-  await t.test('a paused campaign contacts nobody and answers nobody; then it goes on', async () => {
-    const partner = await one({})
-    await contactNow(context)
-    await partner.post(`/campaigns/${partner.campaignId}/pause`)
-    await partner.enrol(partner.campaignId, [aCandidate(2)])
-    await reply(partner, 'yes')
-    clock.advance(HOUR)
-    await contactNow(context)
-    assert.equal(sent.length, 1)
-    await partner.post(`/campaigns/${partner.campaignId}/resume`)
-    await contactNow(context)
-    assert.equal(sent.length, 3)
-  })
-
-  await t.test('an archived campaign contacts nobody', async () => {
-    const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
-    await contactNow(context)
-    await partner.enrol(partner.campaignId, [aCandidate(2)])
-    await partner.remove(`/campaigns/${partner.campaignId}`)
-    clock.advance(3 * HOUR)
-    await contactNow(context)
-    assert.equal(sent.length, 1)
-  })
-
-  await t.test('two workers at once message nobody twice', async () => {
-    const partner = await one({})
-    await partner.enrol(
-      partner.campaignId,
-      Array.from({ length: 60 }, (_, index) => aCandidate(100 + index)),
-    )
-    // Several rounds, since a provider takes only so many a second.
-    for (let round = 0; round < 10; round++) {
-      await Promise.all([contactNow(context), contactNow(context), contactNow(context)])
-      clock.advance(SECOND)
-    }
-    assert.equal(sent.length, 61)
-    assert.equal(new Set(sent.map(({ to }) => to)).size, 61)
-  })
-
-  await t.test('a provider that hangs keeps nobody else waiting', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    hanging = promise
-    const slow = await one({})
-    const other = await campaigner(app)
-    await other.campaign((await other.mandate()).mandate_id, [player(5)])
-    const engine = startContacting(context)
-    const until = async (done: () => Promise<boolean>) => {
-      for (let tries = 0; !(await done()); tries++) {
-        assert.ok(tries < 200, 'it does not happen')
-        await pause(50)
-        clock.advance(50)
-      }
-    }
-    await until(async () => (await result(other)).status === 'declined')
-    assert.equal((await result(slow)).started_at, null)
-    hanging = undefined
-    resolve()
-    await until(async () => (await result(slow)).started_at !== null)
-    await engine.stop()
-  })
-
-  await t.test('who answers while the message is still on its way gets no follow-up', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
-    const { candidate } = await result(partner)
-    hanging = promise
-    const sending = contactNow(context)
-    const states = async () =>
-      (
-        await sql<{ state: string }>`select state from messages where candidate_id = ${candidate.candidate_id}`.execute(
-          db.queries,
-        )
-      ).rows.map(({ state }) => state)
-    for (let tries = 0; !(await states()).includes('sending'); tries++) {
-      assert.ok(tries < 200, 'it is never sent')
-      await pause(20)
-    }
-    await db.transaction(async (tx) => {
-      const candidacy = (await lockCandidacy(tx, candidate.candidate_id))!
-      await handleReply(tx, context, candidacy, { channel: 'page', input: { kind: 'reply', text: 'yes' } })
-    })
-    hanging = undefined
-    resolve()
-    await sending
-    clock.advance(3 * HOUR)
-    await contactNow(context)
-    assert.deepEqual(
-      sent.map(({ contactStep }) => contactStep),
-      [0],
-    )
-  })
 })

@@ -1,22 +1,22 @@
 import type { Context } from '../../context.ts'
-import { keepLookout } from '../../platform/jobs/due-poller.ts'
+import { startDuePoller } from '../../platform/jobs/due-poller.ts'
 import type { Running } from '../../platform/jobs/queue.ts'
 import { findCandidacy } from '../candidacy.ts'
-import { contactDue, soonestContact } from './contact.ts'
+import { contactDue, nextContactDue } from './contact.ts'
 import { CONTACT_DUE } from './messages.ts'
-import { playTurns } from './replies.ts'
-import { claimSends, completeSend, giveUpLostSends, type Send, send, soonestSend } from './sends.ts'
+import { answerForTestNumbers } from './replies.ts'
+import { claimSends, completeSend, nextSendDue, type Send, send, settleLostSends } from './sends.ts'
 
-const BATCH = 100
-/** Messages that one process hands to providers at a time: each may take long, and waits for no other. */
-const SENDS_AT_ONCE = 40
+const BATCH_SIZE = 100
+/** Concurrent sends per process. */
+const MAX_CONCURRENT_SENDS = 40
 
 /**
- * Contacts people when their time has come, sends what waits to be sent, and lets the test numbers play: everything that is due
- * by now. Any number of processes may do so at once, each takes what no other has taken.
+ * Processes everything that is due now: contacts, sends and replies of test numbers. Any number of processes may run this
+ * concurrently; row locks distribute the work.
  */
 export async function contactNow(context: Context): Promise<void> {
-  const sends = openSends(context, () => {})
+  const sends = createSender(context, () => {})
   do {
     await contactAll(context, () => false)
     await sends.start()
@@ -24,18 +24,23 @@ export async function contactNow(context: Context): Promise<void> {
   } while (sends.busy())
 }
 
-/** Keeps doing so. Providers that take long hold up other messages, if anything, and never who is contacted or plays. */
-export function startContacting(context: Context): Running {
+/** Does the same continuously. Slow providers can only delay other sends, not contacts or test numbers. */
+export function startContactEngine(context: Context): Running {
   const { db, clock, log } = context
-  const report = (error: unknown) => log.warn({ err: error }, 'candidates could not be contacted yet')
-  const contacting = keepLookout({
+  const report = (error: unknown) => log.warn({ err: error }, 'contacting candidates failed, retrying')
+  const contacting = startDuePoller({
     clock,
-    soonest: () => soonestContact(db.queries),
+    nextDueAt: () => nextContactDue(db.queries),
     work: (stopping) => contactAll(context, stopping),
-    report,
+    onError: report,
   })
-  const sends = openSends(context, () => sending.wake())
-  const sending = keepLookout({ clock, soonest: () => soonestSend(db.queries), work: () => sends.start(), report })
+  const sends = createSender(context, () => sending.wake())
+  const sending = startDuePoller({
+    clock,
+    nextDueAt: () => nextSendDue(db.queries),
+    work: () => sends.start(),
+    onError: report,
+  })
   db.onCommitted(CONTACT_DUE, () => {
     contacting.wake()
     sending.wake()
@@ -52,39 +57,42 @@ async function contactAll(context: Context, stopping: () => boolean): Promise<vo
   const { db } = context
   let busy = true
   while (busy && !stopping()) {
-    const lost = await db.transaction((tx) => giveUpLostSends(tx, context, BATCH))
-    const turns = await db.transaction((tx) => playTurns(tx, context, BATCH))
-    const contacts = await db.transaction((tx) => contactDue(tx, context, BATCH))
-    busy = lost === BATCH || turns === BATCH || contacts === BATCH
+    const lost = await db.transaction((tx) => settleLostSends(tx, context, BATCH_SIZE))
+    const replies = await db.transaction((tx) => answerForTestNumbers(tx, context, BATCH_SIZE))
+    const contacts = await db.transaction((tx) => contactDue(tx, context, BATCH_SIZE))
+    busy = lost === BATCH_SIZE || replies === BATCH_SIZE || contacts === BATCH_SIZE
   }
 }
 
-/** Messages on their way to providers. */
-function openSends(context: Context, freed: () => void) {
+/** Sends messages concurrently; calls `onCapacity` when a send finishes and more may be due. */
+function createSender(context: Context, onCapacity: () => void) {
   const { db, log } = context
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   let full = false
   return {
-    /** Takes as many as there is room for, and does not wait for them. */
+    /** Starts as many sends as there is capacity for, without waiting for them. */
     async start() {
-      const room = SENDS_AT_ONCE - underWay.size
-      if (room === 0) return
-      const claimed = await db.transaction((tx) => claimSends(tx, context, room))
-      full = claimed.length === room
+      const capacity = MAX_CONCURRENT_SENDS - inFlight.size
+      if (capacity === 0) return
+      const claimed = await db.transaction((tx) => claimSends(tx, context, capacity))
+      full = claimed.length === capacity
       for (const message of claimed) {
         const done = sendOne(message)
           .catch((error) =>
-            log.warn({ err: error, message: message.message_id }, 'what became of a message is not known'),
+            log.warn(
+              { err: error, message: message.message_id },
+              'recording the outcome of a send failed, treating it as unknown when the lease expires',
+            ),
           )
-          .then(() => void underWay.delete(done))
-        underWay.add(done)
-        void done.then(() => full && freed())
+          .then(() => void inFlight.delete(done))
+        inFlight.add(done)
+        void done.then(() => full && onCapacity())
       }
     },
-    /** There may be more than there was room for. */
+    /** Whether more messages than the capacity may be due. */
     busy: () => full,
     async settled() {
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
     },
   }
 

@@ -1,40 +1,41 @@
 import { sql } from 'kysely'
-import type { CallAnswer, CallTurn, InboundReply, Receiver } from '../../channels/inbound.ts'
-import { choiceIn, questionIn } from '../../channels/message-text.ts'
+import type { CallAnswer, CallTurn, InboundHandler, InboundReply } from '../../channels/inbound.ts'
+import { matchChoice, questionIn } from '../../channels/message-text.ts'
 import { keyMeaning } from '../../channels/twilio/twiml.ts'
-import { asking, MOST_MISSES, type Prompt } from '../../conversation/conversation.ts'
-import { type Rendered, render } from '../../conversation/render.ts'
-import type { Input } from '../../conversation/reply-meaning.ts'
+import { currentPrompts, MAX_MISSES, type Prompt } from '../../conversation/conversation.ts'
+import { type RenderedPrompt, render } from '../../conversation/render.ts'
+import type { ConversationInput } from '../../conversation/reply-meaning.ts'
 import type { Tx } from '../../platform/database/database.ts'
-import { isStop, prompt } from '../../questions/prompts.ts'
+import { isOptOutReply, prompt } from '../../questions/prompts.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
-import type { Surroundings } from './contact.ts'
-import { keepStop } from './opt-outs.ts'
+import type { ContactDeps } from './contact.ts'
+import { recordOptOut } from './opt-outs.ts'
 import { handleReply } from './replies.ts'
 import { handleStatus } from './statuses.ts'
 
-/** Brings what providers report to the conversations that it belongs to. Only LIVE conversations have providers. */
-export function openReceiver(around: Surroundings): Receiver {
+/** Applies provider callbacks to conversations. Only LIVE conversations use providers. */
+export function createInboundHandler(deps: ContactDeps): InboundHandler {
   return {
     async reply(tx, orgId, reply) {
-      const candidateId = await whoWrote(tx, orgId, reply)
-      if (candidateId === undefined) return hearStranger(tx, orgId, reply)
+      const candidateId = await findSender(tx, orgId, reply)
+      if (candidateId === undefined) return recordUnknownOptOut(tx, orgId, reply)
       const candidate = (await lockCandidacy(tx, candidateId))!
       const { channel, providerId } = reply
-      await handleReply(tx, around, candidate, { channel, providerId, input: inputOf(candidate, reply) })
+      await handleReply(tx, deps, candidate, { channel, providerId, input: inputOf(candidate, reply) })
     },
     async status(tx, orgId, report) {
-      await handleStatus(tx, around, { ...report, orgId })
+      await handleStatus(tx, deps, { ...report, orgId })
     },
-    turn: (tx, orgId, messageId, answer) => takeTurn(tx, orgId, messageId, answer),
+    turn: (tx, orgId, messageId, answer) => handleCallTurn(tx, orgId, messageId, answer),
   }
 
-  /** Somebody unknown may ask to be left in peace too. */
-  async function hearStranger(tx: Tx, orgId: string, { from, text }: InboundReply) {
-    if (isStop(text ?? '')) await keepStop(tx, around.clock, { org_id: orgId, mode: 'live', phone: from, email: null })
+  /** Records an opt-out from a number that matches no candidate. */
+  async function recordUnknownOptOut(tx: Tx, orgId: string, { from, text }: InboundReply) {
+    if (isOptOutReply(text ?? ''))
+      await recordOptOut(tx, deps.clock, { org_id: orgId, mode: 'live', phone: from, email: null })
   }
 
-  async function takeTurn(
+  async function handleCallTurn(
     tx: Tx,
     orgId: string,
     messageId: string,
@@ -45,77 +46,77 @@ export function openReceiver(around: Surroundings): Receiver {
         and mode = 'live' and direction = 'out' and contact_step is not null`.execute(tx)
     if (!rows[0]) return undefined
     const before = (await lockCandidacy(tx, rows[0].candidate_id))!
-    if (!answer) return turnOf(before, asking(before.state, before.flow), true)
+    if (!answer) return turnOf(before, currentPrompts(before.state, before.flow), true)
     const { providerId } = answer
     const input = callInput(before, answer)
-    const after = await handleReply(tx, around, before, { channel: 'voice', providerId, input, inCall: true })
+    const after = await handleReply(tx, deps, before, { channel: 'voice', providerId, input, inCall: true })
     const { step, point, misses } = after.state
-    const sorry: Prompt[] = misses > before.state.misses ? [{ say: 'not_understood', step, point }] : []
-    // Whoever is not understood again and again is met with silence elsewhere, and with a goodbye here.
-    if (input.kind === 'reply' && before.state.misses === MOST_MISSES && misses === MOST_MISSES && answer.step === step)
+    const apology: Prompt[] = misses > before.state.misses ? [{ kind: 'not_understood', step, point }] : []
+    // Text channels ignore further replies that are not understood; a call ends instead.
+    if (input.kind === 'reply' && before.state.misses === MAX_MISSES && misses === MAX_MISSES && answer.step === step)
       return { ...turnOf(after, [], false), over: true }
-    return turnOf(after, [...sorry, ...asking(after.state, after.flow)], false)
+    return turnOf(after, [...apology, ...currentPrompts(after.state, after.flow)], false)
   }
 }
 
-function turnOf(candidate: Candidacy, said: Prompt[], greet: boolean): CallTurn {
+function turnOf(candidate: Candidacy, source: Prompt[], greet: boolean): CallTurn {
   const { state, flow, name, status } = candidate
   const { language } = state
   const greeting = greet
     ? prompt('call_opening', language, { name, company: flow.company_name, title: flow.title })
     : undefined
-  const closed = status !== 'pending' && state.ending === null // given up or stopped from our side
-  const prompts = closed ? [ended(state.step, prompt('ended', language))] : renderAll(candidate, said)
+  const closed = status !== 'pending' && state.ending === null // expired or ended by the campaign
+  const prompts = closed ? [notice(state.step, prompt('ended', language))] : renderAll(candidate, source)
   return { language, greeting, prompts, over: status !== 'pending' }
 }
 
-function ended(step: number, text: string): Rendered {
+function notice(step: number, text: string): RenderedPrompt {
   return { step, kind: 'notice', text, choices: [] }
 }
 
-function renderAll(candidate: Candidacy, said: Prompt[]): Rendered[] {
-  return said.map((one) => render(one, candidate.state.language, candidate.flow, candidate))
+function renderAll(candidate: Candidacy, source: Prompt[]): RenderedPrompt[] {
+  return source.map((one) => render(one, candidate.state.language, candidate.flow, candidate))
 }
 
-function openQuestion(candidate: Candidacy): Rendered | undefined {
-  return questionIn(renderAll(candidate, asking(candidate.state, candidate.flow)))
+function currentQuestion(candidate: Candidacy): RenderedPrompt | undefined {
+  return questionIn(renderAll(candidate, currentPrompts(candidate.state, candidate.flow)))
 }
 
-/** Which option of the question that stands is meant by these words, or by this number. */
-export function chosenBy(candidate: Candidacy, text: string): string | undefined {
-  return choiceIn(openQuestion(candidate), text)
+/** Returns the option of the current question that a text reply names by its number or label. */
+export function matchCurrentChoice(candidate: Candidacy, text: string): string | undefined {
+  return matchChoice(currentQuestion(candidate), text)
 }
 
-/** A button names its step; what was written answers the question that stands. */
-function inputOf(candidate: Candidacy, { step, value, text }: InboundReply): Input {
+/** A button names its step; a text reply answers the current question. */
+function inputOf(candidate: Candidacy, { step, value, text }: InboundReply): ConversationInput {
   if (value !== undefined) return { kind: 'reply', value, ...(step === undefined ? {} : { step }) }
-  const chosen = chosenBy(candidate, text ?? '')
+  const chosen = matchCurrentChoice(candidate, text ?? '')
   return chosen === undefined ? { kind: 'reply', text: text ?? '' } : { kind: 'reply', value: chosen }
 }
 
-function callInput(candidate: Candidacy, { step, digits, speech }: CallAnswer): Input {
+function callInput(candidate: Candidacy, { step, digits, speech }: CallAnswer): ConversationInput {
   if (digits === undefined) return { kind: 'reply', step, text: speech ?? '' }
-  const question = openQuestion(candidate)
+  const question = currentQuestion(candidate)
   const meaning = question && question.step === step ? keyMeaning(question, digits) : undefined
   if (meaning === 'stop' || meaning === 'repeat') return { kind: meaning }
   return meaning ? { kind: 'reply', step, value: meaning.value } : { kind: 'reply', step, text: digits }
 }
 
 /**
- * Whose reply it is: of whom it was taken for before; of whoever got the message that it answers; else of whoever with that number
- * was written to last, first those who have not ended, and those written to on the same channel.
+ * Returns the candidate who sent a reply: the one it was already assigned to (a duplicate), else the recipient of the message it
+ * replies to, else the candidate with that number who was last contacted; pending candidates and the same channel come first.
  */
-async function whoWrote(tx: Tx, orgId: string, reply: InboundReply): Promise<string | undefined> {
-  const { channel, from, answers, providerId } = reply
-  const { rows: before } = await sql<{ candidate_id: string }>`
+async function findSender(tx: Tx, orgId: string, reply: InboundReply): Promise<string | undefined> {
+  const { channel, from, inReplyTo, providerId } = reply
+  const { rows: assigned } = await sql<{ candidate_id: string }>`
     select candidate_id from candidates c join messages m using (candidate_id)
     where c.org_id = ${orgId} and c.mode = 'live' and c.phone = ${from} and m.direction = 'in' and m.channel = ${channel}
       and m.provider_id = ${providerId} limit 1`.execute(tx)
-  if (before[0]) return before[0].candidate_id
-  if (answers !== undefined) {
+  if (assigned[0]) return assigned[0].candidate_id
+  if (inReplyTo !== undefined) {
     const { rows } = await sql<{ candidate_id: string }>`
       select m.candidate_id from messages m join candidates c using (candidate_id)
-      where m.channel = ${channel} and m.provider_id = ${answers} and m.direction = 'out' and m.org_id = ${orgId}
+      where m.channel = ${channel} and m.provider_id = ${inReplyTo} and m.direction = 'out' and m.org_id = ${orgId}
         and m.mode = 'live' and c.phone = ${from} limit 1`.execute(tx)
     if (rows[0]) return rows[0].candidate_id
   }
@@ -123,9 +124,9 @@ async function whoWrote(tx: Tx, orgId: string, reply: InboundReply): Promise<str
     select candidate_id from candidates c join candidate_progress p using (candidate_id) left join lateral (
       select max(message_id) filter (where channel = ${channel}) as here, max(message_id) as anywhere from messages m
       where m.candidate_id = c.candidate_id and m.direction = 'out' and m.state not in ('queued', 'dropped')
-    ) said on true
+    ) sent on true
     where c.org_id = ${orgId} and c.mode = 'live' and c.phone = ${from}
-    order by (p.status = 'pending' and said.anywhere is not null) desc, said.here desc nulls last, said.anywhere desc nulls last, c.candidate_id desc limit 1`.execute(
+    order by (p.status = 'pending' and sent.anywhere is not null) desc, sent.here desc nulls last, sent.anywhere desc nulls last, c.candidate_id desc limit 1`.execute(
     tx,
   )
   return rows[0]?.candidate_id

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import type { ChannelName } from '../../channels/channel.ts'
-import { planTurns } from '../../channels/simulator/pending-replies.ts'
-import { partOf } from '../../channels/simulator/test-numbers.ts'
+import { scheduleReplies } from '../../channels/simulator/pending-replies.ts'
+import { personaOf } from '../../channels/simulator/test-numbers.ts'
 import type { Prompt } from '../../conversation/conversation.ts'
-import { type Rendered, render, renderFollowUp } from '../../conversation/render.ts'
+import { type RenderedPrompt, render, renderFollowUp } from '../../conversation/render.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { announce, type Queries, type Tx } from '../../platform/database/database.ts'
+import { notifyAfterCommit, type Queries, type Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Candidacy } from '../candidacy.ts'
 import { nextContactTime } from './contact-hours.ts'
 
-/** Announced when there may be something to do at once for whoever contacts people. */
+/** Notification topic: a contact or a send may be due. */
 export const CONTACT_DUE = 'contact due'
 
 export type MessageState =
@@ -24,90 +24,91 @@ export type MessageState =
   | 'dropped'
   | 'received'
 
-/** `page` is the candidate's own page, which is no way to approach anybody. */
-export type Place = ChannelName | 'page'
+/** A messaging channel or the candidate's page (`page`), which only receives replies. */
+export type ConversationChannel = ChannelName | 'page'
 
-export interface ToSay {
+export interface NewMessage {
   candidate: Candidacy
-  channel: Place
+  channel: ConversationChannel
   prompts: Prompt[]
-  /** Of a message that approaches the candidate; absent where it answers. */
-  contactStep?: number
-  /** It is said in the call that is going on, by whoever asked for it. */
-  spoken?: boolean
+  /** 0 for the first message, then 1, 2, … for the follow-ups; absent in a response to a reply. */
+  followUpNumber?: number
+  /** Whether the message is spoken in the current call, so that it is not sent. */
+  inCall?: boolean
 }
 
-/** What became of it at once: the simulator and the page deliver on the spot, everything else waits for its provider. */
-export type Said = 'queued' | 'delivered' | 'failed'
+/** The simulator, the page and calls deliver immediately; other messages are queued for their provider. */
+export type QueueOutcome = 'queued' | 'delivered' | 'failed'
 
-/** Writes down what is to be said, and says it where that takes no other system. */
-export async function say(tx: Tx, clock: Clock, list: ToSay[]): Promise<Said[]> {
+/** Stores outgoing messages and delivers those that need no provider. */
+export async function queueMessages(tx: Tx, clock: Clock, list: NewMessage[]): Promise<QueueOutcome[]> {
   if (list.length === 0) return []
   const now = clock.now()
-  const said = list.map(outcomeOf)
-  const dues = list.map(({ contactStep }, index) =>
-    said[index] === 'queued' ? new Date(contactStep === undefined ? now : nextContactTime(now)) : null,
+  const outcomes = list.map(outcomeOf)
+  const dues = list.map(({ followUpNumber }, index) =>
+    outcomes[index] === 'queued' ? new Date(followUpNumber === undefined ? now : nextContactTime(now)) : null,
   )
   await sql`
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, contact_step,
       conversation_step, content, error, due_at, created_at, updated_at)
     select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, conversation_step, content,
-      case state when 'failed' then 'the simulator plays somebody who cannot be reached' end, due_at, ${new Date(now)}, ${new Date(now)}
+      case state when 'failed' then 'simulated: this test number is unreachable' end, due_at, ${new Date(now)}, ${new Date(now)}
     from unnest(${list.map(() => newId('MS_', now))}::text[], ${list.map(({ candidate }) => candidate.candidate_id)}::text[],
       ${list.map(({ candidate }) => candidate.campaign_id)}::text[], ${list.map(({ candidate }) => candidate.org_id)}::text[],
-      ${list.map(({ candidate }) => candidate.mode)}::text[], ${list.map(({ channel }) => channel)}::text[], ${said}::text[],
-      ${list.map(({ contactStep }) => contactStep ?? null)}::int[], ${list.map(({ candidate }) => candidate.state.step)}::int[],
+      ${list.map(({ candidate }) => candidate.mode)}::text[], ${list.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
+      ${list.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${list.map(({ candidate }) => candidate.state.step)}::int[],
       ${list.map((message) => JSON.stringify(contentOf(message)))}::text[], ${dues}::timestamptz[])
       as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, conversation_step, content, due_at)`.execute(
     tx,
   )
-  const heard = list.filter(({ channel }, index) => said[index] === 'delivered' && channel !== 'page')
-  await planAnswers(
+  const delivered = list.filter(({ channel }, index) => outcomes[index] === 'delivered' && channel !== 'page')
+  await scheduleTestReplies(
     tx,
     clock,
-    heard.map(({ candidate }) => candidate),
+    delivered.map(({ candidate }) => candidate),
   )
-  announce(tx, CONTACT_DUE)
-  return said
+  notifyAfterCommit(tx, CONTACT_DUE)
+  return outcomes
 }
 
-/** Test numbers answer what has reached them. */
-export async function planAnswers(tx: Tx, clock: Clock, candidates: Candidacy[]): Promise<void> {
-  const played = candidates.filter(
-    ({ mode, phone, state }) => mode === 'test' && partOf(phone) && state.ending === null,
+/** Schedules the replies of test numbers to delivered messages. */
+export async function scheduleTestReplies(tx: Tx, clock: Clock, candidates: Candidacy[]): Promise<void> {
+  const testNumbers = candidates.filter(
+    ({ mode, phone, state }) => mode === 'test' && personaOf(phone) && state.ending === null,
   )
-  await planTurns(
+  await scheduleReplies(
     tx,
     clock,
-    played.map(({ candidate_id, state }) => ({ candidateId: candidate_id, step: state.step })),
+    testNumbers.map(({ candidate_id, state }) => ({ candidateId: candidate_id, step: state.step })),
   )
 }
 
-function outcomeOf({ candidate, channel, spoken }: ToSay): Said {
-  if (channel === 'page' || spoken) return 'delivered'
-  // While the campaign is paused an answer waits too; it was not paused when somebody was approached.
+function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
+  if (channel === 'page' || inCall) return 'delivered'
+  // A paused campaign also holds back responses. (It sends no first messages or follow-ups at all.)
   if (candidate.mode === 'live' || candidate.hold === 'paused') return 'queued'
-  return partOf(candidate.phone) === 'unreachable' ? 'failed' : 'delivered'
+  return personaOf(candidate.phone) === 'unreachable' ? 'failed' : 'delivered'
 }
 
-function contentOf({ candidate, prompts, contactStep }: ToSay): Rendered[] {
+function contentOf({ candidate, prompts, followUpNumber }: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
-  const said = prompts.map((prompt) => render(prompt, state.language, flow, candidate))
-  return contactStep ? [renderFollowUp(contactStep, state.step, state.language, flow, candidate), ...said] : said
+  const rendered = prompts.map((prompt) => render(prompt, state.language, flow, candidate))
+  return followUpNumber
+    ? [renderFollowUp(followUpNumber, state.step, state.language, flow, candidate), ...rendered]
+    : rendered
 }
 
-/** What a candidate said, as it came in. */
-export interface Heard {
+export interface IncomingReply {
   candidate: Candidacy
-  channel: Place
-  /** The provider's name for it: the same message delivered twice counts once. */
+  channel: ConversationChannel
+  /** The provider's message ID, used to ignore duplicates. */
   providerId?: string | undefined
   value?: string | undefined
   text?: string | undefined
 }
 
-/** Writes down what was heard; answers which of it is new. */
-export async function hear(tx: Tx, clock: Clock, list: Heard[]): Promise<boolean[]> {
+/** Stores replies; returns for each whether it is new. */
+export async function recordReplies(tx: Tx, clock: Clock, list: IncomingReply[]): Promise<boolean[]> {
   const now = clock.now()
   const ids = list.map(() => newId('MS_', now))
   const { rows } = await sql<{ message_id: string }>`
@@ -122,28 +123,28 @@ export async function hear(tx: Tx, clock: Clock, list: Heard[]): Promise<boolean
       ${list.map(({ value, text }) => JSON.stringify({ value, text }))}::text[], ${list.map(({ providerId }) => providerId ?? null)}::text[])
       as n (message_id, candidate_id, campaign_id, org_id, mode, channel, conversation_step, content, provider_id)
     on conflict do nothing returning message_id`.execute(tx)
-  const kept = new Set(rows.map(({ message_id }) => message_id))
-  return ids.map((id) => kept.has(id))
+  const inserted = new Set(rows.map(({ message_id }) => message_id))
+  return ids.map((id) => inserted.has(id))
 }
 
-export interface Message {
+export interface CandidateMessage {
   message_id: string
   candidate_id: string
   direction: 'in' | 'out'
-  channel: Place
+  channel: ConversationChannel
   state: MessageState
   contact_step: number | null
   conversation_step: number
-  /** Prompts one way, a value or a text the other. */
-  content: Rendered[] | { value?: string; text?: string }
-  /** Why it failed, or is tried again. */
+  /** Prompts of an outgoing message; value or text of an incoming one. */
+  content: RenderedPrompt[] | { value?: string; text?: string }
+  /** Why it failed or is retried. */
   error: string | null
   created_at: Date
 }
 
-/** Everything said with a candidate, oldest first: for the page and the console's phone. */
-export async function listMessages(tx: Queries, candidateId: string): Promise<Message[]> {
-  const { rows } = await sql<Omit<Message, 'content'> & { content: string }>`
+/** Lists a candidate's messages in both directions, oldest first. */
+export async function listMessages(tx: Queries, candidateId: string): Promise<CandidateMessage[]> {
+  const { rows } = await sql<Omit<CandidateMessage, 'content'> & { content: string }>`
     select message_id, candidate_id, direction, channel, state, contact_step, conversation_step, content, error, created_at
     from messages where candidate_id = ${candidateId} and state <> 'dropped' order by message_id`.execute(tx)
   return rows.map(({ content, ...row }) => ({ ...row, content: JSON.parse(content) }))

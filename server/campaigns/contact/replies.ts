@@ -1,76 +1,74 @@
 import { sql } from 'kysely'
-import { claimTurns, delayTurns, endTurns } from '../../channels/simulator/pending-replies.ts'
-import { replyOf } from '../../channels/simulator/personas.ts'
-import { partOf } from '../../channels/simulator/test-numbers.ts'
-import { type Outcome, type State, step } from '../../conversation/conversation.ts'
-import type { Input } from '../../conversation/reply-meaning.ts'
+import { claimDueReplies, delayReplies, deleteReplies } from '../../channels/simulator/pending-replies.ts'
+import { personaReply } from '../../channels/simulator/personas.ts'
+import { personaOf } from '../../channels/simulator/test-numbers.ts'
+import { advance, type Outcome } from '../../conversation/conversation.ts'
+import type { ConversationInput } from '../../conversation/reply-meaning.ts'
+import type { ConversationState } from '../../conversation/state.ts'
 import type { Tx } from '../../platform/database/database.ts'
-import { type Candidacy, lockIdle } from '../candidacy.ts'
-import { recordSteps, type Step } from '../progress.ts'
+import { type Candidacy, lockAvailableCandidacies } from '../candidacy.ts'
+import { type CandidateTransition, recordTransitions } from '../progress.ts'
 import { hasReached, stagesOf } from '../stages.ts'
-import { declineStopped, type Surroundings, waitOf } from './contact.ts'
-import { hear, type Place, say } from './messages.ts'
-import { keepStop, lockNamesakes } from './opt-outs.ts'
+import { type ContactDeps, declineOptedOut, waitMs } from './contact.ts'
+import { type ConversationChannel, queueMessages, recordReplies } from './messages.ts'
+import { lockSameAddress, recordOptOut } from './opt-outs.ts'
 
 export interface Reply {
-  channel: Place
-  input: Input
-  /** The provider's or the page's name for the message: the same one again does nothing. */
+  channel: ConversationChannel
+  input: ConversationInput
+  /** The ID from the provider or the page, used to ignore duplicates. */
   providerId?: string | undefined
-  /** It was said in a call that goes on: the answer is spoken there, and nothing is sent. */
+  /** Whether the reply was given in a call: the response is spoken there and not sent. */
   inCall?: boolean
 }
 
-/** After so many hours of silence in the middle of a conversation it is over. */
-const SILENCE = 72
+/** Time after the last reply until an unfinished conversation expires. */
+const SILENCE_TIMEOUT_HOURS = 72
 
-/** One reply of a candidate whom the transaction has locked; answers the candidate as it is afterwards. */
-export async function handleReply(
-  tx: Tx,
-  around: Surroundings,
-  candidate: Candidacy,
-  reply: Reply,
-): Promise<Candidacy> {
-  const [after] = await handleReplies(tx, around, [{ candidate, reply }])
+/** Handles one reply of a locked candidate and returns the updated candidate. */
+export async function handleReply(tx: Tx, deps: ContactDeps, candidate: Candidacy, reply: Reply): Promise<Candidacy> {
+  const [after] = await handleReplies(tx, deps, [{ candidate, reply }])
   return after!
 }
 
-/** Replies of different candidates at once: each is written down, moves its conversation on, and is answered. */
-export async function handleReplies(
+/** Handles replies of different candidates: stores them, advances the conversations and queues the responses. */
+async function handleReplies(
   tx: Tx,
-  around: Surroundings,
+  deps: ContactDeps,
   list: { candidate: Candidacy; reply: Reply }[],
 ): Promise<Candidacy[]> {
-  const { clock } = around
-  const fresh = await hear(
+  const { clock } = deps
+  const isNew = await recordReplies(
     tx,
     clock,
     list.map(({ candidate, reply: { channel, input, providerId } }) => ({
       candidate,
       channel,
       providerId,
-      ...saidIn(input),
+      ...contentOf(input),
     })),
   )
-  const heard = list
-    .filter((_, index) => fresh[index])
-    .map((one) => ({ ...one, outcome: step(one.candidate.state, one.candidate.flow, one.reply.input) }))
-  const stopped = heard.filter(({ outcome }) => outcome.stop).map(({ candidate }) => candidate)
-  for (const candidate of stopped) await keepStop(tx, clock, candidate)
-  const namesakes = await lockNamesakes(
+  const processed = list
+    .filter((_, index) => isNew[index])
+    .map((one) => ({ ...one, outcome: advance(one.candidate.state, one.candidate.flow, one.reply.input) }))
+  const optedOut = processed.filter(({ outcome }) => outcome.stop).map(({ candidate }) => candidate)
+  for (const candidate of optedOut) await recordOptOut(tx, clock, candidate)
+  const sameAddress = await lockSameAddress(
     tx,
-    stopped,
+    optedOut,
     list.map(({ candidate }) => candidate.candidate_id),
   )
-  // A conversation that is over for another reason stays over, whatever is said afterwards.
-  const open = heard.filter(({ candidate, outcome }) => candidate.status === 'pending' && isNews(candidate, outcome))
+  // A conversation that has ended for another reason stays ended.
+  const open = processed.filter(
+    ({ candidate, outcome }) => candidate.status === 'pending' && hasEffect(candidate, outcome),
+  )
   const time = new Date(clock.now())
-  const after = await recordSteps(tx, clock, [
-    ...open.map((one) => stepOf(one, time)),
-    ...namesakes.map(declineStopped),
+  const after = await recordTransitions(tx, clock, [
+    ...open.map((one) => transitionFor(one, time)),
+    ...sameAddress.map(declineOptedOut),
   ])
-  await waitForMore(tx, around, after)
-  await say(
+  await scheduleExpiry(tx, deps, after)
+  await queueMessages(
     tx,
     clock,
     open.flatMap(({ reply, outcome }, index) =>
@@ -80,7 +78,7 @@ export async function handleReplies(
               candidate: after[index]!,
               channel: reply.channel,
               prompts: outcome.prompts,
-              spoken: reply.inCall === true,
+              inCall: reply.inCall === true,
             },
           ]
         : [],
@@ -90,85 +88,85 @@ export async function handleReplies(
   return list.map(({ candidate }) => changed.get(candidate.candidate_id) ?? candidate)
 }
 
-/** A reply that changes nothing, such as one to an earlier question, leaves no trace in the result. */
-function isNews({ state, stages }: Candidacy, outcome: Outcome) {
+/** A reply without an effect, such as one to an earlier question, does not change the result. */
+function hasEffect({ state, stages }: Candidacy, outcome: Outcome) {
   return outcome.state !== state || outcome.prompts.length > 0 || !hasReached(stages, 'responded')
 }
 
-function saidIn(input: Input): { value?: string | undefined; text?: string | undefined } {
+function contentOf(input: ConversationInput): { value?: string | undefined; text?: string | undefined } {
   if (input.kind === 'reply') return { value: input.value, text: input.text }
   return { value: input.kind === 'language' ? input.language : input.kind }
 }
 
-interface Answered {
+interface ProcessedReply {
   candidate: Candidacy
   reply: Reply
   outcome: Outcome
 }
 
-function stepOf({ candidate: before, reply, outcome }: Answered, time: Date): Step {
+function transitionFor({ candidate: before, reply, outcome }: ProcessedReply, time: Date): CandidateTransition {
   const { state } = outcome
   const channel = reply.channel === 'page' ? before.channel : reply.channel
   const first = !hasReached(before.stages, 'responded')
   const end = outcome.ending ? { end: endOf(state) } : {}
   return {
     before,
-    now: {
+    changes: {
       state,
       stages: before.stages | stagesOf(state, before.flow),
       channel,
       started_at: before.started_at ?? time,
     },
-    // Counted once, for the message that was answered.
+    // Counted once, for the first reply.
     channels: first && channel ? [{ channel, what: 'replied' }] : [],
     followUps: first && before.contact_step ? [{ step: before.contact_step, what: 'replied' }] : [],
     ...end,
   }
 }
 
-function endOf({ ending }: State): NonNullable<Step['end']> {
+function endOf({ ending }: ConversationState): NonNullable<CandidateTransition['end']> {
   if (ending === 'refused' || ending === 'stopped') return { status: 'declined', reason: ending }
   return { status: 'completed', reason: null }
 }
 
-/** Follow-ups stop at the first reply; from there on it is silence that is waited out. */
-async function waitForMore(tx: Tx, { clock }: Surroundings, candidates: Candidacy[]) {
+/** Replaces follow-ups by the expiry of the conversation after a reply. */
+async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candidacy[]) {
   const pending = candidates.filter(({ status }) => status === 'pending')
   if (pending.length === 0) return
   const now = clock.now()
   await sql`update contacts c set kind = 'give_up', due_at = n.due_at
     from unnest(${pending.map(({ candidate_id }) => candidate_id)}::text[],
-      ${pending.map((one) => new Date(now + waitOf(one, SILENCE)))}::timestamptz[]) as n (candidate_id, due_at)
+      ${pending.map((one) => new Date(now + waitMs(one, SILENCE_TIMEOUT_HOURS)))}::timestamptz[]) as n (candidate_id, due_at)
     where c.candidate_id = n.candidate_id`.execute(tx)
   await sql`update messages set state = 'dropped', updated_at = ${new Date(now)}
     where candidate_id = any (${pending.map(({ candidate_id }) => candidate_id)}) and state = 'queued'
       and contact_step is not null`.execute(tx)
 }
 
-/** Lets the test numbers answer whose turn it is; answers how many there were. */
-export async function playTurns(tx: Tx, around: Surroundings, limit: number): Promise<number> {
-  const turns = await claimTurns(tx, around.clock, limit)
-  if (turns.length === 0) return 0
-  const asked = new Map(turns.map((turn) => [turn.candidate_id, turn.conversation_step]))
-  const found = await lockIdle(tx, [...asked.keys()])
-  // While their campaign is paused they wait as everybody does.
-  await delayTurns(
+/** Sends the due replies of test numbers and returns their number. */
+export async function answerForTestNumbers(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
+  const due = await claimDueReplies(tx, deps.clock, limit)
+  if (due.length === 0) return 0
+  const steps = new Map(due.map((reply) => [reply.candidate_id, reply.conversation_step]))
+  const found = await lockAvailableCandidacies(tx, [...steps.keys()])
+  // Test numbers of paused campaigns wait.
+  await delayReplies(
     tx,
-    around.clock,
+    deps.clock,
     found.filter(({ hold }) => hold === 'paused').map(({ candidate_id }) => candidate_id),
   )
-  const idle = found.filter(({ hold }) => hold !== 'paused')
-  // Before the answers: each may bring the next turn.
-  await endTurns(
+  const active = found.filter(({ hold }) => hold !== 'paused')
+  // Delete these before handling the replies, which may schedule new ones.
+  await deleteReplies(
     tx,
-    idle.map(({ candidate_id }) => candidate_id),
+    active.map(({ candidate_id }) => candidate_id),
   )
-  const replies = idle.flatMap((candidate) => {
-    const part = partOf(candidate.phone)
-    if (!part || !candidate.channel || candidate.state.step !== asked.get(candidate.candidate_id)) return []
-    const input = replyOf(part, candidate.state, candidate.flow, candidate.contact_step ?? 0)
+  const replies = active.flatMap((candidate) => {
+    const persona = personaOf(candidate.phone)
+    if (!persona || !candidate.channel || candidate.state.step !== steps.get(candidate.candidate_id)) return []
+    const input = personaReply(persona, candidate.state, candidate.flow, candidate.contact_step ?? 0)
     return input ? [{ candidate, reply: { channel: candidate.channel, input } }] : []
   })
-  if (replies.length > 0) await handleReplies(tx, around, replies)
-  return turns.length
+  if (replies.length > 0) await handleReplies(tx, deps, replies)
+  return due.length
 }

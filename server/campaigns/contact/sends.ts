@@ -1,22 +1,22 @@
 import { sql } from 'kysely'
-import { addressOf, type ChannelName, findChannel, SendError, type SendFault } from '../../channels/channel.ts'
-import { findCredentials, ratesOf } from '../../channels/credentials.ts'
-import { restUntil, takePlace } from '../../channels/send-rate.ts'
+import { addressField, type ChannelName, findChannel, SendError, type SendFault } from '../../channels/channel.ts'
+import { findCredentials, sendRates } from '../../channels/credentials.ts'
+import { pauseUntil, reserveSlot } from '../../channels/send-rate.ts'
 import type { Context } from '../../context.ts'
-import type { Rendered } from '../../conversation/render.ts'
+import type { RenderedPrompt } from '../../conversation/render.ts'
 import { MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { getWorkflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import { linkOf } from '../candidate-page/links.ts'
-import { type CandidateChange, recordSteps, type Step } from '../progress.ts'
-import { reaching } from '../stages.ts'
-import { approach, declineStopped, planNext, recordContacts, type Surroundings } from './contact.ts'
+import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
+import { stagesUpTo } from '../stages.ts'
+import { type ContactDeps, contactCandidates, declineOptedOut, recordContacts, scheduleNextContact } from './contact.ts'
 import { nextContactTime } from './contact-hours.ts'
-import { type MessageState, planAnswers } from './messages.ts'
-import { keepStop, lockNamesakes } from './opt-outs.ts'
+import { type MessageState, scheduleTestReplies } from './messages.ts'
+import { lockSameAddress, recordOptOut } from './opt-outs.ts'
 
-/** A message that is being handed to a provider. */
+/** A message being sent to a provider. */
 export interface Send {
   message_id: string
   candidate_id: string
@@ -28,20 +28,20 @@ export interface Send {
   created_at: Date
 }
 
-/** Longest that a provider is waited for, and how long after that a send whose process died is given up. */
-const TIMEOUT = 20 * SECOND
-const LEASE = 2 * MINUTE
-/** A provider that is busy for longer than this has failed. */
-const LONGEST_BUSY = 24 * 60 * MINUTE
+/** The lease exceeds the timeout: when it expires, the sending process has died. */
+const SEND_TIMEOUT_MS = 20 * SECOND
+const LEASE_MS = 2 * MINUTE
+/** A send to a provider that is busy for longer than this fails. */
+const MAX_BUSY_MS = 24 * 60 * MINUTE
 
 /**
- * Takes messages that are due and marks them as being sent, before anybody sends them: whoever finds one so marked that nobody
- * works on any more knows that it may have gone out, and leaves it.
+ * Claims due messages by marking them as `sending` before they are sent. A message whose lease has expired may have been sent, so
+ * it is not sent again.
  */
-export async function claimSends(tx: Tx, { clock }: Surroundings, limit: number): Promise<Send[]> {
+export async function claimSends(tx: Tx, { clock }: ContactDeps, limit: number): Promise<Send[]> {
   const now = clock.now()
   const { rows } = await sql<Send>`
-    update messages set state = 'sending', attempts = attempts + 1, leased_until = ${new Date(now + LEASE)}, updated_at = ${new Date(now)}
+    update messages set state = 'sending', attempts = attempts + 1, leased_until = ${new Date(now + LEASE_MS)}, updated_at = ${new Date(now)}
     where message_id in (
       select m.message_id from messages m join campaigns g using (campaign_id)
       where m.state = 'queued' and m.due_at <= ${new Date(now)} and g.hold is distinct from 'paused'
@@ -49,93 +49,93 @@ export async function claimSends(tx: Tx, { clock }: Surroundings, limit: number)
       order by m.due_at limit ${limit} for update of m skip locked
     )
     returning message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at`.execute(tx)
-  const later = await putBack(tx, rows, now)
-  return rows.filter(({ message_id }) => !later.has(message_id))
+  const deferred = await deferOverRate(tx, rows, now)
+  return rows.filter(({ message_id }) => !deferred.has(message_id))
 }
 
-/** When a message is to be sent next, in epoch milliseconds, and possibly past; those of paused campaigns wait for an announcement. */
-export async function soonestSend(queries: Queries): Promise<number | undefined> {
+/** Returns the earliest due time of a queued message, in epoch milliseconds. Resuming a campaign triggers a notification. */
+export async function nextSendDue(queries: Queries): Promise<number | undefined> {
   const { rows } = await sql<{ due_at: Date }>`
     select m.due_at from messages m join campaigns g using (campaign_id)
     where m.state = 'queued' and g.hold is distinct from 'paused' order by m.due_at limit 1`.execute(queries)
   return rows[0]?.due_at.getTime()
 }
 
-/** Those who would be sent faster than their provider allows wait for their place; answers, which somebody waits for, do not. */
-async function putBack(tx: Tx, claimed: Send[], now: number): Promise<Set<string>> {
+/** Defers contacts above the provider's rate and returns their IDs. Responses to replies are never deferred. */
+async function deferOverRate(tx: Tx, claimed: Send[], now: number): Promise<Set<string>> {
   const contacts = claimed.filter(({ contact_step }) => contact_step !== null)
   if (contacts.length === 0) return new Set()
-  const rates = await ratesOf(tx, [...new Set(contacts.map(({ org_id }) => org_id))])
-  const later = contacts
+  const rates = await sendRates(tx, [...new Set(contacts.map(({ org_id }) => org_id))])
+  const deferred = contacts
     .map((send) => {
-      const at = takePlace(send, send.message_id, rates.get(`${send.org_id} ${send.channel}`), now)
+      const at = reserveSlot(send, send.message_id, rates.get(`${send.org_id} ${send.channel}`), now)
       return { id: send.message_id, at }
     })
     .filter(({ at }) => at > now)
-  if (later.length > 0)
+  if (deferred.length > 0)
     await sql`update messages m set state = 'queued', attempts = attempts - 1, leased_until = null, due_at = n.due_at
-      from unnest(${later.map(({ id }) => id)}::text[], ${later.map(({ at }) => new Date(nextContactTime(at)))}::timestamptz[])
+      from unnest(${deferred.map(({ id }) => id)}::text[], ${deferred.map(({ at }) => new Date(nextContactTime(at)))}::timestamptz[])
         as n (message_id, due_at) where m.message_id = n.message_id`.execute(tx)
-  return new Set(later.map(({ id }) => id))
+  return new Set(deferred.map(({ id }) => id))
 }
 
 export type SendOutcome =
   | { fault: undefined; providerId: string | undefined }
   | { fault: SendFault; message: string; retryAfter: number | undefined }
 
-/** Hands one message to its provider. Outside of any transaction. */
+/** Sends one message to its provider, outside of any transaction. */
 export async function send(
   context: Pick<Context, 'db' | 'vault' | 'config' | 'clock' | 'log'>,
   message: Send,
   candidate: Candidacy,
 ): Promise<SendOutcome> {
-  if (candidate.mode === 'test') return { fault: undefined, providerId: undefined } // the simulator is no other system
+  if (candidate.mode === 'test') return { fault: undefined, providerId: undefined } // the simulator delivers without a provider
   const channel = findChannel(message.channel)
   if (!channel)
-    return { fault: 'refused', message: `there is no adapter for ${message.channel}`, retryAfter: undefined }
-  const signal = AbortSignal.timeout(TIMEOUT)
+    return { fault: 'rejected', message: `no adapter for channel ${message.channel}`, retryAfter: undefined }
+  const signal = AbortSignal.timeout(SEND_TIMEOUT_MS)
   try {
     const credentials = await findCredentials(context.db.queries, context.vault, message.org_id, message.channel)
     const outgoing = {
       message_id: message.message_id,
       org_id: message.org_id,
-      to: candidate[addressOf[message.channel]]!,
+      to: candidate[addressField[message.channel]]!,
       name: candidate.name,
       language: candidate.state.language,
-      prompts: JSON.parse(message.content) as Rendered[],
+      prompts: JSON.parse(message.content) as RenderedPrompt[],
       link: linkOf(context, candidate),
       company: candidate.flow.company_name,
       title: candidate.flow.title,
-      ...(message.contact_step === null ? {} : { contactStep: message.contact_step }),
+      ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
     }
     const { providerId } = await channel.send(outgoing, credentials, signal)
     return { fault: undefined, providerId }
   } catch (error) {
-    // A provider that asks for it, or does not answer at all, is left alone for a while.
-    const rest =
+    // Pause sends to a provider that asks for it or does not respond.
+    const pauseMs =
       error instanceof SendError && error.retryAfter ? error.retryAfter * SECOND : signal.aborted ? MINUTE : 0
-    if (rest > 0) restUntil(message, context.clock.now() + rest)
-    if (error instanceof SendError && error.fault === 'refused')
+    if (pauseMs > 0) pauseUntil(message, context.clock.now() + pauseMs)
+    if (error instanceof SendError && error.fault === 'rejected')
       context.log.warn(
-        { org: message.org_id, channel: message.channel, reason: withoutNumbers(error.message) },
-        'a provider refused a message: are the credentials and the template right?',
+        { org: message.org_id, channel: message.channel, reason: redactNumbers(error.message) },
+        'provider rejected a message; check the credentials and the template',
       )
     if (error instanceof SendError) return { fault: error.fault, message: error.message, retryAfter: error.retryAfter }
     return { fault: 'unknown', message: error instanceof Error ? error.message : String(error), retryAfter: undefined }
   }
 }
 
-/** Providers repeat the number in what they say of it; the log has no use for whose it is. */
-function withoutNumbers(text: string): string {
+/** Removes phone numbers, which providers repeat in their error messages. */
+function redactNumbers(text: string): string {
   return text.slice(0, 300).replace(/\+?\d{7,}/g, '…')
 }
 
-/** Writes down what became of a send, and what follows from it. */
-export async function completeSend(tx: Tx, around: Surroundings, message: Send, outcome: SendOutcome): Promise<void> {
+/** Stores the outcome of a send and schedules what follows. */
+export async function completeSend(tx: Tx, deps: ContactDeps, message: Send, outcome: SendOutcome): Promise<void> {
   const candidate = (await lockCandidacy(tx, message.candidate_id))!
-  const now = around.clock.now()
-  if (outcome.fault === 'busy' && now - message.created_at.getTime() < LONGEST_BUSY) {
-    return requeue(tx, message, now, now + busyWait(message, outcome.retryAfter), outcome.message)
+  const now = deps.clock.now()
+  if (outcome.fault === 'busy' && now - message.created_at.getTime() < MAX_BUSY_MS) {
+    return requeue(tx, message, now, now + busyDelayMs(message, outcome.retryAfter), outcome.message)
   }
   const state = stateAfter(candidate, outcome)
   const { rows } = await sql`
@@ -143,68 +143,78 @@ export async function completeSend(tx: Tx, around: Surroundings, message: Send, 
       provider_id = ${outcome.fault === undefined ? (outcome.providerId ?? null) : null},
       error = ${outcome.fault === undefined ? null : outcome.message.slice(0, 500)}
     where message_id = ${message.message_id} and state = 'sending' returning 1`.execute(tx)
-  if (rows.length === 0) return // given up on meanwhile
-  if (outcome.fault === 'stopped') return heedStop(tx, around, candidate, message)
-  if (candidate.status !== 'pending') return countLate(tx, around, candidate, message, state)
-  await planAnswers(tx, around.clock, [candidate])
+  if (rows.length === 0) return // settled by another process since
+  if (outcome.fault === 'stopped') return applyOptOut(tx, deps, candidate, message)
+  if (candidate.status !== 'pending') return countLateSend(tx, deps, candidate, message, state)
+  await scheduleTestReplies(tx, deps.clock, [candidate])
   if (message.contact_step === null) return
   const scope = { orgId: candidate.org_id, mode: candidate.mode }
   const workflow = await getWorkflow(tx, scope, candidate.workflow_id)
-  const contact = { candidate, step: message.contact_step, channel: message.channel, tried: [], failed: [], workflow }
-  if (state === 'sent' || state === 'delivered') await recordContacts(tx, around, [contact], state === 'delivered')
-  else if (state === 'unknown') await planNext(tx, around, [contact])
-  else await approachElsewhere(tx, around, candidate, message.contact_step, message.channel)
+  const contact = {
+    candidate,
+    followUpNumber: message.contact_step,
+    channel: message.channel,
+    tried: [],
+    failed: [],
+    workflow,
+  }
+  if (state === 'sent' || state === 'delivered') await recordContacts(tx, deps, [contact], state === 'delivered')
+  else if (state === 'unknown') await scheduleNextContact(tx, deps, [contact])
+  else await contactOnNextChannel(tx, deps, candidate, message.contact_step, message.channel)
 }
 
-/** Who has told the provider STOP has told the organisation. */
-export async function heedStop(
+/** Applies an opt-out at the provider to the whole organisation. */
+export async function applyOptOut(
   tx: Tx,
-  { clock }: Surroundings,
+  { clock }: ContactDeps,
   candidate: Candidacy,
   { channel, contact_step }: Pick<Send, 'channel' | 'contact_step'>,
 ): Promise<void> {
-  await keepStop(tx, clock, candidate)
-  const namesakes = await lockNamesakes(tx, [candidate], [candidate.candidate_id])
+  await recordOptOut(tx, clock, candidate)
+  const sameAddress = await lockSameAddress(tx, [candidate], [candidate.candidate_id])
   const failed = contact_step === null ? [] : [{ channel, what: 'failed' as const }]
-  const own: Step[] = candidate.status === 'pending' ? [{ ...declineStopped(candidate), channels: failed }] : []
-  await recordSteps(tx, clock, [...own, ...namesakes.map(declineStopped)])
+  const own: CandidateTransition[] =
+    candidate.status === 'pending' ? [{ ...declineOptedOut(candidate), channels: failed }] : []
+  await recordTransitions(tx, clock, [...own, ...sameAddress.map(declineOptedOut)])
 }
 
-/** Whoever it was for is through meanwhile: nothing follows from it, but it counts. */
-async function countLate(tx: Tx, { clock }: Surroundings, before: Candidacy, message: Send, state: MessageState) {
-  const { channel, contact_step: step } = message
-  if (step === null || state === 'unknown') return
-  const out = state !== 'failed'
+/** Counts a send whose candidate's conversation has ended since. */
+async function countLateSend(tx: Tx, { clock }: ContactDeps, before: Candidacy, message: Send, state: MessageState) {
+  const { channel, contact_step: followUpNumber } = message
+  if (followUpNumber === null || state === 'unknown') return
+  const wasSent = state !== 'failed'
   const placed: CandidateChange['calls'] = channel === 'voice' ? [{ outcome: 'placed', seconds: 0 }] : []
-  await recordSteps(tx, clock, [
+  await recordTransitions(tx, clock, [
     {
       before,
-      now: out ? { stages: before.stages | reaching(state === 'delivered' ? 'delivered' : 'contacted') } : {},
+      changes: wasSent ? { stages: before.stages | stagesUpTo(state === 'delivered' ? 'delivered' : 'contacted') } : {},
       channels:
         state === 'delivered'
           ? [
               { channel, what: 'sent' },
               { channel, what: 'delivered' },
             ]
-          : [{ channel, what: out ? 'sent' : 'failed' }],
-      followUps: out && step > 0 ? [{ step, what: 'sent' }] : [],
-      calls: out ? placed : [...placed, ...placed.map(() => ({ outcome: 'failed' as const, seconds: 0 }))],
+          : [{ channel, what: wasSent ? 'sent' : 'failed' }],
+      followUps: wasSent && followUpNumber > 0 ? [{ step: followUpNumber, what: 'sent' }] : [],
+      calls: wasSent ? placed : [...placed, ...placed.map(() => ({ outcome: 'failed' as const, seconds: 0 }))],
     },
   ])
 }
 
-/** After a failure: the next channel that this step has not tried, or what follows where there is none. */
-export async function approachElsewhere(
+/** Sends this message on the next channel after a failure. If no channel is left, handles the candidate as exhausted. */
+export async function contactOnNextChannel(
   tx: Tx,
-  around: Surroundings,
+  deps: ContactDeps,
   candidate: Candidacy,
-  step: number,
+  followUpNumber: number,
   failed?: ChannelName,
 ): Promise<void> {
   const { rows } = await sql<{ channel: ChannelName }>`
-    select channel from messages where candidate_id = ${candidate.candidate_id} and contact_step = ${step}`.execute(tx)
+    select channel from messages where candidate_id = ${candidate.candidate_id} and contact_step = ${followUpNumber}`.execute(
+    tx,
+  )
   const tried = rows.map(({ channel }) => channel)
-  await approach(tx, around, [{ candidate, step, tried, failed: failed ? [failed] : [] }])
+  await contactCandidates(tx, deps, [{ candidate, followUpNumber, tried, failed: failed ? [failed] : [] }])
 }
 
 function stateAfter({ mode }: Candidacy, { fault }: SendOutcome): MessageState {
@@ -218,21 +228,21 @@ async function requeue(tx: Tx, message: Send, now: number, due: number, error: s
     updated_at = ${new Date(now)} where message_id = ${message.message_id} and state = 'sending'`.execute(tx)
 }
 
-/** Longer each time, up to ten minutes. */
-function busyWait({ attempts }: Send, retryAfter: number | undefined): number {
+/** Exponential backoff, up to ten minutes. */
+function busyDelayMs({ attempts }: Send, retryAfter: number | undefined): number {
   return Math.max((retryAfter ?? 0) * SECOND, Math.min(10 * MINUTE, 5 * SECOND * 2 ** Math.min(attempts, 10)))
 }
 
-/** Sends whose process died: they may have gone out, so they are not repeated, and the next step is planned. */
-export async function giveUpLostSends(tx: Tx, around: Surroundings, limit: number): Promise<number> {
+/** Settles sends whose process died. They may have been sent, so they are not repeated; the next follow-up is scheduled. */
+export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
   const { rows } = await sql<Send>`
     select message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at from messages
-    where state = 'sending' and leased_until < ${new Date(around.clock.now())}
+    where state = 'sending' and leased_until < ${new Date(deps.clock.now())}
     order by leased_until limit ${limit} for update skip locked`.execute(tx)
   for (const message of rows) {
-    await completeSend(tx, around, message, {
+    await completeSend(tx, deps, message, {
       fault: 'unknown',
-      message: 'the process that sent it ended before the outcome was known',
+      message: 'the sending process ended before the outcome was known',
       retryAfter: undefined,
     })
   }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
-import { campaigner, pass, player } from '../../../test/support/campaigns.ts'
+import { campaignPartner, passTime, testNumber } from '../../../test/support/partners.ts'
 
-test('with a single question those who end in the middle end there too', async (t) => {
+test('personas that end midway also do so in a conversation with a single question', async (t) => {
   const app = await startApp(t)
-  const { campaign, mandate, get } = await campaigner(app)
+  const { campaign, mandate, get } = await campaignPartner(app)
   const { mandate_id } = await mandate({}, { methods: ['interest_collection'] })
-  await campaign(mandate_id, [player(7), player(10)])
-  await pass(app, 5_000)
+  await campaign(mandate_id, [testNumber(7), testNumber(10)])
+  await passTime(app, 5_000)
   const found = (await get('/results')).body.data.items.map(({ status, reason }: any) => [status, reason])
   assert.deepEqual(found.sort(), [
     ['declined', 'stopped'],
@@ -16,20 +16,20 @@ test('with a single question those who end in the middle end there too', async (
   ])
 })
 
-test('the test numbers play their parts to the end within 30 s, also at night', async (t) => {
+test('the test numbers complete their scenarios within 30 s, even at night', async (t) => {
   const app = await startApp(t)
-  const { campaign, mandate, get, scope } = await campaigner(app)
+  const { campaign, mandate, get, scope } = await campaignPartner(app)
   const { mandate_id } = await mandate({
     channels: ['whatsapp', 'sms'],
     languages: ['en', 'hi'],
     follow_ups: [{ after_hours: 168, channel: 'sms' }],
   })
   app.clock.set('2026-03-11T17:30:00Z') // eleven at night in India
-  const made = await campaign(
+  const created = await campaign(
     mandate_id,
-    Array.from({ length: 10 }, (_, index) => player(index + 1)),
+    Array.from({ length: 10 }, (_, index) => testNumber(index + 1)),
   )
-  await pass(app, 10_000)
+  await passTime(app, 10_000)
 
   const { body } = await get('/results?limit=100')
   const found = body.data.items.map(({ candidate, status, reason, output }: any) => [
@@ -48,12 +48,12 @@ test('the test numbers play their parts to the end within 30 s, also at night', 
     'ext-9': ['completed', null, true, 'interested'],
     'ext-10': ['declined', 'stopped', false, null],
   })
-  const campaigns = await get(`/campaigns/${made.campaign.campaign_id}`)
+  const campaigns = await get(`/campaigns/${created.campaign.campaign_id}`)
   assert.deepEqual(campaigns.body.data.counts, { candidates: 10, pending: 0, completed: 5, declined: 2, failed: 3 })
   assert.equal(campaigns.body.data.status, 'completed')
-  assert.equal((await get('/credits')).body.data.balance, 991) // ten enrolled, one of them given back
+  assert.equal((await get('/credits')).body.data.balance, 991) // ten enrolled, one refunded
 
-  await app.context.events.settle(scope)
+  await app.context.events.flush(scope)
   const events = (await get('/events?limit=100')).body.data.items as { type: string; data: any }[]
   const types = Map.groupBy(events, ({ type }) => type)
   assert.deepEqual(Object.fromEntries([...types].map(([type, list]) => [type, list.length])), {

@@ -1,15 +1,15 @@
-import { tidy } from '../names.ts'
+import { normaliseText } from '../names.ts'
 import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
-import { CSV, type Row, readRows } from './delimited.ts'
-import { findFiles } from './folder.ts'
+import { CSV, type DelimitedRow, readRows } from './delimited.ts'
+import { findFiles } from './find-files.ts'
 
 /**
- * ESCO, from the folder of its CSV download. Its groups have up to four levels, its skills several parents, among them
- * other skills. Level 1 groups become master skills and level 2 groups sub-skills. A skill goes to the group that is
- * the fewest steps up from it; of several equally near, to the one whose code comes first.
+ * Reads ESCO from the folder of its CSV download. Groups have up to four levels, and a skill can have several parents, including
+ * other skills. Level 1 groups become master skills and level 2 groups become sub-skills. A skill is assigned to the closest group
+ * above it. If several groups are equally close, the one with the lowest code is used.
  */
 export async function readEsco(folder: string): Promise<Taxonomy> {
-  const files = await findFiles(folder, 'the folder of the ESCO download in CSV', {
+  const files = await findFiles(folder, 'the folder of the ESCO CSV download', {
     'skills_en.csv': /^skills_\w+\.csv$/,
     'skillsHierarchy_en.csv': /^skillsHierarchy(_\w+)?\.csv$/,
     'broaderRelationsSkillPillar_en.csv': /^broaderRelationsSkillPillar(_\w+)?\.csv$/,
@@ -20,13 +20,13 @@ export async function readEsco(folder: string): Promise<Taxonomy> {
 
   const masters = new Map<string, TaxonomyMaster>()
   const subSkills = new Map<string, TaxonomySubSkill>()
-  const taxonomy: Taxonomy = { source: 'esco', masters: [], subSkills: [], skills: [], refused: [] }
+  const taxonomy: Taxonomy = { source: 'esco', masters: [], subSkills: [], skills: [], rejected: [] }
   for (const row of rows) {
     const id = row.cell('conceptUri')
     const name = row.cell('preferredLabel')
     const status = row.cell('status')
     if (status && status !== 'released') {
-      taxonomy.refused.push({ at: row.at, row: name || id, reason: `ESCO calls it ${status}` })
+      taxonomy.rejected.push({ at: row.at, row: name || id, reason: `its ESCO status is ${status}, not released` })
       continue
     }
     const { master, sub } = nearestGroup(id, groups, broader) ?? UNGROUPED
@@ -61,7 +61,7 @@ interface Level {
 const OTHER: Level = { uri: 'ungrouped', name: 'other skills' }
 const UNGROUPED: Group = { code: '', master: OTHER, sub: OTHER }
 
-/** Every group with its level 1 and level 2. A group at level 1 or 0 is its own sub-skill. */
+/** Reads every group with its level 1 and level 2. A group at level 0 or 1 is its own sub-skill. */
 async function readGroups(path: string): Promise<Map<string, Group>> {
   const groups = new Map<string, Group>()
   for (const row of await readRows(path, CSV, ['Level 0 URI', 'Level 1 URI', 'Level 2 URI', 'Level 3 URI'])) {
@@ -69,15 +69,19 @@ async function readGroups(path: string): Promise<Map<string, Group>> {
     const own = levels.at(-1)
     if (!own) continue
     const group = { code: own.code, master: levels[1] ?? levels[0]!, sub: levels[2] ?? own }
-    const before = groups.get(own.uri)
-    if (!before || comesBefore(group, before)) groups.set(own.uri, group)
+    const other = groups.get(own.uri)
+    if (!other || comesBefore(group, other)) groups.set(own.uri, group)
   }
   return groups
 }
 
-function readLevel(row: Row, level: number): Level & { code: string } {
+function readLevel(row: DelimitedRow, level: number): Level & { code: string } {
   const uri = row.cell(`Level ${level} URI`)
-  return { uri, name: tidy(row.cell(`Level ${level} preferred term`)), code: row.cell(`Level ${level} code`) || uri }
+  return {
+    uri,
+    name: normaliseText(row.cell(`Level ${level} preferred term`)),
+    code: row.cell(`Level ${level} code`) || uri,
+  }
 }
 
 async function readBroader(path: string): Promise<Map<string, string[]>> {
@@ -92,8 +96,8 @@ async function readBroader(path: string): Promise<Map<string, string[]>> {
 
 function nearestGroup(uri: string, groups: Map<string, Group>, broader: Map<string, string[]>): Group | undefined {
   const seen = new Set([uri])
-  for (let step = [uri]; step.length > 0; ) {
-    const parents = step.flatMap((child) => broader.get(child) ?? []).filter((parent) => !seen.has(parent))
+  for (let children = [uri]; children.length > 0; ) {
+    const parents = children.flatMap((child) => broader.get(child) ?? []).filter((parent) => !seen.has(parent))
     let nearest: Group | undefined
     for (const parent of parents) {
       seen.add(parent)
@@ -101,7 +105,7 @@ function nearestGroup(uri: string, groups: Map<string, Group>, broader: Map<stri
       if (group && (!nearest || comesBefore(group, nearest))) nearest = group
     }
     if (nearest) return nearest
-    step = [...new Set(parents)]
+    children = [...new Set(parents)]
   }
   return undefined
 }

@@ -1,61 +1,61 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/database/database.ts'
-import { lockCatalogue, raiseCatalogueVersion } from '../store.ts'
+import { incrementCatalogueVersion, lockCatalogue } from '../store.ts'
 import type { Taxonomy } from '../taxonomy.ts'
+import { readCsv } from './csv.ts'
 import { readEsco } from './esco.ts'
-import { readExisting } from './existing.ts'
 import { readLightcast } from './lightcast.ts'
-import { type MergeSummary, merge } from './merge.ts'
+import { type MergeSummary, mergeTaxonomy } from './merge.ts'
 import { readOnet } from './onet.ts'
-import { readOwnCsv } from './own-csv.ts'
+import { readStoredCatalogue } from './stored-catalogue.ts'
 import { writeChanges } from './write.ts'
 
 export type FormatName = 'esco' | 'onet' | 'lightcast' | 'csv'
 
-const readers: Record<FormatName, (path: string) => Promise<Taxonomy>> = {
+const formatReaders: Record<FormatName, (path: string) => Promise<Taxonomy>> = {
   esco: readEsco,
   onet: readOnet,
   lightcast: readLightcast,
-  csv: readOwnCsv,
+  csv: readCsv,
 }
 
-/** Reads a taxonomy from its files; whatever is wrong with them is told in a sentence. */
+/** Reads a taxonomy from its files. Throws an error with a readable message if the files are invalid. */
 export async function readTaxonomy(format: FormatName, path: string): Promise<Taxonomy> {
   try {
-    return await readers[format](path)
+    return await formatReaders[format](path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') throw new Error(`${path}: there is no such file`)
+    if (code === 'ENOENT') throw new Error(`${path}: file not found`)
     if (code === 'EISDIR') throw new Error(`${path}: expected a file, not a folder`)
     throw error
   }
 }
 
 export interface ImportOptions {
-  /** Finds out what would happen and writes nothing. */
+  /** Returns the summary without writing anything. */
   dryRun?: boolean
-  progress?: (written: number, of: number) => void
+  progress?: (written: number, total: number) => void
 }
 
 export interface ImportSummary extends MergeSummary {
   rows: number
-  /** Of the catalogue afterwards; the same as before when nothing changed. */
+  /** Version of the catalogue after the import; the same as before if nothing changed. */
   version: number
 }
 
-/** Takes a taxonomy into the catalogue in one transaction: all of it or, if the process or the database dies, nothing. */
+/** Imports a taxonomy in one transaction: if the process or the database crashes, nothing is imported. */
 export async function importTaxonomy(
   db: Database,
   clock: Clock,
   taxonomy: Taxonomy,
   { dryRun = false, progress }: ImportOptions = {},
 ): Promise<ImportSummary> {
-  const rows = taxonomy.skills.length + taxonomy.refused.length
+  const rows = taxonomy.skills.length + taxonomy.rejected.length
   return db.transaction(async (tx) => {
     const { version } = await lockCatalogue(tx)
-    const { changes, summary } = merge(await readExisting(tx), taxonomy)
+    const { changes, summary } = mergeTaxonomy(await readStoredCatalogue(tx), taxonomy)
     if (dryRun) return { rows, version, ...summary }
     const wrote = await writeChanges(tx, taxonomy.source, changes, new Date(clock.now()), progress)
-    return { rows, version: wrote ? await raiseCatalogueVersion(tx) : version, ...summary }
+    return { rows, version: wrote ? await incrementCatalogueVersion(tx) : version, ...summary }
   })
 }

@@ -14,36 +14,36 @@ interface Item extends Named {
 }
 
 /**
- * Lightcast Open Skills, from the JSON that its API answers: { "data": [ { "id", "name", "description", "category",
- * "subcategory", … } ] }, or the list alone. Categories become master skills, subcategories sub-skills; skills that have none
- * go to "Other skills".
+ * Reads Lightcast Open Skills from the JSON that its API returns: { "data": [ { "id", "name", "description", "category",
+ * "subcategory", … } ] }, or only the list. Categories become master skills and subcategories become sub-skills. Skills without
+ * them are assigned to "Other skills".
  */
 export async function readLightcast(path: string): Promise<Taxonomy> {
   const file = basename(path)
-  const items = itemsOf(parseJson(await readText(path), file))
+  const items = findItems(parseJson(await readText(path), file))
   if (!items) throw new Error(`${file}: expected { "data": [ { "id": …, "name": … } ] }`)
   const masters = new Map<string, TaxonomyMaster>()
   const subSkills = new Map<string, TaxonomySubSkill>()
-  const taxonomy: Taxonomy = { source: 'lightcast', masters: [], subSkills: [], skills: [], refused: [] }
+  const taxonomy: Taxonomy = { source: 'lightcast', masters: [], subSkills: [], skills: [], rejected: [] }
   items.forEach((item, index) => {
     const at = `${file}, item ${index + 1}`
     if (typeof item?.id !== 'string' || typeof item.name !== 'string') {
-      taxonomy.refused.push({
+      taxonomy.rejected.push({
         at,
-        row: text(item?.name) || text(item?.id),
-        reason: 'expected the texts "id" and "name"',
+        row: stringOrEmpty(item?.name) || stringOrEmpty(item?.id),
+        reason: '"id" and "name" must be strings',
       })
       return
     }
-    const master = placeOf(item.category)
-    const sub = placeOf(item.subcategory)
+    const master = readCategory(item.category)
+    const sub = readCategory(item.subcategory)
     const subId = `${master.id}/${sub.id}`
     masters.set(master.id, master)
     subSkills.set(subId, { id: subId, name: sub.name, master: master.id })
     taxonomy.skills.push({
       id: item.id,
       name: item.name,
-      description: text(item.description),
+      description: stringOrEmpty(item.description),
       aliases: [],
       subSkill: subId,
       verifiable: false,
@@ -55,23 +55,23 @@ export async function readLightcast(path: string): Promise<Taxonomy> {
   return taxonomy
 }
 
-function placeOf(place: Named | null | undefined): TaxonomyMaster {
-  const name = text(place?.name).trim()
-  return name ? { id: String(place!.id ?? name), name } : { id: 'none', name: 'Other skills' }
+function readCategory(category: Named | null | undefined): TaxonomyMaster {
+  const name = stringOrEmpty(category?.name).trim()
+  return name ? { id: String(category!.id ?? name), name } : { id: 'none', name: 'Other skills' }
 }
 
-function itemsOf(value: unknown): Item[] | undefined {
+function findItems(value: unknown): Item[] | undefined {
   const list = Array.isArray(value) ? value : (value as { data?: unknown } | null)?.data
   return Array.isArray(list) ? list : undefined
 }
 
-function text(value: unknown): string {
+function stringOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
 async function readText(path: string): Promise<string> {
-  const read = await readFile(path, 'utf8')
-  return read.startsWith('\uFEFF') ? read.slice(1) : read
+  const text = await readFile(path, 'utf8')
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
 function parseJson(json: string, file: string): unknown {

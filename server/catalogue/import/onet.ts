@@ -1,17 +1,17 @@
 import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
 import { readRows, TAB_SEPARATED } from './delimited.ts'
-import { findFiles } from './folder.ts'
+import { findFiles } from './find-files.ts'
 
 /**
- * O*NET, from the folder of its text download. Three of its lists hold skills:
- * - technology and tools, under UNSPSC: the segment is the master skill, the class the sub-skill, the commodity's title the
- *   description. They have no ids, so their names are. One that is listed under several commodities goes to the one with the
- *   most occupations, or of those to the lowest code;
- * - detailed work activities, under the content model: "4.A.2" is the master skill, the generalised work activity "4.A.2.b.3"
+ * Reads O*NET from the folder of its text download. Three of its lists contain skills:
+ * - Technology and tools, in the UNSPSC hierarchy: the segment becomes the master skill, the class the sub-skill, and the commodity's
+ *   title the description. They have no IDs, so their names are used. An entry that is listed under several commodities is assigned to
+ *   the one with the most occupations, or to the lowest code if these are equal.
+ * - Detailed work activities, in the content model: "4.A.2" becomes the master skill, and the generalised work activity "4.A.2.b.3"
  *   the sub-skill.
  */
 export async function readOnet(folder: string): Promise<Taxonomy> {
-  const files = await findFiles(folder, 'the folder of the O*NET download as text', {
+  const files = await findFiles(folder, 'the folder of the O*NET text download', {
     'Technology Skills.txt': /^Technology Skills\.txt$/i,
     'Tools Used.txt': /^Tools Used\.txt$/i,
     'UNSPSC Reference.txt': /^UNSPSC Reference\.txt$/i,
@@ -35,7 +35,7 @@ class OnetReader {
   private readonly masters = new Map<string, TaxonomyMaster>()
   private readonly subSkills = new Map<string, TaxonomySubSkill>()
   private readonly commodities = new Map<string, Commodity>()
-  private readonly read: Taxonomy = { source: 'onet', masters: [], subSkills: [], skills: [], refused: [] }
+  private readonly read: Taxonomy = { source: 'onet', masters: [], subSkills: [], skills: [], rejected: [] }
 
   taxonomy(): Taxonomy {
     return { ...this.read, masters: [...this.masters.values()], subSkills: [...this.subSkills.values()] }
@@ -65,10 +65,10 @@ class OnetReader {
       const [code] = [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))[0]!
       const commodity = this.commodities.get(code)
       if (!commodity) {
-        this.read.refused.push({
+        this.read.rejected.push({
           at,
           row: name,
-          reason: `its commodity ${code || '(none)'} is not in UNSPSC Reference.txt`,
+          reason: `commodity code ${code || '(none)'} is not in UNSPSC Reference.txt`,
         })
         continue
       }
@@ -91,13 +91,13 @@ class OnetReader {
     for (const row of await readRows(path, TAB_SEPARATED, ['Element ID', 'DWA ID', 'DWA Title'])) {
       const element = row.cell('Element ID')
       const branch = element.split('.').slice(0, 3).join('.')
-      // The titles are sentences; a name has no full stop.
+      // Titles end with a full stop, names do not.
       const name = row.cell('DWA Title').replace(/\.$/, '')
       if (!elements.has(element) || !elements.has(branch)) {
-        this.read.refused.push({
+        this.read.rejected.push({
           at: row.at,
           row: name,
-          reason: `${element || '(none)'} is not in Content Model Reference.txt`,
+          reason: `element ID ${element || '(none)'} is not in Content Model Reference.txt`,
         })
         continue
       }

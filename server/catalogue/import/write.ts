@@ -1,33 +1,33 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../platform/database/database.ts'
 import type { Source } from '../taxonomy.ts'
-import type { Changes } from './merge.ts'
-import type { MasterPlan, SubSkillPlan } from './places.ts'
-import type { SkillPlan, SourcePlan } from './skills.ts'
+import type { MasterPlan, SubSkillPlan } from './hierarchy.ts'
+import type { CatalogueChanges } from './merge.ts'
+import type { SkillPlan, SourcePlan } from './skill-plans.ts'
 
-/** Rows a statement: they travel as one JSON text. */
-const BATCH = 1000
+/** The rows of a statement are sent as one JSON text. */
+const ROWS_PER_STATEMENT = 1000
 
-/** Writes what a merge found and numbers what is new. True when there was anything to write. */
+/** Writes the changes of a merge and assigns numbers to new rows. Returns whether there was anything to write. */
 export async function writeChanges(
   tx: Tx,
   source: Source,
-  { masters, subSkills, skills, sources }: Changes,
+  { masters, subSkills, skills, sources }: CatalogueChanges,
   now: Date,
-  progress: (written: number, of: number) => void = () => {},
+  progress: (written: number, total: number) => void = () => {},
 ): Promise<boolean> {
   const changes = [masters, subSkills, skills, sources]
   const total = changes.reduce((sum, { added, changed }) => sum + added.length + changed.length, 0)
   let written = 0
-  await number(tx, 'master_skill_numbers', masters.added)
-  await number(tx, 'sub_skill_numbers', subSkills.added)
-  await number(tx, 'skill_numbers', skills.added)
+  await assignNumbers(tx, 'master_skill_numbers', masters.added)
+  await assignNumbers(tx, 'sub_skill_numbers', subSkills.added)
+  await assignNumbers(tx, 'skill_numbers', skills.added)
 
   await write(masters.added.map(masterRow), insertMasters(source))
   await write(masters.changed.map(masterRow), updateMasters)
   await write(subSkills.added.map(subSkillRow), insertSubSkills(source))
   await write(subSkills.changed.map(subSkillRow), updateSubSkills)
-  // A name may move from one skill to another: all are given up before any is taken, in whatever order rows are gone through.
+  // A name may move from one skill to another, so all changed names are released before any is assigned.
   await inBatches(skills.changed.map(skillRow), releaseNames)
   await write(skills.changed.map(skillRow), updateSkills(now))
   await write(skills.added.map(skillRow), insertSkills(now))
@@ -43,15 +43,15 @@ export async function writeChanges(
   }
 
   async function inBatches(rows: object[], statement: Statement, done?: (count: number) => void) {
-    for (let from = 0; from < rows.length; from += BATCH) {
-      const batch = rows.slice(from, from + BATCH)
+    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+      const batch = rows.slice(from, from + ROWS_PER_STATEMENT)
       await statement(sql`json_to_recordset(${JSON.stringify(batch)}::json)`).execute(tx)
       done?.(batch.length)
     }
   }
 }
 
-/** `rows` is what to select from. */
+/** Builds a statement that selects from `rows`. */
 type Statement = (rows: RawBuilder<unknown>) => RawBuilder<unknown>
 
 const masterRow = ({ number, name, id }: MasterPlan) => ({ number, name, id })
@@ -120,7 +120,7 @@ const updateSources: Statement = (rows) => sql`
     from ${rows} as row (source text, id text, name text, aliases text[], verifiable boolean)
     where skill_sources.source = row.source and skill_sources.source_id = row.id`
 
-async function number(tx: Tx, sequence: string, plans: { number: number | undefined }[]): Promise<void> {
+async function assignNumbers(tx: Tx, sequence: string, plans: { number: number | undefined }[]): Promise<void> {
   const unnumbered = plans.filter((plan) => plan.number === undefined)
   if (unnumbered.length === 0) return
   const { rows } = await sql<{ number: number }>`

@@ -1,20 +1,20 @@
 import { Extractor, type Mention } from './extract/extract.ts'
-import { buildMentions } from './extract/mention-builder.ts'
+import { buildMentionFinder } from './extract/mention-builder.ts'
 import { buildLabels, type Labels, type SkillEntry } from './labels/labels.ts'
 import { buildNearWords } from './labels/near-words.ts'
 import { buildPostings } from './labels/postings.ts'
-import { buildStanding } from './labels/prior.ts'
+import { buildPriors } from './labels/prior.ts'
 import { Ranking } from './labels/ranking.ts'
 import type { MatchMethod } from './match/calibration.ts'
-import { Matcher, weighStems } from './match/match.ts'
+import { buildStemWeights, Matcher } from './match/match.ts'
 import { buildParaphrases } from './match/paraphrases.ts'
 import { Search } from './search/search.ts'
-import { runAtOnce, runInSlices, type Stepwise } from './text/time-slicing.ts'
+import { runInSlices, runSync, type SlicedTask } from './text/time-slicing.ts'
 
 /**
- * The catalogue in memory, for the three things that are asked of it: find a skill by (part of) its name, name the skill a
- * phrase means, list the skills in a text. It is built from all skills at once and never changed; a new catalogue is
- * a new index, built beside the old one.
+ * The catalogue in memory, with three operations: find skills by (part of) their name, match a phrase with the skills that it may
+ * mean, and extract the skills that a text mentions. An index is immutable: a changed catalogue gets a new index, which is built
+ * while the old one is in use.
  */
 
 export interface FoundSkill {
@@ -35,7 +35,7 @@ export interface ExtractedSkill extends FoundSkill {
 export interface SearchPage {
   offset?: number
   limit?: number
-  /** Leaves out the skills for which it is false; asked once a skill. */
+  /** Excludes the skills for which it returns false; called once per skill. */
   filter?: (number: number) => boolean
 }
 
@@ -52,27 +52,27 @@ export class SkillIndex {
     this.extractor = extractor
   }
 
-  /** How many skills there are. */
+  /** The number of skills. */
   get size(): number {
     return this.labels.names.length
   }
 
-  /** Skills by name or alias, best first, and how many there are in all. The order depends on the query alone. */
+  /** Finds skills by name or alias, best first, with their total number. The order depends only on the query. */
   search(query: string, { offset = 0, limit = 20, filter }: SearchPage = {}): { skills: FoundSkill[]; total: number } {
     const { numbers } = this.labels
-    const only = filter && ((entry: number) => filter(numbers[entry]!))
-    const { hits, total } = this.searcher.search(query, { offset, limit, filter: only, make: this.found })
+    const entryFilter = filter && ((entry: number) => filter(numbers[entry]!))
+    const { hits, total } = this.searcher.search(query, { offset, limit, filter: entryFilter, convert: this.toFound })
     return { skills: hits, total }
   }
 
-  /** Skills that a phrase may mean, likeliest first. A score of 0.8 is right about eight times in ten. */
+  /** Returns the skills that a phrase may mean, likeliest first. A score of 0.8 is right about eight times in ten. */
   match(phrase: string, limit = 3): MatchedSkill[] {
     return this.matcher
       .match(phrase, limit)
-      .map(({ entry, score, method }) => ({ ...this.skill(entry, score), method }))
+      .map(({ entry, score, method }) => ({ ...this.toFound(entry, score), method }))
   }
 
-  /** Skills that a text mentions, surest first, with every mention that no longer one covers. */
+  /** Returns the skills that a text mentions, highest score first, each with its mentions; of overlapping mentions the longest. */
   extract(text: string, limit = 25): ExtractedSkill[] {
     const { numbers, names } = this.labels
     return this.extractor
@@ -80,43 +80,43 @@ export class SkillIndex {
       .map(({ entry, score, mentions }) => ({ number: numbers[entry]!, name: names[entry]!, score, mentions }))
   }
 
-  private readonly found = (entry: number, score: number) => this.skill(entry, score)
-
-  private skill(entry: number, score: number): FoundSkill {
-    return { number: this.labels.numbers[entry]!, name: this.labels.names[entry]!, score }
-  }
+  private readonly toFound = (entry: number, score: number): FoundSkill => ({
+    number: this.labels.numbers[entry]!,
+    name: this.labels.names[entry]!,
+    score,
+  })
 }
 
-/** Builds the index a few milliseconds at a time, so that a server goes on answering meanwhile. */
+/** Builds the index in slices of a few milliseconds, so that the server can respond to requests meanwhile. */
 export function buildSkillIndex(entries: readonly SkillEntry[], sliceMs?: number): Promise<SkillIndex> {
   return runInSlices(build(entries), sliceMs)
 }
 
-/** Builds the index in one go. */
-export function buildSkillIndexAtOnce(entries: readonly SkillEntry[]): SkillIndex {
-  return runAtOnce(build(entries))
+/** Builds the index without interruption. */
+export function buildSkillIndexSync(entries: readonly SkillEntry[]): SkillIndex {
+  return runSync(build(entries))
 }
 
-/** Skills that came with the product have lower numbers. */
-const FIRST_IMPORTED = 1_000_000
+/** Built-in skills have lower numbers. */
+const FIRST_IMPORTED_NUMBER = 1_000_000
 
-function* build(given: readonly SkillEntry[]): Stepwise<SkillIndex> {
-  const { entries, labels, gaps } = yield* buildLabels(given)
-  const standing = yield* buildStanding(entries)
-  const foreign = Uint8Array.from(entries, ({ number, verifiable }) =>
-    number >= FIRST_IMPORTED && !verifiable ? 1 : 0,
+function* build(unsorted: readonly SkillEntry[]): SlicedTask<SkillIndex> {
+  const { entries, labels, gaps } = yield* buildLabels(unsorted)
+  const priors = yield* buildPriors(entries)
+  const importedOnly = Uint8Array.from(entries, ({ number, verifiable }) =>
+    number >= FIRST_IMPORTED_NUMBER && !verifiable ? 1 : 0,
   )
   const postings = yield* buildPostings(labels, entries)
   const nearWords = yield* buildNearWords(labels.vocabulary)
   const paraphrases = yield* buildParaphrases(labels)
-  const weights = yield* weighStems(labels, postings)
-  const mentions = yield* buildMentions(labels, gaps, postings, nearWords)
-  // Search and match never run at the same time.
+  const weights = yield* buildStemWeights(labels, postings)
+  const mentionFinder = yield* buildMentionFinder(labels, gaps, postings, nearWords)
+  // Search and match never run at the same time, so they share one ranking.
   const ranking = new Ranking(labels.names.length)
   return new SkillIndex(
     labels,
-    new Search({ labels, postings, nearWords, standing, foreign, ranking }),
-    new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, standing),
-    new Extractor(labels, mentions, postings),
+    new Search({ labels, postings, nearWords, priors, importedOnly, ranking }),
+    new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, priors),
+    new Extractor(labels, mentionFinder, postings),
   )
 }

@@ -2,13 +2,13 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 
-/** Refuses whoever does not send the admin key. Compared as digests, which take the same time whatever was sent. */
+/** Rejects requests without the admin key. Compares digests, so that the time does not depend on the key that was sent. */
 export function requireAdmin(
   { adminKey }: Pick<Context, 'adminKey'>,
   { headers }: { headers: Record<string, unknown> },
 ): void {
-  const given = headers['x-api-key']
+  const sentKey = headers['x-api-key']
   const digest = (text: string) => hash('sha256', text, 'buffer')
-  if (typeof given === 'string' && timingSafeEqual(digest(given), digest(adminKey))) return
-  throw problem('ACCESS_DENIED', 'Access denied: this route needs the admin key in x-api-key.')
+  if (typeof sentKey === 'string' && timingSafeEqual(digest(sentKey), digest(adminKey))) return
+  throw problem('ACCESS_DENIED', 'Access denied: send the admin key in the x-api-key header.')
 }

@@ -3,12 +3,12 @@ import type { App } from '../../platform/http/server.ts'
 import { skillId } from '../ids.ts'
 import { countPendingRequests } from '../skill-requests.ts'
 import { requireAdmin } from './admin-key.ts'
-import { pageWithin } from './page-numbers.ts'
+import { pageWindow } from './page-numbers.ts'
 import { Counts, LimitedVisitor, PageQuery, pageOf, single, TopSkill } from './schema.ts'
 import { topSkills, totalSelections } from './selections.ts'
-import { limitedVisitors } from './visitor-limits.ts'
+import { listLimitedAddresses } from './visitor-limits.ts'
 
-/** What the operator sees of the public catalogue; needs the admin key. */
+/** Routes for the operator of the public catalogue. They require the admin key. */
 export function catalogueAdminRoutes(app: App, context: Context): void {
   const { db } = context
   const shared = {
@@ -24,7 +24,7 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
       schema: {
         ...described,
         operationId: 'countCatalogue',
-        summary: 'How much there is of everything',
+        summary: 'Get catalogue totals',
         response: { 200: single(Counts) },
       },
     },
@@ -50,14 +50,14 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
       schema: {
         ...described,
         operationId: 'listTopSkills',
-        summary: 'The skills that most users have selected',
+        summary: 'List the most selected skills',
         querystring: PageQuery,
         response: { 200: pageOf(TopSkill) },
       },
     },
     async ({ query }) => {
       const { skills: count } = await totalSelections(db.queries)
-      const top = await topSkills(db.queries, pageWithin(query, count))
+      const top = await topSkills(db.queries, pageWindow(query, count))
       const data = top.map(({ skill_number, selections }) => ({
         skill_id: skillId(skill_number),
         skill_name: context.catalogue.current.skill(skill_number)?.name ?? '',
@@ -74,14 +74,14 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
       schema: {
         ...described,
         operationId: 'listLimitedVisitors',
-        summary: 'Addresses that are over a limit now',
+        summary: 'List rate-limited IP addresses',
         querystring: PageQuery,
         response: { 200: pageOf(LimitedVisitor) },
       },
     },
     async ({ query }) => {
-      const limited = await limitedVisitors(context)
-      const { offset, limit } = pageWithin(query, limited.length)
+      const limited = await listLimitedAddresses(context)
+      const { offset, limit } = pageWindow(query, limited.length)
       const data = limited
         .slice(offset, offset + limit)
         .map(({ until, ...visitor }) => ({ ...visitor, until: until.toISOString() }))

@@ -1,12 +1,17 @@
-import { invalid } from '../../platform/http/validation.ts'
+import { invalid } from '../../api/invalid.ts'
 
-export interface Paging {
+export interface PageRequest {
   page: number
   limit: number
 }
 
-/** Where a page lies in a list of `count` things; refused beyond the last page. Also an empty list has a first page. */
-export function pageWithin({ page, limit }: Paging, count: number): { offset: number; limit: number } {
+export interface PageWindow {
+  offset: number
+  limit: number
+}
+
+/** Returns the position of a page in a list of `count` items. Rejects pages after the last one; an empty list has one page. */
+export function pageWindow({ page, limit }: PageRequest, count: number): PageWindow {
   const last = Math.max(1, Math.ceil(count / limit))
   if (page > last) throw invalid([{ path: 'query.page', message: `must be at most ${last}, the last page` }])
   return { offset: (page - 1) * limit, limit }

@@ -1,15 +1,15 @@
+import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { unstorable } from '../../platform/http/json.ts'
 import type { App } from '../../platform/http/server.ts'
-import { invalid } from '../../platform/http/validation.ts'
-import { masterSkillId, masterSkillNumber, skillId, skillNumber, subSkillId } from '../ids.ts'
-import { recentBodies, recentFinds } from '../response-cache.ts'
+import { masterSkillId, masterSkillNumber, skillId, subSkillId } from '../ids.ts'
 import { SkillParams } from '../schema.ts'
-import { joinJson, publicSkill, publicSkillJson, sendJson, type WrittenJson } from '../skill-json.ts'
+import { joinJson, type SerialisedJson, sendJson } from '../serialised-json.ts'
+import { publicSkill, publicSkillJson } from '../skill-json.ts'
 import { skillsUnder } from '../skill-pages.ts'
-import type { MasterSkill, Skill, Snapshot, SubSkill as SubSkillEntry } from '../snapshot.ts'
-import { type Paging, pageWithin } from './page-numbers.ts'
+import type { MasterSkill, Snapshot, SubSkill as SubSkillEntry } from '../snapshot.ts'
+import { type PageRequest, pageWindow } from './page-numbers.ts'
 import {
   KeywordQuery,
   Master,
@@ -29,12 +29,10 @@ import {
 } from './schema.ts'
 import { deleteSelection, getSelection, listSelections, type Selection, selectSkill } from './selections.ts'
 
-/** The catalogue for everybody: no key, limited by address. */
+/** Public skill routes: no API key, rate-limited by IP address. */
 export function publicSkillRoutes(app: App, context: Context): void {
   const tags = ['Skills']
   const config = { visitors: 'skills' } as const
-  const answers = recentBodies()
-  const finds = recentFinds<{ found: Skill[]; total: number }>()
 
   app.get(
     '/skills/search',
@@ -44,7 +42,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
         operationId: 'searchSkills',
         tags,
         summary: 'Search skills by name',
-        description: 'Best first. At most 15 calls a minute from one address.',
+        description: 'Best matches first. At most 15 requests per minute from one IP address.',
         querystring: KeywordQuery,
         response: { 200: pageOf(PublicSkill) },
       },
@@ -52,16 +50,10 @@ export function publicSkillRoutes(app: App, context: Context): void {
     ({ query }, reply) => {
       const { current } = context.catalogue
       const { keyword, page, limit } = query
-      const question = `${page} ${limit} ${keyword}`
-      const { body } = answers.answer(current, question, () => {
-        const { found, total } = finds.answer(current, question, () => {
-          const { skills, total } = current.index.search(keyword, { offset: (page - 1) * limit, limit })
-          pageWithin(query, total)
-          return { found: skills.map(({ number }) => current.skill(number)!), total }
-        })
-        return { body: pageJson(found.map(publicSkillJson), query, total) }
-      })
-      sendJson(reply, body)
+      const { skills, total } = current.index.search(keyword, { offset: (page - 1) * limit, limit })
+      pageWindow(query, total)
+      const items = skills.map(({ number }) => publicSkillJson(current.skill(number)!))
+      sendJson(reply, pageJson(items, query, total))
     },
   )
 
@@ -72,14 +64,15 @@ export function publicSkillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listSkills',
         tags,
-        summary: 'All skills, by id',
+        summary: 'List skills',
+        description: 'Sorted by ID.',
         querystring: SkillsQuery,
         response: { 200: pageOf(PublicSkill) },
       },
     },
     async ({ query }, reply) => {
       const skills = skillsUnder(context.catalogue.current, query)
-      const { offset, limit } = pageWithin(query, skills.length)
+      const { offset, limit } = pageWindow(query, skills.length)
       const items = skills.slice(offset, offset + limit).map(publicSkillJson)
       return sendJson(reply, pageJson(items, query, skills.length))
     },
@@ -92,12 +85,13 @@ export function publicSkillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listMasterSkills',
         tags,
-        summary: 'Master skills, by id',
+        summary: 'List master skills',
+        description: 'Sorted by ID.',
         querystring: PageQuery,
         response: { 200: pageOf(Master) },
       },
     },
-    async ({ query }) => pageFrom(context.catalogue.current.masters, query, masterOf),
+    async ({ query }) => paginate(context.catalogue.current.masters, query, masterSkillRecord),
   )
 
   app.get(
@@ -107,7 +101,8 @@ export function publicSkillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listSubSkills',
         tags,
-        summary: 'Sub-skills, of one master skill or all, by id',
+        summary: 'List sub-skills',
+        description: 'Sorted by ID. Lists the sub-skills of one master skill or of all.',
         querystring: SubSkillsQuery,
         response: { 200: pageOf(SubSkill) },
       },
@@ -117,7 +112,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
       const { master_skill_id: id } = query
       const number = id === undefined ? undefined : masterSkillNumber(id)
       const found = id === undefined ? subSkills : subSkills.filter(({ master }) => master.number === number)
-      return pageFrom(found, query, subSkillOf)
+      return paginate(found, query, subSkillRecord)
     },
   )
 
@@ -128,23 +123,22 @@ export function publicSkillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'getSkill',
         tags,
-        summary: 'One skill, with its description and other names',
+        summary: 'Get a skill',
+        description: 'Includes the description and aliases.',
         params: SkillParams,
         response: { 200: single(WholePublicSkill) },
       },
     },
     async ({ params }) => {
-      const number = skillNumber(params.skill_id)
-      await context.catalogue.learn({ numbers: [number] })
-      const skill = number === undefined ? undefined : context.catalogue.current.skill(number)
-      if (!skill) throw problem('NOT_FOUND', `There is no skill ${params.skill_id}.`)
+      const skill = (await context.catalogue.load({ ids: [params.skill_id] })).byId(params.skill_id)
+      if (!skill) throw problem('NOT_FOUND', `Skill ${params.skill_id} not found.`)
       const { description, aliases } = skill
       return { success: true as const, message: 'Skill', data: { ...publicSkill(skill), description, aliases } }
     },
   )
 }
 
-/** Which skills users have selected; whoever knows a user's id may read and change them. */
+/** Routes for the skills that users have selected. Callers who know a user's ID can read and change them. */
 export function selectedSkillRoutes(app: App, context: Context): void {
   const { db, clock } = context
   const tags = ['Selected skills']
@@ -159,15 +153,15 @@ export function selectedSkillRoutes(app: App, context: Context): void {
         tags,
         summary: 'Select a skill for a user',
         description:
-          'The three ids are those of one search result. 404 for a skill that does not exist, 400 where the ids do not belong together, 409 where the user has the skill already.',
+          'Send the three IDs of one search result. Returns 404 if the skill does not exist, 400 if the IDs do not belong together, and 409 if the user has already selected the skill.',
         body: SelectionBody,
         response: { 201: single(SelectedSkill) },
       },
     },
     async ({ body }, reply) => {
-      await context.catalogue.learn({ numbers: [skillNumber(body.skill_id)] })
-      const made = await db.transaction((tx) => selectSkill(tx, context.catalogue.current, clock, body))
-      return reply.status(201).send({ success: true, message: 'Skill selected', data: selectedSkill(made) })
+      const skills = await context.catalogue.load({ ids: [body.skill_id] })
+      const created = await db.transaction((tx) => selectSkill(tx, skills, clock, body))
+      return reply.status(201).send({ success: true, message: 'Skill selected', data: selectedSkill(created) })
     },
   )
 
@@ -178,17 +172,18 @@ export function selectedSkillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'listSelectedSkills',
         tags,
-        summary: "A user's selected skills, newest first",
+        summary: "List a user's selected skills",
+        description: 'Newest first.',
         querystring: SelectionsQuery,
         response: { 200: pageOf(NamedSelectedSkill) },
       },
     },
     async ({ query }) => {
       const { user_id, page, limit } = query
-      const fault = unstorable(user_id)
-      if (fault) throw invalid([{ path: 'query.user_id', message: fault }])
+      const error = unstorable(user_id)
+      if (error) throw invalid([{ path: 'query.user_id', message: error }])
       const { selections, count } = await listSelections(db.queries, user_id, { offset: (page - 1) * limit, limit })
-      pageWithin(query, count)
+      pageWindow(query, count)
       const data = selections.map((selection) => namedSelectedSkill(context.catalogue.current, selection))
       return { data, page, limit, count }
     },
@@ -201,7 +196,7 @@ export function selectedSkillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'getSelectedSkill',
         tags,
-        summary: 'One selection',
+        summary: 'Get a selected skill',
         params: SelectionParams,
         response: { 200: single(NamedSelectedSkill) },
       },
@@ -220,23 +215,23 @@ export function selectedSkillRoutes(app: App, context: Context): void {
       schema: {
         operationId: 'deleteSelectedSkill',
         tags,
-        summary: 'Take a selection back, for good',
+        summary: 'Delete a selected skill',
         params: SelectionParams,
         response: { 200: single(SelectedSkill) },
       },
     },
     async ({ params }) => {
-      const gone = await db.transaction((tx) => deleteSelection(tx, params.selected_skill_id))
-      return { success: true as const, message: 'Selection deleted', data: selectedSkill(gone) }
+      const deleted = await db.transaction((tx) => deleteSelection(tx, params.selected_skill_id))
+      return { success: true as const, message: 'Selection deleted', data: selectedSkill(deleted) }
     },
   )
 }
 
-function masterOf({ number, name, skills }: MasterSkill) {
+function masterSkillRecord({ number, name, skills }: MasterSkill) {
   return { master_skill_id: masterSkillId(number), master_skill_name: name, skills }
 }
 
-function subSkillOf({ number, name, master, skills }: SubSkillEntry) {
+function subSkillRecord({ number, name, master, skills }: SubSkillEntry) {
   return {
     sub_skill_id: subSkillId(number),
     sub_skill_name: name,
@@ -267,12 +262,12 @@ function namedSelectedSkill(snapshot: Snapshot, selection: Selection) {
   }
 }
 
-function pageFrom<Entry, Item>(all: Entry[], paging: Paging, write: (entry: Entry) => Item) {
-  const { offset, limit } = pageWithin(paging, all.length)
-  return { data: all.slice(offset, offset + limit).map(write), page: paging.page, limit, count: all.length }
+function paginate<Entry, Item>(all: Entry[], paging: PageRequest, toItem: (entry: Entry) => Item) {
+  const { offset, limit } = pageWindow(paging, all.length)
+  return { data: all.slice(offset, offset + limit).map(toItem), page: paging.page, limit, count: all.length }
 }
 
-/** A page made of JSON that is there already. */
-function pageJson(items: WrittenJson[], { page, limit }: Paging, count: number): string | Buffer {
+/** Returns the response body of a page whose items are already serialised. */
+function pageJson(items: SerialisedJson[], { page, limit }: PageRequest, count: number): string | Buffer {
   return joinJson('{"data":', items, `,"page":${page},"limit":${limit},"count":${count}}`)
 }

@@ -1,29 +1,29 @@
 import { type TSchema, Type } from 'typebox'
+import { nameAfter, named } from '../../platform/http/named-schemas.ts'
 import { NOT_BLANK } from '../../platform/http/validation.ts'
 import { hierarchyFilters } from '../schema.ts'
 
-/** Shapes of the public API. Its lists go by page number. */
+/** Schemas of the public API. Its lists use page numbers. */
 
 const time = Type.String({ format: 'date-time' })
 
 const paging = {
   page: Type.Integer({ minimum: 1, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20 }),
+  limit: Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Maximum number of items on the page.' }),
 }
 
 const subSkillNames = { sub_skill_id: Type.String(), sub_skill_name: Type.String() }
 const masterSkillNames = { master_skill_id: Type.String(), master_skill_name: Type.String() }
 const names = { skill_id: Type.String(), skill_name: Type.String(), ...subSkillNames, ...masterSkillNames }
-const skills = Type.Integer({ description: 'How many skills it holds.' })
+const skills = Type.Integer({ description: 'Number of skills it contains.' })
 
-export const PublicSkill = Type.Object(names)
-export const WholePublicSkill = Type.Object({
-  ...names,
-  description: Type.String(),
-  aliases: Type.Array(Type.String()),
-})
-export const Master = Type.Object({ ...masterSkillNames, skills })
-export const SubSkill = Type.Object({ ...subSkillNames, ...masterSkillNames, skills })
+export const PublicSkill = named('PublicSkill', Type.Object(names))
+export const WholePublicSkill = named(
+  'PublicSkillDetails',
+  Type.Object({ ...names, description: Type.String(), aliases: Type.Array(Type.String()) }),
+)
+export const Master = named('MasterSkill', Type.Object({ ...masterSkillNames, skills }))
+export const SubSkill = named('SubSkill', Type.Object({ ...subSkillNames, ...masterSkillNames, skills }))
 
 export const PageQuery = Type.Object(paging)
 export const SkillsQuery = Type.Object({ ...hierarchyFilters, ...paging })
@@ -36,13 +36,16 @@ export const KeywordQuery = Type.Object({
 const userId = Type.String({ maxLength: 128, pattern: NOT_BLANK })
 const requiredText = Type.String({ pattern: NOT_BLANK })
 
-/** Properties beside these are ignored. */
-export const SelectionBody = Type.Object({
-  user_id: userId,
-  skill_id: requiredText,
-  sub_skill_id: requiredText,
-  master_skill_id: requiredText,
-})
+/** Additional properties are ignored. */
+export const SelectionBody = named(
+  'SelectedSkillInput',
+  Type.Object({
+    user_id: userId,
+    skill_id: requiredText,
+    sub_skill_id: requiredText,
+    master_skill_id: requiredText,
+  }),
+)
 
 const UUID = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
@@ -58,41 +61,56 @@ const selection = {
 }
 const times = { createdAt: time, updatedAt: time }
 
-export const SelectedSkill = Type.Object({ ...selection, ...times })
-export const NamedSelectedSkill = Type.Object({
-  ...selection,
-  skill_name: Type.String(),
-  sub_skill_name: Type.String(),
-  master_skill_name: Type.String(),
-  ...times,
-})
+export const SelectedSkill = named('SelectedSkill', Type.Object({ ...selection, ...times }))
+export const NamedSelectedSkill = named(
+  'NamedSelectedSkill',
+  Type.Object({
+    ...selection,
+    skill_name: Type.String(),
+    sub_skill_name: Type.String(),
+    master_skill_name: Type.String(),
+    ...times,
+  }),
+)
 
-export const Counts = Type.Object({
-  master_skills: Type.Integer(),
-  sub_skills: Type.Integer(),
-  skills: Type.Integer(),
-  selected_skills: Type.Integer(),
-  users: Type.Integer({ description: 'Users who have selected a skill.' }),
-  pending_skill_requests: Type.Integer(),
-})
+export const Counts = named(
+  'CatalogueTotals',
+  Type.Object({
+    master_skills: Type.Integer(),
+    sub_skills: Type.Integer(),
+    skills: Type.Integer(),
+    selected_skills: Type.Integer(),
+    users: Type.Integer({ description: 'Users who have selected at least one skill.' }),
+    pending_skill_requests: Type.Integer(),
+  }),
+)
 
-export const TopSkill = Type.Object({ skill_id: Type.String(), skill_name: Type.String(), selections: Type.Integer() })
+export const TopSkill = named(
+  'TopSkill',
+  Type.Object({ skill_id: Type.String(), skill_name: Type.String(), selections: Type.Integer() }),
+)
 
-export const LimitedVisitor = Type.Object({
-  ip: Type.String({ description: 'An address, or the /64 network of an IPv6 address.' }),
-  limit: Type.Enum(['global', 'search', 'scraping']),
-  until: time,
-})
+export const LimitedVisitor = named(
+  'RateLimitedAddress',
+  Type.Object({
+    ip: Type.String({ description: 'An IPv4 address, or the /64 network of an IPv6 address.' }),
+    limit: Type.Enum(['global', 'search', 'scraping']),
+    until: time,
+  }),
+)
 
 export function pageOf<T extends TSchema>(item: T) {
-  return Type.Object({
-    data: Type.Array(item),
-    page: Type.Integer(),
-    limit: Type.Integer(),
-    count: Type.Integer({ description: 'All matches, on whatever page.' }),
-  })
+  return Type.Object(
+    {
+      data: Type.Array(item),
+      page: Type.Integer(),
+      limit: Type.Integer(),
+      count: Type.Integer({ description: 'Total number of matches on all pages.' }),
+    },
+    nameAfter(item, 'Page'),
+  )
 }
 
 export function single<T extends TSchema>(data: T) {
-  return Type.Object({ success: Type.Literal(true), message: Type.String(), data })
+  return Type.Object({ success: Type.Literal(true), message: Type.String(), data }, nameAfter(data, 'Response'))
 }

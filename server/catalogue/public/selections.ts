@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
-import { invalid } from '../../platform/http/validation.ts'
-import { masterSkillId, skillNumber, subSkillId } from '../ids.ts'
-import type { Snapshot } from '../snapshot.ts'
+import { masterSkillId, subSkillId } from '../ids.ts'
+import type { LoadedSkills } from '../loaded-skills.ts'
+import type { PageWindow } from './page-numbers.ts'
 
-/** One user's choice of one skill. */
+/** A skill that a user has selected. */
 export interface Selection {
   selected_skill_id: string
   user_id: string
@@ -25,11 +26,6 @@ export interface SelectionInput {
   master_skill_id: string
 }
 
-export interface Stretch {
-  offset: number
-  limit: number
-}
-
 const columns = [
   'selected_skill_id',
   'user_id',
@@ -40,10 +36,15 @@ const columns = [
   'updated_at',
 ] as const
 
-export async function selectSkill(tx: Tx, snapshot: Snapshot, clock: Clock, input: SelectionInput): Promise<Selection> {
-  const { number, sub } = getSkill(snapshot, input)
+export async function selectSkill(
+  tx: Tx,
+  skills: LoadedSkills,
+  clock: Clock,
+  input: SelectionInput,
+): Promise<Selection> {
+  const { number, sub } = getSkill(skills, input)
   const now = new Date(clock.now())
-  const made = await tx
+  const created = await tx
     .insertInto('selected_skills')
     .values({
       selected_skill_id: randomUUID(),
@@ -57,20 +58,19 @@ export async function selectSkill(tx: Tx, snapshot: Snapshot, clock: Clock, inpu
     .onConflict((conflict) => conflict.columns(['user_id', 'skill_number']).doNothing())
     .returning(columns)
     .executeTakeFirst()
-  if (!made) throw problem('CONFLICT', `This user has already selected ${input.skill_id}.`)
-  return made
+  if (!created) throw problem('CONFLICT', `This user has already selected ${input.skill_id}.`)
+  return created
 }
 
-/** The skill that is named, provided that the other two ids are those of its parents. */
-function getSkill(snapshot: Snapshot, { skill_id, sub_skill_id, master_skill_id }: SelectionInput) {
-  const number = skillNumber(skill_id)
-  const skill = number === undefined ? undefined : snapshot.skill(number)
-  if (!skill) throw problem('NOT_FOUND', `There is no skill ${JSON.stringify(skill_id.slice(0, 40))}.`)
-  const belongs = (path: string, given: string, right: string) =>
-    given === right ? [] : [{ path, message: `must be ${right}, to which ${skill_id} belongs` }]
+/** Returns the skill. Throws if it does not exist, or if the other two IDs are not those of its sub-skill and master skill. */
+function getSkill(skills: LoadedSkills, { skill_id, sub_skill_id, master_skill_id }: SelectionInput) {
+  const skill = skills.byId(skill_id)
+  if (!skill) throw problem('NOT_FOUND', `Skill ${JSON.stringify(skill_id.slice(0, 40))} not found.`)
+  const checkId = (path: string, actual: string, expected: string) =>
+    actual === expected ? [] : [{ path, message: `must be ${expected} for ${skill_id}` }]
   const details = [
-    ...belongs('sub_skill_id', sub_skill_id, subSkillId(skill.sub.number)),
-    ...belongs('master_skill_id', master_skill_id, masterSkillId(skill.sub.master.number)),
+    ...checkId('sub_skill_id', sub_skill_id, subSkillId(skill.sub.number)),
+    ...checkId('master_skill_id', master_skill_id, masterSkillId(skill.sub.master.number)),
   ]
   if (details.length > 0) throw invalid(details)
   return skill
@@ -86,26 +86,25 @@ export async function getSelection(tx: Queries, id: string): Promise<Selection> 
   return found
 }
 
-/** For good: there is no way back but selecting the skill again. */
 export async function deleteSelection(tx: Tx, id: string): Promise<Selection> {
-  const gone = await tx
+  const deleted = await tx
     .deleteFrom('selected_skills')
     .where('selected_skill_id', '=', id)
     .returning(columns)
     .executeTakeFirst()
-  if (!gone) throw notFound(id)
-  return gone
+  if (!deleted) throw notFound(id)
+  return deleted
 }
 
 function notFound(id: string) {
-  return problem('NOT_FOUND', `There is no selected skill ${id}.`)
+  return problem('NOT_FOUND', `Selected skill ${id} not found.`)
 }
 
-/** Some of a user's selections, newest first, and how many there are: of one moment, so that the two never contradict each other. */
+/** Reads a page of a user's selections, newest first, and their total number, in one query so that the two are consistent. */
 export async function listSelections(
   tx: Queries,
   userId: string,
-  { offset, limit }: Stretch,
+  { offset, limit }: PageWindow,
 ): Promise<{ selections: Selection[]; count: number }> {
   const { rows } = await sql<{ count: number } & (Selection | Record<keyof Selection, null>)>`
     select counted.count, page.*
@@ -122,7 +121,7 @@ export async function listSelections(
 export interface SelectionTotals {
   selections: number
   users: number
-  /** Different skills that somebody has selected. */
+  /** Number of different skills that are selected. */
   skills: number
 }
 
@@ -137,10 +136,10 @@ export async function totalSelections(tx: Queries): Promise<SelectionTotals> {
     .executeTakeFirstOrThrow()
 }
 
-/** The skills that most users have selected. */
+/** Returns the most selected skills first. */
 export async function topSkills(
   tx: Queries,
-  { offset, limit }: Stretch,
+  { offset, limit }: PageWindow,
 ): Promise<{ skill_number: number; selections: number }[]> {
   return tx
     .selectFrom('selected_skills')

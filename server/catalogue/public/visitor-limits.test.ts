@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startApp, type TestApp } from '../../../test/support/app.ts'
+import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { MINUTE, SECOND } from '../../platform/clock.ts'
 
 function from({ fetch }: TestApp, address: string) {
@@ -12,12 +13,12 @@ type Get = ReturnType<typeof from>
 
 async function repeat(get: Get, path: string, times: number, status = 200, init?: RequestInit) {
   for (let call = 1; call <= times; call++) {
-    const answer = await get(path, init)
-    assert.equal(answer.status, status, `call ${call} of ${path}: ${JSON.stringify(answer.body)}`)
+    const response = await get(path, init)
+    assert.equal(response.status, status, `call ${call} of ${path}: ${JSON.stringify(response.body)}`)
   }
 }
 
-async function refused(get: Get, path: string, wait: number, init?: RequestInit) {
+async function assertRejected(get: Get, path: string, wait: number, init?: RequestInit) {
   const { status, headers, body } = await get(path, init)
   assert.equal(status, 429, path)
   assert.equal(headers.get('retry-after'), String(wait))
@@ -30,153 +31,166 @@ async function refused(get: Get, path: string, wait: number, init?: RequestInit)
 
 const SEARCH = '/api/skills/search?keyword=welding&limit=1'
 
-test('how often one address may call', async (t) => {
-  const app = await startApp(t, { config: { trustProxy: ['127.0.0.1', '10.0.0.0/8'] } })
+const startShared = oncePerFile((t) => startApp(t, { config: { trustProxy: ['127.0.0.1', '10.0.0.0/8'] } }))
+
+let addresses = 0
+
+async function setUp() {
+  const app = await startShared()
   const { clock } = app
-  let address = 0
-  const visitor = () => from(app, `198.51.100.${++address}`)
+  const visitor = () => from(app, `198.51.100.${++addresses}`)
   const admin = { headers: { 'x-api-key': ADMIN_KEY } }
+  return { app, clock, visitor, admin }
+}
 
-  await t.test('15 searches a minute, from the first one on', async () => {
-    const get = visitor()
-    const first = await get(SEARCH)
-    assert.equal(first.headers.get('ratelimit-limit'), '15')
-    assert.equal(first.headers.get('ratelimit-remaining'), '14')
-    assert.equal(first.headers.get('ratelimit-reset'), '60')
-    clock.advance(20 * SECOND)
-    await repeat(get, SEARCH, 14)
-    const { headers, body } = await refused(get, SEARCH, 40)
-    assert.equal(headers.get('ratelimit-limit'), '15')
-    assert.equal(
-      body.error,
-      'Too many requests from this address: 15 a minute to search are allowed. Try again in 40 seconds.',
-    )
-    assert.equal((await get('/api/skills/masters')).status, 200, 'other routes have room')
-    clock.advance(40 * SECOND - 1)
-    await refused(get, SEARCH, 1)
-    clock.advance(1)
-    await repeat(get, SEARCH, 1)
-  })
-
-  await t.test('30 calls on skills within five minutes look like scraping', async () => {
-    const get = visitor()
-    await repeat(get, '/api/skills?limit=1', 10)
-    clock.advance(2 * MINUTE)
-    await repeat(get, '/api/skills/masters', 10)
-    await repeat(get, '/api/skills/sk_1001', 10)
-    for (const path of ['/api/skills', '/api/skills/sub-skills', '/api/skills/sk_1', SEARCH]) {
-      const { body } = await refused(get, path, 3 * 60)
-      assert.match(body.error, /scraper/)
-    }
-    assert.equal((await get('/api/selected-skills?user_id=x')).status, 200, 'selections are no skills')
-    clock.advance(3 * MINUTE - 1)
-    await refused(get, '/api/skills', 1)
-    clock.advance(1)
-    await repeat(get, '/api/skills', 10)
-    await refused(get, '/api/skills', 2 * 60)
-  })
-
-  await t.test('100 calls of any kind in fifteen minutes', async () => {
-    const get = visitor()
-    await repeat(get, '/api/selected-skills?user_id=x', 40)
-    clock.advance(10 * MINUTE)
-    await repeat(get, '/api/admin/counts', 20, 200, admin)
-    await repeat(get, '/api/skills/masters', 30)
-    await repeat(get, '/api/selected-skills/00000000-0000-0000-0000-000000000000', 10, 404)
-    for (const path of ['/api/selected-skills?user_id=x', '/api/skills', SEARCH, '/api/skills/no/route'])
-      await refused(get, path, 5 * 60)
-    await refused(get, '/api/admin/counts', 5 * 60, admin)
-    await refused(get, '/api/selected-skills', 5 * 60, { method: 'POST' })
-    assert.equal((await get('/api/nothing')).status, 404, 'no route of this API')
-    assert.equal((await get('/healthz')).status, 200)
-    assert.equal((await get('/api/v1/partner/shifts')).status, 401, 'partners have limits of their own')
-    clock.advance(5 * MINUTE)
-    await repeat(get, '/api/selected-skills?user_id=x', 100)
-    await refused(get, '/api/selected-skills?user_id=x', 15 * 60)
-  })
-
-  await t.test('whatever a call is answered, it counts; unless it was refused here', async () => {
-    const get = visitor()
-    await repeat(get, '/api/skills/search?keyword=x', 15, 400)
-    await refused(get, SEARCH, 60)
-    for (let call = 0; call < 50; call++) await refused(get, SEARCH, 60)
-    await repeat(get, '/api/skills/sk_999999999', 5, 404)
-    await repeat(get, '/api/skills/no/such/route', 5, 404)
-    await repeat(get, '/api/skills', 2, 404, { method: 'POST' })
-    await repeat(get, '/api/skills/%', 1, 404)
-    await repeat(get, '/api/skills/%ff?page=%', 1, 404)
-    await repeat(get, '/api/skills', 1, 200, { method: 'HEAD' })
-    await refused(get, '/api/skills', 5 * 60)
-    await repeat(get, '/api/admin/counts', 40, 403)
-    await repeat(get, '/api/admin/no-such-route', 9, 403)
-    await repeat(get, '/api/admin/no-such-route', 1, 404, admin)
-    await repeat(get, '/api/selected-skills', 20, 400)
-    await refused(get, '/api/admin/counts', 15 * 60)
-    await refused(get, '/api/selected-skills/%zz', 15 * 60)
-  })
-
-  await t.test('a path written in another way is the same route', async () => {
-    const get = visitor()
-    await repeat(get, '/api/%73kills/search?keyword=welding', 15)
-    await refused(get, '/api/skills/s%65arch?keyword=welding', 60)
-  })
-
-  await t.test('the limits hold when calls come at once', async () => {
-    const get = visitor()
-    const answers = await Promise.all(Array.from({ length: 40 }, () => get(SEARCH)))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 15)
-    const other = visitor()
-    const selections = await Promise.all(Array.from({ length: 120 }, () => other('/api/selected-skills?user_id=x')))
-    assert.equal(selections.filter(({ status }) => status === 200).length, 100)
-  })
-
-  await t.test('the address is the rightmost that is not a trusted proxy', async () => {
-    const get = from(app, '203.0.113.1, 192.0.2.7, 10.1.2.3')
-    await repeat(get, SEARCH, 15)
-    await refused(from(app, '192.0.2.7'), SEARCH, 60)
-    await refused(from(app, 'anything, 192.0.2.7'), SEARCH, 60)
-    await repeat(from(app, '203.0.113.1'), SEARCH, 15)
-  })
-
-  await t.test('IPv6 callers are limited by /64, and IPv4 written as IPv6 by its address', async () => {
-    for (let host = 1; host <= 15; host++) await repeat(from(app, `2001:db8:1:2:${host}::${host}`), SEARCH, 1)
-    await refused(from(app, '2001:db8:1:2:ffff::1'), SEARCH, 60)
-    await repeat(from(app, '2001:db8:1:3::1'), SEARCH, 1)
-    await repeat(from(app, '::ffff:192.0.2.99'), SEARCH, 15)
-    await refused(from(app, '192.0.2.99'), SEARCH, 60)
-    await repeat(from(app, '::ffff:192.0.2.98'), SEARCH, 1)
-  })
-
-  await t.test('the operator sees who is over which limit, and until when', async () => {
-    clock.advance(30 * MINUTE)
-    const operator = visitor()
-    const listed = () => operator('/api/admin/rate-limits', admin)
-    assert.deepEqual((await listed()).body, { data: [], page: 1, limit: 20, count: 0 })
-    await repeat(from(app, '192.0.2.50'), SEARCH, 15)
-    await repeat(from(app, '2001:db8:9:9::1'), '/api/skills/masters', 30)
-    await repeat(from(app, '192.0.2.51'), '/api/selected-skills?user_id=x', 100)
-    await repeat(from(app, '192.0.2.52'), SEARCH, 14)
-    const at = (wait: number) => new Date(clock.now() + wait).toISOString()
-    assert.deepEqual((await listed()).body, {
-      data: [
-        { ip: '192.0.2.51', limit: 'global', until: at(15 * MINUTE) },
-        { ip: '2001:db8:9:9::/64', limit: 'scraping', until: at(5 * MINUTE) },
-        { ip: '192.0.2.50', limit: 'search', until: at(1 * MINUTE) },
-      ],
-      page: 1,
-      limit: 20,
-      count: 3,
-    })
-    const second = await operator('/api/admin/rate-limits?limit=2&page=2', admin)
-    assert.deepEqual(second.body.data.length, 1)
-    assert.equal((await operator('/api/admin/rate-limits?limit=2&page=3', admin)).status, 400)
-    clock.advance(1 * MINUTE)
-    assert.equal((await listed()).body.count, 2)
-  })
+test('15 searches are allowed in a minute that starts with the first one', async () => {
+  const { clock, visitor } = await setUp()
+  const get = visitor()
+  const first = await get(SEARCH)
+  assert.equal(first.headers.get('ratelimit-limit'), '15')
+  assert.equal(first.headers.get('ratelimit-remaining'), '14')
+  assert.equal(first.headers.get('ratelimit-reset'), '60')
+  clock.advance(20 * SECOND)
+  await repeat(get, SEARCH, 14)
+  const { headers, body } = await assertRejected(get, SEARCH, 40)
+  assert.equal(headers.get('ratelimit-limit'), '15')
+  assert.equal(
+    body.error,
+    'Too many requests from this IP address: the limit is 15 per minute for searches. Retry in 40 seconds.',
+  )
+  assert.equal((await get('/api/skills/masters')).status, 200, 'other routes are not limited')
+  clock.advance(40 * SECOND - 1)
+  await assertRejected(get, SEARCH, 1)
+  clock.advance(1)
+  await repeat(get, SEARCH, 1)
 })
 
-test('without TRUST_PROXY nobody chooses an address', async (t) => {
+test('30 calls of the skill routes are allowed in five minutes', async () => {
+  const { clock, visitor } = await setUp()
+  const get = visitor()
+  await repeat(get, '/api/skills?limit=1', 10)
+  clock.advance(2 * MINUTE)
+  await repeat(get, '/api/skills/masters', 10)
+  await repeat(get, '/api/skills/sk_1001', 10)
+  for (const path of ['/api/skills', '/api/skills/sub-skills', '/api/skills/sk_1', SEARCH]) {
+    const { body } = await assertRejected(get, path, 3 * 60)
+    assert.match(body.error, /to prevent scraping/)
+  }
+  assert.equal((await get('/api/selected-skills?user_id=x')).status, 200, 'selections do not count')
+  clock.advance(3 * MINUTE - 1)
+  await assertRejected(get, '/api/skills', 1)
+  clock.advance(1)
+  await repeat(get, '/api/skills', 10)
+  await assertRejected(get, '/api/skills', 2 * 60)
+})
+
+test('100 calls of any kind are allowed in fifteen minutes', async () => {
+  const { clock, visitor, admin } = await setUp()
+  const get = visitor()
+  await repeat(get, '/api/selected-skills?user_id=x', 40)
+  clock.advance(10 * MINUTE)
+  await repeat(get, '/api/admin/counts', 20, 200, admin)
+  await repeat(get, '/api/skills/masters', 30)
+  await repeat(get, '/api/selected-skills/00000000-0000-0000-0000-000000000000', 10, 404)
+  for (const path of ['/api/selected-skills?user_id=x', '/api/skills', SEARCH, '/api/skills/no/route'])
+    await assertRejected(get, path, 5 * 60)
+  await assertRejected(get, '/api/admin/counts', 5 * 60, admin)
+  await assertRejected(get, '/api/selected-skills', 5 * 60, { method: 'POST' })
+  assert.equal((await get('/api/nothing')).status, 404, 'not a route of this API')
+  assert.equal((await get('/healthz')).status, 200)
+  assert.equal((await get('/api/v1/partner/shifts')).status, 401, 'the partner API has separate limits')
+  clock.advance(5 * MINUTE)
+  await repeat(get, '/api/selected-skills?user_id=x', 100)
+  await assertRejected(get, '/api/selected-skills?user_id=x', 15 * 60)
+})
+
+test('every call counts, whatever its response, unless it was rate-limited', async () => {
+  const { visitor, admin } = await setUp()
+  const get = visitor()
+  await repeat(get, '/api/skills/search?keyword=x', 15, 400)
+  await assertRejected(get, SEARCH, 60)
+  for (let call = 0; call < 50; call++) await assertRejected(get, SEARCH, 60)
+  await repeat(get, '/api/skills/sk_999999999', 5, 404)
+  await repeat(get, '/api/skills/no/such/route', 5, 404)
+  await repeat(get, '/api/skills', 2, 404, { method: 'POST' })
+  await repeat(get, '/api/skills/%', 1, 404)
+  await repeat(get, '/api/skills/%ff?page=%', 1, 404)
+  await repeat(get, '/api/skills', 1, 200, { method: 'HEAD' })
+  await assertRejected(get, '/api/skills', 5 * 60)
+  await repeat(get, '/api/admin/counts', 40, 403)
+  await repeat(get, '/api/admin/no-such-route', 9, 403)
+  await repeat(get, '/api/admin/no-such-route', 1, 404, admin)
+  await repeat(get, '/api/selected-skills', 20, 400)
+  await assertRejected(get, '/api/admin/counts', 15 * 60)
+  await assertRejected(get, '/api/selected-skills/%zz', 15 * 60)
+})
+
+test('a percent-encoded path counts towards the same limit', async () => {
+  const { visitor } = await setUp()
+  const get = visitor()
+  await repeat(get, '/api/%73kills/search?keyword=welding', 15)
+  await assertRejected(get, '/api/skills/s%65arch?keyword=welding', 60)
+})
+
+test('concurrent calls are limited exactly', async () => {
+  const { visitor } = await setUp()
+  const get = visitor()
+  const responses = await Promise.all(Array.from({ length: 40 }, () => get(SEARCH)))
+  assert.equal(responses.filter(({ status }) => status === 200).length, 15)
+  const other = visitor()
+  const selections = await Promise.all(Array.from({ length: 120 }, () => other('/api/selected-skills?user_id=x')))
+  assert.equal(selections.filter(({ status }) => status === 200).length, 100)
+})
+
+test('the client address is the rightmost one that is not a trusted proxy', async () => {
+  const { app } = await setUp()
+  const get = from(app, '203.0.113.1, 192.0.2.7, 10.1.2.3')
+  await repeat(get, SEARCH, 15)
+  await assertRejected(from(app, '192.0.2.7'), SEARCH, 60)
+  await assertRejected(from(app, 'anything, 192.0.2.7'), SEARCH, 60)
+  await repeat(from(app, '203.0.113.1'), SEARCH, 15)
+})
+
+test('IPv6 callers are limited by /64 network, and IPv4-mapped addresses by IPv4 address', async () => {
+  const { app } = await setUp()
+  for (let host = 1; host <= 15; host++) await repeat(from(app, `2001:db8:1:2:${host}::${host}`), SEARCH, 1)
+  await assertRejected(from(app, '2001:db8:1:2:ffff::1'), SEARCH, 60)
+  await repeat(from(app, '2001:db8:1:3::1'), SEARCH, 1)
+  await repeat(from(app, '::ffff:192.0.2.99'), SEARCH, 15)
+  await assertRejected(from(app, '192.0.2.99'), SEARCH, 60)
+  await repeat(from(app, '::ffff:192.0.2.98'), SEARCH, 1)
+})
+
+test('the operator can list rate-limited addresses with limit and end time', async () => {
+  const { app, clock, visitor, admin } = await setUp()
+  clock.advance(30 * MINUTE)
+  const operator = visitor()
+  const listed = () => operator('/api/admin/rate-limits', admin)
+  assert.deepEqual((await listed()).body, { data: [], page: 1, limit: 20, count: 0 })
+  await repeat(from(app, '192.0.2.50'), SEARCH, 15)
+  await repeat(from(app, '2001:db8:9:9::1'), '/api/skills/masters', 30)
+  await repeat(from(app, '192.0.2.51'), '/api/selected-skills?user_id=x', 100)
+  await repeat(from(app, '192.0.2.52'), SEARCH, 14)
+  const at = (wait: number) => new Date(clock.now() + wait).toISOString()
+  assert.deepEqual((await listed()).body, {
+    data: [
+      { ip: '192.0.2.51', limit: 'global', until: at(15 * MINUTE) },
+      { ip: '2001:db8:9:9::/64', limit: 'scraping', until: at(5 * MINUTE) },
+      { ip: '192.0.2.50', limit: 'search', until: at(1 * MINUTE) },
+    ],
+    page: 1,
+    limit: 20,
+    count: 3,
+  })
+  const second = await operator('/api/admin/rate-limits?limit=2&page=2', admin)
+  assert.deepEqual(second.body.data.length, 1)
+  assert.equal((await operator('/api/admin/rate-limits?limit=2&page=3', admin)).status, 400)
+  clock.advance(1 * MINUTE)
+  assert.equal((await listed()).body.count, 2)
+})
+
+test('X-Forwarded-For is ignored without TRUST_PROXY', async (t) => {
   const app = await startApp(t)
   for (let host = 1; host <= 15; host++) await repeat(from(app, `192.0.2.${host}`), SEARCH, 1)
-  await refused(from(app, '192.0.2.200'), SEARCH, 60)
+  await assertRejected(from(app, '192.0.2.200'), SEARCH, 60)
 })

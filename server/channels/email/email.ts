@@ -1,75 +1,75 @@
 import type { Context } from '../../context.ts'
-import { headerText } from '../../mail/mail.ts'
-import { mailDomain, openPostOffice, type PostOffice, Undelivered } from '../../mail/smtp.ts'
-import { type Channel, SendError } from '../channel.ts'
+import { toHeaderValue } from '../../mail/mail.ts'
+import { openSmtp, SmtpSendError, type SmtpTransport, senderDomain } from '../../mail/smtp.ts'
+import { type ChannelAdapter, SendError } from '../channel.ts'
 import type { EmailSettings } from '../settings.ts'
-import { letterOf } from './message.ts'
+import { emailContent } from './message.ts'
 
-/** Mail servers of organisations to which connections are kept. */
-const MOST_OFFICES = 50
+/** Organisations' SMTP servers with open connections; beyond this the least recently used is closed. */
+const MAX_TRANSPORTS = 50
 
-/** Mail, by the organisation's own mail server or else by that of the deployment. Answers are given on the page. */
-export function openEmail({ config, postOffice }: Pick<Context, 'config' | 'postOffice'>): Channel & { close(): void } {
-  const offices = new Map<string, Promise<PostOffice>>()
+/** Sends email through the organisation's SMTP server, or else the deployment's. Candidates answer on their page. */
+export function openEmail({ config, smtp }: Pick<Context, 'config' | 'smtp'>): ChannelAdapter & { close(): void } {
+  const transports = new Map<string, Promise<SmtpTransport>>()
   return {
     name: 'email',
     async send(message, credentials, signal) {
       const settings = credentials as EmailSettings | undefined
-      const office = settings?.smtp_url ? await officeOf(settings.smtp_url) : postOffice
-      if (!office) throw new SendError('refused', 'there is no mail server')
+      const transport = settings?.smtp_url ? await transportFor(settings.smtp_url) : smtp
+      if (!transport) throw new SendError('rejected', 'no SMTP server is configured')
       const from = settings?.from ?? config.mailFrom
-      const messageId = `<${message.message_id}@${mailDomain({ mailFrom: from })}>`
-      const posting = office.post({
+      const messageId = `<${message.message_id}@${senderDomain({ mailFrom: from })}>`
+      const sending = transport.send({
         from,
-        to: { name: headerText(message.name), address: message.to },
-        ...letterOf(message),
+        to: { name: toHeaderValue(message.name), address: message.to },
+        ...emailContent(message),
         replyTo: settings?.reply_to,
         messageId,
       })
       try {
-        await before(signal, posting)
+        await withAbort(signal, sending)
       } catch (error) {
-        throw error instanceof Undelivered ? faultOf(error) : error
+        throw error instanceof SmtpSendError ? toSendError(error) : error
       }
       return { providerId: messageId }
     },
     close() {
-      for (const office of offices.values()) office.then((open) => open.close()).catch(() => {})
-      offices.clear()
+      for (const transport of transports.values()) transport.then((open) => open.close()).catch(() => {})
+      transports.clear()
     },
   }
 
-  function officeOf(url: string): Promise<PostOffice> {
-    const known = offices.get(url) ?? openPostOffice(url)
-    offices.delete(url)
-    offices.set(url, known) // the latest used is the last to go
-    if (offices.size > MOST_OFFICES) {
-      const [oldest, office] = offices.entries().next().value!
-      offices.delete(oldest)
-      office.then((open) => open.close()).catch(() => {})
+  function transportFor(url: string): Promise<SmtpTransport> {
+    const known = transports.get(url) ?? openSmtp(url)
+    transports.delete(url)
+    transports.set(url, known) // most recently used last
+    if (transports.size > MAX_TRANSPORTS) {
+      const [oldest, transport] = transports.entries().next().value!
+      transports.delete(oldest)
+      transport.then((open) => open.close()).catch(() => {})
     }
     return known
   }
 }
 
-/** The server may still take it after we have stopped waiting. */
-function before(signal: AbortSignal, posting: Promise<void>): Promise<void> {
+/** Stops waiting when the signal aborts. The server may still accept the email, so the outcome is unknown. */
+function withAbort(signal: AbortSignal, sending: Promise<void>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const giveUp = () => reject(new SendError('unknown', 'no answer from the mail server in time'))
-  signal.addEventListener('abort', giveUp)
-  posting.catch(() => {}) // where nobody waits any more
-  return Promise.race([posting, promise]).finally(() => signal.removeEventListener('abort', giveUp))
+  const abort = () => reject(new SendError('unknown', 'timeout waiting for the SMTP server'))
+  signal.addEventListener('abort', abort)
+  sending.catch(() => {}) // avoid an unhandled rejection after an abort
+  return Promise.race([sending, promise]).finally(() => signal.removeEventListener('abort', abort))
 }
 
-/** Errors that come up before anything of the mail is said. */
-const UNCONNECTED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Connection timeout|Greeting never/
+/** Errors before any part of the email is transmitted. */
+const CONNECTION_FAILED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Connection timeout|Greeting never/
 
-/** A connection that breaks on the way may have carried the mail; everything that the server says itself is definite. */
-function faultOf({ message, smtp }: Undelivered): SendError {
+/** SMTP status codes are definite; if the connection breaks during transmission, the outcome is unknown. */
+function toSendError({ message, smtp }: SmtpSendError): SendError {
   const { code, responseCode } = smtp
   if (responseCode !== undefined && responseCode >= 400 && responseCode < 500) return new SendError('busy', message)
   if (code === 'EENVELOPE') return new SendError('unreachable', message)
-  if (code === 'EAUTH' || (responseCode !== undefined && responseCode >= 500)) return new SendError('refused', message)
-  if (code === 'EDNS' || code === 'ETLS' || UNCONNECTED.test(smtp.message)) return new SendError('busy', message)
+  if (code === 'EAUTH' || (responseCode !== undefined && responseCode >= 500)) return new SendError('rejected', message)
+  if (code === 'EDNS' || code === 'ETLS' || CONNECTION_FAILED.test(smtp.message)) return new SendError('busy', message)
   return new SendError('unknown', message)
 }

@@ -1,35 +1,41 @@
-import { headerText } from '../../mail/mail.ts'
+import { toHeaderValue } from '../../mail/mail.ts'
 import { prompt } from '../../questions/prompts.ts'
-import type { Outgoing } from '../channel.ts'
-import { linkLine, questionIn, saidIn } from '../message-text.ts'
+import type { OutgoingMessage } from '../channel.ts'
+import { linkLine, promptText, questionIn } from '../message-text.ts'
 
-/** A mail asks to come to the page, where the answers are given. */
-export function letterOf(message: Outgoing): { subject: string; text: string; html: string } {
+/** Renders an email that links to the candidate's page. */
+export function emailContent(message: OutgoingMessage): { subject: string; text: string; html: string } {
   const { language, title, company, link } = message
-  const subject = headerText(prompt('email_subject', language, { title, company }))
+  const subject = toHeaderValue(prompt('email_subject', language, { title, company }))
   const label = questionIn(message.prompts) ? prompt('page_answer', language) : prompt('language_name', language)
-  return { subject, text: `${saidIn(message)}\n\n${linkLine(message)}\n`, html: page(message, subject, label, link) }
+  return {
+    subject,
+    text: `${promptText(message)}\n\n${linkLine(message)}\n`,
+    html: emailHtml(message, subject, label, link),
+  }
 }
 
-// Styles on every element: many mail programs drop style sheets.
+// Inline styles: many email clients drop style sheets.
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif"
 const P = `margin:0 0 16px;${FONT};font-size:16px;line-height:24px;color:#1f2933`
 
-function page({ prompts, language }: Outgoing, subject: string, label: string, link: string): string {
-  const href = escaped(link)
-  const said = prompts.flatMap(({ text }) => text.split('\n')).map((line) => `<p style="${P}">${escaped(line)}</p>`)
+function emailHtml({ prompts, language }: OutgoingMessage, subject: string, label: string, link: string): string {
+  const href = escapeHtml(link)
+  const paragraphs = prompts
+    .flatMap(({ text }) => text.split('\n'))
+    .map((line) => `<p style="${P}">${escapeHtml(line)}</p>`)
   return `<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(subject)}</title>
+<title>${escapeHtml(subject)}</title>
 </head>
 <body style="margin:0;padding:24px 12px;background:#e9edf1">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" align="center" bgcolor="#ffffff" style="max-width:560px;border-radius:8px">
 <tr><td style="padding:32px 28px">
-${said.join('\n')}
-<p style="margin:24px 0"><a href="${href}" style="display:inline-block;padding:12px 28px;border-radius:6px;background:#1d5fbf;${FONT};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escaped(label)}</a></p>
+${paragraphs.join('\n')}
+<p style="margin:24px 0"><a href="${href}" style="display:inline-block;padding:12px 28px;border-radius:6px;background:#1d5fbf;${FONT};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></p>
 <p style="margin:0;${FONT};font-size:13px;line-height:20px;color:#52606d"><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>
 </td></tr>
 </table>
@@ -38,6 +44,6 @@ ${said.join('\n')}
 `
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (mark) => `&#${mark.codePointAt(0)};`)
 }

@@ -1,5 +1,5 @@
-/** What the test numbers do, by their last two digits. */
-export const parts = {
+/** The behaviour of each test number, by its last two digits. */
+export const personas = {
   '01': 'passes',
   '02': 'knocked_out',
   '03': 'fails_skills',
@@ -11,17 +11,17 @@ export const parts = {
   '09': 'answers_late',
   '10': 'stops',
 } as const
-export type Part = (typeof parts)[keyof typeof parts]
+export type Persona = (typeof personas)[keyof typeof personas]
 
 const TEST_NUMBER = /^\+9199900000(0[1-9]|10)$/
 
-/** The part that a number plays by itself; none where a person has to answer. */
-export function partOf(phone: string | null): Part | undefined {
+/** Returns the persona of a test number; undefined for any other number. */
+export function personaOf(phone: string | null): Persona | undefined {
   const digits = phone === null ? undefined : TEST_NUMBER.exec(phone)?.[1]
-  return digits === undefined ? undefined : parts[digits as keyof typeof parts]
+  return digits === undefined ? undefined : personas[digits as keyof typeof personas]
 }
 
-/** For a test number every wait of hours takes this long, in milliseconds. */
-export const SHORT_WAIT = 1000
-/** How long a test number thinks before it answers, in milliseconds. */
-export const THINKING = 300
+/** Replaces every delay of hours for test numbers. */
+export const TEST_NUMBER_WAIT_MS = 1000
+/** Time before a test number replies. */
+export const REPLY_DELAY_MS = 300

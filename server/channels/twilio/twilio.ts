@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SendError, type SendFault } from '../channel.ts'
-import { type ProviderAnswer, postTo, SHORT_REST } from '../provider.ts'
+import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
 
 const HOST = 'https://api.twilio.com'
 
@@ -10,14 +10,14 @@ export interface TwilioAccount {
   base_url?: string
 }
 
-/** Makes a resource of the account, a message or a call; answers its sid. */
+/** Creates a message or a call and returns its SID. */
 export async function createResource(
   { account_sid, auth_token, base_url = HOST }: TwilioAccount,
   resource: 'Messages' | 'Calls',
   form: Record<string, string>,
   signal: AbortSignal,
 ): Promise<{ providerId: string | undefined }> {
-  const answer = await postTo(
+  const response = await postTo(
     `${base_url.replace(/\/+$/, '')}/2010-04-01/Accounts/${account_sid}/${resource}.json`,
     {
       authorization: `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`,
@@ -27,44 +27,44 @@ export async function createResource(
     new URLSearchParams(form).toString(),
     signal,
   )
-  if (answer.status < 200 || answer.status >= 300) throw refusal(answer)
-  const { sid } = (answer.body ?? {}) as { sid?: unknown }
+  if (response.status < 200 || response.status >= 300) throw toSendError(response)
+  const { sid } = (response.body ?? {}) as { sid?: unknown }
   return { providerId: typeof sid === 'string' ? sid : undefined }
 }
 
-/** The person has told the provider STOP, to this sender. */
-export const TOLD_STOP = 21610
+/** The recipient has opted out of messages from this sender. */
+export const OPTED_OUT_CODE = 21610
 
-/** Codes that are about the person's number, not about the message or the account. */
+/** Error codes that do not mean a rejected message or account. */
 const faults: Record<number, SendFault> = {
-  13223: 'unreachable', // the number to dial is malformed
-  13224: 'unreachable', // the number to dial does not exist
+  13223: 'unreachable', // malformed number
+  13224: 'unreachable', // nonexistent number
   20429: 'busy', // too many requests
-  20503: 'busy', // the service is down
-  21211: 'unreachable', // the number to write to is not valid
-  21214: 'unreachable', // the number cannot be called
-  21217: 'unreachable', // the number is not valid
-  [TOLD_STOP]: 'stopped',
+  20503: 'busy', // service unavailable
+  21211: 'unreachable', // invalid recipient number
+  21214: 'unreachable', // number cannot receive calls
+  21217: 'unreachable', // invalid number
+  [OPTED_OUT_CODE]: 'stopped',
   21612: 'unreachable', // no route to the number
-  21614: 'unreachable', // no mobile phone
-  21635: 'unreachable', // a landline
+  21614: 'unreachable', // not a mobile number
+  21635: 'unreachable', // landline
 }
 
-function refusal({ status, body, retryAfter }: ProviderAnswer): SendError {
+function toSendError({ status, body, retryAfter }: ProviderResponse): SendError {
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown }
   const known = typeof code === 'number' ? faults[code] : undefined
   const text = [`HTTP ${status}`, code, message].filter(Boolean).join(', ')
-  const fault = known ?? faultOf(status)
-  return new SendError(fault, text, fault === 'busy' ? (retryAfter ?? SHORT_REST) : undefined)
+  const fault = known ?? faultForStatus(status)
+  return new SendError(fault, text, fault === 'busy' ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined)
 }
 
-/** An internal error, or that of a gateway, does not tell whether the request was carried out. */
-function faultOf(status: number): SendFault {
+/** After an internal or gateway error, it is unknown whether the request was processed. */
+function faultForStatus(status: number): SendFault {
   if (status === 429 || status === 503) return 'busy'
-  return status >= 500 ? 'unknown' : 'refused'
+  return status >= 500 ? 'unknown' : 'rejected'
 }
 
-/** `X-Twilio-Signature`: over the address as it was called and the fields in the order of their names. */
+/** Computes `X-Twilio-Signature` over the URL and the form fields sorted by name. */
 export function twilioSignature(authToken: string, url: string, form: URLSearchParams): string {
   const fields = [...form].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return createHmac('sha1', authToken)
@@ -72,13 +72,13 @@ export function twilioSignature(authToken: string, url: string, form: URLSearchP
     .digest('base64')
 }
 
-/** With or without the port that goes without saying: proxies and the provider do not always agree on it. */
+/** Accepts signatures over the URL with and without the default port, since proxies and Twilio may differ. */
 export function isSignedByTwilio(authToken: string, url: string, form: URLSearchParams, header: unknown): boolean {
   if (typeof header !== 'string') return false
   return [url, withPort(url)].some((address) => {
     const expected = Buffer.from(twilioSignature(authToken, address, form))
-    const given = Buffer.from(header)
-    return given.length === expected.length && timingSafeEqual(given, expected)
+    const actual = Buffer.from(header)
+    return actual.length === expected.length && timingSafeEqual(actual, expected)
   })
 }
 
@@ -87,12 +87,11 @@ function withPort(url: string): string {
   return port ? url : url.replace(/^(https?:\/\/[^/?#]+)/, `$1:${protocol === 'https:' ? 443 : 80}`)
 }
 
-/** What the provider calls a message or a call. */
-export function sidIn(form: URLSearchParams, field: string): string | undefined {
+/** Reads the SID of a message or call. */
+export function readSid(form: URLSearchParams, field: string): string | undefined {
   return /^\w{1,64}$/.exec(form.get(field) ?? '')?.[0]
 }
 
-/** Where the provider calls back. */
-export function twilioHook(publicUrl: string, channelId: string, path: string): string {
+export function twilioCallbackUrl(publicUrl: string, channelId: string, path: string): string {
   return `${publicUrl.replace(/\/+$/, '')}/hooks/twilio/${channelId}/${path}`
 }

@@ -1,10 +1,10 @@
-import type { Rendered } from '../../conversation/render.ts'
+import type { RenderedPrompt } from '../../conversation/render.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { Language } from '../../questions/questions.ts'
 import type { CallTurn } from '../inbound.ts'
 import { questionIn } from '../message-text.ts'
 
-/** The voices that the provider has. Odia and Assamese have none, and nothing that would understand them. */
+/** Twilio's voices. Odia and Assamese have neither a voice nor speech recognition. */
 const voices: Partial<Record<Language, string>> = {
   en: 'en-IN',
   hi: 'hi-IN',
@@ -17,46 +17,46 @@ const voices: Partial<Record<Language, string>> = {
   ml: 'ml-IN',
   pa: 'pa-IN',
 }
-/** Where the name for understanding speech is another one than for speaking. */
-const heard: Partial<Record<Language, string>> = { pa: 'pa-Guru-IN' }
+/** Speech recognition codes that differ from the voice codes. */
+const recognitionLanguages: Partial<Record<Language, string>> = { pa: 'pa-Guru-IN' }
 
-export function speaks(language: Language): boolean {
+export function hasVoice(language: Language): boolean {
   return voices[language] !== undefined
 }
 
-/** Seconds of silence after which the question is put again, once. */
-const PATIENCE = 7
-/** Keys with a meaning of their own where there are no more options than the others can name. */
-const REPEAT = '9'
-const STOP = '0'
-const MOST_KEYS = 8
+/** Silence after which the question is repeated once. */
+const SILENCE_TIMEOUT_SECONDS = 7
+/** Keys with a fixed meaning, used if the options fit on the remaining keys. */
+const REPEAT_KEY = '9'
+const STOP_KEY = '0'
+const MAX_SINGLE_KEY_CHOICES = 8
 
 /**
- * The next turn of a call: what is to be said, and the question with its keys. Silence is met with the question once more, then
- * with a goodbye. `action` is where the answer goes.
+ * Returns the TwiML for the next turn of a call: the prompts and the question with its keys. After silence, the question is
+ * repeated once, then the call ends. `action` is the URL that receives the answer.
  */
 export function turnTwiml(turn: CallTurn, action: string): string {
   const { greeting, prompts, over } = turn
-  const language = speaks(turn.language) ? turn.language : 'en'
+  const language = hasVoice(turn.language) ? turn.language : 'en'
   const question = over ? undefined : questionIn(prompts)
   const before = [
     ...(greeting ? [greeting] : []),
     ...(question ? prompts.slice(0, -1) : prompts).map(({ text }) => text),
   ]
-  const goodbye = `${say(prompt('call_goodbye', language), language)}<Hangup/>`
-  if (!question) return response(`${before.map((text) => say(text, language)).join('')}${goodbye}`)
-  const gather = gathering(spokenChoices(question), language, action)
-  return response(`${before.map((text) => say(text, language)).join('')}${gather}${gather}${goodbye}`)
+  const goodbye = `${sayVerb(prompt('call_goodbye', language), language)}<Hangup/>`
+  if (!question) return response(`${before.map((text) => sayVerb(text, language)).join('')}${goodbye}`)
+  const gather = gatherVerb(spokenChoices(question), language, action)
+  return response(`${before.map((text) => sayVerb(text, language)).join('')}${gather}${gather}${goodbye}`)
 }
 
-/** A language that cannot be spoken is not offered. */
-function spokenChoices(question: Rendered): Rendered {
+/** Removes languages without a voice from the choices. */
+function spokenChoices(question: RenderedPrompt): RenderedPrompt {
   return { ...question, choices: question.choices.filter(({ value }) => value !== 'or' && value !== 'as') }
 }
 
-function gathering(question: Rendered, language: Language, action: string): string {
+function gatherVerb(question: RenderedPrompt, language: Language, action: string): string {
   const { kind, choices, step } = question
-  const few = choices.length <= MOST_KEYS
+  const fitsSingleKeys = choices.length <= MAX_SINGLE_KEY_CHOICES
   const keys =
     kind === 'yes_no'
       ? [
@@ -71,46 +71,49 @@ function gathering(question: Rendered, language: Language, action: string): stri
     question.text,
     ...(kind === 'words' ? [prompt('speak_now', language)] : []),
     ...keys,
-    ...(few ? [prompt('press_repeat', language)] : []),
+    ...(fitsSingleKeys ? [prompt('press_repeat', language)] : []),
     ...(step === 1 ? [prompt('press_stop', language)] : []),
   ]
   const attributes = {
     input: 'dtmf speech',
-    language: heard[language] ?? voices[language]!,
-    timeout: String(PATIENCE),
+    language: recognitionLanguages[language] ?? voices[language]!,
+    timeout: String(SILENCE_TIMEOUT_SECONDS),
     speechTimeout: 'auto',
-    // Two keys where one does not name every option; the provider waits for the second, or for the hash.
-    numDigits: few ? '1' : '2',
+    // Two digits if one is not enough for every option; Twilio waits for the second digit or #.
+    numDigits: fitsSingleKeys ? '1' : '2',
     action,
     method: 'POST',
   }
-  const given = Object.entries(attributes).map(([name, value]) => ` ${name}="${escaped(value)}"`)
-  return `<Gather${given.join('')}>${words.map((text) => say(text, language)).join('')}</Gather>`
+  const attributeText = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeXml(value)}"`)
+  return `<Gather${attributeText.join('')}>${words.map((text) => sayVerb(text, language)).join('')}</Gather>`
 }
 
-/** What keys mean for a question. */
-export function keyMeaning(question: Rendered, digits: string): { value: string } | 'repeat' | 'stop' | undefined {
+/** Returns the meaning of pressed keys for a question. */
+export function keyMeaning(
+  question: RenderedPrompt,
+  digits: string,
+): { value: string } | 'repeat' | 'stop' | undefined {
   const { choices } = spokenChoices(question)
-  if (digits === STOP) return 'stop'
+  if (digits === STOP_KEY) return 'stop'
   const choice = choices[Number(digits) - 1]
   if (choice) return { value: choice.value }
-  return digits === REPEAT ? 'repeat' : undefined
+  return digits === REPEAT_KEY ? 'repeat' : undefined
 }
 
-function say(text: string, language: Language): string {
+function sayVerb(text: string, language: Language): string {
   const voice = voices[language]!
-  return `<Say language="${voice}" voice="Google.${voice}-Standard-A">${escaped(text)}</Say>`
+  return `<Say language="${voice}" voice="Google.${voice}-Standard-A">${escapeXml(text)}</Say>`
 }
 
 function response(verbs: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Response>${verbs}</Response>`
 }
 
-/** For a call that is not ours, or that cannot go on. */
-export const hangUp = response('<Hangup/>')
-export const nothing = response('')
+/** For unknown calls and calls that cannot continue. */
+export const hangUpTwiml = response('<Hangup/>')
+export const emptyTwiml = response('')
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text
     .toWellFormed()
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')

@@ -1,26 +1,25 @@
 import type { Context } from '../../context.ts'
-import { type Channel, SendError } from '../channel.ts'
+import { type ChannelAdapter, SendError } from '../channel.ts'
 import type { CallAnswer, InboundStatus } from '../inbound.ts'
-import { storable } from '../message-text.ts'
+import { toStorableText } from '../message-text.ts'
 import type { VoiceSettings } from '../settings.ts'
-import { createResource, sidIn, twilioHook } from './twilio.ts'
-import { speaks } from './twiml.ts'
+import { createResource, readSid, twilioCallbackUrl } from './twilio.ts'
+import { hasVoice } from './twiml.ts'
 
-/** Seconds that the phone rings. */
-const RINGS = 30
+const DEFAULT_RING_SECONDS = 30
 
-/** Calls by Twilio. The conversation itself is served when the provider asks what to say. */
-export function openVoice({ config }: Pick<Context, 'config'>): Channel {
+/** Calls through Twilio, which requests the conversation by callback. */
+export function openVoice({ config }: Pick<Context, 'config'>): ChannelAdapter {
   return {
     name: 'voice',
     async send(message, credentials, signal) {
       const settings = credentials as VoiceSettings | undefined
-      if (!settings?.account_sid) throw new SendError('refused', 'calls are not set up for the organisation')
-      if (!config.publicUrl)
-        throw new SendError('refused', 'PUBLIC_URL is not set: the provider could not ask what to say')
-      if (!speaks(message.language)) throw new SendError('refused', `there is no voice for ${message.language}`)
-      const { channel_id, ring_seconds = RINGS, from } = settings
-      const hook = (path: string) => twilioHook(config.publicUrl!, channel_id, `${path}/${message.message_id}`)
+      if (!settings?.account_sid) throw new SendError('rejected', 'voice is not configured for the organisation')
+      if (!config.publicUrl) throw new SendError('rejected', 'PUBLIC_URL is not set, so Twilio cannot call back')
+      if (!hasVoice(message.language))
+        throw new SendError('rejected', `no voice available for language ${message.language}`)
+      const { channel_id, ring_seconds = DEFAULT_RING_SECONDS, from } = settings
+      const hook = (path: string) => twilioCallbackUrl(config.publicUrl!, channel_id, `${path}/${message.message_id}`)
       return createResource(
         settings as VoiceSettings & { base_url?: string },
         'Calls',
@@ -40,9 +39,9 @@ export function openVoice({ config }: Pick<Context, 'config'>): Channel {
   }
 }
 
-type Ended = Pick<InboundStatus, 'status'> & { outcome: NonNullable<InboundStatus['call']>['outcome'] }
+type CallEnd = Pick<InboundStatus, 'status'> & { outcome: NonNullable<InboundStatus['call']>['outcome'] }
 
-const ends: Record<string, Ended> = {
+const callEnds: Record<string, CallEnd> = {
   completed: { status: 'delivered', outcome: 'answered' },
   busy: { status: 'unanswered', outcome: 'busy' },
   'no-answer': { status: 'unanswered', outcome: 'no_answer' },
@@ -50,11 +49,11 @@ const ends: Record<string, Ended> = {
   canceled: { status: 'failed', outcome: 'failed' },
 }
 
-/** The end of a call; what comes before it is no news. */
+/** Reads the outcome of a finished call; undefined for earlier statuses. */
 export function readCallStatus(form: URLSearchParams, messageId: string): InboundStatus | undefined {
-  const providerId = sidIn(form, 'CallSid')
+  const providerId = readSid(form, 'CallSid')
   const name = form.get('CallStatus') ?? ''
-  const end = Object.hasOwn(ends, name) ? ends[name] : undefined
+  const end = Object.hasOwn(callEnds, name) ? callEnds[name] : undefined
   if (!providerId || !end) return undefined
   const seconds = end.outcome === 'answered' ? Math.min(Number(form.get('CallDuration')) || 0, 86_400) : 0
   return {
@@ -67,11 +66,11 @@ export function readCallStatus(form: URLSearchParams, messageId: string): Inboun
   }
 }
 
-/** What was pressed or said; the address tells which question it answers. */
+/** Reads pressed keys or recognised speech; the step and turn come from the callback URL. */
 export function readCallAnswer(form: URLSearchParams, step: number, turn: number): CallAnswer | undefined {
   const digits = /^\d{1,4}/.exec(form.get('Digits') ?? '')?.[0]
-  const speech = storable(form.get('SpeechResult') ?? '')
-  const call = sidIn(form, 'CallSid')
+  const speech = toStorableText(form.get('SpeechResult') ?? '')
+  const call = readSid(form, 'CallSid')
   if (!call) return undefined
   return {
     providerId: `${call}/${step}/${turn}`,

@@ -1,61 +1,63 @@
-import type { Rendered } from '../../conversation/render.ts'
-import { oneLine } from '../../platform/text/strip-invisible.ts'
+import type { RenderedPrompt } from '../../conversation/render.ts'
+import { toSingleLine } from '../../platform/text/strip-invisible.ts'
 import { prompt } from '../../questions/prompts.ts'
-import type { Outgoing } from '../channel.ts'
-import { buttonId, cut, linkLine, numbered, plainText, questionIn, saidIn } from '../message-text.ts'
+import type { OutgoingMessage } from '../channel.ts'
+import { buttonId, linkLine, numberedOptions, plainText, promptText, questionIn, truncate } from '../message-text.ts'
 import type { WhatsAppTemplate } from '../settings.ts'
 
-/** What the Cloud API allows. */
-const MOST_TEXT = 4096
-const MOST_BODY = 1024
-const MOST_BUTTONS = 3
-const BUTTON_LABEL = 20
-const MOST_ROWS = 10
-const ROW_TITLE = 24
-const ROW_DESCRIPTION = 72
+/** Limits of the Cloud API. */
+const MAX_TEXT_LENGTH = 4096
+const MAX_BODY_LENGTH = 1024
+const MAX_BUTTONS = 3
+const MAX_BUTTON_LABEL_LENGTH = 20
+const MAX_ROWS = 10
+const MAX_ROW_TITLE_LENGTH = 24
+const MAX_ROW_DESCRIPTION_LENGTH = 72
 
-/** An answer to somebody who has written: text, with buttons or a list where the options fit. */
-export function sessionMessage(message: Outgoing): object {
+/** Builds a message within the 24-hour window: text, with buttons or a list if the options fit. */
+export function sessionMessage(message: OutgoingMessage): object {
   const question = questionIn(message.prompts)
-  const interactive = question && question.choices.length > 0 ? asButtons(message, question) : undefined
+  const interactive = question && question.choices.length > 0 ? interactiveContent(message, question) : undefined
   const body = interactive
     ? { type: 'interactive', interactive }
-    : { type: 'text', text: { preview_url: false, body: plainText(message, MOST_TEXT) } }
+    : { type: 'text', text: { preview_url: false, body: plainText(message, MAX_TEXT_LENGTH) } }
   return { ...envelope(message), ...body }
 }
 
-function asButtons(message: Outgoing, question: Rendered): object | undefined {
+function interactiveContent(message: OutgoingMessage, question: RenderedPrompt): object | undefined {
   const { choices, step } = question
-  const body = `${saidIn(message)}\n\n${linkLine(message)}`
-  if (choices.length <= MOST_BUTTONS && choices.every(({ label }) => label.length <= BUTTON_LABEL)) {
-    if (body.length > MOST_BODY) return undefined
+  const body = `${promptText(message)}\n\n${linkLine(message)}`
+  if (choices.length <= MAX_BUTTONS && choices.every(({ label }) => label.length <= MAX_BUTTON_LABEL_LENGTH)) {
+    if (body.length > MAX_BODY_LENGTH) return undefined
     const buttons = choices.map(({ value, label }) => {
       return { type: 'reply', reply: { id: buttonId(step, value), title: label } }
     })
     return { type: 'button', body: { text: body }, action: { buttons } }
   }
-  if (choices.length > MOST_ROWS) return undefined
-  const short = choices.every(({ label }) => label.length <= ROW_TITLE)
-  // Options too long for a row's title are written out above, where they can be read whole, and chosen by their number.
-  const text = short ? body : `${saidIn(message)}\n\n${numbered(question)}\n\n${linkLine(message)}`
-  if (text.length > MOST_BODY) return undefined
+  if (choices.length > MAX_ROWS) return undefined
+  const labelsFit = choices.every(({ label }) => label.length <= MAX_ROW_TITLE_LENGTH)
+  // Options that are too long for row titles are listed in the body and chosen by number.
+  const text = labelsFit ? body : `${promptText(message)}\n\n${numberedOptions(question)}\n\n${linkLine(message)}`
+  if (text.length > MAX_BODY_LENGTH) return undefined
   const rows = choices.map(({ value, label }, index) => {
     const id = buttonId(step, value)
-    return short ? { id, title: label } : { id, title: String(index + 1), description: cut(label, ROW_DESCRIPTION) }
+    return labelsFit
+      ? { id, title: label }
+      : { id, title: String(index + 1), description: truncate(label, MAX_ROW_DESCRIPTION_LENGTH) }
   })
-  const button = cut(prompt('page_answer', message.language), BUTTON_LABEL)
+  const button = truncate(prompt('page_answer', message.language), MAX_BUTTON_LABEL_LENGTH)
   return { type: 'list', body: { text }, action: { button, sections: [{ rows }] } }
 }
 
 /**
- * The first message, and any other outside the day after the person last wrote, must be a template that the provider approved.
- * Its body has four variables: name, company, title and link.
+ * Builds a template message, required outside the 24 hours after the candidate's last message. The template's body has four
+ * variables: name, company, title and link.
  */
-export function templateMessage(message: Outgoing, template: WhatsAppTemplate): object {
+export function templateMessage(message: OutgoingMessage, template: WhatsAppTemplate): object {
   const { name, company, title, link } = message
   const parameters = [name, company, title, link].map((text) => ({
     type: 'text',
-    text: oneLine(text).slice(0, 300).toWellFormed() || '-',
+    text: toSingleLine(text).slice(0, 300).toWellFormed() || '-',
   }))
   const step = questionIn(message.prompts)?.step
   const buttons =
@@ -82,8 +84,8 @@ function templateLanguage({ languages }: WhatsAppTemplate, language: string): st
   return languages.find((code) => code === language || code.startsWith(`${language}_`)) ?? languages[0]!
 }
 
-/** Status reports bring our own name for the message back, also when they come before the provider's answer. */
-function envelope({ to, message_id }: Outgoing) {
+/** Status reports include `biz_opaque_callback_data`, even if they arrive before the response to the send. */
+function envelope({ to, message_id }: OutgoingMessage) {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',

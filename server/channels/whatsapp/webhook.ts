@@ -1,19 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { InboundReply, InboundStatus } from '../inbound.ts'
-import { readButtonId, storable } from '../message-text.ts'
+import { readButtonId, toStorableText } from '../message-text.ts'
 
-/** `X-Hub-Signature-256` over the bytes as they came. */
+/** Verifies `X-Hub-Signature-256` over the raw body. */
 export function isSigned(rawBody: Buffer, header: unknown, appSecret: string): boolean {
   if (typeof header !== 'string' || !header.startsWith('sha256=')) return false
   const expected = createHmac('sha256', appSecret).update(rawBody).digest()
-  const given = Buffer.from(header.slice(7), 'hex')
-  return given.length === expected.length && timingSafeEqual(given, expected)
+  const actual = Buffer.from(header.slice(7), 'hex')
+  return actual.length === expected.length && timingSafeEqual(actual, expected)
 }
 
-export type Inbound = { reply: InboundReply } | { status: InboundStatus }
+export type WebhookItem = { reply: InboundReply } | { status: InboundStatus }
 
-/** Everything in a webhook that concerns the number, in the order in which it came; what is of another kind is passed over. */
-export function readWebhook(body: unknown, phoneNumberId: string): Inbound[] {
+/** Returns the replies and statuses for the phone number in order, ignoring other items. */
+export function readWebhook(body: unknown, phoneNumberId: string): WebhookItem[] {
   return list(field(body, 'entry'))
     .flatMap((entry) => list(field(entry, 'changes')))
     .filter((change) => field(change, 'field') === 'messages')
@@ -25,29 +25,37 @@ export function readWebhook(body: unknown, phoneNumberId: string): Inbound[] {
     ])
 }
 
-function readMessage(message: unknown): Inbound[] {
-  const id = name(field(message, 'id'))
+function readMessage(message: unknown): WebhookItem[] {
+  const id = readId(field(message, 'id'))
   const from = /^\+?(\d{7,15})$/.exec(text(field(message, 'from')) ?? '')?.[1]
-  const said = id === undefined || from === undefined ? undefined : readContent(message)
-  if (!said) return []
-  const answers = name(field(field(message, 'context'), 'id'))
+  const content = id === undefined || from === undefined ? undefined : readContent(message)
+  if (!content) return []
+  const inReplyTo = readId(field(field(message, 'context'), 'id'))
   return [
-    { reply: { channel: 'whatsapp', from: `+${from}`, providerId: id!, ...(answers ? { answers } : {}), ...said } },
+    {
+      reply: {
+        channel: 'whatsapp',
+        from: `+${from}`,
+        providerId: id!,
+        ...(inReplyTo ? { inReplyTo } : {}),
+        ...content,
+      },
+    },
   ]
 }
 
-/** Pictures and voice notes are replies that cannot be read; a thumb or a change of number is none. */
+/** Images and voice notes count as replies that are not understood; reactions and system messages are ignored. */
 function readContent(message: unknown): Pick<InboundReply, 'step' | 'value' | 'text'> | undefined {
   const type = text(field(message, 'type'))
   switch (type) {
     case 'text':
       return { text: text(field(field(message, 'text'), 'body')) ?? '' }
     case 'button':
-      return pressed(field(field(message, 'button'), 'payload'), field(field(message, 'button'), 'text'))
+      return buttonReply(field(field(message, 'button'), 'payload'), field(field(message, 'button'), 'text'))
     case 'interactive': {
       const interactive = field(message, 'interactive')
       const answer = field(interactive, 'button_reply') ?? field(interactive, 'list_reply')
-      return pressed(field(answer, 'id'), field(answer, 'title'))
+      return buttonReply(field(answer, 'id'), field(answer, 'title'))
     }
     case 'reaction':
     case 'system':
@@ -59,19 +67,20 @@ function readContent(message: unknown): Pick<InboundReply, 'step' | 'value' | 't
   }
 }
 
-function pressed(id: unknown, title: unknown): Pick<InboundReply, 'step' | 'value' | 'text'> {
+function buttonReply(id: unknown, title: unknown): Pick<InboundReply, 'step' | 'value' | 'text'> {
   return readButtonId(text(id) ?? '') ?? { text: text(title) ?? '' }
 }
 
 const statuses = ['sent', 'delivered', 'read', 'failed'] as const
 
-function readStatus(report: unknown): Inbound[] {
-  const providerId = name(field(report, 'id'))
+function readStatus(report: unknown): WebhookItem[] {
+  const providerId = readId(field(report, 'id'))
   const status = statuses.find((name) => name === field(report, 'status'))
   if (providerId === undefined || status === undefined) return []
-  const messageId = name(field(report, 'biz_opaque_callback_data'))
-  const [fault] = list(field(report, 'errors'))
-  const error = fault === undefined ? undefined : storable(`${field(fault, 'code')}, ${field(fault, 'title')}`)
+  const messageId = readId(field(report, 'biz_opaque_callback_data'))
+  const [firstError] = list(field(report, 'errors'))
+  const error =
+    firstError === undefined ? undefined : toStorableText(`${field(firstError, 'code')}, ${field(firstError, 'title')}`)
   return [
     {
       status: {
@@ -94,10 +103,10 @@ function list(value: unknown): unknown[] {
 }
 
 function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? storable(value) : undefined
+  return typeof value === 'string' ? toStorableText(value) : undefined
 }
 
-/** What the provider calls something. */
-function name(value: unknown): string | undefined {
+/** Reads an ID assigned by the provider. */
+function readId(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\x21-\x7e]{1,300}$/.test(value) ? value : undefined
 }

@@ -1,30 +1,34 @@
 import assert from 'node:assert/strict'
-import { after, type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
-import { CONSOLE, type ConsoleUser, memberOf, signIn } from '../../../test/support/console.ts'
+import { oncePerFile } from '../../../test/support/cleanup.ts'
+import { CONSOLE, type ConsoleUser, signIn, signInMember } from '../../../test/support/console.ts'
 import type { Scope } from '../../access/scopes.ts'
 import { SECOND } from '../../platform/clock.ts'
-import type { Role } from './roles.ts'
+import type { ConsoleRole } from './roles.ts'
 
 interface Route {
   method: string
   url: string
-  role: Role | 'anybody' | 'signed_in' | undefined
+  role: ConsoleRole | 'public' | 'signed_in' | undefined
   scope: Scope | null | undefined
 }
 
-/** Every route of the console that the server has. */
-const routes: Route[] = []
-const app = await startApp({ after } as unknown as TestContext, {
-  extend: (server) =>
-    server.addHook('onRoute', ({ method, url, config }) => {
-      if (!url.startsWith(`${CONSOLE}/`)) return
-      for (const each of [method].flat()) routes.push({ method: each, url, role: config?.role, scope: config?.scope })
-    }),
+/** A server and all its console routes. */
+const startShared = oncePerFile(async (t) => {
+  const routes: Route[] = []
+  const app = await startApp(t, {
+    extend: (server) =>
+      server.addHook('onRoute', ({ method, url, config }) => {
+        if (!url.startsWith(`${CONSOLE}/`)) return
+        for (const each of [method].flat()) routes.push({ method: each, url, role: config?.role, scope: config?.scope })
+      }),
+  })
+  return { app, routes }
 })
 
-/** An address of the route, in the organisation; what else it names does not exist. */
-function addressOf({ url }: Route, orgId: string) {
+/** Returns a path of the route in the organisation, with IDs that do not exist. */
+function pathOf({ url }: Route, orgId: string) {
   return url
     .slice(CONSOLE.length)
     .replace(':org/', `${orgId}/`)
@@ -33,38 +37,42 @@ function addressOf({ url }: Route, orgId: string) {
     .replace(/:[a-z_]+/g, 'nothing')
 }
 
-/** What a browser says of a page that is not ours. */
-const FOREIGN: Record<string, string>[] = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]
+/** Browser headers of a request from another origin. */
+const CROSS_ORIGIN_HEADERS: Record<string, string>[] = [
+  { origin: 'https://evil.example' },
+  { 'sec-fetch-site': 'cross-site' },
+]
 
 const isWrite = ({ method }: Route) => method !== 'GET' && method !== 'HEAD'
-const isOpen = ({ role }: Route) => role === 'anybody'
-const isOfOrganisation = ({ url }: Route) => url.startsWith(`${CONSOLE}/orgs/:org`)
+const isPublic = ({ role }: Route) => role === 'public'
+const isOrgRoute = ({ url }: Route) => url.startsWith(`${CONSOLE}/orgs/:org`)
 
-test('every route of the console: without a session, with another organisationâ€™s, without the token against forgery', async () => {
+test('every console route rejects requests without a session, without access to the organisation or without the CSRF token', async () => {
+  const { app, routes } = await startShared()
   assert.ok(routes.length > 100, `${routes.length} routes`)
   assert.ok(routes.some(({ url }) => url === `${CONSOLE}/orgs/:org/:mode/workflows`))
   const { orgId } = await app.given.org()
   const { orgId: other } = await app.given.org('Another one')
-  const stranger = await memberOf(app, other, 'owner')
-  const owner = await memberOf(app, orgId, 'owner')
-  const forger = { cookie: owner.cookie, 'content-type': 'application/json' }
+  const outsider = await signInMember(app, other, 'owner')
+  const owner = await signInMember(app, orgId, 'owner')
+  const sessionHeaders = { cookie: owner.cookie, 'content-type': 'application/json' }
 
   for (const route of routes) {
     const name = `${route.method} ${route.url}`
-    const path = addressOf(route, orgId)
+    const path = pathOf(route, orgId)
     const body = isWrite(route) ? '{}' : undefined
     const init = { method: route.method, ...(body ? { body } : {}) }
     app.clock.advance(SECOND)
 
-    if (!isOpen(route)) {
+    if (!isPublic(route)) {
       const bare = await app.fetch(CONSOLE + path, { ...init, headers: { 'content-type': 'application/json' } })
       assert.equal(bare.status, 401, `${name} without a session`)
-      const made = `attestry=${'A'.repeat(43)}`
-      const forged = await app.fetch(CONSOLE + path, { ...init, headers: { ...forger, cookie: made } })
-      assert.equal(forged.status, 401, `${name} with a made-up session`)
+      const unknownCookie = `attestry=${'A'.repeat(43)}`
+      const forged = await app.fetch(CONSOLE + path, { ...init, headers: { ...sessionHeaders, cookie: unknownCookie } })
+      assert.equal(forged.status, 401, `${name} with an unknown session`)
     }
-    if (isOfOrganisation(route)) {
-      const { status } = await stranger.call(route.method, path, isWrite(route) ? {} : undefined)
+    if (isOrgRoute(route)) {
+      const { status } = await outsider.call(route.method, path, isWrite(route) ? {} : undefined)
       assert.equal(status, 404, `${name} with another organisation's session`)
       if (route.url.includes(':mode')) {
         const { status } = await owner.call(
@@ -72,55 +80,56 @@ test('every route of the console: without a session, with another organisationâ€
           path.replace('/test', '/both'),
           isWrite(route) ? {} : undefined,
         )
-        assert.equal(status, 404, `${name} in a mode that there is not`)
+        assert.equal(status, 404, `${name} in a mode that does not exist`)
       }
     }
-    if (isWrite(route) && !isOpen(route)) {
-      for (const token of [{}, { 'x-csrf-token': stranger.csrf }]) {
-        const answer = await app.fetch(CONSOLE + path, { ...init, headers: { ...forger, ...token } })
-        assert.equal(answer.status, 403, `${name} with the token ${JSON.stringify(token)}`)
-        assert.match(answer.body.error.message, /x-csrf-token/, name)
+    if (isWrite(route) && !isPublic(route)) {
+      for (const token of [{}, { 'x-csrf-token': outsider.csrf }]) {
+        const response = await app.fetch(CONSOLE + path, { ...init, headers: { ...sessionHeaders, ...token } })
+        assert.equal(response.status, 403, `${name} with the token ${JSON.stringify(token)}`)
+        assert.match(response.body.error.message, /x-csrf-token/, name)
       }
     }
     if (isWrite(route)) {
-      for (const from of FOREIGN) {
-        const { status } = await owner.call(route.method, path, {}, from)
-        assert.equal(status, 403, `${name} from ${JSON.stringify(from)}`)
+      for (const headers of CROSS_ORIGIN_HEADERS) {
+        const { status } = await owner.call(route.method, path, {}, headers)
+        assert.equal(status, 403, `${name} from ${JSON.stringify(headers)}`)
       }
     }
   }
 })
 
-/** Who may do what, written down apart from the code that decides it. */
-const may: Record<Exclude<Role, 'operator'>, (route: Route) => boolean> = {
+/** The permissions of each role, written independently of the implementation. */
+const mayCall: Record<Exclude<ConsoleRole, 'operator'>, (route: Route) => boolean> = {
   viewer: ({ role, scope }) => role === 'viewer' || scope === null || scope?.endsWith(':read') === true,
   recruiter: (route) =>
-    may.viewer(route) ||
+    mayCall.viewer(route) ||
     route.role === 'recruiter' ||
     ['workflows:write', 'mandates:write', 'campaigns:write', 'skills:request'].includes(route.scope ?? ''),
   owner: ({ role, scope }) => role === 'owner' || role === 'recruiter' || role === 'viewer' || scope !== undefined,
 }
 
-test('every route of the console, with each role', async () => {
+test('every console route allows exactly the roles that it should', async () => {
+  const { app, routes } = await startShared()
   const { orgId } = await app.given.org()
-  const people = {
-    viewer: await memberOf(app, orgId, 'viewer'),
-    recruiter: await memberOf(app, orgId, 'recruiter'),
-    owner: await memberOf(app, orgId, 'owner'),
+  const members = {
+    viewer: await signInMember(app, orgId, 'viewer'),
+    recruiter: await signInMember(app, orgId, 'recruiter'),
+    owner: await signInMember(app, orgId, 'owner'),
   }
   const operator = await signIn(app)
 
   for (const route of routes) {
-    if (route.role === 'anybody' || route.role === 'signed_in') continue
-    const path = addressOf(route, orgId)
+    if (route.role === 'public' || route.role === 'signed_in') continue
+    const path = pathOf(route, orgId)
     const call = (user: ConsoleUser) => {
       app.clock.advance(SECOND)
       return user.call(route.method, path, isWrite(route) ? {} : undefined)
     }
-    for (const [role, user] of Object.entries(people)) {
+    for (const [role, user] of Object.entries(members)) {
       const { status } = await call(user)
       const name = `${route.method} ${route.url} as ${role}`
-      if (may[role as keyof typeof may](route)) assert.notEqual(status, 403, name)
+      if (mayCall[role as keyof typeof mayCall](route)) assert.notEqual(status, 403, name)
       else assert.equal(status, 403, name)
       assert.notEqual(status, 401, name)
       assert.ok(status < 500, `${name}: ${status}`)
@@ -130,7 +139,8 @@ test('every route of the console, with each role', async () => {
   }
 })
 
-test('the page of the console allows nothing inline and nothing from elsewhere', async () => {
+test('the console page allows neither inline code nor other origins', async () => {
+  const { app } = await startShared()
   const { fetch } = app
   for (const path of ['/console', '/console/sign-in', '/console/campaigns/CP_X']) {
     const { status, headers } = await fetch(path)
@@ -147,10 +157,11 @@ test('the page of the console allows nothing inline and nothing from elsewhere',
   assert.equal(missing.body.error.code, 'NOT_FOUND')
 })
 
-test('what was taken from somebody is gone at their next call', async () => {
+test('role changes and removals take effect on the next request', async () => {
+  const { app } = await startShared()
   const { orgId } = await app.given.org()
-  const owner = await memberOf(app, orgId, 'owner')
-  const viewer = await memberOf(app, orgId, 'viewer')
+  const owner = await signInMember(app, orgId, 'owner')
+  const viewer = await signInMember(app, orgId, 'viewer')
   const { items } = (await owner.get(`/orgs/${orgId}/members`)).body.data
   const { member_id } = items.find((member: any) => member.email === viewer.email)
 

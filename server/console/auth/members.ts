@@ -4,9 +4,8 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import type { MemberRole } from './roles.ts'
-import { endSessionsOf } from './sessions.ts'
+import { endAllSessions } from './sessions.ts'
 
-/** A person of an organisation. */
 export interface Member {
   member_id: string
   org_id: string
@@ -19,33 +18,33 @@ export interface Member {
 export interface Membership {
   org_id: string
   name: string
-  /** As the owner wrote it. */
+  /** In the spelling that the owner entered. */
   email: string
   role: MemberRole
   service_off: boolean
 }
 
-const sameAddress = (email: string) => sql<boolean>`lower(email) = ${email.toLowerCase()}`
+const hasEmail = (email: string) => sql<boolean>`lower(email) = ${email.toLowerCase()}`
 
-/** Where the person belongs, by name. */
-export async function membershipsOf(queries: Queries, email: string): Promise<Membership[]> {
+/** Returns the organisations of a person, by name. */
+export async function listMemberships(queries: Queries, email: string): Promise<Membership[]> {
   const rows = await queries
     .selectFrom('console_members as m')
     .innerJoin('organisations as o', 'o.org_id', 'm.org_id')
     .select(['o.org_id', 'o.name', 'm.role', 'm.email', 'o.service_off'])
-    .where(sameAddress(email))
+    .where(hasEmail(email))
     .orderBy('o.name')
     .orderBy('o.org_id')
     .execute()
   return rows as Membership[]
 }
 
-export async function roleIn(queries: Queries, orgId: string, email: string): Promise<MemberRole | undefined> {
+export async function findMemberRole(queries: Queries, orgId: string, email: string): Promise<MemberRole | undefined> {
   const row = await queries
     .selectFrom('console_members')
     .select('role')
     .where('org_id', '=', orgId)
-    .where(sameAddress(email))
+    .where(hasEmail(email))
     .executeTakeFirst()
   return row?.role as MemberRole | undefined
 }
@@ -73,14 +72,14 @@ export async function addMember(
   { email, role }: { email: string; role: MemberRole },
 ): Promise<Member> {
   const now = clock.now()
-  const made = await tx
+  const created = await tx
     .insertInto('console_members')
     .values({ member_id: newId('MB_', now), org_id: orgId, email, role, created_at: new Date(now) })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
-  if (!made) throw problem('CONFLICT', `${email} belongs to the organisation already.`)
-  return made as Member
+  if (!created) throw problem('CONFLICT', `${email} is already a member of this organisation.`)
+  return created as Member
 }
 
 export async function changeRole(tx: Tx, orgId: string, memberId: string, role: MemberRole): Promise<Member> {
@@ -90,34 +89,34 @@ export async function changeRole(tx: Tx, orgId: string, memberId: string, role: 
   return { ...member, role }
 }
 
-/** In force at the next call of that person, wherever they are signed in. */
+/** Removes a member. Takes effect on their next request, in all their sessions. */
 export async function removeMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
   const member = await lockMember(tx, orgId, memberId)
   await requireAnotherOwner(tx, member)
   await tx.deleteFrom('console_members').where('member_id', '=', memberId).execute()
-  if ((await membershipsOf(tx, member.email)).length === 0) await endSessionsOf(tx, member.email)
+  if ((await listMemberships(tx, member.email)).length === 0) await endAllSessions(tx, member.email)
   return member
 }
 
-export async function findMemberByAddress(queries: Queries, orgId: string, email: string): Promise<Member | undefined> {
+export async function findMemberByEmail(queries: Queries, orgId: string, email: string): Promise<Member | undefined> {
   const found = await queries
     .selectFrom('console_members')
     .selectAll()
     .where('org_id', '=', orgId)
-    .where(sameAddress(email))
+    .where(hasEmail(email))
     .executeTakeFirst()
   return found as Member | undefined
 }
 
-export async function noteSignIn(tx: Tx, clock: Clock, email: string): Promise<void> {
+export async function recordSignIn(tx: Tx, clock: Clock, email: string): Promise<void> {
   await tx
     .updateTable('console_members')
     .set({ last_sign_in_at: new Date(clock.now()) })
-    .where(sameAddress(email))
+    .where(hasEmail(email))
     .execute()
 }
 
-/** Changes among the people of an organisation take turns, so that two owners cannot both step down. */
+/** Serialises changes to the members of an organisation, so that its last two owners cannot both be removed. */
 async function lockMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`members of ${orgId}`}, 0))`.execute(tx)
   const found = await tx
@@ -127,7 +126,7 @@ async function lockMember(tx: Tx, orgId: string, memberId: string): Promise<Memb
     .where('member_id', '=', memberId)
     .forUpdate()
     .executeTakeFirst()
-  if (!found) throw problem('NOT_FOUND', `There is no member ${memberId}.`)
+  if (!found) throw problem('NOT_FOUND', `Member ${memberId} not found.`)
   return found as Member
 }
 
@@ -140,7 +139,7 @@ async function requireAnotherOwner(tx: Tx, { org_id, member_id, role }: Member) 
     .where('role', '=', 'owner')
     .where('member_id', '<>', member_id)
     .executeTakeFirst()
-  if (!another) throw problem('CONFLICT', 'This is the only owner; make somebody else an owner first.')
+  if (!another) throw problem('CONFLICT', 'This member is the only owner; give another member the owner role first.')
 }
 
 export function memberRecord({ member_id, email, role, created_at, last_sign_in_at }: Member) {

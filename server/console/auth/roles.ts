@@ -1,28 +1,27 @@
 import { type Scope, scopes } from '../../access/scopes.ts'
 
 export const memberRoles = ['viewer', 'recruiter', 'owner'] as const
-/** What a person may do in an organisation. */
 export type MemberRole = (typeof memberRoles)[number]
 
-/** Each may do what those before it may. */
-const order = [...memberRoles, 'operator'] as const
-export type Role = (typeof order)[number]
+/** Each role includes the permissions of the roles before it. */
+const ROLE_ORDER = [...memberRoles, 'operator'] as const
+export type ConsoleRole = (typeof ROLE_ORDER)[number]
 
-export function isAtLeast(role: Role, least: Role): boolean {
-  return order.indexOf(role) >= order.indexOf(least)
+export function isAtLeast(role: ConsoleRole, required: ConsoleRole): boolean {
+  return ROLE_ORDER.indexOf(role) >= ROLE_ORDER.indexOf(required)
 }
 
-const RECRUITING: Scope[] = ['workflows:write', 'mandates:write', 'campaigns:write', 'skills:request']
-const reading = scopes.filter((scope) => scope.endsWith(':read'))
+const RECRUITER_SCOPES: Scope[] = ['workflows:write', 'mandates:write', 'campaigns:write', 'skills:request']
+const readScopes = scopes.filter((scope) => scope.endsWith(':read'))
 
-const scopesOfRoles: Record<Role, ReadonlySet<Scope>> = {
-  viewer: new Set(reading),
-  recruiter: new Set([...reading, ...RECRUITING]),
+const SCOPES_BY_ROLE: Record<ConsoleRole, ReadonlySet<Scope>> = {
+  viewer: new Set(readScopes),
+  recruiter: new Set([...readScopes, ...RECRUITER_SCOPES]),
   owner: new Set(scopes),
   operator: new Set(scopes),
 }
 
-/** What the role may do with the partner API's routes, in that API's own terms. */
-export function scopesOf(role: Role): ReadonlySet<Scope> {
-  return scopesOfRoles[role]
+/** Returns the partner API scopes of a role. */
+export function scopesOfRole(role: ConsoleRole): ReadonlySet<Scope> {
+  return SCOPES_BY_ROLE[role]
 }

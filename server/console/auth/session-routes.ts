@@ -5,128 +5,159 @@ import type { Rule } from '../../access/limits/limiter.ts'
 import { scopes } from '../../access/scopes.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
+import { EventTypeSchema } from '../../events/schema.ts'
 import { eventTypes } from '../../events/types.ts'
-import { seconds } from '../../platform/clock.ts'
+import { toSeconds } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { listOf, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { recordChange } from '../audit.ts'
-import { newestOrganisations } from '../operator/organisations.ts'
-import { answer, closed, Mail } from '../schema.ts'
-import { clearCookie, readCookie, setCookie } from './cookies.ts'
-import { noteChange } from './guards.ts'
-import { membershipsOf, noteSignIn } from './members.ts'
-import { endSession, endSessionsOf, findSession, hashToken, isSame, openSession, type Session } from './sessions.ts'
-import { mailSignInLink } from './sign-in-emails.ts'
-import { takeLink } from './sign-in-links.ts'
+import { hashToken } from '../../platform/token-hash.ts'
+import { recordAuditEntry } from '../audit.ts'
+import { searchOrganisations } from '../operator/organisations.ts'
+import { closed, EmailAddress, successResponse } from '../schema.ts'
+import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookies.ts'
+import { recordRequestAudit } from './guards.ts'
+import { listMemberships, recordSignIn } from './members.ts'
+import { ScopeSchema, SessionRecord, SignInOptions } from './schema.ts'
+import {
+  type ConsoleSession,
+  createSession,
+  endAllSessions,
+  endSession,
+  findSession,
+  secretsEqual,
+} from './sessions.ts'
+import { emailSignInLink } from './sign-in-emails.ts'
+import { consumeSignInLink } from './sign-in-links.ts'
 
-/** Attempts to sign in, right or wrong; the second and third bound the mails that one address, or one visitor, can cause. */
-const ATTEMPTS: Rule = { name: 'console-sign-in', kind: 'fixed', limit: 20, seconds: 300, listed: true }
-const MAILS_FROM: Rule = { name: 'console-mails-from', kind: 'fixed', limit: 10, seconds: 900, listed: true }
-const MAILS_TO: Rule = { name: 'console-mails-to', kind: 'fixed', limit: 3, seconds: 900 }
+/** Limits of sign-in attempts, successful or not, and of the sign-in emails that one visitor, or one address, can cause. */
+const SIGN_IN_ATTEMPTS: Rule = { name: 'console-sign-in', kind: 'fixed', limit: 20, seconds: 300, listed: true }
+const EMAILS_PER_VISITOR: Rule = { name: 'console-mails-from', kind: 'fixed', limit: 10, seconds: 900, listed: true }
+const EMAILS_PER_ADDRESS: Rule = { name: 'console-mails-to', kind: 'fixed', limit: 3, seconds: 900 }
 
 export function sessionRoutes(app: App, context: Context): void {
   const { db, config, adminKey } = context
-  const anybody = { role: 'anybody' } as const
+  const publicRoute = { role: 'public' } as const
   const signedIn = { role: 'signed_in' } as const
 
-  app.get('/sign-in', { config: anybody }, async () =>
-    answer('How to sign in', {
-      mails: context.postOffice ? 'sent' : 'kept',
+  app.get('/sign-in', { config: publicRoute, schema: { response: { 200: success(SignInOptions) } } }, async () =>
+    successResponse('Sign-in options', {
+      mails: context.smtp ? ('sent' as const) : ('kept' as const),
       first_start: config.databaseUrl === undefined,
     }),
   )
 
   app.post(
     '/sign-in/operator',
-    { config: anybody, schema: { body: Type.Object({ admin_key: Type.String({ maxLength: 1000 }) }, closed) } },
+    {
+      config: publicRoute,
+      schema: {
+        body: Type.Object({ admin_key: Type.String({ maxLength: 1000 }) }, closed),
+        response: { 200: success(SessionRecord) },
+      },
+    },
     async (request, reply) => {
-      await allow(callerAddress(request.ip), ATTEMPTS)
-      if (!isSame(request.body.admin_key, adminKey)) throw problem('UNAUTHORIZED', 'This is not the admin key.')
+      await enforceLimit(callerAddress(request.ip), SIGN_IN_ATTEMPTS)
+      if (!secretsEqual(request.body.admin_key, adminKey)) throw problem('UNAUTHORIZED', 'The admin key is wrong.')
       return db.transaction((tx) => signIn(tx, request, reply, null, 'admin key'))
     },
   )
 
   app.post(
     '/sign-in/mail',
-    { config: anybody, schema: { body: Type.Object({ email: Mail }, closed) } },
+    { config: publicRoute, schema: { body: Type.Object({ email: EmailAddress }, closed) } },
     async (request, reply) => {
       const { email } = request.body
-      await allow(callerAddress(request.ip), MAILS_FROM)
-      await allow(hashToken(email.toLowerCase()).toString('base64url'), MAILS_TO)
-      await db.transaction((tx) => context.queue.enqueue(tx, mailSignInLink, { email }))
+      await enforceLimit(callerAddress(request.ip), EMAILS_PER_VISITOR)
+      await enforceLimit(hashToken(email.toLowerCase()).toString('base64url'), EMAILS_PER_ADDRESS)
+      await db.transaction((tx) => context.queue.enqueue(tx, emailSignInLink, { email }))
       reply.status(202)
-      return answer('If this address is known here, a link is on its way to it.', {})
+      return successResponse('If a member has this address, a sign-in link was sent to it.', {})
     },
   )
 
   app.post(
     '/sign-in/link',
-    { config: anybody, schema: { body: Type.Object({ token: Type.String({ maxLength: 200 }) }, closed) } },
+    {
+      config: publicRoute,
+      schema: {
+        body: Type.Object({ token: Type.String({ maxLength: 200 }) }, closed),
+        response: { 200: success(SessionRecord) },
+      },
+    },
     async (request, reply) => {
-      await allow(callerAddress(request.ip), ATTEMPTS)
+      await enforceLimit(callerAddress(request.ip), SIGN_IN_ATTEMPTS)
       return db.transaction(async (tx) => {
-        const found = await takeLink(tx, context.clock, request.body.token)
-        if (!found)
+        const link = await consumeSignInLink(tx, context.clock, request.body.token)
+        if (!link)
           throw problem(
             'UNAUTHORIZED',
-            'This link was used already, or its time is over. Ask for a new one; the operator signs in with the admin key.',
+            'This link was already used or has expired. Request a new one; the operator signs in with the admin key.',
           )
-        if (found.email !== null && (await membershipsOf(tx, found.email)).length === 0) {
-          throw problem('UNAUTHORIZED', 'You do not belong to an organisation here any more.')
+        if (link.email !== null && (await listMemberships(tx, link.email)).length === 0) {
+          throw problem('UNAUTHORIZED', 'You are no longer a member of any organisation.')
         }
-        return signIn(tx, request, reply, found.email, 'link')
+        return signIn(tx, request, reply, link.email, 'link')
       })
     },
   )
 
-  app.get('/session', { config: signedIn }, async ({ session }) => sessionAnswer(session))
+  app.get(
+    '/session',
+    { config: signedIn, schema: { response: { 200: success(SessionRecord) } } },
+    async ({ session }) => sessionResponse(session),
+  )
 
   app.post('/sign-out', { config: signedIn }, async (request, reply) => {
     await db.transaction((tx) => endSession(tx, request.session.tokenHash))
-    clearCookie(context, request, reply)
-    return answer('Signed out', {})
+    clearSessionCookie(context, request, reply)
+    return successResponse('Signed out', {})
   })
 
   app.post('/sign-out/everywhere', { config: signedIn }, async (request, reply) => {
     const { session } = request
     await db.transaction(async (tx) => {
-      await endSessionsOf(tx, session.email)
-      await noteChange(tx, context, request, 'session.end_all')
+      await endAllSessions(tx, session.email)
+      await recordRequestAudit(tx, context, request, 'session.end_all')
     })
-    clearCookie(context, request, reply)
-    return answer('Signed out everywhere', {})
+    clearSessionCookie(context, request, reply)
+    return successResponse('Signed out everywhere', {})
   })
 
-  app.get('/scopes', { config: signedIn }, async () => answer('Scopes', { items: [...scopes], next_cursor: null }))
-
-  app.get('/event-types', { config: signedIn }, async () =>
-    answer('Types of events', { items: [...eventTypes], next_cursor: null }),
+  app.get('/scopes', { config: signedIn, schema: { response: { 200: success(listOf(ScopeSchema)) } } }, async () =>
+    successResponse('Scopes', { items: [...scopes], next_cursor: null }),
   )
 
-  /** Always a new session: one that somebody slipped to the browser beforehand never becomes theirs. */
-  async function signIn(tx: Tx, request: FastifyRequest, reply: FastifyReply, email: string | null, how: string) {
-    const before = readCookie(context, request)
-    if (before) await endSession(tx, hashToken(before))
-    const token = await openSession(tx, context, email)
-    if (email !== null) await noteSignIn(tx, context.clock, email)
-    const change = { who: email ?? 'operator', action: 'session.begin', details: { how }, requestId: request.id }
-    await recordChange(tx, context.clock, change)
-    setCookie(context, request, reply, token)
-    return sessionAnswer((await findSession(tx, context, token))!, tx)
+  app.get(
+    '/event-types',
+    { config: signedIn, schema: { response: { 200: success(listOf(EventTypeSchema)) } } },
+    async () => successResponse('Event types', { items: [...eventTypes], next_cursor: null }),
+  )
+
+  /** Always creates a new session, which prevents session fixation. */
+  async function signIn(tx: Tx, request: FastifyRequest, reply: FastifyReply, email: string | null, method: string) {
+    const previous = readSessionCookie(context, request)
+    if (previous) await endSession(tx, hashToken(previous))
+    const token = await createSession(tx, context, email)
+    if (email !== null) await recordSignIn(tx, context.clock, email)
+    const entry = { who: email ?? 'operator', action: 'session.begin', details: { how: method }, requestId: request.id }
+    await recordAuditEntry(tx, context.clock, entry)
+    setSessionCookie(context, request, reply, token)
+    return sessionResponse((await findSession(tx, context, token))!, tx)
   }
 
-  async function sessionAnswer(
-    { email, csrf, expiresAt }: Session,
+  async function sessionResponse(
+    { email, csrf, expiresAt }: ConsoleSession,
     queries: Tx | Context['db']['queries'] = db.queries,
   ) {
     const organisations =
       email === null
-        ? (await newestOrganisations(queries, { limit: 100 })).map(({ org_id, name, service_off }) => {
+        ? (await searchOrganisations(queries, { limit: 100 })).map(({ org_id, name, service_off }) => {
             return { org_id, name, role: 'operator' as const, service_off }
           })
-        : (await membershipsOf(queries, email)).map(({ email: _own, ...organisation }) => organisation)
-    return answer('Session', {
-      kind: email === null ? 'operator' : 'person',
+        : (await listMemberships(queries, email)).map(({ email: _, ...organisation }) => organisation)
+    return successResponse('Session', {
+      kind: email === null ? ('operator' as const) : ('person' as const),
       email,
       csrf,
       expires_at: new Date(expiresAt).toISOString(),
@@ -134,9 +165,9 @@ export function sessionRoutes(app: App, context: Context): void {
     })
   }
 
-  async function allow(who: string, rule: Rule) {
-    const { refused, retryAfter } = await context.limits.limiter.take(who, [rule], context.clock.now())
-    if (refused === undefined) return
-    throw problem('RATE_LIMITED', `Too many attempts; try again in ${seconds(retryAfter)}.`, { retryAfter })
+  async function enforceLimit(key: string, rule: Rule) {
+    const { rejectedBy, retryAfter } = await context.limits.limiter.take(key, [rule], context.clock.now())
+    if (rejectedBy === undefined) return
+    throw problem('RATE_LIMITED', `Too many attempts; try again in ${toSeconds(retryAfter)}.`, { retryAfter })
   }
 }

@@ -3,17 +3,17 @@ import type { Context } from '../../context.ts'
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
+import { hashToken } from '../../platform/token-hash.ts'
 
-/** Without a call for so long it is over, and after the second time in any case. */
-export const IDLE = 12 * HOUR
-export const LONGEST = 7 * DAY
-/** Written down at most this often. */
-const SEEN_EVERY = MINUTE
+/** A session without requests for this long expires. */
+const SESSION_IDLE_TIMEOUT_MS = 12 * HOUR
+export const MAX_SESSION_AGE_MS = 7 * DAY
+/** Minimum time between two writes of `seen_at`. */
+const SEEN_AT_UPDATE_INTERVAL_MS = MINUTE
 
-/** Somebody who is signed in. */
-export interface Session {
+export interface ConsoleSession {
   tokenHash: Buffer
-  /** What a page of ours sends along with every change; nobody else's page can read it. */
+  /** CSRF token: required with every write, and not readable by pages of other origins. */
   csrf: string
   /** Null for the operator. */
   email: string | null
@@ -21,18 +21,18 @@ export interface Session {
   expiresAt: number
 }
 
-type Tools = Pick<Context, 'clock' | 'vault' | 'adminKey'>
+type SessionDeps = Pick<Context, 'clock' | 'vault' | 'adminKey'>
 
-/** Signs somebody in; the token is in this answer and nowhere else. */
-export async function openSession(tx: Tx, tools: Tools, email: string | null): Promise<string> {
+/** Creates a session and returns its token, of which only the hash is stored. */
+export async function createSession(tx: Tx, deps: SessionDeps, email: string | null): Promise<string> {
   const token = randomToken(32)
-  const now = new Date(tools.clock.now())
+  const now = new Date(deps.clock.now())
   await tx
     .insertInto('console_sessions')
     .values({
       token_hash: hashToken(token),
       email,
-      key_stamp: email === null ? keyStamp(tools) : null,
+      key_stamp: email === null ? adminKeyStamp(deps) : null,
       created_at: now,
       seen_at: now,
     })
@@ -40,65 +40,74 @@ export async function openSession(tx: Tx, tools: Tools, email: string | null): P
   return token
 }
 
-export async function findSession(queries: Queries, tools: Tools, token: string): Promise<Session | undefined> {
+export async function findSession(
+  queries: Queries,
+  deps: SessionDeps,
+  token: string,
+): Promise<ConsoleSession | undefined> {
   const tokenHash = hashToken(token)
   const row = await queries
     .selectFrom('console_sessions')
     .selectAll()
     .where('token_hash', '=', tokenHash)
     .executeTakeFirst()
-  const now = tools.clock.now()
-  if (!row || !isAlive(row, now)) return undefined
-  if (row.key_stamp && !timingSafeEqual(row.key_stamp, keyStamp(tools))) return undefined
-  if (now - row.seen_at.getTime() >= SEEN_EVERY) {
+  const now = deps.clock.now()
+  if (!row || !isActive(row, now)) return undefined
+  if (row.key_stamp && !timingSafeEqual(row.key_stamp, adminKeyStamp(deps))) return undefined
+  if (now - row.seen_at.getTime() >= SEEN_AT_UPDATE_INTERVAL_MS) {
     await queries
       .updateTable('console_sessions')
       .set({ seen_at: new Date(now) })
       .where('token_hash', '=', tokenHash)
       .execute()
   }
-  return { tokenHash, csrf: csrfOf(token), email: row.email, expiresAt: row.created_at.getTime() + LONGEST }
+  return {
+    tokenHash,
+    csrf: deriveCsrfToken(token),
+    email: row.email,
+    expiresAt: row.created_at.getTime() + MAX_SESSION_AGE_MS,
+  }
 }
 
-function isAlive({ seen_at, created_at }: { seen_at: Date; created_at: Date }, now: number) {
-  return now < seen_at.getTime() + IDLE && now < created_at.getTime() + LONGEST
+function isActive({ seen_at, created_at }: { seen_at: Date; created_at: Date }, now: number) {
+  return now < seen_at.getTime() + SESSION_IDLE_TIMEOUT_MS && now < created_at.getTime() + MAX_SESSION_AGE_MS
 }
 
 export async function endSession(tx: Tx, tokenHash: Buffer): Promise<void> {
   await tx.deleteFrom('console_sessions').where('token_hash', '=', tokenHash).execute()
 }
 
-/** Wherever this person is signed in; with null, wherever an operator is. */
-export async function endSessionsOf(tx: Tx, email: string | null): Promise<void> {
+/** Ends all sessions of a member, or of the operator if `email` is null. */
+export async function endAllSessions(tx: Tx, email: string | null): Promise<void> {
   const sessions = tx.deleteFrom('console_sessions')
   if (email === null) await sessions.where('email', 'is', null).execute()
   else await sessions.where(({ fn, eb }) => eb(fn('lower', ['email']), '=', email.toLowerCase())).execute()
 }
 
-export async function deleteEndedSessions(tx: Tx, now: number): Promise<void> {
+export async function deleteExpiredSessions(tx: Tx, now: number): Promise<void> {
   await tx
     .deleteFrom('console_sessions')
     .where(({ or, eb }) =>
-      or([eb('seen_at', '<=', new Date(now - IDLE)), eb('created_at', '<=', new Date(now - LONGEST))]),
+      or([
+        eb('seen_at', '<=', new Date(now - SESSION_IDLE_TIMEOUT_MS)),
+        eb('created_at', '<=', new Date(now - MAX_SESSION_AGE_MS)),
+      ]),
     )
     .execute()
 }
 
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
-}
-
-/** Follows from the session's token, so that it needs no place of its own and ends with the session. */
-function csrfOf(token: string): string {
+/** Derives the CSRF token from the session token, so that it is not stored separately and expires with the session. */
+function deriveCsrfToken(token: string): string {
   return createHash('sha256').update(`console csrf\n${token}`).digest('base64url')
 }
 
-/** Compared as digests, which take the same time whatever was sent. */
-export function isSame(given: string, expected: string): boolean {
+/** Compares digests, so that the time does not depend on the input. */
+export function secretsEqual(actual: string, expected: string): boolean {
   const digest = (text: string) => hash('sha256', text, 'buffer')
-  return timingSafeEqual(digest(given), digest(expected))
+  return timingSafeEqual(digest(actual), digest(expected))
 }
 
-function keyStamp({ vault, adminKey }: Pick<Tools, 'vault' | 'adminKey'>): Buffer {
-  return vault.stamp(adminKey, "operator's sessions")
+/** Returns a MAC of the admin key: changing the key ends the operator's sessions. */
+function adminKeyStamp({ vault, adminKey }: Pick<SessionDeps, 'vault' | 'adminKey'>): Buffer {
+  return vault.mac(adminKey, "operator's sessions")
 }

@@ -2,14 +2,13 @@ import type { Clock } from '../../platform/clock.ts'
 import { HOUR, MINUTE } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
-import { hashToken } from './sessions.ts'
+import { hashToken } from '../../platform/token-hash.ts'
 
-/** How long a link waits to be used. */
-export const OPERATOR_LINK_LIFE = HOUR
-export const MAIL_LINK_LIFE = 15 * MINUTE
+const OPERATOR_LINK_VALID_MS = HOUR
+export const EMAIL_LINK_VALID_MS = 15 * MINUTE
 
-/** A token that signs somebody in, once. With null it is the operator's. */
-export async function makeLink(tx: Tx, clock: Clock, email: string | null): Promise<string> {
+/** Creates a one-time sign-in token for a member, or for the operator if `email` is null. */
+export async function createSignInLink(tx: Tx, clock: Clock, email: string | null): Promise<string> {
   const now = clock.now()
   const token = randomToken(32)
   await tx
@@ -18,14 +17,18 @@ export async function makeLink(tx: Tx, clock: Clock, email: string | null): Prom
       token_hash: hashToken(token),
       email,
       created_at: new Date(now),
-      expires_at: new Date(now + (email === null ? OPERATOR_LINK_LIFE : MAIL_LINK_LIFE)),
+      expires_at: new Date(now + (email === null ? OPERATOR_LINK_VALID_MS : EMAIL_LINK_VALID_MS)),
     })
     .execute()
   return token
 }
 
-/** Whom the token signs in; nobody where it was used, has ended or never was. */
-export async function takeLink(tx: Tx, clock: Clock, token: string): Promise<{ email: string | null } | undefined> {
+/** Marks the token as used and returns its email address. Returns undefined if it was used, has expired or does not exist. */
+export async function consumeSignInLink(
+  tx: Tx,
+  clock: Clock,
+  token: string,
+): Promise<{ email: string | null } | undefined> {
   const now = new Date(clock.now())
   return tx
     .updateTable('console_links')
@@ -37,11 +40,11 @@ export async function takeLink(tx: Tx, clock: Clock, token: string): Promise<{ e
     .executeTakeFirst()
 }
 
-/** The token stands behind the hash: no server, proxy or mail scanner that only fetches the address sees or uses it. */
-export function linkTo(publicUrl: string, token: string): string {
+/** Returns the link with the token in the fragment, which servers, proxies and link scanners never receive. */
+export function signInUrl(publicUrl: string, token: string): string {
   return `${publicUrl}/console/sign-in#token=${token}`
 }
 
-export async function deleteOldLinks(tx: Tx, now: number): Promise<void> {
+export async function deleteExpiredLinks(tx: Tx, now: number): Promise<void> {
   await tx.deleteFrom('console_links').where('expires_at', '<=', new Date(now)).execute()
 }

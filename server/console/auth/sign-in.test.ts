@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict'
-import { after, type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { ADMIN_KEY, startApp, type TestApp } from '../../../test/support/app.ts'
-import { CONSOLE, memberOf, signIn, signInLink } from '../../../test/support/console.ts'
+import { oncePerFile } from '../../../test/support/cleanup.ts'
+import { CONSOLE, signIn, signInLink, signInMember } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
-import { getMail, listMails } from '../../mail/mail.ts'
+import { getEmail, listEmails } from '../../mail/mail.ts'
 import { HOUR, MINUTE } from '../../platform/clock.ts'
 import { addMember } from './members.ts'
 import { sendSignInLink } from './sign-in-emails.ts'
-import { makeLink } from './sign-in-links.ts'
+import { createSignInLink } from './sign-in-links.ts'
 
-const shared = await startApp({ after } as unknown as TestContext, {
-  worker: true,
-  config: { trustProxy: ['127.0.0.1'] },
-})
+const startShared = oncePerFile((t) => startApp(t, { worker: true, config: { trustProxy: ['127.0.0.1'] } }))
 
-/** One server for all tests here; each finds limits that have room again. */
-function nextHour(): TestApp {
-  shared.clock.advance(HOUR)
-  return shared
+/** Returns the shared server an hour later, when all rate limits have been reset. */
+async function nextHour(): Promise<TestApp> {
+  const app = await startShared()
+  app.clock.advance(HOUR)
+  return app
 }
 
 function post(app: TestApp, path: string, body: object, headers: Record<string, string> = {}) {
@@ -28,150 +27,151 @@ function post(app: TestApp, path: string, body: object, headers: Record<string, 
   })
 }
 
-const cookieOf = (answer: { headers: Headers }) => answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+const cookieOf = (response: { headers: Headers }) => response.headers.get('set-cookie')?.split(';')[0] ?? ''
 const tokenOf = (link: string) => link.split('#token=')[1]!
 
 test('the operator signs in with the admin key', async () => {
-  const app = nextHour()
-  const refused = await post(app, '/sign-in/operator', { admin_key: 'not the key' })
-  assert.equal(refused.status, 401)
-  assert.equal(refused.headers.get('set-cookie'), null)
+  const app = await nextHour()
+  const rejected = await post(app, '/sign-in/operator', { admin_key: 'not the key' })
+  assert.equal(rejected.status, 401)
+  assert.equal(rejected.headers.get('set-cookie'), null)
   const { orgId } = await app.given.org()
-  const answer = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
-  assert.equal(answer.status, 200)
-  assert.equal(answer.body.data.kind, 'operator')
-  const [newest] = answer.body.data.organisations
+  const response = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
+  assert.equal(response.status, 200)
+  assert.equal(response.body.data.kind, 'operator')
+  const [newest] = response.body.data.organisations
   assert.deepEqual([newest.org_id, newest.role], [orgId, 'operator'])
-  const session = await app.fetch(`${CONSOLE}/session`, { headers: { cookie: cookieOf(answer) } })
-  assert.equal(session.body.data.csrf, answer.body.data.csrf)
+  const session = await app.fetch(`${CONSOLE}/session`, { headers: { cookie: cookieOf(response) } })
+  assert.equal(session.body.data.csrf, response.body.data.csrf)
   const { rows } = await app.context.db.pool.query('select * from console_sessions')
   assert.ok(
-    rows.length > 0 && !JSON.stringify(rows).includes(cookieOf(answer).split('=')[1]!),
-    'the token is nowhere in the database',
+    rows.length > 0 && !JSON.stringify(rows).includes(cookieOf(response).split('=')[1]!),
+    'the token is not in the database',
   )
 })
 
-test('cookies: out of reach for scripts and other sites, and over HTTPS bound to the host', async () => {
-  const app = nextHour()
+test('the session cookie is HttpOnly and SameSite, and has the __Host- prefix over HTTPS', async () => {
+  const app = await nextHour()
   const plain = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
-  const flags = (answer: { headers: Headers }) => answer.headers.get('set-cookie')!.split('; ').slice(1)
+  const flags = (response: { headers: Headers }) => response.headers.get('set-cookie')!.split('; ').slice(1)
   assert.match(cookieOf(plain), /^attestry=[\w-]{43}$/)
   assert.deepEqual(flags(plain), ['Path=/', 'HttpOnly', 'SameSite=Strict', 'Max-Age=604800'])
   const https = { 'x-forwarded-proto': 'https' }
   const secure = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, https)
   assert.match(cookieOf(secure), /^__Host-attestry=[\w-]{43}$/)
   assert.ok(flags(secure).includes('Secure'))
-  // A cookie without the prefix may have been set by a neighbouring host: over HTTPS it counts for nothing.
+  // A cookie without the prefix may have been set by a sibling domain, so it is ignored over HTTPS.
   const session = (cookie: string) => app.fetch(`${CONSOLE}/session`, { headers: { ...https, cookie } })
   assert.equal((await session(cookieOf(plain))).status, 401)
   assert.equal((await session(cookieOf(secure))).status, 200)
 })
 
-test('where HTTPS is required, the console is served over HTTPS only', async () => {
-  const app = nextHour()
+test('the console rejects plain HTTP if HTTPS is required', async () => {
+  const app = await nextHour()
   app.context.config.requireHttps = true
-  const answer = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
+  const response = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
   const secure = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { 'x-forwarded-proto': 'https' })
   app.context.config.requireHttps = false
-  assert.equal(answer.status, 403)
-  assert.equal(answer.body.error.code, 'HTTPS_REQUIRED')
+  assert.equal(response.status, 403)
+  assert.equal(response.body.error.code, 'HTTPS_REQUIRED')
   assert.equal(secure.status, 200)
 })
 
-test('a link signs in once, and not for long', async () => {
-  const app = nextHour()
+test('a sign-in link works once and expires', async () => {
+  const app = await nextHour()
   const token = tokenOf(await signInLink(app))
   const both = await Promise.all([post(app, '/sign-in/link', { token }), post(app, '/sign-in/link', { token })])
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
-  const late = tokenOf(await signInLink(app))
+  const expired = tokenOf(await signInLink(app))
   app.clock.advance(HOUR)
-  assert.equal((await post(app, '/sign-in/link', { token: late })).status, 401)
-  assert.equal((await post(app, '/sign-in/link', { token: 'made up' })).status, 401)
+  assert.equal((await post(app, '/sign-in/link', { token: expired })).status, 401)
+  assert.equal((await post(app, '/sign-in/link', { token: 'unknown' })).status, 401)
 })
 
-test('a person signs in by mail; the answer does not tell who is known', async () => {
-  const app = nextHour()
+test('a member signs in by email, and the response does not reveal who is a member', async () => {
+  const app = await nextHour()
   const { context } = app
   const { orgId } = await app.given.org()
   const email = 'Asha@Example.com'
   await context.db.transaction((tx) => addMember(tx, app.clock, orgId, { email, role: 'recruiter' }))
 
   const known = await post(app, '/sign-in/mail', { email: 'asha@example.com' })
-  const unknown = await post(app, '/sign-in/mail', { email: 'nobody@example.com' })
+  const unknown = await post(app, '/sign-in/mail', { email: 'unknown@example.com' })
   assert.deepEqual([known.status, known.body], [unknown.status, unknown.body])
-  await until(async () => (await listMails(context.db.queries, { limit: 10 })).length > 0)
+  await until(async () => (await listEmails(context.db.queries, { limit: 10 })).length > 0)
   const jobs = `select count(*)::int as count from pgboss.job where name = 'mail-sign-in-link' and state <> 'completed'`
   await until(async () => (await context.db.pool.query(jobs)).rows[0].count === 0)
-  const mails = await listMails(context.db.queries, { limit: 10 })
+  const emails = await listEmails(context.db.queries, { limit: 10 })
   assert.deepEqual(
-    mails.map(({ kind, to_address }) => [kind, to_address]),
-    [['sign_in', email]], // as it is known here, not as it was typed
+    emails.map(({ kind, to_address }) => [kind, to_address]),
+    [['sign_in', email]], // the stored spelling, not the submitted one
   )
-  const { text } = await getMail(context.db.queries, context.vault, mails[0]!.mail_id)
+  const { text } = await getEmail(context.db.queries, context.vault, emails[0]!.mail_id)
   const token = /#token=([\w-]+)/.exec(text)![1]!
-  const answer = await post(app, '/sign-in/link', { token })
-  assert.equal(answer.body.data.kind, 'person')
+  const response = await post(app, '/sign-in/link', { token })
+  assert.equal(response.body.data.kind, 'person')
   assert.deepEqual(
-    answer.body.data.organisations.map((org: any) => [org.org_id, org.role]),
+    response.body.data.organisations.map((org: any) => [org.org_id, org.role]),
     [[orgId, 'recruiter']],
   )
 
-  const second = await context.db.transaction((tx) => makeLink(tx, app.clock, email))
+  const second = await context.db.transaction((tx) => createSignInLink(tx, app.clock, email))
   app.clock.advance(15 * MINUTE)
   assert.equal((await post(app, '/sign-in/link', { token: second })).status, 401, 'after 15 minutes')
 })
 
-test('an address that only folds to a known one leads nobody in', async () => {
-  const app = nextHour()
+test('a sign-in link is sent to the stored address, not to a submitted one that folds to it', async () => {
+  const app = await nextHour()
   const { context } = app
   const { orgId } = await app.given.org()
   const email = 'kevin@corp.example'
   await context.db.transaction((tx) => addMember(tx, app.clock, orgId, { email, role: 'owner' }))
 
-  await context.db.transaction((tx) => sendSignInLink(tx, context, '\u212Aevin@corp.example')) // the sign for kelvin
+  await context.db.transaction((tx) => sendSignInLink(tx, context, '\u212Aevin@corp.example')) // KELVIN SIGN, which lowercases to k
 
-  const [mail] = await listMails(context.db.queries, { limit: 1 })
-  assert.equal(mail!.to_address, email)
+  const [message] = await listEmails(context.db.queries, { limit: 1 })
+  assert.equal(message!.to_address, email)
 })
 
-test('attempts are limited, each with the time to wait', async () => {
-  const app = nextHour()
+test('sign-in attempts are rate limited, with retry-after', async () => {
+  const app = await nextHour()
   const statuses: number[] = []
   for (let n = 0; n < 21; n++) statuses.push((await post(app, '/sign-in/operator', { admin_key: `guess ${n}` })).status)
   assert.deepEqual(statuses, [...Array(20).fill(401), 429])
   const right = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
-  assert.equal(right.status, 429, 'the right key is not tried either')
+  assert.equal(right.status, 429, 'the right key is rejected too')
   assert.ok(Number(right.headers.get('retry-after')) > 0)
   assert.equal((await post(app, '/sign-in/link', { token: 'guess' })).status, 429)
   app.clock.advance(5 * MINUTE)
   assert.equal((await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })).status, 200)
 
-  const mails: number[] = []
-  for (let n = 0; n < 4; n++) mails.push((await post(app, '/sign-in/mail', { email: 'a@example.com' })).status)
-  assert.deepEqual(mails, [202, 202, 202, 429], 'to one address')
-  for (let n = 0; n < 7; n++) mails.push((await post(app, '/sign-in/mail', { email: `a${n}@example.com` })).status)
-  assert.equal(mails.at(-1), 429, 'from one address')
+  const emailStatuses: number[] = []
+  for (let n = 0; n < 4; n++) emailStatuses.push((await post(app, '/sign-in/mail', { email: 'a@example.com' })).status)
+  assert.deepEqual(emailStatuses, [202, 202, 202, 429], 'to one email address')
+  for (let n = 0; n < 7; n++)
+    emailStatuses.push((await post(app, '/sign-in/mail', { email: `a${n}@example.com` })).status)
+  assert.equal(emailStatuses.at(-1), 429, 'from one IP address')
 })
 
-test('signing in always begins a new session, and ends the one before', async () => {
-  const app = nextHour()
+test('signing in creates a new session and ends the previous one', async () => {
+  const app = await nextHour()
   const first = cookieOf(await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }))
   const second = cookieOf(await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { cookie: first }))
   const status = async (cookie: string) => (await app.fetch(`${CONSOLE}/session`, { headers: { cookie } })).status
   assert.notEqual(first, second)
   assert.deepEqual([await status(first), await status(second)], [401, 200])
-  // One that an attacker chose is not taken up.
+  // A token chosen by an attacker is not adopted.
   const chosen = `attestry=${'B'.repeat(43)}`
   await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { cookie: chosen })
   assert.equal(await status(chosen), 401)
 })
 
-test('sessions end: signed out, everywhere, idle, old, and with the admin key', async () => {
-  const app = nextHour()
+test('sessions end on sign-out, sign-out everywhere, inactivity, maximum age and a changed admin key', async () => {
+  const app = await nextHour()
   const { orgId } = await app.given.org()
-  const laptop = await memberOf(app, orgId, 'viewer', 'a@example.com')
+  const laptop = await signInMember(app, orgId, 'viewer', 'a@example.com')
   const phone = await signIn(app, 'A@example.com')
-  const other = await memberOf(app, orgId, 'viewer', 'b@example.com')
+  const other = await signInMember(app, orgId, 'viewer', 'b@example.com')
   const status = async (user: typeof laptop) => (await user.get('/session')).status
 
   const third = await signIn(app, 'a@example.com')
@@ -200,11 +200,11 @@ test('sessions end: signed out, everywhere, idle, old, and with the admin key', 
   assert.equal((await operator.get('/session')).body.data.csrf, csrf)
 })
 
-test('a session may call twenty times a second', async () => {
-  const app = nextHour()
+test('a session is limited to twenty requests per second', async () => {
+  const app = await nextHour()
   const operator = await signIn(app)
-  const answers = await Promise.all(Array.from({ length: 45 }, () => operator.get('/session')))
-  const refused = answers.filter(({ status }) => status === 429)
-  assert.equal(refused.length, 45 - 39)
-  assert.equal(refused[0]!.headers.get('retry-after'), '1')
+  const responses = await Promise.all(Array.from({ length: 45 }, () => operator.get('/session')))
+  const rejected = responses.filter(({ status }) => status === 429)
+  assert.equal(rejected.length, 45 - 39)
+  assert.equal(rejected[0]!.headers.get('retry-after'), '1')
 })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
+import { invalid } from '../../api/invalid.ts'
 import { masterSkillId, skillId, subSkillId, subSkillNumber } from '../../catalogue/ids.ts'
 import {
   approveRequest,
@@ -11,15 +12,22 @@ import {
 } from '../../catalogue/skill-requests.ts'
 import type { Context } from '../../context.ts'
 import type { Queries } from '../../platform/database/database.ts'
+import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { invalid } from '../../platform/http/validation.ts'
-import { noteChange } from '../auth/guards.ts'
-import { pageOf } from '../paginate.ts'
-import { answer, closed, PageQuery } from '../schema.ts'
+import { recordRequestAudit } from '../auth/guards.ts'
+import { paginate } from '../paginate.ts'
+import { closed, successResponse } from '../schema.ts'
+import {
+  ApprovedSkill,
+  CatalogueSummary,
+  OperatedSkillRequest,
+  RejectedSkillRequest,
+  SubSkillChoice,
+} from './schema.ts'
 
 const RequestParams = Type.Object({ request_id: Type.String({ pattern: '^SR_[A-Z0-9]{10,40}$' }) })
 
-/** The operator's view of the catalogue, and the skills that partners miss in it. */
+/** Catalogue totals, and the skills that partners requested. */
 export function catalogueRoutes(app: App, context: Context): void {
   const { db, vault, clock, catalogue } = context
   const config = { role: 'operator' } as const
@@ -33,19 +41,23 @@ export function catalogueRoutes(app: App, context: Context): void {
           ...PageQuery.properties,
           status: Type.Enum([...requestStatuses, 'all'], { default: 'pending' }),
         }),
+        response: { 200: success(listOf(OperatedSkillRequest)) },
       },
     },
     async ({ query: { status, ...page } }) => {
-      const found = await pageOf(
+      const found = await paginate(
         vault,
         `all skill requests ${status}`,
         page,
         async (after: string | undefined, limit) =>
-          named(db.queries, await listAllRequests(db.queries, status === 'all' ? undefined : status, { after, limit })),
+          withOrgNames(
+            db.queries,
+            await listAllRequests(db.queries, status === 'all' ? undefined : status, { after, limit }),
+          ),
         ({ request_id }) => request_id,
-        ({ org_name, ...request }) => ({ ...withOwner(request), org_name }),
+        ({ org_name, ...request }) => ({ ...operatorRecord(request), org_name }),
       )
-      return answer('Skill requests', found)
+      return successResponse('Skill requests', found)
     },
   )
 
@@ -63,45 +75,48 @@ export function catalogueRoutes(app: App, context: Context): void {
           },
           closed,
         ),
+        response: { 200: success(ApprovedSkill) },
       },
     },
     async (request) => {
       const { sub_skill_id, verifiable = false, description = '' } = request.body
       const subNumber = subSkillNumber(sub_skill_id)
       if (subNumber === undefined || !catalogue.current.subSkill(subNumber))
-        throw invalid([{ path: 'sub_skill_id', message: 'is not a sub-skill of the catalogue' }])
+        throw invalid([{ path: 'sub_skill_id', message: 'must be the ID of a sub-skill in the catalogue' }])
       const { request_id } = request.params
       const data = await db.transaction(async (tx) => {
         const { skill, requests } = await approveRequest(tx, clock, request_id, { subNumber, verifiable, description })
         const details = { skill_id: skillId(skill.number), name: skill.name }
-        await noteChange(tx, context, request, 'skill_request.approve', request_id, details)
+        await recordRequestAudit(tx, context, request, 'skill_request.approve', request_id, details)
         return { ...details, resolved: requests.map((each) => each.request_id) }
       })
       await catalogue.refresh()
-      return answer('Approved', data)
+      return successResponse('Skill request approved', data)
     },
   )
 
   app.post(
     '/operator/skill-requests/:request_id/reject',
-    { config, schema: { params: RequestParams } },
+    { config, schema: { params: RequestParams, response: { 200: success(RejectedSkillRequest) } } },
     async (request) => {
       const rejected = await db.transaction(async (tx) => {
-        const done = await rejectRequest(tx, clock, request.params.request_id)
-        await noteChange(tx, context, request, 'skill_request.reject', done.request_id, { name: done.name })
-        return done
+        const rejected = await rejectRequest(tx, clock, request.params.request_id)
+        await recordRequestAudit(tx, context, request, 'skill_request.reject', rejected.request_id, {
+          name: rejected.name,
+        })
+        return rejected
       })
-      return answer('Rejected', withOwner(rejected))
+      return successResponse('Skill request rejected', operatorRecord(rejected))
     },
   )
 
-  app.get('/operator/catalogue', { config }, async () => {
+  app.get('/operator/catalogue', { config, schema: { response: { 200: success(CatalogueSummary) } } }, async () => {
     const { version, masters, subSkills, skills } = catalogue.current
     const { rows } = await sql<{ source: string; skills: number }>`
       select source, count(distinct skill_number)::int as skills from skill_sources group by source order by source`.execute(
       db.queries,
     )
-    return answer('Catalogue', {
+    return successResponse('Catalogue', {
       version,
       master_skills: masters.length,
       sub_skills: subSkills.length,
@@ -120,6 +135,7 @@ export function catalogueRoutes(app: App, context: Context): void {
           q: Type.Optional(Type.String({ maxLength: 200 })),
           limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
         }),
+        response: { 200: success(listOf(SubSkillChoice)) },
       },
     },
     async ({ query: { q = '', limit } }) => {
@@ -132,13 +148,16 @@ export function catalogueRoutes(app: App, context: Context): void {
           name,
           master_skill: { master_skill_id: masterSkillId(master.number), name: master.name },
         }))
-      return answer('Sub-skills', { items, next_cursor: null })
+      return successResponse('Sub-skills', { items, next_cursor: null })
     },
   )
 }
 
-/** With the name of who asks. */
-async function named(queries: Queries, requests: SkillRequest[]): Promise<(SkillRequest & { org_name: string })[]> {
+/** Adds the names of the requesting organisations. */
+async function withOrgNames(
+  queries: Queries,
+  requests: SkillRequest[],
+): Promise<(SkillRequest & { org_name: string })[]> {
   const { rows } = await sql<{ org_id: string; name: string }>`
     select org_id, name from organisations where org_id = any (${requests.map(({ org_id }) => org_id)})`.execute(
     queries,
@@ -147,7 +166,7 @@ async function named(queries: Queries, requests: SkillRequest[]): Promise<(Skill
   return requests.map((request) => ({ ...request, org_name: names.get(request.org_id) ?? request.org_id }))
 }
 
-function withOwner(request: SkillRequest) {
+function operatorRecord(request: SkillRequest) {
   const { org_id, mode, context } = request
   return { ...requestRecord(request), org_id, mode, context }
 }

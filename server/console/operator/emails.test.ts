@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
-import { CONSOLE, memberOf, signIn } from '../../../test/support/console.ts'
-import { queueMail } from '../../mail/mail.ts'
+import { CONSOLE, signIn, signInMember } from '../../../test/support/console.ts'
+import { queueEmail } from '../../mail/mail.ts'
 
 const HTML = '<h1 style="color: green">Hello</h1><script>alert(1)</script>'
 
-test("a mail's HTML is for operators alone, in a box of its own", async (t) => {
+test("only operators can read an email's HTML, and it is sandboxed", async (t) => {
   const app = await startApp(t)
   const { context } = app
   const { orgId } = await app.given.org()
   const scope = { orgId, mode: 'live' as const }
-  const mail = { subject: 'Hello', text: 'Hello', html: HTML, to: { address: 'asha@example.com' } }
-  const mailId = await context.db.transaction((tx) => queueMail(tx, context, { ...mail, kind: 'notice', scope }))
-  const path = `/operator/mails/${mailId}/html`
+  const email = { subject: 'Hello', text: 'Hello', html: HTML, to: { address: 'asha@example.com' } }
+  const emailId = await context.db.transaction((tx) => queueEmail(tx, context, { ...email, kind: 'notice', scope }))
+  const path = `/operator/mails/${emailId}/html`
   const operator = await signIn(app)
 
   const { status, headers, body } = await operator.get(path)
@@ -38,21 +38,24 @@ test("a mail's HTML is for operators alone, in a box of its own", async (t) => {
   assert.equal(headers.get('x-content-type-options'), 'nosniff')
   assert.equal(headers.get('cache-control'), 'no-store')
   assert.equal(headers.get('referrer-policy'), 'no-referrer')
-  assert.ok(!('html' in (await operator.get(`/operator/mails/${mailId}`)).body.data), 'there is one way to it')
+  assert.ok(
+    !('html' in (await operator.get(`/operator/mails/${emailId}`)).body.data),
+    'only the sandboxed route returns the HTML',
+  )
 
   assert.equal((await app.fetch(CONSOLE + path)).status, 401, 'without a session')
   for (const role of ['viewer', 'recruiter', 'owner'] as const) {
-    const answer = await (await memberOf(app, orgId, role)).get(path)
-    assert.equal(answer.status, 403, role)
-    assert.ok(!JSON.stringify(answer.body).includes('Hello'), role)
-    assert.match(answer.headers.get('content-security-policy')!, /frame-ancestors 'none'/)
+    const response = await (await signInMember(app, orgId, role)).get(path)
+    assert.equal(response.status, 403, role)
+    assert.ok(!JSON.stringify(response.body).includes('Hello'), role)
+    assert.match(response.headers.get('content-security-policy')!, /frame-ancestors 'none'/)
   }
   assert.equal((await operator.get('/operator/mails/ML_01ARZ3NDEKTSV4RRFFQ69G5FAV/html')).status, 404)
   await operator.post('/sign-out')
-  assert.equal((await operator.get(path)).status, 401, 'once signed out')
+  assert.equal((await operator.get(path)).status, 401, 'after signing out')
 })
 
-test('the pages around it allow nothing inline; only the console shows frames, and only its own', async (t) => {
+test('no page allows inline code, and only the console allows frames, of its own origin', async (t) => {
   const { fetch } = await startApp(t)
   for (const path of ['/', '/console', '/console/operator/mails', '/session', '/verify/SV_x']) {
     const policy = (await fetch(path)).headers.get('content-security-policy')!

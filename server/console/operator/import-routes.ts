@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { saveBody } from '../../platform/http/body.ts'
+import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { noteChange } from '../auth/guards.ts'
-import { pageOf } from '../paginate.ts'
-import { answer, PageQuery } from '../schema.ts'
-import { beginImport, importRecord, listImports, runImport } from './imports.ts'
+import { recordRequestAudit } from '../auth/guards.ts'
+import { paginate } from '../paginate.ts'
+import { successResponse } from '../schema.ts'
+import { createImport, importRecord, listImports, runImport } from './imports.ts'
+import { ImportRecord } from './schema.ts'
 
-const LARGEST = 64 * 1024 * 1024
+const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 const ImportQuery = Type.Object({
   format: Type.Enum(['csv', 'lightcast']),
@@ -18,43 +20,50 @@ const ImportQuery = Type.Object({
   dry_run: Type.Boolean({ default: false }),
 })
 
-/** A taxonomy in one file is handed in here; those that come as folders are for the command line. */
+/** Imports taxonomies that consist of one file. Taxonomies in several files are imported with the command line. */
 export function importRoutes(app: App, context: Context): void {
   const { db, vault } = context
   const config = { role: 'operator' } as const
 
-  app.get('/operator/catalogue/imports', { config, schema: { querystring: PageQuery } }, async ({ query }) => {
-    const found = await pageOf(
-      vault,
-      'imports',
-      query,
-      (before: string | undefined, limit) => listImports(db.queries, context.clock, { before, limit }),
-      ({ import_id }) => import_id,
-      importRecord,
-    )
-    return answer('Imports', found)
-  })
+  app.get(
+    '/operator/catalogue/imports',
+    { config, schema: { querystring: PageQuery, response: { 200: success(listOf(ImportRecord)) } } },
+    async ({ query }) => {
+      const found = await paginate(
+        vault,
+        'imports',
+        query,
+        (before: string | undefined, limit) => listImports(db.queries, context.clock, { before, limit }),
+        ({ import_id }) => import_id,
+        importRecord,
+      )
+      return successResponse('Imports', found)
+    },
+  )
 
   app.post(
     '/operator/catalogue/imports',
-    { config: { ...config, upload: true }, schema: { querystring: ImportQuery } },
+    {
+      config: { ...config, upload: true },
+      schema: { querystring: ImportQuery, response: { 202: success(ImportRecord) } },
+    },
     async (request, reply) => {
       const folder = await mkdtemp(join(tmpdir(), 'attestry-import-'))
       const path = join(folder, 'taxonomy')
-      const tidy = () => rm(folder, { recursive: true, force: true })
+      const deleteFolder = () => rm(folder, { recursive: true, force: true })
       try {
-        await saveBody(request.raw, path, LARGEST)
-        const begun = await db.transaction(async (tx) => {
-          const made = await beginImport(tx, context.clock, { ...request.query, startedBy: 'operator' })
-          const details = { format: made.format, file_name: made.file_name, dry_run: made.dry_run }
-          await noteChange(tx, context, request, 'catalogue.import', made.import_id, details)
-          return made
+        await saveBody(request.raw, path, MAX_FILE_BYTES)
+        const started = await db.transaction(async (tx) => {
+          const created = await createImport(tx, context.clock, { ...request.query, startedBy: 'operator' })
+          const details = { format: created.format, file_name: created.file_name, dry_run: created.dry_run }
+          await recordRequestAudit(tx, context, request, 'catalogue.import', created.import_id, details)
+          return created
         })
-        void runImport(context, begun, path).finally(tidy)
+        void runImport(context, started, path).finally(deleteFolder)
         reply.status(202)
-        return answer('The import runs', importRecord(begun))
+        return successResponse('Import started', importRecord(started))
       } catch (error) {
-        await tidy()
+        await deleteFolder()
         throw error
       }
     },

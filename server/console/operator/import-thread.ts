@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type FormatName, type ImportSummary, importTaxonomy, readTaxonomy } from '../../catalogue/import/import.ts'
-import { type ConnectionSettings, openDatabase } from '../../platform/database/database.ts'
+import type { ConnectionSettings } from '../../platform/database/connection-settings.ts'
+import { openDatabase } from '../../platform/database/database.ts'
 
-/** What a thread is given to import. */
-export interface ImportOrder {
+/** Input of the import thread. */
+export interface ImportTask {
   connection: ConnectionSettings
   format: FormatName
   path: string
@@ -11,26 +12,26 @@ export interface ImportOrder {
   now: number
 }
 
-export type ImportNews =
+export type ImportMessage =
   | { kind: 'progress'; written: number; of: number }
   | { kind: 'done'; summary: ImportSummary }
   | { kind: 'failed'; message: string }
 
-// Reading and comparing a whole taxonomy takes seconds of one processor, which nobody else shall wait for.
-if (parentPort) await work(workerData as ImportOrder, (news) => parentPort!.postMessage(news))
+// Reading and comparing a whole taxonomy takes seconds of CPU time, which would block the event loop.
+if (parentPort) await runTask(workerData as ImportTask, (message) => parentPort!.postMessage(message))
 
-async function work({ connection, format, path, dryRun, now }: ImportOrder, tell: (news: ImportNews) => void) {
+async function runTask({ connection, format, path, dryRun, now }: ImportTask, post: (message: ImportMessage) => void) {
   const db = openDatabase({ connection, name: 'attestry import', max: 1, onError: () => {} })
   try {
     const taxonomy = await readTaxonomy(format, path)
-    tell({ kind: 'progress', written: 0, of: taxonomy.skills.length })
+    post({ kind: 'progress', written: 0, of: taxonomy.skills.length })
     const summary = await importTaxonomy(db, { now: () => now }, taxonomy, {
       dryRun,
-      progress: (written, of) => tell({ kind: 'progress', written, of }),
+      progress: (written, of) => post({ kind: 'progress', written, of }),
     })
-    tell({ kind: 'done', summary })
+    post({ kind: 'done', summary })
   } catch (error) {
-    tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
+    post({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
   } finally {
     await db.close()
   }

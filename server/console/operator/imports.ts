@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts'
 import { type Clock, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { newId } from '../../platform/ids.ts'
-import type { ImportNews, ImportOrder } from './import-thread.ts'
+import type { ImportMessage, ImportTask } from './import-thread.ts'
 
-/** A taxonomy that was handed in through the console. */
-export interface Import {
+/** A taxonomy import through the console. */
+export interface CatalogueImport {
   import_id: string
   format: 'csv' | 'lightcast'
   file_name: string
@@ -16,7 +16,7 @@ export interface Import {
   status: 'running' | 'done' | 'failed'
   written: number
   of: number
-  summary: unknown
+  summary: Record<string, unknown> | null
   error: string | null
   started_by: string
   started_at: Date
@@ -24,26 +24,26 @@ export interface Import {
   ended_at: Date | null
 }
 
-/** One that has not been heard of for so long died with its process; nothing of it was kept. */
-const SILENCE = MINUTE
-const HEARTBEAT = 2000
+/** A running import without a heartbeat for this long has failed with its process; its transaction was rolled back. */
+const STALE_AFTER_MS = MINUTE
+const HEARTBEAT_INTERVAL_MS = 2000
 
-export interface ImportInput {
-  format: Import['format']
+export interface NewCatalogueImport {
+  format: CatalogueImport['format']
   file_name: string
   dry_run: boolean
   startedBy: string
 }
 
-/** One at a time. */
-export async function beginImport(
+/** Creates an import. Fails if another one is running. */
+export async function createImport(
   tx: Tx,
   clock: Clock,
-  { format, file_name, dry_run, startedBy }: ImportInput,
-): Promise<Import> {
+  { format, file_name, dry_run, startedBy }: NewCatalogueImport,
+): Promise<CatalogueImport> {
   const now = clock.now()
-  await endSilent(tx, now)
-  const made = await tx
+  await failStaleImports(tx, now)
+  const created = await tx
     .insertInto('catalogue_imports')
     .values({
       import_id: newId('IM_', now),
@@ -58,54 +58,58 @@ export async function beginImport(
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
-  if (!made) throw problem('CONFLICT', 'Another import is running; wait until it has ended.')
-  return made as Import
+  if (!created) throw problem('CONFLICT', 'Another import is running; wait until it finishes.')
+  return created as CatalogueImport
 }
 
-async function endSilent(queries: Queries, now: number) {
+async function failStaleImports(queries: Queries, now: number) {
   await queries
     .updateTable('catalogue_imports')
-    .set({ status: 'failed', error: 'The server stopped; nothing was changed.', ended_at: new Date(now) })
+    .set({
+      status: 'failed',
+      error: 'The server stopped during the import; nothing was changed.',
+      ended_at: new Date(now),
+    })
     .where('status', '=', 'running')
-    .where('alive_at', '<', new Date(now - SILENCE))
+    .where('alive_at', '<', new Date(now - STALE_AFTER_MS))
     .execute()
 }
 
-/** Imports as the command line does, but in a thread of its own, telling how far it is; never throws. */
+/** Runs an import in a worker thread and stores its progress and outcome. Never throws. */
 export async function runImport(
   { db, clock, log, catalogue, connection }: Pick<Context, 'db' | 'clock' | 'log' | 'catalogue' | 'connection'>,
-  { import_id, format, dry_run }: Import,
+  { import_id, format, dry_run }: CatalogueImport,
   path: string,
 ): Promise<void> {
   let progress = { written: 0, of: 0 }
-  const timer = setInterval(() => tell(progress), HEARTBEAT)
+  const timer = setInterval(() => saveProgress(progress), HEARTBEAT_INTERVAL_MS)
   try {
-    const order = { connection, format, path, dryRun: dry_run, now: clock.now() }
-    const { refused, ...counts } = await importInThread(order, (written, of) => {
+    const task = { connection, format, path, dryRun: dry_run, now: clock.now() }
+    const { refused, ...counts } = await importInThread(task, (written, of) => {
       progress = { written, of }
     })
     const summary = { ...counts, refused: refused.length, first_refused: refused.slice(0, 100) }
     if (!dry_run) await catalogue.refresh()
-    await end({ status: 'done', summary: JSON.stringify(summary), ...progress })
+    await finish({ status: 'done', summary: JSON.stringify(summary), ...progress })
   } catch (error) {
     const message = error instanceof Error ? error.message.replaceAll(path, 'the file') : String(error)
-    await end({ status: 'failed', error: message.slice(0, 1000) }).catch((failure) =>
-      log.warn({ err: failure }, 'the end of an import could not be written'),
+    await finish({ status: 'failed', error: message.slice(0, 1000) }).catch((failure) =>
+      log.warn({ err: failure }, 'storing the outcome of an import failed, the import will be marked as failed'),
     )
   } finally {
     clearInterval(timer)
   }
 
-  function tell(change: object) {
+  function saveProgress(change: object) {
     db.queries
       .updateTable('catalogue_imports')
       .set({ ...change, alive_at: new Date(clock.now()) })
       .where('import_id', '=', import_id)
       .execute()
-      .catch(() => {}) // the next one tells more
+      .catch(() => {}) // the next heartbeat retries
   }
 
-  async function end(change: object) {
+  async function finish(change: object) {
     await db.queries
       .updateTable('catalogue_imports')
       .set({ ...change, ended_at: new Date(clock.now()) })
@@ -114,36 +118,34 @@ export async function runImport(
   }
 }
 
-/** A file that takes more memory than this is refused; the server goes on. */
-const MOST_MEMORY_MB = 1536
+/** Memory limit of the worker thread: a file that needs more fails without affecting the server. */
+const MAX_MEMORY_MB = 1536
 
-function importInThread(order: ImportOrder, progress: (written: number, of: number) => void): Promise<ImportSummary> {
+function importInThread(task: ImportTask, progress: (written: number, of: number) => void): Promise<ImportSummary> {
   const { promise, resolve, reject } = Promise.withResolvers<ImportSummary>()
   const thread = new Worker(new URL('./import-thread.ts', import.meta.url), {
-    workerData: order,
-    resourceLimits: { maxOldGenerationSizeMb: MOST_MEMORY_MB },
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   })
-  thread.on('message', (news: ImportNews) => {
-    if (news.kind === 'progress') progress(news.written, news.of)
-    else if (news.kind === 'done') resolve(news.summary)
-    else reject(new Error(news.message))
+  thread.on('message', (message: ImportMessage) => {
+    if (message.kind === 'progress') progress(message.written, message.of)
+    else if (message.kind === 'done') resolve(message.summary)
+    else reject(new Error(message.message))
   })
   thread.on('error', (error: NodeJS.ErrnoException) =>
-    reject(
-      error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new Error('The file is too large to be taken in at once.') : error,
-    ),
+    reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new Error('The file is too large to import.') : error),
   )
-  thread.on('exit', () => reject(new Error('The import ended before it was done; nothing was changed.')))
+  thread.on('exit', () => reject(new Error('The import stopped unexpectedly; nothing was changed.')))
   return promise
 }
 
-/** Newest first. */
+/** Returns imports, newest first. */
 export async function listImports(
   queries: Queries,
   clock: Clock,
   { before, limit }: { before?: string | undefined; limit: number },
-): Promise<Import[]> {
-  await endSilent(queries, clock.now())
+): Promise<CatalogueImport[]> {
+  await failStaleImports(queries, clock.now())
   const rows = await queries
     .selectFrom('catalogue_imports')
     .selectAll()
@@ -151,9 +153,9 @@ export async function listImports(
     .orderBy('import_id', 'desc')
     .limit(limit)
     .execute()
-  return rows as Import[]
+  return rows as CatalogueImport[]
 }
 
-export function importRecord({ alive_at: _, started_at, ended_at, ...row }: Import) {
+export function importRecord({ alive_at: _, started_at, ended_at, ...row }: CatalogueImport) {
   return { ...row, started_at: started_at.toISOString(), ended_at: ended_at?.toISOString() ?? null }
 }

@@ -1,16 +1,18 @@
 import { Type } from 'typebox'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { getMail, listMails, mailKinds, mailStatuses } from '../../mail/mail.ts'
+import { emailKinds, emailStatuses, getEmail, listEmails } from '../../mail/mail.ts'
+import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { jobStates, type ListedJob, listJobs, retryJob } from '../../platform/jobs/queued-jobs.ts'
-import { noteChange } from '../auth/guards.ts'
+import { recordRequestAudit } from '../auth/guards.ts'
 import type { RequestLog } from '../organisation/request-log.ts'
-import { mailRecord } from '../organisation/verification-routes.ts'
-import { pageOf } from '../paginate.ts'
-import { answer, PageQuery } from '../schema.ts'
-import { cooldownsOf, lately429 } from './cooldowns.ts'
-import { stateNow } from './status.ts'
+import { emailRecord } from '../organisation/verification-routes.ts'
+import { paginate } from '../paginate.ts'
+import { EmailRecord, successResponse } from '../schema.ts'
+import { activeCooldowns, recentlyRateLimitedKeys } from './cooldowns.ts'
+import { ActiveLimits, EmailDetails, EmailFilters, JobQueue, JobRecord, ServerStatus } from './schema.ts'
+import { operatorStatus } from './status.ts'
 
 const JobParams = Type.Object({
   queue: Type.String({ pattern: '^[a-z][a-z0-9-]{0,99}$' }),
@@ -21,72 +23,80 @@ const JobsQuery = Type.Object({
   state: Type.Enum([...jobStates], { default: 'failed' }),
   queue: Type.Optional(Type.String({ maxLength: 100 })),
 })
-const MailsQuery = Type.Object({
+const EmailsQuery = Type.Object({
   ...PageQuery.properties,
-  kind: Type.Optional(Type.Enum([...mailKinds])),
-  status: Type.Optional(Type.Enum([...mailStatuses])),
+  kind: Type.Optional(Type.Enum([...emailKinds])),
+  status: Type.Optional(Type.Enum([...emailStatuses])),
 })
 
-const MailParams = Type.Object({ mail_id: Type.String({ pattern: '^ML_[A-Z0-9]{10,40}$' }) })
+const EmailParams = Type.Object({ mail_id: Type.String({ pattern: '^ML_[A-Z0-9]{10,40}$' }) })
 
-/** Strangers wrote parts of it: it has its own styles and pictures and nothing else, in a box without a way out. */
-const MAIL_HEADERS = {
+/** Headers that sandbox the HTML of an email, which contains untrusted text: inline styles and images only, no scripts. */
+const EMAIL_HTML_HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox",
   'referrer-policy': 'no-referrer',
 }
 
-/** What the machine is doing: jobs, limits in force, and the mails that it was asked for. */
-export function workRoutes(app: App, context: Context, log: RequestLog): void {
+/** The server's status, its jobs, active limits and emails. */
+export function jobAndEmailRoutes(app: App, context: Context, log: RequestLog): void {
   const { db, vault, queue, clock } = context
   const config = { role: 'operator' } as const
 
-  app.get('/operator/now', { config }, async () => {
+  app.get('/operator/now', { config, schema: { response: { 200: success(ServerStatus) } } }, async () => {
     await log.flush()
-    return answer('The state of things', await stateNow(context))
+    return successResponse('Server status', await operatorStatus(context))
   })
 
-  app.get('/operator/queues', { config }, async () => {
+  app.get('/operator/queues', { config, schema: { response: { 200: success(listOf(JobQueue)) } } }, async () => {
     const depths = await queue.depths()
     const items = depths.map(({ oldestSeconds, ...depth }) => ({ ...depth, oldest_seconds: oldestSeconds }))
-    return answer('Queues', { items, next_cursor: null })
+    return successResponse('Queues', { items, next_cursor: null })
   })
 
-  app.get('/operator/jobs', { config, schema: { querystring: JobsQuery } }, async ({ query }) => {
-    const { state, queue: name, ...page } = query
-    const found = await pageOf(
-      vault,
-      `jobs ${state} ${name ?? ''}`,
-      page,
-      (after: { at: string; id: string } | undefined, limit) =>
-        listJobs(db.queries, { state, queue: name, after, limit }),
-      ({ created_at, job_id }) => ({ at: created_at.toISOString(), id: job_id }),
-      jobRecord,
-    )
-    return answer('Jobs', found)
-  })
+  app.get(
+    '/operator/jobs',
+    { config, schema: { querystring: JobsQuery, response: { 200: success(listOf(JobRecord)) } } },
+    async ({ query }) => {
+      const { state, queue: name, ...page } = query
+      const found = await paginate(
+        vault,
+        `jobs ${state} ${name ?? ''}`,
+        page,
+        (after: { at: string; id: string } | undefined, limit) =>
+          listJobs(db.queries, { state, queue: name, after, limit }),
+        ({ created_at, job_id }) => ({ at: created_at.toISOString(), id: job_id }),
+        jobRecord,
+      )
+      return successResponse('Jobs', found)
+    },
+  )
 
-  app.post('/operator/jobs/:queue/:job_id/retry', { config, schema: { params: JobParams } }, async (request) => {
-    const { queue: name, job_id } = request.params
-    const job = await db.transaction(async (tx) => {
-      const again = await retryJob(tx, name, job_id)
-      if (again) await noteChange(tx, context, request, 'job.retry', job_id, { queue: name })
-      return again
-    })
-    if (!job) throw problem('CONFLICT', 'This job has not failed, or is gone: there is nothing to try again.')
-    return answer('The job is tried again', jobRecord(job))
-  })
+  app.post(
+    '/operator/jobs/:queue/:job_id/retry',
+    { config, schema: { params: JobParams, response: { 200: success(JobRecord) } } },
+    async (request) => {
+      const { queue: name, job_id } = request.params
+      const job = await db.transaction(async (tx) => {
+        const retried = await retryJob(tx, name, job_id)
+        if (retried) await recordRequestAudit(tx, context, request, 'job.retry', job_id, { queue: name })
+        return retried
+      })
+      if (!job) throw problem('CONFLICT', 'This job does not exist or has not failed, so it cannot be retried.')
+      return successResponse('Job queued for retry', jobRecord(job))
+    },
+  )
 
-  app.get('/operator/limits', { config }, async () => {
+  app.get('/operator/limits', { config, schema: { response: { 200: success(ActiveLimits) } } }, async () => {
     await log.flush()
-    const refused = await lately429(context)
-    const owners = new Map(refused.map(({ key_id, org_id }) => [key_id, org_id]))
-    const cooldowns = await cooldownsOf(context, [...owners.keys()])
-    const visitors = await context.limits.limiter.limited(clock.now())
-    return answer('Limits in force', {
+    const keys = await recentlyRateLimitedKeys(context)
+    const orgIds = new Map(keys.map(({ key_id, org_id }) => [key_id, org_id]))
+    const cooldowns = await activeCooldowns(context, [...orgIds.keys()])
+    const visitors = await context.limits.limiter.listLimited(clock.now())
+    return successResponse('Active limits', {
       cooldowns: cooldowns.map(({ key_id, until }) => ({
         key_id,
-        org_id: owners.get(key_id)!,
+        org_id: orgIds.get(key_id)!,
         until: new Date(until).toISOString(),
       })),
       visitors: visitors.map(({ caller, rule, until }) => ({
@@ -97,37 +107,45 @@ export function workRoutes(app: App, context: Context, log: RequestLog): void {
     })
   })
 
-  app.get('/operator/mail-filters', { config }, async () =>
-    answer('What mails are told apart by', { kinds: [...mailKinds], statuses: [...mailStatuses] }),
+  app.get('/operator/mail-filters', { config, schema: { response: { 200: success(EmailFilters) } } }, async () =>
+    successResponse('Email filters', { kinds: [...emailKinds], statuses: [...emailStatuses] }),
   )
 
-  app.get('/operator/mails', { config, schema: { querystring: MailsQuery } }, async ({ query }) => {
-    const { kind, status, ...page } = query
-    const found = await pageOf(
-      vault,
-      `mails ${kind ?? ''} ${status ?? ''}`,
-      page,
-      (before: string | undefined, limit) =>
-        listMails(db.queries, {
-          limit,
-          ...(before ? { before } : {}),
-          ...(kind ? { kind } : {}),
-          ...(status ? { status } : {}),
-        }),
-      ({ mail_id }) => mail_id,
-      mailRecord,
-    )
-    return answer('Mails', found)
-  })
+  app.get(
+    '/operator/mails',
+    { config, schema: { querystring: EmailsQuery, response: { 200: success(listOf(EmailRecord)) } } },
+    async ({ query }) => {
+      const { kind, status, ...page } = query
+      const found = await paginate(
+        vault,
+        `mails ${kind ?? ''} ${status ?? ''}`,
+        page,
+        (before: string | undefined, limit) =>
+          listEmails(db.queries, {
+            limit,
+            ...(before ? { before } : {}),
+            ...(kind ? { kind } : {}),
+            ...(status ? { status } : {}),
+          }),
+        ({ mail_id }) => mail_id,
+        emailRecord,
+      )
+      return successResponse('Emails', found)
+    },
+  )
 
-  app.get('/operator/mails/:mail_id', { config, schema: { params: MailParams } }, async ({ params }) => {
-    const { subject, text, html: _, replyTo, ...head } = await getMail(db.queries, vault, params.mail_id)
-    return answer('Mail', { ...mailRecord(head), subject, text, ...(replyTo ? { replyTo } : {}) })
-  })
+  app.get(
+    '/operator/mails/:mail_id',
+    { config, schema: { params: EmailParams, response: { 200: success(EmailDetails) } } },
+    async ({ params }) => {
+      const { subject, text, html: _, replyTo, ...head } = await getEmail(db.queries, vault, params.mail_id)
+      return successResponse('Email', { ...emailRecord(head), subject, text, ...(replyTo ? { replyTo } : {}) })
+    },
+  )
 
-  app.get('/operator/mails/:mail_id/html', { config, schema: { params: MailParams } }, async ({ params }, reply) => {
-    const { html } = await getMail(db.queries, vault, params.mail_id)
-    return reply.type('text/html; charset=utf-8').headers(MAIL_HEADERS).send(html)
+  app.get('/operator/mails/:mail_id/html', { config, schema: { params: EmailParams } }, async ({ params }, reply) => {
+    const { html } = await getEmail(db.queries, vault, params.mail_id)
+    return reply.type('text/html; charset=utf-8').headers(EMAIL_HTML_HEADERS).send(html)
   })
 }
 

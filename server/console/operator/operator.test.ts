@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
+import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { CONSOLE, signIn } from '../../../test/support/console.ts'
-import { partner } from '../../../test/support/partner.ts'
+import { watchEventLoop } from '../../../test/support/event-loop.ts'
+import { partner } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
-import { queueMail } from '../../mail/mail.ts'
+import { queueEmail } from '../../mail/mail.ts'
 import { MINUTE } from '../../platform/clock.ts'
 
 const CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
@@ -13,172 +14,178 @@ k1,Kite making,Makes kites of paper and split bamboo.,patang,Paper craft,Crafts,
 k3,,,,Paper craft,Crafts,
 `
 
-test('the operator', async (t) => {
-  const app = await startApp(t)
+const startShared = oncePerFile((t) => startApp(t))
+
+async function setUp() {
+  const app = await startShared()
   const { context, clock } = app
   const operator = await signIn(app)
   const get = async (path: string) => (await operator.get(path)).body.data
+  return { app, context, clock, operator, get }
+}
 
-  await t.test('organisations, credits and the service switch', async () => {
-    const made = await operator.post('/operator/orgs', { name: 'Metro Ltd' })
-    assert.equal(made.status, 201)
-    const { org_id } = made.body.data
-    const granted = await operator.post(`/operator/orgs/${org_id}/credits`, { mode: 'test', amount: 25 })
-    assert.deepEqual(granted.body.data, { mode: 'test', balance: 25 })
-    const { items } = await get('/operator/orgs?q=metro')
-    assert.deepEqual(items[0].credits, { test: 25, live: 0 })
-    assert.equal((await get(`/orgs/${org_id}/test/credits/entries`)).items[0].reason, 'grant')
-    assert.equal((await get(`/orgs/${org_id}/test/summary`)).credits, 25)
-    assert.deepEqual((await operator.put('/operator/service', { on: false })).body.data, { on: false })
-    const { key } = await app.given.org()
-    assert.equal((await app.as(key).get('/shifts')).status, 503)
-    await operator.put('/operator/service', { on: true })
-    assert.equal((await app.as(key).get('/shifts')).status, 200)
-    const actions = (await get(`/operator/audit?org_id=${org_id}`)).items.map(({ action }: any) => action)
-    assert.deepEqual(actions, ['credits.grant', 'org.create'])
-  })
+test('the operator creates an organisation, grants credits and switches the service', async () => {
+  const { app, operator, get } = await setUp()
+  const created = await operator.post('/operator/orgs', { name: 'Metro Ltd' })
+  assert.equal(created.status, 201)
+  const { org_id } = created.body.data
+  const granted = await operator.post(`/operator/orgs/${org_id}/credits`, { mode: 'test', amount: 25 })
+  assert.deepEqual(granted.body.data, { mode: 'test', balance: 25 })
+  const { items } = await get('/operator/orgs?q=metro')
+  assert.deepEqual(items[0].credits, { test: 25, live: 0 })
+  assert.equal((await get(`/orgs/${org_id}/test/credits/entries`)).items[0].reason, 'grant')
+  assert.equal((await get(`/orgs/${org_id}/test/summary`)).credits, 25)
+  assert.deepEqual((await operator.put('/operator/service', { on: false })).body.data, { on: false })
+  const { key } = await app.given.org()
+  assert.equal((await app.as(key).get('/shifts')).status, 503)
+  await operator.put('/operator/service', { on: true })
+  assert.equal((await app.as(key).get('/shifts')).status, 200)
+  const actions = (await get(`/operator/audit?org_id=${org_id}`)).items.map(({ action }: any) => action)
+  assert.deepEqual(actions, ['credits.grant', 'org.create'])
+})
 
-  await t.test('skill requests are approved and rejected', async () => {
-    clock.advance(MINUTE)
-    const { post, get: read } = await partner(app)
-    const asked = (await post('/skill-requests', { name: 'Bamboo scaffolding tying', context: 'High-rise work' })).body
-      .data
-    const other = (await post('/skill-requests', { name: 'Snake catching' })).body.data
-    const { items } = await get('/operator/skill-requests')
-    assert.deepEqual(
-      items.map((request: any) => [request.request_id, request.context]),
-      [
-        [asked.request_id, 'High-rise work'],
-        [other.request_id, null],
-      ],
-    )
-    const subs = (await get('/operator/catalogue/sub-skills?q=scaffold')).items
-    assert.match(subs[0].sub_skill_id, /^ss_\d+$/)
-    const path = `/operator/skill-requests/${asked.request_id}`
-    assert.equal((await operator.post(`${path}/approve`, { sub_skill_id: 'ss_99999999' })).status, 400)
-    const approved = await operator.post(`${path}/approve`, { sub_skill_id: subs[0].sub_skill_id, verifiable: true })
-    assert.deepEqual(approved.body.data.resolved, [asked.request_id])
-    assert.equal((await read(`/skills/${approved.body.data.skill_id}`)).body.data.name, 'Bamboo scaffolding tying')
-    assert.equal((await operator.post(`${path}/approve`, { sub_skill_id: subs[0].sub_skill_id })).status, 409)
-    const rejected = await operator.post(`/operator/skill-requests/${other.request_id}/reject`)
-    assert.equal(rejected.body.data.status, 'rejected')
-  })
+test('the operator approves and rejects skill requests', async () => {
+  const { app, clock, operator, get } = await setUp()
+  clock.advance(MINUTE)
+  const { post, get: read } = await partner(app)
+  const requested = (await post('/skill-requests', { name: 'Bamboo scaffolding tying', context: 'High-rise work' }))
+    .body.data
+  const other = (await post('/skill-requests', { name: 'Snake catching' })).body.data
+  const { items } = await get('/operator/skill-requests')
+  assert.deepEqual(
+    items.map((request: any) => [request.request_id, request.context]),
+    [
+      [requested.request_id, 'High-rise work'],
+      [other.request_id, null],
+    ],
+  )
+  const subs = (await get('/operator/catalogue/sub-skills?q=scaffold')).items
+  assert.match(subs[0].sub_skill_id, /^ss_\d+$/)
+  const path = `/operator/skill-requests/${requested.request_id}`
+  assert.equal((await operator.post(`${path}/approve`, { sub_skill_id: 'ss_99999999' })).status, 400)
+  const approved = await operator.post(`${path}/approve`, { sub_skill_id: subs[0].sub_skill_id, verifiable: true })
+  assert.deepEqual(approved.body.data.resolved, [requested.request_id])
+  assert.equal((await read(`/skills/${approved.body.data.skill_id}`)).body.data.name, 'Bamboo scaffolding tying')
+  assert.equal((await operator.post(`${path}/approve`, { sub_skill_id: subs[0].sub_skill_id })).status, 409)
+  const rejected = await operator.post(`/operator/skill-requests/${other.request_id}/reject`)
+  assert.equal(rejected.body.data.status, 'rejected')
+})
 
-  await t.test('a taxonomy is handed in, tried first', async () => {
-    clock.advance(MINUTE)
-    const before = await get('/operator/catalogue')
-    const upload = (dry: boolean, body = CSV) =>
-      app.fetch(`${CONSOLE}/operator/catalogue/imports?format=csv&file_name=kites.csv&dry_run=${dry}`, {
-        method: 'POST',
-        headers: {
-          cookie: operator.cookie,
-          'x-csrf-token': operator.csrf,
-          'content-type': 'application/octet-stream',
-        },
-        body,
-      })
-    const latest = async () => {
-      let found: any
-      await until(async () => {
-        clock.advance(100)
-        found = (await get('/operator/catalogue/imports')).items[0]
-        return found.status !== 'running'
-      })
-      return found
-    }
-    assert.equal((await upload(true)).status, 202)
-    const tried = await latest()
-    assert.deepEqual([tried.status, tried.summary.added, tried.summary.refused], ['done', 1, 1])
-    assert.equal((await get('/operator/catalogue')).skills, before.skills)
-    await upload(false)
-    assert.equal((await latest()).status, 'done')
-    const after = await get('/operator/catalogue')
-    assert.equal(after.skills, before.skills + 1)
-    assert.ok(after.sources.some(({ source, skills }: any) => source === 'csv' && skills === 1))
-    await upload(false, 'not,a,taxonomy\n1,2,3\n')
-    const failed = await latest()
-    assert.equal(failed.status, 'failed')
-    assert.doesNotMatch(failed.error, /\/tmp/)
-    // Neither a line without an end nor a very long file holds up anybody else.
-    for (const [body, expected] of [
-      [
-        `id,name,description,aliases,sub_skill,master_skill,verifiable\n"${'x'.repeat(5_000_000)}`,
-        /longer than 262,144 characters/,
-      ],
-      [
-        `${CSV.split('\n')[0]}\n${Array.from({ length: 100_000 }, (_, at) => `k-${at},Kite ${at},,,Paper craft,Crafts,`).join('\n')}`,
-        /"added":100000/,
-      ],
-    ] as const) {
-      assert.equal((await upload(true, body)).status, 202)
-      const delays = monitorEventLoopDelay({ resolution: 5 })
-      delays.enable()
-      const ended = await latest()
-      delays.disable()
-      assert.match(JSON.stringify(ended), expected)
-      // A busy machine takes its time too, but never as long as so many rows do.
-      assert.ok(delays.max / 1e6 < 500, `the server stood still for ${delays.max / 1e6} ms`)
-    }
-    await context.db.pool.query(
-      `insert into catalogue_imports (import_id, format, file_name, dry_run, status, started_by, started_at, alive_at)
+test('a taxonomy is imported after a dry run', async () => {
+  const { app, context, clock, operator, get } = await setUp()
+  clock.advance(MINUTE)
+  const before = await get('/operator/catalogue')
+  const upload = (dry: boolean, body = CSV) =>
+    app.fetch(`${CONSOLE}/operator/catalogue/imports?format=csv&file_name=kites.csv&dry_run=${dry}`, {
+      method: 'POST',
+      headers: {
+        cookie: operator.cookie,
+        'x-csrf-token': operator.csrf,
+        'content-type': 'application/octet-stream',
+      },
+      body,
+    })
+  const latest = async () => {
+    let found: any
+    await until(async () => {
+      clock.advance(100)
+      found = (await get('/operator/catalogue/imports')).items[0]
+      return found.status !== 'running'
+    })
+    return found
+  }
+  assert.equal((await upload(true)).status, 202)
+  const dryRun = await latest()
+  assert.deepEqual([dryRun.status, dryRun.summary.added, dryRun.summary.refused], ['done', 1, 1])
+  assert.equal((await get('/operator/catalogue')).skills, before.skills)
+  await upload(false)
+  assert.equal((await latest()).status, 'done')
+  const after = await get('/operator/catalogue')
+  assert.equal(after.skills, before.skills + 1)
+  assert.ok(after.sources.some(({ source, skills }: any) => source === 'csv' && skills === 1))
+  await upload(false, 'not,a,taxonomy\n1,2,3\n')
+  const failed = await latest()
+  assert.equal(failed.status, 'failed')
+  assert.doesNotMatch(failed.error, /\/tmp/)
+  // Neither an unterminated line nor a very long file blocks the event loop.
+  for (const [body, expected] of [
+    [
+      `id,name,description,aliases,sub_skill,master_skill,verifiable\n"${'x'.repeat(5_000_000)}`,
+      /longer than 262,144 characters/,
+    ],
+    [
+      `${CSV.split('\n')[0]}\n${Array.from({ length: 100_000 }, (_, at) => `k-${at},Kite ${at},,,Paper craft,Crafts,`).join('\n')}`,
+      /"added":100000/,
+    ],
+  ] as const) {
+    assert.equal((await upload(true, body)).status, 202)
+    const stopWatching = watchEventLoop()
+    const finished = await latest()
+    const blockedMs = stopWatching()
+    assert.match(JSON.stringify(finished), expected)
+    assert.ok(blockedMs < 500, `the event loop was blocked for ${blockedMs} ms of CPU time`)
+  }
+  await context.db.pool.query(
+    `insert into catalogue_imports (import_id, format, file_name, dry_run, status, started_by, started_at, alive_at)
        values ('IM_Z', 'csv', 'x', false, 'running', 'operator', $1, $1)`,
-      [new Date(clock.now())],
-    )
-    assert.equal((await upload(true)).status, 409, 'one at a time')
-    clock.advance(2 * MINUTE)
-    assert.equal((await upload(true)).status, 202, 'one whose process died is over')
-  })
+    [new Date(clock.now())],
+  )
+  assert.equal((await upload(true)).status, 409, 'one at a time')
+  clock.advance(2 * MINUTE)
+  assert.equal((await upload(true)).status, 202, 'an import whose process died does not block the next one')
+})
 
-  await t.test('jobs that failed run again, and mails can be read', async () => {
-    clock.advance(MINUTE)
-    const mailId = await context.db.transaction((tx) =>
-      queueMail(tx, context, {
-        kind: 'notice',
-        to: { address: 'a@example.com' },
-        subject: 'News',
-        text: 'Hello',
-        html: '<p>Hello</p>',
-      }),
-    )
-    const waiting = (await get('/operator/jobs?state=waiting&queue=send-mail')).items
-    assert.deepEqual(waiting[0].about, [mailId])
-    const retry = (id: string) => operator.post(`/operator/jobs/send-mail/${id}/retry`)
-    assert.equal((await retry(waiting[0].job_id)).status, 409)
-    await context.db.pool.query(
-      `update pgboss.job set state = 'failed', output = '{"message": "the mail server is away"}' where id = $1`,
-      [waiting[0].job_id],
-    )
-    const [failed] = (await get('/operator/jobs')).items
-    assert.equal(failed.error, 'the mail server is away')
-    assert.equal((await get('/operator/queues')).items.find(({ queue }: any) => queue === 'send-mail').failed, 1)
-    assert.equal((await retry(failed.job_id)).body.data.state, 'waiting')
+test('failed jobs are retried, and emails can be read', async () => {
+  const { context, clock, operator, get } = await setUp()
+  clock.advance(MINUTE)
+  const emailId = await context.db.transaction((tx) =>
+    queueEmail(tx, context, {
+      kind: 'notice',
+      to: { address: 'a@example.com' },
+      subject: 'News',
+      text: 'Hello',
+      html: '<p>Hello</p>',
+    }),
+  )
+  const waiting = (await get('/operator/jobs?state=waiting&queue=send-mail')).items
+  assert.deepEqual(waiting[0].about, [emailId])
+  const retry = (id: string) => operator.post(`/operator/jobs/send-mail/${id}/retry`)
+  assert.equal((await retry(waiting[0].job_id)).status, 409)
+  await context.db.pool.query(
+    `update pgboss.job set state = 'failed', output = '{"message": "the mail server is unreachable"}' where id = $1`,
+    [waiting[0].job_id],
+  )
+  const [failed] = (await get('/operator/jobs')).items
+  assert.equal(failed.error, 'the mail server is unreachable')
+  assert.equal((await get('/operator/queues')).items.find(({ queue }: any) => queue === 'send-mail').failed, 1)
+  assert.equal((await retry(failed.job_id)).body.data.state, 'waiting')
 
-    const { items } = await get('/operator/mails?kind=notice&status=queued')
-    assert.equal(items[0].mail_id, mailId)
-    assert.equal((await get(`/operator/mails/${mailId}`)).text, 'Hello')
-  })
+  const { items } = await get('/operator/mails?kind=notice&status=queued')
+  assert.equal(items[0].mail_id, emailId)
+  assert.equal((await get(`/operator/mails/${emailId}`)).text, 'Hello')
+})
 
-  await t.test('limits in force', async () => {
-    clock.advance(MINUTE)
-    const { key } = await app.given.org()
-    // The hundredth refusal within a minute starts the cooldown; two mandate writes a second refuse soon.
-    for (let n = 0; n < 140; n++) await app.as(key).post('/skill-requests', { name: '' })
-    const { cooldowns } = await get('/operator/limits')
-    assert.deepEqual(
-      cooldowns.map(({ key_id, org_id }: any) => [key_id, org_id]),
-      [[key.keyId, key.orgId]],
-    )
-    assert.equal(Date.parse(cooldowns[0].until), clock.now() + MINUTE)
-    for (let n = 0; n < 21; n++)
-      await app.fetch(`${CONSOLE}/sign-in/link`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{"token":"guess"}',
-      })
-    const { visitors } = await get('/operator/limits')
-    assert.deepEqual(
-      visitors.map(({ rule }: any) => rule),
-      ['console-sign-in'],
-    )
-  })
+test('active limits are listed', async () => {
+  const { app, clock, get } = await setUp()
+  clock.advance(MINUTE)
+  const { key } = await app.given.org()
+  // The hundredth rejected request within a minute starts the cooldown; the limit is two writes per second.
+  for (let n = 0; n < 140; n++) await app.as(key).post('/skill-requests', { name: '' })
+  const { cooldowns } = await get('/operator/limits')
+  assert.deepEqual(
+    cooldowns.map(({ key_id, org_id }: any) => [key_id, org_id]),
+    [[key.keyId, key.orgId]],
+  )
+  assert.equal(Date.parse(cooldowns[0].until), clock.now() + MINUTE)
+  for (let n = 0; n < 21; n++)
+    await app.fetch(`${CONSOLE}/sign-in/link`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"token":"guess"}',
+    })
+  const { visitors } = await get('/operator/limits')
+  assert.deepEqual(
+    visitors.map(({ rule }: any) => rule),
+    ['console-sign-in'],
+  )
 })

@@ -8,17 +8,17 @@ export interface ListedOrganisation {
   created_at: Date
 }
 
-export interface OrganisationPage {
-  /** Found in the name or the id. */
+export interface OrganisationFilter {
+  /** Substring of the name or the ID. */
   q?: string | undefined
   before?: string | undefined
   limit: number
 }
 
-/** Newest first; ids grow with the time. */
-export async function newestOrganisations(
+/** Returns organisations, newest first: IDs increase with time. */
+export async function searchOrganisations(
   queries: Queries,
-  { q, before, limit }: OrganisationPage,
+  { q, before, limit }: OrganisationFilter,
 ): Promise<ListedOrganisation[]> {
   return queries
     .selectFrom('organisations')
@@ -30,14 +30,14 @@ export async function newestOrganisations(
     .execute()
 }
 
-export interface OrganisationFigures {
+export interface OrganisationTotals {
   credits: { test: number; live: number }
   members: number
   keys: number
 }
 
-/** What the operator's list shows beside the names. */
-export async function figuresOf(queries: Queries, orgIds: string[]): Promise<Map<string, OrganisationFigures>> {
+/** Returns credits and counts per organisation. */
+export async function organisationTotals(queries: Queries, orgIds: string[]): Promise<Map<string, OrganisationTotals>> {
   const { rows } = await sql<{ org_id: string; test: number; live: number; members: number; keys: number }>`
     select o.org_id,
       coalesce((select balance from credit_balances b where b.org_id = o.org_id and mode = 'test'), 0) as test,

@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
 import { liveProcesses } from '../../platform/database/process-heartbeat.ts'
-import { cooldownsOf, lately429 } from './cooldowns.ts'
+import { activeCooldowns, recentlyRateLimitedKeys } from './cooldowns.ts'
 
-/** Mails looked at for what failed: those that were asked for last. */
-const LAST_MAILS = 5000
-const MOST_LISTED = 20
+/** Only the newest emails are counted, which bounds the query. */
+const MAX_EMAILS_COUNTED = 5000
+const MAX_LISTED = 20
 
 interface FailingEndpoint {
   webhook_id: string
@@ -17,7 +17,7 @@ interface FailingEndpoint {
   failing_since: Date
 }
 
-interface FailedCall {
+interface FailedRequest {
   at: Date
   org_id: string
   org_name: string
@@ -28,12 +28,13 @@ interface FailedCall {
   request_id: string
 }
 
-/** What somebody who was woken up needs to know first. */
-export async function stateNow(context: Context) {
+/** Returns the figures that an operator checks first during an incident. */
+export async function operatorStatus(context: Context) {
   const { db, clock, queue } = context
   const now = clock.now()
-  const [{ rows: counts }, { rows: endpoints }, { rows: calls }, depths, processes, refused] = await Promise.all([
-    sql<Record<string, number> & { service_off: boolean }>`
+  const [{ rows: counts }, { rows: endpoints }, { rows: requests }, depths, processes, rateLimitedKeys] =
+    await Promise.all([
+      sql<Record<string, number> & { service_off: boolean }>`
       select (select service_off from service_switch) as service_off,
         (select count(*) from organisations where service_off)::int as organisations_off,
         (select count(*) from skill_requests where status = 'pending')::int as skill_requests,
@@ -41,24 +42,24 @@ export async function stateNow(context: Context) {
       from (
         select count(*) filter (where status = 'failed' and created_at > ${new Date(now - DAY)})::int as failed,
           count(*) filter (where status = 'queued')::int as queued
-        from (select status, created_at from mails order by mail_id desc limit ${LAST_MAILS}) as latest
+        from (select status, created_at from mails order by mail_id desc limit ${MAX_EMAILS_COUNTED}) as latest
       ) as mails`.execute(db.queries),
-    sql<FailingEndpoint>`
+      sql<FailingEndpoint>`
       select w.webhook_id, w.org_id, o.name as org_name, w.mode, w.url, w.failing_since
       from webhooks w join organisations o using (org_id) where w.status = 'failing'
-      order by w.failing_since limit ${MOST_LISTED}`.execute(db.queries),
-    sql<FailedCall>`
+      order by w.failing_since limit ${MAX_LISTED}`.execute(db.queries),
+      sql<FailedRequest>`
       select at, org_id, o.name as org_name, mode, method, route, code, request_id from request_log r join organisations o using (org_id)
-      where at > ${new Date(now - HOUR)} and status >= 500 order by at desc, id desc limit ${MOST_LISTED}`.execute(
-      db.queries,
-    ),
-    queue.depths(),
-    liveProcesses(db, now),
-    lately429(context),
-  ])
-  const resting = await cooldownsOf(
+      where at > ${new Date(now - HOUR)} and status >= 500 order by at desc, id desc limit ${MAX_LISTED}`.execute(
+        db.queries,
+      ),
+      queue.depths(),
+      liveProcesses(db, now),
+      recentlyRateLimitedKeys(context),
+    ])
+  const cooldowns = await activeCooldowns(
     context,
-    refused.map(({ key_id }) => key_id),
+    rateLimitedKeys.map(({ key_id }) => key_id),
   )
   const found = counts[0]!
   const sum = (name: 'waiting' | 'active' | 'failed') => depths.reduce((total, depth) => total + depth[name], 0)
@@ -75,8 +76,8 @@ export async function stateNow(context: Context) {
     },
     mails: { failed_today: found.failed!, queued: found.queued! },
     failing_endpoints: endpoints.map((each) => ({ ...each, failing_since: each.failing_since?.toISOString() ?? null })),
-    failed_calls: calls.map(({ at, ...call }) => ({ at: at.toISOString(), ...call })),
-    resting_keys: resting.length,
+    failed_calls: requests.map(({ at, ...request }) => ({ at: at.toISOString(), ...request })),
+    resting_keys: cooldowns.length,
     skill_requests: found.skill_requests!,
   }
 }

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream'
 import type { Static } from 'typebox'
-import type { OwnerScope } from '../../access/caller.ts'
+import type { OrgScope } from '../../access/caller.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
-import { listChanges, listResults, type Position } from '../../results/results.ts'
-import { fits, narrowed, type Person, personRecord } from './recruiter-results.ts'
-import { PeopleFilters } from './recruiter-results-routes.ts'
+import { assignListPositions, listResults, type ResultPosition } from '../../results/results.ts'
+import { matchesVerdict, narrowToCompleted, type RecruiterResult, recruiterResult } from './recruiter-results.ts'
+import { RecruiterFilters } from './recruiter-results-routes.ts'
 
-const PAGE = 500
+const PAGE_SIZE = 500
 
-const head = [
+const COLUMNS = [
   'result_id',
   'campaign_id',
   'mandate_id',
@@ -34,35 +34,40 @@ const head = [
   'updated_at',
 ]
 
-/** Results as a table for spreadsheets: written while it is read, however long it is. */
+/** Streams results as CSV, page by page. */
 export function exportRoutes(app: App, { db }: Context): void {
   app.get(
     '/orgs/:org/:mode/export/results.csv',
-    { config: { role: 'viewer' }, schema: { querystring: PeopleFilters } },
+    { config: { role: 'viewer' }, schema: { querystring: RecruiterFilters } },
     async ({ caller, query }, reply) => {
-      await listChanges(db, caller)
+      await assignListPositions(db, caller)
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="results-${caller.mode}.csv"`)
-      return reply.send(Readable.from(lines(caller, query)) as never)
+      return reply.send(Readable.from(csvLines(caller, query)) as never)
     },
   )
 
-  async function* lines(scope: OwnerScope, { verdict, ...filter }: Static<typeof PeopleFilters>) {
-    yield `\ufeff${head.join(',')}\r\n`
-    let after: Position | undefined
+  async function* csvLines(scope: OrgScope, { verdict, ...filter }: Static<typeof RecruiterFilters>) {
+    yield `\ufeff${COLUMNS.join(',')}\r\n`
+    let after: ResultPosition | undefined
     for (;;) {
-      const page = await listResults(db.queries, scope, { ...narrowed(filter, verdict), after, limit: PAGE })
-      const people = page.map(personRecord).filter((person) => fits(person, verdict))
-      if (people.length > 0) yield people.map((person) => `${cellsOf(person).map(cell).join(',')}\r\n`).join('')
+      const page = await listResults(db.queries, scope, {
+        ...narrowToCompleted(filter, verdict),
+        after,
+        limit: PAGE_SIZE,
+      })
+      const results = page.map(recruiterResult).filter((result) => matchesVerdict(result, verdict))
+      if (results.length > 0)
+        yield results.map((result) => `${cellsOfResult(result).map(csvCell).join(',')}\r\n`).join('')
       const last = page.at(-1)
-      if (page.length < PAGE || !last) return
+      if (page.length < PAGE_SIZE || !last) return
       after = { listedAt: last.listed_at.toISOString(), resultId: last.result_id }
     }
   }
 }
 
-function cellsOf({ candidate, output, ...result }: Person): unknown[] {
+function cellsOfResult({ candidate, output, ...result }: RecruiterResult): unknown[] {
   const skills = 'skills' in output ? output.skills : undefined
   const answers = 'enrichment' in output ? output.enrichment : undefined
   return [
@@ -93,11 +98,11 @@ function cellsOf({ candidate, output, ...result }: Person): unknown[] {
   ]
 }
 
-const PHONE = /^\+\d{5,15}$/
+const PHONE_NUMBER = /^\+\d{5,15}$/
 
-/** A cell that a spreadsheet would take for a formula is made text: candidates write some of this. A number is none. */
-function cell(value: unknown): string {
+/** Quotes a cell. Prefixes text that a spreadsheet would run as a formula with an apostrophe, except phone numbers. */
+function csvCell(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)
-  const safe = !PHONE.test(text) && /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(text) ? `'${text}` : text
+  const safe = !PHONE_NUMBER.test(text) && /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,17 +1,10 @@
-import type { Context } from '../../context.ts'
-import { queueMail } from '../../mail/mail.ts'
+import { queueEmail } from '../../mail/mail.ts'
 import type { Tx } from '../../platform/database/database.ts'
-import type { Running } from '../../platform/jobs/queue.ts'
-import { onEndpointFailing } from '../../webhooks/delivery/health.ts'
-import { anchor, page, paragraph } from '../auth/sign-in-emails.ts'
+import type { HealthDeps } from '../../webhooks/delivery/health.ts'
+import { emailHtml, emailLink, emailParagraph } from '../auth/sign-in-emails.ts'
 
-/** Tells the owners of an organisation when one of its endpoints has had nothing but failures for a day. */
-export function startTellingOwners(context: Context): Running {
-  const stop = onEndpointFailing((tx, webhookId) => mailOwners(tx, context, webhookId))
-  return { stop: async () => stop() }
-}
-
-async function mailOwners(tx: Tx, context: Context, webhookId: string): Promise<void> {
+/** Emails the owners of an organisation when all deliveries to one of its endpoints have failed for a day. */
+export async function emailOwners(tx: Tx, deps: HealthDeps, webhookId: string): Promise<void> {
   const owners = await tx
     .selectFrom('webhooks as w')
     .innerJoin('organisations as o', 'o.org_id', 'w.org_id')
@@ -22,17 +15,18 @@ async function mailOwners(tx: Tx, context: Context, webhookId: string): Promise<
     .orderBy('m.member_id')
     .execute()
   for (const { org_id: orgId, mode, url, name, email } of owners) {
-    const link = `${context.config.publicUrl}/console/${orgId}/${mode}/webhooks/${webhookId}`
-    const told = `For a day, the webhook endpoint ${url} of ${name} (${mode.toUpperCase()}) has taken nothing that was sent to it.`
-    const next = 'It stays in use: events are kept for 30 days and sent again until it takes them. See what it answers:'
-    await queueMail(tx, context, {
+    const link = `${deps.config.publicUrl}/console/${orgId}/${mode}/webhooks/${webhookId}`
+    const intro = `All deliveries to the webhook endpoint ${url} of ${name} (${mode.toUpperCase()}) have failed for a day.`
+    const next =
+      'The endpoint stays enabled: events are stored for 30 days, and deliveries are retried. View its responses:'
+    await queueEmail(tx, deps, {
       kind: 'notice',
       to: { address: email },
       scope: { orgId, mode: mode as 'test' | 'live' },
       subjectId: webhookId,
       subject: `A webhook endpoint of ${name} is failing`,
-      text: [told, next, link].join('\n\n'),
-      html: page([paragraph(told), paragraph(next), anchor('Open the endpoint', link)]),
+      text: [intro, next, link].join('\n\n'),
+      html: emailHtml([emailParagraph(intro), emailParagraph(next), emailLink('Open the endpoint', link)]),
     })
   }
 }

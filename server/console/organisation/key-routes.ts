@@ -1,28 +1,31 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { perform } from '../../access/idempotency.ts'
+import { runIdempotent } from '../../access/idempotency.ts'
 import { getLimits } from '../../access/key-limits.ts'
 import {
   createPartnerKey,
   createSessionKey,
-  GRACE_HOURS,
+  DEFAULT_GRACE_HOURS,
   type KeySummary,
+  keyStatus,
   listKeys,
+  MAX_GRACE_HOURS,
   type Mode,
   revokeKey,
   rotateKey,
-  statusOf,
 } from '../../access/keys.ts'
 import { BUCKET_NAMES, LIMIT_CLASSES, type LimitClass } from '../../access/limits/table.ts'
 import { scopes } from '../../access/scopes.ts'
+import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
-import { indianDay } from '../../campaigns/contact/contact-hours.ts'
 import type { Context } from '../../context.ts'
 import type { Queries } from '../../platform/database/database.ts'
+import { success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { invalid } from '../../platform/http/validation.ts'
-import { cooldownsOf } from '../operator/cooldowns.ts'
-import { answer, closed } from '../schema.ts'
+import { indianDate } from '../../platform/india-time.ts'
+import { activeCooldowns } from '../operator/cooldowns.ts'
+import { closed, successResponse } from '../schema.ts'
+import { CreatedKey, KeyLimits, KeyList, KeyRecord } from './schema.ts'
 
 const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^V(FN|SK)_(TEST|LIVE)_[A-Za-z0-9_-]{8,40}$' }) })
 
@@ -35,32 +38,38 @@ const KeyBody = Type.Object(
   closed,
 )
 
-/** Keys of an organisation and mode. Whoever makes one sees its secret this once. */
+/** Keys of an organisation and mode. A secret is returned only when it is created or rotated. */
 export function keyRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
-  const owner = { role: 'owner', idempotent: 'optional' } as const
+  const ownerConfig = { role: 'owner', idempotent: 'optional' } as const
 
-  app.get('/orgs/:org/:mode/keys', { config: { role: 'owner' } }, async ({ caller }) => {
-    const keys = (await listKeys(db.queries, caller.orgId)).filter(({ mode }) => mode === caller.mode)
-    return answer('Keys', { items: keys.map(record).reverse(), next_cursor: null, grace_hours: GRACE_HOURS })
-  })
+  app.get(
+    '/orgs/:org/:mode/keys',
+    { config: { role: 'owner' }, schema: { response: { 200: success(KeyList) } } },
+    async ({ caller }) => {
+      const keys = (await listKeys(db.queries, caller.orgId)).filter(({ mode }) => mode === caller.mode)
+      const grace_hours = { usual: DEFAULT_GRACE_HOURS, most: MAX_GRACE_HOURS }
+      return successResponse('Keys', { items: keys.map(keyRecord).reverse(), next_cursor: null, grace_hours })
+    },
+  )
 
   app.post(
     '/orgs/:org/:mode/keys',
-    { config: owner, schema: { body: KeyBody } },
+    { config: ownerConfig, schema: { body: KeyBody, response: { 201: success(CreatedKey) } } },
     async (request, reply): Promise<void> => {
-      const { kind, scopes: asked, expires_at } = request.body
-      if (kind === 'session' && asked) throw invalid([{ path: 'scopes', message: 'a session key has none' }])
-      const expiresAt = readExpiry(expires_at)
-      await perform(context, request, reply, async (tx, caller) => {
+      const { kind, scopes: requestedScopes, expires_at } = request.body
+      if (kind === 'session' && requestedScopes)
+        throw invalid([{ path: 'scopes', message: 'is not allowed for a session key' }])
+      const expiresAt = parseExpiry(expires_at)
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const key = { orgId: caller.orgId, mode: caller.mode, expiresAt }
-        const made =
+        const created =
           kind === 'session'
             ? await createSessionKey(tx, clock, key)
-            : await createPartnerKey(tx, vault, clock, { ...key, scopes: asked ?? [...scopes] })
-        const shown = 'secret' in made ? { secret: made.secret } : { key: made.key }
-        const data = { ...record(await getKey(tx, caller.orgId, caller.mode, made.keyId)), ...shown }
-        return { status: 201, body: answer('Key made', data), secret: true }
+            : await createPartnerKey(tx, vault, clock, { ...key, scopes: requestedScopes ?? [...scopes] })
+        const credential = 'secret' in created ? { secret: created.secret } : { key: created.key }
+        const data = { ...keyRecord(await getKey(tx, caller.orgId, caller.mode, created.keyId)), ...credential }
+        return { status: 201, body: successResponse('Key created', data), secret: true }
       })
     },
   )
@@ -68,61 +77,65 @@ export function keyRoutes(app: App, context: Context): void {
   app.post(
     '/orgs/:org/:mode/keys/:key_id/rotate',
     {
-      config: owner,
+      config: ownerConfig,
       schema: {
         params: KeyParams,
         body: Type.Object(
-          { grace_hours: Type.Optional(Type.Integer({ minimum: 0, maximum: GRACE_HOURS.most })) },
+          { grace_hours: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GRACE_HOURS })) },
           { ...closed, default: {} },
         ),
+        response: { 200: success(CreatedKey) },
       },
     },
     async (request, reply): Promise<void> => {
       const { key_id } = request.params
       const { grace_hours } = request.body
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         const key = await getKey(tx, caller.orgId, caller.mode, key_id)
         if (key.kind === 'session')
-          throw problem('CONFLICT', 'A session key has no secret to exchange; make a new key.')
+          throw problem('CONFLICT', 'A session key cannot be rotated; create a new key and revoke this one.')
         const { secret } = await rotateKey(tx, vault, clock, key_id, grace_hours)
-        const data = { ...record(await getKey(tx, caller.orgId, caller.mode, key_id)), secret }
-        return { status: 200, body: answer('Secret exchanged', data), secret: true }
+        const data = { ...keyRecord(await getKey(tx, caller.orgId, caller.mode, key_id)), secret }
+        return { status: 200, body: successResponse('Secret rotated', data), secret: true }
       })
     },
   )
 
   app.post(
     '/orgs/:org/:mode/keys/:key_id/revoke',
-    { config: owner, schema: { params: KeyParams } },
+    { config: ownerConfig, schema: { params: KeyParams, response: { 200: success(KeyRecord) } } },
     async (request, reply): Promise<void> => {
       const { key_id } = request.params
-      await perform(context, request, reply, async (tx, caller) => {
+      await runIdempotent(context, request, reply, async (tx, caller) => {
         await getKey(tx, caller.orgId, caller.mode, key_id)
         await revokeKey(tx, clock, key_id)
         const revoked = await getKey(tx, caller.orgId, caller.mode, key_id)
-        return { status: 200, body: answer('Key revoked', record(revoked)) }
+        return { status: 200, body: successResponse('Key revoked', keyRecord(revoked)) }
       })
     },
   )
 
   app.get(
     '/orgs/:org/:mode/keys/:key_id/limits',
-    { config: { role: 'owner' }, schema: { params: KeyParams } },
+    { config: { role: 'owner' }, schema: { params: KeyParams, response: { 200: success(KeyLimits) } } },
     async ({ caller, params: { key_id } }) => {
       const key = await getKey(db.queries, caller.orgId, caller.mode, key_id)
-      if (key.kind === 'session') throw problem('NOT_FOUND', 'A session key has no limits of its own.')
-      return answer('Limits', await limitsInUse(key_id))
+      if (key.kind === 'session') throw problem('NOT_FOUND', 'Session keys have no limits of their own.')
+      return successResponse('Limits', await limitUsage(key_id))
     },
   )
 
-  function readExpiry(text: string | undefined): Date | undefined {
+  function parseExpiry(text: string | undefined): Date | undefined {
     if (text === undefined) return undefined
     const time = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN
-    if (!(time > clock.now())) throw invalid([{ path: 'expires_at', message: 'must be a time to come, in ISO 8601' }])
+    if (!(time > clock.now()))
+      throw invalid([
+        { path: 'expires_at', message: 'must be a future time in ISO 8601 format, such as 2030-01-31T18:30:00Z' },
+      ])
     return new Date(time)
   }
 
-  function record(key: KeySummary) {
+  function keyRecord(key: KeySummary) {
     const { key_id, kind, mode, scopes, expires_at, revoked_at, previous_secret_until, created_at } = key
     const bothValid = previous_secret_until !== null && previous_secret_until.getTime() > clock.now()
     return {
@@ -130,7 +143,7 @@ export function keyRoutes(app: App, context: Context): void {
       kind,
       mode,
       scopes,
-      status: statusOf(key, clock.now()),
+      status: keyStatus(key, clock.now()),
       expires_at: expires_at?.toISOString() ?? null,
       revoked_at: revoked_at?.toISOString() ?? null,
       previous_secret_until: bothValid ? previous_secret_until.toISOString() : null,
@@ -138,14 +151,16 @@ export function keyRoutes(app: App, context: Context): void {
     }
   }
 
-  async function limitsInUse(keyId: string) {
+  async function limitUsage(keyId: string) {
     const { limits } = await db.transaction((tx) => getLimits(tx, keyId))
     const now = clock.now()
     const buckets = await Promise.all(
       BUCKET_NAMES.map(async (name) => {
         const { rate, burst, minute, day } = limits.buckets[name]
         const isClass = (LIMIT_CLASSES as readonly string[]).includes(name)
-        const used = isClass ? await context.limits.limiter.minute(keyId, limits, name as LimitClass, now) : undefined
+        const used = isClass
+          ? await context.limits.limiter.minuteWindow(keyId, limits, name as LimitClass, now)
+          : undefined
         return {
           name,
           per_second: rate,
@@ -158,8 +173,8 @@ export function keyRoutes(app: App, context: Context): void {
       }),
     )
     const { rows } = await sql<{ people: number }>`
-      select people from people_days where key_id = ${keyId} and day = ${indianDay(now)}`.execute(db.queries)
-    const [cooldown] = await cooldownsOf(context, [keyId])
+      select people from people_days where key_id = ${keyId} and day = ${indianDate(now)}`.execute(db.queries)
+    const [cooldown] = await activeCooldowns(context, [keyId])
     return {
       key_id: keyId,
       cooldown_until: cooldown ? new Date(cooldown.until).toISOString() : null,
@@ -172,9 +187,9 @@ export function keyRoutes(app: App, context: Context): void {
   }
 }
 
-/** Another organisation's key, or one of the other mode, is not there. */
+/** Throws NOT_FOUND for keys of another organisation or mode. */
 async function getKey(queries: Queries, orgId: string, mode: Mode, keyId: string): Promise<KeySummary> {
   const found = (await listKeys(queries, orgId)).find((key) => key.key_id === keyId && key.mode === mode)
-  if (!found) throw problem('NOT_FOUND', `There is no key ${keyId}.`)
+  if (!found) throw problem('NOT_FOUND', `Key ${keyId} not found.`)
   return found
 }

@@ -1,41 +1,43 @@
-import type { Message } from '../../campaigns/contact/messages.ts'
-import { linkLine, saidIn } from '../../channels/message-text.ts'
+import type { CandidateMessage } from '../../campaigns/contact/messages.ts'
+import { linkLine, promptText } from '../../channels/message-text.ts'
 import { smsText } from '../../channels/twilio/sms.ts'
 import { prompt } from '../../questions/prompts.ts'
 import type { Language } from '../../questions/questions.ts'
 
-/** What a message needs to be written out. */
-export interface Writing {
-  /** Of the conversation: the ones that a message can be in. */
+export interface PreviewContext {
+  /** The languages of the conversation. */
   languages: Language[]
-  /** In which whatever gives no hint is taken to be. */
+  /** Used if the language of a message cannot be detected. */
   language: Language
   link: string
 }
 
 /**
- * The messages that reach people as plain text, word for word as they go out: options by number, and the personal link. Null where
- * the channel has buttons or a voice.
+ * Returns the exact text of messages that are sent as plain text (SMS and email), with numbered options and the personal link.
+ * Null for replies and for channels with buttons or voice.
  */
-export function writtenOut(messages: Message[], { languages, language, link }: Writing): (string | null)[] {
-  let spoken = firstLanguage(messages, languages) ?? language
+export function previewMessages(
+  messages: CandidateMessage[],
+  { languages, language, link }: PreviewContext,
+): (string | null)[] {
+  let currentLanguage = detectLanguage(messages, languages) ?? language
   return messages.map(({ direction, channel, content }) => {
     if (!Array.isArray(content)) {
-      spoken = languages.find((each) => each === content.value) ?? spoken
+      currentLanguage = languages.find((each) => each === content.value) ?? currentLanguage
       return null
     }
     if (direction !== 'out') return null
-    const message = { prompts: content, language: spoken, link }
+    const message = { prompts: content, language: currentLanguage, link }
     if (channel === 'sms') return smsText(message)
-    return channel === 'email' ? `${saidIn(message)}\n\n${linkLine(message)}` : null
+    return channel === 'email' ? `${promptText(message)}\n\n${linkLine(message)}` : null
   })
 }
 
-/** A message does not say which language it is in, but how it says yes does. */
-function firstLanguage(messages: Message[], languages: Language[]): Language | undefined {
+/** Detects the language from the label of a yes option: messages are stored without their language. */
+function detectLanguage(messages: CandidateMessage[], languages: Language[]): Language | undefined {
   for (const { content } of messages) {
-    const asked = Array.isArray(content) ? content.find(({ kind }) => kind === 'yes_no') : undefined
-    const yes = asked?.choices.find(({ value }) => value === 'yes')?.label
+    const yesNo = Array.isArray(content) ? content.find(({ kind }) => kind === 'yes_no') : undefined
+    const yes = yesNo?.choices.find(({ value }) => value === 'yes')?.label
     if (yes !== undefined) return languages.find((each) => prompt('yes', each) === yes)
   }
   return undefined

@@ -1,23 +1,25 @@
 import { Type } from 'typebox'
+import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import { lockCandidacy } from '../../campaigns/candidacy.ts'
-import { chosenBy } from '../../campaigns/contact/inbound.ts'
-import { type Place as Channel, listMessages } from '../../campaigns/contact/messages.ts'
+import { matchCurrentChoice } from '../../campaigns/contact/inbound.ts'
+import { type ConversationChannel as Channel, listMessages } from '../../campaigns/contact/messages.ts'
 import { handleReply } from '../../campaigns/contact/replies.ts'
 import { channelNames } from '../../channels/channel.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { invalid } from '../../platform/http/validation.ts'
-import { noteChange } from '../auth/guards.ts'
-import { pageOf } from '../paginate.ts'
-import { answer, closed, PageQuery } from '../schema.ts'
-import { candidateRecord, getCandidate, handsetRecord } from './phone.ts'
-import { type HandsetPosition, listHandsets } from './simulator-phones.ts'
+import { recordRequestAudit } from '../auth/guards.ts'
+import { paginate } from '../paginate.ts'
+import { closed, successResponse } from '../schema.ts'
+import { candidateRecord, getCandidate, simulatorPhoneRecord } from './phone.ts'
+import { CandidateConversation, SimulatorPhone } from './schema.ts'
+import { listSimulatorPhones, type PhonePosition } from './simulator-phones.ts'
 
 const CandidateParams = Type.Object({ candidate_id: Type.String({ pattern: '^CD_[A-Z0-9]{10,40}$' }) })
 
-const HandsetsQuery = Type.Object({
+const PhonesQuery = Type.Object({
   ...PageQuery.properties,
   campaign_id: Type.Optional(Type.String({ pattern: '^CP_[A-Z0-9]{10,40}$' })),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
@@ -34,89 +36,91 @@ const ReplyBody = Type.Object(
   closed,
 )
 
-/** Candidates' conversations, and the simulator's handset: what arrives there, and what somebody answers in a candidate's stead. */
+/** Candidates' conversations, and the simulator's phones, on which console users reply as the candidate. */
 export function phoneRoutes(app: App, context: Context): void {
   const { db, vault } = context
   const viewer = { role: 'viewer' } as const
 
   app.get(
     '/orgs/:org/:mode/candidates/:candidate_id',
-    { config: viewer, schema: { params: CandidateParams } },
-    async ({ caller, place, params }) => {
+    { config: viewer, schema: { params: CandidateParams, response: { 200: success(CandidateConversation) } } },
+    async ({ caller, orgAccess, params }) => {
       const candidate = await getCandidate(db.queries, caller, params.candidate_id)
-      return answer('Candidate', await candidateRecord(db.queries, context, candidate, place.role))
+      return successResponse('Candidate', await candidateRecord(db.queries, context, candidate, orgAccess.role))
     },
   )
 
   app.get(
     '/orgs/:org/:mode/phone',
-    { config: viewer, schema: { querystring: HandsetsQuery } },
+    { config: viewer, schema: { querystring: PhonesQuery, response: { 200: success(listOf(SimulatorPhone)) } } },
     async ({ caller, query: { campaign_id, q, ...page } }) => {
-      requireTest(caller)
+      requireTestMode(caller)
       const list = `phones of ${caller.orgId} ${campaign_id ?? ''} ${q ?? ''}`
-      const found = await pageOf(
+      const found = await paginate(
         vault,
         list,
         page,
-        (after: HandsetPosition | undefined, limit) =>
-          listHandsets(db.queries, caller, { campaign_id, q, after, limit }),
+        (after: PhonePosition | undefined, limit) =>
+          listSimulatorPhones(db.queries, caller, { campaign_id, q, after, limit }),
         (row) => ({ campaign: row.campaign_id, candidate: row.candidate_id }),
-        handsetRecord,
+        simulatorPhoneRecord,
       )
-      return answer('Phones', found)
+      return successResponse('Phones', found)
     },
   )
 
   app.get(
     '/orgs/:org/:mode/phone/:candidate_id',
-    { config: viewer, schema: { params: CandidateParams } },
-    async ({ caller, place, params }) => {
-      requireTest(caller)
+    { config: viewer, schema: { params: CandidateParams, response: { 200: success(CandidateConversation) } } },
+    async ({ caller, orgAccess, params }) => {
+      requireTestMode(caller)
       const candidate = await getCandidate(db.queries, caller, params.candidate_id)
-      return answer('Phone', await candidateRecord(db.queries, context, candidate, place.role))
+      return successResponse('Phone', await candidateRecord(db.queries, context, candidate, orgAccess.role))
     },
   )
 
   app.post(
     '/orgs/:org/:mode/phone/:candidate_id/reply',
-    { config: { role: 'recruiter' }, schema: { params: CandidateParams, body: ReplyBody } },
+    {
+      config: { role: 'recruiter' },
+      schema: { params: CandidateParams, body: ReplyBody, response: { 200: success(CandidateConversation) } },
+    },
     async (request) => {
       const { caller, params, body } = request
-      requireTest(caller)
+      requireTestMode(caller)
       const { value, text, step, client_id, channel } = body
       if ((value === undefined) === (text === undefined))
-        throw invalid([{ path: 'body', message: 'must have either value or text, one of the two' }])
+        throw invalid([{ path: 'body', message: 'must have either `value` or `text`, but not both' }])
       await getCandidate(db.queries, caller, params.candidate_id)
       const record = await db.transaction(async (tx) => {
         const before = (await lockCandidacy(tx, params.candidate_id))!
-        if (before.status !== 'pending') throw problem('CONFLICT', 'This conversation is over.')
+        if (before.status !== 'pending') throw problem('CONFLICT', 'This conversation has ended.')
         const last = await lastChannel(tx, params.candidate_id)
-        const place = channel ?? last
-        // As on a real phone: where there are no buttons, an option is answered with its number.
-        const chosen = value ?? chosenBy(before, text!)
-        const said = { ...(step ? { step } : {}), ...(chosen ? { value: chosen } : { text: text! }) }
-        const input = { kind: 'reply' as const, ...said }
+        // As on a real phone: on channels without buttons, an option is chosen by its number.
+        const chosen = value ?? matchCurrentChoice(before, text!)
+        const content = { ...(step ? { step } : {}), ...(chosen ? { value: chosen } : { text: text! }) }
+        const input = { kind: 'reply' as const, ...content }
         const after = await handleReply(tx, context, before, {
-          channel: place,
+          channel: channel ?? last,
           input,
           providerId: `phone:${client_id}`,
         })
-        await noteChange(tx, context, request, 'phone.reply', params.candidate_id)
-        return candidateRecord(tx, context, after, request.place.role)
+        await recordRequestAudit(tx, context, request, 'phone.reply', params.candidate_id)
+        return candidateRecord(tx, context, after, request.orgAccess.role)
       })
-      return answer('Replied', record)
+      return successResponse('Reply sent', record)
     },
   )
 
-  /** Where the candidate was spoken to last. */
+  /** Returns the channel of the last message to the candidate. */
   async function lastChannel(tx: Tx, candidateId: string): Promise<Channel> {
     const last = (await listMessages(tx, candidateId)).findLast(({ direction }) => direction === 'out')
-    if (!last) throw problem('CONFLICT', 'Nothing has arrived on this phone yet.')
+    if (!last) throw problem('CONFLICT', 'This candidate has not received a message yet.')
     return last.channel
   }
 }
 
-/** A real candidate answers for himself. */
-function requireTest({ mode }: { mode: string }) {
-  if (mode !== 'test') throw problem('NOT_FOUND', 'The phone is there in TEST alone: it is the simulator’s.')
+/** Rejects LIVE mode, in which only the candidates themselves reply. */
+function requireTestMode({ mode }: { mode: string }) {
+  if (mode !== 'test') throw problem('NOT_FOUND', 'The simulator phone is available in TEST mode only.')
 }

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { prepareMandates, startApp } from '../../../test/support/app.ts'
-import { keepTime } from '../../../test/support/clock.ts'
-import { memberOf } from '../../../test/support/console.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { signInMember } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
 import { grantCredits } from '../../campaigns/credits.ts'
 
-test('a newcomer makes a workflow, a mandate and a campaign, and answers as the candidate', async (t) => {
+test('a recruiter creates a workflow, a mandate and a campaign, and replies as the candidate', async (t) => {
   const app = await startApp(t, { worker: true })
-  keepTime(t, app.clock) // limits count by it
+  runClock(t, app.clock) // rate limits use this clock
   const { orgId } = await app.given.org()
   const { context, clock } = app
   await context.db.transaction((tx) => grantCredits(tx, { orgId, mode: 'test' }, clock, 100))
-  const recruiter = await memberOf(app, orgId, 'recruiter')
+  const recruiter = await signInMember(app, orgId, 'recruiter')
   const base = `/orgs/${orgId}/test`
 
   const workflow = await recruiter.post(`${base}/workflows`, { name: 'Site hiring', channels: ['whatsapp', 'sms'] })
@@ -49,24 +49,24 @@ test('a newcomer makes a workflow, a mandate and a campaign, and answers as the 
   const path = `${base}/phone/${phones[0].candidate_id}`
   for (let left = 10; left > 0; left--) {
     const { body } = await recruiter.get(path)
-    const asked = body.data.asking.at(-1)
-    if (!asked) break
-    const said = asked.choices.length > 0 ? { value: asked.choices[0].value } : { text: 'Next week.' }
-    const answered = await recruiter.post(`${path}/reply`, { ...said, step: asked.step, client_id: randomUUID() })
-    assert.equal(answered.status, 200, JSON.stringify(answered.body))
-    if (answered.body.data.status !== 'pending') break
+    const prompt = body.data.asking.at(-1)
+    if (!prompt) break
+    const content = prompt.choices.length > 0 ? { value: prompt.choices[0].value } : { text: 'Next week.' }
+    const replied = await recruiter.post(`${path}/reply`, { ...content, step: prompt.step, client_id: randomUUID() })
+    assert.equal(replied.status, 200, JSON.stringify(replied.body))
+    if (replied.body.data.status !== 'pending') break
   }
   const result = await recruiter.get(`${base}/results/${phones[0].result_id}`)
   assert.equal(result.body.data.status, 'completed')
   assert.equal(result.body.data.output.interest, 'interested')
-  // The page lets in whoever has its link: who may only look gets none.
-  const viewer = await memberOf(app, orgId, 'viewer')
+  // The link gives access without signing in, so viewers do not get it.
+  const viewer = await signInMember(app, orgId, 'viewer')
   const candidate = path.replace('/phone/', '/candidates/')
   for (const at of [path, candidate]) {
     assert.match((await recruiter.get(at)).body.data.link, /\/c\/[\w-]{40,}$/)
-    const seen = await viewer.get(at)
-    assert.deepEqual([seen.status, seen.body.data.link], [200, null])
-    assert.doesNotMatch(JSON.stringify(seen.body), /\/c\//)
+    const response = await viewer.get(at)
+    assert.deepEqual([response.status, response.body.data.link], [200, null])
+    assert.doesNotMatch(JSON.stringify(response.body), /\/c\//)
   }
   assert.equal((await viewer.post(`${path}/reply`, { text: 'hello', client_id: 'v' })).status, 403)
   const { body } = await recruiter.get(path)

@@ -1,55 +1,56 @@
-import type { OwnerScope } from '../../access/caller.ts'
+import type { OrgScope } from '../../access/caller.ts'
 import { problem } from '../../api/problem.ts'
 import { type Candidacy, findCandidacy } from '../../campaigns/candidacy.ts'
 import { linkOf } from '../../campaigns/candidate-page/links.ts'
-import { listMessages, type Message } from '../../campaigns/contact/messages.ts'
-import { partOf } from '../../channels/simulator/test-numbers.ts'
+import { type CandidateMessage, listMessages } from '../../campaigns/contact/messages.ts'
+import { personaOf } from '../../channels/simulator/test-numbers.ts'
 import type { Context } from '../../context.ts'
-import { asking } from '../../conversation/conversation.ts'
-import { type Rendered, render } from '../../conversation/render.ts'
+import { currentPrompts } from '../../conversation/conversation.ts'
+import { type RenderedPrompt, render } from '../../conversation/render.ts'
 import type { Queries } from '../../platform/database/database.ts'
-import { isAtLeast, type Role } from '../auth/roles.ts'
-import { type Writing, writtenOut } from './message-preview.ts'
-import { type Handset, nextContactOf } from './simulator-phones.ts'
+import type { Language } from '../../questions/questions.ts'
+import { type ConsoleRole, isAtLeast } from '../auth/roles.ts'
+import { type PreviewContext, previewMessages } from './message-preview.ts'
+import { findNextContactTime, type SimulatorPhoneRow } from './simulator-phones.ts'
 
-export function handsetRecord(row: Handset) {
+export function simulatorPhoneRecord(row: SimulatorPhoneRow) {
   const { conversation, direction, last_channel, content, last_at, updated_at, ...rest } = row
   return {
     ...rest,
-    part: partOf(row.phone) ?? null,
-    language: (JSON.parse(conversation) as { language: string }).language,
+    part: personaOf(row.phone) ?? null,
+    language: (JSON.parse(conversation) as { language: Language }).language,
     last:
       direction === null
         ? null
-        : { direction, channel: last_channel!, text: lastWords(content!), at: last_at!.toISOString() },
+        : { direction, channel: last_channel!, text: messageText(content!), at: last_at!.toISOString() },
     updated_at: updated_at.toISOString(),
   }
 }
 
-function lastWords(content: string): string {
-  const said = JSON.parse(content) as Message['content']
-  return Array.isArray(said) ? (said.at(-1)?.text ?? '') : (said.text ?? said.value ?? '')
+function messageText(content: string): string {
+  const parsed = JSON.parse(content) as CandidateMessage['content']
+  return Array.isArray(parsed) ? (parsed.at(-1)?.text ?? '') : (parsed.text ?? parsed.value ?? '')
 }
 
-export async function getCandidate(queries: Queries, { orgId, mode }: OwnerScope, id: string): Promise<Candidacy> {
+export async function getCandidate(queries: Queries, { orgId, mode }: OrgScope, id: string): Promise<Candidacy> {
   const found = await findCandidacy(queries, id)
-  if (found?.org_id !== orgId || found.mode !== mode) throw problem('NOT_FOUND', `There is no candidate ${id}.`)
+  if (found?.org_id !== orgId || found.mode !== mode) throw problem('NOT_FOUND', `Candidate ${id} not found.`)
   return found
 }
 
-/** A candidate with everything that was said, as the console shows it to somebody of that role. */
+/** Returns a candidate with the whole conversation. The role decides whether the link to the candidate's page is included. */
 export async function candidateRecord(
   queries: Queries,
   context: Pick<Context, 'vault' | 'config'>,
   candidate: Candidacy,
-  role: Role,
+  role: ConsoleRole,
 ) {
   const { state, flow, status, mode } = candidate
   const open = status === 'pending' && candidate.hold !== 'archived'
-  const next = await nextContactOf(queries, candidate.candidate_id)
-  // The page lets in whoever opens it: a real candidate's is for that candidate alone, one in TEST for those who may answer.
+  const next = await findNextContactTime(queries, candidate.candidate_id)
+  // The link gives access without signing in: in LIVE only the candidate gets it, in TEST also recruiters, who may reply.
   const link = mode === 'test' && isAtLeast(role, 'recruiter') ? linkOf(context, candidate) : null
-  const writing = { languages: flow.languages, language: state.language, link: link ?? hiddenLink(context) }
+  const preview = { languages: flow.languages, language: state.language, link: link ?? redactedLink(context) }
   return {
     candidate_id: candidate.candidate_id,
     campaign_id: candidate.campaign_id,
@@ -60,7 +61,7 @@ export async function candidateRecord(
     phone: candidate.phone,
     email: candidate.email,
     metadata: candidate.metadata,
-    part: partOf(candidate.phone) ?? null,
+    part: personaOf(candidate.phone) ?? null,
     status,
     reason: candidate.reason,
     language: state.language,
@@ -71,26 +72,28 @@ export async function candidateRecord(
     started_at: candidate.started_at?.toISOString() ?? null,
     completed_at: candidate.completed_at?.toISOString() ?? null,
     updated_at: candidate.updated_at.toISOString(),
-    asking: open ? asking(state, flow).map((said) => render(said, state.language, flow, candidate)) : [],
+    asking: open ? currentPrompts(state, flow).map((prompt) => render(prompt, state.language, flow, candidate)) : [],
     next_contact_at: next?.toISOString() ?? null,
-    messages: messageRecords(await listMessages(queries, candidate.candidate_id), writing),
+    messages: messageRecords(await listMessages(queries, candidate.candidate_id), preview),
   }
 }
 
-/** Where the link stands in a message, without what lets in. */
-function hiddenLink({ config }: Pick<Context, 'config'>): string {
+/** Returns a placeholder for the link, without its token. */
+function redactedLink({ config }: Pick<Context, 'config'>): string {
   return `${config.publicUrl ?? ''}/…`
 }
 
-/** A choice that was taken is shown by its label; what goes out as plain text, by that text. */
-function messageRecords(messages: Message[], writing: Writing) {
+/** Replaces chosen values with their labels, and adds the exact text of plain-text messages. */
+function messageRecords(messages: CandidateMessage[], preview: PreviewContext) {
   const labels = new Map<string, string>()
-  const written = writtenOut(messages, writing)
+  const previews = previewMessages(messages, preview)
   return messages.map(({ content, created_at, conversation_step, candidate_id: _, ...message }, index) => {
-    const parts: Rendered[] = Array.isArray(content) ? content : []
+    const parts: RenderedPrompt[] = Array.isArray(content) ? content : []
     for (const { choices } of parts) for (const { value, label } of choices) labels.set(value, label)
-    const said = Array.isArray(content) ? undefined : (content.text ?? labels.get(content.value ?? '') ?? content.value)
-    const text = said ?? written[index] ?? ''
+    const reply = Array.isArray(content)
+      ? undefined
+      : (content.text ?? labels.get(content.value ?? '') ?? content.value)
+    const text = reply ?? previews[index] ?? ''
     return { ...message, step: conversation_step, parts, text, at: created_at.toISOString() }
   })
 }

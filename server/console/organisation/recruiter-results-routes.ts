@@ -2,42 +2,52 @@ import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { HOUR } from '../../platform/clock.ts'
 import { readCursor, writeCursor } from '../../platform/http/cursor.ts'
+import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { listChanges, type Position } from '../../results/results.ts'
+import { assignListPositions, type ResultPosition } from '../../results/results.ts'
 import { ResultsQuery } from '../../results/schema.ts'
-import { answer, PageQuery } from '../schema.ts'
-import { listPeople, verdicts } from './recruiter-results.ts'
+import { successResponse } from '../schema.ts'
+import { listRecruiterResults, verdictFilters } from './recruiter-results.ts'
+import { RecruiterResultRecord } from './schema.ts'
 
 const { campaign_id, mandate_id, job_id, status } = ResultsQuery.properties
 
-/** What narrows the list of people, and its export. */
-export const PeopleFilters = Type.Object({
+/** Filters of the recruiter's result list and its export. */
+export const RecruiterFilters = Type.Object({
   campaign_id,
   mandate_id,
   job_id,
   status,
-  verdict: Type.Optional(Type.Enum([...verdicts])),
+  verdict: Type.Optional(Type.Enum([...verdictFilters])),
 })
 
-const PeopleQuery = Type.Object({
-  ...PeopleFilters.properties,
+const RecruiterResultsQuery = Type.Object({
+  ...RecruiterFilters.properties,
   ...PageQuery.properties,
   changed_within_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
 })
 
-/** Results as a recruiter reads them: the newest first, with the number to call. */
-export function peopleRoutes(app: App, { db, vault, clock }: Context): void {
+/** Lists results for recruiters, newest first, with the candidate's phone number and email address. */
+export function recruiterResultRoutes(app: App, { db, vault, clock }: Context): void {
   app.get(
     '/orgs/:org/:mode/people',
-    { config: { role: 'viewer' }, schema: { querystring: PeopleQuery } },
+    {
+      config: { role: 'viewer' },
+      schema: { querystring: RecruiterResultsQuery, response: { 200: success(listOf(RecruiterResultRecord)) } },
+    },
     async ({ caller, query: { limit, cursor, changed_within_hours: hours, ...filter } }) => {
       const { campaign_id, mandate_id, job_id, status, verdict } = filter
       const list = `people ${JSON.stringify([campaign_id, mandate_id, job_id, status, verdict, hours])}`
-      const after = readCursor<Position>(vault, list, cursor)
-      await listChanges(db, caller)
+      const after = readCursor<ResultPosition>(vault, list, cursor)
+      await assignListPositions(db, caller)
       const updated_after = hours === undefined ? undefined : new Date(clock.now() - hours * HOUR)
-      const { people, next } = await listPeople(db.queries, caller, { ...filter, updated_after, after, limit })
-      return answer('People', { items: people, next_cursor: next ? writeCursor(vault, list, next) : null })
+      const { results, next } = await listRecruiterResults(db.queries, caller, {
+        ...filter,
+        updated_after,
+        after,
+        limit,
+      })
+      return successResponse('Results', { items: results, next_cursor: next ? writeCursor(vault, list, next) : null })
     },
   )
 }

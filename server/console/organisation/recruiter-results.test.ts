@@ -1,46 +1,50 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
-import { campaigner, pass, player } from '../../../test/support/campaigns.ts'
-import { memberOf } from '../../../test/support/console.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { campaignPartner, passTime, testNumber } from '../../../test/support/partners.ts'
 import { HOUR } from '../../platform/clock.ts'
 
-test('people to call: by verdict, the newest first, with their numbers', async (t) => {
+test('results are listed by verdict, newest first, with phone numbers', async (t) => {
   const app = await startApp(t)
-  const run = await campaigner(app)
+  const run = await campaignPartner(app)
   const { mandate_id } = await run.mandate()
-  const parts = [1, 2, 3, 4, 5, 6].map((number) => player(number)) // passes, knocked out, fails, not interested, declines, silent
-  const { campaign_id } = (await run.campaign(mandate_id, parts)).campaign
-  await pass(app, 8000)
-  const viewer = await memberOf(app, run.orgId, 'viewer')
-  const at = `/orgs/${run.orgId}/test/people`
-  const people = async (query: string) => {
-    const { status, body } = await viewer.get(`${at}?${query}`)
+  const phones = [1, 2, 3, 4, 5, 6].map((number) => testNumber(number)) // passes, knocked out, fails, not interested, declines, silent
+  const { campaign_id } = (await run.campaign(mandate_id, phones)).campaign
+  await passTime(app, 8000)
+  const viewer = await signInMember(app, run.orgId, 'viewer')
+  const path = `/orgs/${run.orgId}/test/people`
+  const list = async (query: string) => {
+    const { status, body } = await viewer.get(`${path}?${query}`)
     assert.equal(status, 200, JSON.stringify(body))
     return body.data
   }
   const names = ({ items }: any) => items.map(({ candidate }: any) => candidate.external_candidate_id).sort()
 
-  const all = await people('limit=100')
+  const all = await list('limit=100')
   const times = all.items.map(({ updated_at }: any) => updated_at)
   assert.deepEqual(times, times.toSorted().reverse())
   assert.deepEqual(names(all), ['ext-1', 'ext-2', 'ext-3', 'ext-4', 'ext-5', 'ext-6'])
-  assert.deepEqual(names(await people('verdict=to_call')), ['ext-1'])
-  assert.deepEqual(names(await people('verdict=qualified')), ['ext-1', 'ext-4'])
-  assert.deepEqual(names(await people('verdict=not_qualified')), ['ext-2', 'ext-3'])
-  assert.deepEqual(names(await people('verdict=qualified&status=pending')), [])
+  assert.deepEqual(names(await list('verdict=to_call')), ['ext-1'])
+  assert.deepEqual(names(await list('verdict=qualified')), ['ext-1', 'ext-4'])
+  assert.deepEqual(names(await list('verdict=not_qualified')), ['ext-2', 'ext-3'])
+  assert.deepEqual(names(await list('verdict=qualified&status=pending')), [])
   assert.deepEqual(
-    names(await people('verdict=not_qualified&status=declined')),
+    names(await list('verdict=not_qualified&status=declined')),
     [],
     'no verdict without a completed result',
   )
-  const [first] = (await people(`verdict=to_call&campaign_id=${campaign_id}`)).items
+  const [first] = (await list(`verdict=to_call&campaign_id=${campaign_id}`)).items
   assert.deepEqual([first.candidate.phone, first.candidate.email], ['+919990000001', null])
-  assert.deepEqual(first.output, (await run.get(`/results/${first.result_id}`)).body.data.output, 'one judgement')
+  assert.deepEqual(
+    first.output,
+    (await run.get(`/results/${first.result_id}`)).body.data.output,
+    'the same output as in the partner API',
+  )
 
   const read: string[] = []
   for (let cursor = ''; cursor !== null; ) {
-    const page = await people(`limit=2${cursor && `&cursor=${cursor}`}`)
+    const page = await list(`limit=2${cursor && `&cursor=${cursor}`}`)
     assert.ok(page.items.length > 0)
     read.push(...page.items.map(({ result_id }: any) => result_id))
     cursor = page.next_cursor
@@ -49,12 +53,12 @@ test('people to call: by verdict, the newest first, with their numbers', async (
     read,
     all.items.map(({ result_id }: any) => result_id),
   )
-  const [one, two] = [await people('verdict=qualified&limit=1'), await people('verdict=qualified&limit=2')]
+  const [one, two] = [await list('verdict=qualified&limit=1'), await list('verdict=qualified&limit=2')]
   assert.equal(two.next_cursor, null)
-  assert.deepEqual((await people(`verdict=qualified&limit=1&cursor=${one.next_cursor}`)).items, two.items.slice(1))
-  assert.equal((await viewer.get(`${at}?verdict=to_call&limit=1&cursor=${one.next_cursor}`)).status, 400)
-  assert.equal((await viewer.get(`${at}?verdict=best`)).status, 400)
-  assert.deepEqual(names(await people(`campaign_id=CP_01ARZ3NDEKTSV4RRFFQ69G5FAV`)), [])
+  assert.deepEqual((await list(`verdict=qualified&limit=1&cursor=${one.next_cursor}`)).items, two.items.slice(1))
+  assert.equal((await viewer.get(`${path}?verdict=to_call&limit=1&cursor=${one.next_cursor}`)).status, 400)
+  assert.equal((await viewer.get(`${path}?verdict=best`)).status, 400)
+  assert.deepEqual(names(await list(`campaign_id=CP_01ARZ3NDEKTSV4RRFFQ69G5FAV`)), [])
 
   const csv = (await viewer.get(`/orgs/${run.orgId}/test/export/results.csv?verdict=to_call`)).body as unknown as string
   const lines = csv.trim().split('\r\n')
@@ -74,6 +78,6 @@ test('people to call: by verdict, the newest first, with their numbers', async (
   ])
 
   app.clock.advance(2 * HOUR)
-  assert.deepEqual(names(await people('changed_within_hours=1')), [])
-  assert.equal((await people('changed_within_hours=3')).items.length, 6)
+  assert.deepEqual(names(await list('changed_within_hours=1')), [])
+  assert.equal((await list('changed_within_hours=3')).items.length, 6)
 })

@@ -1,22 +1,25 @@
-import type { OwnerScope } from '../../access/caller.ts'
+import type { OrgScope } from '../../access/caller.ts'
 import type { Candidacy } from '../../campaigns/candidacy.ts'
 import type { Queries } from '../../platform/database/database.ts'
 import { resultRecord } from '../../results/record.ts'
-import { listResults, type Position, type ResultFilter } from '../../results/results.ts'
+import { listResults, type ResultFilter, type ResultPosition } from '../../results/results.ts'
 
-export const verdicts = ['to_call', 'qualified', 'not_qualified'] as const
-export type Verdict = (typeof verdicts)[number]
+export const verdictFilters = ['to_call', 'qualified', 'not_qualified'] as const
+export type VerdictFilter = (typeof verdictFilters)[number]
 
-/** A result, and how its candidate is reached: for somebody who has calls to make. */
-export function personRecord(candidacy: Candidacy) {
+/** Returns a result with the contact details of its candidate. */
+export function recruiterResult(candidacy: Candidacy) {
   const { candidate, ...result } = resultRecord(candidacy)
   return { ...result, candidate: { ...candidate, phone: candidacy.phone, email: candidacy.email } }
 }
 
-export type Person = ReturnType<typeof personRecord>
+export type RecruiterResult = ReturnType<typeof recruiterResult>
 
-/** Verdicts follow from what was answered, which no index knows: results are looked through, a batch at a time. */
-export function fits({ status, output }: Pick<Person, 'status' | 'output'>, verdict: Verdict | undefined): boolean {
+/** Whether a result matches the filter. Verdicts are computed from the answers, so the database cannot filter by them. */
+export function matchesVerdict(
+  { status, output }: Pick<RecruiterResult, 'status' | 'output'>,
+  verdict: VerdictFilter | undefined,
+): boolean {
   if (verdict === undefined) return true
   if (status !== 'completed') return false
   if (verdict === 'not_qualified') return output.qualified === false
@@ -24,48 +27,48 @@ export function fits({ status, output }: Pick<Person, 'status' | 'output'>, verd
   return verdict === 'qualified' || !('interest' in output) || output.interest !== 'not_interested'
 }
 
-const BATCH = 500
-/** Rows looked at for one page; where so few fit, the page is short and the next one goes on from there. */
-const MOST_LOOKED_AT = 4000
+const BATCH_SIZE = 500
+/** Maximum number of rows read for one page. If too few of them match, the page is shorter and the next one continues there. */
+const MAX_ROWS_READ = 4000
 
-export interface PeopleFilter extends Omit<ResultFilter, 'limit' | 'newest'> {
-  verdict?: Verdict | undefined
+export interface RecruiterResultFilter extends Omit<ResultFilter, 'limit' | 'newest'> {
+  verdict?: VerdictFilter | undefined
   limit: number
 }
 
-/** The newest update first; `next` is where the following page begins, if there may be one. */
-export async function listPeople(
+/** Returns one page, the newest update first. `next` is the position of the next page, or undefined after the last one. */
+export async function listRecruiterResults(
   queries: Queries,
-  scope: OwnerScope,
-  { verdict, limit, after, ...filter }: PeopleFilter,
-): Promise<{ people: Person[]; next: Position | undefined }> {
-  const people: Person[] = []
-  const batch = verdict === undefined ? limit + 1 : BATCH
-  let at = after
-  for (let looked = 0; looked < MOST_LOOKED_AT; looked += batch) {
+  scope: OrgScope,
+  { verdict, limit, after, ...filter }: RecruiterResultFilter,
+): Promise<{ results: RecruiterResult[]; next: ResultPosition | undefined }> {
+  const results: RecruiterResult[] = []
+  const batch = verdict === undefined ? limit + 1 : BATCH_SIZE
+  let position = after
+  for (let rowsRead = 0; rowsRead < MAX_ROWS_READ; rowsRead += batch) {
     const rows = await listResults(queries, scope, {
-      ...narrowed(filter, verdict),
-      after: at,
+      ...narrowToCompleted(filter, verdict),
+      after: position,
       newest: true,
       limit: batch,
     })
     for (const row of rows) {
-      const person = personRecord(row)
-      if (fits(person, verdict)) {
-        if (people.length === limit) return { people, next: at }
-        people.push(person)
+      const result = recruiterResult(row)
+      if (matchesVerdict(result, verdict)) {
+        if (results.length === limit) return { results, next: position }
+        results.push(result)
       }
-      at = { listedAt: row.listed_at.toISOString(), resultId: row.result_id }
+      position = { listedAt: row.listed_at.toISOString(), resultId: row.result_id }
     }
-    if (rows.length < batch) return { people, next: undefined }
+    if (rows.length < batch) return { results, next: undefined }
   }
-  return { people, next: at }
+  return { results, next: position }
 }
 
-/** There is a verdict on those who completed, and on nobody else. */
-export function narrowed<Filter extends Pick<ResultFilter, 'status'>>(
+/** Restricts a filter by verdict to completed results: others have no verdict. */
+export function narrowToCompleted<Filter extends Pick<ResultFilter, 'status'>>(
   filter: Filter,
-  verdict: Verdict | undefined,
+  verdict: VerdictFilter | undefined,
 ): Filter {
   return verdict !== undefined && filter.status === undefined ? { ...filter, status: 'completed' as const } : filter
 }

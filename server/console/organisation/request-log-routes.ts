@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
+import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { pageOf } from '../paginate.ts'
-import { answer, PageQuery } from '../schema.ts'
+import { paginate } from '../paginate.ts'
+import { successResponse } from '../schema.ts'
 import { listRequests, type RequestLog } from './request-log.ts'
+import { LoggedRequestRecord } from './schema.ts'
 
 const RequestsQuery = Type.Object({
   ...PageQuery.properties,
@@ -15,10 +17,13 @@ const RequestsQuery = Type.Object({
 export function requestLogRoutes(app: App, { db, vault }: Context, log: RequestLog): void {
   app.get(
     '/orgs/:org/:mode/requests',
-    { config: { role: 'viewer' }, schema: { querystring: RequestsQuery } },
+    {
+      config: { role: 'viewer' },
+      schema: { querystring: RequestsQuery, response: { 200: success(listOf(LoggedRequestRecord)) } },
+    },
     async ({ caller, query: { failed, api, request_id, ...page } }) => {
-      await log.flush() // what somebody has just tried is there when they look
-      const found = await pageOf(
+      await log.flush() // include requests of the last second
+      const found = await paginate(
         vault,
         `requests of ${caller.orgId} ${caller.mode} ${JSON.stringify([failed, api, request_id])}`,
         page,
@@ -27,7 +32,7 @@ export function requestLogRoutes(app: App, { db, vault }: Context, log: RequestL
         ({ id }) => id,
         ({ at, differed, ...row }) => ({ ...row, at: at.toISOString(), differed: differed ?? [] }),
       )
-      return answer('Requests', found)
+      return successResponse('Requests', found)
     },
   )
 }

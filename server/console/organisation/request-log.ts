@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type { OwnerScope } from '../../access/caller.ts'
+import type { OrgScope } from '../../access/caller.ts'
 import { type Detail, Problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { DAY } from '../../platform/clock.ts'
@@ -23,44 +23,44 @@ export interface LoggedRequest {
   differed: Detail[] | null
 }
 
-type Entry = Omit<LoggedRequest, 'id'> & { org_id: string; mode: string }
+type NewLogEntry = Omit<LoggedRequest, 'id'> & { org_id: string; mode: string }
 
-const EVERY = 1000
-/** Of one organisation and mode in one writing, and as many again of those that failed: a flood does not fill the disk. */
-const MOST_A_TURN = 50
-const KEPT = 3 * DAY
+const FLUSH_INTERVAL_MS = 1000
+/** Per organisation and mode, for successful and failed requests separately; bounds the log during request floods. */
+const MAX_ENTRIES_PER_FLUSH = 50
+const RETENTION_MS = 3 * DAY
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the server told a TEST key about a signature that it could not verify. */
-    differed: Detail[] | undefined
+    /** Error details returned to a TEST key with an invalid signature. */
+    signatureErrors: Detail[] | undefined
   }
 }
 
 export interface RequestLog {
-  /** Takes part in an API: hears of every call whose organisation is known. */
-  listen(app: App, api: LoggedApi): void
-  /** Writes down what waits. */
+  /** Logs all requests to an API whose organisation is known. */
+  attach(app: App, api: LoggedApi): void
+  /** Writes all pending entries. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
-/** Written behind the answers, many at a time: no caller waits for it, and a crash loses a second of it at most. */
+/** Opens the request log. Entries are written in batches after the responses; a crash loses at most the last second. */
 export function openRequestLog({ db, clock, log }: Pick<Context, 'db' | 'clock' | 'log'>): RequestLog {
-  let waiting: Entry[] = []
+  let pending: NewLogEntry[] = []
   let counts = new Map<string, { passed: number; failed: number }>()
-  let writing = Promise.resolve()
-  const timer = setInterval(flush, EVERY)
+  let lastWrite = Promise.resolve()
+  const timer = setInterval(flush, FLUSH_INTERVAL_MS)
   timer.unref()
 
   return {
-    listen(app, api) {
+    attach(app, api) {
       app.addHook('onError', (request, _reply, error, done) => {
-        if (error instanceof Problem && error.code === 'UNAUTHORIZED') request.differed = error.details
+        if (error instanceof Problem && error.code === 'UNAUTHORIZED') request.signatureErrors = error.details
         done()
       })
       app.addHook('onResponse', (request, reply, done) => {
-        note(request, reply, api)
+        add(request, reply, api)
         done()
       })
     },
@@ -71,58 +71,59 @@ export function openRequestLog({ db, clock, log }: Pick<Context, 'db' | 'clock' 
     },
   }
 
-  function note(request: FastifyRequest, reply: FastifyReply, api: LoggedApi) {
-    const owner = ownerOf(request)
-    if (!owner) return
+  function add(request: FastifyRequest, reply: FastifyReply, api: LoggedApi) {
+    const scope = scopeOf(request)
+    if (!scope) return
     const status = reply.statusCode
-    if (!hasRoom(`${owner.orgId} ${owner.mode}`, status)) return
-    waiting.push({
+    if (!countEntry(`${scope.orgId} ${scope.mode}`, status)) return
+    pending.push({
       at: new Date(clock.now()),
-      org_id: owner.orgId,
-      mode: owner.mode,
+      org_id: scope.orgId,
+      mode: scope.mode,
       api,
-      key_id: owner.keyId ?? null,
+      key_id: scope.keyId ?? null,
       method: request.method,
       route: request.routeOptions.url ?? '',
       status,
       code: request.errorCode ?? null,
       duration_ms: Math.round(reply.elapsedTime * 100) / 100,
       request_id: request.id,
-      differed: request.differed?.length ? request.differed : null,
+      differed: request.signatureErrors?.length ? request.signatureErrors : null,
     })
   }
 
-  function hasRoom(owner: string, status: number): boolean {
-    let count = counts.get(owner)
+  /** Counts the entry, and returns whether it is within the limit of this flush. */
+  function countEntry(scope: string, status: number): boolean {
+    let count = counts.get(scope)
     if (!count) {
       count = { passed: 0, failed: 0 }
-      counts.set(owner, count)
+      counts.set(scope, count)
     }
     const kind = status >= 400 ? 'failed' : 'passed'
     count[kind]++
-    return count[kind] <= MOST_A_TURN
+    return count[kind] <= MAX_ENTRIES_PER_FLUSH
   }
 
   function flush(): Promise<void> {
     counts = new Map()
-    if (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
-      writing = writing
-        .then(() => write(db.queries, batch))
-        .catch((error) => log.warn({ err: error, lost: batch.length }, 'the request log could not be written'))
+    if (pending.length > 0) {
+      const batch = pending
+      pending = []
+      lastWrite = lastWrite
+        .then(() => insertEntries(db.queries, batch))
+        .catch((error) => log.warn({ err: error, lost: batch.length }, 'writing the request log failed, entries lost'))
     }
-    return writing
+    return lastWrite
   }
 }
 
-/** Whose call it was, as far as that is known: also of one whose signature was wrong. */
-function ownerOf({ caller, claimed, guest }: FastifyRequest): (OwnerScope & { keyId?: string }) | undefined {
-  return caller ?? claimed ?? guest?.scope
+/** Returns the organisation and mode of a request, if known, even if its signature is invalid. */
+function scopeOf({ caller, claimedKey, sessionCaller }: FastifyRequest): (OrgScope & { keyId?: string }) | undefined {
+  return caller ?? claimedKey ?? sessionCaller?.scope
 }
 
-async function write(queries: Queries, entries: Entry[]) {
-  const column = <K extends keyof Entry>(name: K) => entries.map((entry) => entry[name])
+async function insertEntries(queries: Queries, entries: NewLogEntry[]) {
+  const column = <K extends keyof NewLogEntry>(name: K) => entries.map((entry) => entry[name])
   await sql`
     insert into request_log (at, org_id, mode, api, key_id, method, route, status, code, duration_ms, request_id, differed)
     select * from unnest(${column('at')}::timestamptz[], ${column('org_id')}::text[], ${column('mode')}::text[],
@@ -139,10 +140,10 @@ export interface RequestFilter {
   limit: number
 }
 
-/** Newest first. */
+/** Returns logged requests, newest first. */
 export async function listRequests(
   queries: Queries,
-  { orgId, mode }: OwnerScope,
+  { orgId, mode }: OrgScope,
   { failed, api, request_id, before, limit }: RequestFilter,
 ): Promise<LoggedRequest[]> {
   const conditions = [sql`org_id = ${orgId} and mode = ${mode}`]
@@ -157,5 +158,5 @@ export async function listRequests(
 }
 
 export async function deleteOldRequests(tx: Tx, now: number): Promise<void> {
-  await sql`delete from request_log where at <= ${new Date(now - KEPT)}`.execute(tx)
+  await sql`delete from request_log where at <= ${new Date(now - RETENTION_MS)}`.execute(tx)
 }

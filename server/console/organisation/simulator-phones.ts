@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
-import type { OwnerScope } from '../../access/caller.ts'
-import type { Reason, ResultStatus } from '../../campaigns/candidacy.ts'
+import type { OrgScope } from '../../access/caller.ts'
+import type { ResultReason, ResultStatus } from '../../campaigns/candidacy.ts'
+import type { CandidateMessage } from '../../campaigns/contact/messages.ts'
 import type { ChannelName } from '../../channels/channel.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
-/** A candidate's phone in the simulator's list of all of them. */
-export interface Handset {
+/** A candidate's simulated phone with its last message. */
+export interface SimulatorPhoneRow {
   candidate_id: string
   campaign_id: string
   campaign_name: string | null
@@ -14,42 +15,42 @@ export interface Handset {
   phone: string | null
   email: string | null
   status: ResultStatus
-  reason: Reason | null
+  reason: ResultReason | null
   result_id: string
   channel: ChannelName | null
   conversation: string
   updated_at: Date
   direction: 'in' | 'out' | null
-  last_channel: string | null
+  last_channel: CandidateMessage['channel'] | null
   content: string | null
   last_at: Date | null
 }
 
-export interface HandsetFilter {
+export interface PhoneFilter {
   campaign_id?: string | undefined
-  /** Found in the name, the phone number, the mail address or the partner's id. */
+  /** Substring of the name, phone number, email address or external ID. */
   q?: string | undefined
-  after?: HandsetPosition | undefined
+  after?: PhonePosition | undefined
   limit: number
 }
 
-export interface HandsetPosition {
+export interface PhonePosition {
   campaign: string
   candidate: string
 }
 
-/** The newest campaign first, in it the newest candidate; each with what was said last. */
-export async function listHandsets(
+/** Returns phones, newest campaign first, then newest candidate. */
+export async function listSimulatorPhones(
   queries: Queries,
-  { orgId, mode }: OwnerScope,
-  { campaign_id, q, after, limit }: HandsetFilter,
-): Promise<Handset[]> {
+  { orgId, mode }: OrgScope,
+  { campaign_id, q, after, limit }: PhoneFilter,
+): Promise<SimulatorPhoneRow[]> {
   const conditions = [sql`g.org_id = ${orgId} and g.mode = ${mode}`]
   if (campaign_id !== undefined) conditions.push(sql`g.campaign_id = ${campaign_id}`)
   if (after !== undefined)
     conditions.push(sql`(g.campaign_id, c.candidate_id) < (${after.campaign}, ${after.candidate})
       and g.campaign_id <= ${after.campaign}`)
-  // All that fit the words are found in one go: going through the campaigns in their order would visit every row by itself.
+  // Matches are found in one scan (`offset 0` is an optimisation fence): reading campaigns in order would look up every row.
   const candidates =
     q === undefined
       ? sql`candidates`
@@ -57,8 +58,8 @@ export async function listHandsets(
           select * from candidates where org_id = ${orgId} and mode = ${mode}
             and strpos(lower(concat_ws(' ', name, phone, email, external_candidate_id)), lower(${q})) > 0 offset 0
         )`
-  // The page first: only its candidates are looked up elsewhere.
-  const { rows } = await sql<Handset>`
+  // The page is selected first, so that only its candidates are joined.
+  const { rows } = await sql<SimulatorPhoneRow>`
     select c.candidate_id, c.campaign_id, c.campaign_name, c.external_candidate_id, c.name, c.phone, c.email, p.status,
       p.reason, p.result_id, p.channel, p.conversation, p.updated_at, m.direction, m.channel as last_channel, m.content,
       m.created_at as last_at
@@ -77,8 +78,7 @@ export async function listHandsets(
   return rows
 }
 
-/** When the candidate is contacted next, as far as that is known. */
-export async function nextContactOf(queries: Queries, candidateId: string): Promise<Date | undefined> {
+export async function findNextContactTime(queries: Queries, candidateId: string): Promise<Date | undefined> {
   const { rows } = await sql<{ due_at: Date | null }>`
     select due_at from contacts where candidate_id = ${candidateId} and kind = 'contact' and not held`.execute(queries)
   return rows[0]?.due_at ?? undefined

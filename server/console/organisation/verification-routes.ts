@@ -1,90 +1,101 @@
 import { Type } from 'typebox'
-import type { OwnerScope } from '../../access/caller.ts'
+import type { OrgScope } from '../../access/caller.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { listMails, type MailHead } from '../../mail/mail.ts'
+import { type EmailSummary, listEmails } from '../../mail/mail.ts'
 import type { Queries } from '../../platform/database/database.ts'
+import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { readAssessment } from '../../verification/assessments/attempts.ts'
 import { type ListedSession, listSessions, type SessionPosition } from '../../verification/listing.ts'
-import { statusAt, verificationAnswer } from '../../verification/outcome.ts'
+import { statusAt, verificationRecord } from '../../verification/outcome.ts'
 import { resendRequest } from '../../verification/reviews/review-requests.ts'
 import { findReview, type Review } from '../../verification/reviews/reviews.ts'
 import { statuses } from '../../verification/schema.ts'
 import { belongsTo, findVerification, type Session } from '../../verification/sessions.ts'
-import { noteChange } from '../auth/guards.ts'
-import { pageOf } from '../paginate.ts'
-import { answer, PageQuery } from '../schema.ts'
+import { recordRequestAudit } from '../auth/guards.ts'
+import { paginate } from '../paginate.ts'
+import { successResponse } from '../schema.ts'
+import { VerificationDetails, VerificationSummary } from './schema.ts'
 
 const VerificationParams = Type.Object({ verification_id: Type.String({ pattern: '^SV_[A-Z0-9]{10,60}$' }) })
 const VerificationsQuery = Type.Object({ ...PageQuery.properties, status: Type.Optional(Type.Enum([...statuses])) })
 
-/** Verification sessions: how each stands, which mails went out, and sending the reviewer's again. */
+/** Verification sessions, their emails, and resending the review request. */
 export function verificationRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
   const viewer = { role: 'viewer' } as const
 
   app.get(
     '/orgs/:org/:mode/verifications',
-    { config: viewer, schema: { querystring: VerificationsQuery } },
+    {
+      config: viewer,
+      schema: { querystring: VerificationsQuery, response: { 200: success(listOf(VerificationSummary)) } },
+    },
     async ({ caller, query: { status, ...page } }) => {
-      const found = await pageOf(
+      const found = await paginate(
         vault,
         `verifications of ${caller.orgId} ${caller.mode} ${status ?? ''}`,
         page,
         (after: SessionPosition | undefined, limit) =>
           listSessions(db.queries, caller, clock.now(), { status, after, limit }),
         ({ created_at, verification_id }) => ({ at: created_at.toISOString(), id: verification_id }),
-        listed,
+        summaryRecord,
       )
-      return answer('Verifications', found)
+      return successResponse('Verifications', found)
     },
   )
 
   app.get(
     '/orgs/:org/:mode/verifications/:verification_id',
-    { config: viewer, schema: { params: VerificationParams } },
+    { config: viewer, schema: { params: VerificationParams, response: { 200: success(VerificationDetails) } } },
     async ({ caller, params }) =>
-      answer('Verification', await show(db.queries, await getOwn(db.queries, caller, params.verification_id))),
+      successResponse(
+        'Verification',
+        await verificationDetails(db.queries, await getOwnVerification(db.queries, caller, params.verification_id)),
+      ),
   )
 
   app.post(
     '/orgs/:org/:mode/verifications/:verification_id/resend',
-    { config: { role: 'recruiter' }, schema: { params: VerificationParams } },
+    {
+      config: { role: 'recruiter' },
+      schema: { params: VerificationParams, response: { 200: success(VerificationDetails) } },
+    },
     async (request) => {
       const { caller, params } = request
-      await getOwn(db.queries, caller, params.verification_id)
-      const shown = await db.transaction(async (tx) => {
+      await getOwnVerification(db.queries, caller, params.verification_id)
+      const details = await db.transaction(async (tx) => {
         const session = await resendRequest(tx, context, params.verification_id)
-        await noteChange(tx, context, request, 'verification.resend', session.id)
-        return show(tx, session)
+        await recordRequestAudit(tx, context, request, 'verification.resend', session.id)
+        return verificationDetails(tx, session)
       })
-      return answer('The mail is on its way again', shown)
+      return successResponse('Review request resent', details)
     },
   )
 
-  async function show(queries: Queries, session: Session) {
+  async function verificationDetails(queries: Queries, session: Session) {
     const review = await findReview(queries, session.id)
     const assessment = session.method === 'assessment' ? await readAssessment(queries, session, clock.now()) : undefined
     const [row] = await listSessions(queries, session.scope, clock.now(), { id: session.id, limit: 1 })
-    const mails = await listMails(queries, { subjectId: session.id, limit: 100 })
+    const emails = await listEmails(queries, { subjectId: session.id, limit: 100 })
     return {
-      ...listed({ ...row!, status: statusAt(session, clock.now(), review, assessment) }),
+      ...summaryRecord({ ...row!, status: statusAt(session, clock.now(), review, assessment) }),
       student: session.student,
-      reviewer: review ? reviewerOf(review) : null,
-      outcome: verificationAnswer(session, clock.now(), review, assessment),
-      mails: mails.map(mailRecord),
+      reviewer: review ? reviewerRecord(review) : null,
+      outcome: verificationRecord(session, clock.now(), review, assessment),
+      mails: emails.map(emailRecord),
     }
   }
 }
 
-async function getOwn(queries: Queries, scope: OwnerScope, id: string): Promise<Session> {
+async function getOwnVerification(queries: Queries, scope: OrgScope, id: string): Promise<Session> {
   const session = await findVerification(queries, id)
-  if (!session || !belongsTo(session, scope)) throw problem('NOT_FOUND', `There is no verification ${id}.`)
+  if (!session || !belongsTo(session, scope)) throw problem('NOT_FOUND', `Verification ${id} not found.`)
   return session
 }
 
-function listed({ created_at, updated_at, completed_at, expires_at, ...row }: ListedSession) {
+function summaryRecord({ created_at, updated_at, completed_at, expires_at, ...row }: ListedSession) {
   return {
     ...row,
     created_at: created_at.toISOString(),
@@ -94,7 +105,7 @@ function listed({ created_at, updated_at, completed_at, expires_at, ...row }: Li
   }
 }
 
-function reviewerOf({ name, email, company, website, link, submittedAt }: Review) {
+function reviewerRecord({ name, email, company, website, link, submittedAt }: Review) {
   const iso = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
   return {
     name,
@@ -107,6 +118,6 @@ function reviewerOf({ name, email, company, website, link, submittedAt }: Review
   }
 }
 
-export function mailRecord({ created_at, sent_at, ...mail }: MailHead) {
-  return { ...mail, created_at: created_at.toISOString(), sent_at: sent_at?.toISOString() ?? null }
+export function emailRecord({ created_at, sent_at, ...email }: EmailSummary) {
+  return { ...email, created_at: created_at.toISOString(), sent_at: sent_at?.toISOString() ?? null }
 }

@@ -11,8 +11,8 @@ import { until } from '../../../test/support/until.ts'
 import { openDatabase } from './database.ts'
 import { openListener } from './listener.ts'
 
-/** A database behind a line that can be frozen: nothing passes, and nothing is closed. */
-async function startLine(t: TestContext) {
+/** Connects to the database through a TCP proxy that can be frozen: it then forwards nothing and closes nothing. */
+async function startProxy(t: TestContext) {
   const to = new pg.Client({ connectionString: postgresUrl() })
   const target = to.host.startsWith('/') ? { path: `${to.host}/.s.PGSQL.${to.port}` } : { host: to.host, port: to.port }
   const sockets: Socket[] = []
@@ -38,18 +38,18 @@ async function startLine(t: TestContext) {
     ...(to.password ? { password: String(to.password) } : {}),
     ...(to.database ? { database: to.database } : {}),
   }
-  const db = openDatabase({ connection, name: 'test', onError: () => {}, patience: 200 })
+  const db = openDatabase({ connection, name: 'test', onError: () => {}, stalledAfterMs: 200 })
   t.after(async () => {
     frozen = false
     for (const socket of sockets) socket.destroy()
     server.close()
     await db.close()
   })
-  return { db, connection, freeze: (now: boolean) => (frozen = now), refuse: () => server.close() }
+  return { db, connection, freeze: (now: boolean) => (frozen = now), stopAccepting: () => server.close() }
 }
 
-test('who waits for a database that is frozen is told, and served when it thaws', async (t) => {
-  const { db, freeze } = await startLine(t)
+test('queries to a frozen database fail, and later ones succeed once it responds again', async (t) => {
+  const { db, freeze } = await startProxy(t)
   await Promise.all([sql`select 1`.execute(db.queries), sql`select pg_sleep(0.01)`.execute(db.queries)])
   await assert.rejects(
     db.transaction(async (tx) => {
@@ -64,28 +64,28 @@ test('who waits for a database that is frozen is told, and served when it thaws'
   assert.deepEqual(rows, [{ two: 2 }])
 })
 
-test('who waits is told too when new connections are refused', async (t) => {
-  const { db, freeze, refuse } = await startLine(t)
+test('queries fail when the probe cannot connect', async (t) => {
+  const { db, freeze, stopAccepting } = await startProxy(t)
   await sql`select 1`.execute(db.queries)
   freeze(true)
-  refuse()
+  stopAccepting()
   await assert.rejects(sql`select 1`.execute(db.queries), /Connection terminated/)
 })
 
-test('a line for announcements that has died is noticed and opened anew', async (t) => {
-  const { connection, freeze } = await startLine(t)
+test('a listener whose connection is dead reconnects', async (t) => {
+  const { connection, freeze } = await startProxy(t)
   const listener = await openListener(connection, pino({ level: 'silent' }), 200)
   t.after(() => listener.close())
-  let heard = 0
-  await listener.on('silence_test', () => heard++)
+  let notified = 0
+  await listener.on('watchdog_test', () => notified++)
   freeze(true)
   await pause(500)
   freeze(false)
-  await until(() => heard > 0)
+  await until(() => notified > 0)
 })
 
-test('a statement that takes long is left alone while the database answers', async (t) => {
-  const { db } = await startLine(t)
+test('a slow query is not interrupted while the database responds', async (t) => {
+  const { db } = await startProxy(t)
   const { rows } = await sql`select pg_sleep(1.2)::text, 1 as one`.execute(db.queries)
   assert.equal((rows[0] as { one: number }).one, 1)
 })

@@ -1,53 +1,53 @@
 import pg from 'pg'
 
-/** Milliseconds that a connection may be in use before it is asked whether the database still answers, and that the answer may take. */
-const PATIENCE = 8_000
-const ANSWER = 5_000
+/** How long a connection may be in use before the database is probed. */
+const STALLED_AFTER_MS = 8_000
+const PROBE_TIMEOUT_MS = 5_000
 
 /**
- * A database that is frozen, or behind a network that swallows everything, neither answers nor closes a connection, and who waits for
- * it would wait for ever. So where a connection has been in use for long, another one asks whether anybody is there. When nobody
- * answers in time all connections are broken but those of the meantime: their statements fail, and callers are told. Watches until
- * the function it answers is called.
+ * Destroys the connections to a database that no longer responds. A frozen database, or a network that drops all packets, neither
+ * responds nor closes the connection, so queries would wait forever. When a connection has been in use for long, a new connection
+ * probes the database; if the probe gets no response, every connection opened before it is destroyed and its queries fail.
+ * Returns a function that stops the watchdog.
  */
-export function breakSilentConnections(
+export function destroyUnresponsiveConnections(
   pool: pg.Pool,
   connection: pg.ClientConfig,
-  patience = PATIENCE,
-  answer = Math.min(patience, ANSWER),
+  stalledAfterMs = STALLED_AFTER_MS,
+  probeTimeoutMs = Math.min(stalledAfterMs, PROBE_TIMEOUT_MS),
 ): () => void {
-  /** The connections, and when each was last opened, taken or given back. */
-  const open = new Map<pg.PoolClient, number>()
+  /** The open connections, and when each was last opened, acquired or released. */
+  const lastUsed = new Map<pg.PoolClient, number>()
   const inUse = new Set<pg.PoolClient>()
-  pool.on('connect', (client) => open.set(client, performance.now()))
+  pool.on('connect', (client) => lastUsed.set(client, performance.now()))
   pool.on('acquire', (client) => {
-    open.set(client, performance.now())
+    lastUsed.set(client, performance.now())
     inUse.add(client)
   })
   pool.on('release', (_error, client) => {
-    if (open.has(client)) open.set(client, performance.now())
+    if (lastUsed.has(client)) lastUsed.set(client, performance.now())
     inUse.delete(client)
   })
   pool.on('remove', (client) => {
-    open.delete(client)
+    lastUsed.delete(client)
     inUse.delete(client)
   })
-  let asking = false
+  let probing = false
   const timer = setInterval(async () => {
-    const began = performance.now()
-    if (asking || ![...inUse].some((client) => open.get(client)! < began - patience)) return
-    asking = true
-    const silent = await isSilent(connection, answer)
-    asking = false
-    if (silent) for (const [client, since] of open) if (since < began) breakOff(client)
-  }, patience / 2)
+    const startedAt = performance.now()
+    if (probing || ![...inUse].some((client) => lastUsed.get(client)! < startedAt - stalledAfterMs)) return
+    probing = true
+    const unresponsive = await isUnresponsive(connection, probeTimeoutMs)
+    probing = false
+    if (unresponsive) for (const [client, usedAt] of lastUsed) if (usedAt < startedAt) destroySocket(client)
+  }, stalledAfterMs / 2)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-/** Whether nobody answers. What PostgreSQL itself refuses, such as one connection too many, is an answer. */
-async function isSilent(connection: pg.ClientConfig, answer: number): Promise<boolean> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: answer, query_timeout: answer })
+/** Probes the database on a new connection. An error from PostgreSQL itself, such as too many connections, is a response. */
+async function isUnresponsive(connection: pg.ClientConfig, timeoutMs: number): Promise<boolean> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -56,12 +56,12 @@ async function isSilent(connection: pg.ClientConfig, answer: number): Promise<bo
   } catch (error) {
     return !(error instanceof pg.DatabaseError)
   } finally {
-    breakOff(client)
+    destroySocket(client)
   }
 }
 
-/** Closes a connection at once: a goodbye would wait for an answer too. */
-export function breakOff(client: pg.ClientBase): void {
+/** Closes a connection without the usual handshake, which would wait for a response too. */
+export function destroySocket(client: pg.ClientBase): void {
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection
   stream.destroy()
 }

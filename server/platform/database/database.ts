@@ -1,58 +1,47 @@
 import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { breakSilentConnections } from './connection-watchdog.ts'
-import { openTopics, type Topics } from './notifications.ts'
+import type { ConnectionSettings } from './connection-settings.ts'
+import { destroyUnresponsiveConnections } from './connection-watchdog.ts'
+import { type Notifications, openNotifications } from './notifications.ts'
 import type { DB as Tables } from './tables.ts'
 
 export type Tx = Transaction<Tables>
 export type Queries = Kysely<Tables> | Tx
-
-export interface ConnectionSettings {
-  connectionString?: string
-  host?: string
-  port?: number
-  user?: string
-  password?: string
-  database?: string
-}
 
 export interface DatabaseOptions {
   connection: ConnectionSettings
   /** Shown in pg_stat_activity. */
   name: string
   max?: number
-  /** Told of idle connections that broke; without a listener one of them would end the process. */
+  /** Called when an idle connection is lost, except while the pool closes. */
   onError: (error: Error) => void
-  /** Milliseconds after which it is asked whether a database that has not answered is still there. */
-  patience?: number
+  /** How long a connection may be in use before the database is probed. */
+  stalledAfterMs?: number
 }
 
 export interface Database {
   /** For reads outside a transaction. */
   readonly queries: Kysely<Tables>
   readonly pool: pg.Pool
-  /** Runs `work` in a transaction, again from the start if PostgreSQL asks for that (deadlock, serialisation). */
+  /** Runs `work` in a transaction, and again after a deadlock or serialisation failure. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Tells of the topic now, after a statement that needed no transaction of its own. */
-  tell(topic: string): void
+  /** Publishes a topic immediately, for a statement that ran outside a transaction. */
+  publish(topic: string): void
   /**
-   * Called after a commit that announced the topic: each of this process at once, those of others gathered. A crash may
-   * swallow the call.
+   * Subscribes to a topic: called after each commit of this process that published it, and once per batch for other processes.
+   * A notification can be lost if a process crashes.
    */
-  onCommitted: Topics['on']
-  /** Hears what other processes announce as well. */
-  listen: Topics['listen']
+  onCommitted: Notifications['subscribe']
+  /** Receives the notifications of other processes, too. */
+  listen: Notifications['listen']
   close(): Promise<void>
 }
 
-// bigint columns hold counters and sequences far below 2^53: numbers are what callers and JSON want.
+// bigint columns contain counters and sequences far below 2^53, so they are safe as numbers.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/**
- * A client whose connection may break at any moment. The statement under way fails, and whoever waits for it hears of it;
- * the event that comes besides would end the process if nobody listened.
- */
+/** Ignores the `error` event of a lost connection, which would end the process. The query that is running rejects anyway. */
 export class ResilientClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config)
@@ -60,7 +49,8 @@ export class ResilientClient extends pg.Client {
   }
 }
 
-export function openDatabase({ connection, name, max = 20, onError, patience }: DatabaseOptions): Database {
+export function openDatabase({ connection, name, max = 20, onError, stalledAfterMs }: DatabaseOptions): Database {
+  let closing = false
   const pool = new pg.Pool({
     ...connection,
     max,
@@ -70,79 +60,82 @@ export function openDatabase({ connection, name, max = 20, onError, patience }: 
     keepAlive: true,
     Client: ResilientClient,
   })
-  pool.on('error', onError)
+  pool.on('error', (error) => {
+    if (!closing) onError(error)
+  })
   pool.on('connect', prepareByText)
-  const stopWatching = breakSilentConnections(pool, { ...connection, application_name: name }, patience)
+  const stopWatching = destroyUnresponsiveConnections(pool, { ...connection, application_name: name }, stalledAfterMs)
   const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const topics = openTopics(async (channel, text) => {
+  const notifications = openNotifications(async (channel, text) => {
     await pool.query('select pg_notify($1, $2)', [channel, text])
   })
   return {
     queries,
     pool,
-    transaction: (work) => retrying(() => attempt(work)),
-    tell: topics.tell,
-    onCommitted: topics.on,
-    listen: topics.listen,
+    transaction: (work) => withRetries(() => attempt(work)),
+    publish: notifications.publish,
+    onCommitted: notifications.subscribe,
+    listen: notifications.listen,
     async close() {
-      await topics.settle()
+      closing = true
+      await notifications.flush()
       stopWatching()
       await queries.destroy()
     },
   }
 
   async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    let told: Set<string> | undefined
+    let topics: Set<string> | undefined
     const result = await queries.transaction().execute(async (tx) => {
-      const answer = await work(tx)
-      told = announced.get(tx)
-      return answer
+      const value = await work(tx)
+      topics = topicsToPublish.get(tx)
+      return value
     })
-    for (const topic of told ?? []) topics.tell(topic)
+    for (const topic of topics ?? []) notifications.publish(topic)
     return result
   }
 }
 
-const announced = new WeakMap<Tx, Set<string>>()
+const topicsToPublish = new WeakMap<Tx, Set<string>>()
 
-/** Tells whoever listens, here and in other processes, once the transaction has committed. */
-export function announce(tx: Tx, topic: string): void {
-  const topics = announced.get(tx)
+/** Publishes a topic, to this process and the others, once the transaction has committed. */
+export function notifyAfterCommit(tx: Tx, topic: string): void {
+  const topics = topicsToPublish.get(tx)
   if (topics) topics.add(topic)
-  else announced.set(tx, new Set([topic]))
+  else topicsToPublish.set(tx, new Set([topic]))
 }
 
-const RETRIES = 5
-const ASKS_TO_RETRY = new Set(['40001', '40P01'])
+const MAX_ATTEMPTS = 5
+const RETRYABLE_CODES = new Set(['40001', '40P01'])
 
-async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
+async function withRetries<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await attempt()
+      return await run()
     } catch (error) {
-      if (tries === RETRIES || !ASKS_TO_RETRY.has((error as { code?: string }).code ?? '')) throw error
+      if (attempt === MAX_ATTEMPTS || !RETRYABLE_CODES.has((error as { code?: string }).code ?? '')) throw error
     }
   }
 }
 
 const statementNames = new Map<string, string>()
-const MOST_STATEMENTS = 1000
+const MAX_STATEMENT_NAMES = 1000
 
-/** The same text gets the same name in every process, so a statement is parsed and planned once a connection. */
+/** Derives a prepared statement's name from its text, so that it is parsed and planned once per connection. */
 function statementName(text: string): string | undefined {
   const known = statementNames.get(text)
-  if (known !== undefined || statementNames.size >= MOST_STATEMENTS) return known
+  if (known !== undefined || statementNames.size >= MAX_STATEMENT_NAMES) return known
   const name = `s_${createHash('sha1').update(text).digest('base64url')}`
   statementNames.set(text, name)
   return name
 }
 
-const PREPARABLE = /^\s*(select|insert|update|delete|with)\b/i
+const PREPARABLE_STATEMENT = /^\s*(select|insert|update|delete|with)\b/i
 
 function prepareByText(client: pg.PoolClient) {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   client.query = ((text: unknown, values: unknown, callback: unknown) => {
-    if (typeof text !== 'string' || !Array.isArray(values) || !PREPARABLE.test(text))
+    if (typeof text !== 'string' || !Array.isArray(values) || !PREPARABLE_STATEMENT.test(text))
       return query(text, values, callback)
     return query({ name: statementName(text), text, values }, callback)
   }) as typeof client.query

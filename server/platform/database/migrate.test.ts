@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { administer, databaseUrl, dropDatabase } from '../../../test/runner/cluster.ts'
+import { databaseUrl, dropDatabase, runStatements } from '../../../test/runner/cluster.ts'
 import { postgresUrl } from '../../../test/support/app.ts'
 import { migrate, pendingMigrations, readMigrations } from './migrate.ts'
 import { splitStatements } from './split-statements.ts'
 
 async function emptyDatabase(t: TestContext) {
   const name = `migrate_${Math.random().toString(36).slice(2)}`
-  await administer(postgresUrl(), `create database ${name}`)
+  await runStatements(postgresUrl(), `create database ${name}`)
   const pools: pg.Pool[] = []
   t.after(async () => {
     await Promise.all(pools.map((pool) => pool.end()))
@@ -20,20 +20,20 @@ async function emptyDatabase(t: TestContext) {
   })
   return () => {
     const pool = new pg.Pool({ connectionString: databaseUrl(postgresUrl(), name), max: 2 })
-    pool.on('error', () => {}) // one whose connection was slow to close is told when the database goes
+    pool.on('error', () => {}) // a connection that is slow to close is terminated when the database is dropped
     pools.push(pool)
     return pool
   }
 }
 
-async function folderOf(t: TestContext, files: Record<string, string>) {
+async function migrationFolder(t: TestContext, files: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'migrations-'))
   t.after(() => rm(folder, { recursive: true }))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   return pathToFileURL(`${folder}/`)
 }
 
-test('ten processes that start at once apply each migration once', async (t) => {
+test('ten processes that start together apply each migration once', async (t) => {
   const open = await emptyDatabase(t)
   const migrations = await readMigrations()
   const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(open(), migrations)))
@@ -44,11 +44,11 @@ test('ten processes that start at once apply each migration once', async (t) => 
   assert.deepEqual(await pendingMigrations(open(), migrations), [])
 })
 
-test('a failed migration leaves nothing behind and names the file, the line and the statement', async (t) => {
+test('a failed migration is rolled back, and the error names the file, the line and the statement', async (t) => {
   const open = await emptyDatabase(t)
-  const folder = await folderOf(t, {
+  const folder = await migrationFolder(t, {
     '0001_good.sql': 'create table good (id int primary key);',
-    '0002_bad.sql': `-- makes a table; then fails
+    '0002_bad.sql': `-- creates a table; then fails
 create table half_done (id int);
 
 insert into good
@@ -74,23 +74,26 @@ insert into good
   assert.deepEqual(await pendingMigrations(pool, migrations), ['0002_bad.sql', '0003_later.sql'])
 })
 
-test('a migration that was changed after it had been applied is refused', async (t) => {
+test('a migration that was changed after it was applied is rejected', async (t) => {
   const open = await emptyDatabase(t)
-  const folder = await folderOf(t, { '0001_a.sql': 'create table a (id int);' })
+  const folder = await migrationFolder(t, { '0001_a.sql': 'create table a (id int);' })
   await migrate(open(), await readMigrations(folder))
   await writeFile(new URL('0001_a.sql', folder), 'create table a (id bigint);')
+  await assert.rejects(migrate(open(), await readMigrations(folder)), /0001_a\.sql was changed after it was applied/)
+})
+
+test('migration files need a valid name and a unique number', async (t) => {
   await assert.rejects(
-    migrate(open(), await readMigrations(folder)),
-    /0001_a\.sql was changed after it had been applied/,
+    readMigrations(await migrationFolder(t, { 'first.sql': '' })),
+    /must have the form 0001_noun\.sql/,
+  )
+  await assert.rejects(
+    readMigrations(await migrationFolder(t, { '0001_a.sql': '', '0001_b.sql': '' })),
+    /another migration already has the number 0001/,
   )
 })
 
-test('names and numbers of migrations are checked', async (t) => {
-  await assert.rejects(readMigrations(await folderOf(t, { 'first.sql': '' })), /must look like 0001_noun\.sql/)
-  await assert.rejects(readMigrations(await folderOf(t, { '0001_a.sql': '', '0001_b.sql': '' })), /taken twice/)
-})
-
-test('statements are split where they end, not inside quotes, comments or function bodies', () => {
+test('statements are split at their end, not inside quotes, comments or function bodies', () => {
   const sql = `-- one; two
 select ';' as "a;b" /* ; */;
 create function f() returns void language sql as $body$ select 1; select 2; $body$;

@@ -10,17 +10,17 @@ export interface Migration {
 }
 
 const FOLDER = new URL('../../../migrations/', import.meta.url)
-const NAME = /^\d{4}_[a-z0-9_]+\.sql$/
-/** Any fixed number will do, as long as nothing else in the database takes it. */
-const LOCK = 7_411_001
+const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/
+/** Arbitrary, but different from the other advisory locks in the database. */
+const ADVISORY_LOCK_ID = 7_411_001
 
 export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   const numbers = new Set<string>()
   for (const name of names) {
-    if (!NAME.test(name)) throw new Error(`migrations/${name}: the name must look like 0001_noun.sql`)
+    if (!FILE_NAME.test(name)) throw new Error(`migrations/${name}: the name must have the form 0001_noun.sql`)
     const number = name.slice(0, 4)
-    if (numbers.has(number)) throw new Error(`migrations/${name}: number ${number} is taken twice`)
+    if (numbers.has(number)) throw new Error(`migrations/${name}: another migration already has the number ${number}`)
     numbers.add(number)
   }
   return Promise.all(
@@ -32,8 +32,8 @@ export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]>
 }
 
 /**
- * Applies what is missing, each migration in a transaction of its own. The advisory lock makes processes that start
- * together wait for the first one, and find nothing left to do.
+ * Applies the pending migrations, each in its own transaction, and returns their names. Processes that start together wait for
+ * the first one (advisory lock), and find nothing left to apply.
  */
 export async function migrate(
   pool: pg.Pool,
@@ -42,7 +42,7 @@ export async function migrate(
 ): Promise<string[]> {
   const client = await pool.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [LOCK])
+    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCK_ID])
     await client.query(`create table if not exists schema_migrations (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
     const pending = await pendingOf(client, migrations)
@@ -52,19 +52,19 @@ export async function migrate(
     }
     return pending.map(({ name }) => name)
   } finally {
-    await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => {})
+    await client.query('select pg_advisory_unlock($1)', [ADVISORY_LOCK_ID]).catch(() => {})
     client.release()
   }
 }
 
-/** Names of the migrations that the database lacks. */
+/** Returns the names of the migrations that have not been applied. */
 export async function pendingMigrations(pool: pg.Pool, migrations: Migration[]): Promise<string[]> {
   const client = await pool.connect()
   try {
-    const { rows } = await client.query<{ there: boolean }>(
-      `select to_regclass('schema_migrations') is not null as there`,
+    const { rows } = await client.query<{ exists: boolean }>(
+      `select to_regclass('schema_migrations') is not null as exists`,
     )
-    if (!rows[0]?.there) return migrations.map(({ name }) => name)
+    if (!rows[0]?.exists) return migrations.map(({ name }) => name)
     return (await pendingOf(client, migrations)).map(({ name }) => name)
   } finally {
     client.release()
@@ -77,9 +77,11 @@ async function pendingOf(client: pg.PoolClient, migrations: Migration[]): Promis
   )
   const applied = new Map(rows.map((row) => [row.name, row.checksum]))
   for (const { name, checksum } of migrations) {
-    const before = applied.get(name)
-    if (before !== undefined && before !== checksum) {
-      throw new Error(`migrations/${name} was changed after it had been applied; write a new migration instead`)
+    const appliedChecksum = applied.get(name)
+    if (appliedChecksum !== undefined && appliedChecksum !== checksum) {
+      throw new Error(
+        `migrations/${name} was changed after it was applied; restore it and write a new migration instead`,
+      )
     }
   }
   return migrations.filter(({ name }) => !applied.has(name))
@@ -101,11 +103,11 @@ async function apply(client: pg.PoolClient, { name, sql, checksum }: Migration) 
   }
 }
 
-/** Names the file, the line and the statement at fault. */
-export class MigrationError extends Error {
+/** Includes the file, the line and the statement that failed. */
+class MigrationError extends Error {
   constructor(name: string, statement: Statement | undefined, cause: Error) {
     const where = statement ? `, line ${statement.line}, in «${excerpt(statement.text)}»` : ''
-    super(`migrations/${name}${where}: ${cause.message}; nothing of this migration was kept`, { cause })
+    super(`migrations/${name}${where}: ${cause.message}; the migration was rolled back`, { cause })
   }
 }
 

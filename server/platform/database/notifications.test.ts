@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Listener } from './listener.ts'
-import { openTopics } from './notifications.ts'
+import { openNotifications } from './notifications.ts'
 
-/** Processes that hear each other as through PostgreSQL: everybody hears everything, the teller too. */
-function channel() {
+/** A channel as PostgreSQL provides it: every process receives every notification, the sender included. */
+function createChannel() {
   const sent: string[] = []
-  const hearers: ((text: string) => void)[] = []
+  const receivers: ((text: string) => void)[] = []
   const listener: Listener = {
-    async on(_channel, hear) {
-      hearers.push(hear)
+    async on(_channel, onNotification) {
+      receivers.push(onNotification)
     },
     close: async () => {},
   }
@@ -18,85 +18,85 @@ function channel() {
     listener,
     notify: async (_channel: string, text: string) => {
       sent.push(text)
-      for (const hear of hearers) hear(text)
+      for (const receive of receivers) receive(text)
     },
     reconnect() {
-      for (const hear of hearers) hear('')
+      for (const receive of receivers) receive('')
     },
   }
 }
 
-test('what one process tells, it hears at once and others hear once', async () => {
-  const line = channel()
-  const [one, other] = [openTopics(line.notify), openTopics(line.notify)]
-  await Promise.all([one.listen(line.listener), other.listen(line.listener)])
-  const heard: string[] = []
-  one.on('of two words', (own) => heard.push(`one ${own}`))
-  other.on('of two words', (own) => heard.push(`other ${own}`))
-  other.on('b', () => heard.push('b'))
-  one.tell('of two words')
-  assert.equal(heard[0], 'one true')
-  await one.settle()
-  assert.deepEqual(heard, ['one true', 'other false'])
+test('the publishing process is notified immediately, and other processes once', async () => {
+  const channel = createChannel()
+  const [one, other] = [openNotifications(channel.notify), openNotifications(channel.notify)]
+  await Promise.all([one.listen(channel.listener), other.listen(channel.listener)])
+  const calls: string[] = []
+  one.subscribe('of two words', (isOwn) => calls.push(`one ${isOwn}`))
+  other.subscribe('of two words', (isOwn) => calls.push(`other ${isOwn}`))
+  other.subscribe('b', () => calls.push('b'))
+  one.publish('of two words')
+  assert.equal(calls[0], 'one true')
+  await one.flush()
+  assert.deepEqual(calls, ['one true', 'other false'])
 })
 
-test('topics told together go out together; a flood of one goes out at once and once more later', async () => {
-  const line = channel()
-  const topics = openTopics(line.notify)
+test('topics published together are sent together; a topic published often is sent immediately and once more later', async () => {
+  const channel = createChannel()
+  const notifications = openNotifications(channel.notify)
   let own = 0
-  topics.on('a', () => own++)
-  for (let i = 0; i < 1000; i++) topics.tell(i % 2 ? 'a' : 'b')
-  await turns()
-  for (let i = 0; i < 1000; i++) topics.tell('a')
-  await turns()
+  notifications.subscribe('a', () => own++)
+  for (let i = 0; i < 1000; i++) notifications.publish(i % 2 ? 'a' : 'b')
+  await runMicrotasks()
+  for (let i = 0; i < 1000; i++) notifications.publish('a')
+  await runMicrotasks()
   assert.equal(own, 1500)
   assert.deepEqual(
-    line.sent.map((text) => text.split(',').slice(1).sort()),
+    channel.sent.map((text) => text.split(',').slice(1).sort()),
     [['a', 'b']],
   )
-  await topics.settle()
-  assert.equal(line.sent.length, 2)
-  assert.match(line.sent[1]!, /,a$/)
+  await notifications.flush()
+  assert.equal(channel.sent.length, 2)
+  assert.match(channel.sent[1]!, /,a$/)
 })
 
-test('a topic does not wait for another', async () => {
-  const line = channel()
-  const topics = openTopics(line.notify)
-  topics.tell('a')
-  await turns()
-  topics.tell('b')
-  await turns()
-  assert.equal(line.sent.length, 2)
-  assert.match(line.sent[1]!, /,b$/)
+test('a topic does not wait for another one', async () => {
+  const channel = createChannel()
+  const notifications = openNotifications(channel.notify)
+  notifications.publish('a')
+  await runMicrotasks()
+  notifications.publish('b')
+  await runMicrotasks()
+  assert.equal(channel.sent.length, 2)
+  assert.match(channel.sent[1]!, /,b$/)
 })
 
-async function turns() {
-  for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+async function runMicrotasks() {
+  for (let i = 0; i < 10; i++) await Promise.resolve()
 }
 
-test('after a reconnection every topic is looked at again', async () => {
-  const line = channel()
-  const topics = openTopics(line.notify)
-  await topics.listen(line.listener)
-  const heard: string[] = []
-  topics.on('a', () => heard.push('a'))
-  topics.on('b', () => heard.push('b'))
-  line.reconnect()
-  assert.deepEqual(heard, ['a', 'b'])
+test('every subscriber is called after a reconnection', async () => {
+  const channel = createChannel()
+  const notifications = openNotifications(channel.notify)
+  await notifications.listen(channel.listener)
+  const calls: string[] = []
+  notifications.subscribe('a', () => calls.push('a'))
+  notifications.subscribe('b', () => calls.push('b'))
+  channel.reconnect()
+  assert.deepEqual(calls, ['a', 'b'])
 })
 
-test('a word that cannot be sent is lost, and the next one goes out', async () => {
+test('a notification that cannot be sent is lost, and the next one is sent', async () => {
   const sent: string[] = []
   let broken = true
-  const topics = openTopics(async (_channel, text) => {
+  const notifications = openNotifications(async (_channel, text) => {
     if (broken) throw new Error('no connection')
     sent.push(text)
   })
-  topics.tell('a')
-  await topics.settle()
+  notifications.publish('a')
+  await notifications.flush()
   broken = false
-  topics.tell('b')
-  await topics.settle()
+  notifications.publish('b')
+  await notifications.flush()
   assert.equal(sent.length, 1)
   assert.match(sent[0]!, /,b$/)
 })

@@ -3,85 +3,87 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Listener } from './listener.ts'
 
 /**
- * What committed transactions have to tell: to this process at once, to the others through PostgreSQL. A word may be lost, with
- * the process that had it or with a connection, so whoever waits for one also looks for itself now and then.
+ * Publishes topics after commits: to subscribers in this process immediately, to other processes through PostgreSQL. A notification
+ * can be lost with its process or its connection, so subscribers poll as a fallback.
  */
-export interface Topics {
-  /** `own`: whether this process told it. */
-  on(topic: string, hear: (own: boolean) => void): void
-  tell(topic: string): void
-  /** From here on other processes are heard as well. */
+export interface Notifications {
+  /** `isOwn` is true if this process published the topic. */
+  subscribe(topic: string, onPublished: (isOwn: boolean) => void): void
+  publish(topic: string): void
+  /** Receives the notifications of other processes, too. */
   listen(listener: Listener): Promise<void>
-  /** Sends what still waits to be sent. */
-  settle(): Promise<void>
+  /** Sends the notifications that are still waiting. */
+  flush(): Promise<void>
 }
 
 const CHANNEL = 'topics'
-/** Milliseconds: the first word on a topic goes out at once, those that follow gather. */
-const GATHER = 500
-/** Milliseconds that a process about to end waits for its last word to go out. */
-const PATIENCE = 1000
+/** The first notification of a topic is sent immediately, the following ones at most once in this time. */
+const BATCH_WINDOW_MS = 500
+/** How long `flush` waits. */
+const FLUSH_TIMEOUT_MS = 1000
 
-/** `notify` sends a text on a channel of PostgreSQL. Not in the transaction that tells: there, commits would wait for each other. */
-export function openTopics(notify: (channel: string, text: string) => Promise<void>): Topics {
-  const self = randomBytes(9).toString('base64url')
-  const listeners = new Map<string, ((own: boolean) => void)[]>()
+/** `notify` sends a text on a PostgreSQL channel. It must not run in the publishing transaction: NOTIFY serialises commits. */
+export function openNotifications(notify: (channel: string, text: string) => Promise<void>): Notifications {
+  const processId = randomBytes(9).toString('base64url')
+  const subscribers = new Map<string, ((isOwn: boolean) => void)[]>()
   const waiting = new Set<string>()
   let sending: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   const sentAt = new Map<string, number>()
 
   return {
-    on(topic, hear) {
-      listeners.set(topic, [...(listeners.get(topic) ?? []), hear])
+    subscribe(topic, onPublished) {
+      subscribers.set(topic, [...(subscribers.get(topic) ?? []), onPublished])
     },
-    tell(topic) {
-      hearAll(topic, true)
+    publish(topic) {
+      callSubscribers(topic, true)
       if (waiting.has(topic)) return
       waiting.add(topic)
-      arrange()
+      scheduleSend()
     },
-    listen: (listener) => listener.on(CHANNEL, heard),
-    async settle() {
-      const late = pause(PATIENCE, undefined, { ref: false })
-      await Promise.race([sending, late])
-      if (waiting.size > 0) await Promise.race([sending ?? send(), late])
+    listen: (listener) => listener.on(CHANNEL, onNotification),
+    async flush() {
+      const timeout = pause(FLUSH_TIMEOUT_MS, undefined, { ref: false })
+      await Promise.race([sending, timeout])
+      if (waiting.size > 0) await Promise.race([sending ?? send(), timeout])
     },
   }
 
-  function hearAll(topic: string, own: boolean) {
-    for (const hear of listeners.get(topic) ?? []) hear(own)
+  function callSubscribers(topic: string, isOwn: boolean) {
+    for (const onPublished of subscribers.get(topic) ?? []) onPublished(isOwn)
   }
 
-  function heard(text: string) {
-    const [teller, ...topics] = text.split(',')
-    if (teller === self) return
-    // After a reconnection anything may have been missed.
-    for (const topic of text === '' ? listeners.keys() : topics) hearAll(topic, false)
+  function onNotification(text: string) {
+    const [sender, ...topics] = text.split(',')
+    if (sender === processId) return
+    // An empty text follows a reconnection: any topic may have been missed.
+    for (const topic of text === '' ? subscribers.keys() : topics) callSubscribers(topic, false)
   }
 
-  function arrange() {
+  function scheduleSend() {
     if (sending || waiting.size === 0) return
     const now = performance.now()
-    const rest = Math.min(...[...waiting].map((topic) => (sentAt.has(topic) ? sentAt.get(topic)! + GATHER - now : 0)))
+    const delay = Math.min(
+      ...[...waiting].map((topic) => (sentAt.has(topic) ? sentAt.get(topic)! + BATCH_WINDOW_MS - now : 0)),
+    )
     clearTimeout(timer)
     timer = undefined
-    if (rest <= 0)
-      sending = Promise.resolve().then(send) // with the other topics of the same commit
-    else timer = setTimeout(send, rest).unref()
+    if (delay <= 0)
+      sending = Promise.resolve().then(send) // together with the other topics of the same commit
+    else timer = setTimeout(send, delay).unref()
   }
 
   function send(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     for (const topic of waiting) sentAt.set(topic, performance.now())
-    const text = [self, ...waiting].join(',')
+    const text = [processId, ...waiting].join(',')
     waiting.clear()
     sending = notify(CHANNEL, text)
-      .catch(() => {}) // the others find it when they look
+      .catch(() => {}) // the other processes poll
       .then(() => {
         sending = undefined
-        arrange()
+        scheduleSend()
       })
     return sending
   }

@@ -4,10 +4,10 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Database } from './database.ts'
 
-const BEAT = 5 * SECOND
-const GONE = 4 * BEAT
+const HEARTBEAT_INTERVAL_MS = 5 * SECOND
+const DEAD_AFTER_MS = 4 * HEARTBEAT_INTERVAL_MS
 
-export interface Announcement {
+export interface HeartbeatOptions {
   roles: string[]
   sharedLimits: boolean
   db: Database
@@ -17,23 +17,23 @@ export interface Announcement {
 }
 
 /**
- * Lets processes know of each other. Two that serve the API without shared limits allow callers twice what the table says,
- * and that is said loudly, in the log and in the figures.
+ * Registers this process in the database while it runs. If two API processes run without shared rate limits, callers get twice
+ * the documented limits, so this is logged as an error and counted as an alarm.
  */
-export async function announceProcess({
+export async function startHeartbeat({
   roles,
   sharedLimits,
   db,
   clock,
   log,
   metrics,
-}: Announcement): Promise<() => Promise<void>> {
+}: HeartbeatOptions): Promise<() => Promise<void>> {
   const processId = newId('PR_', clock.now())
   let warned = false
   await beat()
   const timer = setInterval(() => {
-    beat().catch((error) => log.warn({ err: error }, 'this process could not be announced'))
-  }, BEAT)
+    beat().catch((error) => log.warn({ err: error }, 'process heartbeat failed, retrying'))
+  }, HEARTBEAT_INTERVAL_MS)
   timer.unref()
   return async () => {
     clearInterval(timer)
@@ -48,10 +48,10 @@ export async function announceProcess({
     const now = clock.now()
     const row = { roles, shared_limits: sharedLimits, seen_at: new Date(now) }
     await db.queries
-      .with('gone', (query) =>
+      .with('dead', (query) =>
         query
           .deleteFrom('processes')
-          .where('seen_at', '<', new Date(now - 10 * GONE))
+          .where('seen_at', '<', new Date(now - 10 * DEAD_AFTER_MS))
           .where('process_id', '<>', processId),
       )
       .insertInto('processes')
@@ -59,29 +59,29 @@ export async function announceProcess({
       .onConflict((conflict) => conflict.column('process_id').doUpdateSet(row))
       .execute()
     if (!roles.includes('api') || sharedLimits) return
-    const unshared = await unsharedApis(db, now)
+    const unshared = await countUnsharedApis(db, now)
     if (unshared < 2) return
     metrics.alarms.inc({ alarm: 'limits_not_shared' })
     if (!warned)
       log.error(
         { processes: unshared },
-        'several api processes run without REDIS_URL: each counts rate limits on its own',
+        'several api processes run without REDIS_URL, so each enforces rate limits separately; set REDIS_URL',
       )
     warned = true
   }
 }
 
-/** The processes that have been heard of lately. */
+/** Returns the processes with a recent heartbeat. */
 export function liveProcesses({ queries }: Pick<Database, 'queries'>, now: number) {
   return queries
     .selectFrom('processes')
     .select(['roles', 'shared_limits'])
-    .where('seen_at', '>', new Date(now - GONE))
+    .where('seen_at', '>', new Date(now - DEAD_AFTER_MS))
     .execute()
 }
 
-/** How many live api processes count limits on their own. */
-export async function unsharedApis(db: Database, now: number): Promise<number> {
+/** Counts the live api processes that enforce rate limits separately. */
+export async function countUnsharedApis(db: Database, now: number): Promise<number> {
   const rows = await liveProcesses(db, now)
   return rows.filter((row) => row.roles.includes('api') && !row.shared_limits).length
 }

@@ -4,10 +4,10 @@ export interface Statement {
   line: number
 }
 
-// What may hold a semicolon that does not end a statement: comments, quoted names and texts, dollar-quoted bodies.
+// Tokens that may contain a semicolon (comments, quoted names and texts, dollar-quoted bodies), and the semicolon itself.
 const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$[A-Za-z_]*\$)[\s\S]*?\1|;/g
 
-/** Splits a migration into its statements, so that a failure can be told by statement and line. */
+/** Splits a migration into its statements, so that an error can name the statement and its line. */
 export function splitStatements(sql: string): Statement[] {
   const statements: Statement[] = []
   let start = 0

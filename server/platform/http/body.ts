@@ -3,49 +3,49 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { Type } from 'typebox'
 import { problem } from '../../api/problem.ts'
-import { seconds } from '../clock.ts'
+import { toSeconds } from '../clock.ts'
 
-export const BODY_LIMIT = 262_144
+export const MAX_BODY_BYTES = 262_144
 
 export const NO_BODY = Buffer.alloc(0)
 
-/** For calls that take nothing: an empty object, or no body at all. */
+/** Schema of endpoints without input: no body, or an empty object. */
 export const NoBody = Type.Object({}, { additionalProperties: false, default: {} })
 
-/** Milliseconds that a body may take to arrive. Tests wait less long. */
-export const bodyTime = { whole: 30_000, upload: 240_000 }
+/** How long a body may take to arrive. Tests shorten it. */
+export const bodyTimeoutMs = { whole: 30_000, upload: 240_000 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   const declared = headers['content-length']
   return declared === undefined ? headers['transfer-encoding'] !== undefined : declared !== '0'
 }
 
-/** The raw bytes of the body, which signatures are made over; refused when too large, then when not JSON. */
+/** Reads the raw body, which signatures cover. Rejects a body that is too large, then one that is not JSON. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request
   const declared = headers['content-length']
   if (!hasBody(request)) return NO_BODY
-  if (declared !== undefined && Number(declared) > BODY_LIMIT) throw tooLarge()
-  const body = await collect(request, BODY_LIMIT)
+  if (declared !== undefined && Number(declared) > MAX_BODY_BYTES) throw tooLarge()
+  const body = await collect(request, MAX_BODY_BYTES)
   if (body.length > 0) requireJson(headers)
   return body
 }
 
-/** The raw bytes of a body of any kind, for those who call us in their own way. */
+/** Reads a raw body of any media type, such as a provider's callback. */
 export async function readRawBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   if (!hasBody(request)) return NO_BODY
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
   return collect(request, limit)
 }
 
-/** Writes a body of any kind to a file as it comes in. The request itself is never torn down, so that a refusal is heard. */
+/** Streams a body of any media type to a file. The request is not destroyed on errors, so that the client receives the response. */
 export async function saveBody(request: IncomingMessage, path: string, limit: number): Promise<void> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
   const file = createWriteStream(path)
   const written = finished(file)
-  written.catch(() => {}) // told below, where it is waited for
+  written.catch(() => {}) // handled below, when it is awaited
   try {
-    const received = receive(request, limit, bodyTime.upload, (chunk) => {
+    const received = receive(request, limit, bodyTimeoutMs.upload, (chunk) => {
       if (file.write(chunk)) return
       request.pause()
       file.once('drain', () => request.resume())
@@ -61,40 +61,45 @@ export async function saveBody(request: IncomingMessage, path: string, limit: nu
 
 async function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = []
-  await receive(request, limit, bodyTime.whole, (chunk) => chunks.push(chunk))
+  await receive(request, limit, bodyTimeoutMs.whole, (chunk) => chunks.push(chunk))
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
-function receive(request: IncomingMessage, limit: number, time: number, take: (chunk: Buffer) => void): Promise<void> {
+function receive(
+  request: IncomingMessage,
+  limit: number,
+  timeoutMs: number,
+  onChunk: (chunk: Buffer) => void,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let length = 0
-  const timer = setTimeout(() => settle(() => reject(tooSlow(time))), time)
-  request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
+  const timer = setTimeout(() => settle(() => reject(tooSlow(timeoutMs))), timeoutMs)
+  request.on('data', onData).on('end', onEnd).on('error', onAborted).on('close', onAborted)
   return promise
 
   function onData(chunk: Buffer) {
     length += chunk.length
     if (length > limit) settle(() => reject(tooLarge(limit)))
-    else take(chunk)
+    else onChunk(chunk)
   }
   function onEnd() {
     settle(resolve)
   }
-  function onGone() {
+  function onAborted() {
     settle(() => reject(problem('VALIDATION_FAILED', 'The body ended before its declared length.')))
   }
-  function settle(end: () => void) {
+  function settle(finish: () => void) {
     clearTimeout(timer)
-    request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
-    end()
+    request.off('data', onData).off('end', onEnd).off('error', onAborted).off('close', onAborted)
+    finish()
   }
 }
 
-function tooSlow(time: number) {
-  return problem('VALIDATION_FAILED', `The body did not arrive within ${seconds(time / 1000)}.`, { status: 408 })
+function tooSlow(timeoutMs: number) {
+  return problem('VALIDATION_FAILED', `The body did not arrive within ${toSeconds(timeoutMs / 1000)}.`, { status: 408 })
 }
 
-function tooLarge(limit = BODY_LIMIT) {
+function tooLarge(limit = MAX_BODY_BYTES) {
   const size = limit < 1_048_576 ? `${Math.floor(limit / 1024)} KB` : `${Math.floor(limit / 1_048_576)} MB`
   return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes (${size}).`)
 }
@@ -105,10 +110,16 @@ const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(;|$))/i
 function requireJson(headers: IncomingHttpHeaders) {
   const type = headers['content-type']
   if (type === undefined || !JSON_TYPE.test(type) || OTHER_CHARSET.test(type)) {
-    throw problem('UNSUPPORTED_MEDIA_TYPE', 'A body must be sent with Content-Type: application/json (UTF-8).')
+    throw problem(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The body must be sent with Content-Type: application/json, encoded as UTF-8.',
+    )
   }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
-    throw problem('UNSUPPORTED_MEDIA_TYPE', 'A body must be sent without Content-Encoding.')
+    throw problem(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `The body must not be compressed; got Content-Encoding: ${encoding.slice(0, 40)}.`,
+    )
   }
 }

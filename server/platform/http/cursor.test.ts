@@ -7,7 +7,7 @@ import { openDatabase } from '../database/database.ts'
 import { openVault } from '../vault.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 
-test('a cursor opens in its own list, with the key of its deployment, as it was written', async (t) => {
+test('a cursor is valid only unchanged, for its own list and in its own deployment', async (t) => {
   const database = await cloneDatabase()
   const db = openDatabase({ connection: { connectionString: database.url }, name: 'test', onError: () => {} })
   t.after(async () => {
@@ -27,7 +27,9 @@ test('a cursor opens in its own list, with the key of its deployment, as it was 
   for (const bad of [...altered, '', 'x', `${cursor}=`, ` ${cursor}`, `${cursor}!`, cursor.slice(0, -1)]) {
     assert.throws(() => readCursor(vault, 'things', bad), {
       code: 'VALIDATION_FAILED',
-      details: [{ path: 'query.cursor', message: 'must be a next_cursor of this list, with the same filters' }],
+      details: [
+        { path: 'query.cursor', message: 'must be a `next_cursor` that this endpoint returned for the same filters' },
+      ],
     })
   }
   assert.throws(() => readCursor(vault, 'others', cursor), { code: 'VALIDATION_FAILED' })

@@ -1,29 +1,32 @@
 import { timingSafeEqual } from 'node:crypto'
+import { invalid } from '../../api/invalid.ts'
 import type { Vault } from '../vault.ts'
-import { invalid } from './validation.ts'
 
 /**
- * A place in a list, for the caller to hand back. It is stamped together with the list's name (and whatever narrows the
- * list), so that it cannot be altered or used in another list.
+ * Encodes a position in a list for the caller to send back. It is authenticated together with the list's name and filters, so that
+ * it cannot be altered or used with another list.
  */
 export function writeCursor(vault: Vault, list: string, position: unknown): string {
   const text = JSON.stringify(position)
-  return Buffer.concat([vault.stamp(text, purpose(list)), Buffer.from(text)]).toString('base64url')
+  return Buffer.concat([vault.mac(text, purpose(list)), Buffer.from(text)]).toString('base64url')
 }
 
-/** What `writeCursor` was given, or undefined without a cursor; anything else is refused at `query.cursor`. */
+/** Returns the position of a cursor that `writeCursor` created; throws a validation error at `query.cursor` for any other text. */
 export function readCursor<Position>(vault: Vault, list: string, cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined
   const bytes = Buffer.from(cursor, 'base64url')
-  const text = bytes.subarray(STAMP).toString()
-  // The decoder skips what it does not know; only the very text that was handed out is taken back.
-  if (bytes.length > STAMP && bytes.toString('base64url') === cursor) {
-    if (timingSafeEqual(bytes.subarray(0, STAMP), vault.stamp(text, purpose(list)))) return JSON.parse(text) as Position
+  const text = bytes.subarray(MAC_BYTES).toString()
+  // The decoder ignores invalid characters, so compare: only the exact text that was returned is accepted.
+  if (bytes.length > MAC_BYTES && bytes.toString('base64url') === cursor) {
+    if (timingSafeEqual(bytes.subarray(0, MAC_BYTES), vault.mac(text, purpose(list))))
+      return JSON.parse(text) as Position
   }
-  throw invalid([{ path: 'query.cursor', message: 'must be a next_cursor of this list, with the same filters' }])
+  throw invalid([
+    { path: 'query.cursor', message: 'must be a `next_cursor` that this endpoint returned for the same filters' },
+  ])
 }
 
-const STAMP = 16
+const MAC_BYTES = 16
 
 function purpose(list: string) {
   return `cursor of ${list}`

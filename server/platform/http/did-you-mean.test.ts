@@ -4,8 +4,8 @@ import { closestName } from './did-you-mean.ts'
 
 const NAMES = ['name', 'default_methods', 'channels', 'languages', 'follow_ups', 'min', 'max']
 
-test('the name that was probably meant', () => {
-  for (const [given, meant] of [
+test('a name with a typo, other case or punctuation is recognised', () => {
+  for (const [name, expected] of [
     ['defaultMethods', 'default_methods'],
     ['Default-Methods', 'default_methods'],
     ['nome', 'name'],
@@ -20,5 +20,5 @@ test('the name that was probably meant', () => {
     ['', undefined],
     ['x'.repeat(5000), undefined],
   ] as const)
-    assert.equal(closestName(given, NAMES), meant, given.slice(0, 20))
+    assert.equal(closestName(name, NAMES), expected, name.slice(0, 20))
 })

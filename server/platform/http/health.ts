@@ -4,18 +4,20 @@ import { withDeadline } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
 import type { App } from './server.ts'
 
-export interface Health {
+const DATABASE_TIMEOUT_MS = 3000
+
+export interface HealthOptions {
   db: Database
   metrics: Metrics
   draining: () => boolean
 }
 
-/** Probes for machines: is the process up, can it serve, what are its figures. */
-export function healthRoutes(app: App, { db, metrics, draining }: Health): void {
+/** Serves liveness, readiness and metrics. */
+export function healthRoutes(app: App, { db, metrics, draining }: HealthOptions): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (_request, reply) => {
-    const wrong = draining() ? ['the server is shutting down'] : await whatIsWrong()
+    const wrong = draining() ? ['the server is shutting down'] : await findProblems()
     return wrong.length === 0 ? { status: 'ready' } : reply.status(503).send({ status: 'not ready', wrong })
   })
 
@@ -23,13 +25,13 @@ export function healthRoutes(app: App, { db, metrics, draining }: Health): void 
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })
 
-  async function whatIsWrong(): Promise<string[]> {
+  async function findProblems(): Promise<string[]> {
     try {
-      await withDeadline(ping(db), 3000)
-      const pending = await withDeadline(pendingMigrations(db.pool, await readMigrations()), 3000)
+      await withDeadline(ping(db), DATABASE_TIMEOUT_MS)
+      const pending = await withDeadline(pendingMigrations(db.pool, await readMigrations()), DATABASE_TIMEOUT_MS)
       return pending.map((name) => `migration ${name} is not applied`)
     } catch {
-      return ['the database does not answer']
+      return ['the database does not respond']
     }
   }
 }

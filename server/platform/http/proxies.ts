@@ -1,10 +1,11 @@
 import { BlockList, isIP } from 'node:net'
+import { BoundedMap } from '../bounded-map.ts'
 
-/** Addresses whose answer is kept: the proxies before a server are few, and each sends thousands of requests. */
-const KNOWN = 64
+/** A server has few proxies in front of it, and each sends thousands of requests. */
+const MAX_CACHED_ADDRESSES = 64
 
-/** Tells whether an address is one of the proxies that an operator trusts, given as addresses and CIDR ranges. */
-export function trustedProxies(ranges: string[]): (address: string | undefined) => boolean {
+/** Returns a function that checks whether an address is a trusted proxy, given as addresses and CIDR ranges. */
+export function createProxyCheck(ranges: string[]): (address: string | undefined) => boolean {
   const list = new BlockList()
   for (const range of ranges) {
     const [address, prefix] = range.split('/') as [string, string?]
@@ -12,14 +13,13 @@ export function trustedProxies(ranges: string[]): (address: string | undefined) 
     if (prefix === undefined) list.addAddress(address, type)
     else list.addSubnet(address, Number(prefix), type)
   }
-  const known = new Map<string, boolean>()
+  const cache = new BoundedMap<string, boolean>(MAX_CACHED_ADDRESSES)
   return (address = '') => {
-    const before = known.get(address)
-    if (before !== undefined) return before
+    const cached = cache.get(address)
+    if (cached !== undefined) return cached
     const family = isIP(address)
-    const trusted = family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
-    if (known.size === KNOWN) known.clear()
-    known.set(address, trusted)
-    return trusted
+    const isTrusted = family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+    cache.set(address, isTrusted)
+    return isTrusted
   }
 }

@@ -1,20 +1,20 @@
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { FastifySchemaCompiler } from 'fastify'
 
-type Serializer = (answer: unknown) => string
+type Serializer = (response: unknown) => string
 type Compiler = (route: Parameters<FastifySchemaCompiler<unknown>>[0]) => Serializer
 
 /**
- * Answers are written by functions that are made from their schemas. Making one takes milliseconds, and there are hundreds:
- * each is made when its route first answers, so that a server is up quickly.
+ * Compiles the serializer of a response schema at its first response. Compiling one takes milliseconds, and a server has hundreds:
+ * this makes the start faster.
  */
 export function lazySerializers(): Compiler {
   const compile = SerializerSelector()() as unknown as Compiler
   return (route) => {
     let serializer: Serializer | undefined
-    return (answer) => {
+    return (response) => {
       serializer ??= compile(route)
-      return serializer(answer)
+      return serializer(response)
     }
   }
 }

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startApp } from '../../../test/support/app.ts'
 import { signIn } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
-import { bodyTime } from './body.ts'
+import { bodyTimeoutMs } from './body.ts'
 
 const apis = [
   ['/api/v1/partner/nowhere', 'partner'],
@@ -24,8 +24,8 @@ function envelopeOf(body: any): string {
   return Array.isArray(body.error.details) ? 'partner' : 'verification'
 }
 
-/** Sends bytes as they are and gives back what came. */
-function raw(url: string, bytes: string | Buffer): Promise<{ status: number; head: string; body: any }> {
+/** Sends raw bytes and returns the response. */
+function sendRaw(url: string, bytes: string | Buffer): Promise<{ status: number; head: string; body: any }> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(bytes))
     let text = ''
@@ -40,32 +40,32 @@ function raw(url: string, bytes: string | Buffer): Promise<{ status: number; hea
   })
 }
 
-/** Sends the beginning of a body, and the rest byte by byte: what comes back meanwhile, and whether the connection broke. */
-async function dribble(url: string, head: string) {
+/** Sends the beginning of a body and then the rest byte by byte; returns the response and whether the connection was reset. */
+async function sendSlowly(url: string, head: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let text = ''
-  let broken = false
+  let wasReset = false
   socket.on('data', (chunk) => {
     text += chunk
   })
   socket.on('error', () => {
-    broken = true
+    wasReset = true
   })
   socket.write(`${head}\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"a":`)
-  const rest = setInterval(() => socket.write(' '), 20)
-  await until(() => broken || text.includes('\r\n\r\n{'))
-  await pause(200) // nor does it break after the answer
-  clearInterval(rest)
+  const sending = setInterval(() => socket.write(' '), 20)
+  await until(() => wasReset || text.includes('\r\n\r\n{'))
+  await pause(200) // the connection must stay open after the response, too
+  clearInterval(sending)
   socket.destroy()
   const [top = '', body = ''] = text.split('\r\n\r\n')
-  return { status: Number(top.split(' ')[1]), top, body: body && JSON.parse(body), broken }
+  return { status: Number(top.split(' ')[1]), top, body: body && JSON.parse(body), wasReset }
 }
 
-test('a body that takes too long is refused in the envelope, and the connection is not torn down', async (t) => {
+test('a body that takes too long gets a 408 in the envelope, and the connection is not reset', async (t) => {
   const app = await startApp(t)
-  const usual = { ...bodyTime }
-  t.after(() => Object.assign(bodyTime, usual))
-  Object.assign(bodyTime, { whole: 300, upload: 400 })
+  const defaults = { ...bodyTimeoutMs }
+  t.after(() => Object.assign(bodyTimeoutMs, defaults))
+  Object.assign(bodyTimeoutMs, { whole: 300, upload: 400 })
   const operator = await signIn(app)
   const session = `cookie: ${operator.cookie}\r\nx-csrf-token: ${operator.csrf}`
   const json = 'content-type: application/json'
@@ -76,24 +76,27 @@ test('a body that takes too long is refused in the envelope, and the connection 
     [`POST /console/api/sign-in/operator HTTP/1.1\r\n${json}\r\n${session}`, 'partner'],
     [`POST ${upload} HTTP/1.1\r\ncontent-type: application/octet-stream\r\n${session}`, 'partner'],
   ] as const) {
-    const { status, body, top, broken } = await dribble(app.url, head)
-    assert.deepEqual([status, envelopeOf(body), broken], [408, envelope, false], head)
+    const { status, body, top, wasReset } = await sendSlowly(app.url, head)
+    assert.deepEqual([status, envelopeOf(body), wasReset], [408, envelope, false], head)
     assert.match(body.error.message, /did not arrive within 0\.[34] seconds/)
     assert.match(top, /x-request-id: req_/)
   }
   const { items } = (await operator.get('/operator/catalogue/imports')).body.data
-  assert.deepEqual(items, [], 'nothing was begun with half a file')
+  assert.deepEqual(items, [], 'no import was started with an incomplete file')
 })
 
-test('a request that names two hosts is refused', async (t) => {
+test('a request with two Host headers is rejected', async (t) => {
   const { url } = await startApp(t)
   for (const [path, api] of apis) {
-    const { status, body } = await raw(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nhost: b\r\nconnection: close\r\n\r\n`)
+    const { status, body } = await sendRaw(
+      url,
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nhost: b\r\nconnection: close\r\n\r\n`,
+    )
     assert.deepEqual([status, envelopeOf(body)], [400, api])
   }
 })
 
-test('unknown routes and methods answer 404 in the envelope of the API whose path was called', async (t) => {
+test('unknown routes and methods return 404 in the envelope of the API that the path belongs to', async (t) => {
   const { fetch } = await startApp(t)
   for (const [path, api] of apis) {
     for (const method of ['GET', 'POST', 'DELETE', 'PATCH', 'OPTIONS']) {
@@ -110,13 +113,19 @@ test('unknown routes and methods answer 404 in the envelope of the API whose pat
   assert.equal((await fetch('/nowhere')).status, 404)
 })
 
-test('paths that only look like an API are not one', async (t) => {
+test('outside the partner API, a malformed ID in the path is reported as not found', async (t) => {
+  const { fetch } = await startApp(t)
+  const { status, body } = await fetch('/api/selected-skills/4711')
+  assert.deepEqual([status, body.error], [404, 'Selected skill 4711 not found.'])
+})
+
+test('a path belongs to an API only if the base path matches whole segments', async (t) => {
   const { fetch } = await startApp(t)
   assert.equal(envelopeOf((await fetch('/api/v1/partners')).body), 'verification')
   assert.equal(envelopeOf((await fetch('/api/v2/x')).body), 'catalogue')
 })
 
-test('addresses that cannot be decoded, or are far too long, are answered in the envelope', async (t) => {
+test('URLs that cannot be decoded or are too long return 404 in the envelope', async (t) => {
   const { fetch } = await startApp(t)
   for (const [path, api] of apis) {
     const bad = await fetch(`${path}/%zz`)
@@ -129,11 +138,11 @@ test('addresses that cannot be decoded, or are far too long, are answered in the
   }
 })
 
-test('headers that are too long are refused in the envelope, also where Node itself gives up', async (t) => {
+test('headers that are too large return 431 in the envelope, even above the limit of Node.js', async (t) => {
   const { url } = await startApp(t)
   for (const [path, api] of apis) {
     for (const length of [17_000, 70_000]) {
-      const { status, body, head } = await raw(
+      const { status, body, head } = await sendRaw(
         url,
         `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'x'.repeat(length)}\r\n\r\n`,
       )
@@ -144,7 +153,7 @@ test('headers that are too long are refused in the envelope, also where Node its
   }
 })
 
-test('what is not HTTP gets a short refusal and a closed connection', async (t) => {
+test('bytes that are not HTTP get a 400, and the connection is closed', async (t) => {
   const { url } = await startApp(t)
   for (const bytes of [
     'hello\r\n\r\n',
@@ -152,13 +161,13 @@ test('what is not HTTP gets a short refusal and a closed connection', async (t) 
     'GET / HTTP/1.1\r\nbad header\r\n\r\n',
     'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n',
   ]) {
-    const { status, body } = await raw(url, bytes)
+    const { status, body } = await sendRaw(url, bytes)
     assert.equal(status, 400, bytes)
     assert.equal(body.success, false)
   }
 })
 
-test('a sane request id of the caller is kept, any other replaced', async (t) => {
+test('a valid x-request-id of the caller is used, any other is replaced', async (t) => {
   const { fetch } = await startApp(t)
   const idFor = async (id: string) =>
     (await fetch('/healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id')
@@ -168,7 +177,7 @@ test('a sane request id of the caller is kept, any other replaced', async (t) =>
   assert.match((await idFor('<script>'))!, /^req_/)
 })
 
-test('security headers are on every answer', async (t) => {
+test('every response has security headers', async (t) => {
   const { fetch } = await startApp(t)
   for (const path of ['/healthz', '/api/v1/partner/shifts', '/nowhere', '/docs/']) {
     const { headers } = await fetch(path)
@@ -178,7 +187,7 @@ test('security headers are on every answer', async (t) => {
   }
 })
 
-test('logs hold the route, not the address, and nothing secret', async (t) => {
+test('logs contain the route instead of the URL, and no secrets', async (t) => {
   const { fetch, logged } = await startApp(t)
   await fetch('/api/v1/verify/vst_abcdefghijklmnop?token=vst_qrstuvwxyz&mail=asha@example.com', {
     headers: { 'x-api-key': 'VSK_LIVE_secretsecretsecret' },
@@ -188,24 +197,24 @@ test('logs hold the route, not the address, and nothing secret', async (t) => {
   assert.ok(!/vst_|VSK_|asha/.test(logged.join('')), logged.join(''))
 })
 
-test('health, readiness and figures', async (t) => {
+test('health, readiness and metrics are served', async (t) => {
   const { fetch, as, given } = await startApp(t)
   assert.equal((await fetch('/healthz')).status, 200)
   assert.deepEqual((await fetch('/readyz')).body, { status: 'ready' })
   await as((await given.org()).key).get('/shifts')
   const { body } = await fetch('/metrics')
-  for (const figure of [
+  for (const line of [
     'attestry_http_request_duration_seconds_count{method="GET",route="/api/v1/partner/shifts",status="200"} 1',
     'attestry_database_connections{state="open"}',
     'attestry_queue_jobs{queue="forget-idempotency-keys",state="waiting"}',
     'attestry_queue_oldest_seconds',
     'nodejs_eventloop_lag_seconds',
   ]) {
-    assert.ok(body.includes(figure), figure)
+    assert.ok(body.includes(line), line)
   }
 })
 
-test('readiness says which migration is missing', async (t) => {
+test('readiness names the migrations that are not applied', async (t) => {
   const { fetch, context } = await startApp(t)
   await context.db.pool.query('delete from schema_migrations')
   const { status, body } = await fetch('/readyz')
@@ -213,26 +222,27 @@ test('readiness says which migration is missing', async (t) => {
   assert.ok(body.wrong.includes('migration 0001_access.sql is not applied'))
 })
 
-test('however an address is written, the answer is in the envelope of the API that it means', async (t) => {
+test('the envelope depends on the decoded path, in every notation of the URL', async (t) => {
   const { url } = await startApp(t)
-  const ask = (line: string, more = 'host: x\r\n') => raw(url, `${line} HTTP/1.1\r\n${more}connection: close\r\n\r\n`)
+  const send = (line: string, headers = 'host: x\r\n') =>
+    sendRaw(url, `${line} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`)
   for (const target of ['http://x/api/v1/partner/shifts', '/%61pi/v1/partner/shifts', '/api/v1/%70artner/shifts']) {
-    const { status, body } = await ask(`GET ${target}`)
+    const { status, body } = await send(`GET ${target}`)
     assert.equal(status, 401, target)
     assert.equal(envelopeOf(body), 'partner', target)
   }
   for (const [path, api] of apis) {
-    const { status, body } = await ask(`QUERY ${path}`)
+    const { status, body } = await send(`QUERY ${path}`)
     assert.equal(status, 404)
     assert.equal(envelopeOf(body), api)
   }
 })
 
-test('a missing Host and an unknown expectation get an ordinary answer', async (t) => {
+test('a missing Host header and an unknown Expect header are accepted', async (t) => {
   const { url } = await startApp(t)
-  for (const more of ['', 'host: x\r\nexpect: miracles\r\n']) {
-    const { status, head } = await raw(url, `GET /healthz HTTP/1.1\r\n${more}connection: close\r\n\r\n`)
-    assert.equal(status, 200, more)
+  for (const headers of ['', 'host: x\r\nexpect: miracles\r\n']) {
+    const { status, head } = await sendRaw(url, `GET /healthz HTTP/1.1\r\n${headers}connection: close\r\n\r\n`)
+    assert.equal(status, 200, headers)
     assert.match(head, /x-request-id/i)
   }
 })

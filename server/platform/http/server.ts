@@ -11,15 +11,16 @@ import fastify, {
   LogController,
   type RawServerDefault,
 } from 'fastify'
-import { apiOfPath, errorAnswer, unexpectedProblem } from '../../api/envelope.ts'
+import { apiOfPath, errorEnvelope, pathOf, unexpectedProblem } from '../../api/envelope.ts'
+import { invalid } from '../../api/invalid.ts'
 import { type Detail, Problem, problem } from '../../api/problem.ts'
 import { randomCode } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { nothingHere } from './not-found.ts'
-import { trustedProxies } from './proxies.ts'
+import { notFoundProblem } from './not-found.ts'
+import { createProxyCheck } from './proxies.ts'
 import { lazySerializers } from './serializers.ts'
-import { compileRequestValidator, invalid, type RequestSchema, type RequestValidator } from './validation.ts'
+import { compileRequestValidator, type RequestSchema, type RequestValidator } from './validation.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -34,9 +35,9 @@ declare module 'fastify' {
     validator?: RequestValidator
   }
   interface FastifyRequest {
-    /** The bytes of the body as sent; empty when there is none. */
+    /** The body as sent; empty if there is none. */
     rawBody: Buffer
-    /** The code of the error that was answered, for logs. */
+    /** The code of the error response, for logs. */
     errorCode: string | undefined
   }
 }
@@ -47,42 +48,43 @@ export interface HttpOptions {
   trustProxy: string[]
 }
 
-// Node refuses a larger head by closing the connection; a smaller one that is still too large gets a proper answer.
-const PARSER_HEADER_LIMIT = 32 * 1024
-const HEADER_LIMIT = 16 * 1024
+/** Maximum size of the headers. */
+const MAX_HEADER_BYTES = 16 * 1024
+/** Node.js's own limit: larger headers are a protocol error. */
+const PARSER_MAX_HEADER_BYTES = 32 * 1024
 
-/** Milliseconds that the rest of a body is let in, and thrown away, after the answer: closing at once could swallow the answer. */
-const LINGER = 10_000
+/** How long the rest of a body is read and discarded after the response: closing immediately could lose the response. */
+const DISCARD_BODY_MS = 10_000
 
 export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   const app: App = fastify({
     loggerInstance: sharedLog(log),
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: trustProxy.length > 0 ? trustedProxies(trustProxy) : false,
+    trustProxy: trustProxy.length > 0 ? createProxyCheck(trustProxy) : false,
     requestIdHeader: false,
     genReqId: requestId,
-    // Only for who never ends: the time for a body is watched by those who read it, who can also say so in their own way.
+    // A last resort. Body timeouts are enforced by readBody, which can respond in the API's envelope.
     requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
     http: {
-      maxHeaderSize: PARSER_HEADER_LIMIT,
+      maxHeaderSize: PARSER_MAX_HEADER_BYTES,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 2_000,
       requireHostHeader: false,
     },
-    routerOptions: { maxParamLength: HEADER_LIMIT, caseSensitive: true },
-    rewriteUrl: ({ url }) => readable(url!),
-    frameworkErrors: answerBadUrl,
-    clientErrorHandler: answerBadProtocol as never,
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES, caseSensitive: true },
+    rewriteUrl: ({ url }) => escapeInvalidPath(url!),
+    frameworkErrors: sendBadUrl,
+    clientErrorHandler: sendProtocolError as never,
     exposeHeadRoutes: true,
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 
-  // An expectation that nobody knows is no reason for an answer of another kind.
+  // Ignore unknown Expect headers, for which Node.js would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.decorateRequest('rawBody', null as unknown as Buffer)
   app.decorateRequest('errorCode', undefined)
-  // Schemas give types and descriptions; the check itself is `validateRequest`, which looks at all parts at once.
+  // Fastify's validation is turned off: `validateRequest` validates all parts together.
   app.setValidatorCompiler((() => () => true) as never)
   app.setSerializerCompiler(lazySerializers() as never)
   app.addHook('onRoute', (route) => {
@@ -90,24 +92,25 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
       route.config = { ...route.config, validator: compileRequestValidator(route.schema as RequestSchema) }
   })
   app.removeAllContentTypeParsers()
-  // Bodies are read and parsed by the APIs themselves, in the order that each promises.
+  // Bodies are read and parsed by the APIs themselves, in the order that each documents.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders)
-    // We speak plain HTTP; a proxy that we trust tells of more. Asking who sent it takes a while.
+    // This server uses plain HTTP; a trusted proxy reports the client's protocol. The header is checked first because it is cheap.
     if (request.headers['x-forwarded-proto'] !== undefined && request.protocol === 'https')
       reply.header('strict-transport-security', 'max-age=31536000')
     reply.header('x-request-id', request.id)
-    if (headerLength(request.raw) > HEADER_LIMIT) return done(headersTooLong())
-    done(hasTwoHosts(request.raw) ? twoHosts() : undefined)
+    if (headerBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLong())
+    done(hasSeveralHosts(request.raw) ? severalHosts() : undefined)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    if (!request.raw.complete) setTimeout(() => request.raw.complete || request.raw.socket.destroy(), LINGER).unref()
+    if (!request.raw.complete)
+      setTimeout(() => request.raw.complete || request.raw.socket.destroy(), DISCARD_BODY_MS).unref()
     const { method, errorCode: code } = request
     const route = request.routeOptions.url ?? 'unknown'
     const status = reply.statusCode
     const milliseconds = reply.elapsedTime
-    metrics.requests.observe(method, route, status, milliseconds / 1000)
+    metrics.requests.observe({ method, route, status }, milliseconds / 1000)
     if (log.isLevelEnabled('info')) {
       const ms = Math.round(milliseconds * 100) / 100
       log.info({ request_id: request.id, method, route, status, code, ms }, 'request')
@@ -115,30 +118,45 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     done()
   })
   app.setNotFoundHandler(async (request) => {
-    throw nothingHere(app, request)
+    throw notFoundProblem(app, request)
   })
-  app.setErrorHandler(answerError)
+  app.setErrorHandler(sendError)
   return app
 }
 
 /**
- * Refuses a request that breaks its route's schema, naming every violation; `more` are those of headers. A malformed id in a
- * path means that nothing is there, except where partners are told what is wrong with it.
+ * Throws a problem that lists every validation error of a request; `headerErrors` are those of its headers. Outside the partner API,
+ * a malformed ID in the path is reported as not found.
  */
-export function validateRequest(request: FastifyRequest, route: FastifyContextConfig, more: Detail[] = []): void {
-  const found = route.validator?.(request) ?? []
-  if (found.length === 0 && more.length === 0) return
-  if (found.some(({ part }) => part === 'params') && apiOfPath(request.raw.url!) !== 'partner') {
-    throw problem('NOT_FOUND', 'There is nothing with this id.')
+export function validateRequest(
+  request: FastifyRequest,
+  route: FastifyContextConfig,
+  headerErrors: Detail[] = [],
+): void {
+  const errors = route.validator?.(request) ?? []
+  if (errors.length === 0 && headerErrors.length === 0) return
+  const invalidParam = errors.find(({ part }) => part === 'params')
+  if (invalidParam && apiOfPath(request.raw.url!) !== 'partner') {
+    throw resourceNotFound(invalidParam.detail.path.replace(/^path\./, ''), request.params as Record<string, string>)
   }
-  throw invalid([...found.map(({ detail }) => detail), ...more])
+  throw invalid([...errors.map(({ detail }) => detail), ...headerErrors])
 }
 
+/** Names the resource after its path parameter: `Mandate JM_1 not found.` Other parameters than IDs may be secret. */
+function resourceNotFound(name: string, params: Record<string, string>): Problem {
+  const words = /^(.+?)(?:_id|Id)$/.exec(name)?.[1]?.replace(/[A-Z]/g, ' $&').replaceAll('_', ' ').toLowerCase()
+  if (words === undefined) return problem('NOT_FOUND', 'Not found.')
+  const resource = words[0]!.toUpperCase() + words.slice(1)
+  return problem('NOT_FOUND', `${resource} ${String(params[name]).slice(0, MAX_SHOWN_ID_LENGTH)} not found.`)
+}
+
+const MAX_SHOWN_ID_LENGTH = 60
+
 /**
- * A path that cannot be decoded names nothing that exists. Its stray signs are taken as they stand, so that it meets the same
- * limits, signatures and refusals as any other. `request.originalUrl` is the target as it was sent.
+ * Escapes the percent signs of a path that cannot be decoded, so that it passes the same checks as any other unknown path.
+ * `request.originalUrl` is the unchanged URL.
  */
-function readable(url: string): string {
+function escapeInvalidPath(url: string): string {
   if (!url.includes('%')) return url
   const query = url.search(/[?#]/)
   const path = query < 0 ? url : url.slice(0, query)
@@ -150,15 +168,15 @@ function readable(url: string): string {
   }
 }
 
-/** A logger a request would be made for every request; the few lines that are logged name the request themselves. */
+/** Returns a log without child loggers: Fastify would create one per request, which our few log lines do not need. */
 function sharedLog(log: Log): Log {
   const shared: Log = Object.create(log, { child: { value: () => shared } })
   return shared
 }
 
-const SANE_ID = /^[A-Za-z0-9._:-]{1,128}$/
+const VALID_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
 
-// Unique by the process's random part and a count; sortable ids would cost more than they are worth here.
+// Unique through a random code per process and a counter, which is cheaper than a sortable ID.
 const processCode = randomCode(10)
 let requests = 0
 
@@ -167,8 +185,8 @@ function nextRequestId(): string {
 }
 
 function requestId(request: IncomingMessage): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && SANE_ID.test(given) ? given : nextRequestId()
+  const sent = request.headers['x-request-id']
+  return typeof sent === 'string' && VALID_REQUEST_ID.test(sent) ? sent : nextRequestId()
 }
 
 const commonHeaders = {
@@ -177,64 +195,63 @@ const commonHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-function headerLength({ rawHeaders }: IncomingMessage): number {
-  let length = 0
-  for (const text of rawHeaders) length += text.length + 2
-  return length
+function headerBytes({ rawHeaders }: IncomingMessage): number {
+  let bytes = 0
+  for (const text of rawHeaders) bytes += text.length + 2
+  return bytes
 }
 
-/** Of two names for the host, a proxy before us may have gone by the other one. */
-function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+/** Several Host headers are ambiguous: a proxy may have used another one than we do. */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
   }
   return hosts > 1
 }
 
-function twoHosts() {
-  const details = [{ path: 'headers.Host', message: 'must come once' }]
-  return problem('VALIDATION_FAILED', 'The header Host comes more than once.', { details })
+function severalHosts() {
+  const details = [{ path: 'headers.Host', message: 'must be sent only once' }]
+  return problem('VALIDATION_FAILED', 'The request has several Host headers.', { details })
 }
 
 function headersTooLong() {
-  return problem('VALIDATION_FAILED', `The request's headers are longer than ${HEADER_LIMIT} bytes.`, {
+  return problem('VALIDATION_FAILED', `The request headers are larger than ${MAX_HEADER_BYTES} bytes.`, {
     status: 431,
-    details: [{ path: 'headers', message: `must be at most ${HEADER_LIMIT} bytes together` }],
+    details: [{ path: 'headers', message: `must have at most ${MAX_HEADER_BYTES} bytes in total` }],
   })
 }
 
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const api = apiOfPath(request.raw.url ?? '/')
-  const known = error instanceof Problem ? error : knownProblem(error as FastifyError)
+  const known = error instanceof Problem ? error : unroutableProblem(error as FastifyError, request)
   if (!known) request.log.error({ request_id: request.id, err: error }, 'unexpected error')
-  const { status, code, body } = errorAnswer(api, known ?? unexpectedProblem(api))
+  const { status, code, body } = errorEnvelope(api, known ?? unexpectedProblem(api))
   request.errorCode = code
   if (known?.retryAfter !== undefined) reply.header('retry-after', known.retryAfter)
   return reply.status(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
 }
 
-function knownProblem(error: FastifyError): Problem | undefined {
-  // An address or a method that Fastify itself turns away: nothing answers there.
+/** Returns the problem for a URL or a method that Fastify itself rejects; undefined for other errors. */
+function unroutableProblem(error: FastifyError, { method, raw }: FastifyRequest): Problem | undefined {
   return error.statusCode !== undefined && error.statusCode < 500
-    ? problem('NOT_FOUND', 'There is nothing at this path.')
+    ? problem('NOT_FOUND', `Unknown endpoint: ${method} ${pathOf(raw.url ?? '/').slice(0, 200)}.`)
     : undefined
 }
 
-/** Fastify could not route the address at all: no hooks have run, so the headers they set are set here. */
-function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+/** Responds to a URL that Fastify could not route. No hooks have run, so the headers that they set are set here. */
+function sendBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   reply.headers(commonHeaders)
   reply.header('x-request-id', request.id)
-  answerError(error, request, reply)
+  sendError(error, request, reply)
 }
 
-/** The bytes were not HTTP that Node accepts: there is no request, only what can be read of its first line. */
-function answerBadProtocol(error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket) {
+/** Responds to bytes that Node.js could not parse as HTTP. There is no request object, only the first line of the raw bytes. */
+function sendProtocolError(error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket) {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const target = /^[A-Z]+ (\/\S{0,2000})/.exec(error.rawPacket?.subarray(0, 2048).toString('latin1') ?? '')?.[1]
-  const found = protocolProblem(error.code)
-  const { status, body } = errorAnswer(apiOfPath(target ?? '/'), found)
+  const { status, body } = errorEnvelope(apiOfPath(target ?? '/'), protocolProblem(error.code))
   const text = JSON.stringify(body)
   const head = [
     `HTTP/1.1 ${status} ${reasons[status] ?? 'Bad Request'}`,
@@ -245,7 +262,7 @@ function answerBadProtocol(error: Error & { code?: string; rawPacket?: Buffer },
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`)
-  setTimeout(() => socket.destroy(), LINGER).unref()
+  setTimeout(() => socket.destroy(), DISCARD_BODY_MS).unref()
 }
 
 const reasons: Record<number, string> = { 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }
@@ -255,5 +272,5 @@ function protocolProblem(code: string | undefined): Problem {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return problem('VALIDATION_FAILED', 'The request took too long to arrive.', { status: 408 })
   }
-  return problem('VALIDATION_FAILED', 'This is not a well-formed HTTP request.')
+  return problem('VALIDATION_FAILED', 'Malformed HTTP request.')
 }

@@ -4,18 +4,18 @@ import { Type } from 'typebox'
 import { compileRequestValidator } from './validation.ts'
 
 const closed = { additionalProperties: false }
-const Known = Type.Object({ id: Type.String(), checked: Type.Optional(Type.Boolean()) }, closed)
-const Wished = Type.Object({ name: Type.String({ minLength: 2 }), pending: Type.Literal(true) }, closed)
+const Existing = Type.Object({ id: Type.String(), checked: Type.Optional(Type.Boolean()) }, closed)
+const Requested = Type.Object({ name: Type.String({ minLength: 2 }), pending: Type.Literal(true) }, closed)
 const validate = compileRequestValidator({
-  body: Type.Object({ list: Type.Array(Type.Union([Known, Wished])) }, closed),
+  body: Type.Object({ list: Type.Array(Type.Union([Existing, Requested])) }, closed),
 })
 
 function pathsOf(...list: unknown[]): string[] {
-  const found = validate({ params: {}, query: {}, body: { list }, rawBody: Buffer.alloc(0) })
-  return [...new Set(found.map(({ detail }) => detail.path))].sort()
+  const errors = validate({ params: {}, query: {}, body: { list }, rawBody: Buffer.alloc(0) })
+  return [...new Set(errors.map(({ detail }) => detail.path))].sort()
 }
 
-test('a value is told what is wrong by the form that it comes closest to', () => {
+test('errors refer to the union member that the value is closest to', () => {
   assert.deepEqual(pathsOf({ id: 'x' }, { name: 'ab', pending: true }), [])
   assert.deepEqual(pathsOf({}), ['list[0].id'])
   assert.deepEqual(pathsOf({ id: 1 }), ['list[0].id'])
@@ -30,7 +30,7 @@ test('a value is told what is wrong by the form that it comes closest to', () =>
   }
 })
 
-test('each of many values has a form of its own', () => {
+test('each item of a list has its own closest union member', () => {
   const good = Array.from({ length: 8 }, () => ({ id: 'x' }))
   assert.deepEqual(pathsOf({ id: 'x' }, { id: 1 }, ...good, { name: 'ab', pending: 1 }, { name: 1, pending: true }), [
     'list[10].pending',

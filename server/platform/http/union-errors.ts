@@ -1,22 +1,22 @@
 import type { TLocalizedValidationError } from 'typebox/error'
 
-type Finding = TLocalizedValidationError
+type ValidationError = TLocalizedValidationError
 
 /**
- * A value that fits none of several forms is reported against the form it comes closest to, by the number of properties at
- * fault; the findings of the other forms would only mislead.
+ * For a value that matches no member of a union, keeps only the errors of the closest member (the one with the fewest invalid
+ * properties). The errors of the others would be misleading.
  */
-export function withoutOtherBranches(errors: Finding[]): Finding[] {
-  const dropped = new Set<Finding>()
-  const reworded = new Map<Finding, Finding>()
-  for (const [choice, found] of branchesOf(errors)) {
-    const branches = [...found.values()]
+export function keepClosestBranch(errors: ValidationError[]): ValidationError[] {
+  const dropped = new Set<ValidationError>()
+  const reworded = new Map<ValidationError, ValidationError>()
+  for (const [union, errorsByBranch] of branchesOf(errors)) {
+    const branches = [...errorsByBranch.values()]
       .map((branch) => branch.filter((error) => !dropped.has(error)))
       .filter((branch) => branch.length > 0)
     if (branches.length === 0) continue
-    const { instancePath: at } = choice
+    const { instancePath } = union
     const allConstants = branches.every((branch) => branch.length === 1 && branch[0]!.keyword === 'const')
-    const [closest] = branches.toSorted((a, b) => distance(a, at) - distance(b, at))
+    const [closest] = branches.toSorted((a, b) => distance(a, instancePath) - distance(b, instancePath))
     for (const branch of branches) {
       if (branch !== closest || allConstants) for (const error of branch) dropped.add(error)
     }
@@ -24,63 +24,70 @@ export function withoutOtherBranches(errors: Finding[]): Finding[] {
       const allowedValues = branches.map(
         (branch) => (branch[0] as { params: { allowedValue: unknown } }).params.allowedValue,
       )
-      reworded.set(choice, { ...choice, keyword: 'enum', params: { allowedValues } } as Finding)
+      reworded.set(union, { ...union, keyword: 'enum', params: { allowedValues } } as ValidationError)
     } else {
-      dropped.add(choice)
+      dropped.add(union)
     }
   }
   return errors.filter((error) => !dropped.has(error)).map((error) => reworded.get(error) ?? error)
 }
 
-const INTO_BRANCH = '/anyOf/'
+const BRANCH_PATH = '/anyOf/'
 
-/** Every choice that was missed, with the findings of each of its forms. One look at each finding: a hostile body has thousands. */
-function branchesOf(errors: Finding[]): Map<Finding, Map<string, Finding[]>> {
-  const choices = new Map<string, Finding>()
-  const branches = new Map<Finding, Map<string, Finding[]>>()
+/** Groups the errors by union and branch, in one pass: a hostile body has thousands of errors. */
+function branchesOf(errors: ValidationError[]): Map<ValidationError, Map<string, ValidationError[]>> {
+  const unions = new Map<string, ValidationError>()
+  const branches = new Map<ValidationError, Map<string, ValidationError[]>>()
   for (const error of errors) {
     if (error.keyword !== 'anyOf') continue
-    choices.set(`${error.schemaPath}\n${error.instancePath}`, error)
+    unions.set(`${error.schemaPath}\n${error.instancePath}`, error)
     branches.set(error, new Map())
   }
-  if (choices.size === 0) return branches
+  if (unions.size === 0) return branches
   for (const error of errors) {
     const { schemaPath } = error
-    for (let at = schemaPath.indexOf(INTO_BRANCH); at >= 0; at = schemaPath.indexOf(INTO_BRANCH, at + 1)) {
-      const choice = nearest(choices, schemaPath.slice(0, at), error.instancePath)
-      if (!choice) continue
-      const form = schemaPath.slice(at + INTO_BRANCH.length).split('/')[0]!
-      const forms = branches.get(choice)!
-      const findings = forms.get(form)
-      if (findings) findings.push(error)
-      else forms.set(form, [error])
+    for (let index = schemaPath.indexOf(BRANCH_PATH); index >= 0; index = schemaPath.indexOf(BRANCH_PATH, index + 1)) {
+      const union = nearestUnion(unions, schemaPath.slice(0, index), error.instancePath)
+      if (!union) continue
+      const branch = schemaPath.slice(index + BRANCH_PATH.length).split('/')[0]!
+      const errorsByBranch = branches.get(union)!
+      const branchErrors = errorsByBranch.get(branch)
+      if (branchErrors) branchErrors.push(error)
+      else errorsByBranch.set(branch, [error])
     }
   }
   return branches
 }
 
-/** The choice of this schema at the value itself, or at what holds it. */
-function nearest(choices: Map<string, Finding>, schemaPath: string, instancePath: string): Finding | undefined {
+/** Returns the union error of this schema at the value itself or at one of its ancestors. */
+function nearestUnion(
+  unions: Map<string, ValidationError>,
+  schemaPath: string,
+  instancePath: string,
+): ValidationError | undefined {
   for (let path = instancePath; ; path = path.slice(0, path.lastIndexOf('/'))) {
-    const found = choices.get(`${schemaPath}\n${path}`)
+    const found = unions.get(`${schemaPath}\n${path}`)
     if (found || path === '') return found
   }
 }
 
-/** A wrong kind of value altogether is further away than any number of wrong properties. */
-const ANOTHER_KIND = 10_000
+/** A value of another type is further away than any number of invalid properties. */
+const OTHER_TYPE_DISTANCE = 10_000
 
-function distance(branch: Finding[], at: string): number {
+function distance(branch: ValidationError[], unionPath: string): number {
   const properties = new Set(branch.flatMap(propertiesIn))
-  const anotherKind = branch.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === at)
-  return properties.size + (anotherKind ? ANOTHER_KIND : 0)
+  const isOtherType = branch.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === unionPath)
+  return properties.size + (isOtherType ? OTHER_TYPE_DISTANCE : 0)
 }
 
-/** One property may be at fault in several ways, and several may be named by one finding; one that is not known counts twice. */
-function propertiesIn(error: Finding): string[] {
-  const { instancePath: at } = error
-  if (error.keyword === 'required') return error.params.requiredProperties.map((name) => `${at}/${name}`)
+/** Returns the properties that an error is about. An unknown property counts twice. */
+function propertiesIn(error: ValidationError): string[] {
+  const { instancePath } = error
+  if (error.keyword === 'required') return error.params.requiredProperties.map((name) => `${instancePath}/${name}`)
   if (error.keyword === 'additionalProperties')
-    return error.params.additionalProperties.flatMap((name) => [`${at}/${name}`, `${at}/${name} unknown`])
-  return [at]
+    return error.params.additionalProperties.flatMap((name) => [
+      `${instancePath}/${name}`,
+      `${instancePath}/${name} unknown`,
+    ])
+  return [instancePath]
 }

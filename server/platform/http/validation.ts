@@ -1,20 +1,19 @@
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import type { TSchema } from 'typebox/type'
-import { type Detail, type Problem, problem } from '../../api/problem.ts'
+import { idDescriptions } from '../../api/id-descriptions.ts'
+import type { Detail } from '../../api/problem.ts'
 import { closestName } from './did-you-mean.ts'
 import { findErrors } from './error-limits.ts'
 import { collectUnstorable } from './json.ts'
-import { withoutOtherBranches } from './union-errors.ts'
-
-const MOST_DETAILS = 1000
+import { keepClosestBranch } from './union-errors.ts'
 
 type Part = 'params' | 'querystring' | 'body'
 
 const parts: Part[] = ['params', 'querystring', 'body']
 const prefixes: Record<Part, string> = { params: 'path', querystring: 'query', body: '' }
 
-export interface RequestParts {
+interface RequestParts {
   params: unknown
   query: unknown
   body: unknown
@@ -24,84 +23,63 @@ export interface RequestParts {
 
 export type RequestSchema = Partial<Record<Part, unknown>>
 
-/**
- * Checks every part of a request at once, so that a caller learns of all that is wrong in one answer; reads numbers and
- * defaults into the parts.
- */
-export type RequestValidator = (request: RequestParts) => { part: Part; detail: Detail }[]
+/** Validates every part of a request, so that one response lists all errors. Parses numbers and fills in defaults. */
+export type RequestValidator = (request: RequestParts) => PartError[]
 
-const NOTHING: ReturnType<RequestValidator> = []
+interface PartError {
+  part: Part
+  detail: Detail
+}
+
+const NO_ERRORS: PartError[] = []
 
 export function compileRequestValidator(schema: RequestSchema): RequestValidator {
-  const checks = parts
+  const validators = parts
     .filter((part) => schema[part] !== undefined)
     .map((part) => compilePart(part, schema[part] as TSchema))
   return (request) => {
-    let found = NOTHING
-    for (const check of checks) {
-      const more = check(request)
-      if (more.length > 0) found = [...found, ...more]
+    let errors = NO_ERRORS
+    for (const validate of validators) {
+      const more = validate(request)
+      if (more.length > 0) errors = [...errors, ...more]
     }
-    return found
+    return errors
   }
 }
 
 function compilePart(part: Part, schema: TSchema) {
-  // Made at the first call: a server has hundreds of them, and is up sooner without.
+  // Compiled at the first request: a server has hundreds of schemas, and starts faster this way.
   let compiled: ReturnType<typeof Compile> | undefined
   const field = part === 'querystring' ? 'query' : part
-  const absentBody = (schema as { default?: unknown }).default // for a body that may be left out
+  const defaultBody = (schema as { default?: unknown }).default
   const properties = Object.entries((schema as ObjectSchema).properties ?? {})
   return (request: RequestParts) => {
-    const body = request.body === undefined ? absentBody : request.body
-    const value = part === 'body' ? body : readTexts(properties, request[field])
+    const body = request.body === undefined ? defaultBody : request.body
+    const value = part === 'body' ? body : parseTexts(properties, request[field])
     compiled ??= Compile(schema)
     const validator = compiled
     const valid = validator.Check(value)
-    const details = valid ? [] : violations(part, schema, findErrors(validator, schema, value), value)
-    // Only an escape can hold what cannot be stored: neither the parser of JSON nor that of addresses lets a raw NUL pass, and
-    // UTF-8 has no half pairs.
+    const details = valid ? [] : detailsOf(part, schema, findErrors(validator, schema, value), value)
+    // Only an escape sequence can produce a text that cannot be stored: JSON and URLs contain no raw NUL, and UTF-8 has no
+    // unpaired surrogates.
     if (part === 'body' ? request.rawBody.includes('\\u') : request.raw?.url?.includes('%')) {
-      collectUnstorable(knownParts(schema as ObjectSchema, value), prefixes[part], details)
+      collectUnstorable(knownProperties(schema as ObjectSchema, value), prefixes[part], details)
     }
     if (valid && details.length === 0) request[field] = value
-    return details.length === 0 ? NOTHING : details.map((detail) => ({ part, detail }))
+    return details.length === 0 ? NO_ERRORS : details.map((detail) => ({ part, detail }))
   }
 }
 
-function violations(part: Part, schema: TSchema, errors: TLocalizedValidationError[], value: unknown): Detail[] {
+function detailsOf(part: Part, schema: TSchema, errors: TLocalizedValidationError[], value: unknown): Detail[] {
   if (part === 'body' && value === undefined) return [{ path: 'body', message: 'a JSON body is required' }]
-  const details = detailsOf(schema, errors, prefixes[part], value)
-  return details.length > 0
-    ? details
-    : [{ path: prefixes[part] || 'body', message: 'breaks more rules than can be listed' }]
+  const details = toDetails(schema, errors, prefixes[part], value)
+  return details.length > 0 ? details : [{ path: prefixes[part] || 'body', message: 'has too many errors to list' }]
 }
 
-/** Where unknown properties are ignored, so is what they hold. */
-function knownParts({ properties, additionalProperties }: ObjectSchema, value: unknown): unknown {
+/** Returns the value without the properties that the schema ignores. */
+function knownProperties({ properties, additionalProperties }: ObjectSchema, value: unknown): unknown {
   if (!properties || additionalProperties === false || value === null || typeof value !== 'object') return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(properties, name)))
-}
-
-/** One refusal for any number of violations, of which as many are listed as anybody would read. */
-export function invalid(found: Detail[]): Problem {
-  const details = found.length > MOST_DETAILS ? fewer(found) : found
-  const [first] = details
-  const message =
-    details.length === 1
-      ? `${first!.path}: ${first!.message}${first!.message.endsWith('?') ? '' : '.'}`
-      : `${found.length} things are wrong with this request; see details.`
-  return problem('VALIDATION_FAILED', message, { details })
-}
-
-/** Each item of a list that is at fault is named at least once before any is named again. */
-function fewer(found: Detail[]): Detail[] {
-  const firsts = new Map(
-    found.toReversed().map((detail) => [/^[^\]]*\]/.exec(detail.path)?.[0] ?? detail.path, detail]),
-  )
-  const chosen = new Set([...firsts.values()].slice(-MOST_DETAILS))
-  for (const detail of found) if (chosen.size < MOST_DETAILS) chosen.add(detail)
-  return found.filter((detail) => chosen.has(detail))
 }
 
 interface ObjectSchema {
@@ -115,103 +93,154 @@ interface PropertySchema {
   default?: unknown
 }
 
-/** Query and path values arrive as text: numbers and booleans are read strictly, defaults filled in. */
-function readTexts(properties: [string, PropertySchema][], value: unknown): unknown {
-  const given = (value ?? {}) as Record<string, unknown>
-  const read: Record<string, unknown> = {}
+/** Parses query and path parameters, which arrive as text, by the types in their schema, and fills in defaults. */
+function parseTexts(properties: [string, PropertySchema][], value: unknown): unknown {
+  const texts = (value ?? {}) as Record<string, unknown>
+  const parsed: Record<string, unknown> = {}
   for (const [name, property] of properties) {
-    const text = Object.hasOwn(given, name) ? given[name] : undefined
+    const text = Object.hasOwn(texts, name) ? texts[name] : undefined
     if (text === undefined) {
-      if (property.default !== undefined) read[name] = property.default
+      if (property.default !== undefined) parsed[name] = property.default
     } else {
-      read[name] = typeof text === 'string' ? readText(text, property.type) : text
+      parsed[name] = typeof text === 'string' ? parseText(text, property.type) : text
     }
   }
-  return read
+  return parsed
 }
 
-function readText(text: string, type: string | undefined): unknown {
+function parseText(text: string, type: string | undefined): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }
 
-/** Turns the checker's findings into one detail a violation, named by the path of the property at fault. */
-function detailsOf(schema: TSchema, errors: TLocalizedValidationError[], prefix: string, value: unknown): Detail[] {
+/** Converts the errors of TypeBox into one detail each, with the path of the invalid property. */
+function toDetails(schema: TSchema, errors: TLocalizedValidationError[], prefix: string, value: unknown): Detail[] {
   const details = new Map<string, Detail>()
-  const found = withoutOtherBranches(errors)
-  // Of a property with a name of the caller's own, the checker says both that its value is wrong and that it is unknown.
-  const faulty = new Set(found.filter(({ keyword }) => keyword !== 'boolean').map(({ instancePath }) => instancePath))
-  for (const error of found) {
-    for (const { at, ...detail } of describe(schema, error, prefix, value))
-      if (at === undefined || !faulty.has(at)) details.set(`${detail.path}\n${detail.message}`, detail)
+  const relevant = keepClosestBranch(errors)
+  // If a schema restricts additional properties, TypeBox reports an invalid one both as invalid and as unknown.
+  const invalidPaths = new Set(
+    relevant.filter(({ keyword }) => keyword !== 'boolean').map(({ instancePath }) => instancePath),
+  )
+  for (const error of relevant) {
+    for (const { unknownAt, ...detail } of describe(schema, error, prefix, value))
+      if (unknownAt === undefined || !invalidPaths.has(unknownAt))
+        details.set(`${detail.path}\n${detail.message}`, detail)
   }
   return [...details.values()]
 }
 
-/** `at`: where the property is, for one that is not known. */
-type Finding = Detail & { at?: string }
+/** `unknownAt` is the JSON pointer of an unknown property. */
+type DescribedError = Detail & { unknownAt?: string }
 
-function describe(schema: TSchema, error: TLocalizedValidationError, prefix: string, value: unknown): Finding[] {
-  const at = (name?: string) => readablePath(error.instancePath, prefix, value, name)
+function describe(schema: TSchema, error: TLocalizedValidationError, prefix: string, value: unknown): DescribedError[] {
+  const pathOf = (name?: string) => readablePath(error.instancePath, prefix, value, name)
   switch (error.keyword) {
     case 'boolean':
-      return [] // said by additionalProperties, with the name
+      return [] // repeated by additionalProperties, with the name
     case 'required':
       return error.params.requiredProperties.map((name) => ({
-        path: at(name),
-        message: wordsFor(schemaAt(schema, error.schemaPath), name) ?? 'is required',
+        path: pathOf(name),
+        message: customMessage(schemaAt(schema, error.schemaPath), name) ?? 'is required',
       }))
     case 'additionalProperties':
       return error.params.additionalProperties.map((name, _index, { length }) => ({
-        path: at(name),
-        at: `${error.instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-        message: unknownWording(name, schemaAt(schema, error.schemaPath), length <= MOST_HINTS),
+        path: pathOf(name),
+        unknownAt: `${error.instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        message: unknownPropertyMessage(name, schemaAt(schema, error.schemaPath), length <= MAX_UNKNOWN_WITH_HINTS),
       }))
-    default:
-      return [{ path: at(), message: wording(error) + objectHint(schema, error) }]
+    default: {
+      const message = messageFor(error) + objectHint(schema, error)
+      const hasAdvice = message.includes(';')
+      const received = hasAdvice ? '' : receivedValue(error, prefix, valueAt(value, error.instancePath))
+      return [{ path: pathOf(), message: message + received }]
+    }
   }
 }
 
-/** Who sends this many names that nobody knows is not in need of hints, which take time. */
-const MOST_HINTS = 20
+/** Suggestions are slow, so they are skipped for bodies with many unknown properties. */
+const MAX_UNKNOWN_WITH_HINTS = 20
 
-function unknownWording(name: string, schema: ObjectSchema | undefined, hints: boolean): string {
-  const words = wordsFor(schema, name)
-  if (words) return words
-  const meant = hints && schema?.properties ? closestName(name, Object.keys(schema.properties)) : undefined
-  return meant === undefined ? 'is not a known property' : `is not a known property; did you mean ${meant}?`
+function unknownPropertyMessage(name: string, schema: ObjectSchema | undefined, withHint: boolean): string {
+  const message = customMessage(schema, name)
+  if (message) return message
+  const suggestion = withHint && schema?.properties ? closestName(name, Object.keys(schema.properties)) : undefined
+  return suggestion === undefined ? 'is not a known property' : `is not a known property; did you mean ${suggestion}?`
 }
 
-const explained = new WeakMap<object, Record<string, string>>()
+const customMessages = new WeakMap<object, Record<string, string>>()
 
-/** What is said of properties that an object lacks, or has and must not have, instead of the bare fact. */
-export function explain<Schema extends object>(schema: Schema, words: Record<string, string>): Schema {
-  explained.set(schema, words)
+/** Sets the messages for properties that an object lacks although they are required, or has although they are not allowed. */
+export function describeMissing<Schema extends object>(schema: Schema, messages: Record<string, string>): Schema {
+  customMessages.set(schema, messages)
   return schema
 }
 
-function wordsFor(schema: object | undefined, name: string): string | undefined {
-  const words = schema && explained.get(schema)
-  return words && Object.hasOwn(words, name) ? words[name] : undefined
+function customMessage(schema: object | undefined, name: string): string | undefined {
+  const messages = schema && customMessages.get(schema)
+  return messages && Object.hasOwn(messages, name) ? messages[name] : undefined
 }
 
-/** Who sends a text or a list where an object belongs learns what the object holds. */
+/** Lists the required properties if the value should have been an object. */
 function objectHint(schema: TSchema, { keyword, params, schemaPath }: TLocalizedValidationError): string {
   if (keyword !== 'type' || params.type !== 'object') return ''
   const { required = [] } = schemaAt(schema, schemaPath) ?? {}
   return required.length === 0 || required.length > 4 ? '' : ` with ${required.join(' and ')}`
 }
 
-/** The part of a schema that a finding names as `#/properties/skills/items`. */
-function schemaAt(schema: TSchema, path: string): ObjectSchema | undefined {
-  let found: unknown = schema
-  for (const step of path.split('/').slice(1)) found = (found as Record<string, unknown> | undefined)?.[step]
-  return found as ObjectSchema | undefined
+/** Describes the received value. Other texts of a body than IDs and keywords are not shown: they may be personal data. */
+function receivedValue(error: TLocalizedValidationError, prefix: string, value: unknown): string {
+  const isParameter = prefix !== ''
+  switch (error.keyword) {
+    case 'type': {
+      const isShown = isParameter || (typeof value === 'number' && error.params.type === 'integer')
+      return `; got ${isShown ? show(value) : kindOf(value)}`
+    }
+    case 'minimum':
+    case 'maximum':
+    case 'enum':
+    case 'const':
+      return `; got ${show(value)}`
+    case 'pattern':
+      return isParameter || idPrefix(String(error.params.pattern)) ? `; got ${show(value)}` : ''
+    default:
+      return ''
+  }
 }
 
-function wording(error: TLocalizedValidationError): string {
+const MAX_SHOWN_LENGTH = 40
+
+function show(value: unknown): string {
+  if (value !== null && typeof value === 'object') return kindOf(value)
+  const text = JSON.stringify(value)
+  return text === undefined || text.length > MAX_SHOWN_LENGTH ? kindOf(value) : text
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return article(Array.isArray(value) ? 'array' : typeof value)
+}
+
+/** Returns the part of a schema at a path such as `#/properties/skills/items`. */
+function schemaAt(schema: TSchema, path: string): ObjectSchema | undefined {
+  return valueAt(schema, path) as ObjectSchema | undefined
+}
+
+function valueAt(value: unknown, pointer: string): unknown {
+  let found = value
+  for (const name of pointerParts(pointer)) found = (found as Record<string, unknown> | undefined | null)?.[name]
+  return found
+}
+
+function pointerParts(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function messageFor(error: TLocalizedValidationError): string {
   switch (error.keyword) {
     case 'type':
       return `must be ${article(String(error.params.type))}`
@@ -220,7 +249,7 @@ function wording(error: TLocalizedValidationError): string {
     case 'enum':
       return `must be one of ${error.params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
     case 'pattern':
-      return patternWording(String(error.params.pattern))
+      return patternMessage(String(error.params.pattern))
     case 'minLength':
       return `must have at least ${count(error.params.limit, 'character')}`
     case 'maxLength':
@@ -238,32 +267,35 @@ function wording(error: TLocalizedValidationError): string {
     case 'maximum':
       return `must be at most ${error.params.limit}`
     case 'uniqueItems':
-      return 'must not repeat an item'
+      return 'must not contain duplicate items'
     case 'anyOf':
-      return 'has none of the accepted forms'
+      return 'does not match any of the accepted forms'
     default:
       return error.message
   }
 }
 
-/** The pattern that schemas use for a text that must hold more than white space. */
+/** Pattern of a text that contains more than white space. */
 export const NOT_BLANK = '\\P{White_Space}'
 
-const patternWords = new Map([[NOT_BLANK, 'must not be blank']])
+const patternDescriptions = new Map([[NOT_BLANK, 'must not be blank']])
 
-/** A pattern whose violation is told in words, wherever it is used. */
-export function inWords(pattern: string, words: string): string {
-  patternWords.set(pattern, words)
+/** Sets the message for values that do not match a pattern, and returns the pattern. */
+export function describePattern(pattern: string, message: string): string {
+  patternDescriptions.set(pattern, message)
   return pattern
 }
 
-/** Ids are told by how they begin. */
-function patternWording(pattern: string): string {
-  const prefix = /^\^([A-Za-z]{2}_)/.exec(pattern)?.[1]
-  return (
-    patternWords.get(pattern) ??
-    (prefix ? `must be an id that begins with ${prefix}, and match ${pattern}` : `must match ${pattern}`)
-  )
+function patternMessage(pattern: string): string {
+  const description = patternDescriptions.get(pattern)
+  if (description !== undefined) return description
+  const prefix = idPrefix(pattern)
+  if (prefix === undefined) return `must match the pattern ${pattern}`
+  return `must be ${idDescriptions[prefix] ?? `an ID that starts with ${prefix}`}`
+}
+
+function idPrefix(pattern: string): string | undefined {
+  return /^\^([A-Za-z]{2,3}_)/.exec(pattern)?.[1]
 }
 
 function article(type: string) {
@@ -274,18 +306,15 @@ function count(number: number, noun: string) {
   return `${number} ${number === 1 ? noun : `${noun}s`}`
 }
 
-/** `/skills/2/skill_id` becomes `skills[2].skill_id`. */
+/** Converts a JSON pointer: `/skills/2/skill_id` becomes `skills[2].skill_id`. */
 function readablePath(pointer: string, prefix: string, value: unknown, name?: string): string {
-  const parts = pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const parts = pointerParts(pointer)
   if (name !== undefined) parts.push(name)
   let path = prefix
-  let at = value
+  let current = value
   for (const part of parts) {
-    path += Array.isArray(at) ? `[${part}]` : path ? `.${part}` : part
-    at = (at as Record<string, unknown> | undefined | null)?.[part]
+    path += Array.isArray(current) ? `[${part}]` : path ? `.${part}` : part
+    current = (current as Record<string, unknown> | undefined | null)?.[part]
   }
   return path || 'body'
 }

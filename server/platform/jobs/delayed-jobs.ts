@@ -1,86 +1,65 @@
 import { sql } from 'kysely'
-import { announce, type Database, type Tx } from '../database/database.ts'
+import { type Database, notifyAfterCommit, type Tx } from '../database/database.ts'
 import type { Log } from '../log.ts'
+import { startPoller } from './poller.ts'
 
-/** Jobs that start later are announced by nobody when their time comes. */
-export interface Alarm {
-  /** Some job has got another time, or will have within so many milliseconds. */
-  look(within?: number): void
+/** Wakes workers for delayed jobs: pg-boss sends no notification when one becomes due. */
+export interface DelayedJobWatch {
+  /** Checks the queues again within this many milliseconds, because a job was delayed or rescheduled. */
+  check(withinMs?: number): void
   stop(): Promise<void>
 }
 
-export interface AlarmOptions {
+export interface DelayedJobOptions {
   db: Database
   log: Log
-  /** The queue has a job whose time has come. */
-  due: (queue: string) => void
-  /** The queue has a job whose process gives no sign of life, or that takes too long. */
-  lost: (queue: string) => Promise<void>
+  /** Called for a queue with a job that is due. */
+  onDue: (queue: string) => void
+  /** Called for a queue with an active job that timed out or whose heartbeat stopped. */
+  onLost: (queue: string) => Promise<void>
 }
 
-const TOPIC = 'jobs_put_off'
-/** Milliseconds between looks for what was not announced; longer where looking takes long. */
-const EVERY = 5000
-const SHARE = 50
-/** Milliseconds: what is told together is looked for once. */
-const GATHER = 50
-/** Milliseconds until a job that was lost has got another time. */
-const AGAIN = 500
+export const DELAYED_JOBS_TOPIC = 'jobs_put_off'
+const POLL_INTERVAL_MS = 5000
+/** Slow polls are run less often: at most one part in this many of the time is spent polling. */
+const MAX_POLL_TIME_RATIO = 50
+/** Notifications within this time share one poll. */
+const BATCH_WINDOW_MS = 50
+/** Delay after which a lost job has been rescheduled by pg-boss. */
+const LOST_JOB_RECHECK_MS = 500
 
-/** To be told in the transaction that gives a job another time. */
-export function tellOfTime(tx: Tx): void {
-  announce(tx, TOPIC)
+/** Must be called in the transaction that delays or reschedules a job. */
+export function notifyDelayedJob(tx: Tx): void {
+  notifyAfterCommit(tx, DELAYED_JOBS_TOPIC)
 }
 
-/** One look at all queues, in place of every worker of each of them asking every second. */
-export function setAlarm({ db, log, due, lost }: AlarmOptions): Alarm {
-  let timer: NodeJS.Timeout | undefined
-  let nextLook = Number.POSITIVE_INFINITY
-  let looking: Promise<void> | undefined
-  let stopped = false
-  db.onCommitted(TOPIC, () => lookIn(GATHER))
-  lookIn(0)
+/** Polls all queues with one query, so that not every worker of every queue has to poll each second. */
+export function watchDelayedJobs({ db, log, onDue, onLost }: DelayedJobOptions): DelayedJobWatch {
+  const poller = startPoller({
+    poll: checkQueues,
+    onError: (error) => log.warn({ err: error }, 'polling delayed jobs failed, retrying'),
+    retryDelayMs: POLL_INTERVAL_MS,
+  })
+  db.onCommitted(DELAYED_JOBS_TOPIC, () => poller.pollWithin(BATCH_WINDOW_MS))
+  poller.pollWithin(0)
   return {
-    look: (within = GATHER) => lookIn(within),
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await looking
-    },
+    check: (withinMs = BATCH_WINDOW_MS) => poller.pollWithin(withinMs),
+    stop: poller.stop,
   }
 
-  /** Unless that is done sooner anyway. */
-  function lookIn(milliseconds: number) {
-    const at = performance.now() + milliseconds
-    if (stopped || at >= nextLook) return
-    nextLook = at
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      nextLook = Number.POSITIVE_INFINITY
-      if (looking) return lookIn(GATHER)
-      looking = lookNow().finally(() => {
-        looking = undefined
-      })
-    }, milliseconds)
-    timer.unref()
-  }
-
-  async function lookNow() {
-    const started = performance.now()
-    try {
-      for (const { queue, dueIn, isLost } of await readQueues(db)) {
-        if (isLost) {
-          await lost(queue)
-          lookIn(AGAIN)
-        }
-        if (dueIn === null) continue
-        if (dueIn <= 0) due(queue)
-        else lookIn(dueIn)
+  async function checkQueues(): Promise<number> {
+    const startedAt = performance.now()
+    let delay = Number.POSITIVE_INFINITY
+    for (const { queue, dueIn, isLost } of await readQueues(db)) {
+      if (isLost) {
+        await onLost(queue)
+        delay = Math.min(delay, LOST_JOB_RECHECK_MS)
       }
-    } catch (error) {
-      if (!stopped) log.warn({ err: error }, 'jobs that are due could not be looked for yet')
+      if (dueIn === null) continue
+      if (dueIn <= 0) onDue(queue)
+      else delay = Math.min(delay, dueIn)
     }
-    lookIn(Math.max(EVERY, SHARE * (performance.now() - started)))
+    return Math.min(delay, Math.max(POLL_INTERVAL_MS, MAX_POLL_TIME_RATIO * (performance.now() - startedAt)))
   }
 }
 

@@ -1,120 +1,121 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { TestClock } from '../../../test/support/clock.ts'
-import { keepLookout } from './due-poller.ts'
+import { startDuePoller } from './due-poller.ts'
 
-/** Something is due at the times in `dues`; work does what is due, unless it is held by somebody else. */
-function openLookout(t: TestContext, dues: number[] = []) {
+/** Starts a poller for rows that are due at the times in `dueTimes`; work removes the due ones unless they are locked. */
+function openPoller(t: TestContext, dueTimes: number[] = []) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let elapsed = 0
   t.mock.method(performance, 'now', () => elapsed)
   const clock = new TestClock(0)
-  const seen = { looks: 0, works: 0, held: false, broken: false, reports: 0 }
-  const lookout = keepLookout({
+  const state = { checks: 0, runs: 0, locked: false, broken: false, errors: 0 }
+  const poller = startDuePoller({
     clock,
-    async soonest() {
-      seen.looks++
-      return dues.length > 0 ? Math.min(...dues) : undefined
+    async nextDueAt() {
+      state.checks++
+      return dueTimes.length > 0 ? Math.min(...dueTimes) : undefined
     },
     async work() {
-      seen.works++
-      if (seen.broken) throw new Error('no database')
-      if (!seen.held) for (const due of dues.filter((each) => each <= clock.now())) dues.splice(dues.indexOf(due), 1)
+      state.runs++
+      if (state.broken) throw new Error('no database')
+      if (state.locked) return
+      for (const due of dueTimes.filter((time) => time <= clock.now())) dueTimes.splice(dueTimes.indexOf(due), 1)
     },
-    report: () => void seen.reports++,
+    onError: () => void state.errors++,
   })
-  t.after(() => lookout.stop())
-  return { clock, dues, seen, lookout, settle, pass }
+  t.after(() => poller.stop())
+  return { clock, dueTimes, state, poller, runMicrotasks, pass }
 
-  async function settle() {
-    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  async function runMicrotasks() {
+    for (let i = 0; i < 20; i++) await Promise.resolve()
   }
-  async function pass(milliseconds: number, step = 10) {
-    for (let passed = 0; passed < milliseconds; passed += step) {
-      elapsed += step
-      clock.advance(step)
-      t.mock.timers.tick(step)
-      await settle()
+  async function pass(milliseconds: number, stepMs = 10) {
+    for (let passed = 0; passed < milliseconds; passed += stepMs) {
+      elapsed += stepMs
+      clock.advance(stepMs)
+      t.mock.timers.tick(stepMs)
+      await runMicrotasks()
     }
   }
 }
 
-test('it works at the start, then only looks, a few times a minute', async (t) => {
-  const { seen, settle, pass } = openLookout(t)
-  await settle()
-  assert.deepEqual([seen.works, seen.looks], [1, 1])
+test('it works at the start, and then only checks a few times a minute', async (t) => {
+  const { state, runMicrotasks, pass } = openPoller(t)
+  await runMicrotasks()
+  assert.deepEqual([state.runs, state.checks], [1, 1])
   await pass(60_000)
-  assert.equal(seen.works, 1)
-  assert.ok(seen.looks >= 11 && seen.looks <= 14, `${seen.looks} looks`)
+  assert.equal(state.runs, 1)
+  assert.ok(state.checks >= 11 && state.checks <= 14, `${state.checks} checks`)
 })
 
-test('what falls due is done then, however far off the next look is', async (t) => {
-  const { dues, seen, settle, pass } = openLookout(t, [2000])
-  await settle()
+test('a row is processed when it is due, without waiting for the next poll', async (t) => {
+  const { dueTimes, state, runMicrotasks, pass } = openPoller(t, [2000])
+  await runMicrotasks()
   await pass(1990)
-  assert.equal(seen.works, 1)
+  assert.equal(state.runs, 1)
   await pass(50)
-  assert.equal(seen.works, 2)
-  assert.deepEqual(dues, [])
+  assert.equal(state.runs, 2)
+  assert.deepEqual(dueTimes, [])
 })
 
-test('who is told works at once, and once more for what came meanwhile', async (t) => {
-  const { seen, lookout, settle } = openLookout(t)
-  await settle()
-  lookout.wake()
-  lookout.wake()
-  lookout.wake()
-  await settle()
-  assert.equal(seen.works, 3)
+test('wake runs the work immediately, and once more for calls during the run', async (t) => {
+  const { state, poller, runMicrotasks } = openPoller(t)
+  await runMicrotasks()
+  poller.wake()
+  poller.wake()
+  poller.wake()
+  await runMicrotasks()
+  assert.equal(state.runs, 3)
 })
 
-test('what another process left is found at the next look', async (t) => {
-  const { dues, seen, settle, pass } = openLookout(t)
-  await settle()
+test('a due row without a notification is found by the next poll', async (t) => {
+  const { dueTimes, state, runMicrotasks, pass } = openPoller(t)
+  await runMicrotasks()
   await pass(1000)
-  dues.push(500)
+  dueTimes.push(500)
   await pass(4100)
-  assert.deepEqual(dues, [])
-  assert.equal(seen.works, 2)
+  assert.deepEqual(dueTimes, [])
+  assert.equal(state.runs, 2)
 })
 
-test('what is due and cannot be done is tried again soon', async (t) => {
-  const { dues, seen, settle, pass } = openLookout(t, [100])
-  seen.held = true
-  await settle()
+test('due rows that are locked by another process are retried soon', async (t) => {
+  const { dueTimes, state, runMicrotasks, pass } = openPoller(t, [100])
+  state.locked = true
+  await runMicrotasks()
   await pass(1300)
-  assert.ok(seen.works >= 3, `${seen.works} works`)
-  seen.held = false
+  assert.ok(state.runs >= 3, `${state.runs} runs`)
+  state.locked = false
   await pass(600)
-  assert.deepEqual(dues, [])
+  assert.deepEqual(dueTimes, [])
 })
 
-test('a fault is told and tried again soon', async (t) => {
-  const { dues, seen, settle, pass } = openLookout(t, [100])
-  await settle()
-  seen.broken = true
+test('an error is reported and the work retried soon', async (t) => {
+  const { dueTimes, state, runMicrotasks, pass } = openPoller(t, [100])
+  await runMicrotasks()
+  state.broken = true
   await pass(1300)
-  assert.ok(seen.reports >= 2, `${seen.reports} reports`)
-  seen.broken = false
+  assert.ok(state.errors >= 2, `${state.errors} errors`)
+  state.broken = false
   await pass(600)
-  assert.deepEqual(dues, [])
+  assert.deepEqual(dueTimes, [])
 })
 
-test('a clock that is set is noticed without a look', async (t) => {
-  const { clock, dues, seen, settle, pass } = openLookout(t, [3_600_000])
-  await settle()
-  const { looks } = seen
+test('a clock that is set forward is noticed without another check', async (t) => {
+  const { clock, dueTimes, state, runMicrotasks, pass } = openPoller(t, [3_600_000])
+  await runMicrotasks()
+  const { checks } = state
   clock.advance(3_600_000)
   await pass(600)
-  assert.deepEqual(dues, [])
-  assert.equal(seen.looks, looks + 2)
+  assert.deepEqual(dueTimes, [])
+  assert.equal(state.checks, checks + 2)
 })
 
-test('nothing is done after it was stopped', async (t) => {
-  const { seen, lookout, settle, pass } = openLookout(t, [100])
-  await settle()
-  await lookout.stop()
-  lookout.wake()
+test('a stopped poller does nothing', async (t) => {
+  const { state, poller, runMicrotasks, pass } = openPoller(t, [100])
+  await runMicrotasks()
+  await poller.stop()
+  poller.wake()
   await pass(10_000)
-  assert.equal(seen.works, 1)
+  assert.equal(state.runs, 1)
 })

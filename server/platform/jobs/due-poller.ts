@@ -1,90 +1,77 @@
 import type { Clock } from '../clock.ts'
+import { startPoller } from './poller.ts'
 
-/** Does what is due in a table: when told, when its time comes, and now and then besides, since a word may have been lost. */
-export interface Lookout {
-  /** There may be something to do now. */
+/** Processes due rows when notified, at the next due time, and on a fallback poll in case a notification was lost. */
+export interface DuePoller {
+  /** Runs `work` now, since there may be new rows. */
   wake(): void
   stop(): Promise<void>
 }
 
-export interface LookoutOptions {
+export interface DuePollerOptions {
   clock: Clock
-  /** When something is due next, or was already, by the clock. */
-  soonest: () => Promise<number | undefined>
-  /** Does what is due. */
-  work: (stopping: () => boolean) => Promise<void>
-  report: (error: unknown) => void
-  /** Milliseconds between looks while nothing is known to come. */
-  every?: number
+  /** Returns when the next row is due, by `clock`; it may be in the past. */
+  nextDueAt: () => Promise<number | undefined>
+  /** Processes the rows that are due. */
+  work: (isStopped: () => boolean) => Promise<void>
+  onError: (error: unknown) => void
+  /** Interval of the fallback poll. */
+  pollIntervalMs?: number
 }
 
-const EVERY = 5000
-/** Milliseconds after which what is due and could not be done is tried again: somebody else may have had it in hand. */
-const AGAIN = 500
-const SHORTEST_REST = 20
-/** Milliseconds between glances at the clock, which cost nothing: it may be set. */
-const GLANCE = 500
+const POLL_INTERVAL_MS = 5000
+/** Delay if rows are still due after `work`: another process may have them locked. */
+const RETRY_DELAY_MS = 500
+const MIN_DELAY_MS = 20
+/** How often the next due time is compared with the clock, which may be set while we wait. */
+const CLOCK_CHECK_INTERVAL_MS = 500
 
-export function keepLookout({ clock, soonest, work, report, every = EVERY }: LookoutOptions): Lookout {
-  let told = true
-  let stopped = false
-  let running: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
-  /** What is to come, when that is known. */
-  let coming: number | undefined
-  let nextLook = 0
-  run()
+export function startDuePoller({
+  clock,
+  nextDueAt,
+  work,
+  onError,
+  pollIntervalMs = POLL_INTERVAL_MS,
+}: DuePollerOptions): DuePoller {
+  let woken = true
+  /** The next due time, if it is known and was in the future. */
+  let upcoming: number | undefined
+  let nextCheckAt = 0
+  const poller = startPoller({ poll, onError, retryDelayMs: RETRY_DELAY_MS })
+  poller.pollWithin(0)
   return {
     wake() {
-      told = true
-      run()
+      woken = true
+      poller.pollWithin(0)
     },
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
-    },
+    stop: poller.stop,
   }
 
-  function run() {
-    if (stopped || running) return
-    clearTimeout(timer)
-    running = round().finally(() => {
-      running = undefined
-      if (told) run()
-      else if (!stopped) rest()
-    })
-  }
-
-  async function round() {
-    const unasked = told
-    told = false
-    try {
-      if (!unasked && !(await isSomethingDue())) return
-      await work(() => stopped)
-      if (await isSomethingDue()) nextLook = performance.now() + AGAIN
-    } catch (error) {
-      if (!stopped) report(error)
-      nextLook = performance.now() + AGAIN
+  async function poll(isStopped: () => boolean): Promise<number> {
+    const wasWoken = woken
+    woken = false
+    if (wasWoken || isUpcomingDue() || performance.now() >= nextCheckAt) {
+      nextCheckAt = 0 // if this fails, the retry checks again
+      let anythingDue = wasWoken || (await isAnythingDue())
+      if (anythingDue) {
+        await work(isStopped)
+        anythingDue = await isAnythingDue()
+      }
+      nextCheckAt = performance.now() + (anythingDue ? RETRY_DELAY_MS : pollIntervalMs)
     }
+    const untilDue = upcoming === undefined ? CLOCK_CHECK_INTERVAL_MS : upcoming - clock.now()
+    return Math.max(MIN_DELAY_MS, Math.min(CLOCK_CHECK_INTERVAL_MS, untilDue, nextCheckAt - performance.now()))
   }
 
-  async function isSomethingDue(): Promise<boolean> {
-    coming = undefined
-    const due = await soonest()
-    nextLook = performance.now() + every
+  function isUpcomingDue(): boolean {
+    return upcoming !== undefined && upcoming <= clock.now()
+  }
+
+  async function isAnythingDue(): Promise<boolean> {
+    upcoming = undefined
+    const due = await nextDueAt()
     if (due !== undefined && due <= clock.now()) return true
-    coming = due
+    upcoming = due
     return false
-  }
-
-  function rest() {
-    const left = coming === undefined ? GLANCE : coming - clock.now()
-    const wait = Math.max(SHORTEST_REST, Math.min(GLANCE, left, nextLook - performance.now()))
-    timer = setTimeout(() => {
-      const come = coming !== undefined && coming <= clock.now()
-      if (come || performance.now() >= nextLook) run()
-      else rest()
-    }, wait)
   }
 }

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Clock } from '../clock.ts'
-import { type ConnectionSettings, type Database, ResilientClient, type Tx } from '../database/database.ts'
+import type { ConnectionSettings } from '../database/connection-settings.ts'
+import { type Database, ResilientClient, type Tx } from '../database/database.ts'
 import type { Log } from '../log.ts'
 import type { Metrics, QueueDepth } from '../metrics.ts'
-import { type Alarm, setAlarm, tellOfTime } from './delayed-jobs.ts'
+import { type DelayedJobWatch, notifyDelayedJob, watchDelayedJobs } from './delayed-jobs.ts'
 
-/** A kind of job: its name, its payload's type, how it is retried. Declared once, beside the code that enqueues it. */
+/** A kind of job: its name, the type of its payload and how it is retried. Defined once, next to the code that enqueues it. */
 export interface Job<Payload extends object> {
   readonly name: string
   readonly options: JobOptions
@@ -14,17 +15,16 @@ export interface Job<Payload extends object> {
 }
 
 export interface JobOptions {
-  /** Runs after the first; 20 unless said otherwise. */
+  /** Maximum number of retries; 20 by default. */
   retries?: number
-  /** Seconds before the first retry; doubles from there, with jitter. */
-  retryDelay?: number
-  /** Longest wait between retries, in seconds. */
-  retryDelayMax?: number
-  /** A run that takes longer counts as failed; seconds. */
-  timeout?: number
-  /** How many run at once in one process. */
+  /** Delay before the first retry; doubles with each retry, with jitter. */
+  retryDelaySeconds?: number
+  maxRetryDelaySeconds?: number
+  /** A run that takes longer counts as failed. */
+  timeoutSeconds?: number
+  /** Number of jobs that one process runs at the same time. */
   concurrency?: number
-  /** At most one waiting job a key; every enqueue then names its key. */
+  /** At most one job per key waits; `enqueue` then requires a key. */
   unique?: boolean
 }
 
@@ -32,17 +32,17 @@ export function defineJob<Payload extends object>(name: string, options: JobOpti
   return { name, options }
 }
 
-export interface EnqueueOptions {
-  /** Not before this time, in epoch milliseconds. */
+interface EnqueueOptions {
+  /** Earliest start, in milliseconds since 1970. */
   at?: number
-  /** For unique jobs: another one enqueued with the same key while the first still waits adds nothing. */
+  /** For unique jobs: ignored if a job with the same key is waiting. */
   key?: string
 }
 
-export type Handler<Payload> = (payload: Payload, signal: AbortSignal) => Promise<void>
+type Handler<Payload> = (payload: Payload, signal: AbortSignal) => Promise<void>
 
 export interface Queue {
-  /** In the transaction of the change that asks for the job: either both are kept or neither. */
+  /** Enqueues a job in the transaction of the change that needs it: both are committed or neither. */
   enqueue<Payload extends object>(tx: Tx, job: Job<Payload>, payload: Payload, options?: EnqueueOptions): Promise<void>
   enqueueMany<Payload extends object>(
     tx: Tx,
@@ -54,17 +54,17 @@ export interface Queue {
   stop(): Promise<void>
 }
 
-/** Something that goes on by itself until it is stopped. */
+/** A background activity that runs until it is stopped. */
 export interface Running {
   stop(): Promise<void>
 }
 
 export interface Worker {
-  /** What a process that works keeps doing beside its jobs, until the queue stops. */
+  /** Starts a background activity that runs until the queue stops. */
   run(start: () => Running): void
-  /** What this process does with the jobs of a kind. */
+  /** Registers the handler for a kind of job. */
   handle<Payload extends object>(job: Job<Payload>, handler: Handler<Payload>): void
-  /** Enqueues the job on a cron schedule in Indian time, once for all processes. */
+  /** Enqueues the job on a cron schedule in Indian time, once across all processes. */
   schedule(job: Job<Record<string, never>>, cron: string): void
 }
 
@@ -74,25 +74,25 @@ export interface QueueOptions {
   clock: Clock
   log: Log
   metrics: Metrics
-  /** Every kind of job, also for processes that only enqueue. */
+  /** Every kind of job, including those that this process only enqueues. */
   jobs: Job<object>[]
   /** Registers handlers and schedules; absent in a process that only enqueues. */
-  work?: (worker: Worker) => void
-  /** Seconds that running jobs are given when the process stops, before they are handed back. */
-  grace?: number
+  work?: (worker: Worker, queue: Queue) => void
+  /** Time that running jobs get to finish when the process stops; then they are released for another process. */
+  graceSeconds?: number
 }
 
 const SCHEMA = 'pgboss'
-/** A process that dies without a word is noticed when its heartbeat stops for this long. */
-const HEARTBEAT = 10
-/** Seconds after which a worker that nobody wakes looks for a job by itself. */
-const REST = 60
-/** Milliseconds within which the failure of a job is written down. */
-const RECORDED = 500
+/** A job whose process sends no heartbeat for this long is lost, and run again by another process. */
+const HEARTBEAT_SECONDS = 10
+/** Fallback poll of an idle worker, in case a notification was lost. */
+const IDLE_POLL_SECONDS = 60
+/** Time within which pg-boss has stored the failure of a job, and its next start. */
+const FAILURE_STORED_WITHIN_MS = 500
 
 export async function installQueue(connection: ConnectionSettings, log: Log): Promise<void> {
   const boss = new PgBoss({ ...bossOptions(connection), supervise: false, schedule: false, migrate: true })
-  boss.on('error', (error) => log.warn({ err: error }, 'queue'))
+  boss.on('error', (error) => log.warn({ err: error }, 'job queue error'))
   await boss.start()
   await boss.stop({ graceful: false })
 }
@@ -102,7 +102,8 @@ function bossOptions(connection: ConnectionSettings) {
 }
 
 export async function openQueue(options: QueueOptions): Promise<Queue> {
-  const { connection, db, clock, log, metrics, jobs, work, grace = 20 } = options
+  const { connection, db, clock, log, metrics, jobs, work, graceSeconds = 20 } = options
+  const stopping = new AbortController()
   const boss = new PgBoss({
     ...bossOptions(connection),
     migrate: false,
@@ -110,79 +111,81 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     supervise: work !== undefined,
     schedule: work !== undefined,
     useListenNotify: work !== undefined,
-    superviseIntervalSeconds: 60, // the alarm asks for it as soon as a job is lost
+    superviseIntervalSeconds: 60, // run earlier by watchDelayedJobs when a job is lost
     monitorIntervalSeconds: 5,
-    flowIntervalSeconds: 3600, // jobs that wait for other jobs: there are none
+    flowIntervalSeconds: 3600, // for jobs that depend on other jobs, which we do not use
     cronMonitorIntervalSeconds: 30,
     cronWorkerIntervalSeconds: 15,
   })
-  boss.on('error', (error) => log.warn({ err: error }, 'queue'))
-  boss.on('warning', (warning) => log.warn({ warning }, 'queue'))
+  boss.on('error', (error) => {
+    if (!stopping.signal.aborted) log.warn({ err: error }, 'job queue error')
+  })
+  boss.on('warning', (warning) => log.warn({ warning }, 'job queue warning'))
   await boss.start()
-  const stopping = new AbortController()
   const running: Running[] = []
   const workers = new Map<string, string[]>()
-  let alarm: Alarm | undefined
+  let delayedJobs: DelayedJobWatch | undefined
   await Promise.all(jobs.map((job) => declare(boss, job)))
-  if (work) await startWork()
-
-  return {
-    enqueue: (tx, job, payload, when) => send(tx, job, [payload], when),
+  const queue: Queue = {
+    enqueue: (tx, job, payload, enqueueOptions) => send(tx, job, [payload], enqueueOptions),
     enqueueMany: send,
     depths: () => depths(db),
     async stop() {
       stopping.abort()
-      await Promise.all(running.map((each) => each.stop()))
-      await alarm?.stop()
-      await boss.stop({ graceful: true, timeout: grace * 1000, close: true })
-      if (work) await db.transaction(async (tx) => tellOfTime(tx)).catch(() => {}) // of what was handed back
+      await Promise.all(running.map((activity) => activity.stop()))
+      await delayedJobs?.stop()
+      await boss.stop({ graceful: true, timeout: graceSeconds * 1000, close: true })
+      if (work) await db.transaction(async (tx) => notifyDelayedJob(tx)).catch(() => {}) // the jobs it released are due
     },
   }
+  if (work) await startWork()
+  return queue
 
   async function send<Payload extends object>(
     tx: Tx,
     job: Job<Payload>,
     payloads: Payload[],
-    when: EnqueueOptions = {},
+    { at, key }: EnqueueOptions = {},
   ) {
     if (payloads.length === 0) return
-    if (job.options.unique !== (when.key !== undefined ? true : undefined))
-      throw new Error(`${job.name}: a key goes with a unique job, and only with one`)
-    const startAfter = when.at === undefined ? undefined : Math.max(0, (when.at - clock.now()) / 1000)
+    if ((job.options.unique ?? false) !== (key !== undefined))
+      throw new Error(`${job.name}: a key is required for a unique job, and not allowed for any other`)
+    const startAfter = at === undefined ? undefined : Math.max(0, (at - clock.now()) / 1000)
     const rows = payloads.map((data) => ({
       data,
       ...(startAfter ? { startAfter } : {}),
-      ...(when.key ? { singletonKey: when.key } : {}),
+      ...(key ? { singletonKey: key } : {}),
     }))
     await boss.insert(job.name, rows, { db: fromKysely(tx) })
-    if (startAfter) tellOfTime(tx)
+    if (startAfter) notifyDelayedJob(tx)
   }
 
   async function startWork() {
     const handled: Promise<unknown>[] = []
-    work!({
+    const worker: Worker = {
       run(start) {
         running.push(start())
       },
       handle(job, handler) {
-        for (let place = 0; place < (job.options.concurrency ?? 2); place++) handled.push(takeUp(job, handler as never))
+        for (let i = 0; i < (job.options.concurrency ?? 2); i++) handled.push(startWorker(job, handler as never))
       },
       schedule(job, cron) {
         handled.push(boss.schedule(job.name, cron, {}, { tz: 'Asia/Kolkata' }))
       },
-    })
+    }
+    work!(worker, queue)
     await Promise.all(handled)
-    alarm = setAlarm({ db, log, due: wake, lost: (queue) => boss.supervise(queue) })
+    delayedJobs = watchDelayedJobs({ db, log, onDue: wake, onLost: (queue) => boss.supervise(queue) })
   }
 
-  async function takeUp(job: Job<object>, handler: Handler<object>) {
+  async function startWorker(job: Job<object>, handler: Handler<object>) {
     const id: string = await boss.work(
       job.name,
       {
         batchSize: 1,
         pollingIntervalSeconds: 1,
-        notifyPollingIntervalSeconds: REST, // new jobs are announced, and the alarm tells of those put off
-        heartbeatRefreshSeconds: HEARTBEAT / 3,
+        notifyPollingIntervalSeconds: IDLE_POLL_SECONDS, // new and delayed jobs wake the worker earlier
+        heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3,
       },
       async ([run]: { id: string; data: unknown; signal: AbortSignal }[]) => {
         const end = metrics.jobs.startTimer({ queue: job.name })
@@ -192,10 +195,10 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
         } catch (error) {
           end({ outcome: 'failed' })
           log.warn({ err: error, queue: job.name, job: run!.id }, 'job failed')
-          alarm?.look(RECORDED)
+          delayedJobs?.check(FAILURE_STORED_WITHIN_MS)
           throw error
         } finally {
-          boss.notifyWorker(id) // there may be another one, that came while all were busy
+          boss.notifyWorker(id) // a job may have arrived while all workers were busy
         }
       },
     )
@@ -210,11 +213,11 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
 async function declare(boss: PgBoss, { name, options }: Job<object>) {
   const settings = {
     retryLimit: options.retries ?? 20,
-    retryDelay: options.retryDelay ?? 1,
+    retryDelay: options.retryDelaySeconds ?? 1,
     retryBackoff: true,
-    retryDelayMax: options.retryDelayMax ?? 600,
-    expireInSeconds: options.timeout ?? 300,
-    heartbeatSeconds: HEARTBEAT,
+    retryDelayMax: options.maxRetryDelaySeconds ?? 600,
+    expireInSeconds: options.timeoutSeconds ?? 300,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
     retentionSeconds: 90 * 86_400,
     deleteAfterSeconds: 86_400,
     notify: true,

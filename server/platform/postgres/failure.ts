@@ -1,9 +1,9 @@
 export type FailureCode =
-  | 'NO_BINARIES' // nothing to run on this platform
-  | 'CANNOT_RUN' // the binaries, the user or the folders do not allow it
-  | 'IN_USE' // another server owns the data folder
-  | 'BROKEN' // what lies in the data folder is not what we left there
-  | 'NO_ANSWER' // it runs, or should, and does not answer in time
+  | 'NO_BINARIES' // no package for this platform
+  | 'CANNOT_RUN' // the programs, the user or the folders do not allow it
+  | 'IN_USE' // another server uses the data folder
+  | 'BROKEN' // the data folder was changed or damaged
+  | 'TIMEOUT' // the database did not respond in time
 
 /** An expected failure of the embedded PostgreSQL; its message is one line meant for the operator. */
 export class PostgresFailure extends Error {
@@ -16,7 +16,7 @@ export class PostgresFailure extends Error {
   }
 }
 
-/** The `code` of a Node or PostgreSQL error, if it has one. */
+/** Returns the `code` of a Node.js or PostgreSQL error, if it has one. */
 export function codeOf(error: unknown): string | undefined {
   return (error as { code?: string } | undefined)?.code
 }

@@ -1,69 +1,70 @@
-// How programs of PostgreSQL are run: it refuses to run as root, and must not outlive a server that was killed.
+// Runs PostgreSQL programs: PostgreSQL does not run as root, and must not outlive a server that is killed.
 import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** As root: a user namespace in which root is nobody, or really as another user. */
+/** How root runs PostgreSQL: in a user namespace that maps root to nobody, or as another user. */
 export type RootMethod = 'unshare' | 'setuid'
 
 export interface Launch {
-  how: 'plain' | RootMethod
-  /** Whom the files of the cluster must belong to when that is not us. */
+  method: 'plain' | RootMethod
+  /** Required owner of the cluster's files, if it is another user. */
   owner?: { uid: number; gid: number }
-  /** The program gets at its files through /proc/self, and so whatever the folders above allow. */
+  /** The program accesses its files through /proc/self, regardless of the permissions of the parent folders. */
   throughProc: boolean
-  /** The name under which the program finds the folder that it is started in. */
-  here(folder: string): string
+  /** Returns the path under which the program can access the folder that it is started in. */
+  programPath(folder: string): string
   start(program: string, args: string[], options: StartOptions): ChildProcess
-  /** Whether the program can be run at all; the text is why not. */
-  refusal(program: string, args: string[]): string | undefined
+  /** Runs the program and returns the error, or undefined if it succeeds. */
+  whyNotRunnable(program: string, args: string[]): string | undefined
 }
 
 interface StartOptions {
   cwd: string
   stdio: StdioOptions
-  /** End it with SIGINT when this process ends in whatever way. */
-  endWithUs: boolean
+  /** Sends SIGINT to the program when this process ends, even if it is killed. */
+  endWithParent: boolean
 }
 
 const nobody = { uid: 65534, gid: 65534 }
 const unshare = ['unshare', '--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`, '--']
-const endWithParent = ['setpriv', '--pdeathsig', 'INT', '--']
-// Nothing of our own environment reaches PostgreSQL: no locale, no PG* variable, no preloaded library.
+const setParentDeathSignal = ['setpriv', '--pdeathsig', 'INT', '--']
+// PostgreSQL does not inherit our environment: no locale, no PG* variable, no preloaded library.
 const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
 export function chooseLaunch(options: {
-  /** Who owns the cluster, if there is one. */
+  /** Owner of the cluster's files, if the cluster exists. */
   clusterOwner?: { uid: number; gid: number }
   rootMethod?: RootMethod
 }): Launch {
-  if (process.getuid?.() !== 0) return makeLaunch('plain')
+  if (process.getuid?.() !== 0) return createLaunch('plain')
   const { clusterOwner } = options
-  // A cluster of an ordinary user stays theirs: root works on it in their name.
-  if (clusterOwner && clusterOwner.uid !== 0) return makeLaunch('setuid', clusterOwner)
-  const how = options.rootMethod ?? (works([...unshare, 'true']) ? 'unshare' : 'setuid')
-  return makeLaunch(how, how === 'setuid' ? nobody : undefined)
+  // A cluster of a non-root user stays theirs: root runs PostgreSQL as that user.
+  if (clusterOwner && clusterOwner.uid !== 0) return createLaunch('setuid', clusterOwner)
+  const method = options.rootMethod ?? (works([...unshare, 'true']) ? 'unshare' : 'setuid')
+  return createLaunch(method, method === 'setuid' ? nobody : undefined)
 }
 
-function makeLaunch(how: Launch['how'], owner?: { uid: number; gid: number }): Launch {
-  const prefix = how === 'unshare' ? unshare : []
+function createLaunch(method: Launch['method'], owner?: { uid: number; gid: number }): Launch {
+  const prefix = method === 'unshare' ? unshare : []
   const common = (program: string): SpawnOptions => ({ env: { ...env, ...librariesFor(program) }, ...owner })
-  const canEndWithParent = works([...endWithParent, 'true'])
-  // Another user may not pass through the folders above (a home with mode 0700); this link leads straight there.
-  const throughProc = how !== 'plain' && existsSync('/proc/self/cwd')
+  const canEndWithParent = works([...setParentDeathSignal, 'true'])
+  // Another user may lack access to the parent folders (a home with mode 0700); this link bypasses them.
+  const throughProc = method !== 'plain' && existsSync('/proc/self/cwd')
 
   return {
-    how,
+    method,
     owner,
     throughProc,
-    here: (folder) => (throughProc ? '/proc/self/cwd' : folder),
-    start(program, args, { cwd, stdio, endWithUs }) {
-      // setpriv comes last: a change of user would clear what it sets.
-      const [file, ...rest] = [...prefix, ...(endWithUs && canEndWithParent ? endWithParent : []), program, ...args]
-      // A session of its own: Ctrl-C in a terminal must not reach the database before the server has drained.
+    programPath: (folder) => (throughProc ? '/proc/self/cwd' : folder),
+    start(program, args, { cwd, stdio, endWithParent }) {
+      // setpriv comes last: a change of user would reset the parent death signal.
+      const prefixes = [...prefix, ...(endWithParent && canEndWithParent ? setParentDeathSignal : [])]
+      const [file, ...rest] = [...prefixes, program, ...args]
+      // Detached, so that Ctrl-C in a terminal does not reach the database before the server has drained.
       return spawn(file!, rest, { ...common(program), cwd, stdio, detached: true })
     },
-    refusal(program, args) {
+    whyNotRunnable(program, args) {
       const [file, ...rest] = [...prefix, program, ...args]
       const run = spawnSync(file!, rest, { ...common(program), cwd: '/', encoding: 'utf8', timeout: 10_000 })
       return run.status === 0 ? undefined : (run.error?.message ?? String(run.stderr)).trim()
@@ -71,7 +72,7 @@ function makeLaunch(how: Launch['how'], owner?: { uid: number; gid: number }): L
   }
 }
 
-/** Programs find their libraries beside them by way of /proc; where there is none they have to be told. */
+/** The programs locate their libraries through /proc; without it, they need LD_LIBRARY_PATH. */
 function librariesFor(program: string): Record<string, string> {
   if (process.platform !== 'linux' || existsSync('/proc/self/exe')) return {}
   return { LD_LIBRARY_PATH: join(dirname(program), '..', 'lib') }

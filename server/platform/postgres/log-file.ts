@@ -1,12 +1,12 @@
 import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, truncateSync } from 'node:fs'
 
-const largest = 8 * 1024 * 1024
+const MAX_LOG_BYTES = 8 * 1024 * 1024
 
-/** Keeps the log and one older part of it. PostgreSQL appends, so it goes on writing at the new end. */
-export function boundLog(logFile: string, size = largest): void {
-  if (logSize(logFile) <= size) return
+/** Rotates the log, keeping one older file. PostgreSQL opens it for appending, so the log can be truncated while it runs. */
+export function rotateLog(logFile: string, maxBytes = MAX_LOG_BYTES): void {
+  if (logSize(logFile) <= maxBytes) return
   const older = `${logFile}.1`
-  // Anew each time, as it may be another user's.
+  // Deleted first, because it may belong to another user.
   rmSync(older, { force: true })
   copyFileSync(logFile, older)
   truncateSync(logFile)
@@ -16,7 +16,7 @@ export function logSize(logFile: string): number {
   return statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** What was logged since then, as far as it matters to someone who asks why it failed. */
+/** Reads the log from an offset, up to 16 KB: enough to find why a start failed. */
 export function readLog(logFile: string, from: number): string {
   const buffer = Buffer.alloc(16 * 1024)
   const file = openSync(logFile, 'r')

@@ -1,35 +1,36 @@
-// postmaster.pid and its like: written by PostgreSQL, left behind when it is killed.
+// Lock files such as postmaster.pid: written by PostgreSQL, and left behind when it is killed.
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from './failure.ts'
-import { answersSignals, isPostgresOf, type Mark, markOf } from './processes.ts'
+import { canSignal, identifyProcess, isPostgresOf, type ProcessIdentity } from './processes.ts'
 import { socketName } from './socket.ts'
 
 const lockFiles = ['postmaster.pid', `${socketName}.lock`]
 
-/** The living postmaster of this data folder, be it ready or not. */
-export function runningPostmaster(dataFolder: string): Mark | undefined {
+/** Returns the running postmaster of this data folder, whether it is ready or not. */
+export function runningPostmaster(dataFolder: string): ProcessIdentity | undefined {
   const pid = pidIn(readOrEmpty(join(dataFolder, 'postmaster.pid')))
-  return pid !== undefined && isPostgresOf(pid, dataFolder) ? markOf(pid) : undefined
+  return pid !== undefined && isPostgresOf(pid, dataFolder) ? identifyProcess(pid) : undefined
 }
 
 /**
- * Removes lock files whose pid now belongs to a stranger or a zombie, which PostgreSQL would take for a postmaster. Those of a
- * pid that nobody has are left to PostgreSQL. Only for who has made sure that no process works in the folder.
+ * Removes lock files whose pid now belongs to an unrelated process or a zombie, which PostgreSQL would mistake for a postmaster,
+ * and returns their names. PostgreSQL itself handles files with an unused pid. The caller must have made sure that no process of
+ * the cluster is running.
  */
 export function removeStaleLocks(dataFolder: string): string[] {
   return lockFiles.filter((name) => {
     const path = join(dataFolder, name)
     const content = readOrEmpty(path)
     const pid = pidIn(content)
-    if (pid === undefined || !answersSignals(pid) || isPostgresOf(pid, dataFolder)) return false
-    return removeIfStill(path, content)
+    if (pid === undefined || !canSignal(pid) || isPostgresOf(pid, dataFolder)) return false
+    return removeIfUnchanged(path, content)
   })
 }
 
-// Another starter may have put a good file there since it was read: that one goes back.
-function removeIfStill(path: string, content: string): boolean {
+// Another process may have written a valid file since it was read: that one is put back.
+function removeIfUnchanged(path: string, content: string): boolean {
   const aside = `${path}.${randomBytes(4).toString('hex')}`
   try {
     renameSync(path, aside)
@@ -48,7 +49,7 @@ function removeIfStill(path: string, content: string): boolean {
 }
 
 function pidIn(content: string): number | undefined {
-  // Negative when PostgreSQL runs for a single user.
+  // Negative in single-user mode.
   const pid = Math.abs(Number.parseInt(content, 10))
   return pid > 0 ? pid : undefined
 }

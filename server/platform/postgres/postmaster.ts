@@ -1,44 +1,44 @@
-// One postmaster process from its start to its end.
+// Starts and stops a postmaster process.
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, fchownSync, openSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
-import { type ClusterPlace, prepareStart } from './cluster.ts'
+import { type ClusterPaths, prepareStart } from './cluster.ts'
 import type { Launch } from './launch.ts'
-import { boundLog, logSize, readLog } from './log-file.ts'
+import { logSize, readLog, rotateLog } from './log-file.ts'
 import { runningPostmaster } from './pid-file.ts'
-import { clusterName, lives, type Mark, postgresOf, signal } from './processes.ts'
+import { clusterName, isRunning, type ProcessIdentity, postgresOf, signal } from './processes.ts'
 import { fixedArguments } from './settings.ts'
 
 export interface StartedPostmaster {
-  running(): boolean
-  /** Why it ended. */
-  complaint(): string
-  /** Ends it, however far it has come. */
-  end(): Promise<void>
+  isRunning(): boolean
+  /** Returns why it exited. */
+  error(): string
+  /** Stops it, even during its startup. */
+  stop(): Promise<void>
 }
 
-/** Starts a postmaster; whether it comes up, and does not find another there, is for the caller to see. */
+/** Starts a postmaster. The caller checks whether it comes up; it exits if another one is running. */
 export function startPostmaster(
-  place: ClusterPlace,
+  paths: ClusterPaths,
   binaries: Binaries,
   launch: Launch,
-  options: { starter: string; endWithUs: boolean },
+  options: { starter: string; endWithParent: boolean },
 ): StartedPostmaster {
-  prepareStart(place, launch)
-  boundLog(place.logFile)
-  const logFrom = logSize(place.logFile)
-  const log = openSync(place.logFile, 'a', 0o600)
+  prepareStart(paths, launch)
+  rotateLog(paths.logFile)
+  const logFrom = logSize(paths.logFile)
+  const log = openSync(paths.logFile, 'a', 0o600)
   if (launch.owner) fchownSync(log, launch.owner.uid, launch.owner.gid)
   let child: ChildProcess
   try {
     child = launch.start(
       binaries.postgres,
-      ['-D', launch.here(place.data), ...fixedArguments(clusterName(place.data), options.starter)],
+      ['-D', launch.programPath(paths.data), ...fixedArguments(clusterName(paths.data), options.starter)],
       {
-        cwd: place.data,
+        cwd: paths.data,
         stdio: ['ignore', log, log],
-        endWithUs: options.endWithUs,
+        endWithParent: options.endWithParent,
       },
     )
   } finally {
@@ -48,16 +48,16 @@ export function startPostmaster(
   child.once('error', (error) => {
     failure = error.message
   })
-  // Our connection to it is what keeps this process going, not the postmaster itself.
+  // This process may exit while the postmaster runs; only the connection to it keeps it alive.
   child.unref()
-  const running = () => failure === undefined && child.exitCode === null && child.signalCode === null
+  const isChildRunning = () => failure === undefined && child.exitCode === null && child.signalCode === null
   return {
-    running,
-    complaint: () => failure ?? lastComplaint(readLog(place.logFile, logFrom)) ?? `it ended with ${child.exitCode}`,
-    async end() {
-      if (!running()) return
+    isRunning: isChildRunning,
+    error: () => failure ?? lastErrorLine(readLog(paths.logFile, logFrom)) ?? `it exited with ${child.exitCode}`,
+    async stop() {
+      if (!isChildRunning()) return
       child.kill('SIGINT')
-      for (let waited = 0; running(); waited += 20) {
+      for (let waited = 0; isChildRunning(); waited += 20) {
         if (waited === 10_000) child.kill('SIGKILL')
         await pause(20)
       }
@@ -65,41 +65,41 @@ export function startPostmaster(
   }
 }
 
-export interface Patience {
-  /** For a fast shutdown, which ends sessions and writes everything down. */
+export interface StopTimeouts {
+  /** For a fast shutdown, which ends sessions and flushes to disk. */
   fastMs: number
-  /** For an immediate one, which leaves the rest to recovery. */
+  /** For an immediate shutdown, which requires recovery at the next start. */
   immediateMs: number
 }
 
-/** Shuts the cluster's postmaster down, whoever started it, and returns when no process of it is left. */
+/** Shuts the cluster's postmaster down, no matter which process started it, and returns when none of its processes is left. */
 export async function stopPostmaster(
-  place: ClusterPlace,
-  patience: Patience,
+  paths: ClusterPaths,
+  timeouts: StopTimeouts,
 ): Promise<'stopped' | 'killed' | 'absent'> {
-  const postmaster = runningPostmaster(place.data)
+  const postmaster = runningPostmaster(paths.data)
   if (!postmaster) return 'absent'
   signal(postmaster, 'SIGINT')
-  if (await gone(place, postmaster, patience.fastMs)) return 'stopped'
+  if (await waitForExit(paths, postmaster, timeouts.fastMs)) return 'stopped'
   signal(postmaster, 'SIGQUIT')
-  if (await gone(place, postmaster, patience.immediateMs)) return 'killed'
+  if (await waitForExit(paths, postmaster, timeouts.immediateMs)) return 'killed'
   signal(postmaster, 'SIGKILL')
-  for (const rest of postgresOf(place.data)) signal(rest, 'SIGKILL')
-  await gone(place, postmaster, patience.immediateMs)
+  for (const backend of postgresOf(paths.data)) signal(backend, 'SIGKILL')
+  await waitForExit(paths, postmaster, timeouts.immediateMs)
   return 'killed'
 }
 
-async function gone(place: ClusterPlace, postmaster: Mark, withinMs: number): Promise<boolean> {
-  const until = performance.now() + withinMs
-  for (let wait = 5; lives(postmaster) || postgresOf(place.data).length > 0; wait = Math.min(wait * 1.5, 100)) {
-    if (performance.now() > until) return false
+async function waitForExit(paths: ClusterPaths, postmaster: ProcessIdentity, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs
+  for (let wait = 5; isRunning(postmaster) || postgresOf(paths.data).length > 0; wait = Math.min(wait * 1.5, 100)) {
+    if (performance.now() > deadline) return false
     await pause(wait)
   }
   return true
 }
 
-function lastComplaint(log: string): string | undefined {
+function lastErrorLine(log: string): string | undefined {
   const lines = log.split('\n').filter((line) => line.trim() !== '')
-  const told = lines.findLast((line) => /FATAL|PANIC|error/.test(line)) ?? lines.at(-1)
-  return told?.replace(/^.*?(FATAL|PANIC): +/, '')
+  const errorLine = lines.findLast((line) => /FATAL|PANIC|error/.test(line)) ?? lines.at(-1)
+  return errorLine?.replace(/^.*?(FATAL|PANIC): +/, '')
 }

@@ -1,33 +1,33 @@
-// What runs on this machine. A pid alone says little: it may be reused by a stranger, or be a zombie that nobody reaped.
+// Finds processes. A pid alone is ambiguous: it may have been reused by an unrelated process, or belong to a zombie.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** A pid and the moment its process began, so that a reused pid is not mistaken for it. */
-export type Mark = string
+/** A pid and the start time of its process, so that a reused pid is not mistaken for it. */
+export type ProcessIdentity = string
 
 const procfs = readText('/proc/self/stat') !== undefined
 
-/** Names a living process; undefined when there is none, or only a zombie. */
-export function markOf(pid: number): Mark | undefined {
-  if (!procfs) return answersSignals(pid) ? `${pid}/0` : undefined
+/** Returns the identity of a running process; undefined if there is none, or only a zombie. */
+export function identifyProcess(pid: number): ProcessIdentity | undefined {
+  if (!procfs) return canSignal(pid) ? `${pid}/0` : undefined
   const stat = readText(`/proc/${pid}/stat`)
   if (stat === undefined) return undefined
-  // The command in parentheses may itself hold spaces and parentheses.
+  // The command in parentheses may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${pid}/${fields[19]}`
 }
 
-export function lives(mark: Mark): boolean {
-  return markOf(pidOf(mark)) === mark
+export function isRunning(identity: ProcessIdentity): boolean {
+  return identifyProcess(pidOf(identity)) === identity
 }
 
-export function pidOf(mark: Mark): number {
-  return Number.parseInt(mark, 10)
+export function pidOf(identity: ProcessIdentity): number {
+  return Number.parseInt(identity, 10)
 }
 
-/** Whether a process, ours or a stranger's or a zombie, has this pid: what PostgreSQL itself looks at in a lock file. */
-export function answersSignals(pid: number): boolean {
+/** Returns whether any process, even a zombie, has this pid: the check that PostgreSQL applies to lock files. */
+export function canSignal(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -36,43 +36,43 @@ export function answersSignals(pid: number): boolean {
   }
 }
 
-/** The name that all processes of a cluster carry in their command lines, different for a copy of the same folder. */
+/** Returns the name in the command lines of all processes of a cluster; a copy of the folder has a different one. */
 export function clusterName(dataFolder: string): string {
   const { dev, ino } = statSync(dataFolder, { bigint: true })
   return `attestry-${dev}-${ino}`
 }
 
-/** Whether this living process is a PostgreSQL of the given data folder. */
+/** Returns whether this running process is a PostgreSQL of the given data folder. */
 export function isPostgresOf(pid: number, dataFolder: string): boolean {
   const command = commandOf(pid)
-  // A machine with neither /proc nor ps tells nothing; then the pid has to do.
-  if (!procfs && command === '') return answersSignals(pid)
-  return markOf(pid) !== undefined && bears(command, dataFolder)
+  // Without /proc and ps, only the pid can be checked.
+  if (!procfs && command === '') return canSignal(pid)
+  return identifyProcess(pid) !== undefined && commandMatches(command, dataFolder)
 }
 
-/** All processes of the cluster, orphans of a killed postmaster included. */
-export function postgresOf(dataFolder: string): Mark[] {
+/** Returns all processes of the cluster, including orphans of a killed postmaster. */
+export function postgresOf(dataFolder: string): ProcessIdentity[] {
   return allPids()
     .filter((pid) => isPostgresOf(pid, dataFolder))
-    .flatMap((pid) => markOf(pid) ?? [])
+    .flatMap((pid) => identifyProcess(pid) ?? [])
 }
 
-/** Sends a signal to the process that was meant and to no other. */
-export function signal(mark: Mark, name: NodeJS.Signals): void {
-  if (!lives(mark)) return
+/** Sends a signal to a process, unless its pid has been reused. */
+export function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
+  if (!isRunning(identity)) return
   try {
-    process.kill(pidOf(mark), name)
+    process.kill(pidOf(identity), name)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
-// The command line is what anyone may read. The working folder and the program would say it too, but not to root in a container.
-function bears(command: string, dataFolder: string): boolean {
+// The command line is readable for every user. The working directory and the program file are not, for root in a container.
+function commandMatches(command: string, dataFolder: string): boolean {
   const name = clusterName(dataFolder)
   if (command.startsWith(`postgres: ${name}:`)) return true
   const setting = `cluster_name=${name}`
-  // Arguments end with a NUL; only ps, which has none to show, leaves it open where a path with spaces ends.
+  // In /proc, arguments end with a NUL; ps separates them with spaces, which a path may contain, too.
   const [program = '', ...args] = command.split('\0')
   if (args.length === 0) return /(^|\/)postgres /.test(command) && command.split(' ').includes(setting)
   return basename(program) === 'postgres' && args.includes(setting)

@@ -13,13 +13,13 @@ function folder(t: TestContext): string {
   return path
 }
 
-test('a short path is taken as it is', () => {
+test('a short path is used directly', () => {
   assert.equal(socketFolder('/srv/data', []), '/srv/data')
   const longest = `/${'d'.repeat(103 - '/'.length - '/.s.PGSQL.5432'.length)}`
   assert.equal(socketFolder(longest, []), longest)
 })
 
-test('a long path gets a link in a private folder, found again, and made again after a cleaning', (t) => {
+test('a long path gets a symlink in a private folder, which is reused and recreated if it was deleted', (t) => {
   const base = folder(t)
   const host = socketFolder(long, [base])
   assert.equal(readlinkSync(host), long)
@@ -31,7 +31,7 @@ test('a long path gets a link in a private folder, found again, and made again a
   assert.notEqual(socketFolder(`${long}2`, [base]), host)
 })
 
-test('a folder that others could write into is passed over', (t) => {
+test('a folder that other users can write to is not used', (t) => {
   const [open, base] = [folder(t), folder(t)]
   const expected = dirname(socketFolder(long, [open]))
   rmSync(expected, { recursive: true })

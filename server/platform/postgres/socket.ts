@@ -1,4 +1,4 @@
-// The way to the server's socket, which lies in its data folder. A socket's path may have about a hundred bytes only.
+// The path to the server's socket in its data folder. The operating system limits socket paths to about a hundred bytes.
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, readlinkSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,19 +6,19 @@ import { codeOf } from './failure.ts'
 
 export const port = 5432
 export const socketName = `.s.PGSQL.${port}`
-// Linux takes 107 bytes and macOS 103.
-const longestPath = 103
+// Linux allows 107 bytes, macOS 103.
+const MAX_PATH_BYTES = 103
 
 /**
- * The folder to give to clients as host. For a long data folder it is a link in a short private folder: the socket itself
- * stays, so that a cleaned temporary folder costs nothing, and every process finds the link again or makes it anew.
+ * Returns the folder that clients use as host. For a long data folder path it is a symlink in a short private folder: the socket
+ * itself stays in the data folder, and every process finds the symlink or creates it again if the temporary folder was cleaned.
  */
 export function socketFolder(dataFolder: string, temporaryFolders: string[]): string {
-  if (fits(dataFolder)) return dataFolder
+  if (isShortEnough(dataFolder)) return dataFolder
   const hash = createHash('sha256').update(dataFolder).digest('hex').slice(0, 12)
   const name = `attestry-${process.getuid?.() ?? 0}-${hash}`
-  // Wherever the others lie, this one is short.
-  const bases = [...temporaryFolders, '/tmp'].filter((base) => fits(join(base, name, 'data')))
+  // /tmp is always short enough.
+  const bases = [...temporaryFolders, '/tmp'].filter((base) => isShortEnough(join(base, name, 'data')))
   for (const base of bases) {
     const folder = join(base, name)
     try {
@@ -28,12 +28,12 @@ export function socketFolder(dataFolder: string, temporaryFolders: string[]): st
     }
     return linkIn(folder, dataFolder)
   }
-  // Someone else sits on the name that we would find again.
+  // Another user has taken the name that other processes could find.
   return linkIn(mkdtempSync(join('/tmp', `${name}-`)), dataFolder)
 }
 
-function fits(folder: string): boolean {
-  return Buffer.byteLength(join(folder, socketName)) <= longestPath
+function isShortEnough(folder: string): boolean {
+  return Buffer.byteLength(join(folder, socketName)) <= MAX_PATH_BYTES
 }
 
 function isPrivate(folder: string): boolean {
@@ -43,8 +43,8 @@ function isPrivate(folder: string): boolean {
 
 function linkIn(folder: string, target: string): string {
   const link = join(folder, 'data')
-  const there = lstatSync(link, { throwIfNoEntry: false })
-  if (!there || readlinkSync(link) !== target) {
+  const existing = lstatSync(link, { throwIfNoEntry: false })
+  if (!existing || readlinkSync(link) !== target) {
     const fresh = join(folder, `data-${process.pid}`)
     symlinkSync(target, fresh)
     renameSync(fresh, link)

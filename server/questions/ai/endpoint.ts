@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { parseRetryAfter } from '../../platform/http/retry-after.ts'
+import { parseJsonOrUndefined } from '../../platform/json.ts'
 import type { AiSettings } from '../questions.ts'
 import { WriterError } from '../writer-error.ts'
 
@@ -11,15 +13,15 @@ export interface Message {
 
 export interface Completion {
   messages: Message[]
-  /** What the answer must look like. */
+  /** JSON Schema of the response. */
   schema: TSchema
   name: string
   maxTokens: number
   signal: AbortSignal
 }
 
-/** An answer that came, but not as asked: the one fault that asking again in the same conversation may mend. */
-export class InvalidAnswer extends Error {
+/** The response does not match the schema; a repair request may fix it. */
+export class InvalidResponseError extends Error {
   readonly content: string
 
   constructor(message: string, content = '') {
@@ -28,23 +30,23 @@ export class InvalidAnswer extends Error {
   }
 }
 
-const LARGEST_ANSWER = 1_000_000
-const FIRST_WAIT = 1000
-const LONGEST_WAIT = 30_000
-/** Of an answer that is not an answer, enough to find the cause. */
-const EXCERPT = 200
+const MAX_RESPONSE_LENGTH = 1_000_000
+const FIRST_RETRY_DELAY_MS = 1000
+const MAX_RETRY_DELAY_MS = 30_000
+/** Length in characters of the excerpt of an unusable response in error messages. */
+const EXCERPT_LENGTH = 200
 
-interface Reply {
+interface EndpointResponse {
   status: number
-  retryAfter: string | undefined
+  retryAfter: string | string[] | undefined
   body: string
 }
 
-/** One OpenAI-compatible endpoint: `POST {baseUrl}/chat/completions` with structured output. */
+/** Client of an OpenAI-compatible endpoint: `POST {baseUrl}/chat/completions` with structured output. */
 export class AiEndpoint {
   private readonly settings: AiSettings
   private readonly now: () => number
-  /** Newer models take `max_completion_tokens` alone; most other servers know `max_tokens` alone. Found out by asking. */
+  /** Newer models accept only `max_completion_tokens`, most other servers only `max_tokens`; detected from the first error. */
   private tokenLimit: 'max_tokens' | 'max_completion_tokens' = 'max_tokens'
 
   constructor(settings: AiSettings, now: () => number) {
@@ -52,17 +54,17 @@ export class AiEndpoint {
     this.now = now
   }
 
-  /** The answer, parsed and of the schema's form. */
+  /** Returns the parsed response after schema validation. */
   async complete(completion: Completion): Promise<unknown> {
-    return readAnswer(await this.ask(completion), completion.schema)
+    return parseResponse(await this.postWithRetry(completion), completion.schema)
   }
 
-  private async ask(completion: Completion): Promise<string> {
+  private async postWithRetry(completion: Completion): Promise<string> {
     const { signal } = completion
     for (let attempt = 1; ; attempt++) {
       const limit = this.tokenLimit
       const reply = await this.post(completion).catch((error: unknown) => {
-        if (signal.aborted || error instanceof WriterError || error instanceof InvalidAnswer) throw error
+        if (signal.aborted || error instanceof WriterError || error instanceof InvalidResponseError) throw error
         return error as Error
       })
       if (!(reply instanceof Error)) {
@@ -73,28 +75,26 @@ export class AiEndpoint {
           continue
         }
         if (status !== 429 && status < 500)
-          throw new WriterError('rejected', `the AI endpoint answered ${status}: ${excerpt(body)}`)
+          throw new WriterError('rejected', `the AI endpoint responded with ${status}: ${excerpt(body)}`)
       }
       if (attempt === 2) {
         if (reply instanceof Error)
           throw new WriterError('unavailable', 'the AI endpoint cannot be reached', { cause: reply })
-        throw new WriterError('unavailable', `the AI endpoint answered ${reply.status} twice`)
+        throw new WriterError('unavailable', `the AI endpoint responded with ${reply.status} twice`)
       }
-      await wait(this.waitBefore(reply), undefined, { signal })
+      await wait(this.retryDelayMs(reply), undefined, { signal })
     }
   }
 
-  private waitBefore(reply: Reply | Error): number {
-    const said = reply instanceof Error ? undefined : reply.retryAfter
-    if (!said) return FIRST_WAIT
-    const milliseconds = /^\d+$/.test(said) ? Number(said) * 1000 : Date.parse(said) - this.now()
-    return Number.isFinite(milliseconds) ? Math.min(Math.max(milliseconds, 0), LONGEST_WAIT) : FIRST_WAIT
+  private retryDelayMs(reply: EndpointResponse | Error): number {
+    const requested = reply instanceof Error ? undefined : parseRetryAfter(reply.retryAfter, this.now())
+    return requested === undefined ? FIRST_RETRY_DELAY_MS : Math.min(requested, MAX_RETRY_DELAY_MS)
   }
 
-  private async post({ messages, schema, name, maxTokens, signal }: Completion): Promise<Reply> {
+  private async post({ messages, schema, name, maxTokens, signal }: Completion): Promise<EndpointResponse> {
     const { baseUrl, apiKey, model } = this.settings
-    const { request } = await import('undici') // not loaded where the built-in writer serves
-    const answer = await request(`${baseUrl}/chat/completions`, {
+    const { request } = await import('undici') // loaded only if an AI endpoint is used
+    const response = await request(`${baseUrl}/chat/completions`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -108,52 +108,47 @@ export class AiEndpoint {
         [this.tokenLimit]: maxTokens,
       }),
       signal,
-      // The signal ends the call; these must not end it earlier.
+      // Disable undici's own timeouts; the signal limits the call.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
     let body = ''
-    answer.body.setEncoding('utf8')
-    for await (const chunk of answer.body) {
+    response.body.setEncoding('utf8')
+    for await (const chunk of response.body) {
       body += chunk
-      if (body.length > LARGEST_ANSWER) {
-        answer.body.destroy()
-        throw new InvalidAnswer(`the answer has more than ${LARGEST_ANSWER} characters`)
+      if (body.length > MAX_RESPONSE_LENGTH) {
+        response.body.destroy()
+        throw new InvalidResponseError(`the response has more than ${MAX_RESPONSE_LENGTH} characters`)
       }
     }
-    const retryAfter = answer.headers['retry-after']
-    return { status: answer.statusCode, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, body }
+    return { status: response.statusCode, retryAfter: response.headers['retry-after'], body }
   }
 }
 
-function readAnswer(body: string, schema: TSchema): unknown {
+function parseResponse(body: string, schema: TSchema): unknown {
   const choice = (
-    parse(body) as { choices?: { finish_reason?: string; message?: Record<string, unknown> }[] } | undefined
+    parseJsonOrUndefined(body) as
+      | { choices?: { finish_reason?: string; message?: Record<string, unknown> }[] }
+      | undefined
   )?.choices?.[0]
   const message = choice?.message
-  if (!message || typeof message !== 'object') throw new InvalidAnswer(`no message in the answer: ${excerpt(body)}`)
+  if (!message || typeof message !== 'object')
+    throw new InvalidResponseError(`no message in the response: ${excerpt(body)}`)
   if (message.refusal) throw new WriterError('refused', `the model refused: ${excerpt(String(message.refusal))}`)
-  if (choice.finish_reason === 'content_filter') throw new WriterError('refused', 'the answer was withheld by a filter')
-  if (choice.finish_reason === 'length') throw new InvalidAnswer('the answer was cut off: make it shorter')
+  if (choice.finish_reason === 'content_filter')
+    throw new WriterError('refused', 'the response was withheld by a content filter')
+  if (choice.finish_reason === 'length') throw new InvalidResponseError('the response was truncated: make it shorter')
   const content = typeof message.content === 'string' ? message.content : ''
-  const value = parse(content)
-  if (value === undefined) throw new InvalidAnswer('the answer is not JSON', content)
+  const value = parseJsonOrUndefined(content)
+  if (value === undefined) throw new InvalidResponseError('the response is not JSON', content)
   if (!Value.Check(schema, value)) {
     const [error] = Value.Errors(schema, value)
-    throw new InvalidAnswer(
-      `the answer breaks the schema at ${error?.instancePath || 'its root'}: ${error?.message}`,
+    throw new InvalidResponseError(
+      `the response violates the schema at ${error?.instancePath || 'the root'}: ${error?.message}`,
       content,
     )
   }
   return value
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const excerpt = (text: string) => JSON.stringify(text.slice(0, EXCERPT))
+const excerpt = (text: string) => JSON.stringify(text.slice(0, EXCERPT_LENGTH))

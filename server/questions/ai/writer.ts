@@ -2,17 +2,17 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type {
   AiSettings,
-  ItemsAnswer,
   ItemsRequest,
+  ItemsResult,
   Language,
   QuestionWriter,
   TranslationRequest,
   Translations,
 } from '../questions.ts'
-import { lengthOf } from '../text.ts'
+import { visibleLength } from '../text.ts'
 import { WriterError } from '../writer-error.ts'
 import { Batch, LINK } from './batch.ts'
-import { AiEndpoint, type Completion, InvalidAnswer, type Message } from './endpoint.ts'
+import { AiEndpoint, type Completion, InvalidResponseError, type Message } from './endpoint.ts'
 import {
   asData,
   itemsData,
@@ -24,98 +24,98 @@ import {
   writtenItems,
 } from './instructions.ts'
 
-/** Everything that one request does, retries and repairs included. */
-const BUDGET = 85_000
-/** Small calls side by side end sooner than one large one. */
-const ITEMS_A_CALL = 6
-const LANGUAGES_A_CALL = 4
-const CALLS_AT_ONCE = 4
-/** Room for an item's text; other scripts take several tokens a letter. */
-const TOKENS_AN_ITEM = { en: 350, other: 1000 }
-const MOST_TOKENS = 16_000
+/** Time limit of one request, including retries and repairs. */
+const BUDGET_MS = 85_000
+/** Several small concurrent calls finish sooner than one large call. */
+const ITEMS_PER_CALL = 6
+const LANGUAGES_PER_CALL = 4
+const MAX_CONCURRENT_CALLS = 4
+/** Token budget per item; non-Latin scripts need several tokens per character. */
+const TOKENS_PER_ITEM = { en: 350, other: 1000 }
+const MAX_TOKENS = 16_000
 
 export interface AiWriterOptions {
   clock: Clock
   log: Log
-  /** Milliseconds for one request in all. */
-  budget?: number
+  /** Total time limit per request in milliseconds. */
+  budgetMs?: number
 }
 
-/** Any OpenAI-compatible endpoint with structured output. What it writes is checked like everything else. */
+/** Writes items with any OpenAI-compatible endpoint. Its items pass the same checks as all others. */
 export class AiWriter implements QuestionWriter {
   readonly kind = 'ai'
   private readonly endpoint: AiEndpoint
   private readonly log: Log
-  private readonly budget: number
+  private readonly budgetMs: number
 
-  constructor(settings: AiSettings, { clock, log, budget = BUDGET }: AiWriterOptions) {
+  constructor(settings: AiSettings, { clock, log, budgetMs: budget = BUDGET_MS }: AiWriterOptions) {
     this.endpoint = new AiEndpoint(settings, clock.now)
     this.log = log
-    this.budget = budget
+    this.budgetMs = budget
   }
 
-  async writeItems(request: ItemsRequest): Promise<ItemsAnswer> {
+  async writeItems(request: ItemsRequest): Promise<ItemsResult> {
     const batch = new Batch(request)
     const calls = inCalls(request.skills.map(({ skill, count }) => ({ skill, count })))
     await this.runAll(calls, request.signal, (skills, signal) => this.writeSome(skills, batch, signal))
-    return batch.answer()
+    return batch.result()
   }
 
   async translate({ texts, from, to, signal }: TranslationRequest): Promise<Translations> {
     const translations: Translations = {}
     const wanted = to.filter((language) => language !== from)
     if (texts.length === 0) return Object.fromEntries(wanted.map((language) => [language, []]))
-    const calls = chunks(wanted, LANGUAGES_A_CALL)
+    const calls = chunks(wanted, LANGUAGES_PER_CALL)
     await this.runAll(calls, signal, (languages, within) =>
       this.translateSome(texts, from, languages, translations, within),
     )
     return translations
   }
 
-  /** One call, and where something is missing or wrong one more that says what. */
+  /** Makes one call, and one repair call if items are missing or invalid. */
   private async writeSome(skills: SkillInPrompt[], batch: Batch, signal: AbortSignal): Promise<void> {
     const { context, language } = batch.request
     const messages: Message[] = [
       { role: 'system', content: itemsInstructions(language) },
       { role: 'user', content: itemsData(skills, context, batch.kinds()) },
     ]
-    const items = (wanted: SkillInPrompt[]) => wanted.reduce((sum, { count }) => sum + count, 0)
-    const perItem = language === 'en' ? TOKENS_AN_ITEM.en : TOKENS_AN_ITEM.other
-    const ask = (wanted: SkillInPrompt[], conversation: Message[]): Completion => ({
+    const countItems = (wanted: SkillInPrompt[]) => wanted.reduce((sum, { count }) => sum + count, 0)
+    const tokensPerItem = language === 'en' ? TOKENS_PER_ITEM.en : TOKENS_PER_ITEM.other
+    const completionFor = (wanted: SkillInPrompt[], conversation: Message[]): Completion => ({
       messages: conversation,
       schema: writtenItems,
       name: 'items',
-      maxTokens: Math.min(MOST_TOKENS, 500 + items(wanted) * perItem),
+      maxTokens: Math.min(MAX_TOKENS, 500 + countItems(wanted) * tokensPerItem),
       signal,
     })
     const numbers = new Set(skills.map(({ skill }) => skill.number))
-    const take = (answer: unknown) => {
-      const { items: written } = answer as { items: WrittenItem[] }
-      return written.flatMap((item) => (numbers.has(item.skill) ? batch.take(item) : [`unknown skill ${item.skill}`]))
+    const addItems = (response: unknown) => {
+      const { items: written } = response as { items: WrittenItem[] }
+      return written.flatMap((item) => (numbers.has(item.skill) ? batch.add(item) : [`unknown skill ${item.skill}`]))
     }
-    let complaint: string
+    let feedback: string
     try {
-      const findings = take(await this.endpoint.complete(ask(skills, messages)))
+      const findings = addItems(await this.endpoint.complete(completionFor(skills, messages)))
       if (batch.missing(skills).length === 0) return
-      complaint = `Some items were not taken:\n${findings.slice(0, 12).join('\n') || 'too few were written'}`
+      feedback = `Some items were not accepted:\n${findings.slice(0, 12).join('\n') || 'there are too few items'}`
     } catch (error) {
-      if (!(error instanceof InvalidAnswer)) throw error
-      complaint = `Your answer was not taken: ${error.message}`
+      if (!(error instanceof InvalidResponseError)) throw error
+      feedback = `Your response was not accepted: ${error.message}`
     }
     const missing = batch.missing(skills)
-    const again = `${complaint}\nWrite new items for what is missing, by the same rules, unlike those you wrote.`
-    this.log.info({ missing: items(missing) }, 'the AI writer is asked again')
+    const repairText = `${feedback}\nWrite new items for the missing ones, by the same rules, and different from those you wrote.`
+    this.log.info({ missing: countItems(missing) }, 'AI response incomplete, sending a repair request')
     try {
-      take(
+      addItems(
         await this.endpoint.complete(
-          ask(missing, [
+          completionFor(missing, [
             messages[0]!,
-            { role: 'user', content: `${itemsData(missing, context, batch.kinds())}\n${again}` },
+            { role: 'user', content: `${itemsData(missing, context, batch.kinds())}\n${repairText}` },
           ]),
         ),
       )
     } catch (error) {
-      if (!(error instanceof InvalidAnswer)) throw error
+      if (!(error instanceof InvalidResponseError)) throw error
       if (batch.missing(skills).length === skills.length) throw invalid(error)
     }
   }
@@ -127,45 +127,42 @@ export class AiWriter implements QuestionWriter {
     into: Translations,
     signal: AbortSignal,
   ): Promise<void> {
-    let complaint = ''
-    let fault: InvalidAnswer | undefined
+    let feedback = ''
+    let lastError: InvalidResponseError | undefined
     const missing = () => languages.filter((language) => !into[language])
     for (let round = 1; round <= 2 && missing().length > 0; round++) {
       const to = missing()
       try {
-        const answer = (await this.endpoint.complete({
+        const response = (await this.endpoint.complete({
           messages: [
             { role: 'system', content: translationInstructions(from, to) },
-            { role: 'user', content: `${asData({ texts })}${complaint}` },
+            { role: 'user', content: `${asData({ texts })}${feedback}` },
           ],
           schema: translationSchema(to),
           name: 'translations',
-          maxTokens: Math.min(
-            MOST_TOKENS,
-            300 + to.length * texts.reduce((sum, text) => sum + 60 + text.length * 3, 0),
-          ),
+          maxTokens: Math.min(MAX_TOKENS, 300 + to.length * texts.reduce((sum, text) => sum + 60 + text.length * 3, 0)),
           signal,
         })) as Record<string, string[]>
-        const wrong: string[] = []
+        const problems: string[] = []
         for (const language of to) {
-          const given = answer[language]!.map((text) => text.trim())
-          const why = faultOfTranslation(texts, given)
-          if (why) wrong.push(`${language}: ${why}`)
+          const given = response[language]!.map((text) => text.trim())
+          const problem = translationError(texts, given)
+          if (problem) problems.push(`${language}: ${problem}`)
           else into[language] = given
         }
-        fault = new InvalidAnswer(wrong.join('; '))
+        lastError = new InvalidResponseError(problems.join('; '))
       } catch (error) {
-        if (!(error instanceof InvalidAnswer)) throw error
-        fault = error
+        if (!(error instanceof InvalidResponseError)) throw error
+        lastError = error
       }
-      complaint = `\nAn earlier answer was not taken: ${fault.message}`
+      feedback = `\nAn earlier response was not accepted: ${lastError.message}`
     }
-    if (missing().length === languages.length && languages.length > 0) throw invalid(fault!)
+    if (missing().length === languages.length && languages.length > 0) throw invalid(lastError!)
   }
 
   /**
-   * Runs the calls, a few at once, within the budget. What one call fails to bring is short; the fault is thrown where none
-   * brought anything.
+   * Runs the calls with limited concurrency within the time limit. Items of failed calls are reported as missing; the error is
+   * thrown only if no call succeeded.
    */
   private async runAll<T>(
     calls: T[],
@@ -173,31 +170,31 @@ export class AiWriter implements QuestionWriter {
     run: (call: T, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     caller?.throwIfAborted()
-    const late = AbortSignal.timeout(this.budget)
-    const signal = caller ? AbortSignal.any([caller, late]) : late
-    const faults: unknown[] = []
-    const waiting = [...calls]
-    const work = async () => {
-      for (let call = waiting.shift(); call !== undefined; call = waiting.shift()) {
-        await run(call, signal).catch((error: unknown) => faults.push(error))
+    const timeout = AbortSignal.timeout(this.budgetMs)
+    const signal = caller ? AbortSignal.any([caller, timeout]) : timeout
+    const errors: unknown[] = []
+    const queue = [...calls]
+    const runQueued = async () => {
+      for (let call = queue.shift(); call !== undefined; call = queue.shift()) {
+        await run(call, signal).catch((error: unknown) => errors.push(error))
       }
     }
-    await Promise.all(Array.from({ length: CALLS_AT_ONCE }, work))
-    if (caller?.aborted) throw new WriterError('aborted', 'the request was given up', { cause: caller.reason })
-    for (const error of faults) this.log.warn({ err: error }, 'a call to the AI endpoint failed')
-    if (faults.length < calls.length || calls.length === 0) return
-    if (late.aborted) throw new WriterError('timeout', `the AI endpoint took longer than ${this.budget / 1000} s`)
-    throw faults[0] instanceof WriterError
-      ? faults[0]
-      : new WriterError('unavailable', 'the AI endpoint failed', { cause: faults[0] })
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_CALLS }, runQueued))
+    if (caller?.aborted) throw new WriterError('aborted', 'the request was aborted', { cause: caller.reason })
+    for (const error of errors) this.log.warn({ err: error }, 'AI endpoint call failed')
+    if (errors.length < calls.length || calls.length === 0) return
+    if (timeout.aborted) throw new WriterError('timeout', `the AI endpoint took longer than ${this.budgetMs / 1000} s`)
+    throw errors[0] instanceof WriterError
+      ? errors[0]
+      : new WriterError('unavailable', 'the AI endpoint failed', { cause: errors[0] })
   }
 }
 
-function invalid(error: InvalidAnswer): WriterError {
-  return new WriterError('invalid', `the AI endpoint's answer cannot be used: ${error.message}`)
+function invalid(error: InvalidResponseError): WriterError {
+  return new WriterError('invalid', `the AI endpoint's response is unusable: ${error.message}`)
 }
 
-/** Skills together up to a few items a call; one skill's items stay in one call, so that they differ. */
+/** Groups skills into calls of a few items; all items of a skill stay in one call, so that they differ. */
 function inCalls(skills: SkillInPrompt[]): SkillInPrompt[][] {
   const calls: SkillInPrompt[][] = []
   let room = 0
@@ -205,7 +202,7 @@ function inCalls(skills: SkillInPrompt[]): SkillInPrompt[][] {
     if (skill.count <= 0) continue
     if (skill.count > room || calls.length === 0) {
       calls.push([])
-      room = ITEMS_A_CALL
+      room = ITEMS_PER_CALL
     }
     calls.at(-1)!.push(skill)
     room -= skill.count
@@ -219,16 +216,17 @@ function chunks<T>(list: T[], size: number): T[][] {
   )
 }
 
-function faultOfTranslation(texts: string[], given: string[]): string | undefined {
-  if (given.length !== texts.length) return `${given.length} texts for ${texts.length}`
+function translationError(texts: string[], given: string[]): string | undefined {
+  if (given.length !== texts.length) return `got ${given.length} texts, expected ${texts.length}`
   for (const [index, text] of texts.entries()) {
     const translation = given[index]!
     if (!translation) return `text ${index + 1} is empty`
-    if (lengthOf(translation) > lengthOf(text) * 3 + 60)
-      return `text ${index + 1} is far longer than what it translates`
-    if (/[\p{Cc}\p{Co}\p{Cn}]/u.test(translation.replace(/\n/g, ''))) return `text ${index + 1} has control characters`
-    if (slots(text) !== slots(translation)) return `text ${index + 1} changed what stands in braces`
-    if (LINK.test(translation) && !LINK.test(text)) return `text ${index + 1} has a link that was not there`
+    if (visibleLength(translation) > visibleLength(text) * 3 + 60)
+      return `text ${index + 1} is far longer than the original`
+    if (/[\p{Cc}\p{Co}\p{Cn}]/u.test(translation.replace(/\n/g, '')))
+      return `text ${index + 1} contains control characters`
+    if (slots(text) !== slots(translation)) return `text ${index + 1} has different {placeholders} from the original`
+    if (LINK.test(translation) && !LINK.test(text)) return `text ${index + 1} has a link that is not in the original`
   }
   return undefined
 }

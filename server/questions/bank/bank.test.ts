@@ -25,8 +25,8 @@ test('the bank has at least 240 skills with 8 items each, in English and Hindi',
   assert.equal(report.totals['items with every language'], report.totals.items)
 })
 
-/** Whom employers look for most, and what is asked of them. */
-const MOST_HIRED: Record<string, number[]> = {
+/** The most requested jobs and their skills. */
+const MOST_REQUESTED: Record<string, number[]> = {
   'delivery rider': [22001, 22019, 22020, 22055],
   'car driver': [9001, 9005, 9030],
   'truck driver': [9012, 9040],
@@ -66,33 +66,33 @@ const MOST_HIRED: Record<string, number[]> = {
   'farm worker': [17015, 17022, 17044],
 }
 
-test('who is hired most is asked real questions: eight for each skill, in English and Hindi', async () => {
+test('the most requested jobs have eight bank questions per skill in English and Hindi', async () => {
   const bank = await Bank.read()
-  for (const [who, skills] of Object.entries(MOST_HIRED)) {
+  for (const [job, skills] of Object.entries(MOST_REQUESTED)) {
     for (const skill of skills) {
-      const whole = bank.itemsOf(skill).filter(({ wordings }) => wordings.has('en') && wordings.has('hi'))
-      assert.ok(whole.length >= 8, `${who}: ${whole.length} items for sk_${skill}`)
+      const complete = bank.itemsOf(skill).filter(({ wordings }) => wordings.has('en') && wordings.has('hi'))
+      assert.ok(complete.length >= 8, `${job}: ${complete.length} items for sk_${skill}`)
     }
   }
 })
 
-test('no language and no skill is betrayed by the length of the right answer', () => {
+test('the length of the key is no clue in any language or skill', () => {
   for (const { strategy, hits } of report.guesses) {
     for (const [language, hit] of Object.entries(hits))
-      assert.ok(hit < 0.35, `${language}: who ${strategy} is right ${(hit * 100).toFixed(1)} % of the time`)
+      assert.ok(hit < 0.35, `${language}: guessing by "${strategy}" is correct ${(hit * 100).toFixed(1)} % of the time`)
   }
   assert.ok(report.checks.some(({ check, findings }) => check === 'guessable' && findings === 0))
 })
 
-test('the page shows what the bank holds: scripts/question-bank.ts --write renews it', () => {
+test('the documentation matches the bank (scripts/question-bank.ts --write updates it)', () => {
   const page = readFileSync(new URL('../../../docs/reference/question-bank.md', import.meta.url), 'utf8')
   const cells = (line: string) => line.split('|').map((cell) => cell.trim())
   const rows = new Map(page.split('\n').map((line) => [cells(line)[1], cells(line)[2]]))
-  for (const [what, count] of Object.entries(report.totals))
-    assert.equal(rows.get(what), count.toLocaleString('en-US'), what)
+  for (const [name, count] of Object.entries(report.totals))
+    assert.equal(rows.get(name), count.toLocaleString('en-US'), name)
 })
 
-test('what the writer reads is what was inspected', async () => {
+test('the writer serves the inspected items', async () => {
   const bank = await Bank.read()
   assert.equal(bank.skills.length, report.totals['skills covered'])
   const items = bank.skills.flatMap((skill) => bank.itemsOf(skill))
@@ -101,12 +101,12 @@ test('what the writer reads is what was inspected', async () => {
   assert.deepEqual(bank.itemsOf(999_999), [])
 })
 
-test('the place of the key in what is served is uniform', () => {
-  const { places, spread } = report.served
-  assert.ok(spread < 30.7, `places ${places.join(', ')}`)
+test('the position of the key in served items is uniform', () => {
+  const { positions, chiSquare } = report.served
+  assert.ok(chiSquare < 30.7, `positions ${positions.join(', ')}`)
 })
 
-test('a broken file is told by line, and the rest is read', () => {
+test('an invalid line is reported with its number, and the rest is parsed', () => {
   const { skills, faults } = parseBank(
     [
       '= sk_1 Skill',

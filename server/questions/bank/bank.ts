@@ -4,14 +4,14 @@ import { type BankItem, parseBank } from './format.ts'
 
 const FOLDER = new URL('../../../data/questions/', import.meta.url)
 
-/** One item of the bank with the id that it keeps when others are put before it. */
+/** A bank item with a stable ID that does not depend on its position. */
 export interface KnownItem extends BankItem {
   id: string
 }
 
 /**
- * The bank in memory: the files' bytes and where each skill's part lies. A part is parsed when somebody is asked about its
- * skill, so that the bank costs little more than its size on disk, and nothing before the first question.
+ * The bank in memory: the bytes of the files and the offset of each skill. A skill's items are parsed on first use, so that the bank
+ * needs little more memory than its size on disk, and none before the first question.
  */
 export class Bank {
   private readonly parts: Map<number, Buffer>
@@ -25,14 +25,14 @@ export class Bank {
     const files = await Promise.all(names.map((name) => readFile(new URL(name, FOLDER))))
     const parts = new Map<number, Buffer>()
     for (const file of files) {
-      const heads: { skill: number; at: number }[] = []
+      const headings: { skill: number; at: number }[] = []
       for (let at = file.indexOf('= sk_'); at >= 0; at = file.indexOf('\n= sk_', at + 1)) {
         const start = file[at] === NEW_LINE ? at + 1 : at
         if (start > 0 && file[start - 1] !== NEW_LINE) continue
-        heads.push({ skill: Number.parseInt(file.toString('latin1', start + 5, start + 15), 10), at: start })
+        headings.push({ skill: Number.parseInt(file.toString('latin1', start + 5, start + 15), 10), at: start })
       }
-      for (const [index, { skill, at }] of heads.entries())
-        parts.set(skill, file.subarray(at, heads[index + 1]?.at ?? file.length))
+      for (const [index, { skill, at }] of headings.entries())
+        parts.set(skill, file.subarray(at, headings[index + 1]?.at ?? file.length))
     }
     return new Bank(parts)
   }

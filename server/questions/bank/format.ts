@@ -1,5 +1,5 @@
 /**
- * The question bank: text files in `data/questions/`, one a trade, named like the trade's file in `data/skills/`.
+ * The question bank: text files in `data/questions/`, one per trade, with the same name as the trade's file in `data/skills/`.
  *
  *     = sk_4001 Arc welding
  *
@@ -11,15 +11,15 @@
  *     - Lower the current and use a thin rod
  *     hi …the same in Hindi, options in the same order
  *
- * `+` marks the key. The order of the options in the file tells nothing: they are shuffled before anybody sees them.
+ * `+` marks the key. The order of the options in the file does not matter: they are shuffled before they are shown.
  */
 
 export const KINDS = ['safety', 'tools', 'order', 'situation', 'quality', 'measure'] as const
-export type Kind = (typeof KINDS)[number]
-export type Difficulty = 1 | 2 | 3
+type ItemKind = (typeof KINDS)[number]
+type Difficulty = 1 | 2 | 3
 
-/** What an item says in one language. */
-export interface Wording {
+/** An item in one language. */
+interface Wording {
   stem: string
   options: [string, string, string, string]
   key: 0 | 1 | 2 | 3
@@ -28,9 +28,9 @@ export interface Wording {
 
 export interface BankItem {
   skill: number
-  /** The item's place among those of its skill, from 1. */
+  /** Position within the skill, starting at 1. */
   number: number
-  kind: Kind
+  kind: ItemKind
   difficulty: Difficulty
   wordings: Map<string, Wording>
   line: number
@@ -43,15 +43,15 @@ export interface BankSkill {
   items: BankItem[]
 }
 
-export interface Fault {
+export interface FormatError {
   line: number
   message: string
 }
 
-/** Reads a file or a part of one; what it cannot read is told in `faults` and left out. */
-export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; faults: Fault[] } {
+/** Parses a file or a part of it; invalid parts are skipped and reported in `faults`. */
+export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; faults: FormatError[] } {
   const skills: BankSkill[] = []
-  const faults: Fault[] = []
+  const faults: FormatError[] = []
   let skill: BankSkill | undefined
   let item: BankItem | undefined
   let wording: { language: string; stem: string; line: number; options: string[]; keys: number[] } | undefined
@@ -61,7 +61,7 @@ export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; f
     const { language, stem, line, options, keys } = wording
     if (options.length !== 4 || keys.length !== 1)
       faults.push({ line, message: `${language}: ${options.length} options and ${keys.length} keys; expected 4 and 1` })
-    else if (item.wordings.has(language)) faults.push({ line, message: `${language} for the second time in one item` })
+    else if (item.wordings.has(language)) faults.push({ line, message: `${language} occurs twice in one item` })
     else
       item.wordings.set(language, {
         stem,
@@ -72,9 +72,9 @@ export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; f
     wording = undefined
   }
 
-  for (const [index, given] of text.split('\n').entries()) {
+  for (const [index, rawLine] of text.split('\n').entries()) {
     const line = firstLine + index
-    const content = given.trimEnd()
+    const content = rawLine.trimEnd()
     const fail = (message: string) => faults.push({ line, message: `${message}: ${content.slice(0, 80)}` })
     if (!content || content.startsWith('# ')) continue
     const mark = content[0]
@@ -103,12 +103,12 @@ export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; f
       if (wording && content[1] === ' ') {
         if (mark === '+') wording.keys.push(wording.options.length)
         wording.options.push(rest)
-      } else fail('an option without a stem before it')
+      } else fail('expected a stem before the option')
     } else if (/^[a-z]{2} /.test(content)) {
       finishWording()
       if (item) wording = { language: content.slice(0, 2), stem: content.slice(3), line, options: [], keys: [] }
-      else fail('a stem without "? KIND DIFFICULTY" before it')
-    } else fail('a line of no known form')
+      else fail('expected "? KIND DIFFICULTY" before the stem')
+    } else fail('unknown line format')
   }
   finishWording()
   return { skills, faults }

@@ -4,22 +4,22 @@ import type { TaxonomySkill } from '../../catalogue/taxonomy.ts'
 import { BuiltInWriter } from '../built-in-writer.ts'
 import { CHECKS, checkItem } from '../checks.ts'
 import { findDuplicates } from '../near-duplicates.ts'
-import { fold, lengthOf, wordsOf } from '../text.ts'
+import { foldText, visibleLength, wordsOf } from '../text.ts'
 import { type BankSkill, parseBank } from './format.ts'
 
-/** What the bank holds and what the checks find in it: for the tests and for the table in the documentation. */
+/** Contents and check results of the bank, for the tests and the table in the documentation. */
 export interface BankReport {
   files: { name: string; skills: number; items: number; languages: string[] }[]
   totals: Record<string, number>
   checks: { check: string; findings: number; rate: number }[]
-  /** How often somebody who knows nothing of the work is right, a share for each language. */
+  /** Success rate of guessing strategies, per language. */
   guesses: { strategy: string; hits: Record<string, number> }[]
-  /** Where the key stands in items as the writer serves them, and how far that is from even (chi-square). */
-  served: { items: number; places: number[]; spread: number }
+  /** Distribution of the key's position in served items, and its chi-square statistic. */
+  served: { items: number; positions: number[]; chiSquare: number }
   findings: BankFinding[]
 }
 
-export interface BankFinding {
+interface BankFinding {
   check: string
   /** File and line. */
   at: string
@@ -27,16 +27,17 @@ export interface BankFinding {
 }
 
 const FOLDER = new URL('../../../data/questions/', import.meta.url)
-const ITEMS_A_SKILL = 8
+const ITEMS_PER_SKILL = 8
 const LANGUAGES = ['en', 'hi']
-/** A guesser who always takes the longest option should be right one time in four. */
-const TOLERATED_GUESS = 0.4
-const ENOUGH_TO_TELL = 200
-/** Of one skill's few items, which somebody may answer in one sitting. */
-const TOLERATED_GUESS_IN_A_SKILL = 0.61
+/** Highest accepted success rate of a guessing strategy; random guessing succeeds one time in four. */
+const MAX_GUESS_RATE = 0.4
+/** Minimum number of wordings in a language for a meaningful rate. */
+const MIN_SAMPLE = 200
+/** Higher, because one skill has few items. */
+const MAX_GUESS_RATE_PER_SKILL = 0.61
 
-/** The checks of a single item, and those that need the whole bank or the catalogue. */
-const BANK_CHECKS = [...CHECKS, 'duplicate', 'form of the file', 'skill', 'mix of items', 'guessable'] as const
+/** Checks of single items, and checks that need the whole bank or the catalogue. */
+const BANK_CHECKS = [...CHECKS, 'duplicate', 'file format', 'skill', 'item mix', 'guessable'] as const
 
 interface Row {
   stem: string
@@ -58,7 +59,7 @@ export async function inspectBank(select: (name: string) => boolean = () => true
   for (const name of names) {
     const { skills, faults } = parseBank(await readFile(new URL(name, FOLDER), 'utf8'))
     const at = (line: number) => `data/questions/${name}:${line}`
-    for (const { line, message } of faults) findings.push({ check: 'form of the file', at: at(line), message })
+    for (const { line, message } of faults) findings.push({ check: 'file format', at: at(line), message })
     for (const skill of skills) {
       const add = (check: string, message: string) => findings.push({ check, at: at(skill.line), message })
       const known = catalogue.get(skill.number)
@@ -66,21 +67,20 @@ export async function inspectBank(select: (name: string) => boolean = () => true
         add('skill', `sk_${skill.number} is ${known?.name ?? 'unknown'}, not ${skill.name}`)
       else if (!known.verifiable) add('skill', `sk_${skill.number} ${skill.name} is not marked verifiable`)
       const before = firstAt.get(skill.number)
-      if (before) add('skill', `sk_${skill.number} is at ${before} already`)
+      if (before) add('skill', `duplicate skill sk_${skill.number}; first defined at ${before}`)
       firstAt.set(skill.number, at(skill.line))
       checkMix(skill, add)
       for (const item of skill.items) {
         for (const language of LANGUAGES) {
           const wording = item.wordings.get(language)
-          if (!wording)
-            findings.push({ check: 'mix of items', at: at(item.line), message: `no wording in ${language}` })
+          if (!wording) findings.push({ check: 'item mix', at: at(item.line), message: `no wording in ${language}` })
         }
         const keys = new Set([...item.wordings.values()].map(({ key }) => key))
         if (keys.size > 1)
           findings.push({
             check: 'one key',
             at: at(item.line),
-            message: 'the key stands elsewhere in another language',
+            message: 'the position of the key differs between languages',
           })
         for (const [language, { stem, options, key, line }] of item.wordings)
           rows.push({ stem, options, key, language, about: skill.name, at: at(line) })
@@ -107,12 +107,12 @@ export async function inspectBank(select: (name: string) => boolean = () => true
   }))
   for (const { strategy, hits } of guesses) {
     for (const [language, hit] of Object.entries(hits)) {
-      const enough = rows.filter((row) => row.language === language).length >= ENOUGH_TO_TELL
-      if (enough && hit > TOLERATED_GUESS)
+      const enough = rows.filter((row) => row.language === language).length >= MIN_SAMPLE
+      if (enough && hit > MAX_GUESS_RATE)
         findings.push({
           check: 'guessable',
           at: 'data/questions',
-          message: `${language}: ${told(strategy, hit)}`,
+          message: `${language}: ${describeGuess(strategy, hit)}`,
         })
     }
   }
@@ -121,8 +121,8 @@ export async function inspectBank(select: (name: string) => boolean = () => true
     const { about, language, at } = own[0]!
     for (const [strategy, choose] of BY_LENGTH) {
       const hit = hitRate(own, language, choose)
-      if (hit > TOLERATED_GUESS_IN_A_SKILL)
-        findings.push({ check: 'guessable', at, message: `${language}: ${about}: ${told(strategy, hit)}` })
+      if (hit > MAX_GUESS_RATE_PER_SKILL)
+        findings.push({ check: 'guessable', at, message: `${language}: ${about}: ${describeGuess(strategy, hit)}` })
     }
   }
 
@@ -151,66 +151,68 @@ export async function inspectBank(select: (name: string) => boolean = () => true
   }
 }
 
-/** Serves every skill's items a few times, as an assessment would. */
+/** Serves the items of every skill several times, as an assessment does. */
 async function serve(skills: TaxonomySkill[]): Promise<BankReport['served']> {
   const writer = new BuiltInWriter({ current: { skills: [], skill: () => undefined } })
-  const places = [0, 0, 0, 0]
+  const positions = [0, 0, 0, 0]
   for (let round = 0; round < ROUNDS; round++) {
     for (const { name, description, number = 0 } of skills) {
       const language = round % 2 ? 'hi' : 'en'
       const context = { role: 'Helper', company: 'Metro Ltd' }
-      const asked = [{ skill: { number, name, description }, count: ITEMS_A_SKILL }]
+      const asked = [{ skill: { number, name, description }, count: ITEMS_PER_SKILL }]
       const { items } = await writer.writeItems({ skills: asked, context, language, seed: `round ${round}` })
-      for (const { key } of items) places[key]!++
+      for (const { key } of items) positions[key]!++
     }
   }
-  const items = places.reduce((sum, count) => sum + count, 0)
-  const spread = places.reduce((sum, count) => sum + (count - items / 4) ** 2, 0) / Math.max(1, items / 4)
-  return { items, places, spread }
+  const items = positions.reduce((sum, count) => sum + count, 0)
+  const chiSquare = positions.reduce((sum, count) => sum + (count - items / 4) ** 2, 0) / Math.max(1, items / 4)
+  return { items, positions, chiSquare }
 }
 
+/** Times that each skill's items are served. */
 const ROUNDS = 4
 
 function checkMix(skill: BankSkill, add: (check: string, message: string) => void): void {
   const { items } = skill
-  if (items.length < ITEMS_A_SKILL)
-    add('mix of items', `${skill.name}: ${items.length} items; expected ${ITEMS_A_SKILL}`)
+  if (items.length < ITEMS_PER_SKILL)
+    add('item mix', `${skill.name}: ${items.length} items; expected ${ITEMS_PER_SKILL}`)
   for (const difficulty of [1, 2, 3]) {
     const count = items.filter((item) => item.difficulty === difficulty).length
-    if (count < 2) add('mix of items', `${skill.name}: ${count} items of difficulty ${difficulty}; expected 2`)
+    if (count < 2) add('item mix', `${skill.name}: ${count} items of difficulty ${difficulty}; expected 2`)
   }
   const kinds = new Set(items.map(({ kind }) => kind)).size
-  if (kinds < 4) add('mix of items', `${skill.name}: ${kinds} kinds; expected 4`)
+  if (kinds < 4) add('item mix', `${skill.name}: ${kinds} kinds; expected 4`)
 }
 
-/** What test-wise people do. Each gives the options a mark; the highest is chosen, and of equal ones each counts a part. */
+/** Guessing strategies. Each scores the options; the highest score is chosen, and ties are shared equally. */
 const STRATEGIES: Record<string, (option: string, row: Row) => number> = {
-  'takes the longest option': (option) => lengthOf(option),
-  'takes the shortest option': (option) => -lengthOf(option),
-  'takes what shares most words with the question': (option, { stem }) => sharedWords(option, [stem]),
-  'takes what shares most words with the other options': (option, { options }) =>
+  'longest option': (option) => visibleLength(option),
+  'shortest option': (option) => -visibleLength(option),
+  'most words shared with the question': (option, { stem }) => sharedWords(option, [stem]),
+  'most words shared with the other options': (option, { options }) =>
     sharedWords(
       option,
       options.filter((other) => other !== option),
     ),
 }
 
-/** What the eye can do without reading. */
+/** Strategies that do not require reading the options. */
 const BY_LENGTH = Object.entries(STRATEGIES).slice(0, 2)
 
-const told = (strategy: string, hit: number) => `who ${strategy} is right ${(hit * 100).toFixed(0)} % of the time`
+const describeGuess = (strategy: string, hit: number) =>
+  `guessing by "${strategy}" is correct ${(hit * 100).toFixed(0)} % of the time`
 
 function sharedWords(option: string, texts: string[]): number {
-  const own = new Set(wordsOf(fold(option)))
-  return texts.reduce((sum, text) => sum + wordsOf(fold(text)).filter((word) => own.has(word)).length, 0)
+  const own = new Set(wordsOf(foldText(option)))
+  return texts.reduce((sum, text) => sum + wordsOf(foldText(text)).filter((word) => own.has(word)).length, 0)
 }
 
 function hitRate(rows: Row[], language: string, choose: (option: string, row: Row) => number): number {
   const own = rows.filter((row) => row.language === language)
   const hits = own.map((row) => {
-    const marks = row.options.map((option) => choose(option, row))
-    const best = Math.max(...marks)
-    return marks[row.key] === best ? 1 / marks.filter((mark) => mark === best).length : 0
+    const scores = row.options.map((option) => choose(option, row))
+    const best = Math.max(...scores)
+    return scores[row.key] === best ? 1 / scores.filter((score) => score === best).length : 0
   })
   return own.length === 0 ? 0 : hits.reduce((sum, hit) => sum + hit, 0) / own.length
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { OwnerScope } from '../../access/caller.ts'
+import type { OrgScope } from '../../access/caller.ts'
 import { type Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
@@ -11,106 +11,106 @@ import type { Item, Language } from '../../questions/questions.ts'
 import { eventData, skillOutcomes } from '../outcome.ts'
 import type { AnswersInput } from '../schema.ts'
 import { changeSession, lockSession, type Session } from '../sessions.ts'
-import { requireFreeSources } from '../source-rules.ts'
+import { requireSourcesAvailable } from '../source-rules.ts'
 import {
   type Attempt,
   countFailed,
   findLastAttempt,
   insertAttempt,
+  MAX_FAILED_ATTEMPTS,
   type Marks,
-  MOST_FAILED,
   markAnswers,
 } from './attempts.ts'
 import { generationFailed, writeItems } from './question-set.ts'
 
-export const GENERATION_TIMEOUT = 90 * SECOND
-/** A process that died while it made questions is waited for this long. */
-const CLAIM = GENERATION_TIMEOUT + 10 * SECOND
-/** Between looks whether somebody else's questions are there; real milliseconds. */
-const LOOK = 100
+const GENERATION_TIMEOUT_MS = 90 * SECOND
+/** How long a claim lasts if its process dies while it generates questions; other calls wait until then. */
+const CLAIM_LIFETIME_MS = GENERATION_TIMEOUT_MS + 10 * SECOND
+/** Real time between checks whether a concurrent call has generated the questions. */
+const POLL_INTERVAL_MS = 100
 
-export interface Generated {
+export interface GeneratedAssessment {
   session: Session
   attempt: Attempt
   alreadyGenerated: boolean
 }
 
 /**
- * The session's questions, made by this call or there already. Making them takes up to 90 seconds and happens outside any
- * transaction: the session is claimed, and whoever else asks meanwhile waits for what the claimant makes.
+ * Returns the session's questions and generates them if needed. Generation takes up to 90 seconds and runs outside any
+ * transaction: this call claims the session, and concurrent calls wait for its questions.
  */
 export async function generateAssessment(
   context: Pick<Context, 'db' | 'clock' | 'writer' | 'catalogue' | 'log'>,
   token: string,
-  scope: OwnerScope | undefined,
-  { timeout = GENERATION_TIMEOUT, language = 'en' }: { timeout?: number; language?: Language } = {},
-): Promise<Generated> {
+  scope: OrgScope | undefined,
+  { timeout = GENERATION_TIMEOUT_MS, language = 'en' }: { timeout?: number; language?: Language } = {},
+): Promise<GeneratedAssessment> {
   const { db, clock } = context
   const deadline = performance.now() + timeout
   const claimant = randomUUID()
   for (;;) {
     const found = await db.transaction((tx) => claimOrFind(tx))
-    if ('refusal' in found) throw found.refusal
+    if ('rejection' in found) throw found.rejection
     if ('attempt' in found) return found
     if ('session' in found) return generate(found.session)
     if (performance.now() > deadline) throw generationFailed()
-    await pause(LOOK)
+    await sleep(POLL_INTERVAL_MS)
   }
 
   async function claimOrFind(
     tx: Tx,
-  ): Promise<Generated | { session: Session } | { refusal: Problem } | { busy: true }> {
+  ): Promise<GeneratedAssessment | { session: Session } | { rejection: Problem } | { busy: true }> {
     const now = clock.now()
     const session = await lockSession(tx, token, scope, now)
-    const last = await requireAssessable(tx, session)
-    const exhausted = await findExhaustion(tx, session, now)
+    const last = await requireReadyForAssessment(tx, session)
+    const exhausted = await exhaustedProblem(tx, session, now)
     if (exhausted) {
-      // Kept although the call is refused: the last attempt may have ended unnoticed.
+      // Store the failure although the call is rejected: the last attempt may have expired.
       if (session.status === 'in_assessment')
         await changeSession(tx, session, now, { status: 'failed', completedAt: now })
-      return { refusal: exhausted }
+      return { rejection: exhausted }
     }
     if (last && isOpen(last, now)) return { session, attempt: last, alreadyGenerated: true }
-    await requireFreeSources(tx, session, now)
+    await requireSourcesAvailable(tx, session, now)
     if (session.generatingBy !== null && now < session.generatingUntil) return { busy: true }
-    await claim(tx, session.id, claimant, now + CLAIM)
+    await claim(tx, session.id, claimant, now + CLAIM_LIFETIME_MS)
     return { session }
   }
 
-  async function generate(session: Session): Promise<Generated> {
+  async function generate(session: Session): Promise<GeneratedAssessment> {
     try {
       const items = await writeItems(context, session, { seed: claimant, deadline, language })
       return await db.transaction((tx) => store(tx, items))
     } catch (error) {
-      await db.transaction((tx) => release(tx, session.id, claimant)).catch(() => {}) // then it runs out by itself
+      await db.transaction((tx) => release(tx, session.id, claimant)).catch(() => {}) // otherwise the claim expires
       throw error
     }
   }
 
-  async function store(tx: Tx, items: Item[]): Promise<Generated> {
+  async function store(tx: Tx, items: Item[]): Promise<GeneratedAssessment> {
     const now = clock.now()
     const session = await lockSession(tx, token, scope, now)
-    const last = await requireAssessable(tx, session)
-    // The claim may have run out and somebody else's questions be there.
+    const last = await requireReadyForAssessment(tx, session)
+    // The claim may have expired, and another call may have stored questions.
     if (last && isOpen(last, now)) return { session, attempt: last, alreadyGenerated: true }
     if (session.generatingBy !== claimant) throw generationFailed()
-    const exhausted = await findExhaustion(tx, session, now)
+    const exhausted = await exhaustedProblem(tx, session, now)
     if (exhausted) throw exhausted
-    await requireFreeSources(tx, session, now)
+    await requireSourcesAvailable(tx, session, now)
     const attempt = await insertAttempt(tx, session, now, (last?.number ?? 0) + 1, items)
     const changed = await changeSession(tx, session, now, {
       status: 'in_assessment',
       completedAt: undefined,
       generatingBy: null,
       generatingUntil: 0,
-      step: true,
+      extendsSession: true,
     })
     if (!last) await recordEvent(tx, session.scope, clock, 'verification.initiated', eventData(changed))
     return { session: changed, attempt, alreadyGenerated: false }
   }
 }
 
-/** No step of the session: where nothing comes of it, all is as it was. */
+/** Claims the session without extending it, so that a failed generation leaves it unchanged. */
 async function claim(tx: Tx, verificationId: string, claimant: string, until: number) {
   await sql`update verification_sessions set generating_by = ${claimant}, generating_until = ${new Date(until)}
     where verification_id = ${verificationId}`.execute(tx)
@@ -121,13 +121,13 @@ async function release(tx: Tx, verificationId: string, claimant: string) {
     where verification_id = ${verificationId} and generating_by = ${claimant}`.execute(tx)
 }
 
-/** What stands in the way of questions, in the order in which it is told; answers the last attempt. */
-async function requireAssessable(tx: Tx, session: Session): Promise<Attempt | undefined> {
+/** Throws the first reason why questions cannot be generated; returns the last attempt. */
+async function requireReadyForAssessment(tx: Tx, session: Session): Promise<Attempt | undefined> {
   const last = session.status === 'open' ? undefined : await findLastAttempt(tx, session.id)
-  if (last?.passed) throw locked()
+  if (last?.passed) throw assessmentLockedProblem()
   if (session.method === null) throw problem('VERIFICATION_NOT_FOUND', 'Choose the method first (step 2).')
   if (session.method !== 'assessment') {
-    throw problem('INVALID_VERIFICATION_TYPE', 'This verification is reviewed by a person: it has no questions.')
+    throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses a reviewer and has no assessment.')
   }
   if (session.sources.length === 0)
     throw problem('NO_DATA', 'Choose projects, experience or certificates first (step 3).')
@@ -139,13 +139,13 @@ function isOpen({ submittedAt, expiresAt }: Attempt, now: number): boolean {
   return submittedAt === undefined && now < expiresAt
 }
 
-async function findExhaustion(tx: Tx, session: Session, now: number): Promise<Problem | undefined> {
-  if ((await countFailed(tx, session, now)) < MOST_FAILED) return undefined
-  return problem('ATTEMPTS_EXHAUSTED', `${MOST_FAILED} attempts at a skill have failed within 30 days.`)
+async function exhaustedProblem(tx: Tx, session: Session, now: number): Promise<Problem | undefined> {
+  if ((await countFailed(tx, session, now)) < MAX_FAILED_ATTEMPTS) return undefined
+  return problem('ATTEMPTS_EXHAUSTED', `A skill has ${MAX_FAILED_ATTEMPTS} failed attempts within 30 days.`)
 }
 
-function locked() {
-  return problem('ASSESSMENT_LOCKED', 'This assessment is passed and closed.')
+function assessmentLockedProblem() {
+  return problem('ASSESSMENT_LOCKED', 'This assessment has been passed and is closed.')
 }
 
 export interface SubmittedAssessment {
@@ -155,23 +155,23 @@ export interface SubmittedAssessment {
   attemptsLeft: number
 }
 
-/** The attempt that answers are awaited for. */
+/** Returns the attempt that is waiting for answers, or throws. */
 export async function requireOpenAttempt(tx: Tx, session: Session, now: number): Promise<Attempt> {
   const attempt = await findLastAttempt(tx, session.id)
-  if (attempt?.passed) throw locked()
+  if (attempt?.passed) throw assessmentLockedProblem()
   if (!attempt || attempt.submittedAt !== undefined) {
-    throw problem('NO_OPEN_ATTEMPT', 'There are no questions to answer: generate them first.')
+    throw problem('NO_OPEN_ATTEMPT', 'There are no questions to answer; generate the assessment first.')
   }
   if (now >= attempt.expiresAt) {
-    throw problem('ASSESSMENT_EXPIRED', 'The time for these questions is over; generate new ones.')
+    throw problem('ASSESSMENT_EXPIRED', 'The time limit for these questions has passed; generate new ones.')
   }
-  // Sessions side by side have an attempt each; what fails in one ends it in all.
-  const exhausted = await findExhaustion(tx, session, now)
+  // Concurrent sessions each have an attempt; failures count across all of them.
+  const exhausted = await exhaustedProblem(tx, session, now)
   if (exhausted) throw exhausted
   return attempt
 }
 
-/** Marks the open attempt. Passed, the assessment is closed for good. */
+/** Marks the open attempt. A passed assessment is closed permanently. */
 export async function submitAssessment(
   tx: Tx,
   { clock }: Pick<Context, 'clock'>,
@@ -180,7 +180,7 @@ export async function submitAssessment(
 ): Promise<SubmittedAssessment> {
   const now = clock.now()
   const marks = markAnswers(attempt, input)
-  const attemptsLeft = Math.max(0, MOST_FAILED - 1 - (await countFailed(tx, session, now)))
+  const attemptsLeft = Math.max(0, MAX_FAILED_ATTEMPTS - 1 - (await countFailed(tx, session, now)))
   const passedSkills = marks.passed ? marks.skills.filter(({ passed }) => passed).map(({ number }) => number) : []
   await tx
     .updateTable('verification_attempts')
@@ -195,7 +195,7 @@ export async function submitAssessment(
     .execute()
   const status = marks.passed ? 'completed' : attemptsLeft === 0 ? 'failed' : 'in_assessment'
   const ended = status === 'in_assessment' ? {} : { completedAt: now }
-  const changed = await changeSession(tx, session, now, { status, step: true, ...ended })
+  const changed = await changeSession(tx, session, now, { status, extendsSession: true, ...ended })
   if (marks.passed) {
     const state = { score: marks.score, passedSkills, exhausted: false }
     const data = eventData(changed, skillOutcomes(changed, status, undefined, state))

@@ -1,25 +1,26 @@
 import { sql } from 'kysely'
+import { invalid } from '../../api/invalid.ts'
 import type { Detail } from '../../api/problem.ts'
 import { skillId } from '../../catalogue/ids.ts'
 import { DAY, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
-import { invalid } from '../../platform/http/validation.ts'
 import { newId } from '../../platform/ids.ts'
-import { fingerprint, type Item } from '../../questions/questions.ts'
+import { fingerprint } from '../../questions/fingerprint.ts'
+import type { Item } from '../../questions/questions.ts'
 import type { AssessmentState } from '../outcome.ts'
 import type { AnswersInput } from '../schema.ts'
 import type { Session } from '../sessions.ts'
 
-/** Longest from the questions to the answers. */
-export const ATTEMPT_LIFE = 60 * MINUTE
-export const MOST_FAILED = 3
-export const FAILED_WINDOW = 30 * DAY
-/** Percent of all questions, and of the questions about one skill. */
-export const PASS_MARK = 70
-const SKILL_PASS_MARK = 60
+/** Time limit from generating the questions to submitting the answers. */
+const ATTEMPT_LIFETIME_MS = 60 * MINUTE
+export const MAX_FAILED_ATTEMPTS = 3
+const FAILED_WINDOW_MS = 30 * DAY
+/** Required share of correct answers, over all questions and per skill. */
+export const PASS_MARK_PERCENT = 70
+const SKILL_PASS_MARK_PERCENT = 60
 
-/** A question with its key: this never leaves the server. */
-export interface Question {
+/** A question with its key, which must never leave the server. */
+interface Question {
   questionId: string
   skill: number
   question: string
@@ -27,7 +28,7 @@ export interface Question {
   key: number
 }
 
-/** One set of questions put to a student; times in epoch milliseconds. */
+/** One set of questions for a student; times in epoch milliseconds. */
 export interface Attempt {
   id: string
   number: number
@@ -39,8 +40,8 @@ export interface Attempt {
   passedSkills: number[]
 }
 
-/** What a student may see of the questions. */
-export function questionsAnswer({ questions }: Attempt) {
+/** Returns the questions without their keys. */
+export function publicQuestions({ questions }: Attempt) {
   return questions.map(({ questionId, question, options }) => ({ questionId, question, options }))
 }
 
@@ -84,7 +85,7 @@ export async function insertAttempt(
     id: newId('VA_', now),
     number,
     questions,
-    expiresAt: now + ATTEMPT_LIFE,
+    expiresAt: now + ATTEMPT_LIFETIME_MS,
     submittedAt: undefined,
     score: undefined,
     passed: undefined,
@@ -107,7 +108,7 @@ export async function insertAttempt(
   return attempt
 }
 
-/** Fingerprints of what the student has seen about these skills, the oldest first. */
+/** Returns the fingerprints of items about these skills that the student has seen, oldest first. */
 export async function seenItems(queries: Queries, { userId, skills }: Session): Promise<string[]> {
   const rows = await queries
     .selectFrom('verification_attempts')
@@ -119,7 +120,7 @@ export async function seenItems(queries: Queries, { userId, skills }: Session): 
   return rows.flatMap(({ fingerprints }) => fingerprints)
 }
 
-/** The texts of the session's earlier questions. */
+/** Returns the texts of the session's earlier questions. */
 export async function seenQuestions(queries: Queries, verificationId: string): Promise<Set<string>> {
   const rows = await queries
     .selectFrom('verification_attempts')
@@ -130,8 +131,8 @@ export async function seenQuestions(queries: Queries, verificationId: string): P
 }
 
 /**
- * The most attempts that failed lately at one of the skills, across the student's sessions. An attempt at a skill fails unless
- * the skill counts as passed by it; one that was not submitted in time has failed too.
+ * Returns the highest number of recent failed attempts at any one of the skills, across the student's sessions. An attempt fails
+ * for each skill it did not pass, and for all skills if it was not submitted in time.
  */
 export async function countFailed(queries: Queries, { userId, skills }: Session, now: number): Promise<number> {
   const { rows } = await sql<{ failed: number }>`
@@ -140,7 +141,7 @@ export async function countFailed(queries: Queries, { userId, skills }: Session,
     where a.user_id = ${userId} and skill = any(${skills.map(({ number }) => number)}::integer[])
       and not skill = any(a.passed_skills)
       and case when a.submitted_at is null then a.expires_at <= ${new Date(now)} else true end
-      and coalesce(a.submitted_at, a.expires_at) > ${new Date(now - FAILED_WINDOW)}
+      and coalesce(a.submitted_at, a.expires_at) > ${new Date(now - FAILED_WINDOW_MS)}
     group by skill order by 1 desc limit 1`.execute(queries)
   return rows[0]?.failed ?? 0
 }
@@ -159,7 +160,8 @@ export async function readAssessment(
     .orderBy('number', 'desc')
     .limit(1)
     .executeTakeFirst()
-  const exhausted = session.status === 'in_assessment' && (await countFailed(queries, session, now)) >= MOST_FAILED
+  const exhausted =
+    session.status === 'in_assessment' && (await countFailed(queries, session, now)) >= MAX_FAILED_ATTEMPTS
   return { score: last?.score ?? undefined, passedSkills: last?.passed_skills ?? [], exhausted }
 }
 
@@ -171,16 +173,16 @@ export interface Marks {
   skills: { skillId: string; number: number; correct: number; total: number; passed: boolean }[]
 }
 
-/** Marks the answers; a question without one counts as wrong. */
+/** Marks the answers; unanswered questions count as wrong. */
 export function markAnswers({ questions }: Attempt, { answers }: AnswersInput): Marks {
-  const given = readAnswers(questions, answers)
+  const optionByQuestion = readAnswers(questions, answers)
   const bySkill = new Map<number, { correct: number; total: number }>()
   let correct = 0
   for (const { questionId, skill, options, key } of questions) {
     const marks = bySkill.get(skill) ?? { correct: 0, total: 0 }
     bySkill.set(skill, marks)
     marks.total++
-    if (given.get(questionId) === options[key]) {
+    if (optionByQuestion.get(questionId) === options[key]) {
       marks.correct++
       correct++
     }
@@ -191,28 +193,29 @@ export function markAnswers({ questions }: Attempt, { answers }: AnswersInput): 
     correct,
     total,
     score,
-    passed: score >= PASS_MARK,
+    passed: score >= PASS_MARK_PERCENT,
     skills: [...bySkill].map(([number, marks]) => ({
       skillId: skillId(number),
       number,
       ...marks,
-      passed: 100 * marks.correct >= SKILL_PASS_MARK * marks.total,
+      passed: 100 * marks.correct >= SKILL_PASS_MARK_PERCENT * marks.total,
     })),
   }
 }
 
 function readAnswers(questions: Question[], answers: AnswersInput['answers']): Map<string, string> {
   const byId = new Map(questions.map((question) => [question.questionId, question]))
-  const given = new Map<string, string>()
+  const optionByQuestion = new Map<string, string>()
   const details: Detail[] = []
   answers.forEach(({ questionId, option }, index) => {
     const question = byId.get(questionId)
     if (!question) details.push({ path: `answers[${index}].questionId`, message: 'is not a question of this attempt' })
-    else if (given.has(questionId)) details.push({ path: `answers[${index}].questionId`, message: 'comes twice' })
+    else if (optionByQuestion.has(questionId))
+      details.push({ path: `answers[${index}].questionId`, message: 'is a duplicate' })
     else if (!question.options.includes(option))
       details.push({ path: `answers[${index}].option`, message: 'is not an option of this question' })
-    else given.set(questionId, option)
+    else optionByQuestion.set(questionId, option)
   })
   if (details.length > 0) throw invalid(details)
-  return given
+  return optionByQuestion
 }

@@ -1,67 +1,77 @@
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { fingerprint, type Item, type ItemsAnswer, type Language } from '../../questions/questions.ts'
+import { withDeadline } from '../../platform/deadline.ts'
+import { fingerprint } from '../../questions/fingerprint.ts'
+import type { Item, ItemsResult, Language } from '../../questions/questions.ts'
 import { questionContext } from '../items.ts'
 import type { Session, SessionSkill } from '../sessions.ts'
 import { seenItems, seenQuestions } from './attempts.ts'
 
-const PER_SKILL = 3
-const FEWEST = 5
-/** So many times as many are asked for again of the built-in writer, whose are free: some read like those that are there. */
-const PLENTY = 6
+const QUESTIONS_PER_SKILL = 3
+const MIN_QUESTIONS = 5
+/** The built-in writer costs nothing, so request this many times more items when some duplicate earlier ones. */
+const EXTRA_REQUEST_FACTOR = 6
 
 export function generationFailed() {
-  return problem('GENERATION_FAILED', 'No questions could be made in time; the session is as it was. Try again.')
+  return problem(
+    'GENERATION_FAILED',
+    'The questions could not be generated in time. The session is unchanged; try again.',
+  )
 }
 
-/** Asks the writer for a session's questions, until the deadline (of `performance.now()`), in a language where it can. */
+/** Requests a session's questions from the writer until the deadline (in `performance.now()` time), in the language if available. */
 export async function writeItems(
   { writer, catalogue, log, db }: Pick<Context, 'writer' | 'catalogue' | 'log' | 'db'>,
   session: Session,
   { seed, deadline, language }: { seed: string; deadline: number; language: Language },
 ): Promise<Item[]> {
   const seen = await seenItems(db.queries, session)
-  const told = await seenQuestions(db.queries, session.id)
-  const count = session.skills.length === 1 ? FEWEST : PER_SKILL
+  const earlierStems = await seenQuestions(db.queries, session.id)
+  const count = session.skills.length === 1 ? MIN_QUESTIONS : QUESTIONS_PER_SKILL
   const abort = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('the writer took too long')), Math.max(1, deadline - performance.now()))
-  })
   try {
-    return await Promise.race([write(), late])
+    return await withDeadline(write(), Math.max(1, deadline - performance.now()))
   } catch (error) {
-    // The name alone: what a writer complains of may quote questions and their keys.
+    // Log only the error's name: its message may quote questions and their keys.
     const reason = error instanceof Error && error.name !== 'Error' ? error.name : 'the writer failed'
-    log.warn({ org: session.scope.orgId, writer: writer.kind, reason }, 'questions could not be made')
+    log.warn({ org: session.scope.orgId, writer: writer.kind, reason }, 'generating questions failed')
     throw generationFailed()
   } finally {
-    clearTimeout(timer)
     abort.abort()
   }
 
-  /** What a writer gives for each skill; where two questions read the same, more are asked for once. */
+  /** Requests items for each skill, and once more if some of them are duplicates. */
   async function write(): Promise<Item[]> {
-    const set = new QuestionSet(count, told)
-    const first = await ask(session.skills, count, seen, seed)
+    const set = new QuestionSet(count, earlierStems)
+    const first = await requestItems(session.skills, count, seen, seed)
     set.add(first.items)
     const short = session.skills.filter(({ number }) => set.lacks(number))
-    // An endpoint that has brought too few was asked again already.
+    // An AI writer that returned too few items has already retried.
     if (short.length > 0 && !(writer.kind === 'ai' && first.short.length > 0)) {
       const avoid = [...seen, ...set.items.map(fingerprint)]
-      const again = told.size > 0 ? 2 * count : count // some of these may read like earlier ones too
-      const { items } = await ask(short, writer.kind === 'ai' ? again : PLENTY * count, avoid, `${seed} again`)
+      const retryCount = earlierStems.size > 0 ? 2 * count : count // some of these may duplicate earlier ones too
+      const { items } = await requestItems(
+        short,
+        writer.kind === 'ai' ? retryCount : EXTRA_REQUEST_FACTOR * count,
+        avoid,
+        `${seed} again`,
+      )
       const known = new Set(avoid)
       set.add(items.filter((item) => !known.has(fingerprint(item))))
-      set.addSpare()
-      set.add(items) // what was asked before, in other words, where there is nothing else
+      set.addNearDuplicates()
+      set.add(items) // fall back to items that were asked before in other words
     }
-    set.addSpare()
+    set.addNearDuplicates()
     if (session.skills.some(({ number }) => set.lacks(number))) throw new Error('too few questions passed the checks')
     return session.skills.flatMap(({ number }) => set.items.filter(({ skill }) => skill === number))
   }
 
-  async function ask(skills: SessionSkill[], count: number, avoid: string[], seed: string): Promise<ItemsAnswer> {
+  async function requestItems(
+    skills: SessionSkill[],
+    count: number,
+    avoid: string[],
+    seed: string,
+  ): Promise<ItemsResult> {
     return writer.writeItems({
       skills: skills.map(({ number, name }) => {
         const description = catalogue.current.skill(number)?.description ?? ''
@@ -75,33 +85,33 @@ export async function writeItems(
   }
 }
 
-/** The same number of questions for each skill, no two of which read the same. */
+/** Collects the same number of questions per skill without duplicate stems. */
 class QuestionSet {
   readonly items: Item[] = []
   readonly #count: number
   readonly #stems = new Set<string>()
-  readonly #told: ReadonlySet<string>
-  /** These read like questions of an earlier attempt, though other things are right. */
-  readonly #spare: Item[] = []
+  readonly #earlierStems: ReadonlySet<string>
+  /** Items whose stem was used in an earlier attempt. */
+  readonly #nearDuplicates: Item[] = []
 
-  constructor(count: number, told: ReadonlySet<string>) {
+  constructor(count: number, earlierStems: ReadonlySet<string>) {
     this.#count = count
-    this.#told = told
+    this.#earlierStems = earlierStems
   }
 
   add(items: Item[]): void {
     for (const item of items) {
-      if (this.#told.has(item.stem)) this.#spare.push(item)
-      else this.#take(item)
+      if (this.#earlierStems.has(item.stem)) this.#nearDuplicates.push(item)
+      else this.#addIfMissing(item)
     }
   }
 
-  /** Where there are no others, what reads like an earlier question has to do. */
-  addSpare(): void {
-    for (const item of this.#spare) this.#take(item)
+  /** Falls back to near-duplicates of earlier questions. */
+  addNearDuplicates(): void {
+    for (const item of this.#nearDuplicates) this.#addIfMissing(item)
   }
 
-  #take(item: Item): void {
+  #addIfMissing(item: Item): void {
     if (!this.lacks(item.skill) || this.#stems.has(item.stem)) return
     this.#stems.add(item.stem)
     this.items.push(item)

@@ -5,9 +5,9 @@ import { success } from '../routes.ts'
 import { AnswersInput, answerOf, SubmittedAssessment, TimedAssessment } from '../schema.ts'
 import { lockSession } from '../sessions.ts'
 import { generateAssessment, requireOpenAttempt, submitAssessment } from './assessments.ts'
-import { PASS_MARK, questionsAnswer } from './attempts.ts'
+import { PASS_MARK_PERCENT, publicQuestions } from './attempts.ts'
 
-/** Questions and answers. Only what `questionsAnswer` shows of a question ever leaves the server. */
+/** Routes of the assessment. Only `publicQuestions` may put questions into a response. */
 export function assessmentRoutes(app: App, context: Context): void {
   const { db, clock } = context
   const tags = ['Assessment']
@@ -16,49 +16,52 @@ export function assessmentRoutes(app: App, context: Context): void {
   app.post(
     '/assessment/generate',
     {
-      config: { entry: 'header' },
+      config: { auth: 'header' },
       schema: {
         operationId: 'generateAssessment',
         tags,
-        summary: 'The questions: made at the first call, the same again until they are answered',
+        summary: 'Generate the assessment',
         description:
-          'Takes up to 90 seconds; allow some more. Needs skills, the method `assessment` and items. Answer within 60 minutes. With `Accept-Language: hi` questions come in Hindi where the writer has them; otherwise they are in English.',
+          'Requires skills, the method `assessment` and items. The first request generates the questions; later requests return the same questions until they are answered. Generation can take up to 90 seconds; use a longer timeout. Answers must be submitted within 60 minutes. With `Accept-Language: hi`, questions are in Hindi if available; otherwise they are in English.',
         security,
         response: { 200: TimedAssessment },
       },
     },
-    async ({ guest, headers }) => {
-      const began = performance.now()
+    async ({ sessionCaller, headers }) => {
+      const startedAt = performance.now()
       const language = preferredLanguage(headers['accept-language'])
-      const made = await generateAssessment(context, guest.token!, guest.scope, { language })
-      const { session, attempt, alreadyGenerated } = made
-      const questions = questionsAnswer(attempt)
+      const generated = await generateAssessment(context, sessionCaller.token!, sessionCaller.scope, { language })
+      const { session, attempt, alreadyGenerated } = generated
+      const questions = publicQuestions(attempt)
       const data = { serviceVerificationId: session.id, totalQuestions: questions.length, questions }
       if (alreadyGenerated) {
-        return success({ ...data, alreadyGenerated: true as const }, 'Questions exist already')
+        return success({ ...data, alreadyGenerated: true as const }, 'Questions already generated')
       }
-      return { ...success(data, 'Questions generated'), executionTime: `${Math.round(performance.now() - began)}ms` }
+      return {
+        ...success(data, 'Questions generated'),
+        executionTime: `${Math.round(performance.now() - startedAt)}ms`,
+      }
     },
   )
 
   app.post(
     '/assessment/submit',
     {
-      config: { entry: 'header' },
+      config: { auth: 'header' },
       schema: {
         operationId: 'submitAssessment',
         tags,
-        summary: 'The answers: each the text of an option',
-        description: `Passed with ${PASS_MARK} of 100. Three failed attempts at a skill within 30 days end it.`,
+        summary: 'Submit the answers',
+        description: `Each answer is the text of an option. The pass mark is ${PASS_MARK_PERCENT} of 100. A skill can be failed three times within 30 days.`,
         security,
         body: AnswersInput,
         response: { 200: answerOf(SubmittedAssessment) },
       },
     },
     async (request) => {
-      const { guest, body, routeOptions } = request
+      const { sessionCaller, body, routeOptions } = request
       const { session, attempt, marks, attemptsLeft } = await db.transaction(async (tx) => {
-        const current = await lockSession(tx, guest.token!, guest.scope, clock.now())
+        const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
         const open = await requireOpenAttempt(tx, current, clock.now())
         validateRequest(request, routeOptions.config)
         return submitAssessment(tx, context, { session: current, attempt: open }, body)
@@ -68,7 +71,7 @@ export function assessmentRoutes(app: App, context: Context): void {
           serviceVerificationId: session.id,
           score: marks.score,
           passed: marks.passed,
-          passMark: PASS_MARK,
+          passMark: PASS_MARK_PERCENT,
           correct: marks.correct,
           totalQuestions: marks.total,
           skills: marks.skills.map(({ skillId, correct, total, passed }) => ({ skillId, correct, total, passed })),
@@ -82,8 +85,8 @@ export function assessmentRoutes(app: App, context: Context): void {
   )
 }
 
-/** The first of the reader's languages that questions can be in. Browsers send the most wanted first. */
+/** Returns the first supported language; browsers send the preferred one first. */
 function preferredLanguage(header = ''): Language {
-  const wanted = header.split(',').map((part) => part.trim().slice(0, 2).toLowerCase())
-  return wanted.map((code) => LANGUAGES.find((language) => language === code)).find((found) => found) ?? 'en'
+  const codes = header.split(',').map((part) => part.trim().slice(0, 2).toLowerCase())
+  return codes.map((code) => LANGUAGES.find((language) => language === code)).find((found) => found) ?? 'en'
 }

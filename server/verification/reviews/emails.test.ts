@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import PostalMime from 'postal-mime'
 import { startSmtp } from '../../../test/support/smtp.ts'
 import { until } from '../../../test/support/until.ts'
-import { ok, startVerification } from '../../../test/support/verification.ts'
-import { reviewRequestMail } from './emails.ts'
+import { expectOk, startVerification } from '../../../test/support/verification.ts'
+import { reviewRequestEmail } from './emails.ts'
 
-test('reviewer and student get real mails, in any script', async (t) => {
+test('reviewer and student get emails in any script', async (t) => {
   const smtp = await startSmtp()
   const calls = await startVerification(t, {
     worker: true,
@@ -14,7 +14,7 @@ test('reviewer and student get real mails, in any script', async (t) => {
   })
   t.after(smtp.stop)
 
-  const { session, token } = await calls.requested({
+  const { session, token } = await calls.requestReview({
     student: { name: 'आशा राव' },
     reviewer: { name: 'Zoë "Z" Müller, Dr.' },
   })
@@ -26,15 +26,15 @@ test('reviewer and student get real mails, in any script', async (t) => {
   assert.ok(request.text!.includes(`#token=${token}`))
   assert.ok(request.html!.includes('Bricklaying'))
 
-  await ok(calls.submitReview(session, token, { decisions: [{ skillId: 'sk_1001', endorsed: true, rating: 5 }] }))
+  await expectOk(calls.submitReview(session, token, { decisions: [{ skillId: 'sk_1001', endorsed: true, rating: 5 }] }))
   await until(() => smtp.received.length === 2)
-  const told = await PostalMime.parse(smtp.received[1]!)
-  assert.deepEqual(told.to, [{ name: 'आशा राव', address: 'asha@example.com' }])
-  assert.ok(told.text!.includes('Bricklaying: endorsed, 5 of 5'))
+  const toStudent = await PostalMime.parse(smtp.received[1]!)
+  assert.deepEqual(toStudent.to, [{ name: 'आशा राव', address: 'asha@example.com' }])
+  assert.ok(toStudent.text!.includes('Bricklaying: endorsed, 5 of 5'))
 })
 
-test('a mail has one button, no picture, no style sheet and nothing to fetch', () => {
-  const { html, text } = reviewRequestMail({
+test('an email has one button and loads no external resources', () => {
+  const { html, text } = reviewRequestEmail({
     reviewer: { name: 'Ravi', email: 'ravi@metro.example', company: 'Metro Ltd' },
     student: { name: 'Asha', email: 'asha@example.com' },
     endorsementType: 'manager',
@@ -48,5 +48,5 @@ test('a mail has one button, no picture, no style sheet and nothing to fetch', (
   const targets = new Set([...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target))
   assert.deepEqual([...targets], ['https://verify.example/verify/SV_1#token=vrt_1'])
   assert.match(text, /until 10 April 2026/)
-  assert.ok(html.length < 20_000, 'long mails are cut off by some programs')
+  assert.ok(html.length < 20_000, 'some email clients truncate long emails')
 })

@@ -1,10 +1,10 @@
-import type { MailContent, MailKind } from '../../mail/mail.ts'
-import { oneLine } from '../../platform/text/strip-invisible.ts'
-import type { EndorsementType, SkillOutcome, Source } from '../schema.ts'
+import type { EmailContent, EmailKind } from '../../mail/mail.ts'
+import { toSingleLine } from '../../platform/text/strip-invisible.ts'
+import type { EndorsementType, SkillOutcome, VerificationSource } from '../schema.ts'
 
-/** The mails of a review: text and HTML that common mail programs show alike. All that users wrote is escaped. */
+/** Emails of a review, as text and as HTML that renders in common email clients. All user text is escaped. */
 
-export type ReviewMail = MailContent & { kind: MailKind }
+export type ReviewEmail = EmailContent & { kind: EmailKind }
 
 interface Person {
   name: string
@@ -15,7 +15,7 @@ export interface ReviewRequest {
   reviewer: Person & { company: string }
   student: Person
   endorsementType: EndorsementType
-  source: Source
+  source: VerificationSource
   skills: string[]
   link: string
   /** Epoch milliseconds. */
@@ -23,7 +23,7 @@ export interface ReviewRequest {
   reminder: boolean
 }
 
-const as: Record<EndorsementType, string> = {
+const ROLE_PHRASES: Record<EndorsementType, string> = {
   manager: 'as their manager',
   mentor: 'as their mentor',
   peer: 'as a colleague',
@@ -31,21 +31,21 @@ const as: Record<EndorsementType, string> = {
   faculty: 'as their teacher',
 }
 
-export function reviewRequestMail(request: ReviewRequest): ReviewMail {
+export function reviewRequestEmail(request: ReviewRequest): ReviewEmail {
   const { endorsementType, link, expiresAt, reminder } = request
   const reviewer = nameOf(request.reviewer)
   const student = nameOf(request.student)
-  const skills = request.skills.map(line)
+  const skills = request.skills.map(toShortLine)
   const work = sourceLine(request.source)
-  const until = day(expiresAt)
-  const ask = `${student} asks you, ${as[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you know:`
+  const until = formatDate(expiresAt)
+  const ask = `${student} asks you, ${ROLE_PHRASES[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you have seen:`
   const hindi = `${student} के कौशल की पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है।`
   const subject = reminder
     ? `Reminder: ${student} is waiting for your review`
     : `${student} asks you to confirm ${skills.length === 1 ? 'a skill' : `${skills.length} skills`}`
   const closing = [
-    `It takes about a minute and needs no account. The link works until ${until}; it is yours alone, so please do not pass it on.`,
-    `If you do not know ${student} or would rather not answer, the page lets you decline.`,
+    `It takes about a minute, and you do not need an account. The link works until ${until}. It is personal, so please do not share it.`,
+    `If you do not know ${student} or would rather not answer, you can decline on the page.`,
   ]
   return {
     kind: reminder ? 'review_reminder' : 'review_request',
@@ -76,31 +76,31 @@ export function reviewRequestMail(request: ReviewRequest): ReviewMail {
 export interface ReviewOutcome {
   student: Person
   reviewer: Person
-  source: Source
+  source: VerificationSource
   skills: SkillOutcome[]
-  /** The reviewer's words, where the review was declined. */
+  /** The reviewer's reason, if the review was declined. */
   declined?: string
 }
 
-export function reviewOutcomeMail(outcome: ReviewOutcome): ReviewMail {
+export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
   const student = nameOf(outcome.student)
   const reviewer = nameOf(outcome.reviewer)
   const work = sourceLine(outcome.source)
   if (outcome.declined !== undefined) {
     const subject = `${reviewer} could not review your skills`
-    const told = `${reviewer} declined to review your skills. The reason they gave:`
-    const next = 'You can ask somebody else: begin a new verification where you began this one.'
-    const reason = line(outcome.declined)
+    const intro = `${reviewer} declined to review your skills. Their reason:`
+    const next = 'You can ask someone else: start a new verification on the site where you started this one.'
+    const reason = toShortLine(outcome.declined)
     const hindi = `${reviewer} आपके कौशल की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`
     return {
       kind: 'review_outcome',
       subject,
-      text: [`Hello ${student},`, told, `“${reason}”`, work, next, hindi].join('\n\n'),
+      text: [`Hello ${student},`, intro, `“${reason}”`, work, next, hindi].join('\n\n'),
       html: page(
         subject,
         [
           paragraph(`Hello ${student},`),
-          paragraph(told),
+          paragraph(intro),
           box(work, [`“${reason}”`]),
           paragraph(next),
           inHindi(hindi),
@@ -110,40 +110,45 @@ export function reviewOutcomeMail(outcome: ReviewOutcome): ReviewMail {
   }
   const lines = outcome.skills.map(({ name, outcome: verdict, rating }) => {
     const stars = rating === undefined ? '' : `, ${rating} of 5`
-    return `${line(name)}: ${verdict === 'endorsed' ? 'endorsed' : 'not endorsed'}${stars}`
+    return `${toShortLine(name)}: ${verdict === 'endorsed' ? 'endorsed' : 'not endorsed'}${stars}`
   })
   const subject = `${reviewer} has reviewed your skills`
-  const told = `${reviewer} has answered. The outcome:`
+  const intro = `${reviewer} has submitted the review. The result:`
   const hindi = 'आपके कौशल की समीक्षा पूरी हो गई है।'
   return {
     kind: 'review_outcome',
     subject,
-    text: [`Hello ${student},`, told, [work, ...lines.map((each) => `- ${each}`)].join('\n'), hindi].join('\n\n'),
-    html: page(subject, [paragraph(`Hello ${student},`), paragraph(told), box(work, lines), inHindi(hindi)].join('\n')),
+    text: [`Hello ${student},`, intro, [work, ...lines.map((each) => `- ${each}`)].join('\n'), hindi].join('\n\n'),
+    html: page(
+      subject,
+      [paragraph(`Hello ${student},`), paragraph(intro), box(work, lines), inHindi(hindi)].join('\n'),
+    ),
   }
 }
 
-function sourceLine({ title, subtitle, meta }: Source): string {
+function sourceLine({ title, subtitle, meta }: VerificationSource): string {
   return [title, subtitle, meta]
     .filter((part) => part !== null)
-    .map(line)
+    .map(toShortLine)
     .join(', ')
 }
 
-/** By their mail address where nothing of the name can be seen. */
+/** Falls back to the email address if the name has no visible character. */
 function nameOf({ name, email }: Person): string {
-  return line(name) || email
+  return toShortLine(name) || email
 }
 
-const LONGEST_LINE = 500
+const MAX_LINE_LENGTH = 500
 
-/** What a user wrote, as one line without anything that could pass for another line of the mail. */
-function line(text: string): string {
-  const one = oneLine(text)
-  return [...one].length > LONGEST_LINE ? `${[...one].slice(0, LONGEST_LINE).join('')}…` : one
+/** Reduces user text to one line that cannot look like another part of the email. */
+function toShortLine(text: string): string {
+  const singleLine = toSingleLine(text)
+  return [...singleLine].length > MAX_LINE_LENGTH
+    ? `${[...singleLine].slice(0, MAX_LINE_LENGTH).join('')}…`
+    : singleLine
 }
 
-function day(time: number): string {
+function formatDate(time: number): string {
   return new Date(time).toLocaleDateString('en-IN', {
     day: 'numeric',
     month: 'long',
@@ -161,7 +166,7 @@ function escaped(text: string): string {
     .replaceAll("'", '&#39;')
 }
 
-// Tables and styles on every element: many mail programs know no other layout, and drop style sheets.
+// Many email clients support only table layouts and inline styles.
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Devanagari',Arial,sans-serif"
 const P = `margin:0 0 16px;${FONT};font-size:16px;line-height:24px;color:#1f2933`
 

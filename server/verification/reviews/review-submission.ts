@@ -1,12 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
+import { invalid } from '../../api/invalid.ts'
 import { type Detail, problem } from '../../api/problem.ts'
 import { skillId, skillNumber } from '../../catalogue/ids.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
-import { queueMail } from '../../mail/mail.ts'
+import { queueEmail } from '../../mail/mail.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
-import { invalid } from '../../platform/http/validation.ts'
-import { visible } from '../../platform/text/strip-invisible.ts'
+import { stripInvisible } from '../../platform/text/strip-invisible.ts'
+import { hashToken } from '../../platform/token-hash.ts'
 import { isMissing } from '../fields.ts'
 import { sourceOf } from '../items.ts'
 import { eventData, skillOutcomes, statusAt } from '../outcome.ts'
@@ -14,108 +15,107 @@ import type { ReviewInput, SkillOutcome } from '../schema.ts'
 import {
   changeSession,
   findVerification,
-  hashToken,
   lockVerification,
   type Session,
-  skillAnswer,
+  skillRecord,
   verificationNotFound,
 } from '../sessions.ts'
-import { reviewOutcomeMail } from './emails.ts'
+import { reviewOutcomeEmail } from './emails.ts'
 import { alreadySubmitted, type Decision, findReview, linkExpired, type Review } from './reviews.ts'
 
-/** What the reviewer's page shows. The id alone opens it; nothing is there before a mail has gone out. */
+/** Builds the reviewer's page. The id is enough to read it, and it exists only after the email was sent. */
 export async function readVerifyPage(queries: Queries, id: string, now: number) {
   const session = await findVerification(queries, id)
   if (session?.method === 'assessment') {
-    throw problem('INVALID_VERIFICATION_TYPE', 'This verification is an assessment: there is nothing to review.')
+    throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses an assessment and has no review.')
   }
   const review = session && (await findReview(queries, id))
   if (!session || !review?.link) throw verificationNotFound()
   if (now >= review.link.expiresAt) throw linkExpired()
   const { student } = session
   const { type, title, subtitle, meta, description } = sourceOf(session.items, session.sources)!
-  const shown = (text: string | null) => (text === null ? null : visible(text))
-  // Others wrote all of this: nothing in it may pass for something else.
+  const clean = (text: string | null) => (text === null ? null : stripInvisible(text))
+  // All of this is user text: strip invisible characters that could disguise it.
   return {
     serviceVerificationId: id,
     endorserInfo: {
-      name: visible(review.name) || review.email,
-      company: visible(review.company),
+      name: stripInvisible(review.name) || review.email,
+      company: stripInvisible(review.company),
       email: review.email,
     },
     requesterInfo: {
-      name: visible(student.name) || student.email,
+      name: stripInvisible(student.name) || student.email,
       email: student.email,
       externalStudentId: student.externalStudentId,
     },
     source: {
       type,
-      title: visible(title),
-      subtitle: shown(subtitle),
-      meta: shown(meta),
-      description: shown(description),
+      title: stripInvisible(title),
+      subtitle: clean(subtitle),
+      meta: clean(meta),
+      description: clean(description),
     },
-    skills: session.skills.map(skillAnswer),
+    skills: session.skills.map(skillRecord),
     endorsementType: session.endorsementType,
     status: statusAt(session, now, review, undefined),
     expiresAt: new Date(review.link.expiresAt).toISOString(),
   }
 }
 
-/** Whoever holds the token of the newest mail may go on; everybody else learns nothing, not even whether the id exists. */
+/** Requires the token of the latest email. Other callers cannot even find out whether the id exists. */
 export async function lockReview(tx: Tx, id: string, token: unknown): Promise<{ session: Session; review: Review }> {
   const session = await lockVerification(tx, id)
   const review = session && (await findReview(tx, id))
-  const given = hashToken(typeof token === 'string' ? token : '')
-  if (session?.method !== 'human' || !review?.link || !timingSafeEqual(given, review.link.tokenHash)) {
-    throw problem('INVALID_TOKEN', 'This link is not valid, or a newer one has replaced it.')
+  const tokenHash = hashToken(typeof token === 'string' ? token : '')
+  if (session?.method !== 'human' || !review?.link || !timingSafeEqual(tokenHash, review.link.tokenHash)) {
+    throw problem('INVALID_TOKEN', 'This review link is invalid or has been replaced by a newer one.')
   }
   return { session, review }
 }
 
-export function requireAwaited({ submittedAt, link }: Review, now: number): void {
+export function requirePendingReview({ submittedAt, link }: Review, now: number): void {
   if (submittedAt !== undefined) throw alreadySubmitted()
   if (now >= link!.expiresAt) throw linkExpired()
 }
 
-type Tools = Pick<Context, 'queue' | 'clock' | 'vault'>
+type ReviewSubmissionDeps = Pick<Context, 'queue' | 'clock' | 'vault'>
 
-/** Takes the reviewer's one answer, tells the partner and the student. */
+/** Stores the review, publishes the event and emails the student. */
 export async function submitReview(
   tx: Tx,
-  tools: Tools,
+  deps: ReviewSubmissionDeps,
   { session, review }: { session: Session; review: Review },
   input: ReviewInput,
 ): Promise<{ session: Session; skills: SkillOutcome[] }> {
-  const { clock } = tools
+  const { clock } = deps
   const now = clock.now()
-  const answer = readAnswer(session, input)
+  const decision = readDecision(session, input)
   await tx
     .updateTable('verification_reviews')
     .set({
       submitted_at: new Date(now),
       remind_at: null,
-      ...('reason' in answer
-        ? { decline_reason: answer.reason }
+      ...('reason' in decision
+        ? { decline_reason: decision.reason }
         : {
-            decisions: JSON.stringify(answer.decisions),
-            endorsed: answer.decisions.filter(({ endorsed }) => endorsed).map(({ skill }) => skill),
+            decisions: JSON.stringify(decision.decisions),
+            endorsed: decision.decisions.filter(({ endorsed }) => endorsed).map(({ skill }) => skill),
           }),
     })
     .where('verification_id', '=', session.id)
     .execute()
-  const status = 'reason' in answer ? 'declined' : 'completed'
+  const status = 'reason' in decision ? 'declined' : 'completed'
   const ended = await changeSession(tx, session, now, { status, completedAt: now })
-  const decided = 'reason' in answer ? review : { ...review, decisions: answer.decisions }
+  const decided = 'reason' in decision ? review : { ...review, decisions: decision.decisions }
   const skills = skillOutcomes(ended, status, decided, undefined)
   await recordEvent(tx, session.scope, clock, `verification.${status}`, eventData(ended, skills))
-  await queueMail(tx, tools, {
-    ...reviewOutcomeMail({
+  await queueEmail(tx, deps, {
+    ...reviewOutcomeEmail({
       student: session.student,
       reviewer: review,
       source: sourceOf(session.items, session.sources)!,
       skills,
-      ...('reason' in answer ? { declined: answer.reason } : {}),
+      ...('reason' in decision ? { declined: decision.reason } : {}),
     }),
     to: { name: session.student.name, address: session.student.email },
     scope: session.scope,
@@ -124,25 +124,25 @@ export async function submitReview(
   return { session: ended, skills }
 }
 
-type ReviewAnswer = { decisions: Decision[] } | { reason: string }
+type ReviewDecision = { decisions: Decision[] } | { reason: string }
 
-/** A decision for every skill exactly once, or a refusal with its reason. */
-function readAnswer(session: Session, { decisions, declined, reason }: ReviewInput): ReviewAnswer {
+/** Requires exactly one decision per skill, or `declined` with a reason. */
+function readDecision(session: Session, { decisions, declined, reason }: ReviewInput): ReviewDecision {
   if (declined) {
     if (decisions && decisions.length > 0) {
-      throw invalid([{ path: 'decisions', message: 'must not come together with declined' }])
+      throw invalid([{ path: 'decisions', message: 'must not be sent together with declined' }])
     }
     if (isMissing(reason)) throw invalid([{ path: 'reason', message: 'is required with declined' }])
     return { reason: reason! }
   }
-  if (!decisions) throw invalid([{ path: 'decisions', message: 'is required, or declined with a reason' }])
+  if (!decisions) throw invalid([{ path: 'decisions', message: 'is required unless declined and reason are sent' }])
   const open = new Set(session.skills.map(({ number }) => number))
   const details: Detail[] = []
   const read = decisions.map(({ skillId: id, endorsed, rating, comment }, index): Decision => {
     const skill = skillNumber(id)
     if (skill === undefined || !open.delete(skill)) {
       const known = session.skills.some(({ number }) => number === skill)
-      const message = known ? 'comes twice' : 'is not a skill of this verification'
+      const message = known ? 'is a duplicate' : 'is not a skill of this verification'
       details.push({ path: `decisions[${index}].skillId`, message })
     }
     return {

@@ -3,27 +3,31 @@ import { test } from 'node:test'
 import {
   aReviewer,
   BRICKLAYING,
-  ok,
+  expectOk,
   outcome,
-  shareVerification,
+  sharedVerification,
   startVerification,
   WIRING,
 } from '../../../test/support/verification.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
-import { writeEndings } from '../jobs.ts'
+import { storeExpiredStatuses } from '../jobs.ts'
 import { remindReviewers, resendRequest } from './review-requests.ts'
 
 const endorsed = (skillId: string, more: object = {}) => ({ skillId, endorsed: true, ...more })
-const refused = (skillId: string, more: object = {}) => ({ skillId, endorsed: false, ...more })
+const notEndorsed = (skillId: string, more: object = {}) => ({ skillId, endorsed: false, ...more })
 
-const given = await shareVerification()
+const setUp = sharedVerification()
 
-test('a reviewer gets a mail, sees the page, endorses; partner and student are told', async () => {
-  const calls = await given()
-  const session = await calls.prepared('human', { skills: [BRICKLAYING, WIRING], type: 'mentor' })
-  assert.equal(outcome(await calls.page(session)), '404 VERIFICATION_NOT_FOUND', 'nothing to see before the mail')
+test('a reviewer gets an email, opens the page and endorses; partner and student are notified', async () => {
+  const calls = await setUp()
+  const session = await calls.openPreparedSession('human', { skills: [BRICKLAYING, WIRING], type: 'mentor' })
+  assert.equal(
+    outcome(await calls.getReviewPage(session)),
+    '404 VERIFICATION_NOT_FOUND',
+    'the page does not exist before the email was sent',
+  )
 
-  const stored = await calls.reviewer(session, { website: 'https://metro.example' })
+  const stored = await calls.storeReviewer(session, { website: 'https://metro.example' })
   assert.deepEqual(stored.body.data, {
     serviceVerificationId: session.id,
     name: 'Ravi Menon',
@@ -35,16 +39,16 @@ test('a reviewer gets a mail, sees the page, endorses; partner and student are t
     success: true,
     data: stored.body.data,
   })
-  const [mail, ...others] = await calls.mails(session)
+  const [email, ...others] = await calls.listEmails(session)
   assert.deepEqual(others, [])
-  assert.equal(mail!.to_address, 'ravi.menon@metro.example')
-  assert.equal(mail!.kind, 'review_request')
-  assert.equal(mail!.replyTo, 'asha@example.com')
-  const link = /https?:\S+#token=\S+/.exec(mail!.text)![0]
+  assert.equal(email!.to_address, 'ravi.menon@metro.example')
+  assert.equal(email!.kind, 'review_request')
+  assert.equal(email!.replyTo, 'asha@example.com')
+  const link = /https?:\S+#token=\S+/.exec(email!.text)![0]
   assert.ok(link.startsWith(`${calls.app.context.config.publicUrl}/verify/${session.id}#token=`))
-  assert.ok(mail!.html.includes(`href="${link}"`))
+  assert.ok(email!.html.includes(`href="${link}"`))
 
-  const page = await calls.page(session)
+  const page = await calls.getReviewPage(session)
   assert.deepEqual(page.body.data, {
     serviceVerificationId: session.id,
     endorserInfo: { name: 'Ravi Menon', company: 'Metro Ltd', email: 'ravi.menon@metro.example' },
@@ -64,25 +68,25 @@ test('a reviewer gets a mail, sees the page, endorses; partner and student are t
     status: 'pending_review',
     expiresAt: new Date(calls.clock.now() + 30 * DAY).toISOString(),
   })
-  assert.equal((await calls.full(session)).status, 'pending_review')
+  assert.equal((await calls.getFullVerification(session)).status, 'pending_review')
 
   const token = link.split('#token=')[1]!
   const answer = await calls.submitReview(session, token, {
-    decisions: [endorsed(BRICKLAYING, { rating: 4, comment: 'Clean joints 👍' }), refused(WIRING)],
+    decisions: [endorsed(BRICKLAYING, { rating: 4, comment: 'Clean joints 👍' }), notEndorsed(WIRING)],
   })
   const skills = [
     { skillId: BRICKLAYING, name: 'Bricklaying', outcome: 'endorsed', rating: 4, comment: 'Clean joints 👍' },
     { skillId: WIRING, name: 'House wiring', outcome: 'not_endorsed' },
   ]
   assert.deepEqual(answer.body.data, { serviceVerificationId: session.id, status: 'completed', skills })
-  const { status, completedAt, skills: read } = await calls.verification(session)
+  const { status, completedAt, skills: read } = await calls.getVerification(session)
   assert.deepEqual(
     { status, completedAt, read },
     { status: 'completed', completedAt: new Date(calls.clock.now()).toISOString(), read: skills },
   )
 
-  const events = await calls.events()
-  const told = {
+  const events = await calls.listEvents()
+  const common = {
     serviceVerificationId: session.id,
     serviceUserId: session.userId,
     externalStudentId: 'stu-1',
@@ -91,24 +95,24 @@ test('a reviewer gets a mail, sees the page, endorses; partner and student are t
   assert.deepEqual(
     events.map(({ type, data: { version, ...data } }) => ({ type, ...data })),
     [
-      { type: 'verification.requested', ...told, status: 'pending_review' },
-      { type: 'verification.completed', ...told, status: 'completed', skills },
+      { type: 'verification.requested', ...common, status: 'pending_review' },
+      { type: 'verification.completed', ...common, status: 'completed', skills },
     ],
   )
   assert.ok(events[1]!.data.version > events[0]!.data.version)
-  const [outcomeMail] = await calls.mails(session)
+  const [outcomeMail] = await calls.listEmails(session)
   assert.equal(outcomeMail!.kind, 'review_outcome')
   assert.equal(outcomeMail!.to_address, 'asha@example.com')
   assert.match(outcomeMail!.text, /Bricklaying: endorsed, 4 of 5/)
 })
 
-test('the mail goes out when the last piece is there, whichever it is', async () => {
-  const calls = await given()
+test('the email is sent when the last missing step is stored, in any order', async () => {
+  const calls = await setUp()
   const steps = {
-    skills: (session: any) => calls.skills(session),
-    method: (session: any) => calls.method(session, 'human'),
-    items: (session: any) => calls.items(session),
-    reviewer: (session: any) => calls.reviewer(session),
+    skills: (session: any) => calls.storeSkills(session),
+    method: (session: any) => calls.chooseMethod(session, 'human'),
+    items: (session: any) => calls.storeItems(session),
+    reviewer: (session: any) => calls.storeReviewer(session),
   }
   for (const order of [
     ['skills', 'method', 'items', 'reviewer'],
@@ -116,30 +120,30 @@ test('the mail goes out when the last piece is there, whichever it is', async ()
     ['method', 'reviewer', 'items', 'skills'],
   ] as (keyof typeof steps)[][]) {
     calls.clock.advance(31 * DAY)
-    const session = await calls.open()
+    const session = await calls.openSession()
     for (const [index, step] of order.entries()) {
-      assert.deepEqual(await calls.mails(session), [], `${order} before ${step}`)
+      assert.deepEqual(await calls.listEmails(session), [], `${order} before ${step}`)
       assert.equal((await steps[step](session)).status, 200, `${order}: ${step}`)
-      assert.equal((await calls.mails(session)).length, index === 3 ? 1 : 0)
+      assert.equal((await calls.listEmails(session)).length, index === 3 ? 1 : 0)
     }
   }
-  // Or the method, where it was another one meanwhile.
+  // The method can be the last missing step too, if it was changed in between.
   calls.clock.advance(31 * DAY)
-  const session = await calls.open()
-  await ok(calls.skills(session))
-  await ok(calls.method(session, 'human'))
-  await ok(calls.reviewer(session))
-  await ok(calls.method(session, 'assessment'))
-  await ok(calls.items(session))
-  assert.deepEqual(await calls.mails(session), [])
-  await ok(calls.method(session, 'human'))
-  assert.equal((await calls.mails(session)).length, 1)
+  const session = await calls.openSession()
+  await expectOk(calls.storeSkills(session))
+  await expectOk(calls.chooseMethod(session, 'human'))
+  await expectOk(calls.storeReviewer(session))
+  await expectOk(calls.chooseMethod(session, 'assessment'))
+  await expectOk(calls.storeItems(session))
+  assert.deepEqual(await calls.listEmails(session), [])
+  await expectOk(calls.chooseMethod(session, 'human'))
+  assert.equal((await calls.listEmails(session)).length, 1)
 })
 
-test('what the reviewer store refuses, in its order', async () => {
-  const calls = await given()
+test('storing a reviewer reports errors in the documented order', async () => {
+  const calls = await setUp()
   const { call, key } = calls
-  const session = await calls.open()
+  const session = await calls.openSession()
   const store = (changes: object) =>
     call('POST', '/storereviewerdetails/store', {
       key,
@@ -167,12 +171,12 @@ test('what the reviewer store refuses, in its order', async () => {
   assert.equal(await store({ name: 5 }), '400 VALIDATION_FAILED')
   assert.equal(await store({ serviceVerificationId: 'SV_UNKNOWN' }), '404 VERIFICATION_NOT_FOUND')
   assert.equal(await store({}), '400 VERIFICATION_METHOD_NOT_SET')
-  await ok(calls.method(session, 'assessment'))
+  await expectOk(calls.chooseMethod(session, 'assessment'))
   assert.equal(await store({}), '400 INVALID_VERIFICATION_TYPE')
-  await ok(calls.method(session, 'human'))
+  await expectOk(calls.chooseMethod(session, 'human'))
   assert.equal(await store({ email: 'ASHA@example.com' }), '400 INVALID_EMAIL', 'the student')
   for (const website of [null, '', undefined]) assert.equal(await store({ website }), '200')
-  const other = await calls.open({ externalStudentId: 'stu-2' })
+  const other = await calls.openSession({ externalStudentId: 'stu-2' })
   const token = { token: other.token, body: { serviceVerificationId: session.id, ...aReviewer() } }
   assert.equal(outcome(await call('POST', '/storereviewerdetails/store', token)), '404 VERIFICATION_NOT_FOUND')
 
@@ -182,66 +186,66 @@ test('what the reviewer store refuses, in its order', async () => {
   assert.equal(outcome(await call('GET', `/storereviewerdetails/${other.id}`)), '404 NOT_FOUND')
 })
 
-test('a student cannot review under another spelling of the own address', async () => {
-  const calls = await given()
-  const own = async (student: string, reviewer: string) => {
-    const session = await calls.open({ externalStudentId: student, email: student })
-    await ok(calls.method(session, 'human'))
-    return outcome(await calls.reviewer(session, { email: reviewer }))
+test('students cannot review themselves with another spelling of their address', async () => {
+  const calls = await setUp()
+  const storeOwn = async (student: string, reviewer: string) => {
+    const session = await calls.openSession({ externalStudentId: student, email: student })
+    await expectOk(calls.chooseMethod(session, 'human'))
+    return outcome(await calls.storeReviewer(session, { email: reviewer }))
   }
-  const refused = '400 INVALID_EMAIL'
-  assert.equal(await own('asha@example.com', 'Asha+manager@example.com'), refused)
-  assert.equal(await own('asha+school@example.com', 'asha@example.com'), refused)
-  assert.equal(await own('asha+school@example.com', 'asha+SCHOOL@EXAMPLE.com'), refused)
-  assert.equal(await own('asha.rao@gmail.com', 'a.s.h.a.rao+boss@googlemail.com'), refused)
-  assert.equal(await own('asha@bücher.example', 'asha@xn--bcher-kva.example'), refused)
-  // Where dots count, another name is somebody else's; so may be another tag of a shared one.
-  assert.equal(await own('class+asha@example.com', 'class+teacher@example.com'), '200')
-  assert.equal(await own('asha.rao@example.com', 'asharao@example.com'), '200')
-  assert.equal(await own('asha@gmail.com', 'asha@example.com'), '200')
+  const invalid = '400 INVALID_EMAIL'
+  assert.equal(await storeOwn('asha@example.com', 'Asha+manager@example.com'), invalid)
+  assert.equal(await storeOwn('asha+school@example.com', 'asha@example.com'), invalid)
+  assert.equal(await storeOwn('asha+school@example.com', 'asha+SCHOOL@EXAMPLE.com'), invalid)
+  assert.equal(await storeOwn('asha.rao@gmail.com', 'a.s.h.a.rao+boss@googlemail.com'), invalid)
+  assert.equal(await storeOwn('asha@bücher.example', 'asha@xn--bcher-kva.example'), invalid)
+  // Other domains distinguish dots, and different tags may be different people who share a mailbox.
+  assert.equal(await storeOwn('class+asha@example.com', 'class+teacher@example.com'), '200')
+  assert.equal(await storeOwn('asha.rao@example.com', 'asharao@example.com'), '200')
+  assert.equal(await storeOwn('asha@gmail.com', 'asha@example.com'), '200')
 })
 
-test('another address gets a mail of its own, and the old link is dead; three addresses at most', async () => {
-  const calls = await given()
-  const { session, token } = await calls.requested()
-  await ok(calls.reviewer(session, { name: 'Ravi M.' }))
-  assert.equal((await calls.mails(session)).length, 1, 'the same address gets no second mail')
-  assert.equal((await calls.page(session)).body.data.endorserInfo.name, 'Ravi M.')
+test('a new address gets a new email and invalidates the old link, up to three addresses', async () => {
+  const calls = await setUp()
+  const { session, token } = await calls.requestReview()
+  await expectOk(calls.storeReviewer(session, { name: 'Ravi M.' }))
+  assert.equal((await calls.listEmails(session)).length, 1, 'the same address gets no second email')
+  assert.equal((await calls.getReviewPage(session)).body.data.endorserInfo.name, 'Ravi M.')
 
-  await ok(calls.reviewer(session, { email: 'second@metro.example' }))
-  const second = await calls.linkToken(session)
+  await expectOk(calls.storeReviewer(session, { email: 'second@metro.example' }))
+  const second = await calls.getReviewToken(session)
   assert.notEqual(second, token)
   const decline = { declined: true, reason: 'No time' }
   assert.equal(outcome(await calls.submitReview(session, token, decline)), '403 INVALID_TOKEN')
-  await ok(calls.reviewer(session, { email: 'third@metro.example' }))
-  assert.equal(outcome(await calls.reviewer(session, { email: 'fourth@metro.example' })), '409 TOO_MANY_REVIEWERS')
-  await ok(calls.reviewer(session, { email: 'SECOND@metro.example' }))
-  assert.equal((await calls.mails(session)).length, 4)
-  assert.equal((await calls.events()).filter(({ type }) => type === 'verification.requested').length, 1)
+  await expectOk(calls.storeReviewer(session, { email: 'third@metro.example' }))
+  assert.equal(outcome(await calls.storeReviewer(session, { email: 'fourth@metro.example' })), '409 TOO_MANY_REVIEWERS')
+  await expectOk(calls.storeReviewer(session, { email: 'SECOND@metro.example' }))
+  assert.equal((await calls.listEmails(session)).length, 4)
+  assert.equal((await calls.listEvents()).filter(({ type }) => type === 'verification.requested').length, 1)
   assert.deepEqual(
-    (await calls.reviewer(session, { email: 'Ravi.Menon+new@Metro.example' })).body.error.code,
+    (await calls.storeReviewer(session, { email: 'Ravi.Menon+new@Metro.example' })).body.error.code,
     'TOO_MANY_REVIEWERS',
   )
 
-  // To and fro between them, nobody's mailbox is filled.
-  for (let mails = 4; mails < 10; mails++)
-    await ok(calls.reviewer(session, { email: mails % 2 ? 'second@metro.example' : 'third@metro.example' }))
-  const flood = await calls.reviewer(session, { email: 'third@metro.example' })
+  // Switching repeatedly between addresses is rate limited.
+  for (let count = 4; count < 10; count++)
+    await expectOk(calls.storeReviewer(session, { email: count % 2 ? 'second@metro.example' : 'third@metro.example' }))
+  const flood = await calls.storeReviewer(session, { email: 'third@metro.example' })
   assert.equal(outcome(flood), '429 RATE_LIMITED')
   assert.equal(Number(flood.headers.get('retry-after')), DAY / 1000)
-  assert.equal((await calls.mails(session)).length, 10)
+  assert.equal((await calls.listEmails(session)).length, 10)
   calls.clock.advance(DAY)
-  await ok(calls.reviewer(session, { email: 'third@metro.example' }))
+  await expectOk(calls.storeReviewer(session, { email: 'third@metro.example' }))
 
-  assert.equal(outcome(await calls.submitReview(session, await calls.linkToken(session), decline)), '200')
-  assert.equal(outcome(await calls.reviewer(session)), '409 ALREADY_SUBMITTED')
+  assert.equal(outcome(await calls.submitReview(session, await calls.getReviewToken(session), decline)), '200')
+  assert.equal(outcome(await calls.storeReviewer(session)), '409 ALREADY_SUBMITTED')
 })
 
-test('what the review refuses, in its order', async () => {
-  const calls = await given()
-  const { session, token } = await calls.requested({ skills: [BRICKLAYING, WIRING] })
-  const submit = (answer: object, with_ = token) => calls.submitReview(session, with_, answer).then(outcome)
-  const whole = { decisions: [endorsed(BRICKLAYING), refused(WIRING)] }
+test('submitting a review reports errors in the documented order', async () => {
+  const calls = await setUp()
+  const { session, token } = await calls.requestReview({ skills: [BRICKLAYING, WIRING] })
+  const submit = (answer: object, reviewToken = token) => calls.submitReview(session, reviewToken, answer).then(outcome)
+  const whole = { decisions: [endorsed(BRICKLAYING), notEndorsed(WIRING)] }
   assert.equal(
     outcome(await calls.call('POST', '/humanverification/submit', { body: {} })),
     '400 MISSING_VERIFICATION_ID',
@@ -250,7 +254,7 @@ test('what the review refuses, in its order', async () => {
   assert.equal(await submit({ ...whole, token: 5 }), '403 INVALID_TOKEN')
   const unknown = { serviceVerificationId: 'SV_UNKNOWN', token, ...whole }
   assert.equal(outcome(await calls.call('POST', '/humanverification/submit', { body: unknown })), '403 INVALID_TOKEN')
-  const other = await calls.requested({ student: { externalStudentId: 'stu-2' } })
+  const other = await calls.requestReview({ student: { externalStudentId: 'stu-2' } })
   assert.equal(await submit(whole, other.token), '403 INVALID_TOKEN', 'the token of another review')
   for (const answer of [
     {},
@@ -258,11 +262,11 @@ test('what the review refuses, in its order', async () => {
     { decisions: [endorsed(BRICKLAYING)] },
     { decisions: [...whole.decisions, endorsed(WIRING)] },
     { decisions: [...whole.decisions, endorsed('sk_1002')] },
-    { decisions: [endorsed(BRICKLAYING, { rating: 6 }), refused(WIRING)] },
-    { decisions: [endorsed(BRICKLAYING, { rating: 0 }), refused(WIRING)] },
-    { decisions: [endorsed(BRICKLAYING, { rating: 2.5 }), refused(WIRING)] },
-    { decisions: [endorsed(BRICKLAYING, { comment: 'x'.repeat(1001) }), refused(WIRING)] },
-    { decisions: [{ skillId: BRICKLAYING, endorsed: 'yes' }, refused(WIRING)] },
+    { decisions: [endorsed(BRICKLAYING, { rating: 6 }), notEndorsed(WIRING)] },
+    { decisions: [endorsed(BRICKLAYING, { rating: 0 }), notEndorsed(WIRING)] },
+    { decisions: [endorsed(BRICKLAYING, { rating: 2.5 }), notEndorsed(WIRING)] },
+    { decisions: [endorsed(BRICKLAYING, { comment: 'x'.repeat(1001) }), notEndorsed(WIRING)] },
+    { decisions: [{ skillId: BRICKLAYING, endorsed: 'yes' }, notEndorsed(WIRING)] },
     { declined: true },
     { declined: true, reason: ' ' },
     { declined: true, reason: 'x'.repeat(501) },
@@ -270,133 +274,133 @@ test('what the review refuses, in its order', async () => {
   ]) {
     assert.equal(await submit(answer), '400 VALIDATION_FAILED', JSON.stringify(answer).slice(0, 80))
   }
-  assert.equal((await calls.verification(session)).status, 'pending_review')
+  assert.equal((await calls.getVerification(session)).status, 'pending_review')
   const comment = '✓'.repeat(1000)
-  assert.equal(await submit({ decisions: [endorsed(BRICKLAYING, { comment }), refused(WIRING)] }), '200')
+  assert.equal(await submit({ decisions: [endorsed(BRICKLAYING, { comment }), notEndorsed(WIRING)] }), '200')
   assert.equal(await submit(whole), '409 ALREADY_SUBMITTED')
   assert.equal(await submit(whole, 'vrt_wrong'), '403 INVALID_TOKEN')
 })
 
-test('of two answers at once one is taken', async () => {
-  const calls = await given()
-  const { session, token } = await calls.requested()
+test('of two concurrent submissions only one is stored', async () => {
+  const calls = await setUp()
+  const { session, token } = await calls.requestReview()
   const answers = await Promise.all([
     calls.submitReview(session, token, { decisions: [endorsed(BRICKLAYING)] }),
     calls.submitReview(session, token, { declined: true, reason: 'No' }),
-    calls.submitReview(session, token, { decisions: [refused(BRICKLAYING)] }),
+    calls.submitReview(session, token, { decisions: [notEndorsed(BRICKLAYING)] }),
   ])
   assert.deepEqual(answers.map(outcome).sort(), ['200', '409 ALREADY_SUBMITTED', '409 ALREADY_SUBMITTED'])
-  assert.equal((await calls.events()).length, 2)
-  assert.equal((await calls.mails(session)).length, 2)
+  assert.equal((await calls.listEvents()).length, 2)
+  assert.equal((await calls.listEmails(session)).length, 2)
 })
 
-test('a declined review tells the student why, and its skills are free again', async () => {
-  const calls = await given()
-  const { session, token } = await calls.requested()
-  await ok(calls.submitReview(session, token, { declined: true, reason: 'I left before\nthey joined' }))
-  const seen = await calls.verification(session)
+test('the student is emailed the reason for declining, and the skills can be reviewed again', async () => {
+  const calls = await setUp()
+  const { session, token } = await calls.requestReview()
+  await expectOk(calls.submitReview(session, token, { declined: true, reason: 'I left before\nthey joined' }))
+  const seen = await calls.getVerification(session)
   assert.equal(seen.status, 'declined')
   assert.equal(seen.declineReason, 'I left before\nthey joined')
   assert.equal(seen.skills[0].outcome, 'not_endorsed')
-  assert.deepEqual((await calls.events()).at(-1)!.type, 'verification.declined')
-  assert.match((await calls.mails(session))[0]!.text, /“I left before they joined”/)
-  await calls.requested({ type: 'peer' })
+  assert.deepEqual((await calls.listEvents()).at(-1)!.type, 'verification.declined')
+  assert.match((await calls.listEmails(session))[0]!.text, /“I left before they joined”/)
+  await calls.requestReview({ type: 'peer' })
 })
 
-test('steps are frozen once the mail is out', async () => {
-  const calls = await given()
-  const { session } = await calls.requested()
-  assert.equal(outcome(await calls.skills(session)), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.items(session)), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.method(session, 'assessment')), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.method(session, 'human')), '200')
-  assert.equal(outcome(await calls.generate(session)), '400 INVALID_VERIFICATION_TYPE')
+test('steps cannot change after the email was sent', async () => {
+  const calls = await setUp()
+  const { session } = await calls.requestReview()
+  assert.equal(outcome(await calls.storeSkills(session)), '409 SESSION_LOCKED')
+  assert.equal(outcome(await calls.storeItems(session)), '409 SESSION_LOCKED')
+  assert.equal(outcome(await calls.chooseMethod(session, 'assessment')), '409 SESSION_LOCKED')
+  assert.equal(outcome(await calls.chooseMethod(session, 'human')), '200')
+  assert.equal(outcome(await calls.generateAssessment(session)), '400 INVALID_VERIFICATION_TYPE')
 })
 
-test('reminders come after 3 and 7 days with the same link, which ends after 30', async () => {
-  const calls = await given()
+test('reminders are sent after 3 and 7 days with the same link, which expires after 30 days', async () => {
+  const calls = await setUp()
   const { context } = calls.app
-  const { session, token } = await calls.requested()
+  const { session, token } = await calls.requestReview()
   const sent = async () => {
     await remindReviewers(context)
-    return (await calls.mails(session)).length
+    return (await calls.listEmails(session)).length
   }
   calls.clock.advance(3 * DAY - 1)
   assert.equal(await sent(), 1)
   calls.clock.advance(1)
   assert.equal(await sent(), 2)
   assert.equal(await sent(), 2)
-  const [reminder] = await calls.mails(session)
+  const [reminder] = await calls.listEmails(session)
   assert.equal(reminder!.kind, 'review_reminder')
-  assert.equal(await calls.linkToken(session), token)
+  assert.equal(await calls.getReviewToken(session), token)
   calls.clock.advance(4 * DAY)
   assert.equal(await sent(), 3)
   calls.clock.advance(23 * DAY - 1)
   assert.equal(await sent(), 3)
-  assert.equal((await calls.page(session)).status, 200)
-  assert.equal((await calls.verification(session)).status, 'pending_review')
+  assert.equal((await calls.getReviewPage(session)).status, 200)
+  assert.equal((await calls.getVerification(session)).status, 'pending_review')
 
-  // Replacing somebody who does not answer takes the key, whose session has ended long ago.
-  await ok(calls.reviewer(session, { email: 'second@metro.example' }))
+  // With the key, a reviewer who does not respond can be replaced long after the session has expired.
+  await expectOk(calls.storeReviewer(session, { email: 'second@metro.example' }))
   assert.equal(outcome(await calls.call('GET', `/verify/${session.token}`)), '404 SESSION_NOT_FOUND')
-  const second = await calls.linkToken(session)
+  const second = await calls.getReviewToken(session)
   calls.clock.advance(30 * DAY)
   const answer = { decisions: [endorsed(BRICKLAYING)] }
   assert.equal(outcome(await calls.submitReview(session, second, answer)), '410 LINK_EXPIRED')
-  assert.equal(outcome(await calls.page(session)), '410 LINK_EXPIRED')
-  assert.equal(outcome(await calls.reviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
-  assert.equal((await calls.verification(session)).status, 'expired')
-  await writeEndings(context)
-  assert.equal((await calls.verification(session)).status, 'expired')
+  assert.equal(outcome(await calls.getReviewPage(session)), '410 LINK_EXPIRED')
+  assert.equal(outcome(await calls.storeReviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
+  assert.equal((await calls.getVerification(session)).status, 'expired')
+  await storeExpiredStatuses(context)
+  assert.equal((await calls.getVerification(session)).status, 'expired')
   assert.equal(outcome(await calls.submitReview(session, second, answer)), '410 LINK_EXPIRED')
-  assert.equal(outcome(await calls.reviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
+  assert.equal(outcome(await calls.storeReviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
 })
 
-test('nobody is reminded of what is answered, declined or somebody else’s by now', async (t) => {
+test('no reminder is sent for submitted, declined or reassigned reviews', async (t) => {
   const calls = await startVerification(t)
-  const answered = await calls.requested()
-  await ok(calls.submitReview(answered.session, answered.token, { decisions: [endorsed(BRICKLAYING)] }))
-  const replaced = await calls.requested({ student: { externalStudentId: 'stu-2' } })
+  const answered = await calls.requestReview()
+  await expectOk(calls.submitReview(answered.session, answered.token, { decisions: [endorsed(BRICKLAYING)] }))
+  const replaced = await calls.requestReview({ student: { externalStudentId: 'stu-2' } })
   calls.clock.advance(2 * DAY)
-  await ok(calls.reviewer(replaced.session, { email: 'second@metro.example' }))
+  await expectOk(calls.storeReviewer(replaced.session, { email: 'second@metro.example' }))
   calls.clock.advance(DAY)
   assert.equal(await remindReviewers(calls.app.context), 0)
   calls.clock.advance(2 * DAY)
   assert.equal(await remindReviewers(calls.app.context), 1)
 })
 
-test('a reviewer cannot be named in a session that has ended without a mail', async () => {
-  const calls = await given()
-  const session = await calls.prepared('human')
+test('a reviewer cannot be stored in an expired session before an email was sent', async () => {
+  const calls = await setUp()
+  const session = await calls.openPreparedSession('human')
   calls.clock.advance(24 * HOUR)
-  assert.equal(outcome(await calls.reviewer(session)), '404 SESSION_NOT_FOUND')
-  await writeEndings(calls.app.context)
-  assert.equal(outcome(await calls.reviewer(session)), '404 SESSION_NOT_FOUND')
-  assert.equal((await calls.verification(session)).status, 'expired')
+  assert.equal(outcome(await calls.storeReviewer(session)), '404 SESSION_NOT_FOUND')
+  await storeExpiredStatuses(calls.app.context)
+  assert.equal(outcome(await calls.storeReviewer(session)), '404 SESSION_NOT_FOUND')
+  assert.equal((await calls.getVerification(session)).status, 'expired')
 })
 
-test('nothing that users write starts a header or becomes markup of a mail', async () => {
-  const calls = await given()
+test('user text cannot inject headers or markup into emails', async () => {
+  const calls = await setUp()
   const evil = 'Eve\r\nBcc: all@example.com\r\n\r\n<script>alert("x")</script>'
   const student = {
     name: evil,
     workExperiences: [{ externalExperienceId: 'w-1', companyName: evil, role: `"><img src=x onerror=alert(1)>` }],
   }
-  const { session, token } = await calls.requested({ student, reviewer: { name: evil } })
-  await ok(calls.submitReview(session, token, { declined: true, reason: evil }))
-  for (const mail of await calls.mails(session)) {
-    assert.doesNotMatch(mail.subject, /[\r\n]/)
-    assert.doesNotMatch(mail.to_name!, /[\r\n]/)
-    assert.doesNotMatch(mail.text, /^Bcc:/m)
-    assert.doesNotMatch(mail.html, /<script|<img/)
-    assert.match(mail.html, /&lt;script&gt;/)
+  const { session, token } = await calls.requestReview({ student, reviewer: { name: evil } })
+  await expectOk(calls.submitReview(session, token, { declined: true, reason: evil }))
+  for (const email of await calls.listEmails(session)) {
+    assert.doesNotMatch(email.subject, /[\r\n]/)
+    assert.doesNotMatch(email.to_name!, /[\r\n]/)
+    assert.doesNotMatch(email.text, /^Bcc:/m)
+    assert.doesNotMatch(email.html, /<script|<img/)
+    assert.match(email.html, /&lt;script&gt;/)
   }
 })
 
-test('nothing unseen or turned around stands in a mail or on the page', async () => {
-  const calls = await given()
+test('invisible and direction-changing characters are removed from emails and the page', async () => {
+  const calls = await setUp()
   const name = 'Asha\u202e oaR\u200b\u2066\u001b[31m क्\u200dष'
-  const { session } = await calls.requested({
+  const { session } = await calls.requestReview({
     student: {
       name,
       workExperiences: [
@@ -410,43 +414,55 @@ test('nothing unseen or turned around stands in a mail or on the page', async ()
     },
     reviewer: { name: '\u200b\u2060', company: 'M\u061cetro' },
   })
-  const [mail] = await calls.mails(session)
-  const unseen = /(?!\n)[\p{Cc}\u061c\u200b\u202e\u2060\u2066\u2067]/u
-  assert.doesNotMatch(mail!.subject + mail!.text + mail!.html + mail!.to_name, unseen)
-  assert.match(mail!.subject, /^Asha oaR \[31m क्\u200dष asks you/)
-  assert.match(mail!.text, /^Hello ravi\.menon@metro\.example,/, 'by the address, where nothing of the name is seen')
-  assert.equal(mail!.to_name, null)
-  const { endorserInfo, requesterInfo, source } = (await calls.page(session)).body.data
-  assert.doesNotMatch(Object.values({ ...endorserInfo, ...requesterInfo, ...source }).join(), unseen)
+  const [email] = await calls.listEmails(session)
+  const invisible = /(?!\n)[\p{Cc}\u061c\u200b\u202e\u2060\u2066\u2067]/u
+  assert.doesNotMatch(email!.subject + email!.text + email!.html + email!.to_name, invisible)
+  assert.match(email!.subject, /^Asha oaR \[31m क्\u200dष asks you/)
+  assert.match(
+    email!.text,
+    /^Hello ravi\.menon@metro\.example,/,
+    'uses the address if no character of the name is visible',
+  )
+  assert.equal(email!.to_name, null)
+  const { endorserInfo, requesterInfo, source } = (await calls.getReviewPage(session)).body.data
+  assert.doesNotMatch(Object.values({ ...endorserInfo, ...requesterInfo, ...source }).join(), invisible)
   assert.deepEqual(
     [requesterInfo.name, endorserInfo.name, endorserInfo.company],
     ['Asha oaR[31m क्\u200dष', 'ravi.menon@metro.example', 'Metro'],
   )
-  assert.deepEqual([source.title, source.description], ['Fitter  II', 'a\nb'], 'spaces and lines stay as they are')
-  assert.equal((await calls.full(session)).student.name, name, 'what was sent comes back to who sent it')
+  assert.deepEqual([source.title, source.description], ['Fitter  II', 'a\nb'], 'spaces and line breaks are unchanged')
+  assert.equal(
+    (await calls.getFullVerification(session)).student.name,
+    name,
+    'the session returns the name as it was sent',
+  )
 })
 
-test('an operator can have the mail sent again, with the same link', async () => {
-  const calls = await given()
+test('an operator can resend the email with the same link', async () => {
+  const calls = await setUp()
   const { context } = calls.app
-  const { session, token } = await calls.requested()
+  const { session, token } = await calls.requestReview()
   const resend = () => context.db.transaction((tx) => resendRequest(tx, context, session.id))
-  await assert.rejects(resend, { code: 'RATE_LIMITED', retryAfter: 60 }, 'the first went out this minute')
+  await assert.rejects(
+    resend,
+    { code: 'RATE_LIMITED', retryAfter: 60 },
+    'the first email was sent within the last minute',
+  )
   calls.clock.advance(60_000)
   await resend()
-  assert.equal((await calls.mails(session)).length, 2)
-  assert.equal(await calls.linkToken(session), token)
-  await ok(calls.submitReview(session, token, { declined: true, reason: 'No' }))
+  assert.equal((await calls.listEmails(session)).length, 2)
+  assert.equal(await calls.getReviewToken(session), token)
+  await expectOk(calls.submitReview(session, token, { declined: true, reason: 'No' }))
   calls.clock.advance(60_000)
   await assert.rejects(resend, { code: 'CONFLICT' })
 })
 
-test('a reminder that fails holds up no other', async (t) => {
+test('a failed reminder does not stop the others', async (t) => {
   const calls = await startVerification(t)
   const { context } = calls.app
   const sessions = []
   for (const externalStudentId of ['stu-1', 'stu-2', 'stu-3'])
-    sessions.push((await calls.requested({ student: { externalStudentId } })).session)
+    sessions.push((await calls.requestReview({ student: { externalStudentId } })).session)
   const [broken] = sessions.map(({ id }) => id).sort()
   await context.db.queries
     .updateTable('verification_reviews')

@@ -3,23 +3,23 @@ import { problem } from '../../api/problem.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
 export interface Decision {
-  /** The number of the skill. */
+  /** Skill number. */
   skill: number
   endorsed: boolean
   rating?: number
   comment?: string
 }
 
-/** The reviewer of a session and what came of asking; times in epoch milliseconds. */
+/** The reviewer of a session and their response; times in epoch milliseconds. */
 export interface Review {
   name: string
   email: string
   company: string
   website: string | undefined
   addresses: string[]
-  /** When the first mail went out. */
+  /** When the first email was sent. */
   requestedAt: number | undefined
-  /** The link that is in force. */
+  /** The current link. */
   link: { tokenHash: Buffer; sealed: Buffer; sentAt: number; expiresAt: number } | undefined
   submittedAt: number | undefined
   decisions: Decision[] | undefined
@@ -27,11 +27,11 @@ export interface Review {
 }
 
 export function alreadySubmitted() {
-  return problem('ALREADY_SUBMITTED', 'The reviewer has answered already.')
+  return problem('ALREADY_SUBMITTED', 'The review has already been submitted.')
 }
 
 export function linkExpired() {
-  return problem('LINK_EXPIRED', "The reviewer's link has ended.")
+  return problem('LINK_EXPIRED', 'The review link has expired.')
 }
 
 export async function findReview(queries: Queries, verificationId: string): Promise<Review | undefined> {
@@ -78,7 +78,7 @@ function readRow(row: ReviewRow): Review {
   }
 }
 
-/** As answers show it. */
-export function reviewerAnswer(verificationId: string, { name, email, company, website }: Review) {
+/** Formats the reviewer for responses. */
+export function reviewerRecord(verificationId: string, { name, email, company, website }: Review) {
   return { serviceVerificationId: verificationId, name, email, company, ...(website ? { website } : {}) }
 }

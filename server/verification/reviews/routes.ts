@@ -8,11 +8,11 @@ import { fieldOf, isEmail, isMissing, isWebAddress, requireField } from '../fiel
 import { storable, success } from '../routes.ts'
 import { answerOf, IdParams, Reviewer, ReviewerInput, ReviewInput, SubmittedReview, VerifyPage } from '../schema.ts'
 import { belongsTo, lockSession, lockVerification, type Session, verificationNotFound } from '../sessions.ts'
-import { lockReview, readVerifyPage, requireAwaited, submitReview } from './review-submission.ts'
+import { lockReview, readVerifyPage, requirePendingReview, submitReview } from './review-submission.ts'
 import { storeReviewer } from './reviewers.ts'
-import { findReview, reviewerAnswer } from './reviews.ts'
+import { findReview, reviewerRecord } from './reviews.ts'
 
-/** The reviewer of a human endorsement: who it is, what they see, what they answer. */
+/** Routes of human endorsement: store the reviewer, show the page, submit the review. */
 export function reviewRoutes(app: App, context: Context): void {
   const { db, clock } = context
   const tags = ['Human endorsement']
@@ -20,13 +20,13 @@ export function reviewRoutes(app: App, context: Context): void {
   app.post(
     '/storereviewerdetails/store',
     {
-      config: { entry: 'either' },
+      config: { auth: 'either' },
       schema: {
         operationId: 'storeReviewer',
         tags,
-        summary: 'Name the reviewer, or another one',
+        summary: 'Store the reviewer',
         description:
-          'The mail with the link goes out once skills, items and reviewer are stored; again when the address changes, and then the old link is dead. A session takes at most three different addresses.',
+          'The email with the link is sent when skills, items and reviewer are stored. If the address changes, a new email is sent and the old link stops working. A session can have at most three different addresses.',
         security: [{ key: [] }, { session: [] }],
         body: ReviewerInput,
         response: { 200: answerOf(Reviewer) },
@@ -34,58 +34,60 @@ export function reviewRoutes(app: App, context: Context): void {
     },
     async (request) => {
       const review = await db.transaction(async (tx) => {
-        const own = request.guest.token === undefined ? undefined : await lockOwn(tx, request)
+        const own = request.sessionCaller.token === undefined ? undefined : await lockOwn(tx, request)
         const input = readReviewer(request)
         const session = own ?? (await lockVerification(tx, storable(request.body.serviceVerificationId)))
         if (!session || session.id !== request.body.serviceVerificationId) throw verificationNotFound()
-        if (request.guest.scope && !belongsTo(session, request.guest.scope)) throw verificationNotFound()
+        if (request.sessionCaller.scope && !belongsTo(session, request.sessionCaller.scope))
+          throw verificationNotFound()
         return storeReviewer(tx, context, session, input)
       })
-      return success(reviewerAnswer(request.body.serviceVerificationId, review), 'Reviewer stored')
+      return success(reviewerRecord(request.body.serviceVerificationId, review), 'Reviewer stored')
     },
   )
 
-  /** A token opens its own session; beside a key it is not needed, and one that has ended does not matter. */
-  async function lockOwn(tx: Tx, { guest }: FastifyRequest): Promise<Session | undefined> {
-    return guest.scope ? undefined : lockSession(tx, guest.token!, undefined, clock.now())
+  /** Locks the token's session. With a key, the token is not needed and may be expired. */
+  async function lockOwn(tx: Tx, { sessionCaller }: FastifyRequest): Promise<Session | undefined> {
+    return sessionCaller.scope ? undefined : lockSession(tx, sessionCaller.token!, undefined, clock.now())
   }
 
   for (const path of ['/storereviewerdetails', '/storereviewerdetails/']) {
-    app.get(path, { config: { entry: 'nobody' }, schema: { hide: true } as object }, async () => {
-      throw problem('MISSING_VERIFICATION_ID', 'The path lacks the id of the verification.')
+    app.get(path, { config: { auth: 'none' }, schema: { hide: true } as object }, async () => {
+      throw problem('MISSING_VERIFICATION_ID', 'The verification ID is missing in the path.')
     })
   }
 
   app.get(
     '/storereviewerdetails/:serviceVerificationId',
     {
-      config: { entry: 'nobody' },
+      config: { auth: 'none' },
       schema: {
         operationId: 'getReviewer',
         tags,
-        summary: 'The reviewer of a verification, without a key',
+        summary: 'Get the reviewer',
+        description: 'Needs no key.',
         params: IdParams,
         response: { 200: Type.Object({ success: Type.Literal(true), data: Reviewer }) },
       },
     },
     async ({ params }) => {
       const id = params.serviceVerificationId
-      if (isMissing(id)) throw problem('MISSING_VERIFICATION_ID', 'The path lacks the id of the verification.')
+      if (isMissing(id)) throw problem('MISSING_VERIFICATION_ID', 'The verification ID is missing in the path.')
       const review = await findReview(db.queries, storable(id))
-      if (!review) throw problem('NOT_FOUND', 'There are no reviewer details for this verification.')
-      return { success: true as const, data: reviewerAnswer(id, review) }
+      if (!review) throw problem('NOT_FOUND', 'This verification has no reviewer.')
+      return { success: true as const, data: reviewerRecord(id, review) }
     },
   )
 
   app.get(
     '/humanverification/verify-page/:serviceVerificationId',
     {
-      config: { entry: 'nobody' },
+      config: { auth: 'none' },
       schema: {
         operationId: 'getVerifyPage',
         tags,
-        summary: "What the reviewer's page shows, without a key",
-        description: 'There once the mail has gone out, until its link ends.',
+        summary: 'Get the review page',
+        description: 'Available after the email is sent and until its link expires. Needs no key.',
         params: IdParams,
         response: { 200: answerOf(VerifyPage) },
       },
@@ -97,13 +99,13 @@ export function reviewRoutes(app: App, context: Context): void {
   app.post(
     '/humanverification/submit',
     {
-      config: { entry: 'link' },
+      config: { auth: 'link' },
       schema: {
         operationId: 'submitReview',
         tags,
-        summary: "The reviewer's answer",
+        summary: 'Submit the review',
         description:
-          'With the token of the mail: a decision for every skill exactly once, or `declined` with a `reason`. It is taken once.',
+          'Send the token from the email, and either exactly one decision per skill, or `declined` with a `reason`. A review can be submitted once.',
         body: ReviewInput,
         response: { 200: answerOf(SubmittedReview) },
       },
@@ -113,7 +115,7 @@ export function reviewRoutes(app: App, context: Context): void {
       requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
       const { session, skills } = await db.transaction(async (tx) => {
         const found = await lockReview(tx, storable(String(body.serviceVerificationId)), body.token)
-        requireAwaited(found.review, clock.now())
+        requirePendingReview(found.review, clock.now())
         validateRequest(request, routeOptions.config)
         return submitReview(tx, context, found, body)
       })
@@ -122,17 +124,17 @@ export function reviewRoutes(app: App, context: Context): void {
   )
 }
 
-/** The fields in the order in which they are complained of. */
+/** Checks the fields in the documented order of errors. */
 function readReviewer(request: FastifyRequest) {
   const { body } = request
   requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
   requireField(body, 'name', 'MISSING_NAME')
   requireField(body, 'email', 'MISSING_EMAIL')
   requireField(body, 'company', 'MISSING_COMPANY')
-  if (!isEmail(fieldOf(body, 'email'))) throw problem('INVALID_EMAIL', 'email must be a mail address.')
+  if (!isEmail(fieldOf(body, 'email'))) throw problem('INVALID_EMAIL', 'email must be an email address.')
   const website = fieldOf(body, 'website')
   if (!isMissing(website) && !isWebAddress(website)) {
-    throw problem('INVALID_WEBSITE', 'website must be an http or https address.')
+    throw problem('INVALID_WEBSITE', 'website must be an http or https URL.')
   }
   validateRequest(request, request.routeOptions.config)
   const { name, email, company } = body as ReviewerInput

@@ -1,61 +1,60 @@
 import type { LookupFunction } from 'node:net'
 import type { buildConnector } from 'undici'
 import type { Mode } from '../../access/keys.ts'
-import { type Resolve, refuseAddress, refuseHost, type TargetRules } from '../target-rules.ts'
+import { addressError, hostError, type Resolve, type TargetRules } from '../target-rules.ts'
 
 export interface ConnectorOptions {
   mode: Mode
   rules: TargetRules
   resolve: Resolve
-  /** Milliseconds. */
-  timeout: number
-  /** Trusted besides the usual authorities. */
+  timeoutMs: number
+  /** PEM certificate to trust in addition to the system's authorities. */
   ca?: string | undefined
 }
 
-/** The host is, or leads to, an address that this server does not connect to. */
-export class TargetRefused extends Error {
-  readonly code = 'TARGET_REFUSED'
+/** The host is, or resolves to, an address that the target rules do not allow. */
+class TargetRejectedError extends Error {
+  readonly code = 'TARGET_REJECTED'
 }
 
 /**
- * Connects to an address that was checked, and to no other: the name is resolved once, here, every address of it is examined,
- * and the socket gets those very addresses. A name that changes between check and connection changes nothing.
+ * Creates a connector that connects only to addresses that were checked. It resolves the name once, checks all addresses, and
+ * passes these to the socket, so that a DNS change between check and connection has no effect (DNS rebinding).
  */
 export function createConnector(
   build: typeof buildConnector,
-  { mode, rules, resolve, timeout, ca }: ConnectorOptions,
+  { mode, rules, resolve, timeoutMs, ca }: ConnectorOptions,
 ): buildConnector.connector {
-  const lookup: LookupFunction = (hostname, { all }, answer) => {
+  const lookup: LookupFunction = (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {
-        const host = plain(hostname)
-        const refused = addresses.map(({ address }) => refuseAddress(address, host, mode, rules)).find(Boolean)
+        const host = normalise(hostname)
+        const error = addresses.map(({ address }) => addressError(address, host, mode, rules)).find(Boolean)
         const [first] = addresses
-        if (refused) answer(new TargetRefused(refused), [])
-        else if (!first) answer(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), [])
-        else if (all) answer(null, addresses)
-        else answer(null, first.address, first.family)
+        if (error) callback(new TargetRejectedError(error), [])
+        else if (!first) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), [])
+        else if (all) callback(null, addresses)
+        else callback(null, first.address, first.family)
       },
-      (error) => answer(error, []),
+      (error) => callback(error, []),
     )
   }
   const connect = build({
     allowH2: false,
-    timeout,
+    timeout: timeoutMs,
     lookup,
     autoSelectFamily: true,
     ...(ca === undefined ? {} : { ca }),
   } as buildConnector.BuildOptions)
   return (options, callback) => {
-    // An address in the URL itself is not looked up.
-    const refused = refuseHost(plain(options.hostname), mode, rules)
-    if (refused) callback(new TargetRefused(refused), null)
+    // An IP address in the URL is not passed to `lookup`.
+    const error = hostError(normalise(options.hostname), mode, rules)
+    if (error) callback(new TargetRejectedError(error), null)
     else connect(options, callback)
   }
 }
 
-function plain(hostname: string) {
+function normalise(hostname: string) {
   return hostname
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')

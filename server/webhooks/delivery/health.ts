@@ -1,37 +1,35 @@
 import { sql } from 'kysely'
+import type { Context } from '../../context.ts'
 import { DAY } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
+import { defineHook } from '../../platform/hook.ts'
 
-/** How an endpoint has fared lately, as far as partners are told. */
-export interface Health {
+export interface EndpointHealth {
   status: 'enabled' | 'failing'
-  /** Start of a run of nothing but failures, or null. */
+  /** Time of the first failure after the last success, or null. */
   failingSince: number | null
 }
 
-/** Nothing but failures for this long, and the owner is told. */
-const FAILING_AFTER = DAY
+/** An endpoint whose attempts have all failed for this long is marked as failing. */
+const FAILING_AFTER_MS = DAY
 
-/** What an attempt at that moment makes of the endpoint's health; the same object where nothing changes. */
-export function judge(health: Health, taken: boolean, at: number): Health {
-  if (taken) return health.failingSince === null ? health : { status: 'enabled', failingSince: null }
+/** Returns the health after an attempt; the same object if nothing changes. */
+export function nextHealth(health: EndpointHealth, delivered: boolean, at: number): EndpointHealth {
+  if (delivered) return health.failingSince === null ? health : { status: 'enabled', failingSince: null }
   if (health.failingSince === null) return { status: health.status, failingSince: at }
-  const failing = health.status === 'enabled' && at - health.failingSince >= FAILING_AFTER
+  const failing = health.status === 'enabled' && at - health.failingSince >= FAILING_AFTER_MS
   return failing ? { ...health, status: 'failing' } : health
 }
 
-type EndpointFailing = (tx: Tx, webhookId: string) => Promise<void>
+/** The dependencies of `endpointFailing` handlers. */
+export type HealthDeps = Pick<Context, 'clock' | 'config' | 'queue' | 'vault'>
 
-const endpointFailing = new Set<EndpointFailing>()
+/** Runs once when an endpoint is marked `failing`, in the transaction that marks it, to notify its owners. */
+export const endpointFailing = defineHook<[tx: Tx, deps: HealthDeps, webhookId: string]>('endpointFailing')
 
-/** Called once when an endpoint is marked `failing`, in the transaction that marks it: whoever can tell the owner does. */
-export function onEndpointFailing(handler: EndpointFailing): () => void {
-  endpointFailing.add(handler)
-  return () => void endpointFailing.delete(handler)
-}
-
-/** Writes it down; answers with the endpoints that are failing from now on. What its owner disabled stays disabled. */
-export async function keepHealth(tx: Tx, changes: Map<string, Health>, now: number): Promise<string[]> {
+/** Stores health changes, except the status of disabled endpoints. Returns the IDs of the endpoints that became failing. */
+export async function saveHealth(tx: Tx, deps: HealthDeps, changes: Map<string, EndpointHealth>): Promise<string[]> {
+  const now = deps.clock.now()
   if (changes.size === 0) return []
   const entries = [...changes].sort(([a], [b]) => (a < b ? -1 : 1))
   const { rows } = await sql<{ webhook_id: string; failing: boolean }>`
@@ -47,6 +45,6 @@ export async function keepHealth(tx: Tx, changes: Map<string, Health>, now: numb
     where w.webhook_id = c.webhook_id
     returning w.webhook_id, w.status = 'failing' and before.status <> 'failing' as failing`.execute(tx)
   const failing = rows.filter((row) => row.failing).map(({ webhook_id }) => webhook_id)
-  for (const id of failing) for (const handle of endpointFailing) await handle(tx, id)
+  for (const id of failing) await endpointFailing.run(tx, deps, id)
   return failing
 }

@@ -1,105 +1,113 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Clock } from '../../platform/clock.ts'
-import type { Database, Tx } from '../../platform/database/database.ts'
-import type { Log } from '../../platform/log.ts'
-import { type Attempt, acknowledgeDelivered, type DeliveryStatus, lockEvents, of } from '../deliveries.ts'
-import { type Health, keepHealth } from './health.ts'
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../platform/database/database.ts'
+import {
+  acknowledgeDelivered,
+  type DeliveryAttempt,
+  type DeliveryStatus,
+  lockEvents,
+  whereEvents,
+} from '../deliveries.ts'
+import { type EndpointHealth, type HealthDeps, saveHealth } from './health.ts'
 
-/** What an attempt came to, and what follows. */
-export interface Outcome {
+/** The outcome of an attempt, and the delivery's next state. */
+export interface AttemptOutcome {
   day: string
   event_id: string
   webhook_id: string
-  /** Of the delivery when it was taken in hand: one asked for again since is not settled by this. */
+  /** Round of the delivery when it was read. A replay starts a new round, whose status this outcome does not change. */
   round: number
   status: DeliveryStatus
   next_attempt_at: number
-  attempt: Attempt
-  /** Where this attempt changed it. */
-  health: Health | undefined
-  /** After it is written down: when it is due again, if it is. */
-  recorded(due: number | undefined): void
+  attempt: DeliveryAttempt
+  /** Undefined if this attempt did not change it. */
+  health: EndpointHealth | undefined
+  /** Called after the outcome is stored, with the time of the next attempt if there is one. */
+  onRecorded(dueAt: number | undefined): void
 }
 
 export interface Recorder {
-  add(outcome: Outcome): void
-  /** Resolves when everything is written down, or when the time is over. */
-  settle(milliseconds: number): Promise<void>
+  add(outcome: AttemptOutcome): void
+  /** Resolves when everything is stored. Gives up after the timeout. */
+  flush(timeoutMs: number): Promise<void>
 }
 
-const MOST = 500
-const RETRY = 250
-/** Attempts that a delivery's log holds. */
-const LOGGED = 100
+const MAX_BATCH = 500
+const RETRY_DELAY_MS = 250
+/** Per delivery. */
+const MAX_STORED_ATTEMPTS = 100
 
-/** Writes attempts down, as many at a time as have come in while the last batch was being written. */
-export function openRecorder({ db, clock, log }: { db: Database; clock: Clock; log: Log }): Recorder {
-  let waiting: Outcome[] = []
+/** Stores attempts in batches: each contains the attempts added while the previous one was written. */
+export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Recorder {
+  const { db, clock, log } = deps
+  let waiting: AttemptOutcome[] = []
   let running: Promise<void> | undefined
-  let givenUp = false
+  let gaveUp = false
 
   return {
     add(outcome) {
       waiting.push(outcome)
       start()
     },
-    async settle(milliseconds) {
-      const timeout = new AbortController()
-      const late = pause(milliseconds, undefined, { signal: timeout.signal }).catch(() => {})
-      while (running && !givenUp) {
+    async flush(timeoutMs) {
+      const flushed = new AbortController()
+      const timeout = pause(timeoutMs, undefined, { signal: flushed.signal }).catch(() => {})
+      while (running && !gaveUp) {
         await Promise.race([
           running,
-          late.then(() => {
-            givenUp = true
+          timeout.then(() => {
+            gaveUp = true
           }),
         ])
       }
-      timeout.abort()
+      flushed.abort()
     },
   }
 
   function start() {
     running ??= run().finally(() => {
       running = undefined
-      if (waiting.length > 0 && !givenUp) start()
+      if (waiting.length > 0 && !gaveUp) start()
     })
   }
 
   async function run() {
-    await nextTurn() // those that come in the same turn go together
-    while (waiting.length > 0 && !givenUp) {
-      const batch = waiting.slice(0, MOST)
+    await nextTurn() // so that attempts added in the same turn are in one batch
+    while (waiting.length > 0 && !gaveUp) {
+      const batch = waiting.slice(0, MAX_BATCH)
       try {
-        const due = await write(batch)
+        const dueTimes = await store(batch)
         waiting = waiting.slice(batch.length)
-        for (const outcome of batch) outcome.recorded(due.get(keyOf(outcome)))
+        for (const outcome of batch) outcome.onRecorded(dueTimes.get(keyOf(outcome)))
       } catch (error) {
-        // Nothing is lost meanwhile: what was sent is in memory, and what is not written down would be sent again.
-        log.warn({ err: error }, 'attempts could not be written down yet')
-        await pause(RETRY)
+        // The outcomes are still in memory. After a crash, the events are delivered again.
+        log.warn({ err: error }, 'recording webhook attempts failed, retrying')
+        await pause(RETRY_DELAY_MS)
       }
     }
   }
 
-  async function write(batch: Outcome[]) {
-    const { due, failing } = await db.transaction(async (tx) => {
-      const due = await writeAttempts(tx, batch)
-      const taken = batch.filter(({ status }) => status === 'delivered')
-      await acknowledgeDelivered(tx, taken, clock.now())
+  async function store(batch: AttemptOutcome[]) {
+    const { dueTimes, failing } = await db.transaction(async (tx) => {
+      const dueTimes = await storeAttempts(tx, batch)
+      const delivered = batch.filter(({ status }) => status === 'delivered')
+      await acknowledgeDelivered(tx, delivered, clock.now())
       const health = new Map(batch.flatMap(({ webhook_id, health }) => (health ? [[webhook_id, health] as const] : [])))
-      return { due, failing: await keepHealth(tx, health, clock.now()) }
+      return { dueTimes, failing: await saveHealth(tx, deps, health) }
     })
-    for (const webhook_id of failing) log.warn({ webhook_id }, 'an endpoint had nothing but failures for a day')
-    return due
+    for (const webhook_id of failing) {
+      log.warn({ webhook_id }, 'all webhook deliveries failed for a day, endpoint marked as failing')
+    }
+    return dueTimes
   }
 }
 
-/** Answers with when deliveries that still wait are due. */
-async function writeAttempts(tx: Tx, batch: Outcome[]): Promise<Map<string, number>> {
-  await lockEvents(tx, batch) // in the order of everybody who settles deliveries: events first
+/** Returns the due times of the deliveries that are still pending. */
+async function storeAttempts(tx: Tx, batch: AttemptOutcome[]): Promise<Map<string, number>> {
+  await lockEvents(tx, batch)
   const ordered = [...batch].sort((a, b) => (a.event_id < b.event_id ? -1 : 1))
-  const column = <T>(read: (outcome: Outcome) => T) => ordered.map(read)
+  const column = <T>(read: (outcome: AttemptOutcome) => T) => ordered.map(read)
   const { rows } = await sql<{ event_id: string; webhook_id: string; due: Date }>`
     with outcome as (
       select * from unnest(
@@ -109,13 +117,13 @@ async function writeAttempts(tx: Tx, batch: Outcome[]): Promise<Map<string, numb
         ${column(({ next_attempt_at }) => new Date(next_attempt_at))}::timestamptz[],
         ${column(({ attempt }) => attempt.error)}::text[], ${column(({ attempt }) => JSON.stringify(attempt))}::text[]
       ) as o (day, event_id, webhook_id, round, status, next_attempt_at, error, attempt)
-    ), written as (
+    ), updated as (
       update webhook_deliveries d set
         attempts = d.attempts + 1,
-        log = case when d.attempts >= ${LOGGED} then d.log - 0 else d.log end || o.attempt::jsonb,
+        log = case when d.attempts >= ${MAX_STORED_ATTEMPTS} then d.log - 0 else d.log end || o.attempt::jsonb,
         last_error = case when d.round = o.round or d.last_error is null then o.error else d.last_error end,
         failures = case when d.round = o.round and o.error is not null then d.failures + 1 else d.failures end,
-        -- A late success is one; a late failure changes nothing about what has ended meanwhile.
+        -- A success counts even if the delivery has ended meanwhile; a failure does not.
         status = case when d.round = o.round and (d.status = 'pending' or o.status = 'delivered') then o.status else d.status end,
         ended = case
           when d.round = o.round and o.status = 'delivered' then null
@@ -124,11 +132,11 @@ async function writeAttempts(tx: Tx, batch: Outcome[]): Promise<Map<string, numb
         end,
         next_attempt_at = case when d.round = o.round and d.status = 'pending' then o.next_attempt_at else d.next_attempt_at end
       from outcome o
-      where ${of('d', batch)}
+      where ${whereEvents('d', batch)}
         and d.day = o.day and d.event_id = o.event_id and d.webhook_id = o.webhook_id
       returning d.event_id, d.webhook_id, d.status, d.next_attempt_at
     )
-    select event_id, webhook_id, next_attempt_at as due from written
+    select event_id, webhook_id, next_attempt_at as due from updated
     where status = 'pending' and next_attempt_at < 'infinity'`.execute(tx)
   return new Map(rows.map((row) => [keyOf(row), row.due.getTime()]))
 }

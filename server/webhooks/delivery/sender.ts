@@ -1,58 +1,56 @@
 import type { Dispatcher } from 'undici'
 import { type ConnectorOptions, createConnector } from './connector.ts'
 
-/** What came of one POST. */
-export interface Reply {
+export interface SendResult {
   statusCode: number | null
-  /** Why it does not count as taken; null for a complete answer of 2xx. */
+  /** Why the attempt failed; null for a complete 2xx response. */
   error: string | null
-  /** The beginning of the answer's body. */
-  answer: string
+  /** The beginning of the response body. */
+  responseText: string
   retryAfter: string | undefined
-  milliseconds: number
+  latencyMs: number
 }
 
-export interface Sender {
-  send(headers: string[], body: string): Promise<Reply>
-  /** Ends idle connections and, after that, those in use. */
+export interface EndpointSender {
+  send(headers: string[], body: string): Promise<SendResult>
+  /** Closes idle connections now and the others after their request. */
   close(): void
-  /** Breaks off what is under way. */
+  /** Aborts the requests in flight. */
   abandon(): void
 }
 
-/** Bytes of an answer that are kept, and those that are read at all. */
-const KEPT = 1024
-const READ = 64 * 1024
-/** Idle connections are given up before most servers give them up: a POST on a dying one would fail for nothing. */
-const IDLE = 2000
+const MAX_STORED_RESPONSE_BYTES = 1024
+const MAX_READ_BYTES = 64 * 1024
+/** Shorter than the timeout of most servers: a POST on a connection that the server is closing would fail. */
+const KEEP_ALIVE_MS = 2000
+const MAX_KEEP_ALIVE_MS = 60_000
 
 export interface SenderOptions extends ConnectorOptions {
   url: string
-  /** How many at once. */
-  connections: number
+  maxConnections: number
 }
 
-/** A server whose partners have no endpoints does not carry the client for them; one whose partners have, loads it ahead. */
-export function loadClient(): Promise<typeof import('undici')> {
+/** Loads the HTTP client, which a server without webhooks does not need in memory. */
+export function loadHttpClient(): Promise<typeof import('undici')> {
   return import('undici')
 }
 
-/** Sends to one endpoint over connections of its own, so that no endpoint waits for another's. */
-export async function openSender({ url, connections, ...options }: SenderOptions): Promise<Sender> {
-  const { Pool, buildConnector } = await loadClient()
+/** Opens a sender with connections for one endpoint only, so that no endpoint waits for another. */
+export async function openSender({ url, maxConnections, ...options }: SenderOptions): Promise<EndpointSender> {
+  const { Pool, buildConnector } = await loadHttpClient()
   const { origin, pathname, search } = new URL(url)
-  const { timeout } = options
+  const { timeoutMs } = options
   const path = pathname + search
   const pool = new Pool(origin, {
     connect: createConnector(buildConnector, options),
-    connections,
+    connections: maxConnections,
     allowH2: false,
     pipelining: 1,
-    // One clock covers connecting, headers and body together.
+    // `post` has one timeout for connecting, headers and body together.
     headersTimeout: 0,
     bodyTimeout: 0,
-    keepAliveTimeout: IDLE,
-    keepAliveMaxTimeout: 60_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
   })
   return {
     send(headers, body) {
@@ -62,86 +60,87 @@ export async function openSender({ url, connections, ...options }: SenderOptions
     abandon: () => void pool.destroy().catch(() => {}),
   }
 
-  function post(headers: string[], body: string, resolve: (reply: Reply) => void) {
-    const started = performance.now()
+  function post(headers: string[], body: string, resolve: (result: SendResult) => void) {
+    const startedAt = performance.now()
     const chunks: Buffer[] = []
-    let read = 0
+    let bytesRead = 0
     let statusCode: number | null = null
     let retryAfter: string | undefined
     let controller: Dispatcher.DispatchController | undefined
     let settled = false
-    const timer = setTimeout(() => settle(`no complete answer within ${timeout / 1000} s`, true), timeout)
+    const timer = setTimeout(() => settle(`no complete response within ${timeoutMs / 1000} s`, true), timeoutMs)
 
     const handler: Dispatcher.DispatchHandler = {
-      onRequestStart(given) {
-        controller = given
-        if (settled) given.abort(new Error('too late'))
+      onRequestStart(started) {
+        controller = started
+        if (settled) started.abort(new Error('timeout'))
       },
-      onResponseStart(_controller, code, answered) {
+      onResponseStart(_controller, code, responseHeaders) {
         statusCode = code
-        const header = answered['retry-after']
+        const header = responseHeaders['retry-after']
         retryAfter = Array.isArray(header) ? header[0] : header
       },
       onResponseData(_controller, chunk) {
-        // A copy: a slice would keep the whole buffer that the socket read into.
-        if (read < KEPT) chunks.push(Buffer.from(chunk.subarray(0, KEPT - read)))
-        read += chunk.length
-        if (read > READ) settle(refusal(statusCode), true)
+        const room = MAX_STORED_RESPONSE_BYTES - bytesRead
+        // Copied, because a slice would retain the socket's whole buffer.
+        if (room > 0) chunks.push(Buffer.from(chunk.subarray(0, room)))
+        bytesRead += chunk.length
+        if (bytesRead > MAX_READ_BYTES) settle(statusError(statusCode), true)
       },
-      onResponseEnd: () => settle(refusal(statusCode), false),
-      onResponseError: (_controller, error) => settle(wording(error), false),
+      onResponseEnd: () => settle(statusError(statusCode), false),
+      onResponseError: (_controller, error) => settle(errorText(error), false),
     }
     try {
       pool.dispatch({ path, method: 'POST', headers, body }, handler)
     } catch (error) {
-      settle(wording(error as Error), false)
+      settle(errorText(error as Error), false)
     }
 
-    function settle(error: string | null, breakOff: boolean) {
+    function settle(error: string | null, abort: boolean) {
       if (settled) return
       settled = true
       clearTimeout(timer)
-      if (breakOff) controller?.abort(new Error('enough'))
-      const milliseconds = Math.round((performance.now() - started) * 10) / 10
-      resolve({ statusCode, error, answer: storable(Buffer.concat(chunks)), retryAfter, milliseconds })
+      if (abort) controller?.abort(new Error('response not needed any more'))
+      const latencyMs = Math.round((performance.now() - startedAt) * 10) / 10
+      resolve({ statusCode, error, responseText: decode(Buffer.concat(chunks)), retryAfter, latencyMs })
     }
   }
 }
 
-function refusal(statusCode: number | null): string | null {
-  if (statusCode === null) return 'no answer'
+function statusError(statusCode: number | null): string | null {
+  if (statusCode === null) return 'no response'
   if (statusCode >= 200 && statusCode < 300) return null
   return statusCode >= 300 && statusCode < 400
-    ? `answered ${statusCode}; redirects are not followed`
-    : `answered ${statusCode}`
+    ? `responded with ${statusCode}; redirects are not followed`
+    : `responded with ${statusCode}`
 }
 
-/** As text that any store and reader can keep: no NUL, no half characters at the cut. */
-function storable(bytes: Buffer): string {
+/** Omits a character that was cut off at the end, and replaces NUL, which PostgreSQL cannot store. */
+function decode(bytes: Buffer): string {
   return bytes.length === 0 ? '' : new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\ufffd')
 }
 
-const words: Record<string, string> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection broke before the answer was complete',
-  EPIPE: 'the connection broke before the answer was complete',
-  UND_ERR_SOCKET: 'the connection broke before the answer was complete',
-  ENOTFOUND: 'the host name does not resolve',
-  EAI_AGAIN: 'the host name does not resolve',
-  ESERVFAIL: 'the host name does not resolve',
-  ETIMEOUT: 'the host name does not resolve',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the host cannot be reached',
-  ETIMEDOUT: 'the connection was not made in time',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection was not made in time',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
+const ERROR_TEXTS: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection closed before the response was complete',
+  EPIPE: 'connection closed before the response was complete',
+  UND_ERR_SOCKET: 'connection closed before the response was complete',
+  ENOTFOUND: 'host name does not resolve',
+  EAI_AGAIN: 'host name does not resolve',
+  ESERVFAIL: 'host name does not resolve',
+  ETIMEOUT: 'host name does not resolve',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'host unreachable',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_HEADERS_OVERFLOW: 'response headers too large',
 }
 
-function wording(error: Error & { code?: string; errors?: (Error & { code?: string })[] }): string {
+function errorText(error: Error & { code?: string; errors?: (Error & { code?: string })[] }): string {
   const { code = error.errors?.[0]?.code, message } = error
-  if (code === 'TARGET_REFUSED') return `not sent: the host ${message}`
-  if (error.name === 'HTTPParserError') return 'the answer is not HTTP'
-  if (code === undefined) return 'the answer could not be read'
+  if (code === 'TARGET_REJECTED') return `not sent: the host ${message}`
+  if (error.name === 'HTTPParserError') return 'response is not HTTP'
+  if (code === undefined) return 'response could not be read'
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO)/.test(code)) return `TLS failed: ${code}`
-  return words[code] ?? code
+  return ERROR_TEXTS[code] ?? code
 }

@@ -3,25 +3,29 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { TestClock } from '../../../test/support/clock.ts'
-import { startReceiver, until } from '../../../test/support/receiver.ts'
-import { startWebhooks } from '../../../test/support/webhooks.ts'
+import { startReceiver } from '../../../test/support/receiver.ts'
+import { until } from '../../../test/support/until.ts'
+import { startWebhookApp } from '../../../test/support/webhooks.ts'
 import { DAY, HOUR, SECOND } from '../../platform/clock.ts'
 
-test('an event arrives signed as Standard Webhooks has it, with both secrets for a day after a rotation', async (t) => {
-  const { clock, as, keyOf, endpoint, record, deliveries, acknowledged } = await startWebhooks(t, {
-    worker: true,
-    clock: new TestClock(Date.now()),
-  })
-  const key = await keyOf('test')
+test('events are signed according to Standard Webhooks, with both secrets for a day after a rotation', async (t) => {
+  const { clock, as, createKey, createEndpoint, recordEvents, listDeliveries, acknowledgedBy } = await startWebhookApp(
+    t,
+    {
+      worker: true,
+      clock: new TestClock(Date.now()),
+    },
+  )
+  const key = await createKey('test')
   const receiver = await startReceiver(t, () => (receiver.received.length === 1 ? 500 : 201))
-  const { webhook_id, secret } = await endpoint(key, `${receiver.url}?token=a%20b`)
+  const { webhook_id, secret } = await createEndpoint(key, `${receiver.url}?token=a%20b`)
   const recordedAt = new Date(clock.now()).toISOString()
-  const [eventId] = await record(key, { mandate_id: 'JM_1', title: 'Schweißer – वेल्डर 🔧', version: 3 })
-  await receiver.has(1)
-  await until(async () => (await deliveries(key, webhook_id))[0].attempts.length === 1)
-  assert.equal(await acknowledged(eventId!), null)
+  const [eventId] = await recordEvents(key, { mandate_id: 'JM_1', title: 'Schweißer – वेल्डर 🔧', version: 3 })
+  await receiver.waitFor(1)
+  await until(async () => (await listDeliveries(key, webhook_id))[0].attempts.length === 1)
+  assert.equal(await acknowledgedBy(eventId!), null)
   clock.advance(6 * SECOND)
-  await receiver.has(2)
+  await receiver.waitFor(2)
 
   const [first, second] = receiver.received
   assert.equal(first!.path, '/hook?token=a%20b')
@@ -45,27 +49,27 @@ test('an event arrives signed as Standard Webhooks has it, with both secrets for
   assert.equal(Number(second!.headers['webhook-timestamp']), Math.floor(clock.now() / 1000))
   new StandardWebhook(secret).verify(second!.text, second!.headers)
 
-  await until(async () => (await acknowledged(eventId!)) === 'webhook')
-  const [delivery] = await deliveries(key, webhook_id)
+  await until(async () => (await acknowledgedBy(eventId!)) === 'webhook')
+  const [delivery] = await listDeliveries(key, webhook_id)
   assert.equal(delivery.status, 'delivered')
   assert.equal(delivery.next_attempt_at, null)
   assert.deepEqual(
     delivery.attempts.map(({ status_code, error }: any) => ({ status_code, error })),
     [
-      { status_code: 500, error: 'answered 500' },
+      { status_code: 500, error: 'responded with 500' },
       { status_code: 201, error: null },
     ],
   )
 
   const rotated = (await as(key).post(`/webhooks/${webhook_id}/rotate-secret`)).body.data.secret
-  await record(key, { n: 2 })
-  await receiver.has(3)
+  await recordEvents(key, { n: 2 })
+  await receiver.waitFor(3)
   const third = receiver.received[2]!
   assert.equal(third.headers['webhook-signature']!.split(' ').length, 2)
   for (const each of [secret, rotated]) new StandardWebhook(each).verify(third.text, third.headers)
   clock.advance(DAY + SECOND)
-  await record(key, { n: 3 })
-  await receiver.has(4)
+  await recordEvents(key, { n: 3 })
+  await receiver.waitFor(4)
   const fourth = receiver.received[3]!
   assert.equal(
     fourth.headers['webhook-signature'],
@@ -73,19 +77,19 @@ test('an event arrives signed as Standard Webhooks has it, with both secrets for
   )
 })
 
-test('a secret signs for a day after it was replaced, also where another rotation follows at once', async (t) => {
-  const { clock, context, as, keyOf, endpoint, record, deliver } = await startWebhooks(t, {
+test('a rotated secret signs for a day, even if another rotation follows immediately', async (t) => {
+  const { clock, context, as, createKey, createEndpoint, recordEvents, startDelivery } = await startWebhookApp(t, {
     clock: new TestClock(Date.now()),
   })
-  deliver()
-  const key = await keyOf('test')
+  startDelivery()
+  const key = await createKey('test')
   const receiver = await startReceiver(t)
-  const { webhook_id, secret } = await endpoint(key, receiver.url)
+  const { webhook_id, secret } = await createEndpoint(key, receiver.url)
   const rotate = async () => (await as(key).post(`/webhooks/${webhook_id}/rotate-secret`)).body.data.secret as string
-  const signs = async () => {
+  const signingSecrets = async () => {
     const count = receiver.received.length
-    await record(key, { n: count })
-    await receiver.has(count + 1)
+    await recordEvents(key, { n: count })
+    await receiver.waitFor(count + 1)
     const { headers, text } = receiver.received.at(-1)!
     const signed = (each: string) =>
       headers['webhook-signature']!.split(' ').includes(
@@ -97,17 +101,17 @@ test('a secret signs for a day after it was replaced, also where another rotatio
   }
 
   const rotated = [await rotate()]
-  // As it was kept before there could be several.
-  const alone = context.vault.seal(secret, `webhook secret ${webhook_id}`)
-  await sql`update webhooks set previous_secret = ${alone}`.execute(context.db.queries)
+  // The format of earlier versions, which stored one previous secret.
+  const sealed = context.vault.seal(secret, `webhook secret ${webhook_id}`)
+  await sql`update webhooks set previous_secret = ${sealed}`.execute(context.db.queries)
   clock.advance(HOUR)
   rotated.push(await rotate())
-  assert.deepEqual(await signs(), [secret, ...rotated])
+  assert.deepEqual(await signingSecrets(), [secret, ...rotated])
   clock.advance(23 * HOUR)
-  assert.deepEqual(await signs(), rotated, 'the first one has had its day')
+  assert.deepEqual(await signingSecrets(), rotated, 'the first secret is no longer valid')
   clock.advance(HOUR)
-  assert.deepEqual(await signs(), [rotated[1]])
+  assert.deepEqual(await signingSecrets(), [rotated[1]])
 
   for (let count = 0; count < 12; count++) rotated.push(await rotate())
-  assert.deepEqual(await signs(), rotated.slice(-10), 'a header has its length')
+  assert.deepEqual(await signingSecrets(), rotated.slice(-10), 'the number of signatures is limited')
 })

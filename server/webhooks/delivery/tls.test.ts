@@ -8,17 +8,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { until } from '../../../test/support/receiver.ts'
-import { startWebhooks } from '../../../test/support/webhooks.ts'
+import { until } from '../../../test/support/until.ts'
+import { startWebhookApp } from '../../../test/support/webhooks.ts'
 import { createWebhook } from '../webhooks.ts'
 
-const lacking =
-  spawnSync('openssl', ['version']).status !== 0 && 'this machine has no openssl to make a certificate with'
+const skip = spawnSync('openssl', ['version']).status !== 0 && 'openssl is not installed'
 
-test('LIVE events go over TLS to the host that the certificate names, and to no other', {
-  skip: lacking,
+test('LIVE events are sent over TLS, only to a host that matches its certificate', {
+  skip,
 }, async (t) => {
-  const { key: secret, cert } = makeCertificate('hooks.test')
+  const { key: secret, cert } = createCertificate('hooks.test')
   const served: unknown[] = []
   const server = createServer({ key: secret, cert }, (request, response) => {
     served.push((request.socket as TLSSocket & { servername: unknown }).servername)
@@ -30,28 +29,28 @@ test('LIVE events go over TLS to the host that the certificate names, and to no 
     server.close()
     server.closeAllConnections()
   })
-  const { context, keyOf, record, deliveries, deliver } = await startWebhooks(t)
-  deliver({
+  const { context, createKey, recordEvents, listDeliveries, startDelivery } = await startWebhookApp(t)
+  startDelivery({
     config: { ...context.config, webhookAllow: ['127.0.0.0/8'] },
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     ca: cert,
   })
-  const key = await keyOf('live')
+  const key = await createKey('live')
   const { port } = server.address() as AddressInfo
-  const make = async (host: string) => {
+  const create = async (host: string) => {
     const url = `https://${host}:${port}/`
     const { webhook } = await context.db.transaction((tx) => createWebhook(tx, key, context, { url }))
     return webhook.webhook_id
   }
-  const [named, other] = [await make('hooks.test'), await make('other.test')]
-  await record(key, { n: 1 })
-  for (const id of [named, other]) await until(async () => (await deliveries(key, id))[0].attempts.length === 1)
-  assert.equal((await deliveries(key, named))[0].status, 'delivered')
-  assert.equal((await deliveries(key, other))[0].attempts[0].error, 'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID')
+  const [named, other] = [await create('hooks.test'), await create('other.test')]
+  await recordEvents(key, { n: 1 })
+  for (const id of [named, other]) await until(async () => (await listDeliveries(key, id))[0].attempts.length === 1)
+  assert.equal((await listDeliveries(key, named))[0].status, 'delivered')
+  assert.equal((await listDeliveries(key, other))[0].attempts[0].error, 'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID')
   assert.deepEqual(served, ['hooks.test'])
 })
 
-function makeCertificate(host: string): { key: string; cert: string } {
+function createCertificate(host: string): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-tls-'))
   try {
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

@@ -1,53 +1,61 @@
+import type { AnalyticsOverview } from '../../api-types/partner.ts'
 import './analytics.css'
 import '../shared/forms.css'
 import { Notice } from '../../ui/notice.tsx'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
-import { Pictures } from './charts.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { Charts } from './charts.tsx'
 import { AnalyticsFilters, overviewPath, useFilters } from './filters.tsx'
-import { endsIn, type Overview } from './overview.ts'
+import { resultCount } from './overview.ts'
 
-/** How campaigns go, as pictures with their numbers. */
+const POLL_INTERVAL_MS = 15_000
+
+/** Charts and numbers about campaigns. */
 export default function Analytics() {
-  const place = usePlace()
+  const context = useOrgContext()
   const filters = useFilters()
-  const waits = !filters.workflow_id && Boolean(filters.mandate_id ?? filters.campaign_id)
-  const { data, refusal } = useData<Overview>(waits ? undefined : place.at(overviewPath(filters)), { every: 15_000 })
-  const shown = data && { from: data.daily[0]!.date, to: data.daily.at(-1)!.date }
+  const resolvingWorkflow = !filters.workflow_id && Boolean(filters.mandate_id ?? filters.campaign_id)
+  const { data, error } = useData<AnalyticsOverview>(
+    resolvingWorkflow ? undefined : context.apiPath(overviewPath(filters)),
+    {
+      pollMs: POLL_INTERVAL_MS,
+    },
+  )
+  const period = data && { from: data.daily[0]!.date, to: data.daily.at(-1)!.date }
   return (
     <>
       <h1>Analytics</h1>
       <p class="soft">
-        About the candidates enrolled in the period, as they stand now. Days are days in India; every number leads to
-        the candidates that it was counted from.
+        Numbers about the candidates enrolled in the selected period. Days are in Indian time. Click a number to list
+        its candidates.
       </p>
-      <AnalyticsFilters filters={filters} shown={shown} refusal={refusal} />
-      {refusal && <Notice kind="bad">{[refusal.message, ...refusal.details.map(told)].join(' ')}</Notice>}
-      {data && data.funnel.enrolled === 0 && endsIn(data) === 0 ? (
+      <AnalyticsFilters filters={filters} period={period} error={error} />
+      {error && <Notice kind="bad">{[error.message, ...error.details.map(detailText)].join(' ')}</Notice>}
+      {data && data.funnel.enrolled === 0 && resultCount(data) === 0 ? (
         <Empty />
       ) : (
-        <Pictures data={data} filters={filters} />
+        <Charts data={data} filters={filters} />
       )}
     </>
   )
 }
 
 function Empty() {
-  const place = usePlace()
+  const context = useOrgContext()
   return (
     <div class="empty card">
-      <h2>Nobody was enrolled in this period</h2>
-      <p class="soft">The pictures appear as soon as a campaign contacts its first candidate.</p>
-      {place.may('recruiter') && (
-        <Link to={place.go(place.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
-          {place.mode === 'test' ? 'Run a first campaign with ten test candidates' : 'Make a campaign'}
+      <h2>No candidates were enrolled in this period</h2>
+      <p class="soft">Charts appear when a campaign enrols its first candidate.</p>
+      {context.can('recruiter') && (
+        <Link to={context.pagePath(context.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
+          {context.mode === 'test' ? 'Run a first campaign with ten test candidates' : 'Start a campaign'}
         </Link>
       )}
     </div>
   )
 }
 
-function told({ path, message }: { path: string; message: string }): string {
+function detailText({ path, message }: { path: string; message: string }): string {
   return `${path.replace('query.', '')} ${message}.`
 }

@@ -1,15 +1,15 @@
 import { useEffect } from 'preact/hooks'
+import type { Campaign, CampaignList, Mandate, MandateList, WorkflowList } from '../../api-types/partner.ts'
 import { useCampaignNames } from '../campaigns/campaign-names.ts'
-import type { Campaign, Mandate, Page, Workflow } from '../shared/records.ts'
-import type { Refusal } from '../shell/api.ts'
+import type { ApiError } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 
-export const FILTERS = ['from', 'to', 'workflow_id', 'mandate_id', 'campaign_id'] as const
+const FILTERS = ['from', 'to', 'workflow_id', 'mandate_id', 'campaign_id'] as const
 export type Filters = Partial<Record<(typeof FILTERS)[number], string>>
 
-/** The filters in the address; changing one makes those that depend on it meaningless. */
+/** Returns the filters in the address. */
 export function useFilters(): Filters {
   const { query } = useAddress()
   const filters: Filters = {}
@@ -20,7 +20,7 @@ export function useFilters(): Filters {
   return filters
 }
 
-/** The call that answers the figures. */
+/** Returns the API path of the overview with these filters. */
 export function overviewPath({ workflow_id, ...filters }: Filters): string {
   const about = workflow_id ? `/analytics/workflows/${workflow_id}/overview` : '/analytics/overview'
   return withQuery(about, filters)
@@ -35,38 +35,39 @@ const PERIODS: [number, string][] = [
   [7, '7 days'],
   [30, '30 days'],
   [90, '90 days'],
-  [365, 'A year'],
+  [365, '1 year'],
 ]
-const DAY = 86_400_000
+const DAY_MS = 86_400_000
+const INDIA_OFFSET_MS = 5.5 * 3_600_000
 
 interface Props {
   filters: Filters
-  /** The days that the server answered for. */
-  shown: { from: string; to: string } | undefined
-  refusal: Refusal | undefined
+  /** The period of the loaded numbers. */
+  period: { from: string; to: string } | undefined
+  error: ApiError | undefined
 }
 
-export function AnalyticsFilters({ filters, shown, refusal }: Props) {
-  const place = usePlace()
+export function AnalyticsFilters({ filters, period, error }: Props) {
+  const context = useOrgContext()
   const { workflow_id, mandate_id, campaign_id } = filters
-  const workflows = useData<Page<Workflow>>(place.at('/workflows?limit=100'))
-  const mandates = useData<Page<Mandate>>(
-    workflow_id ? place.at(`/mandates?limit=100&workflow_id=${workflow_id}`) : undefined,
+  const workflows = useData<WorkflowList>(context.apiPath('/workflows?limit=100'))
+  const mandates = useData<MandateList>(
+    workflow_id ? context.apiPath(`/mandates?limit=100&workflow_id=${workflow_id}`) : undefined,
   )
-  const campaigns = useData<Page<Campaign>>(workflow_id ? place.at('/campaigns?limit=100') : undefined)
+  const campaigns = useData<CampaignList>(workflow_id ? context.apiPath('/campaigns?limit=100') : undefined)
   const nameOf = useCampaignNames(campaigns.data?.items)
-  useWorkflowOf(filters)
-  const ofWorkflow = new Set(mandates.data?.items.map((mandate) => mandate.mandate_id))
+  useImpliedWorkflow(filters)
+  const workflowMandates = new Set(mandates.data?.items.map((mandate) => mandate.mandate_id))
   const shownCampaigns = (campaigns.data?.items ?? []).filter((campaign) =>
-    mandate_id ? campaign.mandate_id === mandate_id : ofWorkflow.has(campaign.mandate_id),
+    mandate_id ? campaign.mandate_id === mandate_id : workflowMandates.has(campaign.mandate_id),
   )
-  const fault = (name: string) => refusal?.details.find(({ path }) => path === `query.${name}`)?.message
+  const errorAt = (name: string) => error?.details.find(({ path }) => path === `query.${name}`)?.message
   return (
     <div class="analytics-filters">
       <div class="row filters">
         <Choice
           name="Workflow"
-          every="Every workflow"
+          all="All workflows"
           value={workflow_id}
           options={(workflows.data?.items ?? []).map((each) => [each.workflow_id, each.name])}
           onChoose={(value) => setQuery({ workflow_id: value, mandate_id: undefined, campaign_id: undefined })}
@@ -75,30 +76,30 @@ export function AnalyticsFilters({ filters, shown, refusal }: Props) {
           <>
             <Choice
               name="Mandate"
-              every="Every mandate"
+              all="All mandates"
               value={mandate_id}
               options={(mandates.data?.items ?? []).map((each) => [each.mandate_id, each.title])}
               onChoose={(value) => setQuery({ mandate_id: value, campaign_id: undefined })}
             />
             <Choice
               name="Campaign"
-              every="Every campaign"
+              all="All campaigns"
               value={campaign_id}
               options={shownCampaigns.map((each) => [each.campaign_id, nameOf(each.campaign_id)])}
               onChoose={(value) => setQuery({ campaign_id: value })}
             />
           </>
         )}
-        <DayField name="From" at="from" value={filters.from ?? shown?.from} fault={fault('from')} />
-        <DayField name="To" at="to" value={filters.to ?? shown?.to} fault={fault('to')} />
+        <DayField name="From" parameter="from" value={filters.from ?? period?.from} error={errorAt('from')} />
+        <DayField name="To" parameter="to" value={filters.to ?? period?.to} error={errorAt('to')} />
         <fieldset class="periods" aria-label="Period">
           {PERIODS.map(([days, name]) => (
             <button
               type="button"
               key={days}
               class="small-button"
-              aria-pressed={days === daysShown(shown)}
-              onClick={() => setQuery({ from: days === 30 ? undefined : daysBefore(days), to: undefined })}
+              aria-pressed={days === daysIn(period)}
+              onClick={() => setQuery({ from: days === 30 ? undefined : firstDayOf(days), to: undefined })}
             >
               {name}
             </button>
@@ -111,18 +112,19 @@ export function AnalyticsFilters({ filters, shown, refusal }: Props) {
 
 interface ChoiceProps {
   name: string
-  every: string
+  /** Label of the option that selects all. */
+  all: string
   value: string | undefined
   options: [string, string][]
   onChoose: (value: string | undefined) => void
 }
 
-function Choice({ name, every, value, options, onChoose }: ChoiceProps) {
+function Choice({ name, all, value, options, onChoose }: ChoiceProps) {
   return (
     <label>
       {name}
       <select value={value ?? ''} onChange={(event) => onChoose(event.currentTarget.value || undefined)}>
-        <option value="">{every}</option>
+        <option value="">{all}</option>
         {value && !options.some(([id]) => id === value) && <option value={value}>{value}</option>}
         {options.map(([id, text]) => (
           <option key={id} value={id}>
@@ -136,46 +138,48 @@ function Choice({ name, every, value, options, onChoose }: ChoiceProps) {
 
 interface DayProps {
   name: string
-  at: 'from' | 'to'
+  parameter: 'from' | 'to'
   value: string | undefined
-  fault: string | undefined
+  error: string | undefined
 }
 
-function DayField({ name, at, value, fault }: DayProps) {
+function DayField({ name, parameter, value, error }: DayProps) {
   return (
     <label>
       {name}
       <input
         type="date"
         value={value ?? ''}
-        aria-invalid={Boolean(fault)}
-        onChange={(event) => setQuery({ [at]: event.currentTarget.value })}
+        aria-invalid={Boolean(error)}
+        onChange={(event) => setQuery({ [parameter]: event.currentTarget.value })}
       />
-      {fault && <span class="bad-text small">{fault}</span>}
+      {error && <span class="bad-text small">{error}</span>}
     </label>
   )
 }
 
-/** A link may name only a campaign or a mandate: the workflow is found, because the API asks by workflow. */
-function useWorkflowOf({ workflow_id, mandate_id, campaign_id }: Filters) {
-  const place = usePlace()
+/** Finds the workflow if the address contains only a campaign or a mandate, because the API filters by workflow. */
+function useImpliedWorkflow({ workflow_id, mandate_id, campaign_id }: Filters) {
+  const context = useOrgContext()
   const campaign = useData<Campaign>(
-    campaign_id && !workflow_id && !mandate_id ? place.at(`/campaigns/${campaign_id}`) : undefined,
+    campaign_id && !workflow_id && !mandate_id ? context.apiPath(`/campaigns/${campaign_id}`) : undefined,
   )
-  const ofMandate = mandate_id ?? campaign.data?.mandate_id
-  const mandate = useData<Mandate>(!workflow_id && ofMandate ? place.at(`/mandates/${ofMandate}`) : undefined)
+  const impliedMandateId = mandate_id ?? campaign.data?.mandate_id
+  const mandate = useData<Mandate>(
+    !workflow_id && impliedMandateId ? context.apiPath(`/mandates/${impliedMandateId}`) : undefined,
+  )
   const found = mandate.data
   useEffect(() => {
     if (found) setQuery({ workflow_id: found.workflow_id, mandate_id: found.mandate_id })
   }, [found])
 }
 
-function daysShown(shown: { from: string; to: string } | undefined): number | undefined {
-  return shown && (Date.parse(shown.to) - Date.parse(shown.from)) / DAY + 1
+function daysIn(period: { from: string; to: string } | undefined): number | undefined {
+  return period && (Date.parse(period.to) - Date.parse(period.from)) / DAY_MS + 1
 }
 
-/** The first of so many days that end today, in India. */
-function daysBefore(days: number): string {
-  const today = Date.now() + 5.5 * 3_600_000
-  return new Date(today - (days - 1) * DAY).toISOString().slice(0, 10)
+/** Returns the first day of a period of this many days that ends today, Indian time. */
+function firstDayOf(days: number): string {
+  const today = Date.now() + INDIA_OFFSET_MS
+  return new Date(today - (days - 1) * DAY_MS).toISOString().slice(0, 10)
 }

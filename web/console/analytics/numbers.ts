@@ -1,100 +1,105 @@
+import type { AnalyticsOverview } from '../../api-types/partner.ts'
 import { channelName, languageName } from '../shared/labels.ts'
-import { DROP_OFFS, type Overview, STAGES } from './overview.ts'
+import { DROP_OFFS, STAGES } from './overview.ts'
 
-/** A number of the overview, for people. */
-export interface NumberWords {
+/** The name and definition of a number of the overview. */
+export interface NumberLabel {
   name: string
   about: string
-  /** What is counted: a candidate may count for more than one message, call or second. */
+  /** The counted unit. A candidate may count for several messages, calls or seconds. */
   unit: 'candidates' | 'messages' | 'calls' | 'seconds'
 }
 
-const STAGES_ABOUT: Record<string, string> = {
-  enrolled: 'Everybody who was enrolled.',
-  contacted: 'A message went out to them, on any channel.',
+const STAGE_DESCRIPTIONS: Record<string, string> = {
+  enrolled: 'All enrolled candidates.',
+  contacted: 'A message was sent to them on any channel.',
   delivered: 'A message was delivered to them, or they answered.',
-  responded: 'They answered anything, on a channel or on their page.',
-  consented: 'They agreed to be asked.',
-  enrichment_done: 'They are through with the questions. What a knockout skips counts as done.',
-  skills_done: 'They are through with the skills. What a knockout skips counts as done.',
-  interest_done: 'They said whether they want the job. What a knockout skips counts as done.',
-  completed: 'Their result is completed; also where a knockout ended it.',
-  qualified: 'Completed, and qualified.',
-  interested: 'Completed, and interested in the job.',
+  responded: 'They answered at least once, on a channel or on their page.',
+  consented: 'They consented.',
+  enrichment_done: 'They finished the questions. Stages skipped after a knockout count as done.',
+  skills_done: 'They finished the skills. Stages skipped after a knockout count as done.',
+  interest_done: 'They answered whether they want the job. Stages skipped after a knockout count as done.',
+  completed: 'Their result is completed, including results that ended with a knockout.',
+  qualified: 'Completed and qualified.',
+  interested: 'Completed and interested in the job.',
 }
 
-const CHANNELS_ABOUT: Record<string, string> = {
-  sent: 'First messages and follow-ups that the provider took.',
+const CHANNEL_DESCRIPTIONS: Record<string, string> = {
+  sent: 'First messages and follow-ups that the provider accepted.',
   delivered: 'Messages that the provider reports as delivered.',
   read: 'Messages that the provider reports as read.',
-  replied: 'Whose first answer came by this channel, each once.',
-  failed: 'Messages that were refused, or reported as undelivered.',
+  replied: 'Candidates whose first answer came through this channel.',
+  failed: 'Messages that were rejected or reported as undelivered.',
 }
 
 const CALLS: Record<string, [string, string]> = {
   placed: ['placed', 'Calls that were placed.'],
-  answered: ['answered', 'Calls that somebody took.'],
-  no_answer: ['not answered', 'Calls that rang and nobody took.'],
-  busy: ['busy', 'Calls to a line that was busy.'],
-  failed: ['failed', 'Calls that could not be put through.'],
+  answered: ['answered', 'Calls that were answered.'],
+  no_answer: ['not answered', 'Calls that rang without an answer.'],
+  busy: ['busy', 'Calls to a busy line.'],
+  failed: ['failed', 'Calls that could not be connected.'],
 }
 
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 
-/** A day in India, as `2026-03-11`, in the reader's words. */
+/** Formats a day such as `2026-03-11` in the user's locale. */
 export function dayText(day: string): string {
   const time = Date.parse(day)
   return Number.isNaN(time) ? day : date.format(time)
 }
 
-/** What the number at this path of the overview says; what is no path is shown as it stands. */
-export function numberWords(path: string): NumberWords {
+/** Returns the label of the number at a path of the overview; an unknown path is its own name. */
+export function numberLabel(path: string): NumberLabel {
   const [part, first = '', second = ''] = path.split('.')
   switch (part) {
     case 'funnel':
       return {
         name: STAGES.find(([stage]) => stage === first)?.[1] ?? first,
-        about: STAGES_ABOUT[first] ?? '',
+        about: STAGE_DESCRIPTIONS[first] ?? '',
         unit: 'candidates',
       }
     case 'channels':
       return {
         name: `${channelName(first)}, ${second}`,
-        about: CHANNELS_ABOUT[second] ?? '',
+        about: CHANNEL_DESCRIPTIONS[second] ?? '',
         unit: second === 'replied' ? 'candidates' : 'messages',
       }
     case 'follow_ups':
       return second === 'replied'
         ? {
             name: `Follow-up ${first}, answered`,
-            about: 'Whose first answer came after it and before the next.',
+            about: 'Candidates whose first answer came after this follow-up and before the next.',
             unit: 'candidates',
           }
-        : { name: `Follow-up ${first}, sent`, about: 'Follow-ups that went out.', unit: 'messages' }
+        : { name: `Follow-up ${first}, sent`, about: 'Follow-ups that were sent.', unit: 'messages' }
     case 'calls':
       return first === 'total_seconds'
-        ? { name: 'Time on the phone', about: 'The length of all calls that were answered.', unit: 'seconds' }
+        ? { name: 'Call time', about: 'The total duration of answered calls.', unit: 'seconds' }
         : { name: `Calls, ${CALLS[first]?.[0] ?? first}`, about: CALLS[first]?.[1] ?? '', unit: 'calls' }
     case 'drop_offs':
       return {
-        name: `Lost: ${DROP_OFFS[first] ?? first}`,
-        about: 'Declined or failed at this point.',
+        name: `Drop-off: ${DROP_OFFS[first] ?? first}`,
+        about: 'Candidates who declined or failed at this stage.',
         unit: 'candidates',
       }
     case 'languages':
       return second === 'completed'
         ? {
             name: `${languageName(first)}, completed`,
-            about: 'Completed the conversation in this language.',
+            about: 'Candidates who completed the conversation in this language.',
             unit: 'candidates',
           }
-        : { name: languageName(first), about: 'Use this language now.', unit: 'candidates' }
+        : { name: languageName(first), about: 'Candidates whose current language this is.', unit: 'candidates' }
     case 'daily':
       return second === 'enrolled'
-        ? { name: `Enrolled on ${dayText(first)}`, about: 'Enrolled on this day in India.', unit: 'candidates' }
+        ? {
+            name: `Enrolled on ${dayText(first)}`,
+            about: 'Candidates enrolled on this day, Indian time.',
+            unit: 'candidates',
+          }
         : {
             name: `${second[0]?.toUpperCase() ?? ''}${second.slice(1)} on ${dayText(first)}`,
-            about: 'The result came on this day in India, whenever they were enrolled.',
+            about: 'Results received on this day, Indian time, regardless of the enrolment date.',
             unit: 'candidates',
           }
     default:
@@ -102,8 +107,8 @@ export function numberWords(path: string): NumberWords {
   }
 }
 
-/** What tells the rows of each list apart. */
-const KEYS: Record<string, string> = {
+/** The property that identifies a row of each list. */
+const ROW_KEYS: Record<string, string> = {
   channels: 'channel',
   follow_ups: 'step',
   drop_offs: 'at',
@@ -111,13 +116,13 @@ const KEYS: Record<string, string> = {
   daily: 'date',
 }
 
-/** The number itself, where the overview shows it. */
-export function numberAt(overview: Overview, path: string): number | undefined {
+/** Returns the number at a path of the overview; undefined if the overview does not contain it. */
+export function numberAt(overview: AnalyticsOverview, path: string): number | undefined {
   const [part = '', first = '', second = 'candidates'] = path.split('.')
-  const within = (overview as unknown as Record<string, Record<string, unknown>[] | Record<string, unknown>>)[part]
-  const found = Array.isArray(within)
-    ? within.find((row) => String(row[KEYS[part]!]) === first)?.[second]
-    : within?.[first]
+  const section = (overview as unknown as Record<string, Record<string, unknown>[] | Record<string, unknown>>)[part]
+  const found = Array.isArray(section)
+    ? section.find((row) => String(row[ROW_KEYS[part]!]) === first)?.[second]
+    : section?.[first]
   return typeof found === 'number' ? found : undefined
 }
 

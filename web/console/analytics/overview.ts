@@ -1,25 +1,6 @@
-/** What /analytics/…/overview answers. */
-export interface Overview {
-  funnel: Record<Stage, number>
-  channels: { channel: string; sent: number; delivered: number; read: number; replied: number; failed: number }[]
-  follow_ups: { step: number; sent: number; replied: number }[]
-  calls: {
-    placed: number
-    answered: number
-    no_answer: number
-    busy: number
-    failed: number
-    total_seconds: number
-    average_seconds: number
-  }
-  drop_offs: { at: string; candidates: number }[]
-  languages: { language: string; candidates: number; completed: number }[]
-  daily: { date: string; enrolled: number; completed: number; declined: number; failed: number }[]
-}
+import type { AnalyticsOverview } from '../../api-types/partner.ts'
 
-export type Stage = (typeof STAGES)[number][0]
-
-/** In the order in which candidates pass them; the last two are about those who completed. */
+/** The stages of the funnel, in order; the last two concern completed candidates. */
 export const STAGES = [
   ['enrolled', 'Enrolled'],
   ['contacted', 'Contacted'],
@@ -37,13 +18,13 @@ export const STAGES = [
 export const DROP_OFFS: Record<string, string> = {
   no_response: 'Never answered',
   consent: 'At consent',
-  language: 'At the language',
+  language: 'At the language question',
   enrichment: 'In the questions',
   skills: 'In the skills',
-  interest: 'At the interest',
+  interest: 'At the interest question',
 }
 
-/** How many results came in the period. */
-export function endsIn({ daily }: Overview): number {
+/** Returns the number of results received in the period. */
+export function resultCount({ daily }: AnalyticsOverview): number {
   return daily.reduce((total, { completed, declined, failed }) => total + completed + declined + failed, 0)
 }

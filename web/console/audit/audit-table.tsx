@@ -1,20 +1,9 @@
+import type { AuditEntry } from '../../api-types/console.ts'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { List } from '../shell/loading.ts'
 
-export interface AuditEntry {
-  audit_id: string
-  at: string
-  who: string
-  org_id: string | null
-  mode: string | null
-  action: string
-  subject: string | null
-  details: object
-  request_id: string | null
-}
-
-/** Who changed what: only ever added to. */
+/** Audit entries, newest first. */
 export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>; withOrganisation: boolean }) {
   return (
     <Table
@@ -23,12 +12,15 @@ export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>;
       keyOf={({ audit_id }) => audit_id}
       more={list.more}
       loading={list.loading}
-      empty={<p class="soft">Nothing has been changed yet.</p>}
+      empty={<p class="soft">No changes yet.</p>}
       columns={[
         { name: 'When', cell: ({ at }) => <Time at={at} /> },
-        { name: 'Who', cell: ({ who }) => who },
-        { name: 'What', cell: ({ action }) => action },
-        { name: 'On', cell: ({ subject, org_id }) => (subject && subject !== org_id ? <code>{subject}</code> : '–') },
+        { name: 'User', cell: ({ who }) => who },
+        { name: 'Action', cell: ({ action }) => action },
+        {
+          name: 'Object',
+          cell: ({ subject, org_id }) => (subject && subject !== org_id ? <code>{subject}</code> : '–'),
+        },
         ...(withOrganisation
           ? [
               {
@@ -46,15 +38,15 @@ export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>;
           : [{ name: 'Mode', cell: ({ mode }: AuditEntry) => mode ?? '–' }]),
         {
           name: 'Details',
-          cell: ({ details }) => <Details of={details} />,
+          cell: ({ details }) => <Details details={details} />,
         },
       ]}
     />
   )
 }
 
-function Details({ of }: { of: object }) {
-  const entries = Object.entries(of)
+function Details({ details }: { details: object }) {
+  const entries = Object.entries(details)
   if (entries.length === 0) return <>–</>
   return (
     <ul class="plain-list small">

@@ -1,42 +1,45 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Campaign, Mandate } from '../../api-types/partner.ts'
 import { useZone } from '../../ui/time.tsx'
-import type { Campaign, Mandate } from '../shared/records.ts'
 import { api } from '../shell/api.ts'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 
-const NAMELESS = 'Campaign'
+const DEFAULT_NAME = 'Campaign'
 const minute = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
-const started = {
+const startFormats = {
   here: new Intl.DateTimeFormat(undefined, minute),
   india: new Intl.DateTimeFormat('en-IN', { ...minute, timeZone: 'Asia/Kolkata' }),
 }
 
-/** A campaign without a name is called after its job. */
+/** Returns the name of a campaign; without a name, the title of its job. */
 export function campaignName({ name }: Pick<Campaign, 'name'>, job: Pick<Mandate, 'title'> | undefined): string {
-  return name ?? job?.title ?? NAMELESS
+  return name ?? job?.title ?? DEFAULT_NAME
 }
 
 /**
- * What these campaigns are called beside each other: where two are alike, the start tells them apart.
- * Those that are only known by their id are read.
+ * Returns a function that names campaigns. Campaigns with the same name are distinguished by their start time.
+ * Campaigns that are given only by ID are loaded.
  */
-export function useCampaignNames(known: Campaign[] | undefined, ids: string[] = []): (campaignId: string) => string {
-  const place = usePlace()
+export function useCampaignNames(
+  listedCampaigns: Campaign[] | undefined,
+  ids: string[] = [],
+): (campaignId: string) => string {
+  const context = useOrgContext()
   const [zone] = useZone()
-  const listed = new Set(known?.map(({ campaign_id }) => campaign_id))
-  const unknown = known ? distinct(ids).filter((id) => !listed.has(id)) : []
-  const read = useEach<Campaign>(unknown.map((id) => place.at(`/campaigns/${id}`)))
-  const campaigns = [...(known ?? []), ...read.values()]
-  const jobOf = ({ mandate_id }: Campaign) => place.at(`/mandates/${mandate_id}`)
-  const jobs = useEach<Mandate>(distinct(campaigns.filter(({ name }) => !name).map(jobOf)))
-  const plain = new Map(campaigns.map((each) => [each.campaign_id, campaignName(each, jobs.get(jobOf(each)))]))
-  const times = new Map<string, number>()
-  for (const name of plain.values()) times.set(name, (times.get(name) ?? 0) + 1)
+  const listedIds = new Set(listedCampaigns?.map(({ campaign_id }) => campaign_id))
+  const missingIds = listedCampaigns ? distinct(ids).filter((id) => !listedIds.has(id)) : []
+  const loaded = useEach<Campaign>(missingIds.map((id) => context.apiPath(`/campaigns/${id}`)))
+  const campaigns = [...(listedCampaigns ?? []), ...loaded.values()]
+  const mandatePath = ({ mandate_id }: Campaign) => context.apiPath(`/mandates/${mandate_id}`)
+  const jobs = useEach<Mandate>(distinct(campaigns.filter(({ name }) => !name).map(mandatePath)))
+  const names = new Map(campaigns.map((each) => [each.campaign_id, campaignName(each, jobs.get(mandatePath(each)))]))
+  const nameCounts = new Map<string, number>()
+  for (const name of names.values()) nameCounts.set(name, (nameCounts.get(name) ?? 0) + 1)
   const starts = new Map(campaigns.map(({ campaign_id, starts_at }) => [campaign_id, starts_at]))
   return (campaignId) => {
-    const name = plain.get(campaignId) ?? NAMELESS
+    const name = names.get(campaignId) ?? DEFAULT_NAME
     const start = starts.get(campaignId)
-    return start && times.get(name)! > 1 ? `${name}, ${started[zone].format(new Date(start))}` : name
+    return start && nameCounts.get(name)! > 1 ? `${name}, ${startFormats[zone].format(new Date(start))}` : name
   }
 }
 
@@ -44,16 +47,16 @@ function distinct(texts: string[]): string[] {
   return [...new Set(texts)]
 }
 
-/** Each of these, by its path, as soon as it was read; none is read twice. */
+/** Loads each path once, and returns the loaded objects by path. */
 function useEach<T>(paths: string[]): Map<string, T> {
   const [found, setFound] = useState(new Map<string, T>())
-  const asked = useRef(new Set<string>())
+  const requested = useRef(new Set<string>())
   useEffect(() => {
     for (const path of paths) {
-      if (asked.current.has(path)) continue
-      asked.current.add(path)
-      void api<T>(path).then((answer) => {
-        if (answer.ok) setFound((known) => new Map(known).set(path, answer.data))
+      if (requested.current.has(path)) continue
+      requested.current.add(path)
+      void api<T>(path).then((response) => {
+        if (response.ok) setFound((previous) => new Map(previous).set(path, response.data))
       })
     }
   }, [paths.join()])

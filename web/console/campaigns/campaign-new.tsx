@@ -1,117 +1,123 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { Campaign, CreditBalance, Mandate, MandateList } from '../../api-types/partner.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { indianTime } from '../../ui/time.tsx'
+import { indianTimeHint } from '../../ui/time.tsx'
 import { useDryRun } from '../shared/dry-run.ts'
-import type { Refusal } from '../shell/api.ts'
+import type { ApiError } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { chunksOf, patiently, send, type Target, useRosterCheck } from './enrolling.ts'
+import { send, splitIntoChunks, type Target, useRosterCheck, withRetries } from './enrolling.ts'
 import './campaigns.css'
 import '../shared/forms.css'
 import './roster.css'
 import { ReadOnly } from '../shared/created-via.tsx'
-import { tellNext } from '../shared/flash-message.ts'
-import type { Campaign, Mandate, Page } from '../shared/records.ts'
+import { setFlashMessage } from '../shared/flash-message.ts'
 import { Link, navigate, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
-import { candidateOf, EMPTY, type Roster, repeatsIn } from './roster.ts'
+import { useOrgContext } from '../shell/session.ts'
+import { candidateFrom, EMPTY, findRepeats, type Roster } from './roster.ts'
 import { RosterInput } from './roster-input.tsx'
-import { RosterPreview, repeatedRows } from './roster-preview.tsx'
+import { RosterPreview, repeatedRowsText } from './roster-preview.tsx'
 
-/** A new campaign, or more candidates for one that is there (?campaign_id=). */
+/** Form for a new campaign, or to add candidates to an existing one (?campaign_id=). */
 export default function CampaignNew() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const campaignId = query.get('campaign_id') ?? undefined
-  const campaign = useData<Campaign>(campaignId && place.at(`/campaigns/${campaignId}`))
-  const mandates = useData<Page<Mandate>>(campaignId ? undefined : place.at('/mandates?status=ready&limit=50'))
-  const refusal = campaign.refusal ?? mandates.refusal
-  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
-  if (campaignId ? !campaign.data : !mandates.data) return <h1 class="waiting">A campaign to be made</h1>
-  if (campaign.data?.created_via === 'api') return <ReadOnly what="campaign" />
+  const campaign = useData<Campaign>(campaignId && context.apiPath(`/campaigns/${campaignId}`))
+  const mandates = useData<MandateList>(campaignId ? undefined : context.apiPath('/mandates?status=ready&limit=50'))
+  const error = campaign.error ?? mandates.error
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  if (campaignId ? !campaign.data : !mandates.data) return <h1 class="waiting">Loading campaign</h1>
+  if (campaign.data?.created_via === 'api') return <ReadOnly noun="campaign" />
   if (mandates.data?.items.length === 0) {
     return (
       <div class="card empty">
-        <h1>A campaign needs a mandate that is ready</h1>
-        <p class="soft">Describe the job first; its questions are written in a moment.</p>
-        <Link class="button primary" to={place.go('/mandates/new')}>
-          Describe a job
+        <h1>Create a mandate first</h1>
+        <p class="soft">
+          A campaign contacts candidates for a mandate, which is a job with its questions. The questions are ready in a
+          moment.
+        </p>
+        <Link class="button primary" to={context.pagePath('/mandates/new')}>
+          Create mandate
         </Link>
       </div>
     )
   }
-  return <Form campaign={campaign.data} mandates={mandates.data?.items ?? []} first={query.get('mandate_id')} />
+  return (
+    <Form campaign={campaign.data} mandates={mandates.data?.items ?? []} defaultMandateId={query.get('mandate_id')} />
+  )
 }
 
 interface FormProps {
   campaign: Campaign | undefined
   mandates: Mandate[]
-  first: string | null
+  defaultMandateId: string | null
 }
 
 interface Sending {
   done: number
-  of: number
-  refusal?: Refusal
+  total: number
+  error?: ApiError
 }
 
-function Form({ campaign, mandates, first }: FormProps) {
-  const place = usePlace()
-  const [mandateId, setMandateId] = useState(first ?? mandates[0]?.mandate_id ?? '')
+function Form({ campaign, mandates, defaultMandateId }: FormProps) {
+  const context = useOrgContext()
+  const [mandateId, setMandateId] = useState(defaultMandateId ?? mandates[0]?.mandate_id ?? '')
   const [name, setName] = useState('')
-  const [later, setLater] = useState('')
+  const [startTime, setStartTime] = useState('')
   const [roster, setRoster] = useState<Roster>()
   const [sending, setSending] = useState<Sending>()
-  const [asking, setAsking] = useState(false)
-  // What was sent already, and the key of the call under way: a retry never enrols anybody twice.
+  const [confirming, setConfirming] = useState(false)
+  // The chunks already sent, and the idempotency key of the current call, so that a retry enrols no candidate twice.
   const [sent, setSent] = useState<{ campaignId: string | undefined; chunks: number; key: string }>({
     campaignId: campaign?.campaign_id,
     chunks: 0,
     key: crypto.randomUUID(),
   })
-  const credits = useData<{ balance: number }>(place.at('/credits'))
-  const candidates = useMemo(() => (roster?.rows ?? []).map((row) => candidateOf(roster!, row)), [roster])
+  const credits = useData<CreditBalance>(context.apiPath('/credits'))
+  const candidates = useMemo(() => (roster?.rows ?? []).map((row) => candidateFrom(roster!, row)), [roster])
   const target: Target = {
-    at: place.at,
-    mode: place.mode,
+    apiPath: context.apiPath,
+    mode: context.mode,
     campaignId: campaign?.campaign_id,
     about: {
       mandate_id: mandateId,
       ...(name.trim() ? { name: name.trim() } : {}),
-      ...(later ? { starts_at: new Date(later).toISOString() } : {}),
+      ...(startTime ? { starts_at: new Date(startTime).toISOString() } : {}),
     },
   }
   const check = useRosterCheck(target, candidates)
   const repeats = useMemo(
-    () => (roster ? repeatsIn(roster, candidates, check.faults) : new Map<number, string>()),
-    [roster, candidates, check.faults],
+    () => (roster ? findRepeats(roster, candidates, check.rowErrors) : new Map<number, string>()),
+    [roster, candidates, check.rowErrors],
   )
-  /** Each person once, without rows that are wrong. */
-  const people = candidates.filter((_, row) => !check.faults.has(row) && !repeats.has(row))
-  const touched = name !== '' || later !== ''
-  const plan = useDryRun(
-    touched && !campaign ? { path: place.at('/campaigns'), method: 'POST', body: target.about } : undefined,
-    sending?.refusal,
+  /** Rows without errors, each person once. */
+  const people = candidates.filter((_, row) => !check.rowErrors.has(row) && !repeats.has(row))
+  const touched = name !== '' || startTime !== ''
+  const dryRun = useDryRun(
+    touched && !campaign ? { path: context.apiPath('/campaigns'), method: 'POST', body: target.about } : undefined,
+    sending?.error,
   )
-  const fault = plan.at
+  const errorAt = dryRun.errorAt
   const balance = credits.data?.balance
   const tooFew = balance !== undefined && people.length > balance
-  const ready = people.length > 0 && check.faults.size === 0 && !check.refusal && !check.checking
-  const live = place.mode === 'live'
-  const startsIn = later ? indianTime(new Date(later)) : ''
+  const ready = people.length > 0 && check.rowErrors.size === 0 && !check.error && !check.checking
+  const live = context.mode === 'live'
+  const peopleText = people.length === 1 ? '1 person' : `${people.length.toLocaleString()} people`
+  const indianStart = startTime ? indianTimeHint(new Date(startTime)) : ''
 
   return (
     <>
       <p>
-        <Link to={place.go(campaign ? `/campaigns/${campaign.campaign_id}` : '/campaigns')}>
-          {campaign ? (campaign.name ?? 'The campaign') : 'Campaigns'}
+        <Link to={context.pagePath(campaign ? `/campaigns/${campaign.campaign_id}` : '/campaigns')}>
+          {campaign ? (campaign.name ?? 'Campaign') : 'Campaigns'}
         </Link>
       </p>
-      <h1>{campaign ? 'More candidates' : 'New campaign'}</h1>
+      <h1>{campaign ? 'Add candidates' : 'New campaign'}</h1>
       {!campaign && (
-        <fieldset class="card stack narrow" aria-label="The campaign" disabled={sent.campaignId !== undefined}>
-          <Field id="mandate_id" label="For which job" fault={fault('mandate_id')}>
+        <fieldset class="card stack narrow" aria-label="Campaign" disabled={sent.campaignId !== undefined}>
+          <Field id="mandate_id" label="Job" error={errorAt('mandate_id')}>
             {(attributes) => (
               <select {...attributes} value={mandateId} onChange={(event) => setMandateId(event.currentTarget.value)}>
                 {mandates.map(({ mandate_id, title, company_name }) => (
@@ -126,7 +132,7 @@ function Form({ campaign, mandates, first }: FormProps) {
             )}
           </Field>
           <div class="pair">
-            <Field id="campaign_name" label="Name (optional)" fault={fault('name')}>
+            <Field id="campaign_name" label="Name (optional)" error={errorAt('name')}>
               {(attributes) => (
                 <input
                   type="text"
@@ -139,17 +145,17 @@ function Form({ campaign, mandates, first }: FormProps) {
             </Field>
             <Field
               id="starts_at"
-              label="Start (empty: at once)"
-              hint={`${startsIn && `That is ${startsIn}. `}People are contacted between 09:00 and 20:00 Indian time.`}
-              fault={fault('starts_at')}
+              label="Start (leave empty to start now)"
+              hint={`${indianStart && `That is ${indianStart}. `}Candidates are contacted between 09:00 and 20:00 Indian time.`}
+              error={errorAt('starts_at')}
             >
               {(attributes) => (
                 <input
                   type="datetime-local"
                   class="datetime"
                   {...attributes}
-                  value={later}
-                  onInput={(event) => setLater(event.currentTarget.value)}
+                  value={startTime}
+                  onInput={(event) => setStartTime(event.currentTarget.value)}
                 />
               )}
             </Field>
@@ -169,10 +175,11 @@ function Form({ campaign, mandates, first }: FormProps) {
             repeats={repeats}
             onChange={changeRoster}
           />
-          {check.refusal && <Notice kind="bad">{check.refusal.message}</Notice>}
-          {sending?.refusal && (
+          {check.error && <Notice kind="bad">{check.error.message}</Notice>}
+          {sending?.error && (
             <Notice kind="bad">
-              {sending.refusal.message} {sent.chunks > 0 && `${sending.done} were enrolled before; nobody twice.`}
+              {sending.error.message}{' '}
+              {sent.chunks > 0 && `${sending.done} candidates were already enrolled and will not be enrolled again.`}
             </Notice>
           )}
           <div class="card row between">
@@ -180,14 +187,14 @@ function Form({ campaign, mandates, first }: FormProps) {
               <strong>{people.length.toLocaleString()}</strong> {people.length === 1 ? 'candidate' : 'candidates'},{' '}
               <strong>{people.length.toLocaleString()}</strong> {people.length === 1 ? 'credit' : 'credits'}
               {balance !== undefined && (
-                <span class={tooFew ? 'bad-text' : 'soft'}> of {balance.toLocaleString()} that are left</span>
+                <span class={tooFew ? 'bad-text' : 'soft'}>, {balance.toLocaleString()} left</span>
               )}
             </span>
             <span class="row">
               <button
                 type="button"
                 class="plain"
-                disabled={sending && !sending.refusal}
+                disabled={sending && !sending.error}
                 onClick={() => changeRoster(undefined)}
               >
                 Start over
@@ -195,37 +202,37 @@ function Form({ campaign, mandates, first }: FormProps) {
               <button
                 type="button"
                 class={live ? 'danger' : 'primary'}
-                disabled={!ready || tooFew || (sending !== undefined && !sending.refusal)}
-                onClick={() => (live ? setAsking(true) : void start())}
+                disabled={!ready || tooFew || (sending !== undefined && !sending.error)}
+                onClick={() => (live ? setConfirming(true) : void start())}
               >
-                {sending && !sending.refusal
-                  ? `Enrolling ${sending.done.toLocaleString()} of ${sending.of.toLocaleString()}…`
+                {sending && !sending.error
+                  ? `Enrolling ${sending.done.toLocaleString()} of ${sending.total.toLocaleString()}…`
                   : live
-                    ? `Contact ${people.length.toLocaleString()} real people`
+                    ? `Contact ${peopleText}`
                     : campaign
-                      ? 'Enrol them'
-                      : 'Start the campaign'}
+                      ? 'Enrol candidates'
+                      : 'Start campaign'}
               </button>
             </span>
           </div>
         </>
       )}
-      {asking && (
-        <Dialog title={`Contact ${people.length.toLocaleString()} real people?`} onClose={() => setAsking(false)}>
-          <p>This is LIVE: they are contacted on their own phones, and each costs a credit.</p>
+      {confirming && (
+        <Dialog title={`Contact ${peopleText}?`} onClose={() => setConfirming(false)}>
+          <p>This is live mode: candidates are contacted on their own phones, and each costs 1 credit.</p>
           <div class="row">
             <button
               type="button"
               class="danger"
               onClick={() => {
-                setAsking(false)
+                setConfirming(false)
                 void start()
               }}
             >
-              Contact them
+              Contact now
             </button>
-            <button type="button" onClick={() => setAsking(false)}>
-              Not yet
+            <button type="button" onClick={() => setConfirming(false)}>
+              Cancel
             </button>
           </div>
         </Dialog>
@@ -233,7 +240,7 @@ function Form({ campaign, mandates, first }: FormProps) {
     </>
   )
 
-  /** Other rows are sent from the first one on: whoever is in the campaign already is not enrolled again. */
+  /** Changed rows are sent again from the first; candidates already in the campaign are not enrolled again. */
   function changeRoster(next: Roster | undefined) {
     setSending(undefined)
     setSent(({ campaignId }) => ({ campaignId, chunks: 0, key: crypto.randomUUID() }))
@@ -241,28 +248,30 @@ function Form({ campaign, mandates, first }: FormProps) {
   }
 
   async function start() {
-    const chunks = chunksOf(people, place.mode)
+    const chunks = splitIntoChunks(people, context.mode)
     let { campaignId, chunks: done, key } = sent
     let [accepted, duplicates] = [0, 0]
     for (; done < chunks.length; done++) {
       const { from, candidates: rows } = chunks[done]!
-      setSending({ done: from, of: people.length })
-      const answer = await patiently(() => send({ ...target, campaignId }, rows, { idempotencyKey: key }))
-      if (!answer.ok) {
+      setSending({ done: from, total: people.length })
+      const response = await withRetries(() => send({ ...target, campaignId }, rows, { idempotencyKey: key }))
+      if (!response.ok) {
         setSent({ campaignId, chunks: done, key })
-        setSending({ done: from, of: people.length, refusal: answer.refusal })
+        setSending({ done: from, total: people.length, error: response.error })
         return
       }
-      campaignId = answer.data.campaign.campaign_id
-      accepted += answer.data.enrolment?.accepted ?? 0
-      duplicates += answer.data.enrolment?.duplicates ?? 0
+      campaignId = response.data.campaign.campaign_id
+      accepted += response.data.enrolment?.accepted ?? 0
+      duplicates += response.data.enrolment?.duplicates ?? 0
       key = crypto.randomUUID()
     }
     const were = duplicates === 1 ? 'was' : 'were'
-    const known = duplicates > 0 ? ` ${duplicates.toLocaleString()} ${were} in it already; nobody is asked twice.` : ''
-    const repeated = repeats.size > 0 ? ` ${repeatedRows(repeats.size)}.` : ''
-    tellNext(`${accepted.toLocaleString()} ${accepted === 1 ? 'candidate' : 'candidates'} enrolled.${known}${repeated}`)
-    navigate(place.go(`/campaigns/${campaignId}`))
+    const alreadyEnrolled = duplicates > 0 ? ` ${duplicates.toLocaleString()} ${were} already in the campaign.` : ''
+    const repeated = repeats.size > 0 ? ` ${repeatedRowsText(repeats.size)}.` : ''
+    setFlashMessage(
+      `${accepted.toLocaleString()} ${accepted === 1 ? 'candidate' : 'candidates'} enrolled.${alreadyEnrolled}${repeated}`,
+    )
+    navigate(context.pagePath(`/campaigns/${campaignId}`))
   }
 }
 

@@ -1,82 +1,86 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { RecruiterResult } from '../../api-types/console.ts'
+import type { Campaign, Mandate } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { type ApiError, api } from '../shell/api.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { campaignName } from './campaign-names.ts'
 import './campaigns.css'
-import { interestText, Outcome, Qualified, verdictOn } from '../results/result-output.tsx'
+import { interestText, Outcome, Qualified, verdictOf } from '../results/result-output.tsx'
 import { Confirm } from '../shared/confirm.tsx'
-import { Fact, Facts } from '../shared/description-list.tsx'
-import { useTold } from '../shared/flash-message.ts'
-import type { Campaign, Mandate, Person } from '../shared/records.ts'
+import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { useFlashMessage } from '../shared/flash-message.ts'
 import { Link, type Params } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { Progress } from './progress.tsx'
 
-const SOON = 1500
+const POLL_INTERVAL_MS = 1500
 
 export default function CampaignPage({ params }: { params: Params }) {
-  const place = usePlace()
-  const path = place.at(`/campaigns/${params.campaign_id}`)
-  const [moving, setMoving] = useState(true)
-  const { data, refusal, reload, set } = useData<Campaign>(path, { every: moving ? SOON : undefined })
-  const candidates = useList<Person>(place.at(`/people?campaign_id=${params.campaign_id}&limit=50`), {
-    every: moving ? 2 * SOON : undefined,
+  const context = useOrgContext()
+  const path = context.apiPath(`/campaigns/${params.campaign_id}`)
+  const [inProgress, setInProgress] = useState(true)
+  const { data, error, reload, set } = useData<Campaign>(path, { pollMs: inProgress ? POLL_INTERVAL_MS : undefined })
+  const candidates = useList<RecruiterResult>(context.apiPath(`/people?campaign_id=${params.campaign_id}&limit=50`), {
+    pollMs: inProgress ? 2 * POLL_INTERVAL_MS : undefined,
   })
-  const mandate = useData<Mandate>(data && place.at(`/mandates/${data.mandate_id}`))
+  const mandate = useData<Mandate>(data && context.apiPath(`/mandates/${data.mandate_id}`))
   const [archiving, setArchiving] = useState(false)
-  const [refused, setRefused] = useState<Refusal>()
-  const told = useTold()
+  const [submitError, setSubmitError] = useState<ApiError>()
+  const flashMessage = useFlashMessage()
   useEffect(() => {
-    setMoving(data === undefined || (data.status !== 'archived' && data.counts.pending > 0))
+    setInProgress(data === undefined || (data.status !== 'archived' && data.counts.pending > 0))
   }, [data?.status, data?.counts.pending])
   useEffect(() => {
-    if (!moving) void candidates.reload() // as it stands at the end
-  }, [moving])
+    if (!inProgress) void candidates.reload() // load the final state
+  }, [inProgress])
 
-  const up = <Link to={place.go('/campaigns')}>Campaigns</Link>
-  if (refusal) {
+  const parentLink = <Link to={context.pagePath('/campaigns')}>Campaigns</Link>
+  if (error) {
     return (
       <>
-        <p>{up}</p>
-        <Notice kind="bad">{refusal.message}</Notice>
+        <p>{parentLink}</p>
+        <Notice kind="bad">{error.message}</Notice>
       </>
     )
   }
-  if (!data) return <h1 class="waiting">A campaign's name</h1>
-  const recruiter = place.may('recruiter')
-  const own = data.created_via === 'playground'
+  if (!data) return <h1 class="waiting">Campaign</h1>
+  const recruiter = context.can('recruiter')
+  const createdHere = data.created_via === 'playground'
   return (
     <>
-      <p>{up}</p>
+      <p>{parentLink}</p>
       <div class="page-head">
         <h1>
           {campaignName(data, mandate.data)} <Badge state={data.status} />
         </h1>
         <div class="row">
           {data.counts.completed > 0 && (
-            <Link class="button primary" to={place.go(`/results?campaign_id=${data.campaign_id}&verdict=to_call`)}>
-              Who to call
+            <Link
+              class="button primary"
+              to={context.pagePath(`/results?campaign_id=${data.campaign_id}&verdict=to_call`)}
+            >
+              View candidates to call
             </Link>
           )}
           {recruiter && (
             <>
               {(data.status === 'running' || data.status === 'scheduled') && (
-                <button type="button" onClick={() => void act('/pause')}>
+                <button type="button" onClick={() => void changeStatus('/pause')}>
                   Pause
                 </button>
               )}
               {data.status === 'paused' && (
-                <button type="button" class="primary" onClick={() => void act('/resume')}>
+                <button type="button" class="primary" onClick={() => void changeStatus('/resume')}>
                   Resume
                 </button>
               )}
-              {own && data.status !== 'archived' && (
-                <Link class="button" to={place.go(`/campaigns/new?campaign_id=${data.campaign_id}`)}>
-                  More candidates
+              {createdHere && data.status !== 'archived' && (
+                <Link class="button" to={context.pagePath(`/campaigns/new?campaign_id=${data.campaign_id}`)}>
+                  Add candidates
                 </Link>
               )}
               {data.status !== 'archived' && (
@@ -88,14 +92,16 @@ export default function CampaignPage({ params }: { params: Params }) {
           )}
         </div>
       </div>
-      {refused && <Notice kind="bad">{refused.message}</Notice>}
-      {told && <Notice kind="good">{told}</Notice>}
+      {submitError && <Notice kind="bad">{submitError.message}</Notice>}
+      {flashMessage && <Notice kind="good">{flashMessage}</Notice>}
       {data.status === 'paused' && (
-        <Notice kind="wait">Paused: nobody is approached until it is resumed. Who answers is still heard.</Notice>
+        <Notice kind="wait">
+          Paused: no messages are sent until you resume the campaign. Replies are still processed.
+        </Notice>
       )}
       {data.status === 'scheduled' && (
         <Notice kind="wait">
-          Contact begins <Time at={data.starts_at} />.
+          Candidates are contacted from <Time at={data.starts_at} />.
         </Notice>
       )}
       <section class="card stack" aria-label="Progress">
@@ -103,7 +109,7 @@ export default function CampaignPage({ params }: { params: Params }) {
         <ul class="counts">
           {(['completed', 'declined', 'failed', 'pending'] as const).map((status) => (
             <li key={status}>
-              <Link class="figure" to={place.go(`/results?campaign_id=${data.campaign_id}&status=${status}`)}>
+              <Link class="figure" to={context.pagePath(`/results?campaign_id=${data.campaign_id}&status=${status}`)}>
                 <span class="soft small">
                   <span class={`swatch ${status}`} />
                   {status}
@@ -113,56 +119,60 @@ export default function CampaignPage({ params }: { params: Params }) {
             </li>
           ))}
           <li>
-            <Link class="figure" to={place.go(`/results?campaign_id=${data.campaign_id}`)}>
+            <Link class="figure" to={context.pagePath(`/results?campaign_id=${data.campaign_id}`)}>
               <span class="soft small">all candidates</span>
               <strong>{data.counts.candidates.toLocaleString()}</strong>
             </Link>
           </li>
         </ul>
       </section>
-      <Facts>
-        <Fact name="Job">
-          <Link to={place.go(`/mandates/${data.mandate_id}`)}>
+      <DescriptionList>
+        <DescriptionItem name="Job">
+          <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
             {mandate.data ? `${mandate.data.title}, ${mandate.data.company_name}` : data.mandate_id}
           </Link>
-        </Fact>
-        <Fact name="Started">
+        </DescriptionItem>
+        <DescriptionItem name="Started">
           <Time at={data.starts_at} />
-        </Fact>
+        </DescriptionItem>
         {data.completed_at && (
-          <Fact name="Completed">
+          <DescriptionItem name="Completed">
             <Time at={data.completed_at} />
-          </Fact>
+          </DescriptionItem>
         )}
-        <Fact name="Made by">{own ? 'the console' : 'the API: candidates are enrolled there'}</Fact>
-        <Fact name="Id">
+        <DescriptionItem name="Source">
+          {createdHere ? 'Console' : 'API: candidates can only be added through the API'}
+        </DescriptionItem>
+        <DescriptionItem name="ID">
           <code>{data.campaign_id}</code>
-        </Fact>
-        <Fact name="More">
+        </DescriptionItem>
+        <DescriptionItem name="More">
           <span class="row">
-            <Link to={place.go(`/analytics?campaign_id=${data.campaign_id}`)}>Analytics</Link>
-            {place.mode === 'test' && <Link to={place.go(`/phone?campaign_id=${data.campaign_id}`)}>Their phones</Link>}
+            <Link to={context.pagePath(`/analytics?campaign_id=${data.campaign_id}`)}>Analytics</Link>
+            {context.mode === 'test' && (
+              <Link to={context.pagePath(`/phone?campaign_id=${data.campaign_id}`)}>Simulator phones</Link>
+            )}
             <a
-              href={`/console/api${place.at(`/export/results.csv?campaign_id=${data.campaign_id}`)}`}
+              href={`/console/api${context.apiPath(`/export/results.csv?campaign_id=${data.campaign_id}`)}`}
               download={`results-${data.campaign_id}.csv`}
             >
-              Export as CSV
+              Export CSV
             </a>
           </span>
-        </Fact>
-      </Facts>
+        </DescriptionItem>
+      </DescriptionList>
       <h2>Candidates</h2>
-      {candidates.refusal && <Notice kind="bad">{candidates.refusal.message}</Notice>}
+      {candidates.error && <Notice kind="bad">{candidates.error.message}</Notice>}
       <Table
-        caption="Candidates, the newest change first"
+        caption="Candidates, most recently updated first"
         rows={candidates.items}
         keyOf={({ result_id }) => result_id}
         more={candidates.more}
         empty={
           <>
-            <p class="soft">Nobody is enrolled yet.</p>
-            {own && recruiter && (
-              <Link to={place.go(`/campaigns/new?campaign_id=${data.campaign_id}`)}>Enrol candidates</Link>
+            <p class="soft">No candidates yet.</p>
+            {createdHere && recruiter && (
+              <Link to={context.pagePath(`/campaigns/new?campaign_id=${data.campaign_id}`)}>Add candidates</Link>
             )}
           </>
         }
@@ -170,45 +180,45 @@ export default function CampaignPage({ params }: { params: Params }) {
           {
             name: 'Name',
             cell: ({ candidate: { candidate_id, name } }) => (
-              <Link to={place.go(`/candidates/${candidate_id}`)}>{name}</Link>
+              <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{name}</Link>
             ),
           },
-          { name: 'Your id', cell: ({ candidate }) => candidate.external_candidate_id },
+          { name: 'Your ID', cell: ({ candidate }) => candidate.external_candidate_id },
           { name: 'Status', cell: (person) => <Outcome result={person} /> },
           {
             name: 'Verdict',
             cell: (person) =>
               person.status === 'completed' ? (
-                <Link to={place.go(`/results/${person.result_id}`)}>
-                  <Qualified qualified={verdictOn(person)} />
+                <Link to={context.pagePath(`/results/${person.result_id}`)}>
+                  <Qualified qualified={verdictOf(person)} />
                 </Link>
               ) : (
                 '–'
               ),
           },
-          { name: 'This job', cell: ({ output }) => interestText(output.interest) },
+          { name: 'Interest', cell: ({ output }) => interestText(output.interest) },
         ]}
       />
       {archiving && (
         <Confirm
           title="Archive this campaign?"
-          action="Archive the campaign"
+          action="Archive campaign"
           onClose={() => setArchiving(false)}
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
           <p>
-            Nobody is contacted any more, and {data.counts.pending.toLocaleString()} who have not finished become{' '}
-            <strong>failed</strong>. Nothing is erased, but this cannot be taken back.
+            No more messages are sent, and {data.counts.pending.toLocaleString()} unfinished candidates become{' '}
+            <strong>failed</strong>. Nothing is deleted, but this cannot be undone.
           </p>
         </Confirm>
       )}
     </>
   )
 
-  async function act(step: '/pause' | '/resume') {
-    const answer = await api<Campaign>(path + step, { method: 'POST' })
-    setRefused(answer.ok ? undefined : answer.refusal)
-    if (answer.ok) set(answer.data)
+  async function changeStatus(action: '/pause' | '/resume') {
+    const response = await api<Campaign>(path + action, { method: 'POST' })
+    setSubmitError(response.ok ? undefined : response.error)
+    if (response.ok) set(response.data)
   }
 }

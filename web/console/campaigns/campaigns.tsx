@@ -1,3 +1,4 @@
+import type { Campaign, CreditBalance } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -5,22 +6,22 @@ import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../shell/loading.ts'
 import { useCampaignNames } from './campaign-names.ts'
 import './campaigns.css'
-import { MadeBy } from '../shared/created-via.tsx'
-import { NoneFits } from '../shared/list-filters.tsx'
-import type { Campaign } from '../shared/records.ts'
+import { CreatedVia } from '../shared/created-via.tsx'
+import { NoMatches } from '../shared/list-filters.tsx'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { Progress } from './progress.tsx'
 
+const POLL_INTERVAL_MS = 4000
 const STATUSES = ['running', 'scheduled', 'paused', 'completed', 'archived']
 
 export default function Campaigns() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const status = query.get('status') ?? ''
   const q = query.get('q') ?? ''
-  const list = useList<Campaign>(place.at('/campaigns?limit=100'), { every: 4000 })
-  const credits = useData<{ balance: number }>(place.at('/credits'))
+  const list = useList<Campaign>(context.apiPath('/campaigns?limit=100'), { pollMs: POLL_INTERVAL_MS })
+  const credits = useData<CreditBalance>(context.apiPath('/credits'))
   const nameOf = useCampaignNames(list.items)
   const shown = list.items?.filter(
     (campaign) =>
@@ -41,8 +42,8 @@ export default function Campaigns() {
               <span class="waiting">000 credits left</span>
             )}
           </span>
-          {place.may('recruiter') && (
-            <Link class="button primary" to={place.go('/campaigns/new')}>
+          {context.can('recruiter') && (
+            <Link class="button primary" to={context.pagePath('/campaigns/new')}>
               New campaign
             </Link>
           )}
@@ -50,20 +51,20 @@ export default function Campaigns() {
       </div>
       <div class="row filters">
         <label>
-          Name or id
+          Name or ID
           <input type="search" value={q} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
         </label>
         <label>
           Status
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
-            <option value="">Every status</option>
+            <option value="">All statuses</option>
             {STATUSES.map((each) => (
               <option key={each}>{each}</option>
             ))}
           </select>
         </label>
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Campaigns, newest first"
         rows={shown}
@@ -72,22 +73,22 @@ export default function Campaigns() {
         empty={
           list.items?.length === 0 ? (
             <>
-              <h2>No campaign yet</h2>
+              <h2>No campaigns yet</h2>
               <p class="soft">
-                A campaign contacts candidates for a job, and brings back what they answered.
-                {place.mode === 'test' && ' In TEST nobody real is contacted.'}
+                A campaign contacts candidates for a job and collects their answers.
+                {context.mode === 'test' && ' In test mode, no real people are contacted.'}
               </p>
-              {place.may('recruiter') && (
+              {context.can('recruiter') && (
                 <p class="row centred">
-                  {place.mode === 'test' && (
-                    <Link to={place.go('/first-campaign')}>See one at work in two minutes</Link>
+                  {context.mode === 'test' && (
+                    <Link to={context.pagePath('/first-campaign')}>Run a first campaign with test candidates</Link>
                   )}
-                  <Link to={place.go('/campaigns/new')}>Start one with your candidates</Link>
+                  <Link to={context.pagePath('/campaigns/new')}>Start a campaign with your candidates</Link>
                 </p>
               )}
             </>
           ) : (
-            <NoneFits what="campaign" more={list.more} />
+            <NoMatches noun="campaign" more={list.more} />
           )
         }
         columns={[
@@ -95,7 +96,7 @@ export default function Campaigns() {
             name: 'Campaign',
             cell: ({ campaign_id, job_id }) => (
               <>
-                <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>
+                <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>
                 {job_id && (
                   <>
                     <br />
@@ -118,7 +119,7 @@ export default function Campaigns() {
             ),
           },
           { name: 'Completed', right: true, cell: ({ counts }) => counts.completed.toLocaleString() },
-          { name: 'Made by', cell: ({ created_via }) => <MadeBy via={created_via} /> },
+          { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
           { name: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} /> },
         ]}
       />

@@ -1,7 +1,7 @@
-/** Reads comma, semicolon or tab separated lines, with quotes as spreadsheets write them. Empty lines are left out. */
+/** Parses comma, semicolon or tab separated values with quoted cells. Empty lines are skipped. */
 export function parseCsv(text: string): string[][] {
   const source = text.replace(/^\ufeff/, '')
-  const mark = separatorOf(source)
+  const separator = detectSeparator(source)
   const rows: string[][] = []
   let row: string[] = []
   let cell = ''
@@ -17,7 +17,7 @@ export function parseCsv(text: string): string[][] {
     } else if (letter === '"' && cell.trim() === '') {
       quoted = true
       cell = ''
-    } else if (letter === mark) endCell()
+    } else if (letter === separator) endCell()
     else if (letter === '\n') endRow()
     else if (letter !== '\r') cell += letter
   }
@@ -36,10 +36,10 @@ export function parseCsv(text: string): string[][] {
   }
 }
 
-/** The mark that is most frequent in the first line, outside of quotes. */
-function separatorOf(text: string): string {
+/** Returns the most frequent separator of the first line, outside of quotes. */
+function detectSeparator(text: string): string {
   const [line = ''] = text.trimStart().split('\n', 1)
-  const bare = line.replace(/"[^"]*"/g, '')
-  const counts = [',', ';', '\t'].map((mark) => ({ mark, count: bare.split(mark).length }))
-  return counts.reduce((best, next) => (next.count > best.count ? next : best)).mark
+  const unquoted = line.replace(/"[^"]*"/g, '')
+  const counts = [',', ';', '\t'].map((separator) => ({ separator, count: unquoted.split(separator).length }))
+  return counts.reduce((best, next) => (next.count > best.count ? next : best)).separator
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { button, consolePage, heading, look } from '../../../test/browser/console-page.ts'
+import { button, checkPage, consolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
-import { campaigner, pass, player } from '../../../test/support/campaigns.ts'
-import { keepTime } from '../../../test/support/clock.ts'
-import { memberOf } from '../../../test/support/console.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { campaignPartner, passTime, testNumber } from '../../../test/support/partners.ts'
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 
-/** Drops a file onto what the selector finds, as a person does with the mouse. */
+/** Drops a file onto the element that matches the selector. */
 function drop(page: Page, selector: string, name: string, bytes: Uint8Array) {
   return page.locator(selector).evaluate(
     (element: any, [fileName, content]: string[]) => {
@@ -25,13 +25,13 @@ function drop(page: Page, selector: string, name: string, bytes: Uint8Array) {
   )
 }
 
-test('a dropped file enrols more candidates into a campaign that runs', async (t) => {
+test('a dropped file adds candidates to a running campaign', async (t) => {
   const app = await startApp(t)
-  keepTime(t, app.clock)
-  const { orgId, scope } = await campaigner(app)
-  const recruiter = await memberOf(app, orgId, 'recruiter')
+  runClock(t, app.clock)
+  const { orgId, scope } = await campaignPartner(app)
+  const recruiter = await signInMember(app, orgId, 'recruiter')
   const { mandate_id } = await app.given.mandate(scope, {}, 'playground')
-  const made = await recruiter.post(
+  const created = await recruiter.post(
     `/orgs/${orgId}/test/campaigns`,
     {
       mandate_id,
@@ -40,42 +40,42 @@ test('a dropped file enrols more candidates into a campaign that runs', async (t
     },
     { 'idempotency-key': 'first-one' },
   )
-  assert.equal(made.status, 202, JSON.stringify(made.body))
+  assert.equal(created.status, 202, JSON.stringify(created.body))
   const page = await consolePage(t, app, { email: recruiter.email })
-  await page.goto(`${app.url}/console/${orgId}/test/campaigns/${made.body.data.campaign.campaign_id}`)
-  await page.getByRole('link', { name: 'More candidates' }).click()
-  await heading(page, 'More candidates')
+  await page.goto(`${app.url}/console/${orgId}/test/campaigns/${created.body.data.campaign.campaign_id}`)
+  await page.getByRole('link', { name: 'Add candidates' }).click()
+  await waitForHeading(page, 'Add candidates')
   const field = '[aria-label="Candidates"]'
 
   await drop(page, field, 'people.xlsx', Uint8Array.of(0x50, 0x4b, 3, 4, 0, 0, 0, 0))
-  await page.getByText('people.xlsx is no text').waitFor()
+  await page.getByText('people.xlsx is not a text file').waitFor()
   await drop(page, field, 'empty.csv', Buffer.from('name,phone\n'))
-  await page.getByText('There is nobody in it').waitFor()
-  await drop(page, 'h1', 'beside.csv', Buffer.from('name,phone\nNobody,+919812345670\n'))
-  assert.match(page.url(), /campaign_id=/, 'a file beside the field does not replace the page')
-  // As a spreadsheet saves "Unicode text".
+  await page.getByText('No candidates found.').waitFor()
+  await drop(page, 'h1', 'outside.csv', Buffer.from('name,phone\nOutside,+919812345670\n'))
+  assert.match(page.url(), /campaign_id=/, 'a file dropped outside of the field does not replace the page')
+  // The "Unicode text" format of spreadsheets.
   const rows =
     'Name\tMobile\tRef\nAsha Rao\t+919990000001\tc-1\nRenée Dsouza\t98123 45678\tc-2\nRavi\t98123 45679\tc-3\n'
   await drop(page, field, 'people.txt', Buffer.from(`\ufeff${rows}`, 'utf16le'))
-  await page.getByText('Every row is right').waitFor()
+  await page.getByText('All rows are valid').waitFor()
   await page.getByRole('cell', { name: 'Renée Dsouza' }).waitFor()
-  await look(page, 'enrol-more')
-  await button(page, 'Enrol them').click()
+  await checkPage(page, 'enrol-more')
+  await button(page, 'Enrol candidates').click()
 
-  await heading(page, /^March intake/)
-  await page.getByText('2 candidates enrolled. 1 was in it already').waitFor()
+  await waitForHeading(page, /^March intake/)
+  await page.getByText('2 candidates enrolled. 1 was already in the campaign.').waitFor()
   await page.getByRole('img', { name: /3 pending/ }).waitFor()
   await page.getByRole('link', { name: 'Renée Dsouza' }).waitFor()
-  await look(page, 'enrol-more-done')
+  await checkPage(page, 'enrol-more-done')
   await page.reload()
-  await heading(page, /^March intake/)
-  assert.equal(await page.getByText('candidates enrolled').count(), 0, 'said once')
+  await waitForHeading(page, /^March intake/)
+  assert.equal(await page.getByText('candidates enrolled').count(), 0, 'the message is shown once')
 })
 
-test('rows that changed after a half-way failure leave nobody out', async (t) => {
+test('rows that were changed after a partial failure enrol every candidate exactly once', async (t) => {
   const app = await startApp(t)
-  keepTime(t, app.clock)
-  const { orgId, scope, get } = await campaigner(app)
+  runClock(t, app.clock)
+  const { orgId, scope, get } = await campaignPartner(app)
   const { mandate_id } = await app.given.mandate(scope, {}, 'playground')
   const page = await consolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/test/campaigns/new?mandate_id=${mandate_id}`)
@@ -85,7 +85,7 @@ test('rows that changed after a half-way failure leave nobody out', async (t) =>
     mimeType: 'text/csv',
     buffer: Buffer.from(['name,phone', ...lines].join('\n')),
   })
-  await page.getByText('Every row is right').waitFor()
+  await page.getByText('All rows are valid').waitFor()
   let failing = true
   await page.route(/\/campaigns\/CP_\w+\/candidates/, (route) =>
     failing && route.request().method() === 'POST' && !route.request().headers()['x-dry-run']
@@ -95,14 +95,14 @@ test('rows that changed after a half-way failure leave nobody out', async (t) =>
         })
       : route.continue(),
   )
-  await button(page, 'Start the campaign').click()
-  await page.getByText('100 were enrolled before; nobody twice.').waitFor()
+  await button(page, 'Start campaign').click()
+  await page.getByText('100 candidates were already enrolled and will not be enrolled again.').waitFor()
   failing = false
-  await button(page, 'Remove row 2').click() // one of those who were enrolled
-  await page.getByText('Every row is right').waitFor()
-  assert.ok(await page.getByLabel('For which job').isDisabled(), 'the campaign is made for this job')
-  await button(page, 'Start the campaign').click()
-  await page.getByText('50 candidates enrolled. 99 were in it already').waitFor()
+  await button(page, 'Remove row 2').click() // a candidate who is already enrolled
+  await page.getByText('All rows are valid').waitFor()
+  assert.ok(await page.getByLabel('Job', { exact: true }).isDisabled(), 'the campaign was created for this job')
+  await button(page, 'Start campaign').click()
+  await page.getByText('50 candidates enrolled. 99 were already in the campaign.').waitFor()
   const { items } = (await get('/campaigns')).body.data
   assert.deepEqual(
     items.map(({ counts }: any) => counts.candidates),
@@ -110,29 +110,29 @@ test('rows that changed after a half-way failure leave nobody out', async (t) =>
   )
 })
 
-test('who was never asked has no verdict, and who said STOP earlier is told as such', async (t) => {
+test('candidates who were not asked have no verdict, and an earlier opt-out is shown', async (t) => {
   const app = await startApp(t)
-  keepTime(t, app.clock)
+  runClock(t, app.clock)
   const demo = await app.given.org('Demo organisation')
-  const { orgId, mandate, campaign, get } = await campaigner(app)
+  const { orgId, mandate, campaign, get } = await campaignPartner(app)
   const { mandate_id } = await mandate()
-  const people = [player(8), player(10)]
+  const people = [testNumber(8), testNumber(10)]
   await campaign(mandate_id, people)
-  await pass(app, 8000)
-  const again = await campaign(mandate_id, people)
-  await pass(app, 8000)
-  const { items } = (await get(`/campaigns/${again.campaign.campaign_id}/candidates`)).body.data
+  await passTime(app, 8000)
+  const second = await campaign(mandate_id, people)
+  await passTime(app, 8000)
+  const { items } = (await get(`/campaigns/${second.campaign.campaign_id}/candidates`)).body.data
   const [unreachable, stopped] = ['Person 8', 'Person 10'].map((name) => items.find((each: any) => each.name === name))
   const page = await consolePage(t, app)
-  await page.waitForURL(`**/${demo.orgId}/test`) // the one to try things out, though another is newer
+  await page.waitForURL(`**/${demo.orgId}/test`) // the demo organisation, although another is newer
   await page.goto(`${app.url}/console/${orgId}/test/candidates/${stopped.candidate_id}`)
-  await page.getByText('Nothing was sent: this number said STOP earlier. The credit came back.').waitFor()
-  await page.getByText('Says STOP: said STOP earlier').waitFor()
-  await page.getByText('None: stopped').waitFor()
-  await look(page, 'candidate-stopped-earlier')
+  await page.getByText('No message was sent: this number has opted out (STOP). The credit was refunded.').waitFor()
+  await page.getByText('Opts out: opted out in an earlier campaign').waitFor()
+  await page.getByText('None: opted out').waitFor()
+  await checkPage(page, 'candidate-stopped-earlier')
   await page.goto(`${app.url}/console/${orgId}/test/results/${unreachable.result_id}`)
   await page.getByText('None: could not be reached').waitFor()
   assert.equal(await page.getByText('Not qualified').count(), 0)
-  await page.goto(`${app.url}/console`) // where the reader was last
+  await page.goto(`${app.url}/console`) // the last organisation used
   await page.waitForURL(`**/${orgId}/test`)
 })

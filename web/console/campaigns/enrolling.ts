@@ -1,29 +1,30 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { explained } from '../shared/explain-error.ts'
-import type { Campaign, CandidateInput, Enrolment } from '../shared/records.ts'
-import { type Answer, api, type Refusal } from '../shell/api.ts'
-import type { Mode } from '../shell/session.ts'
+import type { CampaignEnrolment, CandidateInput, Mode } from '../../api-types/partner.ts'
+import { explainError } from '../shared/explain-error.ts'
+import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 
-const MOST_IN_CALL: Record<Mode, number> = { test: 100, live: 1000 }
-/** The API takes 256 KB; a little is left for what stands around the rows. */
-const MOST_BYTES = 240_000
-const PAUSE = 400
+const MAX_ROWS_PER_CALL: Record<Mode, number> = { test: 100, live: 1000 }
+/** The API accepts 256 KB; the difference is for the rest of the request body. */
+const MAX_CALL_BYTES = 240_000
+const DEBOUNCE_MS = 400
+const MAX_ATTEMPTS = 21
+const RETRY_DELAY_MS = 1000
 
 export interface Chunk {
-  /** The place of its first row. */
+  /** Index of its first row. */
   from: number
   candidates: CandidateInput[]
 }
 
-/** So many rows a call as the API takes. */
-export function chunksOf(candidates: CandidateInput[], mode: Mode): Chunk[] {
+/** Splits candidates into chunks that the API accepts in one call. */
+export function splitIntoChunks(candidates: CandidateInput[], mode: Mode): Chunk[] {
   const chunks: Chunk[] = []
   const encoder = new TextEncoder()
   let bytes = 0
   for (const [index, candidate] of candidates.entries()) {
     const size = encoder.encode(JSON.stringify(candidate)).length + 1
     const last = chunks.at(-1)
-    if (last && last.candidates.length < MOST_IN_CALL[mode] && bytes + size <= MOST_BYTES) {
+    if (last && last.candidates.length < MAX_ROWS_PER_CALL[mode] && bytes + size <= MAX_CALL_BYTES) {
       last.candidates.push(candidate)
       bytes += size
     } else {
@@ -34,106 +35,112 @@ export function chunksOf(candidates: CandidateInput[], mode: Mode): Chunk[] {
   return chunks
 }
 
-/** What the rows are sent to: a campaign that is there, or one that the first call makes. */
+/** The campaign that candidates are added to: an existing one, or one that the first call creates. */
 export interface Target {
-  at: (path: string) => string
+  apiPath: (path: string) => string
   mode: Mode
   campaignId: string | undefined
-  /** Of a new campaign. */
+  /** Properties of a new campaign. */
   about: { mandate_id: string; name?: string; starts_at?: string }
 }
 
-export interface Enrolled {
-  campaign: Campaign
-  enrolment?: Enrolment
-}
-
-export type RowFaults = Map<number, { field: string; message: string }[]>
+type RowErrors = Map<number, { field: string; message: string }[]>
 
 export interface RosterCheck {
-  faults: RowFaults
-  refusal: Refusal | undefined
-  /** How many rows the API has looked at. */
+  rowErrors: RowErrors
+  error: ApiError | undefined
+  /** Number of rows that the API has validated. */
   checked: number
   checking: boolean
 }
 
-const NOTHING: RosterCheck = { faults: new Map(), refusal: undefined, checked: 0, checking: false }
+const NOT_CHECKED: RosterCheck = { rowErrors: new Map(), error: undefined, checked: 0, checking: false }
 
 const ROW = /^candidates\[(\d+)\](?:\.(.*))?$/
 
-/** Asks the API what it would say to every row; nothing is kept there. A chunk that has not changed is not asked about again. */
-export function useRosterCheck({ at, mode, campaignId, about }: Target, candidates: CandidateInput[]): RosterCheck {
-  const [state, setState] = useState<RosterCheck>(NOTHING)
+/** Validates every row with a dry run of the API. Chunks that have not changed are not sent again. */
+export function useRosterCheck(
+  { apiPath, mode, campaignId, about }: Target,
+  candidates: CandidateInput[],
+): RosterCheck {
+  const [state, setState] = useState<RosterCheck>(NOT_CHECKED)
   const { mandate_id } = about
-  const wanted = useMemo(() => ({ candidates, campaignId, mandate_id }), [candidates, campaignId, mandate_id])
-  const current = useRef(wanted)
-  current.current = wanted
-  const answers = useRef(new Map<string, Answer<Enrolled>>())
+  const request = useMemo(() => ({ candidates, campaignId, mandate_id }), [candidates, campaignId, mandate_id])
+  const current = useRef(request)
+  current.current = request
+  const cache = useRef(new Map<string, ApiResponse<CampaignEnrolment>>())
   useEffect(() => {
-    if (candidates.length === 0 || !(campaignId || mandate_id)) return setState(NOTHING)
-    setState((before) => ({ ...before, checking: true }))
-    const timer = setTimeout(() => void check(), PAUSE)
+    if (candidates.length === 0 || !(campaignId || mandate_id)) return setState(NOT_CHECKED)
+    setState((previous) => ({ ...previous, checking: true }))
+    const timer = setTimeout(() => void check(), DEBOUNCE_MS)
     return () => clearTimeout(timer)
-  }, [wanted])
+  }, [request])
   return state
 
   async function check() {
-    const faults: RowFaults = new Map()
-    let refusal: Refusal | undefined
+    const rowErrors: RowErrors = new Map()
+    let error: ApiError | undefined
     let checked = 0
-    for (const chunk of chunksOf(candidates, mode)) {
-      const answer = await ask(chunk.candidates)
-      if (current.current !== wanted) return // changed meanwhile
-      if (!answer.ok) refusal = noteFaults(faults, chunk.from, answer.refusal)
+    for (const chunk of splitIntoChunks(candidates, mode)) {
+      const response = await validate(chunk.candidates)
+      if (current.current !== request) return // the rows have changed since
+      if (!response.ok) error = collectRowErrors(rowErrors, chunk.from, response.error)
       checked += chunk.candidates.length
-      const going = checked < candidates.length && !refusal
-      setState({ faults: new Map(faults), refusal, checked, checking: going })
-      if (refusal) return
+      const remaining = checked < candidates.length && !error
+      setState({ rowErrors: new Map(rowErrors), error, checked, checking: remaining })
+      if (error) return
     }
   }
 
-  async function ask(rows: CandidateInput[]): Promise<Answer<Enrolled>> {
+  async function validate(rows: CandidateInput[]): Promise<ApiResponse<CampaignEnrolment>> {
     const key = JSON.stringify([campaignId, mandate_id, rows])
-    const known = answers.current.get(key)
-    if (known) return known
-    const target = { at, mode, campaignId, about: { mandate_id } }
-    const answer = await patiently(() => send(target, rows, { dryRun: true }))
-    if (answer.ok || answer.refusal.status === 400) answers.current.set(key, answer)
-    return answer
+    const cached = cache.current.get(key)
+    if (cached) return cached
+    const target = { apiPath, mode, campaignId, about: { mandate_id } }
+    const response = await withRetries(() => send(target, rows, { dryRun: true }))
+    if (response.ok || response.error.status === 400) cache.current.set(key, response)
+    return response
   }
 }
 
-/** Notes what is wrong with which row; answers the refusal where it is about more than rows. */
-function noteFaults(faults: RowFaults, from: number, refusal: Refusal): Refusal | undefined {
-  let ofRows = 0
-  for (const { path, message } of refusal.details) {
+/** Adds the errors of rows to `rowErrors`. Returns the error if it concerns more than rows. */
+function collectRowErrors(rowErrors: RowErrors, from: number, error: ApiError): ApiError | undefined {
+  let rowDetails = 0
+  for (const { path, message } of error.details) {
     const [, index, field = ''] = ROW.exec(path) ?? []
     if (index === undefined) continue
-    ofRows += 1
-    noteFault(faults, from + Number(index), { field, message: explained(field, message) })
+    rowDetails += 1
+    addRowError(rowErrors, from + Number(index), { field, message: explainError(field, message) })
   }
-  return ofRows > 0 && ofRows === refusal.details.length ? undefined : refusal
+  return rowDetails > 0 && rowDetails === error.details.length ? undefined : error
 }
 
-function noteFault(faults: RowFaults, row: number, fault: { field: string; message: string }) {
-  faults.set(row, [...(faults.get(row) ?? []), fault])
+/** Adds an error unless the row already has the same message for the field. */
+function addRowError(rowErrors: RowErrors, row: number, error: { field: string; message: string }) {
+  const errors = rowErrors.get(row) ?? []
+  if (errors.some(({ field, message }) => field === error.field && message === error.message)) return
+  rowErrors.set(row, [...errors, error])
 }
 
 export function send(
-  { at, campaignId, about }: Target,
+  { apiPath, campaignId, about }: Target,
   candidates: CandidateInput[] | undefined,
   options: { dryRun?: boolean; idempotencyKey?: string },
-): Promise<Answer<Enrolled>> {
-  if (campaignId) return api<Enrolled>(at(`/campaigns/${campaignId}/candidates`), { body: { candidates }, ...options })
-  return api<Enrolled>(at('/campaigns'), { body: { ...about, ...(candidates ? { candidates } : {}) }, ...options })
+): Promise<ApiResponse<CampaignEnrolment>> {
+  if (campaignId)
+    return api<CampaignEnrolment>(apiPath(`/campaigns/${campaignId}/candidates`), { body: { candidates }, ...options })
+  return api<CampaignEnrolment>(apiPath('/campaigns'), {
+    body: { ...about, ...(candidates ? { candidates } : {}) },
+    ...options,
+  })
 }
 
-/** A call that came too early is made again a little later. */
-export async function patiently<T>(call: () => Promise<Answer<T>>): Promise<Answer<T>> {
-  for (let left = 20; ; left--) {
-    const answer = await call()
-    if (answer.ok || left === 0 || (answer.refusal.status !== 429 && answer.refusal.status !== 0)) return answer
-    await new Promise((wake) => setTimeout(wake, 1000))
+/** Retries a call that was rate limited or could not reach the server. */
+export async function withRetries<T>(call: () => Promise<ApiResponse<T>>): Promise<ApiResponse<T>> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await call()
+    if (response.ok || attempt === MAX_ATTEMPTS || (response.error.status !== 429 && response.error.status !== 0))
+      return response
+    await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS))
   }
 }

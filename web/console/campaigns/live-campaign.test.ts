@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { button, consolePage, dialog, heading, look } from '../../../test/browser/console-page.ts'
+import { button, checkPage, consolePage, dialog, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
-import { campaigner } from '../../../test/support/campaigns.ts'
-import { keepTime } from '../../../test/support/clock.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { campaignPartner } from '../../../test/support/partners.ts'
 
-test('in LIVE nobody is contacted before a second yes', async (t) => {
+test('in live mode a campaign starts only after confirmation', async (t) => {
   const app = await startApp(t)
-  keepTime(t, app.clock)
-  const { orgId, scope, get } = await campaigner(app, { mode: 'live', credits: 3 })
+  runClock(t, app.clock)
+  const { orgId, scope, get } = await campaignPartner(app, { mode: 'live', credits: 3 })
   const { mandate_id } = await app.given.mandate(scope, {}, 'playground')
   const balance = async () => (await get('/credits')).body.data.balance
   const page = await consolePage(t, app)
@@ -23,35 +23,35 @@ test('in LIVE nobody is contacted before a second yes', async (t) => {
   const rows = (count: number) =>
     ['name,phone', ...Array.from({ length: count }, (_, n) => `Person ${n},+91981000000${n}`)].join('\n')
   await paste.fill(rows(4))
-  await button(page, 'Read the rows').click()
-  await page.getByText('4 credits of 3 that are left').waitFor()
-  assert.ok(await button(page, 'Contact 4 real people').isDisabled(), 'more than there are credits')
+  await button(page, 'Preview rows').click()
+  await page.getByText('4 credits, 3 left').waitFor()
+  assert.ok(await button(page, 'Contact 4 people').isDisabled(), 'not enough credits')
   await button(page, 'Start over').click()
   await paste.fill(rows(2))
-  await button(page, 'Read the rows').click()
-  await page.getByText('Every row is right').waitFor()
+  await button(page, 'Preview rows').click()
+  await page.getByText('All rows are valid').waitFor()
 
-  await button(page, 'Contact 2 real people').click()
-  await dialog(page).getByText('each costs a credit').waitFor()
-  await look(page, 'live-asked')
-  await button(page, 'Not yet').click()
+  await button(page, 'Contact 2 people').click()
+  await dialog(page).getByText('each costs 1 credit').waitFor()
+  await checkPage(page, 'live-confirmation')
+  await button(page, 'Cancel').click()
   await dialog(page).waitFor({ state: 'detached' })
-  await button(page, 'Contact 2 real people').click()
+  await button(page, 'Contact 2 people').click()
   await dialog(page).waitFor()
   await page.keyboard.press('Escape')
   await dialog(page).waitFor({ state: 'detached' })
   assert.deepEqual(writes, [], 'nothing was sent')
   assert.equal(await balance(), 3)
 
-  await button(page, 'Contact 2 real people').click()
-  await button(page, 'Contact them').click()
-  await heading(page, /^Electrician/)
+  await button(page, 'Contact 2 people').click()
+  await button(page, 'Contact now').click()
+  await waitForHeading(page, /^Electrician/)
   await page.getByText('2 candidates enrolled.').waitFor()
   await page.getByRole('img', { name: /2 pending/ }).waitFor()
   assert.deepEqual(writes, ['/campaigns'])
   assert.equal(await balance(), 1)
-  await look(page, 'live-campaign')
+  await checkPage(page, 'live-campaign')
   await page.getByRole('link', { name: 'pending 2' }).click()
   const call = page.getByRole('link', { name: '+919810000001' })
-  assert.equal(await call.getAttribute('href'), 'tel:+919810000001', 'one tap calls')
+  assert.equal(await call.getAttribute('href'), 'tel:+919810000001', 'a tap starts a call')
 })

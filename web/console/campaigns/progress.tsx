@@ -1,8 +1,8 @@
-import type { Campaign } from '../shared/records.ts'
+import type { Campaign } from '../../api-types/partner.ts'
 
 const ORDER = ['completed', 'declined', 'failed', 'pending'] as const
 
-/** How far a campaign is, as one bar; the numbers stand in its name. */
+/** The progress of a campaign as a stacked bar; the numbers are in its label. */
 export function Progress({ counts }: { counts: Campaign['counts'] }) {
   const { candidates: total } = counts
   let x = 0

@@ -12,40 +12,42 @@ const EXAMPLE = `name,phone,your id,city
 Asha Rao,+919990000001,c-101,Pune
 Ravi Kumar,98123 45678,c-102,Nashik`
 
-/** Takes people in: pasted, dropped, chosen as a file, or typed. */
+/** Input of candidates: pasted, dropped, selected as a file, or typed. */
 export function RosterInput({ onRoster, onType }: Props) {
-  const [over, setOver] = useState(false)
+  const [draggingOver, setDraggingOver] = useState(false)
   const [text, setText] = useState('')
-  const [wrong, setWrong] = useState('')
+  const [error, setError] = useState('')
   useEffect(() => {
-    // A file that misses the field by a little would replace the whole page.
-    const stay = (event: Event) => event.preventDefault()
-    addEventListener('dragover', stay)
-    addEventListener('drop', stay)
+    // Without this, a file dropped outside of the field would replace the page.
+    const prevent = (event: Event) => event.preventDefault()
+    addEventListener('dragover', prevent)
+    addEventListener('drop', prevent)
     return () => {
-      removeEventListener('dragover', stay)
-      removeEventListener('drop', stay)
+      removeEventListener('dragover', prevent)
+      removeEventListener('drop', prevent)
     }
   }, [])
   return (
     <section
-      class={`card stack drop ${over ? 'over' : ''}`}
+      class={`card stack drop ${draggingOver ? 'dragging-over' : ''}`}
       aria-label="Candidates"
       onDragOver={(event) => {
         event.preventDefault()
-        setOver(true)
+        setDraggingOver(true)
       }}
-      onDragLeave={({ currentTarget, relatedTarget }) => setOver(currentTarget.contains(relatedTarget as Node | null))}
+      onDragLeave={({ currentTarget, relatedTarget }) =>
+        setDraggingOver(currentTarget.contains(relatedTarget as Node | null))
+      }
       onDrop={(event) => {
         event.preventDefault()
-        setOver(false)
+        setDraggingOver(false)
         const [file] = event.dataTransfer?.files ?? []
         if (file) void readFile(file)
         else read(event.dataTransfer?.getData('text') ?? '')
       }}
     >
       <h2>Candidates</h2>
-      <label for="paste">Paste rows out of a spreadsheet, or drop a CSV file here</label>
+      <label for="paste">Paste rows from a spreadsheet, or drop a CSV file here</label>
       <textarea
         id="paste"
         class="paste"
@@ -62,41 +64,42 @@ export function RosterInput({ onRoster, onType }: Props) {
       />
       <div class="row">
         <button type="button" class="primary" disabled={!text.trim()} onClick={() => read(text)}>
-          Read the rows
+          Preview rows
         </button>
         <label class="button file">
-          Choose a file
+          Choose file
           <input
             type="file"
             accept=".csv,.tsv,.txt,text/csv"
             onChange={({ currentTarget }) => {
               const [file] = currentTarget.files ?? []
               if (file) void readFile(file)
-              currentTarget.value = '' // the same file can be chosen again once it is put right
+              currentTarget.value = '' // allows the same file to be selected again after it was corrected
             }}
           />
         </label>
         <button type="button" class="plain" onClick={onType}>
-          Type them instead
+          Enter manually
         </button>
       </div>
-      {wrong && <Notice kind="bad">{wrong}</Notice>}
+      {error && <Notice kind="bad">{error}</Notice>}
       <p class="soft small">
-        Columns are taken for what their first line says: name, phone, mail, your id, language. Everything else is kept
-        with the result.
+        The first line names the columns: name, phone, email, your id, language. Other columns are stored with the
+        result.
       </p>
     </section>
   )
 
   async function readFile(file: File) {
     const found = await readTextFile(file)
-    if (found === undefined) setWrong(`${file.name} is no text. In the spreadsheet, save it as CSV and take that file.`)
+    if (found === undefined)
+      setError(`${file.name} is not a text file. Save it as CSV in your spreadsheet program, and choose that file.`)
     else read(found)
   }
 
-  function read(given: string) {
-    const roster = readRoster(given)
+  function read(input: string) {
+    const roster = readRoster(input)
     if (roster.rows.length > 0) onRoster(roster)
-    else setWrong('There is nobody in it: one line for each candidate, below a line that names the columns.')
+    else setError('No candidates found. Enter one line per candidate, below a line with the column names.')
   }
 }

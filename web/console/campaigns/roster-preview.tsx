@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { CandidateInput } from '../shared/records.ts'
+import type { CandidateInput } from '../../api-types/partner.ts'
 import type { RosterCheck } from './enrolling.ts'
 import { MEANINGS, type Meaning, type Roster, type Row } from './roster.ts'
 
@@ -7,48 +7,54 @@ interface Props {
   roster: Roster
   candidates: CandidateInput[]
   check: RosterCheck
-  /** What rows say that are left out, for another row is the same person. */
+  /** Messages of rows that are skipped because another row is the same person. */
   repeats: Map<number, string>
   onChange: (roster: Roster) => void
 }
 
-const PAGE = 50
+const PAGE_SIZE = 50
 
-/** Every row as it will be sent. What the API refuses stands in the row itself, open to be put right. */
+/** All rows as they will be sent. Rows with errors can be edited. */
 export function RosterPreview({ roster, candidates, check, repeats, onChange }: Props) {
   const { names, meanings, rows } = roster
-  const [onlyBad, setOnlyBad] = useState(false)
-  const [shown, setShown] = useState(PAGE)
-  const bad = check.faults.size
-  const listed = rows.map((row, index) => ({ row, index })).filter(({ index }) => !onlyBad || check.faults.has(index))
+  const [onlyInvalid, setOnlyInvalid] = useState(false)
+  const [shown, setShown] = useState(PAGE_SIZE)
+  const invalid = check.rowErrors.size
+  const listed = rows
+    .map((row, index) => ({ row, index }))
+    .filter(({ index }) => !onlyInvalid || check.rowErrors.has(index))
   return (
     <section class="stack" aria-label="Preview">
       <div class="row between">
         <h2>
           {rows.length.toLocaleString()} {rows.length === 1 ? 'row' : 'rows'}
         </h2>
-        <span class={bad > 0 ? 'bad-text' : 'soft'} role="status">
-          {bad > 0
-            ? `${bad} ${bad === 1 ? 'row' : 'rows'} to put right`
+        <span class={invalid > 0 ? 'bad-text' : 'soft'} role="status">
+          {invalid > 0
+            ? `${invalid} ${invalid === 1 ? 'row needs' : 'rows need'} fixing`
             : check.checking
               ? `Checking… ${check.checked.toLocaleString()} of ${rows.length.toLocaleString()}`
-              : check.checked > 0 && !check.refusal
-                ? `Every row is right${repeats.size > 0 ? `; ${repeatedRows(repeats.size)}` : ''}`
+              : check.checked > 0 && !check.error
+                ? `All rows are valid${repeats.size > 0 ? `; ${repeatedRowsText(repeats.size)}` : ''}`
                 : ''}
         </span>
       </div>
-      {bad > 0 && (
+      {invalid > 0 && (
         <div class="row">
           <label class="check">
-            <input type="checkbox" checked={onlyBad} onChange={(event) => setOnlyBad(event.currentTarget.checked)} />
-            Only rows to put right
+            <input
+              type="checkbox"
+              checked={onlyInvalid}
+              onChange={(event) => setOnlyInvalid(event.currentTarget.checked)}
+            />
+            Only rows with errors
           </label>
-          <button type="button" class="small-button" onClick={leaveOut}>
-            Leave {bad === 1 ? 'it' : `all ${bad}`} out
+          <button type="button" class="small-button" onClick={skipInvalid}>
+            {invalid === 1 ? 'Skip this row' : `Skip all ${invalid}`}
           </button>
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard */}
       <section class="table-wrap wide-table" tabIndex={0} aria-label="Rows">
         <table class="table plain-table">
           <caption class="hidden-text">Candidates to enrol</caption>
@@ -59,9 +65,9 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
                 <th scope="col" key={column}>
                   <span class="soft">{name}</span>
                   <select
-                    aria-label={`What “${name}” is`}
+                    aria-label={`Meaning of column “${name}”`}
                     value={meanings[column]}
-                    onChange={(event) => mean(column, event.currentTarget.value as Meaning)}
+                    onChange={(event) => setMeaning(column, event.currentTarget.value as Meaning)}
                   >
                     {(Object.keys(MEANINGS) as Meaning[]).map((meaning) => (
                       <option key={meaning} value={meaning}>
@@ -84,7 +90,7 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
                 names={names}
                 meanings={meanings}
                 sent={candidates[index]}
-                faults={check.faults.get(index)}
+                rowErrors={check.rowErrors.get(index)}
                 repeat={repeats.get(index)}
                 onCell={(column, value) => setCell(index, column, value)}
                 onRemove={() => onChange({ ...roster, rows: rows.filter((_, at) => at !== index) })}
@@ -95,36 +101,38 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
       </section>
       <div class="row">
         {listed.length > shown && (
-          <button type="button" class="small-button" onClick={() => setShown(shown + PAGE)}>
-            Show more of {listed.length.toLocaleString()}
+          <button type="button" class="small-button" onClick={() => setShown(shown + PAGE_SIZE)}>
+            Show more (of {listed.length.toLocaleString()})
           </button>
         )}
         <button type="button" class="small-button" onClick={addRow}>
-          + Row
+          Add row
         </button>
       </div>
       {!meanings.includes('external_candidate_id') && (
-        <p class="soft small">There is no column with your id: candidates are known by their phone or mail address.</p>
+        <p class="soft small">
+          There is no column with your ID, so candidates are identified by phone number or email address.
+        </p>
       )}
     </section>
   )
 
-  function mean(column: number, meaning: Meaning) {
-    const once = meaning !== 'metadata' && meaning !== 'nothing'
+  function setMeaning(column: number, meaning: Meaning) {
+    const unique = meaning !== 'metadata' && meaning !== 'nothing'
     onChange({
       ...roster,
-      meanings: meanings.map((before, at) => {
+      meanings: meanings.map((previous, at) => {
         if (at === column) return meaning
-        return once && before === meaning ? 'nothing' : before
+        return unique && previous === meaning ? 'nothing' : previous
       }),
     })
   }
 
-  /** A row that was open for its fault stays open while it is being put right. */
+  /** Marks the row as typed, so that it stays editable after its error is fixed. */
   function setCell(index: number, column: number, value: string) {
     const next = rows.map((row, at) =>
       at === index
-        ? { ...row, typed: true, cells: row.cells.map((cell, place) => (place === column ? value : cell)) }
+        ? { ...row, typed: true, cells: row.cells.map((cell, cellIndex) => (cellIndex === column ? value : cell)) }
         : row,
     )
     onChange({ ...roster, rows: next })
@@ -134,16 +142,16 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
     const number = Math.max(0, ...rows.map((row) => row.number)) + 1
     onChange({ ...roster, rows: [...rows, { number, cells: names.map(() => ''), typed: true }] })
     setShown(Math.max(shown, rows.length + 1))
-    setOnlyBad(false)
+    setOnlyInvalid(false)
   }
 
-  function leaveOut() {
-    onChange({ ...roster, rows: rows.filter((_, index) => !check.faults.has(index)) })
-    setOnlyBad(false)
+  function skipInvalid() {
+    onChange({ ...roster, rows: rows.filter((_, index) => !check.rowErrors.has(index)) })
+    setOnlyInvalid(false)
   }
 }
 
-export function repeatedRows(count: number): string {
+export function repeatedRowsText(count: number): string {
   return `${count.toLocaleString()} ${count === 1 ? 'row repeats' : 'rows repeat'} another`
 }
 
@@ -152,33 +160,33 @@ interface RowProps {
   names: string[]
   meanings: Meaning[]
   sent: CandidateInput | undefined
-  faults: { field: string; message: string }[] | undefined
+  rowErrors: { field: string; message: string }[] | undefined
   repeat: string | undefined
   onCell: (column: number, value: string) => void
   onRemove: () => void
 }
 
-/** What is to be said about a row stands below it in its whole width, in view wherever the table is moved to. */
-function PreviewRow({ row, names, meanings, sent, faults = [], repeat, onCell, onRemove }: RowProps) {
-  const bad = faults.length > 0
-  const open = row.typed === true || bad
+/** A row with its messages below in full width, visible wherever the table is scrolled to. */
+function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell, onRemove }: RowProps) {
+  const bad = rowErrors.length > 0
+  const editable = row.typed === true || bad
   const columnOf = (field: string) => meanings.indexOf(field.split('.')[0] as Meaning)
-  const said = `row-${row.number}-said`
+  const messageId = `row-${row.number}-message`
   return (
     <>
-      <tr class={bad ? 'bad-row said-below' : repeat ? 'repeat-row said-below' : ''}>
+      <tr class={bad ? 'bad-row has-message' : repeat ? 'repeat-row has-message' : ''}>
         <td class="soft">{row.number}</td>
         {row.cells.map((cell, column) => {
           const meaning = meanings[column]!
-          const wrong = faults.some(({ field }) => columnOf(field) === column)
+          const wrong = rowErrors.some(({ field }) => columnOf(field) === column)
           return (
-            <td key={column} class={meaning === 'nothing' ? 'left-out' : ''}>
-              {open ? (
+            <td key={column} class={meaning === 'nothing' ? 'skipped-column' : ''}>
+              {editable ? (
                 <input
                   type="text"
                   aria-label={`${names[column]}, row ${row.number}`}
                   aria-invalid={wrong}
-                  aria-describedby={wrong ? said : undefined}
+                  aria-describedby={wrong ? messageId : undefined}
                   value={cell}
                   onInput={(event) => onCell(column, event.currentTarget.value)}
                 />
@@ -195,11 +203,11 @@ function PreviewRow({ row, names, meanings, sent, faults = [], repeat, onCell, o
         </td>
       </tr>
       {(bad || repeat) && (
-        <tr class={`row-said ${bad ? 'bad-row' : 'repeat-row'}`}>
+        <tr class={`row-message ${bad ? 'bad-row' : 'repeat-row'}`}>
           <td colSpan={names.length + 2}>
-            <div id={said} class="small">
-              {faults.map(({ field, message }) => (
-                <p class="fault" key={field + message}>
+            <div id={messageId} class="small">
+              {rowErrors.map(({ field, message }) => (
+                <p class="field-error" key={field + message}>
                   {names[columnOf(field)] ?? field}: {message}
                 </p>
               ))}
@@ -212,7 +220,7 @@ function PreviewRow({ row, names, meanings, sent, faults = [], repeat, onCell, o
   )
 }
 
-/** As it is sent: a phone number with its country. */
+/** Returns a cell as it is sent: a phone number with its country code. */
 function shownCell(meaning: Meaning, cell: string, sent: CandidateInput | undefined) {
   if (meaning === 'phone') return sent?.phone ?? cell
   return meaning === 'language' ? (sent?.language ?? cell) : cell

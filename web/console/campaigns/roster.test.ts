@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseCsv } from './csv.ts'
-import { candidateOf, readPhone, readRoster, repeatsIn } from './roster.ts'
+import { candidateFrom, findRepeats, readPhone, readRoster } from './roster.ts'
 
-test('cells in quotes, with any of the usual marks between them', () => {
+test('CSV is parsed with quoted cells and comma, semicolon or tab separators', () => {
   assert.deepEqual(parseCsv('\ufeffa,b\r\n"x, ""y""\nz", 2 \r\n\r\n,\n3,4'), [
     ['a', 'b'],
     ['x, "y"\nz', '2'],
@@ -20,13 +20,13 @@ test('cells in quotes, with any of the usual marks between them', () => {
   assert.deepEqual(parseCsv(''), [])
 })
 
-test('columns are taken for what their names say', () => {
+test('the meaning of a column is derived from its name', () => {
   const roster = readRoster(
     'Candidate name,Mobile No.,E-mail,Applicant ID,Preferred language,City\nAsha,98123 45678,a@b.in,7,Hindi,Pune',
   )
   assert.deepEqual(roster.meanings, ['name', 'phone', 'email', 'external_candidate_id', 'language', 'metadata'])
   assert.equal(roster.rows[0]!.number, 2)
-  assert.deepEqual(candidateOf(roster, roster.rows[0]!), {
+  assert.deepEqual(candidateFrom(roster, roster.rows[0]!), {
     external_candidate_id: '7',
     name: 'Asha',
     phone: '+919812345678',
@@ -36,21 +36,21 @@ test('columns are taken for what their names say', () => {
   })
 })
 
-test('without a line of names, columns are known by what is in them, and people by their number', () => {
+test('without a header line, columns are recognised by their cells, and candidates are identified by phone number', () => {
   const roster = readRoster('Asha Rao,9812345678\nRavi,9812345679,x')
   assert.deepEqual(roster.meanings, ['name', 'phone'])
   assert.deepEqual(
     roster.rows.map(({ number }) => number),
     [1, 2],
   )
-  assert.deepEqual(candidateOf(roster, roster.rows[1]!), {
+  assert.deepEqual(candidateFrom(roster, roster.rows[1]!), {
     external_candidate_id: '919812345679',
     name: 'Ravi',
     phone: '+919812345679',
   })
 })
 
-test('a number keeps what is wrong with it, for the API to say', () => {
+test('phone numbers are normalised, and invalid numbers are left for the API to reject', () => {
   assert.equal(readPhone('+91 98123-45678'), '+919812345678')
   assert.equal(readPhone('09812345678'), '+919812345678')
   assert.equal(readPhone('0091 098123 45678'), '+919812345678')
@@ -60,19 +60,19 @@ test('a number keeps what is wrong with it, for the API to say', () => {
   assert.equal(readPhone('9.19812E+11'), '919812E+11')
 })
 
-test('a row with the number or the id of one before it is told from it, unless that one is wrong', () => {
+test('a row with the number or ID of an earlier valid row is reported as a repeat', () => {
   const roster = readRoster(
     'name,phone,ref\nAsha,98123 45678,1\nRavi,98123 45679,2\nAsha R,+919812345678,3\nMeera,98123 45670,2\n,98123 45671,4\nDev,98123 45671,5',
   )
-  const people = roster.rows.map((row) => candidateOf(roster, row))
+  const people = roster.rows.map((row) => candidateFrom(roster, row))
   assert.deepEqual(
-    [...repeatsIn(roster, people, new Set([4]))],
+    [...findRepeats(roster, people, new Set([4]))],
     [
-      [2, 'Same number as row 2: sent once'],
-      [3, 'Same id as row 3: sent once'],
+      [2, 'Same number as row 2; sent only once'],
+      [3, 'Same ID as row 3; sent only once'],
     ],
   )
   const plain = readRoster('Asha,a@example.in\nAsha,a@example.in')
-  const both = plain.rows.map((row) => candidateOf(plain, row))
-  assert.deepEqual([...repeatsIn(plain, both, new Set())], [[1, 'Same address as row 1: sent once']])
+  const both = plain.rows.map((row) => candidateFrom(plain, row))
+  assert.deepEqual([...findRepeats(plain, both, new Set())], [[1, 'Same address as row 1; sent only once']])
 })

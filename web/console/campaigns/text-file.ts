@@ -1,4 +1,4 @@
-/** The text of a file as spreadsheets save it; undefined where it is none, such as a workbook. */
+/** Returns the text of a file in an encoding that spreadsheets use; undefined for binary files such as workbooks. */
 export async function readTextFile(file: Blob): Promise<string | undefined> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -7,6 +7,6 @@ export async function readTextFile(file: Blob): Promise<string | undefined> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes) // what older spreadsheets write
+    return new TextDecoder('windows-1252').decode(bytes) // encoding of older spreadsheets
   }
 }

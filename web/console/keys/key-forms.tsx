@@ -1,67 +1,51 @@
 import { useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
-import { Copy } from '../../ui/copy.tsx'
+import type { ApiKey, ApiKeyList, ScopeList } from '../../api-types/console.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Time } from '../../ui/time.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 
-export interface Key {
-  key_id: string
-  kind: 'partner' | 'session'
-  mode: string
-  scopes: string[]
-  status: 'active' | 'revoked' | 'expired'
-  expires_at: string | null
-  /** While two secrets are valid: when the older one ends. */
-  previous_secret_until: string | null
-  created_at: string
-}
+export type KeyWithSecret = ApiKey & { secret?: string; key?: string; rotated?: boolean }
 
-export interface Keys {
-  items: Key[]
-  grace_hours: { usual: number; most: number }
-}
-
-export type MadeKey = Key & { secret?: string; key?: string; rotated?: boolean }
-
-interface MakeProps {
+interface CreateProps {
   path: string
   onClose: () => void
-  onMade: (key: MadeKey) => void
+  onCreated: (key: KeyWithSecret) => void
 }
 
-export function MakeKey({ path, onClose, onMade }: MakeProps) {
-  const { data } = useData<{ items: string[] }>('/scopes')
+export function CreateKey({ path, onClose, onCreated }: CreateProps) {
+  const { data } = useData<ScopeList>('/scopes')
   const [kind, setKind] = useState<'partner' | 'session'>('partner')
-  const [chosen, setChosen] = useState<Set<string>>()
+  const [selected, setSelected] = useState<Set<string>>()
   const [lastDay, setLastDay] = useState('')
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   const all = data?.items ?? []
-  const scopes = chosen ?? new Set(all)
-  const expires = endOf(lastDay)
-  const fault = faultAt(refusal, 'expires_at')
+  const scopes = selected ?? new Set(all)
+  const expiresAt = endOfDay(lastDay)
+  const fieldError = fieldErrorAt(error, 'expires_at')
   return (
-    <Dialog title="Make a key" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void make(event)}>
-        {refusal && !fault && <Notice kind="bad">{refusal.message}</Notice>}
+    <Dialog title="Create key" onClose={onClose}>
+      <form class="stack" onSubmit={(event) => void create(event)}>
+        {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <fieldset>
           <legend>Kind</legend>
           <div class="choices two">
             {(['partner', 'session'] as const).map((each) => (
               <label class="choice" key={each}>
                 <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
-                {each === 'partner' ? 'Partner API' : 'Verification sessions'}
+                {each === 'partner' ? 'Partner API' : 'Verifications'}
               </label>
             ))}
           </div>
         </fieldset>
         {kind === 'partner' && (
           <fieldset>
-            <legend>What it may do</legend>
+            <legend>Permissions</legend>
             <div class="scopes">
               {all.map((scope) => (
                 <label key={scope} class="check">
@@ -75,8 +59,8 @@ export function MakeKey({ path, onClose, onMade }: MakeProps) {
         <Field
           id="key-last-day"
           label="Last day (optional)"
-          hint="It ends with this day, in your time zone. Empty: it is valid until it is revoked."
-          fault={fault}
+          hint="The key expires at the end of this day in your time zone. Leave empty for a key that does not expire."
+          error={fieldError}
         >
           {(attributes) => (
             <input
@@ -84,15 +68,15 @@ export function MakeKey({ path, onClose, onMade }: MakeProps) {
               type="date"
               value={lastDay}
               onInput={(event) => {
-                setRefusal(undefined)
+                setError(undefined)
                 setLastDay(event.currentTarget.value)
               }}
             />
           )}
         </Field>
-        <Action class="primary" busy={busy} ready={kind !== 'partner' || scopes.size > 0}>
-          Make the key
-        </Action>
+        <SubmitButton class="primary" busy={busy} ready={kind !== 'partner' || scopes.size > 0}>
+          Create key
+        </SubmitButton>
       </form>
     </Dialog>
   )
@@ -100,62 +84,62 @@ export function MakeKey({ path, onClose, onMade }: MakeProps) {
   function toggle(scope: string) {
     const next = new Set(scopes)
     if (!next.delete(scope)) next.add(scope)
-    setChosen(next)
+    setSelected(next)
   }
 
-  async function make(event: Event) {
+  async function create(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api<MadeKey>(path, {
+    const response = await api<KeyWithSecret>(path, {
       body: {
         kind,
         ...(kind === 'partner' ? { scopes: [...scopes] } : {}),
-        ...(expires ? { expires_at: expires } : {}),
+        ...(expiresAt ? { expires_at: expiresAt } : {}),
       },
     })
     setBusy(false)
-    if (!answer.ok) return setRefusal(answer.refusal)
+    if (!response.ok) return setError(response.error)
     onClose()
-    onMade(answer.data)
+    onCreated(response.data)
   }
 }
 
-/** The last moment of a day, where the reader is. */
-function endOf(day: string): string | undefined {
+/** Returns the end of a day in the browser's time zone. */
+function endOfDay(day: string): string | undefined {
   return day ? new Date(`${day}T23:59:59.999`).toISOString() : undefined
 }
 
 interface RotateProps {
   path: string
-  of: Key
-  grace: Keys['grace_hours']
+  apiKey: ApiKey
+  grace: ApiKeyList['grace_hours']
   onClose: () => void
-  onRotated: (key: MadeKey) => void
+  onRotated: (key: KeyWithSecret) => void
 }
 
-export function RotateKey({ path, of, grace, onClose, onRotated }: RotateProps) {
+export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotateProps) {
   const [hours, setHours] = useState(String(grace.usual))
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const fault = faultAt(refusal, 'grace_hours')
+  const fieldError = fieldErrorAt(error, 'grace_hours')
   return (
-    <Dialog title={`Rotate the secret of ${of.key_id}?`} onClose={onClose}>
+    <Dialog title={`Rotate the secret of ${apiKey.key_id}?`} onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void rotate(event)}>
         <p>
-          A new secret is made. The one in use now stays valid beside it, so that you can change over without a break.
+          Creates a new secret. The current secret stays valid for a while, so that you can switch without downtime.
         </p>
-        {of.previous_secret_until && (
+        {apiKey.previous_secret_until && (
           <Notice kind="wait">
-            Two secrets are valid now. The older of them, which would hold until <Time at={of.previous_secret_until} />,
-            ends at once.
+            Two secrets are valid now. The older one, valid until <Time at={apiKey.previous_secret_until} />, expires
+            immediately.
           </Notice>
         )}
-        {refusal && !fault && <Notice kind="bad">{refusal.message}</Notice>}
+        {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="key-grace-hours"
-          label="Hours that the old secret stays valid"
-          hint={`0 where it has leaked: it ends at once. At most ${grace.most.toLocaleString()}.`}
-          fault={fault}
+          label="Keep the old secret valid for (hours)"
+          hint={`Enter 0 if it has leaked: it expires immediately. At most ${grace.most.toLocaleString()}.`}
+          error={fieldError}
         >
           {(attributes) => (
             <input
@@ -166,15 +150,15 @@ export function RotateKey({ path, of, grace, onClose, onRotated }: RotateProps) 
               step="1"
               value={hours}
               onInput={(event) => {
-                setRefusal(undefined)
+                setError(undefined)
                 setHours(event.currentTarget.value)
               }}
             />
           )}
         </Field>
-        <Action class="primary" busy={busy}>
-          Make a new secret
-        </Action>
+        <SubmitButton class="primary" busy={busy}>
+          Rotate secret
+        </SubmitButton>
       </form>
     </Dialog>
   )
@@ -182,45 +166,45 @@ export function RotateKey({ path, of, grace, onClose, onRotated }: RotateProps) 
   async function rotate(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api<MadeKey>(`${path}/${of.key_id}/rotate`, {
+    const response = await api<KeyWithSecret>(`${path}/${apiKey.key_id}/rotate`, {
       body: hours.trim() ? { grace_hours: Number(hours) } : {},
     })
     setBusy(false)
-    if (!answer.ok) return setRefusal(answer.refusal)
+    if (!response.ok) return setError(response.error)
     onClose()
-    onRotated({ ...answer.data, rotated: true })
+    onRotated({ ...response.data, rotated: true })
   }
 }
 
-/** What nobody can be shown again. */
-export function ShownOnce({ made, onClose }: { made: MadeKey; onClose: () => void }) {
+/** Shows a key's secret once. */
+export function KeySecret({ created, onClose }: { created: KeyWithSecret; onClose: () => void }) {
   return (
-    <Dialog title="Keep this secret now" onClose={onClose}>
-      <p>It is shown once and cannot be read again.</p>
-      <p class="label">Key id</p>
-      <Copy text={made.key_id} label="the key id" />
-      <p class="label">{made.kind === 'session' ? 'Key' : 'Secret'}</p>
-      <Copy text={made.secret ?? made.key ?? ''} label="the secret" />
-      {made.rotated && (
+    <Dialog title="Copy your secret now" onClose={onClose}>
+      <p>It is shown only once.</p>
+      <p class="label">Key ID</p>
+      <CopyText text={created.key_id} label="the key ID" />
+      <p class="label">{created.kind === 'session' ? 'Key' : 'Secret'}</p>
+      <CopyText text={created.secret ?? created.key ?? ''} label="the secret" />
+      {created.rotated && (
         <p class="soft">
-          {made.previous_secret_until ? (
+          {created.previous_secret_until ? (
             <>
-              The old secret stays valid until <Time at={made.previous_secret_until} />.
+              The old secret stays valid until <Time at={created.previous_secret_until} />.
             </>
           ) : (
-            'The old secret is not valid any more.'
+            'The old secret is no longer valid.'
           )}
         </p>
       )}
-      {!made.rotated && made.expires_at && (
+      {!created.rotated && created.expires_at && (
         <p class="soft">
-          The key is valid until <Time at={made.expires_at} />.
+          The key is valid until <Time at={created.expires_at} />.
         </p>
       )}
     </Dialog>
   )
 }
 
-function faultAt(refusal: Refusal | undefined, path: string): string | undefined {
-  return refusal?.details.find((detail) => detail.path === path)?.message
+function fieldErrorAt(error: ApiError | undefined, path: string): string | undefined {
+  return error?.details.find((detail) => detail.path === path)?.message
 }

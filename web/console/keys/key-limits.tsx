@@ -1,27 +1,12 @@
-import { Bars } from '../../ui/chart-bars.tsx'
+import type { KeyLimitUsage } from '../../api-types/console.ts'
+import { BarList } from '../../ui/bar-list.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../shell/loading.ts'
 
-interface Limits {
-  cooldown_until: string | null
-  buckets: {
-    name: string
-    per_second: number
-    burst: number
-    per_minute: number
-    per_day: number | null
-    /** Not counted for the limits of the whole key and of one recruiter. */
-    minute_used: number | null
-    minute_resets_in: number | null
-  }[]
-  people_per_day: number
-  people_today: number
-}
-
 const NAMES: Record<string, string> = {
-  key: 'All calls together',
-  recruiter: 'Calls for one recruiter',
+  key: 'All calls',
+  recruiter: 'Calls per recruiter',
   reads: 'Reads',
   skillsSearch: 'Skill search',
   skillsLookup: 'Skill lookup',
@@ -32,12 +17,14 @@ const NAMES: Record<string, string> = {
   campaignWrites: 'Campaign changes',
 }
 
-/** How much of a key's limits is used at this moment. */
+const POLL_INTERVAL_MS = 2000
+
+/** The current usage of a key's limits. */
 export function KeyLimits({ path }: { path: string }) {
-  const { data, refusal } = useData<Limits>(path, { every: 2000 })
-  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
-  if (!data) return <p class="waiting">The limits of this key</p>
-  const whole = data.buckets.filter(({ minute_used }) => minute_used === null)
+  const { data, error } = useData<KeyLimitUsage>(path, { pollMs: POLL_INTERVAL_MS })
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  if (!data) return <p class="waiting">Limits of this key</p>
+  const withoutUsage = data.buckets.filter(({ minute_used }) => minute_used === null)
   return (
     <>
       {data.cooldown_until && (
@@ -45,12 +32,10 @@ export function KeyLimits({ path }: { path: string }) {
           In cooldown until <Time at={data.cooldown_until} />.
         </Notice>
       )}
-      <p class="soft small">
-        Calls in this minute, of those allowed. A day's limit stands beside it where there is one.
-      </p>
-      <Bars
-        name="Calls in this minute"
-        most={100}
+      <p class="soft small">Calls in the current minute and the limit per minute. Other limits are in the note.</p>
+      <BarList
+        name="Calls in the current minute"
+        max={100}
         bars={[
           ...data.buckets.flatMap(({ name, minute_used, per_minute, per_second, burst, per_day }) =>
             minute_used === null
@@ -62,7 +47,7 @@ export function KeyLimits({ path }: { path: string }) {
                     value: (100 * minute_used) / per_minute,
                     tone: minute_used >= per_minute ? ('bad' as const) : ('good' as const),
                     number: `${minute_used} / ${per_minute}`,
-                    note: `${per_second} a second, ${burst} at once${per_day === null ? '' : `, ${per_day.toLocaleString()} a day`}`,
+                    note: `${per_second} per second, bursts of ${burst}${per_day === null ? '' : `, ${per_day.toLocaleString()} per day`}`,
                   },
                 ],
           ),
@@ -76,9 +61,9 @@ export function KeyLimits({ path }: { path: string }) {
           },
         ]}
       />
-      {whole.map(({ name, per_second, burst, per_minute }) => (
+      {withoutUsage.map(({ name, per_second, burst, per_minute }) => (
         <p key={name} class="soft small">
-          {NAMES[name] ?? name}: {per_second} a second, {burst} at once, {per_minute} a minute.
+          {NAMES[name] ?? name}: {per_second} per second, bursts of {burst}, {per_minute} per minute.
         </p>
       ))}
     </>

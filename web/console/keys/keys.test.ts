@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { HOUR } from '../../../server/platform/clock.ts'
-import { button, consolePage, dialog, heading, look } from '../../../test/browser/console-page.ts'
-import { A_DAY, startApp } from '../../../test/support/app.ts'
-import { keepTime } from '../../../test/support/clock.ts'
+import { DAY, HOUR } from '../../../server/platform/clock.ts'
+import { button, checkPage, consolePage, dialog, waitForHeading } from '../../../test/browser/console-page.ts'
+import { startApp } from '../../../test/support/app.ts'
+import { runClock } from '../../../test/support/clock.ts'
 import { signInLink } from '../../../test/support/console.ts'
 
 const focused = async (page: Page) => {
@@ -14,67 +14,67 @@ const focused = async (page: Page) => {
   return `${localName} ${textContent.slice(0, 30)}`
 }
 
-test('keys are made, rotated and revoked; secrets are shown once', async (t) => {
+test('a key can be created, rotated and revoked; its secret is shown once', async (t) => {
   const app = await startApp(t)
-  keepTime(t, app.clock)
+  runClock(t, app.clock)
   const { orgId } = await app.given.org()
   const page = await consolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/test/keys`)
-  await heading(page, 'Keys')
-  await page.getByText('No test key yet').waitFor()
-  await button(page, 'Make a key').click()
+  await waitForHeading(page, 'Keys')
+  await page.getByText('No test keys yet').waitFor()
+  await button(page, 'Create key').click()
   await page.getByLabel('campaigns:write').uncheck()
-  await look(page, 'keys-make')
-  await button(page, 'Make the key').click()
-  const shownOnce = dialog(page).getByRole('heading', { name: 'Keep this secret now' })
+  await checkPage(page, 'keys-create')
+  await dialog(page).getByRole('button', { name: 'Create key' }).click()
+  const shownOnce = dialog(page).getByRole('heading', { name: 'Copy your secret now' })
   await shownOnce.waitFor()
   const [keyId, secret] = await dialog(page).locator('code').allTextContents()
-  await look(page, 'keys-secret')
+  await checkPage(page, 'keys-secret')
   await page.keyboard.press('Escape')
-  const asMade = app.as({ orgId, mode: 'test', keyId: keyId!, secret: secret! })
-  assert.equal((await asMade.get('/shifts')).status, 200)
-  assert.equal((await asMade.post('/campaigns', {}, { idempotencyKey: true })).status, 403)
+  const withKey = app.as({ orgId, mode: 'test', keyId: keyId!, secret: secret! })
+  assert.equal((await withKey.get('/shifts')).status, 200)
+  assert.equal((await withKey.post('/campaigns', {}, { idempotencyKey: true })).status, 403)
 
   await page.getByRole('button', { name: 'Limits' }).click()
   await dialog(page).getByRole('listitem').filter({ hasText: 'Reads' }).getByText('1 / 120').waitFor()
-  await look(page, 'keys-limits')
+  await checkPage(page, 'keys-limits')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Rotate' }).click()
-  await button(page, 'Make a new secret').click()
+  await button(page, 'Rotate secret').click()
   await shownOnce.waitFor()
   const [, next] = await dialog(page).locator('code').allTextContents()
   assert.notEqual(next, secret)
   await page.keyboard.press('Escape')
-  assert.equal((await asMade.get('/shifts')).status, 200, 'the old secret holds for a day')
+  assert.equal((await withKey.get('/shifts')).status, 200, 'the old secret stays valid for a day')
   await page.getByRole('button', { name: 'Revoke' }).click()
-  await button(page, 'Revoke the key').click()
+  await button(page, 'Revoke key').click()
   await page.getByRole('cell', { name: 'revoked' }).waitFor()
-  await look(page, 'keys')
-  assert.equal((await asMade.get('/shifts')).status, 401)
+  await checkPage(page, 'keys')
+  assert.equal((await withKey.get('/shifts')).status, 401)
 })
 
-test('a key ends with its last day', async (t) => {
+test('a key expires at the end of its last day', async (t) => {
   const app = await startApp(t)
-  keepTime(t, app.clock)
+  runClock(t, app.clock)
   const { orgId } = await app.given.org()
   const page = await consolePage(t, app, { timezoneId: 'Asia/Kolkata' })
   const at = `${app.url}/console/${orgId}/test/keys`
   await page.goto(at)
-  await button(page, 'Make a key').click()
+  await button(page, 'Create key').click()
   await dialog(page).waitFor()
   await page.keyboard.press('Escape')
   await dialog(page).waitFor({ state: 'detached' })
-  assert.equal(await focused(page), 'button Make a key', 'back where it was')
+  assert.equal(await focused(page), 'button Create key', 'the button that opened the dialog')
   await page.keyboard.press('Enter')
   await dialog(page).waitFor()
-  assert.equal(await focused(page), 'h2 Make a key')
-  await page.keyboard.press('Enter') // held too long, it makes no key
+  assert.equal(await focused(page), 'h2 Create key')
+  await page.keyboard.press('Enter') // a held Enter key must not create a key
   await page.getByLabel('Last day').fill('2026-03-10') // yesterday
-  await button(page, 'Make the key').click()
-  await page.locator('#key-last-day-fault').getByText('must be a time to come').waitFor()
+  await dialog(page).getByRole('button', { name: 'Create key' }).click()
+  await page.locator('#key-last-day-error').getByText('must be a future time').waitFor()
   await page.getByLabel('Last day').fill('2026-03-12')
-  await page.locator('#key-last-day-fault').waitFor({ state: 'detached' })
-  await button(page, 'Make the key').click()
+  await page.locator('#key-last-day-error').waitFor({ state: 'detached' })
+  await dialog(page).getByRole('button', { name: 'Create key' }).click()
   await dialog(page)
     .getByText(/The key is valid until Mar 12,( 2026,)? 11:59/)
     .waitFor()
@@ -83,26 +83,26 @@ test('a key ends with its last day', async (t) => {
   await dialog(page).waitFor({ state: 'detached' })
   const row = page.getByRole('row', { name: new RegExp(keyId!) })
   await row.getByRole('cell', { name: /Mar 12,( 2026,)? 11:59/ }).waitFor()
-  assert.equal(await focused(page), 'button Make a key', 'after two dialogs in a row too')
-  await look(page, 'keys-expiry')
+  assert.equal(await focused(page), 'button Create key', 'also after two dialogs in a row')
+  await checkPage(page, 'keys-expiry')
 
   await app.context.keyring.refresh()
-  const asMade = app.as({ orgId, mode: 'test', keyId: keyId!, secret: secret! })
-  assert.equal((await asMade.get('/shifts')).status, 200)
+  const withKey = app.as({ orgId, mode: 'test', keyId: keyId!, secret: secret! })
+  assert.equal((await withKey.get('/shifts')).status, 200)
   app.clock.set('2026-03-12T18:29:30.000Z') // half a minute before midnight in India
-  assert.equal((await asMade.get('/shifts')).status, 200)
-  app.clock.advance(A_DAY)
-  assert.equal((await asMade.get('/shifts')).status, 401)
-  await page.goto(await signInLink(app)) // the session has ended meanwhile
-  await heading(page, 'Acme Staffing')
+  assert.equal((await withKey.get('/shifts')).status, 200)
+  app.clock.advance(DAY)
+  assert.equal((await withKey.get('/shifts')).status, 401)
+  await page.goto(await signInLink(app)) // the session has expired
+  await waitForHeading(page, 'Acme Staffing')
   await page.goto(at)
   await row.getByText('expired').waitFor()
   assert.equal(await row.getByRole('button', { name: 'Rotate' }).count(), 0)
 })
 
-test('after a rotation the old secret holds for the hours that were chosen', async (t) => {
+test('after a rotation the old secret stays valid for the chosen number of hours', async (t) => {
   const app = await startApp(t)
-  keepTime(t, app.clock)
+  runClock(t, app.clock)
   const { orgId } = await app.given.org()
   const key = await app.given.key(orgId, { mode: 'test' })
   const page = await consolePage(t, app)
@@ -110,13 +110,13 @@ test('after a rotation the old secret holds for the hours that were chosen', asy
   const row = page.getByRole('row', { name: new RegExp(key.keyId) })
   const rotate = async (hours: string) => {
     await row.getByRole('button', { name: 'Rotate' }).click()
-    const field = dialog(page).getByLabel('Hours that the old secret stays valid')
+    const field = dialog(page).getByLabel('Keep the old secret valid for (hours)')
     assert.equal(await field.inputValue(), '24')
     await field.fill(hours)
-    await button(page, 'Make a new secret').click()
+    await button(page, 'Rotate secret').click()
   }
   const secretShown = async () => {
-    await dialog(page).getByRole('heading', { name: 'Keep this secret now' }).waitFor()
+    await dialog(page).getByRole('heading', { name: 'Copy your secret now' }).waitFor()
     return (await dialog(page).locator('code').allTextContents())[1]!
   }
   const status = async (secret: string) => {
@@ -125,14 +125,14 @@ test('after a rotation the old secret holds for the hours that were chosen', asy
   }
 
   await rotate('721')
-  await dialog(page).locator('#key-grace-hours-fault').waitFor()
-  await dialog(page).getByLabel('Hours that the old secret stays valid').fill('2')
-  await button(page, 'Make a new secret').click()
+  await dialog(page).locator('#key-grace-hours-error').waitFor()
+  await dialog(page).getByLabel('Keep the old secret valid for (hours)').fill('2')
+  await button(page, 'Rotate secret').click()
   const second = await secretShown()
   await dialog(page).getByText('The old secret stays valid until').waitFor()
   await page.keyboard.press('Escape')
   await row.getByText('old secret valid until').waitFor()
-  await look(page, 'keys-two-secrets')
+  await checkPage(page, 'keys-two-secrets')
   assert.deepEqual([await status(key.secret), await status(second)], [200, 200])
   app.clock.advance(2 * HOUR)
   assert.deepEqual([await status(key.secret), await status(second)], [401, 200])
@@ -145,10 +145,10 @@ test('after a rotation the old secret holds for the hours that were chosen', asy
   await page.keyboard.press('Escape')
   await row.getByRole('button', { name: 'Rotate' }).click()
   await dialog(page).getByText('Two secrets are valid now.').waitFor()
-  await look(page, 'keys-rotate-again')
-  await dialog(page).getByLabel('Hours that the old secret stays valid').fill('0')
-  await button(page, 'Make a new secret').click()
+  await checkPage(page, 'keys-rotate-again')
+  await dialog(page).getByLabel('Keep the old secret valid for (hours)').fill('0')
+  await button(page, 'Rotate secret').click()
   const fourth = await secretShown()
-  await dialog(page).getByText('The old secret is not valid any more.').waitFor()
+  await dialog(page).getByText('The old secret is no longer valid.').waitFor()
   assert.deepEqual([await status(second), await status(third), await status(fourth)], [401, 401, 200])
 })

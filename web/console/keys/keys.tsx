@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { ApiKey, ApiKeyList as KeyList } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -7,34 +8,34 @@ import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { usePlace } from '../shell/session.ts'
-import { type Key, type Keys as KeyList, type MadeKey, MakeKey, RotateKey, ShownOnce } from './key-forms.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { CreateKey, KeySecret, type KeyWithSecret, RotateKey } from './key-forms.tsx'
 import { KeyLimits } from './key-limits.tsx'
 
-type Doing = { what: 'limits' | 'rotate' | 'revoke'; key: Key }
+type OpenDialog = { kind: 'limits' | 'rotate' | 'revoke'; key: ApiKey }
 
 export default function Keys() {
-  const place = usePlace()
-  const path = place.at('/keys')
+  const context = useOrgContext()
+  const path = context.apiPath('/keys')
   const list = useData<KeyList>(path)
-  const [making, setMaking] = useState(false)
-  const [doing, setDoing] = useState<Doing>()
-  const [made, setMade] = useState<MadeKey>()
-  const done = () => setDoing(undefined)
+  const [creating, setCreating] = useState(false)
+  const [dialog, setDialog] = useState<OpenDialog>()
+  const [created, setCreated] = useState<KeyWithSecret>()
+  const close = () => setDialog(undefined)
 
   return (
     <>
       <div class="page-head">
         <h1>Keys</h1>
-        <button type="button" class="primary" onClick={() => setMaking(true)}>
-          Make a key
+        <button type="button" class="primary" onClick={() => setCreating(true)}>
+          Create key
         </button>
       </div>
       <p class="soft">
-        A partner key signs calls to the partner API; a session key opens students' verification sessions. Both belong
-        to <strong>{place.mode}</strong> data alone.
+        Partner keys sign calls to the partner API. Session keys start verifications of students. These keys can access
+        only <strong>{context.mode}</strong> data.
       </p>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Keys"
         rows={list.data?.items}
@@ -42,8 +43,8 @@ export default function Keys() {
         loading={list.loading}
         empty={
           <>
-            <h2>No {place.mode} key yet</h2>
-            <p class="soft">Make one, and sign a first call with it.</p>
+            <h2>No {context.mode} keys yet</h2>
+            <p class="soft">Create a key to call the API from your system.</p>
           </>
         }
         columns={[
@@ -63,24 +64,24 @@ export default function Keys() {
               </>
             ),
           },
-          { name: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { name: 'Expires', cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
           {
-            name: 'Do',
+            name: 'Actions',
             cell: (key) =>
               key.status === 'active' && (
                 <span class="row">
                   {key.kind === 'partner' && (
                     <>
-                      <button type="button" class="plain flush" onClick={() => setDoing({ what: 'limits', key })}>
+                      <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'limits', key })}>
                         Limits
                       </button>
-                      <button type="button" class="plain flush" onClick={() => setDoing({ what: 'rotate', key })}>
+                      <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'rotate', key })}>
                         Rotate
                       </button>
                     </>
                   )}
-                  <button type="button" class="plain flush" onClick={() => setDoing({ what: 'revoke', key })}>
+                  <button type="button" class="plain flush" onClick={() => setDialog({ kind: 'revoke', key })}>
                     Revoke
                   </button>
                 </span>
@@ -88,32 +89,32 @@ export default function Keys() {
           },
         ]}
       />
-      {making && <MakeKey path={path} onClose={() => setMaking(false)} onMade={show} />}
-      {doing?.what === 'limits' && (
-        <Dialog title="Limits in use now" onClose={done}>
-          <KeyLimits path={`${path}/${doing.key.key_id}/limits`} />
+      {creating && <CreateKey path={path} onClose={() => setCreating(false)} onCreated={show} />}
+      {dialog?.kind === 'limits' && (
+        <Dialog title="Current limit usage" onClose={close}>
+          <KeyLimits path={`${path}/${dialog.key.key_id}/limits`} />
         </Dialog>
       )}
-      {doing?.what === 'rotate' && list.data && (
-        <RotateKey path={path} of={doing.key} grace={list.data.grace_hours} onClose={done} onRotated={show} />
+      {dialog?.kind === 'rotate' && list.data && (
+        <RotateKey path={path} apiKey={dialog.key} grace={list.data.grace_hours} onClose={close} onRotated={show} />
       )}
-      {doing?.what === 'revoke' && (
+      {dialog?.kind === 'revoke' && (
         <Confirm
-          title={`Revoke ${doing.key.key_id}?`}
-          action="Revoke the key"
-          onClose={done}
-          act={() => api(`${path}/${doing.key.key_id}/revoke`, { body: {} })}
+          title={`Revoke ${dialog.key.key_id}?`}
+          action="Revoke key"
+          onClose={close}
+          act={() => api(`${path}/${dialog.key.key_id}/revoke`, { body: {} })}
           onDone={() => void list.reload()}
         >
-          <p>Calls with it are refused within a second. This cannot be undone.</p>
+          <p>Calls with this key fail within a second. This cannot be undone.</p>
         </Confirm>
       )}
-      {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
+      {created && <KeySecret created={created} onClose={() => setCreated(undefined)} />}
     </>
   )
 
-  function show(key: MadeKey) {
-    setMade(key)
+  function show(key: KeyWithSecret) {
+    setCreated(key)
     void list.reload()
   }
 }

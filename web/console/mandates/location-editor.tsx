@@ -1,12 +1,12 @@
+import type { Country, CountryList, Location, LocationList } from '../../api-types/partner.ts'
 import { Field } from '../../ui/field.tsx'
-import { Fault } from '../shared/field-error.tsx'
-import type { Page } from '../shared/records.ts'
+import { FieldError } from '../shared/field-error.tsx'
 import { SearchBox } from '../shared/search-box.tsx'
 import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 
-export interface PlaceDraft {
+export interface LocationDraft {
   location_type: 'india' | 'abroad'
   city: string
   state: string
@@ -14,33 +14,21 @@ export interface PlaceDraft {
   countries: string[]
 }
 
-interface Location {
-  city: string
-  district: string
-  state: string
-  pincode: string
-}
-
-interface Country {
-  code: string
-  name: string
-}
-
 interface Props {
-  draft: PlaceDraft
-  fault: (path: string) => string | undefined
-  onChange: (part: Partial<PlaceDraft>) => void
+  draft: LocationDraft
+  errorAt: (path: string) => string | undefined
+  onChange: (part: Partial<LocationDraft>) => void
 }
 
-/** A place in India, found by its name or pincode, or countries abroad. */
-export function PlaceEditor({ draft, fault, onChange }: Props) {
-  const place = usePlace()
+/** The job's location: a town in India, found by name or pincode, or countries abroad. */
+export function LocationEditor({ draft, errorAt, onChange }: Props) {
+  const context = useOrgContext()
   const abroad = draft.location_type === 'abroad'
-  const countries = useData<Page<Country>>(abroad ? place.at('/countries') : undefined)
+  const countries = useData<CountryList>(abroad ? context.apiPath('/countries') : undefined)
   const names = new Map(countries.data?.items.map(({ code, name }) => [code, name]))
   return (
     <fieldset class="card stack">
-      <legend class="card-legend">Where</legend>
+      <legend class="card-legend">Location</legend>
       <div class="choices two">
         {(['india', 'abroad'] as const).map((type) => (
           <label class="choice" key={type}>
@@ -58,12 +46,12 @@ export function PlaceEditor({ draft, fault, onChange }: Props) {
         <>
           <SearchBox<Country>
             id="country-search"
-            label="Add a country"
+            label="Add country"
             find={async (query) => {
-              const wanted = query.toLowerCase()
-              const answer = countries.data ? undefined : await api<Page<Country>>(place.at('/countries'))
-              return (countries.data?.items ?? (answer?.ok ? answer.data.items : []))
-                .filter(({ code, name }) => name.toLowerCase().includes(wanted) && !draft.countries.includes(code))
+              const lowerQuery = query.toLowerCase()
+              const response = countries.data ? undefined : await api<CountryList>(context.apiPath('/countries'))
+              return (countries.data?.items ?? (response?.ok ? response.data.items : []))
+                .filter(({ code, name }) => name.toLowerCase().includes(lowerQuery) && !draft.countries.includes(code))
                 .slice(0, 10)
             }}
             keyOf={({ code }) => code}
@@ -84,17 +72,19 @@ export function PlaceEditor({ draft, fault, onChange }: Props) {
               </li>
             ))}
           </ul>
-          <Fault text={fault('countries')} />
+          <FieldError text={errorAt('countries')} />
         </>
       ) : (
         <>
           <SearchBox<Location>
-            id="place-search"
-            label="Find a place"
+            id="location-search"
+            label="Find a location"
             placeholder="Pune, or 411001"
             find={async (query) => {
-              const answer = await api<Page<Location>>(place.at(`/locations?limit=8&q=${encodeURIComponent(query)}`))
-              return answer.ok ? answer.data.items : []
+              const response = await api<LocationList>(
+                context.apiPath(`/locations?limit=8&q=${encodeURIComponent(query)}`),
+              )
+              return response.ok ? response.data.items : []
             }}
             keyOf={({ city, district, pincode }) => `${city} ${district} ${pincode}`}
             show={({ city, district, state, pincode }) => (
@@ -109,7 +99,7 @@ export function PlaceEditor({ draft, fault, onChange }: Props) {
             onChoose={({ city, state, pincode }) => onChange({ city, state, pincode })}
           />
           <div class="pair">
-            <Field id="city" label="City" fault={fault('location.city')}>
+            <Field id="city" label="City" error={errorAt('location.city')}>
               {(attributes) => (
                 <input
                   type="text"
@@ -119,7 +109,7 @@ export function PlaceEditor({ draft, fault, onChange }: Props) {
                 />
               )}
             </Field>
-            <Field id="state" label="State" fault={fault('location.state')}>
+            <Field id="state" label="State" error={errorAt('location.state')}>
               {(attributes) => (
                 <input
                   type="text"
@@ -129,7 +119,7 @@ export function PlaceEditor({ draft, fault, onChange }: Props) {
                 />
               )}
             </Field>
-            <Field id="pincode" label="Pincode" fault={fault('location.pincode')}>
+            <Field id="pincode" label="Pincode" error={errorAt('location.pincode')}>
               {(attributes) => (
                 <input
                   type="text"

@@ -1,8 +1,16 @@
-import type { Mandate, MandateInput, MandateSkill, Method, Question } from '../shared/records.ts'
-import type { PlaceDraft } from './location-editor.tsx'
+import type {
+  EnrichmentQuestion,
+  ExperienceRange,
+  Mandate,
+  MandateInput,
+  MandateSkill,
+  Method,
+  Salary,
+} from '../../api-types/partner.ts'
+import type { LocationDraft } from './location-editor.tsx'
 
-/** A mandate as it stands in the form: what is typed, before it is a number or nothing at all. */
-export interface MandateDraft extends PlaceDraft {
+/** The values of the mandate form as typed: numbers are still texts, and may be empty. */
+export interface MandateDraft extends LocationDraft {
   workflow_id: string
   title: string
   company_name: string
@@ -15,14 +23,14 @@ export interface MandateDraft extends PlaceDraft {
   description: string
   shift: string
   employment_type: string
-  /** Undefined: as the workflow says. */
+  /** Undefined: the workflow's default methods. */
   methods: Method[] | undefined
   skills: MandateSkill[]
-  questions: Question[]
+  questions: EnrichmentQuestion[]
   other_roles: string
 }
 
-export function freshDraft(workflowId: string): MandateDraft {
+export function emptyDraft(workflowId: string): MandateDraft {
   return {
     workflow_id: workflowId,
     title: '',
@@ -48,7 +56,7 @@ export function freshDraft(workflowId: string): MandateDraft {
   }
 }
 
-export function draftOf(mandate: Mandate): MandateDraft {
+export function draftFrom(mandate: Mandate): MandateDraft {
   const { location, experience, salary } = mandate
   const text = (value: number | undefined) => (value === undefined ? '' : String(value))
   return {
@@ -76,21 +84,27 @@ export function draftOf(mandate: Mandate): MandateDraft {
   }
 }
 
-/** What is sent. Whether it is right is for the API to say: nothing is corrected here, only what is empty is left out. */
-export function inputOf(draft: MandateDraft, known: Mandate | undefined): MandateInput {
+/** A mandate as the form sends it. The API reports missing values of a range. */
+type UncheckedInput = Omit<MandateInput, 'experience' | 'salary'> & {
+  experience?: Partial<ExperienceRange>
+  salary?: Partial<Salary>
+}
+
+/** Returns the request body. Empty fields are left out; everything else is validated by the API. */
+export function inputFrom(draft: MandateDraft, existing: Mandate | undefined): UncheckedInput {
   const abroad = draft.location_type === 'abroad'
   const roles = draft.other_roles
     .split(',')
     .map((role) => role.trim())
     .filter(Boolean)
-  const input: MandateInput = {
+  const input: UncheckedInput = {
     workflow_id: draft.workflow_id,
     title: draft.title,
     company_name: draft.company_name,
     location_type: draft.location_type,
     skills: draft.skills,
   }
-  if (!known && draft.job_id.trim()) input.job_id = draft.job_id.trim()
+  if (!existing && draft.job_id.trim()) input.job_id = draft.job_id.trim()
   if (abroad && draft.countries.length > 0) input.countries = draft.countries
   if (!abroad && (draft.city || draft.state || draft.pincode))
     input.location = {
@@ -106,7 +120,7 @@ export function inputOf(draft: MandateDraft, known: Mandate | undefined): Mandat
   if (draft.description.trim()) input.description = draft.description
   if (draft.shift.trim()) input.shift = draft.shift
   if (draft.employment_type.trim()) input.employment_type = draft.employment_type
-  if (known?.owner) input.owner = known.owner
+  if (existing?.owner) input.owner = existing.owner
   if (draft.methods) input.methods = draft.methods
   if (draft.questions.length > 0) input.enrichment_questions = draft.questions
   if (roles.length > 0) input.interest_collection = { other_roles: roles }
@@ -117,8 +131,8 @@ function number<Name extends string>(name: Name, text: string): Partial<Record<N
   return text === '' ? {} : ({ [name]: Number(text) } as Record<Name, number>)
 }
 
-/** Which part of the form a field of the API stands in. */
-const PLACES: Record<string, (keyof MandateDraft)[]> = {
+/** The fields of the form that belong to a property of the API. */
+const FORM_FIELDS: Record<string, (keyof MandateDraft)[]> = {
   location: ['city', 'state', 'pincode', 'location_type'],
   countries: ['countries'],
   experience: ['min_years', 'max_years'],
@@ -126,8 +140,8 @@ const PLACES: Record<string, (keyof MandateDraft)[]> = {
   enrichment_questions: ['questions'],
 }
 
-/** Whether what this path is about has been filled in: nobody is told what is missing before they came to it. */
+/** Whether the user has changed a field. Errors of other fields are not shown before the form is submitted. */
 export function isTouched(touched: ReadonlySet<string>, path: string): boolean {
   const [top] = path.split(/[.[]/)
-  return (PLACES[top!] ?? [top!]).some((name) => touched.has(name))
+  return (FORM_FIELDS[top!] ?? [top!]).some((name) => touched.has(name))
 }

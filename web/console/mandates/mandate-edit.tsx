@@ -1,39 +1,40 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type { Choice, ChoiceList, Mandate, Workflow, WorkflowList } from '../../api-types/partner.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { useDryRun } from '../shared/dry-run.ts'
-import { Fault } from '../shared/field-error.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { explainWarning, formErrorText } from '../shared/explain-error.ts'
+import { FieldError } from '../shared/field-error.tsx'
+import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../shared/forms.css'
 import { ReadOnly } from '../shared/created-via.tsx'
-import type { Mandate, Page, Workflow } from '../shared/records.ts'
 import { Link, navigate, type Params, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { MethodChoice } from '../workflows/method-choice.tsx'
-import { PlaceEditor } from './location-editor.tsx'
-import { draftOf, freshDraft, inputOf, isTouched, type MandateDraft } from './mandate-draft.ts'
+import { LocationEditor } from './location-editor.tsx'
+import { draftFrom, emptyDraft, inputFrom, isTouched, type MandateDraft } from './mandate-draft.ts'
 import { QuestionsEditor } from './questions-editor.tsx'
 import { SkillsEditor } from './skills-editor.tsx'
 
 export default function MandateEdit({ params }: { params: Params }) {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const id = params.mandate_id
-  const mandate = useData<Mandate>(id && place.at(`/mandates/${id}`))
-  const workflows = useData<Page<Workflow>>(place.at('/workflows?limit=100'))
-  const refusal = mandate.refusal ?? workflows.refusal
-  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
-  if (!workflows.data || (id && !mandate.data)) return <h1 class="waiting">A job to describe</h1>
+  const mandate = useData<Mandate>(id && context.apiPath(`/mandates/${id}`))
+  const workflows = useData<WorkflowList>(context.apiPath('/workflows?limit=100'))
+  const error = mandate.error ?? workflows.error
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  if (!workflows.data || (id && !mandate.data)) return <h1 class="waiting">Loading mandate</h1>
   if (mandate.data?.created_via === 'api') {
     return (
       <>
         <p>
-          <Link to={place.go(`/mandates/${mandate.data.mandate_id}`)}>{mandate.data.title}</Link>
+          <Link to={context.pagePath(`/mandates/${mandate.data.mandate_id}`)}>{mandate.data.title}</Link>
         </p>
-        <h1>Edit the mandate</h1>
-        <ReadOnly what="mandate" />
+        <h1>Edit mandate</h1>
+        <ReadOnly noun="mandate" />
       </>
     )
   }
@@ -41,54 +42,49 @@ export default function MandateEdit({ params }: { params: Params }) {
   if (!id && active.length === 0) {
     return (
       <div class="card empty">
-        <h1>A mandate needs a workflow</h1>
-        <p class="soft">It says how the candidates of this job are contacted, and in which languages.</p>
-        <Link class="button primary" to={place.go('/workflows/new')}>
-          Make a workflow
+        <h1>Create a workflow first</h1>
+        <p class="soft">A workflow sets how the candidates for a job are contacted, and in which languages.</p>
+        <Link class="button primary" to={context.pagePath('/workflows/new')}>
+          Create workflow
         </Link>
       </div>
     )
   }
-  const first = query.get('workflow_id') ?? active[0]?.workflow_id ?? ''
-  return <Form known={mandate.data} workflows={workflows.data.items} first={first} />
+  const defaultWorkflowId = query.get('workflow_id') ?? active[0]?.workflow_id ?? ''
+  return <Form existing={mandate.data} workflows={workflows.data.items} defaultWorkflowId={defaultWorkflowId} />
 }
 
 interface FormProps {
-  known: Mandate | undefined
+  existing: Mandate | undefined
   workflows: Workflow[]
-  first: string
-}
-
-interface Choice {
-  value: string
-  label: string
+  defaultWorkflowId: string
 }
 
 type TextField = 'title' | 'company_name' | 'job_id' | 'shift' | 'employment_type' | 'other_roles'
 type NumberField = 'min_years' | 'max_years' | 'openings' | 'salary_min' | 'salary_max'
 
-function Form({ known, workflows, first }: FormProps) {
-  const place = usePlace()
-  const [draft, setDraft] = useState<MandateDraft>(known ? draftOf(known) : freshDraft(first))
+function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
+  const context = useOrgContext()
+  const [draft, setDraft] = useState<MandateDraft>(existing ? draftFrom(existing) : emptyDraft(defaultWorkflowId))
   const [touched, setTouched] = useState<Set<string>>(new Set())
-  const [refused, setRefused] = useState<Refusal>()
+  const [submitError, setSubmitError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const shifts = useData<Page<Choice>>(place.at('/shifts'))
-  const types = useData<Page<Choice>>(place.at('/employment-types'))
-  const path = place.at(known ? `/mandates/${known.mandate_id}` : '/mandates')
-  const method = known ? ('PUT' as const) : ('POST' as const)
-  const body = inputOf(draft, known)
-  const check = useDryRun<Mandate>(touched.size > 0 ? { path, method, body } : undefined, refused)
-  const fault = (name: string) => (refused || isTouched(touched, name) ? check.under(name) : undefined)
-  const warnings = check.answer?.ok ? check.answer.data.warnings : []
+  const shifts = useData<ChoiceList>(context.apiPath('/shifts'))
+  const types = useData<ChoiceList>(context.apiPath('/employment-types'))
+  const path = context.apiPath(existing ? `/mandates/${existing.mandate_id}` : '/mandates')
+  const method = existing ? ('PUT' as const) : ('POST' as const)
+  const body = inputFrom(draft, existing)
+  const check = useDryRun<Mandate>(touched.size > 0 ? { path, method, body } : undefined, submitError)
+  const errorAt = (name: string) => (submitError || isTouched(touched, name) ? check.errorUnder(name) : undefined)
+  const warnings = check.response?.ok ? check.response.data.warnings : []
   const workflow = workflows.find(({ workflow_id }) => workflow_id === draft.workflow_id)
   const methods = draft.methods ?? workflow?.default_methods ?? []
   useEffect(() => {
-    if (refused) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [refused])
+    if (submitError) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [submitError])
 
   const text = (name: TextField, label: string, more: { hint?: string; list?: string } = {}) => (
-    <Field id={name} label={label} {...(more.hint ? { hint: more.hint } : {})} fault={fault(name)}>
+    <Field id={name} label={label} {...(more.hint ? { hint: more.hint } : {})} error={errorAt(name)}>
       {(attributes) => (
         <input
           type="text"
@@ -101,7 +97,7 @@ function Form({ known, workflows, first }: FormProps) {
     </Field>
   )
   const number = (name: NumberField, label: string, at: string) => (
-    <Field id={name} label={label} fault={fault(at)}>
+    <Field id={name} label={label} error={errorAt(at)}>
       {(attributes) => (
         <input
           type="number"
@@ -117,13 +113,13 @@ function Form({ known, workflows, first }: FormProps) {
   return (
     <>
       <p>
-        <Link to={place.go(known ? `/mandates/${known.mandate_id}` : '/mandates')}>
-          {known ? known.title : 'Mandates'}
+        <Link to={context.pagePath(existing ? `/mandates/${existing.mandate_id}` : '/mandates')}>
+          {existing ? existing.title : 'Mandates'}
         </Link>
       </p>
-      <h1>{known ? 'Edit the mandate' : 'New mandate'}</h1>
+      <h1>{existing ? 'Edit mandate' : 'New mandate'}</h1>
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
-        {refused && <Notice kind="bad">{refused.message}</Notice>}
+        {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
         <section class="card stack">
           <div class="pair">
             {text('title', 'Job title')}
@@ -133,13 +129,13 @@ function Form({ known, workflows, first }: FormProps) {
             <Field
               id="workflow_id"
               label="Workflow"
-              hint={known ? 'It stays with the mandate.' : 'How candidates are contacted.'}
-              fault={fault('workflow_id')}
+              hint={existing ? 'The workflow of a mandate cannot be changed.' : 'Sets how candidates are contacted.'}
+              error={errorAt('workflow_id')}
             >
               {(attributes) => (
                 <select
                   {...attributes}
-                  disabled={known !== undefined}
+                  disabled={existing !== undefined}
                   value={draft.workflow_id}
                   onChange={(event) => change({ workflow_id: event.currentTarget.value })}
                 >
@@ -153,9 +149,9 @@ function Form({ known, workflows, first }: FormProps) {
                 </select>
               )}
             </Field>
-            {!known && text('job_id', 'Your job id (optional)', { hint: 'Results come back with it.' })}
+            {!existing && text('job_id', 'Your job ID (optional)', { hint: 'Included in results.' })}
           </div>
-          <Field id="description" label="Description (optional)" fault={fault('description')}>
+          <Field id="description" label="Description (optional)" error={errorAt('description')}>
             {(attributes) => (
               <textarea
                 {...attributes}
@@ -165,69 +161,73 @@ function Form({ known, workflows, first }: FormProps) {
             )}
           </Field>
         </section>
-        <PlaceEditor draft={draft} fault={fault} onChange={change} />
+        <LocationEditor draft={draft} errorAt={errorAt} onChange={change} />
         <SkillsEditor
           skills={draft.skills}
           description={draft.description}
-          fault={fault}
+          errorAt={errorAt}
           onChange={(skills) => change({ skills })}
         />
         <MethodChoice
-          chosen={methods}
-          hint="As the workflow says, unless you change it here."
-          fault={fault('methods')}
+          selected={methods}
+          hint="The workflow's default, unless you change it here."
+          error={errorAt('methods')}
           onChange={(next) => change({ methods: next })}
         />
         {methods.includes('data_enrichment') && (
-          <QuestionsEditor questions={draft.questions} fault={fault} onChange={(questions) => change({ questions })} />
+          <QuestionsEditor
+            questions={draft.questions}
+            errorAt={errorAt}
+            onChange={(questions) => change({ questions })}
+          />
         )}
         <details class="card">
           <summary>More about the job (optional)</summary>
           <div class="stack details-body">
             <div class="pair">
-              {number('min_years', 'Experience from, years', 'experience.min_years')}
-              {number('max_years', 'to, years', 'experience.max_years')}
+              {number('min_years', 'Experience from (years)', 'experience.min_years')}
+              {number('max_years', 'to (years)', 'experience.max_years')}
             </div>
             <div class="pair">
-              {number('salary_min', 'Salary from, ₹ a month', 'salary.min')}
-              {number('salary_max', 'to, ₹ a month', 'salary.max')}
+              {number('salary_min', 'Salary from (₹ per month)', 'salary.min')}
+              {number('salary_max', 'to (₹ per month)', 'salary.max')}
             </div>
             <div class="pair">
               {number('openings', 'Openings', 'openings')}
               {text('shift', 'Shift', { list: 'shifts' })}
-              {text('employment_type', 'Employment', { list: 'employment-types' })}
+              {text('employment_type', 'Employment type', { list: 'employment-types' })}
             </div>
-            {text('other_roles', 'Other roles, with commas', {
-              hint: 'Kept and returned; candidates are not asked about them.',
+            {text('other_roles', 'Other roles (separated by commas)', {
+              hint: 'Stored and included in results; candidates are not asked about them.',
             })}
-            <Fault text={fault('interest_collection')} />
+            <FieldError text={errorAt('interest_collection')} />
             <Options id="shifts" choices={shifts.data?.items} />
             <Options id="employment-types" choices={types.data?.items} />
           </div>
         </details>
         {warnings.length > 0 && (
           <div class="notice" role="status">
-            <strong>Accepted as it is, with a word of advice:</strong>
+            <strong>You can save this. Suggestions:</strong>
             <ul>
               {warnings.map((warning) => (
-                <li key={warning}>{warning}</li>
+                <li key={warning}>{explainWarning(warning)}</li>
               ))}
             </ul>
           </div>
         )}
         <div class="row">
-          <Action class="primary" busy={busy}>
-            {known ? 'Save, and write the questions anew' : 'Make the mandate'}
-          </Action>
+          <SubmitButton class="primary" busy={busy}>
+            {existing ? 'Save and rewrite questions' : 'Create mandate'}
+          </SubmitButton>
           <span class="soft small" aria-live="polite">
             {check.checking
               ? 'Checking…'
-              : check.answer?.ok
+              : check.response?.ok
                 ? warnings.length > 0
                   ? ''
-                  : 'Looks right.'
-                : check.answer && check.answer.refusal.status !== 400
-                  ? check.answer.refusal.message
+                  : 'No errors found.'
+                : check.response && check.response.error.status !== 400
+                  ? check.response.error.message
                   : ''}
           </span>
         </div>
@@ -236,18 +236,18 @@ function Form({ known, workflows, first }: FormProps) {
   )
 
   function change(part: Partial<MandateDraft>) {
-    setRefused(undefined)
-    setDraft((before) => ({ ...before, ...part }))
-    setTouched((before) => new Set([...before, ...Object.keys(part)]))
+    setSubmitError(undefined)
+    setDraft((previous) => ({ ...previous, ...part }))
+    setTouched((previous) => new Set([...previous, ...Object.keys(part)]))
   }
 
   async function save(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api<Mandate>(path, { method, body })
+    const response = await api<Mandate>(path, { method, body })
     setBusy(false)
-    if (answer.ok) navigate(place.go(`/mandates/${answer.data.mandate_id}`))
-    else setRefused(answer.refusal)
+    if (response.ok) navigate(context.pagePath(`/mandates/${response.data.mandate_id}`))
+    else setSubmitError(response.error)
   }
 }
 

@@ -1,68 +1,69 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Mandate, Workflow } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
-import { Fact, Facts } from '../shared/description-list.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { explainWarning } from '../shared/explain-error.ts'
+import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../shared/forms.css'
 import { ReadOnly } from '../shared/created-via.tsx'
 import { methodNames } from '../shared/labels.ts'
-import type { Mandate, Workflow } from '../shared/records.ts'
 import { Link, type Params } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { PreparedQuestions } from './prepared-questions.tsx'
-import { namesOf } from './skill-names.ts'
+import { skillNames } from './skill-names.ts'
 
-/** How often it is looked whether the questions are there. */
-const SOON = 700
+/** Poll interval while the questions are being written. */
+const POLL_INTERVAL_MS = 700
 
 export default function MandatePage({ params }: { params: Params }) {
-  const place = usePlace()
-  const path = place.at(`/mandates/${params.mandate_id}`)
+  const context = useOrgContext()
+  const path = context.apiPath(`/mandates/${params.mandate_id}`)
   const [preparing, setPreparing] = useState(true)
-  const { data, refusal, reload } = useData<Mandate>(path, { every: preparing ? SOON : undefined })
-  const workflow = useData<Workflow>(data && place.at(`/workflows/${data.workflow_id}`))
-  const names = useNames(data?.skills)
+  const { data, error, reload } = useData<Mandate>(path, { pollMs: preparing ? POLL_INTERVAL_MS : undefined })
+  const workflow = useData<Workflow>(data && context.apiPath(`/workflows/${data.workflow_id}`))
+  const names = useSkillNames(data?.skills)
   const [archiving, setArchiving] = useState(false)
-  const [refused, setRefused] = useState<Refusal>()
+  const [submitError, setSubmitError] = useState<ApiError>()
   useEffect(() => setPreparing(data === undefined || data.status === 'preparing'), [data?.status])
 
-  const up = <Link to={place.go('/mandates')}>Mandates</Link>
-  if (refusal) {
+  const parentLink = <Link to={context.pagePath('/mandates')}>Mandates</Link>
+  if (error) {
     return (
       <>
-        <p>{up}</p>
-        <Notice kind="bad">{refusal.message}</Notice>
+        <p>{parentLink}</p>
+        <Notice kind="bad">{error.message}</Notice>
       </>
     )
   }
-  if (!data || !names) return <h1 class="waiting">A job's title</h1>
-  const changeable = data.created_via === 'playground' && data.status !== 'archived' && place.may('recruiter')
+  if (!data || !names) return <h1 class="waiting">Mandate</h1>
+  const editable = data.created_via === 'playground' && data.status !== 'archived' && context.can('recruiter')
   return (
     <>
-      <p>{up}</p>
+      <p>{parentLink}</p>
       <div class="page-head">
         <h1>
           {data.title} <Badge state={data.status} />
         </h1>
         <div class="row">
-          {data.status === 'ready' && place.may('recruiter') && (
-            <Link class="button primary" to={place.go(`/campaigns/new?mandate_id=${data.mandate_id}`)}>
+          {data.status === 'ready' && context.can('recruiter') && (
+            <Link class="button primary" to={context.pagePath(`/campaigns/new?mandate_id=${data.mandate_id}`)}>
               New campaign
             </Link>
           )}
-          {changeable && (
+          {editable && (
             <>
               {data.status !== 'preparing' && (
-                <Link class="button" to={place.go(`/mandates/${data.mandate_id}/edit`)}>
+                <Link class="button" to={context.pagePath(`/mandates/${data.mandate_id}/edit`)}>
                   Edit
                 </Link>
               )}
               {data.status === 'failed' && (
                 <button type="button" onClick={() => void retry()}>
-                  Prepare again
+                  Retry preparation
                 </button>
               )}
               <button type="button" onClick={() => setArchiving(true)}>
@@ -72,59 +73,61 @@ export default function MandatePage({ params }: { params: Params }) {
           )}
         </div>
       </div>
-      {refused && <Notice kind="bad">{refused.message}</Notice>}
-      {data.created_via === 'api' && <ReadOnly what="mandate" />}
+      {submitError && <Notice kind="bad">{submitError.message}</Notice>}
+      {data.created_via === 'api' && <ReadOnly noun="mandate" />}
       {data.status === 'failed' && (
-        <Notice kind="bad">The questions could not be written: {data.failure ?? 'no reason was given'}</Notice>
+        <Notice kind="bad">The questions could not be written: {data.failure ?? 'unknown error'}</Notice>
       )}
-      {data.status === 'preparing' && <Notice kind="wait">Questions are being written. This takes a moment…</Notice>}
+      {data.status === 'preparing' && <Notice kind="wait">Writing questions. This takes a moment…</Notice>}
       {data.warnings.map((warning) => (
         <p class="aside-note small" key={warning}>
-          {warning}
+          {explainWarning(warning)}
         </p>
       ))}
-      <Facts>
-        <Fact name="Company">{data.company_name}</Fact>
-        <Fact name="Place">{placeOf(data)}</Fact>
-        <Fact name="Skills">
+      <DescriptionList>
+        <DescriptionItem name="Company">{data.company_name}</DescriptionItem>
+        <DescriptionItem name="Location">{locationText(data)}</DescriptionItem>
+        <DescriptionItem name="Skills">
           <Skills skills={data.skills} names={names} />
-        </Fact>
-        <Fact name="Asks for">{methodNames(data.methods)}</Fact>
-        <Fact name="Workflow">
-          <Link to={place.go(`/workflows/${data.workflow_id}`)}>{workflow.data?.name ?? data.workflow_id}</Link>
-        </Fact>
+        </DescriptionItem>
+        <DescriptionItem name="Questions">{methodNames(data.methods)}</DescriptionItem>
+        <DescriptionItem name="Workflow">
+          <Link to={context.pagePath(`/workflows/${data.workflow_id}`)}>{workflow.data?.name ?? data.workflow_id}</Link>
+        </DescriptionItem>
         {data.experience && (
-          <Fact name="Experience">
+          <DescriptionItem name="Experience">
             {data.experience.min_years} to {data.experience.max_years} years
-          </Fact>
+          </DescriptionItem>
         )}
         {data.salary && (
-          <Fact name="Salary">
-            ₹{data.salary.min?.toLocaleString('en-IN')} to ₹{data.salary.max?.toLocaleString('en-IN')} a month
-          </Fact>
+          <DescriptionItem name="Salary">
+            ₹{data.salary.min?.toLocaleString('en-IN')} to ₹{data.salary.max?.toLocaleString('en-IN')} per month
+          </DescriptionItem>
         )}
-        {data.openings && <Fact name="Openings">{data.openings.toLocaleString()}</Fact>}
+        {data.openings && <DescriptionItem name="Openings">{data.openings.toLocaleString()}</DescriptionItem>}
         {(data.shift || data.employment_type) && (
-          <Fact name="Work">{[data.employment_type, data.shift].filter(Boolean).join(', ').replaceAll('_', ' ')}</Fact>
+          <DescriptionItem name="Employment">
+            {[data.employment_type, data.shift].filter(Boolean).join(', ').replaceAll('_', ' ')}
+          </DescriptionItem>
         )}
-        {data.description && <Fact name="Description">{data.description}</Fact>}
-        <Fact name="Id">
+        {data.description && <DescriptionItem name="Description">{data.description}</DescriptionItem>}
+        <DescriptionItem name="ID">
           <code>{data.mandate_id}</code>
           {data.job_id && (
             <>
               {' '}
-              · yours: <code>{data.job_id}</code>
+              · your ID: <code>{data.job_id}</code>
             </>
           )}
-        </Fact>
-        <Fact name="Version">{data.flow_version}</Fact>
-        <Fact name="Changed">
+        </DescriptionItem>
+        <DescriptionItem name="Version of the questions">{data.flow_version}</DescriptionItem>
+        <DescriptionItem name="Updated">
           <Time at={data.updated_at} />
-        </Fact>
-        <Fact name="Results">
-          <Link to={place.go(`/results?mandate_id=${data.mandate_id}`)}>Results for this job</Link>
-        </Fact>
-      </Facts>
+        </DescriptionItem>
+        <DescriptionItem name="Results">
+          <Link to={context.pagePath(`/results?mandate_id=${data.mandate_id}`)}>Results for this job</Link>
+        </DescriptionItem>
+      </DescriptionList>
       {data.questions && (
         <PreparedQuestions
           questions={data.questions}
@@ -135,25 +138,25 @@ export default function MandatePage({ params }: { params: Params }) {
       {archiving && (
         <Confirm
           title={`Archive “${data.title}”?`}
-          action="Archive the mandate"
+          action="Archive mandate"
           onClose={() => setArchiving(false)}
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
-          <p>No new campaign can be made for it. Results stay; nothing is erased.</p>
+          <p>No new campaign can be started for it. Results and all other data remain available.</p>
         </Confirm>
       )}
     </>
   )
 
   async function retry() {
-    const answer = await api(`${path}/retry`, { method: 'POST' })
-    setRefused(answer.ok ? undefined : answer.refusal)
+    const response = await api(`${path}/retry`, { method: 'POST' })
+    setSubmitError(response.ok ? undefined : response.error)
     await reload()
   }
 }
 
-function placeOf({ location_type, location, countries }: Mandate): string {
+function locationText({ location_type, location, countries }: Mandate): string {
   if (location_type === 'abroad') {
     const names = new Intl.DisplayNames('en', { type: 'region' })
     return (countries ?? []).map((code) => names.of(code)).join(', ')
@@ -169,7 +172,7 @@ function Skills({ skills, names }: { skills: Mandate['skills']; names: Map<strin
         return (
           <li key={id} class="tag">
             {names.get(id) ?? id}
-            {'pending' in skill ? ' (asked for)' : skill.verify ? ': verify' : ''}
+            {'pending' in skill ? ' (requested)' : skill.verify ? ': verify' : ''}
           </li>
         )
       })}
@@ -177,13 +180,13 @@ function Skills({ skills, names }: { skills: Mandate['skills']; names: Map<strin
   )
 }
 
-/** The names of a mandate's skills, once they are known. */
-function useNames(skills: Mandate['skills'] | undefined): Map<string, string> | undefined {
-  const place = usePlace()
+/** Returns the names of a mandate's skills; undefined until they are loaded. */
+function useSkillNames(skills: Mandate['skills'] | undefined): Map<string, string> | undefined {
+  const context = useOrgContext()
   const [names, setNames] = useState<Map<string, string>>()
   const ids = skills?.flatMap((skill) => ('skill_id' in skill ? [skill.skill_id] : []))
   useEffect(() => {
-    if (ids) void namesOf(place, ids).then(setNames)
+    if (ids) void skillNames(context, ids).then(setNames)
   }, [ids?.join()])
   return names
 }

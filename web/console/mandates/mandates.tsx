@@ -1,20 +1,21 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Mandate, WorkflowList } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { MadeBy } from '../shared/created-via.tsx'
+import { CreatedVia } from '../shared/created-via.tsx'
 import { methodNames } from '../shared/labels.ts'
 import { JobIdFilter } from '../shared/list-filters.tsx'
-import type { Mandate, Page, Workflow } from '../shared/records.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 
+const POLL_INTERVAL_MS = 2000
 const STATUSES = ['preparing', 'ready', 'failed', 'archived']
 
 export default function Mandates() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const filter = new URLSearchParams()
   for (const name of ['status', 'workflow_id', 'job_id']) {
@@ -23,23 +24,25 @@ export default function Mandates() {
   }
   const filtered = filter.toString() !== ''
   const [preparing, setPreparing] = useState(false)
-  const list = useList<Mandate>(place.at(`/mandates?${filter}`), { every: preparing ? 2000 : undefined })
-  const some = list.items?.some(({ status }) => status === 'preparing') ?? false
-  useEffect(() => setPreparing(some), [some])
-  const workflows = useData<Page<Workflow>>(place.at('/workflows?limit=100'))
+  const list = useList<Mandate>(context.apiPath(`/mandates?${filter}`), {
+    pollMs: preparing ? POLL_INTERVAL_MS : undefined,
+  })
+  const anyPreparing = list.items?.some(({ status }) => status === 'preparing') ?? false
+  useEffect(() => setPreparing(anyPreparing), [anyPreparing])
+  const workflows = useData<WorkflowList>(context.apiPath('/workflows?limit=100'))
   const workflowId = query.get('workflow_id') ?? ''
-  const known = workflows.data?.items ?? []
+  const loadedWorkflows = workflows.data?.items ?? []
   return (
     <>
       <div class="page-head">
         <h1>Mandates</h1>
-        {place.may('recruiter') && (
-          <Link class="button primary" to={place.go('/mandates/new')}>
+        {context.can('recruiter') && (
+          <Link class="button primary" to={context.pagePath('/mandates/new')}>
             New mandate
           </Link>
         )}
       </div>
-      <p class="soft">Jobs to be filled: what they need, and the questions that were written for them.</p>
+      <p class="soft">A mandate is a job to fill: its requirements and the questions for its candidates.</p>
       <div class="row filters">
         <label>
           Status
@@ -47,7 +50,7 @@ export default function Mandates() {
             value={query.get('status') ?? ''}
             onChange={(event) => setQuery({ status: event.currentTarget.value })}
           >
-            <option value="">Every status</option>
+            <option value="">All statuses</option>
             {STATUSES.map((status) => (
               <option key={status}>{status}</option>
             ))}
@@ -56,11 +59,11 @@ export default function Mandates() {
         <label>
           Workflow
           <select value={workflowId} onChange={(event) => setQuery({ workflow_id: event.currentTarget.value })}>
-            <option value="">Every workflow</option>
-            {workflowId && !known.some(({ workflow_id }) => workflow_id === workflowId) && (
+            <option value="">All workflows</option>
+            {workflowId && !loadedWorkflows.some(({ workflow_id }) => workflow_id === workflowId) && (
               <option value={workflowId}>{workflowId}</option>
             )}
-            {known.map(({ workflow_id, name }) => (
+            {loadedWorkflows.map(({ workflow_id, name }) => (
               <option key={workflow_id} value={workflow_id}>
                 {name}
               </option>
@@ -69,7 +72,7 @@ export default function Mandates() {
         </label>
         <JobIdFilter />
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Mandates, newest first"
         rows={list.items}
@@ -77,14 +80,15 @@ export default function Mandates() {
         more={list.more}
         empty={
           filtered ? (
-            <p class="soft">No mandate fits this filter.</p>
+            <p class="soft">No mandates match these filters.</p>
           ) : (
             <>
-              <h2>No mandate yet</h2>
+              <h2>No mandates yet</h2>
               <p class="soft">
-                Describe a job and its skills; questions are written for it at once, to be read before anybody is asked.
+                Describe a job and its skills. We write the questions, and you can review them before any candidate is
+                contacted.
               </p>
-              {place.may('recruiter') && <Link to={place.go('/mandates/new')}>Describe a job</Link>}
+              {context.can('recruiter') && <Link to={context.pagePath('/mandates/new')}>Create a mandate</Link>}
             </>
           )
         }
@@ -93,18 +97,18 @@ export default function Mandates() {
             name: 'Job',
             cell: ({ mandate_id, title, company_name }) => (
               <>
-                <Link to={place.go(`/mandates/${mandate_id}`)}>{title}</Link>
+                <Link to={context.pagePath(`/mandates/${mandate_id}`)}>{title}</Link>
                 <br />
                 <span class="soft small">{company_name}</span>
               </>
             ),
           },
           { name: 'Status', cell: ({ status }) => <Badge state={status} /> },
-          { name: 'Your id', cell: ({ job_id }) => job_id ?? '–' },
-          { name: 'Asks for', cell: ({ methods }) => methodNames(methods) },
+          { name: 'Your job ID', cell: ({ job_id }) => job_id ?? '–' },
+          { name: 'Questions', cell: ({ methods }) => methodNames(methods) },
           { name: 'Skills', right: true, cell: ({ skills }) => skills.length },
-          { name: 'Made by', cell: ({ created_via }) => <MadeBy via={created_via} /> },
-          { name: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
+          { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: 'Updated', cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />
     </>

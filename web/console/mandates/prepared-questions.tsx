@@ -1,26 +1,26 @@
 import { useState } from 'preact/hooks'
+import type { Language, PreparedQuestions as Questions, TextByLanguage } from '../../api-types/partner.ts'
 import { LANGUAGES, languageName } from '../shared/labels.ts'
-import type { PreparedQuestions as Questions } from '../shared/records.ts'
 import './prepared-questions.css'
 
 interface Props {
   questions: Questions
-  /** The workflow's, in its order. */
-  languages: string[]
-  /** By the key of a question, the answer that ends the conversation. */
+  /** The workflow's languages, in order. */
+  languages: Language[]
+  /** The answer that disqualifies, by question key. */
   knockouts: Map<string, 'yes' | 'no' | undefined>
 }
 
-/** Everything that candidates will be asked, as they will read it, in one language at a time. */
+/** All questions as candidates see them, in one language at a time. */
 export function PreparedQuestions({ questions, languages, knockouts }: Props) {
-  const all = languages.length > 0 ? languages : ['en']
-  const [chosen, setChosen] = useState<string>()
-  const language = chosen ?? all[0]!
+  const all: Language[] = languages.length > 0 ? languages : ['en']
+  const [selected, setSelected] = useState<Language>()
+  const language = selected ?? all[0]!
   const { enrichment, skills, interest } = questions
   return (
     <section class="stack prepared" aria-label="Prepared questions">
       <div class="row between">
-        <h2>What candidates are asked</h2>
+        <h2>Questions for candidates</h2>
         {all.length > 1 && (
           <fieldset class="row languages" aria-label="Language">
             {all.map((code) => (
@@ -30,7 +30,7 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
                 class="small-button"
                 lang={code}
                 aria-pressed={code === language}
-                onClick={() => setChosen(code)}
+                onClick={() => setSelected(code)}
               >
                 {LANGUAGES[code]?.split(' · ')[0]}
               </button>
@@ -41,14 +41,14 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
       {enrichment.length > 0 && (
         <div class="card stack-tight">
           <h3>Your questions</h3>
-          <ol class="asked">
+          <ol class="question-list">
             {enrichment.map(({ key, type, required, text }) => (
               <li key={key}>
-                <Wording texts={text} language={language} />{' '}
+                <QuestionText texts={text} language={language} />{' '}
                 <span class="soft small">
-                  {type === 'yes_no' ? 'yes or no' : 'in their own words'}
-                  {knockouts.get(key) && `, “${knockouts.get(key)}” ends it`}
-                  {required ? '' : ', may be skipped'} · <code>{key}</code>
+                  {type === 'yes_no' ? 'yes or no' : 'open answer'}
+                  {knockouts.get(key) && `, “${knockouts.get(key)}” disqualifies`}
+                  {required ? '' : ', optional'} · <code>{key}</code>
                 </span>
               </li>
             ))}
@@ -58,15 +58,15 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
       {skills.map(({ skill_id, name, items }) => (
         <div class="card stack-tight" key={skill_id}>
           <h3>{name}</h3>
-          <ol class="asked">
+          <ol class="question-list">
             {items.map(({ difficulty, stem, options }, index) => {
-              const spoken = language in stem ? language : (Object.keys(stem)[0] ?? 'en')
+              const shownLanguage = language in stem ? language : (firstLanguage(stem) ?? 'en')
               return (
                 <li key={index}>
-                  <Wording texts={stem} language={language} />{' '}
+                  <QuestionText texts={stem} language={language} />{' '}
                   <span class="soft small">{['', 'easy', 'medium', 'hard'][difficulty]}</span>
-                  <ul class="answers" lang={spoken}>
-                    {(options[spoken] ?? []).map((option) => (
+                  <ul class="answers" lang={shownLanguage}>
+                    {(options[shownLanguage] ?? []).map((option) => (
                       <li key={option}>{option}</li>
                     ))}
                   </ul>
@@ -79,25 +79,29 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
       {interest && (
         <div class="card stack-tight">
           <h3>Interest</h3>
-          <p>At the end, whether they want this job: yes or no.</p>
+          <p>At the end, candidates are asked whether they want the job: yes or no.</p>
         </div>
       )}
       <p class="soft small">
-        Which answer is right is not shown here, nor to anybody who could pass it on. Candidates get each question in
-        their language, or in another one where it is not written in theirs.
+        Correct answers are never shown, so that they cannot be passed on. Candidates see each question in their
+        language, or in another language if there is no translation.
       </p>
     </section>
   )
 }
 
-function Wording({ texts, language }: { texts: Record<string, string>; language: string }) {
-  const spoken = language in texts ? language : Object.keys(texts)[0]
-  if (!spoken) return <>–</>
+function firstLanguage(texts: TextByLanguage): Language | undefined {
+  return Object.keys(texts)[0] as Language | undefined
+}
+
+function QuestionText({ texts, language }: { texts: TextByLanguage; language: Language }) {
+  const shownLanguage = language in texts ? language : firstLanguage(texts)
+  if (!shownLanguage) return <>–</>
   return (
     <>
-      <span lang={spoken}>{texts[spoken]}</span>
-      {spoken !== language && ' '}
-      {spoken !== language && <span class="tag">only in {languageName(spoken)}</span>}
+      <span lang={shownLanguage}>{texts[shownLanguage]}</span>
+      {shownLanguage !== language && ' '}
+      {shownLanguage !== language && <span class="tag">only in {languageName(shownLanguage)}</span>}
     </>
   )
 }

@@ -1,15 +1,15 @@
+import type { EnrichmentQuestion } from '../../api-types/partner.ts'
 import { Field } from '../../ui/field.tsx'
-import { Fault } from '../shared/field-error.tsx'
-import type { Question } from '../shared/records.ts'
+import { FieldError } from '../shared/field-error.tsx'
 
 interface Props {
-  questions: Question[]
-  fault: (path: string) => string | undefined
-  onChange: (questions: Question[]) => void
+  questions: EnrichmentQuestion[]
+  errorAt: (path: string) => string | undefined
+  onChange: (questions: EnrichmentQuestion[]) => void
 }
 
-/** The partner's own questions. Each has a key under which its answer comes back; it is made of the words until it is typed. */
-export function QuestionsEditor({ questions, fault, onChange }: Props) {
+/** Editor of the organisation's own questions. The API field name of a question is derived from its text until it is edited. */
+export function QuestionsEditor({ questions, errorAt, onChange }: Props) {
   return (
     <fieldset class="card stack">
       <legend class="card-legend">Your questions</legend>
@@ -18,46 +18,46 @@ export function QuestionsEditor({ questions, fault, onChange }: Props) {
         const id = `question-${index}`
         return (
           <div class="question" key={index}>
-            <Field id={`${id}-text`} label={`Question ${index + 1}, in English`} fault={fault(`${path}.text`)}>
+            <Field id={`${id}-text`} label={`Question ${index + 1}, in English`} error={errorAt(`${path}.text`)}>
               {(attributes) => (
                 <input
                   type="text"
                   {...attributes}
                   placeholder="Do you hold a wireman licence?"
                   value={question.text}
-                  onInput={(event) => retell(index, event.currentTarget.value)}
+                  onInput={(event) => setText(index, event.currentTarget.value)}
                 />
               )}
             </Field>
             <div class="pair">
-              <Field id={`${id}-type`} label="Answered" fault={fault(`${path}.type`)}>
+              <Field id={`${id}-type`} label="Answer type" error={errorAt(`${path}.type`)}>
                 {(attributes) => (
                   <select
                     {...attributes}
                     value={question.type}
-                    onChange={(event) => retype(index, event.currentTarget.value as Question['type'])}
+                    onChange={(event) => setType(index, event.currentTarget.value as EnrichmentQuestion['type'])}
                   >
                     <option value="yes_no">Yes or no</option>
-                    <option value="voice">In their own words</option>
+                    <option value="voice">Open answer</option>
                   </select>
                 )}
               </Field>
               {question.type === 'yes_no' && (
-                <Field id={`${id}-knockout`} label="Not qualified if" fault={fault(`${path}.knockout`)}>
+                <Field id={`${id}-knockout`} label="Disqualifying answer" error={errorAt(`${path}.knockout`)}>
                   {(attributes) => (
                     <select
                       {...attributes}
                       value={question.knockout ?? ''}
-                      onChange={(event) => knock(index, event.currentTarget.value)}
+                      onChange={(event) => setKnockout(index, event.currentTarget.value)}
                     >
-                      <option value="">Neither</option>
-                      <option value="no">The answer is no</option>
-                      <option value="yes">The answer is yes</option>
+                      <option value="">None</option>
+                      <option value="no">No</option>
+                      <option value="yes">Yes</option>
                     </select>
                   )}
                 </Field>
               )}
-              <Field id={`${id}-key`} label="Key of the answer" fault={fault(`${path}.key`)}>
+              <Field id={`${id}-key`} label="Field name in the API" error={errorAt(`${path}.key`)}>
                 {(attributes) => (
                   <input
                     type="text"
@@ -75,7 +75,7 @@ export function QuestionsEditor({ questions, fault, onChange }: Props) {
                   checked={question.required !== false}
                   onChange={(event) => change(index, { required: event.currentTarget.checked })}
                 />
-                Must be answered
+                Required
               </label>
               <button
                 type="button"
@@ -95,49 +95,49 @@ export function QuestionsEditor({ questions, fault, onChange }: Props) {
           class="small-button"
           onClick={() => onChange([...questions, { key: '', type: 'yes_no', text: '', required: true }])}
         >
-          + Question
+          Add question
         </button>
       </p>
       <p class="soft small">
-        Up to five (ten where nothing else is asked). A knockout answer ends the questions kindly: completed, not
-        qualified.
+        Up to five questions, or ten if nothing else is asked. A disqualifying answer politely ends the interview; the
+        result is completed, not qualified.
       </p>
-      {questions.every((_, index) => !fault(`enrichment_questions[${index}]`)) && (
-        <Fault text={fault('enrichment_questions')} />
+      {questions.every((_, index) => !errorAt(`enrichment_questions[${index}]`)) && (
+        <FieldError text={errorAt('enrichment_questions')} />
       )}
     </fieldset>
   )
 
-  function change(index: number, part: Partial<Question>) {
+  function change(index: number, part: Partial<EnrichmentQuestion>) {
     onChange(questions.map((question, at) => (at === index ? { ...question, ...part } : question)))
   }
 
-  function retell(index: number, text: string) {
-    const { key, text: before } = questions[index]!
-    change(index, key === keyOf(before) ? { text, key: keyOf(text) } : { text })
+  function setText(index: number, text: string) {
+    const { key, text: previousText } = questions[index]!
+    change(index, key === fieldNameFrom(previousText) ? { text, key: fieldNameFrom(text) } : { text })
   }
 
-  function retype(index: number, type: Question['type']) {
+  function setType(index: number, type: EnrichmentQuestion['type']) {
     const { knockout: _, ...rest } = questions[index]!
     onChange(
       questions.map((question, at) => (at === index ? { ...(type === 'voice' ? rest : question), type } : question)),
     )
   }
 
-  function knock(index: number, answer: string) {
+  function setKnockout(index: number, answer: string) {
     const { knockout: _, ...rest } = questions[index]!
     const next = answer ? { ...rest, knockout: answer as 'yes' | 'no' } : rest
     onChange(questions.map((question, at) => (at === index ? next : question)))
   }
 }
 
-const SMALL_WORDS = new Set(
+const STOP_WORDS = new Set(
   'a an and any are at can do does for have hold in is of on or the to with you your'.split(' '),
 )
 
-/** The words that carry the question: `wireman_licence`. */
-function keyOf(text: string): string {
+/** Derives a field name from the content words of a question, for example `wireman_licence`. */
+function fieldNameFrom(text: string): string {
   const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? []
-  const telling = words.filter((word) => !SMALL_WORDS.has(word))
-  return (telling.length > 0 ? telling : words).slice(0, 3).join('_').slice(0, 64)
+  const contentWords = words.filter((word) => !STOP_WORDS.has(word))
+  return (contentWords.length > 0 ? contentWords : words).slice(0, 3).join('_').slice(0, 64)
 }

@@ -1,20 +1,14 @@
+import type { Skill, SkillLookup } from '../../api-types/partner.ts'
 import { api } from '../shell/api.ts'
-import type { Place } from '../shell/session.ts'
+import type { OrgContext } from '../shell/session.ts'
 
-export interface Skill {
-  skill_id: string
-  name: string
-  verifiable: boolean
-  master_skill?: { name: string }
-}
-
-/** Skills by their ids; what the catalogue no longer has is left out. */
-export async function lookUp(place: Place, ids: string[]): Promise<Skill[]> {
+/** Looks up skills by ID; skills that are no longer in the catalogue are left out. */
+export async function lookUpSkills(context: OrgContext, ids: string[]): Promise<Skill[]> {
   if (ids.length === 0) return []
-  const answer = await api<{ found: Skill[] }>(place.at('/skills/lookup'), { body: { skill_ids: ids } })
-  return answer.ok ? answer.data.found : []
+  const response = await api<SkillLookup>(context.apiPath('/skills/lookup'), { body: { skill_ids: ids } })
+  return response.ok ? response.data.found : []
 }
 
-export async function namesOf(place: Place, ids: string[]): Promise<Map<string, string>> {
-  return new Map((await lookUp(place, ids)).map(({ skill_id, name }) => [skill_id, name]))
+export async function skillNames(context: OrgContext, ids: string[]): Promise<Map<string, string>> {
+  return new Map((await lookUpSkills(context, ids)).map(({ skill_id, name }) => [skill_id, name]))
 }

@@ -1,38 +1,44 @@
 import { useEffect, useState } from 'preact/hooks'
+import type {
+  MandateSkill,
+  Skill,
+  SkillExtraction,
+  SkillRequest,
+  SkillSearchResultList,
+} from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { Fault } from '../shared/field-error.tsx'
-import type { MandateSkill, Page } from '../shared/records.ts'
+import { FieldError } from '../shared/field-error.tsx'
 import { SearchBox } from '../shared/search-box.tsx'
-import { api, type Refusal } from '../shell/api.ts'
-import { usePlace } from '../shell/session.ts'
-import { lookUp, type Skill } from './skill-names.ts'
+import { type ApiError, api } from '../shell/api.ts'
+import { useOrgContext } from '../shell/session.ts'
+import { lookUpSkills } from './skill-names.ts'
 
 interface Props {
   skills: MandateSkill[]
-  /** Text in which skills may be named. */
+  /** The job description, which may mention skills. */
   description: string
-  fault: (path: string) => string | undefined
+  errorAt: (path: string) => string | undefined
   onChange: (skills: MandateSkill[]) => void
 }
 
-const MOST_VERIFIED = 3
+const MAX_VERIFIED_SKILLS = 3
 
 function idOf(skill: MandateSkill): string {
   return 'skill_id' in skill ? skill.skill_id : skill.name
 }
 
-/** The skills that a job needs, found while typing; up to three of them are verified with questions. */
-export function SkillsEditor({ skills, description, fault, onChange }: Props) {
-  const place = usePlace()
-  const [known, setKnown] = useState<Map<string, Skill>>(new Map())
-  const [proposed, setProposed] = useState<Skill[]>()
-  const [refusal, setRefusal] = useState<Refusal>()
+/** Editor of the skills that a job needs; up to three are verified with questions. */
+export function SkillsEditor({ skills, description, errorAt, onChange }: Props) {
+  const context = useOrgContext()
+  const [loaded, setLoaded] = useState<Map<string, Skill>>(new Map())
+  const [suggested, setSuggested] = useState<Skill[]>()
+  const [error, setError] = useState<ApiError>()
   const ids = skills.flatMap((skill) => ('skill_id' in skill ? [skill.skill_id] : []))
-  const unknown = ids.filter((id) => !known.has(id))
+  const missing = ids.filter((id) => !loaded.has(id))
   useEffect(() => {
-    if (unknown.length > 0) void lookUp(place, unknown).then(remember)
-  }, [unknown.join()])
-  const chosen = new Set(skills.map(idOf))
+    if (missing.length > 0) void lookUpSkills(context, missing).then(remember)
+  }, [missing.join()])
+  const selected = new Set(skills.map(idOf))
   const verified = skills.filter((skill) => 'skill_id' in skill && skill.verify).length
 
   return (
@@ -40,9 +46,9 @@ export function SkillsEditor({ skills, description, fault, onChange }: Props) {
       <legend class="card-legend">Skills</legend>
       <SearchBox<Skill>
         id="skill-search"
-        label="Add a skill"
-        placeholder="Type three letters: wiring, forklift, bricklaying"
-        shortest={3}
+        label="Add skill"
+        placeholder="Type at least three letters, for example: wiring"
+        minLength={3}
         find={search}
         keyOf={({ skill_id }) => skill_id}
         show={({ name, master_skill, verifiable }) => (
@@ -55,37 +61,39 @@ export function SkillsEditor({ skills, description, fault, onChange }: Props) {
           </>
         )}
         onChoose={add}
-        otherwise={(query, found, clear) =>
+        footer={(query, found, clear) =>
           found.some(({ name }) => name.toLowerCase() === query.toLowerCase()) ? null : (
             <p>
-              {found.length === 0 ? `The catalogue has no “${query}”.` : `None of these is “${query}”?`}{' '}
-              <button type="button" class="plain flush" onClick={() => void ask(query, clear)}>
-                Ask for it to be added
+              {found.length === 0 ? `No skill matches “${query}”.` : `“${query}” not listed?`}{' '}
+              <button type="button" class="plain flush" onClick={() => void requestSkill(query, clear)}>
+                Request this skill
               </button>
             </p>
           )
         }
       />
-      {refusal && <Notice kind="bad">{refusal.message}</Notice>}
+      {error && <Notice kind="bad">{error.message}</Notice>}
       {description.trim() && (
         <p>
-          <button type="button" class="small-button" onClick={() => void propose()}>
-            Find skills in the description
+          <button type="button" class="small-button" onClick={() => void suggest()}>
+            Suggest skills from the description
           </button>
         </p>
       )}
-      {proposed && (
+      {suggested && (
         <div class="stack-tight">
           <p class="soft small">
-            {proposed.length === 0 ? 'No skill of the catalogue is named there.' : 'Named in the description:'}
+            {suggested.length === 0
+              ? 'The description mentions no skill of the catalogue.'
+              : 'Mentioned in the description:'}
           </p>
           <ul class="chips">
-            {proposed
-              .filter(({ skill_id }) => !chosen.has(skill_id))
+            {suggested
+              .filter(({ skill_id }) => !selected.has(skill_id))
               .map((skill) => (
                 <li key={skill.skill_id}>
                   <button type="button" class="small-button" onClick={() => add(skill)}>
-                    + {skill.name}
+                    Add {skill.name}
                   </button>
                 </li>
               ))}
@@ -93,19 +101,21 @@ export function SkillsEditor({ skills, description, fault, onChange }: Props) {
         </div>
       )}
       {skills.length === 0 ? (
-        <p class="soft small">Five to ten are recommended. The first you add are the first that are asked about.</p>
+        <p class="soft small">
+          Add five to ten skills. Candidates are asked about them in the order in which you add them.
+        </p>
       ) : (
-        <ul class="chosen">
+        <ul class="selected-items">
           {skills.map((skill, index) => {
             const id = idOf(skill)
-            const name = known.get(id)?.name ?? id
-            const verifiable = known.get(id)?.verifiable ?? false
+            const name = loaded.get(id)?.name ?? id
+            const verifiable = loaded.get(id)?.verifiable ?? false
             const on = 'skill_id' in skill && skill.verify === true
             return (
               <li key={id}>
                 <div class="row between">
                   <span>
-                    {name} {'pending' in skill && <span class="tag">asked for</span>}
+                    {name} {'pending' in skill && <span class="tag">requested</span>}
                   </span>
                   <span class="row">
                     {'skill_id' in skill && (
@@ -113,7 +123,7 @@ export function SkillsEditor({ skills, description, fault, onChange }: Props) {
                         <input
                           type="checkbox"
                           checked={on}
-                          disabled={!on && (!verifiable || verified >= MOST_VERIFIED)}
+                          disabled={!on && (!verifiable || verified >= MAX_VERIFIED_SKILLS)}
                           aria-label={verifiable ? `Verify ${name}` : `Cannot be verified: ${name}`}
                           onChange={() => verify(index, !on)}
                         />
@@ -130,31 +140,34 @@ export function SkillsEditor({ skills, description, fault, onChange }: Props) {
                     </button>
                   </span>
                 </div>
-                <Fault text={fault(`skills[${index}]`)} />
+                <FieldError text={errorAt(`skills[${index}]`)} />
               </li>
             )
           })}
         </ul>
       )}
       <p class="soft small">
-        {verified} of {MOST_VERIFIED} verified: candidates answer three questions on each of those.
+        {verified} of {MAX_VERIFIED_SKILLS} selected for verification: candidates answer three questions about each of
+        these.
       </p>
-      {skills.every((_, index) => !fault(`skills[${index}]`)) && <Fault text={fault('skills')} />}
+      {skills.every((_, index) => !errorAt(`skills[${index}]`)) && <FieldError text={errorAt('skills')} />}
     </fieldset>
   )
 
   function remember(found: Skill[]) {
-    setKnown((before) => new Map([...before, ...found.map((skill) => [skill.skill_id, skill] as const)]))
+    setLoaded((previous) => new Map([...previous, ...found.map((skill) => [skill.skill_id, skill] as const)]))
   }
 
   async function search(query: string): Promise<Skill[]> {
-    const answer = await api<Page<Skill>>(place.at(`/skills/search?limit=12&q=${encodeURIComponent(query)}`))
-    return answer.ok ? answer.data.items.filter(({ skill_id }) => !chosen.has(skill_id)) : []
+    const response = await api<SkillSearchResultList>(
+      context.apiPath(`/skills/search?limit=12&q=${encodeURIComponent(query)}`),
+    )
+    return response.ok ? response.data.items.filter(({ skill_id }) => !selected.has(skill_id)) : []
   }
 
   function add(skill: Skill) {
     remember([skill])
-    const verify = skill.verifiable && verified < MOST_VERIFIED
+    const verify = skill.verifiable && verified < MAX_VERIFIED_SKILLS
     onChange([...skills, { skill_id: skill.skill_id, verify }])
   }
 
@@ -162,28 +175,28 @@ export function SkillsEditor({ skills, description, fault, onChange }: Props) {
     onChange(skills.map((skill, at) => (at === index && 'skill_id' in skill ? { ...skill, verify: on } : skill)))
   }
 
-  async function propose() {
-    const answer = await api<{ skills: { skill_id: string }[] }>(place.at('/skills/extract'), {
+  async function suggest() {
+    const response = await api<SkillExtraction>(context.apiPath('/skills/extract'), {
       body: { text: description, limit: 12 },
     })
-    setRefusal(answer.ok ? undefined : answer.refusal)
-    if (!answer.ok) return
-    const found = await lookUp(
-      place,
-      answer.data.skills.map(({ skill_id }) => skill_id),
+    setError(response.ok ? undefined : response.error)
+    if (!response.ok) return
+    const found = await lookUpSkills(
+      context,
+      response.data.skills.map(({ skill_id }) => skill_id),
     )
     remember(found)
-    setProposed(found)
+    setSuggested(found)
   }
 
-  async function ask(name: string, clear: () => void) {
-    const answer = await api<{ name: string; status: string; skill_id: string | null }>(place.at('/skill-requests'), {
+  async function requestSkill(name: string, clear: () => void) {
+    const response = await api<SkillRequest>(context.apiPath('/skill-requests'), {
       body: { name },
     })
-    setRefusal(answer.ok ? undefined : answer.refusal)
-    if (!answer.ok) return
-    const { skill_id } = answer.data
-    onChange([...skills, skill_id ? { skill_id } : { name: answer.data.name, pending: true }])
+    setError(response.ok ? undefined : response.error)
+    if (!response.ok) return
+    const { skill_id } = response.data
+    onChange([...skills, skill_id ? { skill_id } : { name: response.data.name, pending: true }])
     clear()
   }
 }

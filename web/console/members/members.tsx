@@ -1,62 +1,57 @@
 import { useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type { Member } from '../../api-types/console.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
-import { usePlace } from '../shell/session.ts'
-
-interface Member {
-  member_id: string
-  email: string
-  role: 'owner' | 'recruiter' | 'viewer'
-  created_at: string
-  last_sign_in_at: string | null
-}
+import { useOrgContext } from '../shell/session.ts'
 
 const ROLES: [Member['role'], string][] = [
-  ['viewer', 'Viewer: reads everything'],
-  ['recruiter', 'Recruiter: runs mandates and campaigns'],
-  ['owner', 'Owner: also keys, webhooks and people'],
+  ['viewer', 'Viewer: can view everything'],
+  ['recruiter', 'Recruiter: can also run mandates and campaigns'],
+  ['owner', 'Owner: can also manage keys, webhooks and the team'],
 ]
 
 export default function Members() {
-  const { org, may } = usePlace()
+  const { org, can } = useOrgContext()
   const path = `/orgs/${org.org_id}/members`
   const list = useList<Member>(path)
   const [adding, setAdding] = useState(false)
-  const [leaving, setLeaving] = useState<Member>()
-  const [refusal, setRefusal] = useState<Refusal>()
-  const owner = may('owner')
+  const [removing, setRemoving] = useState<Member>()
+  const [error, setError] = useState<ApiError>()
+  const owner = can('owner')
 
   return (
     <>
       <div class="page-head">
-        <h1>People</h1>
+        <h1>Team</h1>
         {owner && (
           <button type="button" class="primary" onClick={() => setAdding(true)}>
-            Add a person
+            Add member
           </button>
         )}
       </div>
-      {(refusal ?? list.refusal) && <Notice kind="bad">{(refusal ?? list.refusal)!.message}</Notice>}
+      {(error ?? list.error) && <Notice kind="bad">{(error ?? list.error)!.message}</Notice>}
       <Table
-        caption="People of the organisation"
+        caption="Members of the organisation"
         rows={list.items}
         keyOf={({ member_id }) => member_id}
         more={list.more}
         loading={list.loading}
         empty={
           <>
-            <h2>Nobody but the operator yet</h2>
-            <p class="soft">Add colleagues by their mail address: they sign in with a link, without a password.</p>
+            <h2>No members yet</h2>
+            <p class="soft">
+              Add your colleagues by email address. They sign in with an emailed link and need no password.
+            </p>
           </>
         }
         columns={[
-          { name: 'Mail', cell: ({ email }) => email },
+          { name: 'Email', cell: ({ email }) => email },
           {
             name: 'Role',
             cell: (member) =>
@@ -81,9 +76,9 @@ export default function Members() {
           ...(owner
             ? [
                 {
-                  name: 'Do',
+                  name: 'Actions',
                   cell: (member: Member) => (
-                    <button type="button" class="plain flush" onClick={() => setLeaving(member)}>
+                    <button type="button" class="plain flush" onClick={() => setRemoving(member)}>
                       Remove
                     </button>
                   ),
@@ -93,10 +88,10 @@ export default function Members() {
         ]}
       />
       {adding && <AddMember path={path} onClose={() => setAdding(false)} onAdded={() => void list.reload()} />}
-      {leaving && (
-        <Dialog title={`Remove ${leaving.email}?`} onClose={() => setLeaving(undefined)}>
-          <p>They are signed out at once and can no longer see this organisation.</p>
-          <button type="button" class="danger" onClick={() => void remove(leaving)}>
+      {removing && (
+        <Dialog title={`Remove ${removing.email}?`} onClose={() => setRemoving(undefined)}>
+          <p>They are signed out immediately and lose access to this organisation.</p>
+          <button type="button" class="danger" onClick={() => void remove(removing)}>
             Remove
           </button>
         </Dialog>
@@ -105,15 +100,15 @@ export default function Members() {
   )
 
   async function change({ member_id }: Member, role: string) {
-    const answer = await api(`${path}/${member_id}`, { method: 'PUT', body: { role } })
-    setRefusal(answer.ok ? undefined : answer.refusal)
+    const response = await api(`${path}/${member_id}`, { method: 'PUT', body: { role } })
+    setError(response.ok ? undefined : response.error)
     await list.reload()
   }
 
   async function remove({ member_id }: Member) {
-    const answer = await api(`${path}/${member_id}`, { method: 'DELETE' })
-    setRefusal(answer.ok ? undefined : answer.refusal)
-    setLeaving(undefined)
+    const response = await api(`${path}/${member_id}`, { method: 'DELETE' })
+    setError(response.ok ? undefined : response.error)
+    setRemoving(undefined)
     await list.reload()
   }
 }
@@ -121,14 +116,19 @@ export default function Members() {
 function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => void; onAdded: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<string>('recruiter')
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const fault = refusal?.details.find((detail) => detail.path === 'email')?.message
+  const fieldError = error?.details.find((detail) => detail.path === 'email')?.message
   return (
-    <Dialog title="Add a person" onClose={onClose}>
+    <Dialog title="Add member" onClose={onClose}>
       <form class="stack" onSubmit={(event) => void add(event)}>
-        {refusal && !fault && <Notice kind="bad">{refusal.message}</Notice>}
-        <Field id="member-email" label="Mail address" hint="They get a link to sign in with." fault={fault}>
+        {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
+        <Field
+          id="member-email"
+          label="Email address"
+          hint="They sign in at this console with a link that we email them."
+          error={fieldError}
+        >
           {(attributes) => (
             <input
               {...attributes}
@@ -150,9 +150,9 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
             </select>
           )}
         </Field>
-        <Action class="primary" busy={busy} ready={email.trim() !== ''}>
-          Add
-        </Action>
+        <SubmitButton class="primary" busy={busy} ready={email.trim() !== ''}>
+          Add member
+        </SubmitButton>
       </form>
     </Dialog>
   )
@@ -160,9 +160,9 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
   async function add(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api(path, { body: { email: email.trim(), role } })
+    const response = await api(path, { body: { email: email.trim(), role } })
     setBusy(false)
-    if (!answer.ok) return setRefusal(answer.refusal)
+    if (!response.ok) return setError(response.error)
     onAdded()
     onClose()
   }

@@ -1,56 +1,45 @@
 import { useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type {
+  ApprovedSkill,
+  OperatedSkillRequest,
+  SubSkillChoice,
+  SubSkillChoiceList,
+} from '../../api-types/console.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import type { Page } from '../shared/records.ts'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { SearchBox } from '../shared/search-box.tsx'
-import { api, type Refusal } from '../shell/api.ts'
-
-export interface SkillRequest {
-  request_id: string
-  org_id: string
-  org_name: string
-  mode: string
-  name: string
-  context: string | null
-  status: 'pending' | 'approved' | 'rejected' | 'duplicate'
-  skill_id: string | null
-  created_at: string
-}
-
-interface SubSkill {
-  sub_skill_id: string
-  name: string
-  master_skill: { master_skill_id: string; name: string }
-}
+import { type ApiError, api } from '../shell/api.ts'
 
 interface Props {
-  request: SkillRequest
+  request: OperatedSkillRequest
   onClose: () => void
   onApproved: (text: string) => void
 }
 
-/** Gives a wanted skill its place in the catalogue. */
+/** Adds a requested skill to the catalogue, below a chosen sub-skill. */
 export function ApproveSkill({ request, onClose, onApproved }: Props) {
-  const [sub, setSub] = useState<SubSkill>()
+  const [subSkill, setSubSkill] = useState<SubSkillChoice>()
   const [verifiable, setVerifiable] = useState(false)
   const [description, setDescription] = useState('')
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const fault = (path: string) => refusal?.details.find((detail) => detail.path === path)?.message
+  const fieldError = (path: string) => error?.details.find((detail) => detail.path === path)?.message
   return (
     <Dialog title={`Approve “${request.name}”`} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void approve(event)}>
-        {refusal && (
-          <Notice kind="bad">{fault('sub_skill_id') ? `Sub-skill ${fault('sub_skill_id')}.` : refusal.message}</Notice>
+        {error && (
+          <Notice kind="bad">
+            {fieldError('sub_skill_id') ? `Sub-skill ${fieldError('sub_skill_id')}.` : error.message}
+          </Notice>
         )}
-        {request.context && <p class="soft">Wanted for: {request.context}</p>}
-        <SearchBox<SubSkill>
+        {request.context && <p class="soft">Requested for: {request.context}</p>}
+        <SearchBox<SubSkillChoice>
           id="sub-skill"
-          label="Where it belongs"
-          hint="Search for a sub-skill or its field."
-          placeholder="for instance: masonry"
+          label="Sub-skill"
+          hint="The group of the catalogue to which the skill belongs."
+          placeholder="For example: masonry"
           find={find}
           keyOf={({ sub_skill_id }) => sub_skill_id}
           show={({ name, master_skill }) => (
@@ -58,16 +47,16 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
               {name} <span class="soft small">{master_skill.name}</span>
             </>
           )}
-          onChoose={setSub}
+          onChoose={setSubSkill}
         />
-        {sub && (
+        {subSkill && (
           <p>
             <span class="tag">
-              {sub.master_skill.name} › {sub.name}
+              {subSkill.master_skill.name} › {subSkill.name}
             </span>
           </p>
         )}
-        <Field id="skill-description" label="What it is (optional)" fault={fault('description')}>
+        <Field id="skill-description" label="Description (optional)" error={fieldError('description')}>
           {(attributes) => (
             <textarea
               {...attributes}
@@ -79,38 +68,37 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
         </Field>
         <label class="check">
           <input type="checkbox" checked={verifiable} onChange={() => setVerifiable(!verifiable)} />
-          It can be verified with questions
+          Can be verified with questions
         </label>
-        <Action class="primary" busy={busy} ready={Boolean(sub)}>
+        <SubmitButton class="primary" busy={busy} ready={Boolean(subSkill)}>
           Approve
-        </Action>
+        </SubmitButton>
       </form>
     </Dialog>
   )
 
-  async function find(query: string): Promise<SubSkill[]> {
-    const answer = await api<Page<SubSkill>>(`/operator/catalogue/sub-skills?limit=20&q=${encodeURIComponent(query)}`)
-    return answer.ok ? answer.data.items : []
+  async function find(query: string): Promise<SubSkillChoice[]> {
+    const response = await api<SubSkillChoiceList>(
+      `/operator/catalogue/sub-skills?limit=20&q=${encodeURIComponent(query)}`,
+    )
+    return response.ok ? response.data.items : []
   }
 
   async function approve(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api<{ skill_id: string; name: string; resolved: string[] }>(
-      `/operator/skill-requests/${request.request_id}/approve`,
-      {
-        body: {
-          sub_skill_id: sub!.sub_skill_id,
-          verifiable,
-          ...(description.trim() ? { description: description.trim() } : {}),
-        },
+    const response = await api<ApprovedSkill>(`/operator/skill-requests/${request.request_id}/approve`, {
+      body: {
+        sub_skill_id: subSkill!.sub_skill_id,
+        verifiable,
+        ...(description.trim() ? { description: description.trim() } : {}),
       },
-    )
+    })
     setBusy(false)
-    if (!answer.ok) return setRefusal(answer.refusal)
-    const { skill_id, name, resolved } = answer.data
-    const others = resolved.length > 1 ? `; ${resolved.length} requests are resolved` : ''
+    if (!response.ok) return setError(response.error)
+    const { skill_id, name, resolved } = response.data
+    const others = resolved.length > 1 ? `; ${resolved.length} requests resolved` : ''
     onClose()
-    onApproved(`“${name}” is in the catalogue as ${skill_id}${others}.`)
+    onApproved(`Approved: added “${name}” as ${skill_id}${others}.`)
   }
 }

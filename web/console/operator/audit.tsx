@@ -1,5 +1,6 @@
+import type { AuditEntry } from '../../api-types/console.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { type AuditEntry, AuditTable } from '../audit/audit-table.tsx'
+import { AuditTable } from '../audit/audit-table.tsx'
 import { useList } from '../shell/loading.ts'
 
 export default function OperatorAudit() {
@@ -7,10 +8,8 @@ export default function OperatorAudit() {
   return (
     <>
       <h1>Audit log</h1>
-      <p class="soft">
-        Every change that operators, people and commands made. Entries are added, never changed or removed.
-      </p>
-      {list.refusal ? <Notice kind="bad">{list.refusal.message}</Notice> : <AuditTable list={list} withOrganisation />}
+      <p class="soft">Every change made by operators, members and commands. Entries cannot be changed or deleted.</p>
+      {list.error ? <Notice kind="bad">{list.error.message}</Notice> : <AuditTable list={list} withOrganisation />}
     </>
   )
 }

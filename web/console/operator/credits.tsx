@@ -1,31 +1,14 @@
 import { useRef, useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type { GrantedCredits, OperatedOrganisation } from '../../api-types/console.ts'
+import type { CreditEntry, Mode } from '../../api-types/partner.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
-import type { Mode } from '../shell/session.ts'
-
-export interface OperatedOrganisation {
-  org_id: string
-  name: string
-  service_off: boolean
-  created_at: string
-  credits: Record<Mode, number>
-  members: number
-  keys: number
-}
-
-interface Entry {
-  entry_id: string
-  amount: number
-  reason: string
-  balance_after: number
-  created_at: string
-}
 
 interface Props {
   org: OperatedOrganisation
@@ -33,35 +16,35 @@ interface Props {
   onGranted: () => void
 }
 
-/** What an organisation has to spend, what moved it, and more of it. */
+/** The credits of an organisation, their latest entries, and a form to grant more. */
 export function Credits({ org, onClose, onGranted }: Props) {
   const [mode, setMode] = useState<Mode>('test')
   const [amount, setAmount] = useState('')
-  const [left, setLeft] = useState(org.credits)
-  const [refusal, setRefusal] = useState<Refusal>()
-  const [said, setSaid] = useState('')
+  const [balances, setBalances] = useState(org.credits)
+  const [error, setError] = useState<ApiError>()
+  const [message, setMessage] = useState('')
   const [busy, setBusy] = useState(false)
   const field = useRef<HTMLInputElement>(null)
-  const entries = useList<Entry>(`/orgs/${org.org_id}/${mode}/credits/entries?limit=10`)
-  const fault = refusal?.details.find(({ path }) => path === 'amount')?.message
+  const entries = useList<CreditEntry>(`/orgs/${org.org_id}/${mode}/credits/entries?limit=10`)
+  const fieldError = error?.details.find(({ path }) => path === 'amount')?.message
   return (
     <Dialog title={`Credits of ${org.name}`} onClose={onClose}>
-      {/* There before it has anything to say: what appears together with its words is not read out everywhere. */}
-      <div role="status">{said && <div class="notice good">{said}</div>}</div>
-      {refusal && !fault && <Notice kind="bad">{refusal.message}</Notice>}
+      {/* Rendered while empty: some screen readers ignore a status that appears together with its text. */}
+      <div role="status">{message && <div class="notice good">{message}</div>}</div>
+      {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
       <form class="stack" onSubmit={(event) => void grant(event)}>
         <fieldset>
-          <legend>Which</legend>
+          <legend>Mode</legend>
           <div class="choices two">
             {(['test', 'live'] as const).map((each) => (
               <label class="choice" key={each}>
                 <input type="radio" name="mode" checked={mode === each} onChange={() => choose(each)} />
-                {each === 'test' ? 'Test' : 'Live'}: {left[each].toLocaleString()}
+                {each === 'test' ? 'Test' : 'Live'}: {balances[each].toLocaleString()}
               </label>
             ))}
           </div>
         </fieldset>
-        <Field id="credits-amount" label="Grant" hint="One is spent a candidate." fault={fault}>
+        <Field id="credits-amount" label="Credits to grant" hint="1 credit per candidate." error={fieldError}>
           {(attributes) => (
             <input
               {...attributes}
@@ -76,9 +59,9 @@ export function Credits({ org, onClose, onGranted }: Props) {
             />
           )}
         </Field>
-        <Action class="primary" busy={busy} ready={amount !== ''}>
+        <SubmitButton class="primary" busy={busy} ready={amount !== ''}>
           Grant {mode} credits
-        </Action>
+        </SubmitButton>
       </form>
       <h3>Latest entries</h3>
       <Table
@@ -87,16 +70,16 @@ export function Credits({ org, onClose, onGranted }: Props) {
         keyOf={({ entry_id }) => entry_id}
         more={entries.more}
         loading={entries.loading}
-        empty={<p class="soft">None granted, none spent.</p>}
+        empty={<p class="soft">No entries yet.</p>}
         columns={[
           { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: 'What', cell: ({ reason }) => reason.replaceAll('_', ' ') },
+          { name: 'Reason', cell: ({ reason }) => reason.replaceAll('_', ' ') },
           {
             name: 'Amount',
             right: true,
-            cell: ({ amount: moved }) => (moved > 0 ? `+${moved.toLocaleString()}` : moved.toLocaleString()),
+            cell: ({ amount: change }) => (change > 0 ? `+${change.toLocaleString()}` : change.toLocaleString()),
           },
-          { name: 'Left', right: true, cell: ({ balance_after }) => balance_after.toLocaleString() },
+          { name: 'Balance', right: true, cell: ({ balance_after }) => balance_after.toLocaleString() },
         ]}
       />
     </Dialog>
@@ -104,26 +87,26 @@ export function Credits({ org, onClose, onGranted }: Props) {
 
   function choose(next: Mode) {
     setMode(next)
-    setSaid('')
-    setRefusal(undefined)
+    setMessage('')
+    setError(undefined)
   }
 
   async function grant(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api<{ mode: Mode; balance: number }>(`/operator/orgs/${org.org_id}/credits`, {
+    const response = await api<GrantedCredits>(`/operator/orgs/${org.org_id}/credits`, {
       body: { mode, amount: Number(amount) },
     })
     setBusy(false)
-    setRefusal(answer.ok ? undefined : answer.refusal)
-    if (!answer.ok) {
-      setSaid('')
+    setError(response.ok ? undefined : response.error)
+    if (!response.ok) {
+      setMessage('')
       return
     }
-    setLeft({ ...left, [mode]: answer.data.balance })
-    setSaid(`Granted. ${answer.data.balance.toLocaleString()} ${mode} credits now.`)
+    setBalances({ ...balances, [mode]: response.data.balance })
+    setMessage(`Granted. The balance is now ${response.data.balance.toLocaleString()} ${mode} credits.`)
     setAmount('')
-    // Without an amount there is nothing to press: the focus goes to where the next one is typed.
+    // The button is disabled without an amount, so the focus moves to the input.
     field.current?.focus()
     onGranted()
     await entries.reload()

@@ -1,3 +1,4 @@
+import type { EmailFilters, EmailSummary, SignInOptions } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -5,57 +6,47 @@ import { Time } from '../../ui/time.tsx'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 
-export interface MailHead {
-  mail_id: string
-  org_id: string | null
-  mode: string | null
-  kind: string
-  about: string | null
-  to_name: string | null
-  to_address: string
-  status: 'queued' | 'sent' | 'failed' | 'kept'
-  attempts: number
-  last_error: string | null
-  created_at: string
-  sent_at: string | null
-}
+const POLL_INTERVAL_MS = 10_000
 
-/** Every mail of the server. Where none is sent, this is where it is read. */
-export default function OperatorMails() {
+/** All emails of the server. Without an email server, operators read them here. */
+export default function OperatorEmails() {
   const { query } = useAddress()
   const kind = query.get('kind') ?? ''
   const status = query.get('status') ?? ''
-  const chosen = new URLSearchParams()
-  if (kind) chosen.set('kind', kind)
-  if (status) chosen.set('status', status)
-  const list = useList<MailHead>(`/operator/mails${chosen.size > 0 ? `?${chosen}` : ''}`, { every: 10_000 })
-  const filters = useData<{ kinds: string[]; statuses: string[] }>('/operator/mail-filters').data
-  const ways = useData<{ mails: 'sent' | 'kept' }>('/sign-in')
-  if (ways.loading && !ways.data) return <h1 aria-busy="true">Mails</h1>
+  const selected = new URLSearchParams()
+  if (kind) selected.set('kind', kind)
+  if (status) selected.set('status', status)
+  const list = useList<EmailSummary>(`/operator/mails${selected.size > 0 ? `?${selected}` : ''}`, {
+    pollMs: POLL_INTERVAL_MS,
+  })
+  const filters = useData<EmailFilters>('/operator/mail-filters').data
+  const signInOptions = useData<SignInOptions>('/sign-in')
+  if (signInOptions.loading && !signInOptions.data) return <h1 aria-busy="true">Emails</h1>
   return (
     <>
-      <h1>Mails</h1>
-      {ways.data?.mails === 'kept' && (
+      <h1>Emails</h1>
+      {signInOptions.data?.mails === 'kept' && (
         <Notice kind="wait">
-          No mail server is configured: mails are kept here and sent to nobody. Read them, and pass on the links.
+          No email server is configured: emails are stored here and not sent. Pass the links on to the recipients
+          yourself.
         </Notice>
       )}
-      <p class="soft">Only operators see this: mails hold links that let in.</p>
+      <p class="soft">Only operators can read these emails, because they contain sign-in links.</p>
       <div class="row filters">
-        <Choice label="Kind" every="Every kind" name="kind" value={kind} choices={filters?.kinds} />
-        <Choice label="Status" every="Every status" name="status" value={status} choices={filters?.statuses} />
+        <Choice label="Kind" all="All kinds" name="kind" value={kind} choices={filters?.kinds} />
+        <Choice label="Status" all="All statuses" name="status" value={status} choices={filters?.statuses} />
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Mails, newest first"
+        caption="Emails, newest first"
         rows={list.items}
         keyOf={({ mail_id }) => mail_id}
         more={list.more}
-        empty={<p class="soft">{kind || status ? 'No such mail.' : 'No mail was written yet.'}</p>}
+        empty={<p class="soft">{kind || status ? 'No email matches these filters.' : 'No emails yet.'}</p>}
         columns={[
           { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            name: 'Mail',
+            name: 'Email',
             cell: ({ mail_id, kind: what }) => (
               <Link to={`/operator/mails/${mail_id}`}>{what.replaceAll('_', ' ')}</Link>
             ),
@@ -70,7 +61,7 @@ export default function OperatorMails() {
             ),
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Tries', right: true, cell: ({ attempts }) => attempts },
+          { name: 'Attempts', right: true, cell: ({ attempts }) => attempts },
           { name: 'Last error', cell: ({ last_error }) => last_error ?? '–' },
         ]}
       />
@@ -80,21 +71,22 @@ export default function OperatorMails() {
 
 interface ChoiceProps {
   label: string
-  every: string
+  /** Label of the option that selects all. */
+  all: string
   name: string
   value: string
-  /** What there is, as the server lists it. */
+  /** The values that the server lists. */
   choices: string[] | undefined
 }
 
-function Choice({ label, every, name, value, choices = [] }: ChoiceProps) {
-  const all = value && !choices.includes(value) ? [value, ...choices] : choices
+function Choice({ label, all, name, value, choices = [] }: ChoiceProps) {
+  const options = value && !choices.includes(value) ? [value, ...choices] : choices
   return (
     <label>
       {label}
       <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-        <option value="">{every}</option>
-        {all.map((each) => (
+        <option value="">{all}</option>
+        {options.map((each) => (
           <option key={each} value={each}>
             {each.replaceAll('_', ' ')}
           </option>

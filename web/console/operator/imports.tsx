@@ -1,4 +1,5 @@
-import { Action } from '../../ui/action.tsx'
+import type { CatalogueImport } from '../../api-types/console.ts'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import '../../ui/chart.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -6,39 +7,28 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
 
-interface Import {
-  import_id: string
-  format: string
-  file_name: string
-  dry_run: boolean
-  status: 'running' | 'done' | 'failed'
-  written: number
-  of: number
-  summary: Record<string, unknown> | null
-  error: string | null
-  started_by: string
-  started_at: string
-  ended_at: string | null
-}
+const POLL_INTERVAL_MS = 1000
 
-/** Taxonomies handed in as files: how far the one is that runs, and what became of the others. */
+/** Imports of taxonomy files, with their progress and outcome. */
 export function Imports({ onEnded }: { onEnded: () => void }) {
   const [running, setRunning] = useState(false)
-  const list = useList<Import>('/operator/catalogue/imports?limit=10', { every: running ? 1000 : undefined })
-  const [shown, setShown] = useState<Import>()
-  const runs = list.items?.some(({ status }) => status === 'running') ?? false
+  const list = useList<CatalogueImport>('/operator/catalogue/imports?limit=10', {
+    pollMs: running ? POLL_INTERVAL_MS : undefined,
+  })
+  const [shown, setShown] = useState<CatalogueImport>()
+  const anyRunning = list.items?.some(({ status }) => status === 'running') ?? false
   useEffect(() => {
-    if (running && !runs && list.items) onEnded()
-    setRunning(runs)
-  }, [runs])
+    if (running && !anyRunning && list.items) onEnded()
+    setRunning(anyRunning)
+  }, [anyRunning])
   return (
     <section class="stack" aria-label="Imports">
       <h2>Imports</h2>
-      <Upload onBegun={() => void begun()} />
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      <Upload onStarted={() => void started()} />
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Imports, newest first"
         rows={list.items}
@@ -46,7 +36,8 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
         more={list.more}
         empty={
           <p class="soft">
-            Nothing was handed in here yet. ESCO and O*NET come as folders: <code>npx attestry skills import</code>.
+            No imports yet. Upload a file above. To import ESCO or O*NET folders, use{' '}
+            <code>npx attestry skills import</code>.
           </p>
         }
         columns={[
@@ -58,7 +49,7 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
                 {file_name}{' '}
                 <span class="soft small">
                   {format}
-                  {dry_run && ', tried only'}
+                  {dry_run && ', dry run'}
                 </span>
               </>
             ),
@@ -66,12 +57,13 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
           {
             name: 'Status',
             cell: ({ status, dry_run }) => (
-              <Badge state={status === 'done' ? (dry_run ? 'tried' : 'completed') : status} />
+              <Badge state={status === 'done' ? (dry_run ? 'checked' : 'completed') : status} />
             ),
           },
           {
             name: 'Progress',
-            cell: ({ dry_run, of, written }) => (dry_run ? '–' : <ImportProgress of={of} written={written} />),
+            cell: ({ dry_run, of: total, written }) =>
+              dry_run ? '–' : <ImportProgress total={total} written={written} />,
           },
           {
             name: 'Outcome',
@@ -101,14 +93,14 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
     </section>
   )
 
-  async function begun() {
+  async function started() {
     setRunning(true)
     await list.reload()
   }
 }
 
-function ImportProgress({ of, written }: { of: number; written: number }) {
-  const width = of === 0 ? 0 : (100 * written) / of
+function ImportProgress({ total, written }: { total: number; written: number }) {
+  const width = total === 0 ? 0 : (100 * written) / total
   return (
     <>
       <svg class="import-bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true" focusable="false">
@@ -116,7 +108,7 @@ function ImportProgress({ of, written }: { of: number; written: number }) {
         <rect class="chart-good" width={width} height="1" />
       </svg>
       <span class="soft small">
-        {written.toLocaleString()} of {of.toLocaleString()}
+        {written.toLocaleString()} of {total.toLocaleString()}
       </span>
     </>
   )
@@ -126,13 +118,13 @@ function counts(summary: Record<string, unknown>): string {
   const numbers = Object.entries(summary).filter(
     ([name, value]) => name !== 'version' && typeof value === 'number' && value > 0,
   )
-  return numbers.map(([name, value]) => `${(value as number).toLocaleString()} ${name}`).join(', ') || 'no change'
+  return numbers.map(([name, value]) => `${(value as number).toLocaleString()} ${name}`).join(', ') || 'no changes'
 }
 
-function Upload({ onBegun }: { onBegun: () => void }) {
+function Upload({ onStarted }: { onStarted: () => void }) {
   const [format, setFormat] = useState('csv')
   const [file, setFile] = useState<File>()
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   return (
@@ -149,33 +141,33 @@ function Upload({ onBegun }: { onBegun: () => void }) {
       <label>
         Format
         <select value={format} onChange={(event) => setFormat(event.currentTarget.value)}>
-          <option value="csv">Our CSV</option>
+          <option value="csv">CSV</option>
           <option value="lightcast">Lightcast Open Skills</option>
         </select>
       </label>
       <div class="row">
-        <Action type="button" busy={busy} ready={Boolean(file)} onClick={() => void send(true)}>
-          Try it
-        </Action>
-        <Action type="button" class="primary" busy={busy} ready={Boolean(file)} onClick={() => void send(false)}>
+        <SubmitButton type="button" busy={busy} ready={Boolean(file)} onClick={() => void send(true)}>
+          Dry run
+        </SubmitButton>
+        <SubmitButton type="button" class="primary" busy={busy} ready={Boolean(file)} onClick={() => void send(false)}>
           Import
-        </Action>
+        </SubmitButton>
       </div>
-      {refusal && <Notice kind="bad">{refusal.message}</Notice>}
+      {error && <Notice kind="bad">{error.message}</Notice>}
     </form>
   )
 
   async function send(dryRun: boolean) {
     setBusy(true)
     const query = new URLSearchParams({ format, file_name: file!.name.slice(-200), dry_run: String(dryRun) })
-    const answer = await api<Import>(`/operator/catalogue/imports?${query}`, { file: file! })
+    const response = await api<CatalogueImport>(`/operator/catalogue/imports?${query}`, { file: file! })
     setBusy(false)
-    setRefusal(answer.ok ? undefined : answer.refusal)
-    if (!answer.ok) return
+    setError(response.ok ? undefined : response.error)
+    if (!response.ok) return
     if (!dryRun && input.current) {
       input.current.value = ''
       setFile(undefined)
     }
-    onBegun()
+    onStarted()
   }
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { JobQueue, JobQueueList, QueuedJob } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -8,42 +9,26 @@ import { type Loaded, useData, useList } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
 import { ageText } from './alerts.ts'
 
-interface Queue {
-  queue: string
-  waiting: number
-  active: number
-  failed: number
-  oldest_seconds: number
-}
+const POLL_INTERVAL_MS = 5000
 
-interface Job {
-  job_id: string
-  queue: string
-  state: 'failed' | 'waiting' | 'active'
-  about: string[]
-  attempts: number
-  retry_limit: number
-  error: string | null
-  created_at: string
-  start_after: string
-  completed_at: string | null
-}
-
-/** Work that waits, runs or has failed. */
+/** Background jobs that are waiting, running or failed. */
 export default function OperatorJobs() {
   const { query } = useAddress()
   const state = query.get('state') ?? 'failed'
   const queue = query.get('queue') ?? ''
-  const queues = useData<{ items: Queue[] }>('/operator/queues', { every: 5000 })
-  const jobs = useList<Job>(`/operator/jobs?state=${state}${queue ? `&queue=${encodeURIComponent(queue)}` : ''}`, {
-    every: 5000,
-  })
-  const [said, setSaid] = useState<{ kind: 'good' | 'bad'; text: string }>()
+  const queues = useData<JobQueueList>('/operator/queues', { pollMs: POLL_INTERVAL_MS })
+  const jobs = useList<QueuedJob>(
+    `/operator/jobs?state=${state}${queue ? `&queue=${encodeURIComponent(queue)}` : ''}`,
+    {
+      pollMs: POLL_INTERVAL_MS,
+    },
+  )
+  const [notice, setNotice] = useState<{ kind: 'good' | 'bad'; text: string }>()
   return (
     <>
       <h1>Jobs</h1>
-      <p class="soft">What is done beside the calls: preparing mandates, sending mails, keeping order.</p>
-      {said && <Notice kind={said.kind}>{said.text}</Notice>}
+      <p class="soft">Background jobs: mandate preparation, email and maintenance.</p>
+      {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <div class="row filters">
         <label>
           State
@@ -56,7 +41,7 @@ export default function OperatorJobs() {
         <label>
           Queue
           <select value={queue} onChange={(event) => setQuery({ queue: event.currentTarget.value })}>
-            <option value="">Every queue</option>
+            <option value="">All queues</option>
             {queue && !queues.data?.items.some((each) => each.queue === queue) && <option>{queue}</option>}
             {queues.data?.items.map((each) => (
               <option key={each.queue}>{each.queue}</option>
@@ -64,7 +49,7 @@ export default function OperatorJobs() {
           </select>
         </label>
       </div>
-      {jobs.refusal && <Notice kind="bad">{jobs.refusal.message}</Notice>}
+      {jobs.error && <Notice kind="bad">{jobs.error.message}</Notice>}
       <Table
         caption={`Jobs: ${state}`}
         rows={jobs.items}
@@ -72,34 +57,34 @@ export default function OperatorJobs() {
         more={jobs.more}
         empty={
           <p class="soft">
-            {state === 'failed' ? 'No job has failed.' : state === 'waiting' ? 'Nothing waits.' : 'Nothing runs now.'}
+            {state === 'failed' ? 'No failed jobs.' : state === 'waiting' ? 'No waiting jobs.' : 'No running jobs.'}
           </p>
         }
         columns={[
-          { name: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { name: 'Queue', cell: ({ queue: name }) => <code>{name}</code> },
           { name: 'About', cell: ({ about }) => (about.length > 0 ? <code>{about.join(', ')}</code> : '–') },
-          { name: 'State', cell: ({ state: at }) => <Badge state={at} /> },
+          { name: 'State', cell: ({ state: current }) => <Badge state={current} /> },
           {
-            name: 'Tries',
+            name: 'Attempts',
             right: true,
             cell: ({ attempts, retry_limit }) => `${attempts} of ${retry_limit + 1}`,
           },
           ...(state === 'waiting'
-            ? [{ name: 'Due', cell: ({ start_after }: Job) => <Time at={start_after} /> }]
-            : [{ name: 'Error', cell: ({ error }: Job) => error ?? '–' }]),
+            ? [{ name: 'Due', cell: ({ start_after }: QueuedJob) => <Time at={start_after} /> }]
+            : [{ name: 'Error', cell: ({ error }: QueuedJob) => error ?? '–' }]),
           ...(state === 'failed'
             ? [
                 {
-                  name: 'Again',
-                  cell: (job: Job) => (
+                  name: 'Actions',
+                  cell: (job: QueuedJob) => (
                     <button
                       type="button"
                       class="plain flush"
-                      aria-label={`Try again: ${job.queue}`}
+                      aria-label={`Retry: ${job.queue}`}
                       onClick={() => void retry(job)}
                     >
-                      Try again
+                      Retry
                     </button>
                   ),
                 },
@@ -107,29 +92,29 @@ export default function OperatorJobs() {
             : []),
         ]}
       />
-      {/* Below a list of any length: it comes when the list is there, and does not jump. */}
-      {(jobs.items || jobs.refusal) && <Queues queues={queues} />}
+      {/* Shown after the list above has loaded, so that it does not move. */}
+      {(jobs.items || jobs.error) && <Queues queues={queues} />}
     </>
   )
 
-  async function retry({ queue: name, job_id }: Job) {
-    const answer = await api(`/operator/jobs/${name}/${job_id}/retry`, { method: 'POST' })
-    setSaid(
-      answer.ok
-        ? { kind: 'good', text: `The job of ${name} is tried again.` }
-        : { kind: 'bad', text: answer.refusal.message },
+  async function retry({ queue: name, job_id }: QueuedJob) {
+    const response = await api(`/operator/jobs/${name}/${job_id}/retry`, { method: 'POST' })
+    setNotice(
+      response.ok
+        ? { kind: 'good', text: `Job queued again: ${name}.` }
+        : { kind: 'bad', text: response.error.message },
     )
     await Promise.all([jobs.reload(), queues.reload()])
   }
 }
 
-function Queues({ queues }: { queues: Loaded<{ items: Queue[] }> }) {
+function Queues({ queues }: { queues: Loaded<JobQueueList> }) {
   const busy = queues.data?.items.filter(({ waiting, active, failed }) => waiting + active + failed > 0)
   const idle = (queues.data?.items.length ?? 0) - (busy?.length ?? 0)
   return (
     <section class="stack-tight">
       <h2>Queues</h2>
-      {queues.refusal && <Notice kind="bad">{queues.refusal.message}</Notice>}
+      {queues.error && <Notice kind="bad">{queues.error.message}</Notice>}
       <Table
         caption="Queues"
         rows={busy}
@@ -137,26 +122,30 @@ function Queues({ queues }: { queues: Loaded<{ items: Queue[] }> }) {
         empty={<p class="soft">All {queues.data?.items.length} queues are empty.</p>}
         columns={[
           { name: 'Queue', cell: ({ queue: name }) => <code>{name}</code> },
-          { name: 'Waiting', right: true, cell: (each) => <Count of={each} state="waiting" /> },
-          { name: 'Running', right: true, cell: (each) => <Count of={each} state="active" /> },
-          { name: 'Failed', right: true, cell: (each) => <Count of={each} state="failed" /> },
-          { name: 'Oldest waits', right: true, cell: ({ oldest_seconds }) => ageText(oldest_seconds) },
+          { name: 'Waiting', right: true, cell: (each) => <Count queue={each} state="waiting" /> },
+          { name: 'Running', right: true, cell: (each) => <Count queue={each} state="active" /> },
+          { name: 'Failed', right: true, cell: (each) => <Count queue={each} state="failed" /> },
+          { name: 'Oldest waiting', right: true, cell: ({ oldest_seconds }) => ageText(oldest_seconds) },
         ]}
       />
-      {busy && busy.length > 0 && <p class="soft small">{idle} more are empty.</p>}
+      {busy && busy.length > 0 && (
+        <p class="soft small">
+          {idle} more {idle === 1 ? 'queue is' : 'queues are'} empty.
+        </p>
+      )}
     </section>
   )
 }
 
-function Count({ of, state }: { of: Queue; state: 'waiting' | 'active' | 'failed' }) {
-  const count = of[state]
+function Count({ queue, state }: { queue: JobQueue; state: 'waiting' | 'active' | 'failed' }) {
+  const count = queue[state]
   if (count === 0) return <span class="soft">0</span>
   return (
     <button
       type="button"
       class="plain flush"
-      aria-label={`${count} ${state} in ${of.queue}`}
-      onClick={() => setQuery({ state, queue: of.queue })}
+      aria-label={`${count} ${state} in ${queue.queue}`}
+      onClick={() => setQuery({ state, queue: queue.queue })}
     >
       {count.toLocaleString()}
     </button>

@@ -1,28 +1,26 @@
+import type { ActiveLimits } from '../../api-types/console.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
 
-interface Limits {
-  cooldowns: { key_id: string; org_id: string; until: string }[]
-  visitors: { address: string; rule: string; until: string }[]
-}
+const POLL_INTERVAL_MS = 3000
 
-/** Who is being held back at this moment, and until when. */
+/** The keys and IP addresses that are rate limited now. */
 export default function OperatorLimits() {
-  const { data, refusal } = useData<Limits>('/operator/limits', { every: 3000 })
+  const { data, error } = useData<ActiveLimits>('/operator/limits', { pollMs: POLL_INTERVAL_MS })
   return (
     <>
-      <h1>Limits in force</h1>
-      <p class="soft">Keys that called too often, and addresses that opened or tried too much. It passes by itself.</p>
-      {refusal && <Notice kind="bad">{refusal.message}</Notice>}
+      <h1>Active limits</h1>
+      <p class="soft">Keys and IP addresses that are currently rate limited. Limits expire automatically.</p>
+      {error && <Notice kind="bad">{error.message}</Notice>}
       <h2>Keys in cooldown</h2>
       <Table
         caption="Keys in cooldown"
         rows={data?.cooldowns}
         keyOf={({ key_id }) => key_id}
-        empty={<p class="soft">No key is in cooldown.</p>}
+        empty={<p class="soft">No keys in cooldown.</p>}
         columns={[
           { name: 'Key', cell: ({ key_id }) => <code>{key_id}</code> },
           {
@@ -36,14 +34,14 @@ export default function OperatorLimits() {
           { name: 'Until', cell: ({ until }) => <Time at={until} /> },
         ]}
       />
-      <h2>Visitors</h2>
+      <h2>IP addresses</h2>
       <Table
-        caption="Visitors that are limited"
+        caption="Rate-limited IP addresses"
         rows={data?.visitors}
         keyOf={({ address, rule }) => `${address} ${rule}`}
-        empty={<p class="soft">No visitor is limited.</p>}
+        empty={<p class="soft">No IP addresses are limited.</p>}
         columns={[
-          { name: 'Address', cell: ({ address }) => <code>{address}</code> },
+          { name: 'IP address', cell: ({ address }) => <code>{address}</code> },
           { name: 'Rule', cell: ({ rule }) => rule },
           { name: 'Until', cell: ({ until }) => <Time at={until} /> },
         ]}

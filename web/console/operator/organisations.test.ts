@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newPage } from '../../../test/browser/browser.ts'
-import { button, dialog, heading, look, nav } from '../../../test/browser/console-page.ts'
+import { button, checkPage, dialog, nav, waitForHeading } from '../../../test/browser/console-page.ts'
 import { ADMIN_KEY, startApp } from '../../../test/support/app.ts'
-import { keepTime } from '../../../test/support/clock.ts'
+import { runClock } from '../../../test/support/clock.ts'
 
-test('the operator signs in with the admin key, makes an organisation and gives it credits', async (t) => {
+test('an operator signs in with the admin key, creates an organisation and grants it credits', async (t) => {
   const app = await startApp(t, { worker: true })
-  keepTime(t, app.clock)
+  runClock(t, app.clock)
   const page = await newPage(t)
   await page.goto(`${app.url}/console`)
-  await heading(page, 'Sign in to the console')
-  await look(page, 'sign-in')
+  await waitForHeading(page, 'Sign in to the console')
+  await checkPage(page, 'sign-in')
   const key = page.getByLabel('Admin key')
   if (!(await key.isVisible())) await page.getByText('Sign in as the operator').click()
   await key.fill('wrong')
@@ -20,21 +20,21 @@ test('the operator signs in with the admin key, makes an organisation and gives 
   await key.fill(ADMIN_KEY)
   await button(page, 'Sign in').click()
 
-  await heading(page, 'Organisations')
+  await waitForHeading(page, 'Organisations')
   await page.getByText('No organisation yet').waitFor()
-  await look(page, 'operator-organisations-empty')
+  await checkPage(page, 'operator-organisations-empty')
   await button(page, 'New organisation').click()
   await dialog(page).getByLabel('Name').fill('Metro Staffing')
-  await button(page, 'Make it').click()
+  await button(page, 'Create organisation').click()
   const row = page.getByRole('row', { name: /Metro Staffing/ })
   await row.waitFor()
 
   await button(page, 'Credits of Metro Staffing').click()
-  await dialog(page).getByLabel('Grant').fill('250')
+  await dialog(page).getByLabel('Credits to grant').fill('250')
   await button(page, 'Grant test credits').click()
-  await dialog(page).getByText('Granted. 250 test credits now.').waitFor()
+  await dialog(page).getByText('Granted. The balance is now 250 test credits.').waitFor()
   await dialog(page).getByRole('cell', { name: '+250' }).waitFor()
-  await look(page, 'operator-credits')
+  await checkPage(page, 'operator-credits')
   await page.keyboard.press('Escape')
   await row.getByRole('cell', { name: '250' }).waitFor()
 
@@ -52,12 +52,12 @@ test('the operator signs in with the admin key, makes an organisation and gives 
   await page.getByText('The partner API is on').waitFor()
   assert.equal((await app.as(partnerKey).get('/shifts')).status, 200)
 
-  await page.getByLabel('Name or id').fill('orion')
+  await page.getByLabel('Name or ID').fill('orion')
   await page.getByRole('row', { name: /Orion Works/ }).waitFor()
   await row.waitFor({ state: 'detached' })
-  await page.getByLabel('Name or id').fill('')
+  await page.getByLabel('Name or ID').fill('')
   await row.waitFor()
-  await look(page, 'operator-organisations')
+  await checkPage(page, 'operator-organisations')
 
   await page.reload()
   await row.waitFor()
@@ -68,10 +68,10 @@ test('the operator signs in with the admin key, makes an organisation and gives 
   assert.ok(bytes > 0 && bytes < 200 * 1024)
 
   await nav(page, 'Audit log').click()
-  await heading(page, 'Audit log')
+  await waitForHeading(page, 'Audit log')
   await page.getByRole('cell', { name: 'credits.grant' }).waitFor()
   await page.getByRole('cell', { name: 'service.off' }).first().waitFor()
-  await look(page, 'operator-audit')
+  await checkPage(page, 'operator-audit')
   await button(page, 'Sign out').click()
-  await heading(page, 'Sign in to the console')
+  await waitForHeading(page, 'Sign in to the console')
 })

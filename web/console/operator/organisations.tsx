@@ -1,55 +1,59 @@
 import { useContext, useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type { OperatedOrganisation, ServiceSwitch } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { type ApiError, api } from '../shell/api.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { RefreshContext } from '../shell/session.ts'
-import { Credits, type OperatedOrganisation } from './credits.tsx'
+import { Credits } from './credits.tsx'
 
-type Asking = { what: 'credits' | 'service'; org: OperatedOrganisation } | { what: 'new' } | { what: 'whole service' }
+type OpenDialog =
+  | { kind: 'credits' | 'service'; org: OperatedOrganisation }
+  | { kind: 'new' }
+  | { kind: 'whole service' }
 
 export default function OperatorOrganisations() {
   const { query } = useAddress()
   const q = query.get('q') ?? ''
   const list = useList<OperatedOrganisation>(`/operator/orgs${q.trim() ? `?q=${encodeURIComponent(q.trim())}` : ''}`)
-  const service = useData<{ on: boolean }>('/operator/service')
+  const service = useData<ServiceSwitch>('/operator/service')
   const on = service.data?.on ?? true
-  const [asking, setAsking] = useState<Asking>()
+  const [dialog, setDialog] = useState<OpenDialog>()
   const refresh = useContext(RefreshContext)
-  const close = () => setAsking(undefined)
+  const close = () => setDialog(undefined)
   return (
     <>
       <div class="page-head">
         <h1>Organisations</h1>
-        <button type="button" class="primary" onClick={() => setAsking({ what: 'new' })}>
+        <button type="button" class="primary" onClick={() => setDialog({ kind: 'new' })}>
           New organisation
         </button>
       </div>
-      {/* There from the start, as it mostly stands: what is below does not jump when the answer comes. */}
+      {/* Rendered before the response, in its usual state, so that the content below does not move. */}
       <div class={`notice ${on ? 'good' : 'bad'} row between`}>
         <span class={service.data ? '' : 'waiting'}>
           {on
-            ? 'The partner API is on for everyone whose own switch is on.'
-            : 'The partner API is switched off for everyone: every call gets 503.'}
+            ? 'The partner API is on for all organisations that are not switched off.'
+            : 'The partner API is switched off for everyone: every call returns 503.'}
         </span>
-        <button type="button" disabled={!service.data} onClick={() => setAsking({ what: 'whole service' })}>
+        <button type="button" disabled={!service.data} onClick={() => setDialog({ kind: 'whole service' })}>
           {on ? 'Switch everything off' : 'Switch everything on'}
         </button>
       </div>
       <div class="row filters">
         <label>
-          Name or id
+          Name or ID
           <input type="search" value={q} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
         </label>
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Organisations, newest first"
         rows={list.items}
@@ -58,11 +62,13 @@ export default function OperatorOrganisations() {
         loading={list.loading}
         empty={
           q ? (
-            <p class="soft">No organisation has this in its name.</p>
+            <p class="soft">No organisation matches this name or ID.</p>
           ) : (
             <>
               <h2>No organisation yet</h2>
-              <p class="soft">Make the first one; then add its people, give it credits, and run a first campaign.</p>
+              <p class="soft">
+                Create the first organisation, then add members, grant credits and run a first campaign.
+              </p>
             </>
           )
         }
@@ -85,7 +91,7 @@ export default function OperatorOrganisations() {
           { name: 'Test credits', right: true, cell: ({ credits }) => credits.test.toLocaleString() },
           { name: 'Live credits', right: true, cell: ({ credits }) => credits.live.toLocaleString() },
           {
-            name: 'People',
+            name: 'Members',
             right: true,
             cell: ({ org_id, members }) => <Link to={`/${org_id}/test/members`}>{members}</Link>,
           },
@@ -94,16 +100,16 @@ export default function OperatorOrganisations() {
             right: true,
             cell: ({ org_id, keys }) => <Link to={`/${org_id}/test/keys`}>{keys}</Link>,
           },
-          { name: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            name: 'Do',
+            name: 'Actions',
             cell: (org) => (
               <span class="row">
                 <button
                   type="button"
                   class="plain flush"
                   aria-label={`Credits of ${org.name}`}
-                  onClick={() => setAsking({ what: 'credits', org })}
+                  onClick={() => setDialog({ kind: 'credits', org })}
                 >
                   Credits
                 </button>
@@ -111,7 +117,7 @@ export default function OperatorOrganisations() {
                   type="button"
                   class="plain flush"
                   aria-label={`Switch ${org.service_off ? 'on' : 'off'}: ${org.name}`}
-                  onClick={() => setAsking({ what: 'service', org })}
+                  onClick={() => setDialog({ kind: 'service', org })}
                 >
                   Switch {org.service_off ? 'on' : 'off'}
                 </button>
@@ -120,29 +126,29 @@ export default function OperatorOrganisations() {
           },
         ]}
       />
-      {asking?.what === 'new' && <NewOrganisation onClose={close} onMade={changed} />}
-      {asking?.what === 'credits' && <Credits org={asking.org} onClose={close} onGranted={() => void list.reload()} />}
-      {asking?.what === 'service' && (
+      {dialog?.kind === 'new' && <NewOrganisation onClose={close} onCreated={reload} />}
+      {dialog?.kind === 'credits' && <Credits org={dialog.org} onClose={close} onGranted={() => void list.reload()} />}
+      {dialog?.kind === 'service' && (
         <Confirm
-          title={`Switch ${asking.org.name} ${asking.org.service_off ? 'on' : 'off'}?`}
-          action={asking.org.service_off ? 'Switch on' : 'Switch off'}
+          title={`Switch ${dialog.org.name} ${dialog.org.service_off ? 'on' : 'off'}?`}
+          action={dialog.org.service_off ? 'Switch on' : 'Switch off'}
           onClose={close}
           act={() =>
-            api(`/operator/orgs/${asking.org.org_id}/service`, {
+            api(`/operator/orgs/${dialog.org.org_id}/service`, {
               method: 'PUT',
-              body: { on: asking.org.service_off },
+              body: { on: dialog.org.service_off },
             })
           }
-          onDone={changed}
+          onDone={reload}
         >
           <p>
-            {asking.org.service_off
-              ? 'Its calls are answered again, and its people can change things again.'
-              : 'Its calls to the partner API get 503, and its people can read but not change anything.'}
+            {dialog.org.service_off
+              ? 'Its API calls work again, and its members can change data again.'
+              : 'Its calls to the partner API return 503, and its members can view but not change data.'}
           </p>
         </Confirm>
       )}
-      {asking?.what === 'whole service' && service.data && (
+      {dialog?.kind === 'whole service' && service.data && (
         <Confirm
           title={service.data.on ? 'Switch the partner API off for everyone?' : 'Switch the partner API on again?'}
           action={service.data.on ? 'Switch everything off' : 'Switch everything on'}
@@ -152,31 +158,36 @@ export default function OperatorOrganisations() {
         >
           <p>
             {service.data.on
-              ? 'Every partner gets 503 until you switch it on again.'
-              : 'Partners whose own switch is on are served again.'}
+              ? 'Every call to the partner API returns 503 until you switch it on again.'
+              : 'All organisations that are not switched off can use the partner API again.'}
           </p>
         </Confirm>
       )}
     </>
   )
 
-  /** The frame around the page names organisations too. */
-  function changed() {
+  /** Also reloads the session, because the frame shows the organisation's name. */
+  function reload() {
     void list.reload()
     void refresh()
   }
 }
 
-function NewOrganisation({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+function NewOrganisation({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
   const [name, setName] = useState('')
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const fault = refusal?.details.find(({ path }) => path === 'name')?.message
+  const fieldError = error?.details.find(({ path }) => path === 'name')?.message
   return (
     <Dialog title="New organisation" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void make(event)}>
-        {refusal && !fault && <Notice kind="bad">{refusal.message}</Notice>}
-        <Field id="organisation-name" label="Name" hint="Candidates and reviewers may read it." fault={fault}>
+      <form class="stack" onSubmit={(event) => void create(event)}>
+        {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
+        <Field
+          id="organisation-name"
+          label="Name"
+          hint="Candidates and reviewers may see this name."
+          error={fieldError}
+        >
           {(attributes) => (
             <input
               {...attributes}
@@ -188,20 +199,20 @@ function NewOrganisation({ onClose, onMade }: { onClose: () => void; onMade: () 
             />
           )}
         </Field>
-        <Action class="primary" busy={busy} ready={name.trim() !== ''}>
-          Make it
-        </Action>
+        <SubmitButton class="primary" busy={busy} ready={name.trim() !== ''}>
+          Create organisation
+        </SubmitButton>
       </form>
     </Dialog>
   )
 
-  async function make(event: Event) {
+  async function create(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api('/operator/orgs', { body: { name: name.trim() } })
+    const response = await api('/operator/orgs', { body: { name: name.trim() } })
     setBusy(false)
-    if (!answer.ok) return setRefusal(answer.refusal)
-    onMade()
+    if (!response.ok) return setError(response.error)
+    onCreated()
     onClose()
   }
 }

@@ -1,49 +1,49 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { button, consolePage, dialog, heading, look, nav } from '../../../test/browser/console-page.ts'
+import { button, checkPage, consolePage, dialog, nav, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
-import { keepTime } from '../../../test/support/clock.ts'
-import { partner } from '../../../test/support/partner.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { partner } from '../../../test/support/partners.ts'
 
-const KITES = `id,name,description,aliases,sub_skill,master_skill,verifiable
+const KITE_TAXONOMY_CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
 k1,Kite making,Makes kites of paper and split bamboo.,patang,Paper craft,Crafts,true
 `
 
-test('skills that partners miss are decided, and a taxonomy is handed in', async (t) => {
+test('an operator decides skill requests and imports a taxonomy file', async (t) => {
   const app = await startApp(t, { worker: true })
-  keepTime(t, app.clock)
+  runClock(t, app.clock)
   const { get, post } = await partner(app)
   await post('/skill-requests', { name: 'Bamboo scaffolding tying', context: 'High-rise work' })
   await post('/skill-requests', { name: 'Snake catching' })
   const page = await consolePage(t, app)
   await nav(page, 'Skills').click()
-  await heading(page, 'Skills')
+  await waitForHeading(page, 'Skills')
   await page.getByRole('row', { name: /Bamboo scaffolding tying High-rise work pending Acme Staffing/ }).waitFor()
   await button(page, 'Approve Bamboo scaffolding tying').click()
-  await dialog(page).getByText('Wanted for: High-rise work').waitFor()
+  await dialog(page).getByText('Requested for: High-rise work').waitFor()
   assert.ok(await button(page, 'Approve').isDisabled())
-  await page.getByRole('combobox', { name: 'Where it belongs' }).fill('scaffold')
+  await page.getByRole('combobox', { name: 'Sub-skill' }).fill('scaffold')
   await page.getByRole('listbox').getByRole('option').first().waitFor()
-  await look(page, 'operator-skill-approve')
+  await checkPage(page, 'operator-skill-approve')
   await page.keyboard.press('Enter')
-  await page.getByLabel('It can be verified with questions').check()
+  await page.getByLabel('Can be verified with questions').check()
   await button(page, 'Approve').click()
-  await page.getByText(/“Bamboo scaffolding tying” is in the catalogue as sk_\d+/).waitFor()
+  await page.getByText(/Approved: added “Bamboo scaffolding tying” as sk_\d+/).waitFor()
   await button(page, 'Reject Snake catching').click()
   await dialog(page).getByRole('button', { name: 'Reject' }).click()
-  await page.getByText('there is nothing to decide').waitFor()
+  await page.getByText('No skill requests.').waitFor()
 
   await page
     .getByLabel('File (up to 64 MB)')
-    .setInputFiles({ name: 'kites.csv', mimeType: 'text/csv', buffer: Buffer.from(KITES) })
-  await button(page, 'Try it').click()
+    .setInputFiles({ name: 'kites.csv', mimeType: 'text/csv', buffer: Buffer.from(KITE_TAXONOMY_CSV) })
+  await button(page, 'Dry run').click()
   await page
-    .getByRole('row', { name: /kites\.csv.*tried only/ })
+    .getByRole('row', { name: /kites\.csv.*dry run/ })
     .getByText('1 added')
     .waitFor()
   await button(page, 'Import').click()
   await page.getByRole('row', { name: /kites\.csv.*completed/ }).waitFor()
-  await look(page, 'operator-skills')
+  await checkPage(page, 'operator-skills')
   const { body } = await get('/skills/search?q=kite%20making')
   assert.equal(body.data.items[0].name, 'Kite making')
 })

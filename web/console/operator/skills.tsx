@@ -1,3 +1,4 @@
+import type { CatalogueSummary, OperatedSkillRequest } from '../../api-types/console.ts'
 import './skills.css'
 import '../shared/forms.css'
 import { useEffect, useState } from 'preact/hooks'
@@ -9,41 +10,32 @@ import { Confirm } from '../shared/confirm.tsx'
 import { api } from '../shell/api.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
-import { ApproveSkill, type SkillRequest } from './approve-skill.tsx'
+import { ApproveSkill } from './approve-skill.tsx'
 import { Imports } from './imports.tsx'
 
-interface Catalogue {
-  version: number | string
-  master_skills: number
-  sub_skills: number
-  skills: number
-  verifiable: number
-  sources: { source: string; skills: number }[]
-}
+type OpenDialog = { kind: 'approve' | 'reject'; request: OperatedSkillRequest }
 
-type Asking = { what: 'approve' | 'reject'; request: SkillRequest }
-
-/** Skills that partners miss, what the catalogue holds, and more for it. */
+/** Skill requests, catalogue totals and imports. */
 export default function OperatorSkills() {
-  const catalogue = useData<Catalogue>('/operator/catalogue')
+  const catalogue = useData<CatalogueSummary>('/operator/catalogue')
   const [listed, setListed] = useState(false)
   return (
     <>
       <h1>Skills</h1>
       <CatalogueFigures data={catalogue.data} />
       <Requests onListed={() => setListed(true)} onDecided={() => void catalogue.reload()} />
-      {/* Below a list of any length: it comes when the list is there, and does not jump. */}
+      {/* Shown after the list above has loaded, so that it does not move. */}
       {listed && <Imports onEnded={() => void catalogue.reload()} />}
     </>
   )
 }
 
-function CatalogueFigures({ data }: { data: Catalogue | undefined }) {
+function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
   const figures: [string, number | undefined, string][] = [
-    ['Master skills', data?.master_skills, 'the broad fields'],
-    ['Sub-skills', data?.sub_skills, 'groups within them'],
-    ['Skills', data?.skills, 'what mandates and students choose from'],
-    ['Verifiable', data?.verifiable, 'can be asked about'],
+    ['Master skills', data?.master_skills, 'broad fields'],
+    ['Sub-skills', data?.sub_skills, 'groups in a field'],
+    ['Skills', data?.skills, 'used in mandates and verifications'],
+    ['Verifiable', data?.verifiable, 'can be verified with questions'],
   ]
   return (
     <section class="stack-tight" aria-label="Catalogue">
@@ -68,14 +60,14 @@ function CatalogueFigures({ data }: { data: Catalogue | undefined }) {
 function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: () => void }) {
   const { query } = useAddress()
   const status = query.get('status') ?? 'pending'
-  const list = useList<SkillRequest>(`/operator/skill-requests?status=${status}`)
-  const [asking, setAsking] = useState<Asking>()
-  const [said, setSaid] = useState('')
-  const listed = list.items !== undefined || list.refusal !== undefined
+  const list = useList<OperatedSkillRequest>(`/operator/skill-requests?status=${status}`)
+  const [dialog, setDialog] = useState<OpenDialog>()
+  const [notice, setNotice] = useState('')
+  const listed = list.items !== undefined || list.error !== undefined
   useEffect(() => {
     if (listed) onListed()
   }, [listed])
-  const close = () => setAsking(undefined)
+  const close = () => setDialog(undefined)
   return (
     <section class="stack" aria-label="Requests">
       <h2>Requests</h2>
@@ -95,19 +87,15 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
           </select>
         </label>
       </div>
-      {said && <Notice kind="good">{said}</Notice>}
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {notice && <Notice kind="good">{notice}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Skill requests, oldest first"
         rows={list.items}
         keyOf={({ request_id }) => request_id}
         more={list.more}
         loading={list.loading}
-        empty={
-          <p class="soft">
-            {status === 'pending' ? 'Nobody misses a skill: there is nothing to decide.' : 'No such request.'}
-          </p>
-        }
+        empty={<p class="soft">{status === 'pending' ? 'No skill requests.' : 'No request has this status.'}</p>}
         columns={[
           {
             name: 'Skill',
@@ -120,13 +108,13 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
           {
-            name: 'Asked by',
+            name: 'Requested by',
             cell: ({ org_id, org_name, mode }) => <Link to={`/${org_id}/${mode}`}>{org_name}</Link>,
           },
           { name: 'Mode', cell: ({ mode }) => mode },
-          { name: 'Asked', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Requested', cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            name: 'Decide',
+            name: 'Actions',
             cell: (request) =>
               request.status === 'pending' ? (
                 <span class="row">
@@ -134,7 +122,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
                     type="button"
                     class="small-button"
                     aria-label={`Approve ${request.name}`}
-                    onClick={() => setAsking({ what: 'approve', request })}
+                    onClick={() => setDialog({ kind: 'approve', request })}
                   >
                     Approve
                   </button>
@@ -142,7 +130,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
                     type="button"
                     class="small-button"
                     aria-label={`Reject ${request.name}`}
-                    onClick={() => setAsking({ what: 'reject', request })}
+                    onClick={() => setDialog({ kind: 'reject', request })}
                   >
                     Reject
                   </button>
@@ -153,19 +141,20 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
           },
         ]}
       />
-      {asking?.what === 'approve' && (
-        <ApproveSkill request={asking.request} onClose={close} onApproved={(text) => decided(text)} />
+      {dialog?.kind === 'approve' && (
+        <ApproveSkill request={dialog.request} onClose={close} onApproved={(text) => decided(text)} />
       )}
-      {asking?.what === 'reject' && (
+      {dialog?.kind === 'reject' && (
         <Confirm
-          title={`Reject “${asking.request.name}”?`}
+          title={`Reject “${dialog.request.name}”?`}
           action="Reject"
           onClose={close}
-          act={() => api(`/operator/skill-requests/${asking.request.request_id}/reject`, { method: 'POST' })}
-          onDone={() => decided(`“${asking.request.name}” is rejected; the partner is told by an event.`)}
+          act={() => api(`/operator/skill-requests/${dialog.request.request_id}/reject`, { method: 'POST' })}
+          onDone={() => decided(`“${dialog.request.name}” was rejected; the partner receives an event.`)}
         >
           <p>
-            Mandates that wait for it go on without it. The partner gets <code>skill_request.resolved</code>.
+            Mandates that are waiting for this skill continue without it. The partner receives the event{' '}
+            <code>skill_request.resolved</code>.
           </p>
         </Confirm>
       )}
@@ -173,7 +162,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
   )
 
   function decided(text: string) {
-    setSaid(text)
+    setNotice(text)
     onDecided()
     void list.reload()
   }

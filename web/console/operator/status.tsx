@@ -1,55 +1,59 @@
+import type { ServerStatus } from '../../api-types/console.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
-import { ageText, type Now, troublesOf } from './alerts.ts'
+import { ageText, alertsFor } from './alerts.ts'
 
-/** What needs the operator, on one screen; each thing leads to where it is mended. */
-export default function OperatorNow() {
-  const { data, refusal } = useData<Now>('/operator/now', { every: 10_000 })
-  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
-  const troubles = data && troublesOf(data)
+const POLL_INTERVAL_MS = 10_000
+
+/** The state of the server: alerts with links to the pages where they are resolved, and key numbers. */
+export default function OperatorStatus() {
+  const { data, error } = useData<ServerStatus>('/operator/now', { pollMs: POLL_INTERVAL_MS })
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  const alerts = data && alertsFor(data)
   const calls = data?.failed_calls ?? []
   const failing = data?.failing_endpoints ?? []
   const figures: [string, number | undefined, string, string][] = [
-    ['Jobs failed', data?.jobs.failed, '/operator/jobs', 'given up after their last try'],
+    ['Jobs failed', data?.jobs.failed, '/operator/jobs', 'after the last retry'],
     [
       'Jobs waiting',
       data?.jobs.waiting,
       '/operator/jobs?state=waiting',
-      data?.jobs.waiting ? `the oldest for ${ageText(data.jobs.oldest_seconds)}` : 'the queues are empty',
+      data?.jobs.waiting ? `oldest for ${ageText(data.jobs.oldest_seconds)}` : 'all queues are empty',
     ],
-    ['Mails failed', data?.mails.failed_today, '/operator/mails?status=failed', 'in the last day'],
-    ['Mails waiting', data?.mails.queued, '/operator/mails?status=queued', 'to be sent'],
-    ['Keys resting', data?.resting_keys, '/operator/limits', 'called too often'],
-    ['Skill requests', data?.skill_requests, '/operator/skills', 'to be decided'],
+    ['Emails failed', data?.mails.failed_today, '/operator/mails?status=failed', 'in the last day'],
+    ['Emails waiting', data?.mails.queued, '/operator/mails?status=queued', 'to be sent'],
+    ['Keys rate-limited', data?.resting_keys, '/operator/limits', 'in cooldown'],
+    ['Skill requests', data?.skill_requests, '/operator/skills', 'waiting for a decision'],
   ]
   return (
     <>
-      <h1>Now</h1>
+      <h1>Status</h1>
       {!data && (
         <Notice kind="good">
-          <span class="waiting">Nothing needs you.</span>
+          <span class="waiting">No alerts.</span>
         </Notice>
       )}
-      {data && troubles?.length === 0 && (
+      {data && alerts?.length === 0 && (
         <Notice kind="good">
-          Nothing needs you. The partner API is on
-          {data.organisations_off > 0 && `, but for ${data.organisations_off} switched off by hand`}
-          {data.workers > 0 && `; ${data.workers === 1 ? 'a worker runs' : `${data.workers} workers run`}`}.
+          No alerts. The partner API is on
+          {data.organisations_off > 0 &&
+            `, except for ${data.organisations_off} ${data.organisations_off === 1 ? 'organisation that is' : 'organisations that are'} switched off`}
+          {data.workers > 0 && `; ${data.workers} ${data.workers === 1 ? 'worker is' : 'workers are'} running`}.
         </Notice>
       )}
-      {troubles?.map(({ text, to, action }) => (
+      {alerts?.map(({ text, to, action }) => (
         <Notice key={text} kind="bad">
           {text} {to && <Link to={to}>{action}</Link>}
         </Notice>
       ))}
       {calls.length > 0 && (
         <section class="stack-tight">
-          <h2>Calls that failed on our side</h2>
+          <h2>API calls with server errors</h2>
           <Table
-            caption="Calls that failed on our side, newest first"
+            caption="API calls with server errors, newest first"
             rows={calls}
             keyOf={({ request_id, at }) => request_id + at}
             empty={null}
@@ -63,9 +67,9 @@ export default function OperatorNow() {
                   </code>
                 ),
               },
-              { name: 'Of', cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
+              { name: 'Organisation', cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
               {
-                name: 'In the request log',
+                name: 'Request log',
                 cell: ({ org_id, mode, request_id }) => (
                   <Link to={`/${org_id}/${mode}/requests?request_id=${encodeURIComponent(request_id)}`}>
                     <code>{request_id}</code>
@@ -78,10 +82,12 @@ export default function OperatorNow() {
       )}
       {failing.length > 0 && (
         <section class="stack-tight">
-          <h2>Endpoints that take nothing</h2>
-          <p class="soft">Their events are kept for 30 days and sent again by themselves. Tell the partner.</p>
+          <h2>Failing webhook endpoints</h2>
+          <p class="soft">
+            Events for these endpoints are stored for 30 days and retried automatically. Contact the partner.
+          </p>
           <Table
-            caption="Failing endpoints, the longest first"
+            caption="Failing endpoints, longest failing first"
             rows={failing}
             keyOf={({ webhook_id }) => webhook_id}
             empty={null}
@@ -94,13 +100,13 @@ export default function OperatorNow() {
                   </span>
                 ),
               },
-              { name: 'Of', cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
+              { name: 'Organisation', cell: ({ org_name, mode }) => `${org_name}, ${mode}` },
               { name: 'Since', cell: ({ failing_since }) => <Time at={failing_since} /> },
             ]}
           />
         </section>
       )}
-      {/* Below however many troubles there are: it comes with them, and does not jump. */}
+      {/* Shown together with the alerts above, so that it does not move. */}
       {data && (
         <ul class="figures">
           {figures.map(([name, value, to, hint]) => (

@@ -1,27 +1,27 @@
 import { Fragment } from 'preact'
+import type { ConversationMessage, ConversationPrompt } from '../../api-types/console.ts'
 import { Time } from '../../ui/time.tsx'
 import './conversation.css'
 import { channelName } from '../shared/labels.ts'
-import type { Message, Part } from '../shared/records.ts'
 
 interface Props {
-  messages: Message[]
-  /** With channel, state and time of every message, for who looks into a conversation; without, as the candidate sees it. */
+  messages: ConversationMessage[]
+  /** Shows channel, state and time of every message. Without it, the conversation looks as the candidate sees it. */
   detailed?: boolean
-  /** The step that is being answered: its choices are buttons elsewhere. */
+  /** The step that the candidate answers now; its choices are shown as buttons below the conversation. */
   open?: number | undefined
 }
 
-/** A conversation, message by message. What the candidate said stands on the right, as on the candidate's own phone. */
+/** The messages of a conversation, with the candidate's messages on the right as on their own phone. */
 export function Conversation({ messages, detailed = false, open }: Props) {
   return (
     <>
       {messages.map((message, index) => {
-        const before = messages[index - 1]
-        const moved = before?.channel !== message.channel
+        const previous = messages[index - 1]
+        const channelChanged = previous?.channel !== message.channel
         return (
           <Fragment key={message.message_id}>
-            {moved && (
+            {channelChanged && (
               <p class="channel-mark">
                 <span class="tag">{channelName(message.channel)}</span>
               </p>
@@ -34,22 +34,30 @@ export function Conversation({ messages, detailed = false, open }: Props) {
   )
 }
 
-function Bubble({ message, detailed, open }: { message: Message; detailed: boolean; open: number | undefined }) {
+function Bubble({
+  message,
+  detailed,
+  open,
+}: {
+  message: ConversationMessage
+  detailed: boolean
+  open: number | undefined
+}) {
   const { direction, channel, state, parts, text, error, at, contact_step } = message
-  const lost = state === 'failed' || state === 'dropped'
+  const undelivered = state === 'failed' || state === 'dropped'
   return (
-    <div class={`bubble ${direction} ${channel} ${lost ? 'lost' : ''}`}>
-      <span class="hidden-text">{direction === 'in' ? 'Candidate:' : 'Arrived:'}</span>
+    <div class={`bubble ${direction} ${channel} ${undelivered ? 'undelivered' : ''}`}>
+      <span class="hidden-text">{direction === 'in' ? 'Candidate:' : 'Received:'}</span>
       {contact_step !== null && contact_step > 0 && <p class="bubble-note">Follow-up {contact_step}</p>}
-      {channel === 'voice' && direction === 'out' && <p class="bubble-note">The call says</p>}
+      {channel === 'voice' && direction === 'out' && <p class="bubble-note">Voice call</p>}
       {direction === 'in' ? (
         <p>{text}</p>
       ) : text ? (
-        <Written text={text} />
+        <PlainMessage text={text} />
       ) : (
-        parts.map((part, index) => <Words key={index} part={part} open={part.step === open} />)
+        parts.map((part, index) => <Prompt key={index} prompt={part} open={part.step === open} />)
       )}
-      {(detailed || lost) && (
+      {(detailed || undelivered) && (
         <p class="bubble-foot">
           {detailed && (
             <>
@@ -64,10 +72,10 @@ function Bubble({ message, detailed, open }: { message: Message; detailed: boole
   )
 }
 
-/** A message that is text alone, as it arrives: its links can be followed, and nothing can be pressed. */
-function Written({ text }: { text: string }) {
+/** A plain-text message as it is received, with clickable links and no buttons. */
+function PlainMessage({ text }: { text: string }) {
   return (
-    <p class="written">
+    <p class="plain-message">
       {text.split(/(https?:\/\/\S+)/).map((piece, index) =>
         index % 2 === 0 || piece.endsWith('…') ? (
           piece
@@ -81,15 +89,15 @@ function Written({ text }: { text: string }) {
   )
 }
 
-function Words({ part, open }: { part: Part; open: boolean }) {
+function Prompt({ prompt, open }: { prompt: ConversationPrompt; open: boolean }) {
   return (
     <>
-      {part.text.split('\n').map((line, index) => (
+      {prompt.text.split('\n').map((line, index) => (
         <p key={index}>{line}</p>
       ))}
-      {part.choices.length > 0 && !open && (
-        <ul class="offered" aria-label="Choices">
-          {part.choices.map(({ value, label }) => (
+      {prompt.choices.length > 0 && !open && (
+        <ul class="choice-list" aria-label="Choices">
+          {prompt.choices.map(({ value, label }) => (
             <li key={value}>{label}</li>
           ))}
         </ul>

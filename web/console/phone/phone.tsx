@@ -1,35 +1,38 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type { CandidateConversation, SimulatorPhone as Phone } from '../../api-types/console.ts'
+import type { CampaignList } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { useCampaignNames } from '../campaigns/campaign-names.ts'
 import { LiveResult } from '../results/live-result.tsx'
-import { PARTS } from '../shared/labels.ts'
-import type { Campaign, Candidate, Page, Handset as Phone } from '../shared/records.ts'
+import { PERSONAS } from '../shared/labels.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, navigate, type Params, setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
-import { Handset, initials } from './handset.tsx'
+import { useOrgContext } from '../shell/session.ts'
+import { initials, SimulatorPhone } from './simulator-phone.tsx'
 import './phone.css'
 
-/** Shown while the list is read again on the way from one phone to the next. */
-let kept: { path: string; items: Phone[] } | undefined
+const POLL_INTERVAL_MS = 3000
 
-/** The simulator: pick somebody, read what arrives, answer, and watch the result. */
+/** The last list, shown while it is reloaded after switching to another phone. */
+let cachedList: { path: string; items: Phone[] } | undefined
+
+/** The simulator phone: choose a candidate, read the messages, answer, and watch the result. */
 export default function PhonePage({ params }: { params: Params }) {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const campaignId = query.get('campaign_id') ?? ''
   const q = query.get('q') ?? ''
   const filter = new URLSearchParams({ ...(campaignId ? { campaign_id: campaignId } : {}), ...(q ? { q } : {}) })
-  const path = place.at(`/phone?${filter}`)
-  const list = useList<Phone>(place.mode === 'test' ? path : undefined, { every: 3000 })
-  const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=100'))
+  const path = context.apiPath(`/phone?${filter}`)
+  const list = useList<Phone>(context.mode === 'test' ? path : undefined, { pollMs: POLL_INTERVAL_MS })
+  const campaigns = useData<CampaignList>(context.apiPath('/campaigns?limit=100'))
   const nameOf = useCampaignNames(campaigns.data?.items)
-  const items = list.items ?? (kept?.path === path ? kept.items : undefined)
-  if (list.items) kept = { path, items: list.items }
+  const items = list.items ?? (cachedList?.path === path ? cachedList.items : undefined)
+  if (list.items) cachedList = { path, items: list.items }
   const search = filter.toString()
-  const to = (id: string) => place.go(`/phone/${id}${search ? `?${search}` : ''}`)
+  const to = (id: string) => context.pagePath(`/phone/${id}${search ? `?${search}` : ''}`)
   const id = params.candidate_id
   useEffect(() => {
     if (id || !items || !matchMedia('(min-width: 60rem)').matches) return
@@ -37,11 +40,11 @@ export default function PhonePage({ params }: { params: Params }) {
     if (first) navigate(to(first.candidate_id), { replace: true })
   }, [id, items === undefined])
 
-  if (place.mode === 'live') {
+  if (context.mode === 'live') {
     return (
       <div class="card empty">
-        <h1>The phone is there in TEST</h1>
-        <p class="soft">In LIVE, real people answer on their own phones.</p>
+        <h1>The simulator phone is available in test mode</h1>
+        <p class="soft">In live mode, real candidates answer on their own phones.</p>
       </div>
     )
   }
@@ -50,32 +53,32 @@ export default function PhonePage({ params }: { params: Params }) {
       <div class="page-head">
         <h1>Phone</h1>
         {id && (
-          <Link class="button phones-back" to={place.go(`/phone${search ? `?${search}` : ''}`)}>
+          <Link class="button phones-back" to={context.pagePath(`/phone${search ? `?${search}` : ''}`)}>
             All phones
           </Link>
         )}
       </div>
       <p class="soft">
-        In TEST every message lands here. Pick somebody, answer as they would, and watch the result change.
+        In test mode, all messages arrive here. Choose a candidate, answer for them, and watch the result change.
       </p>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       {items?.length === 0 && !search ? (
         <div class="card empty">
-          <h2>No phone has rung yet</h2>
-          <p class="soft">Start a campaign in TEST; each of its candidates has a phone here.</p>
-          <Link class="button primary" to={place.go('/first-campaign')}>
+          <h2>No candidates yet</h2>
+          <p class="soft">Start a campaign in test mode; each candidate gets a phone here.</p>
+          <Link class="button primary" to={context.pagePath('/first-campaign')}>
             Run a first campaign
           </Link>
         </div>
       ) : (
-        <div class={`phones ${id ? 'picked' : ''}`}>
+        <div class={`phones ${id ? 'has-selection' : ''}`}>
           <aside class="stack-tight phones-list" aria-label="Phones">
             <div class="row filters">
               <label>
-                Find
+                Search
                 <input
                   type="search"
-                  placeholder="Name, number or id"
+                  placeholder="Name, number or ID"
                   value={q}
                   onInput={(event) => setQuery({ q: event.currentTarget.value })}
                 />
@@ -83,7 +86,7 @@ export default function PhonePage({ params }: { params: Params }) {
               <label>
                 Campaign
                 <select value={campaignId} onChange={(event) => setQuery({ campaign_id: event.currentTarget.value })}>
-                  <option value="">Every campaign</option>
+                  <option value="">All campaigns</option>
                   {(campaigns.data?.items ?? []).map((campaign) => (
                     <option key={campaign.campaign_id} value={campaign.campaign_id}>
                       {nameOf(campaign.campaign_id)}
@@ -97,7 +100,7 @@ export default function PhonePage({ params }: { params: Params }) {
                 ? [1, 2, 3, 4].map((each) => (
                     <li key={each}>
                       <span class="person">
-                        <span class="waiting">Somebody who waits</span>
+                        <span class="waiting">Candidate</span>
                       </span>
                     </li>
                   ))
@@ -107,35 +110,35 @@ export default function PhonePage({ params }: { params: Params }) {
                         <span class="avatar" aria-hidden="true">
                           {initials(phone.name)}
                         </span>
-                        <span class="person-words">
+                        <span class="person-text">
                           <span class="row between">
                             <strong>{phone.name}</strong>
                             {phone.status === 'pending' && !phone.part ? (
-                              <span class="badge wait">you answer</span>
+                              <span class="badge wait">your turn</span>
                             ) : (
                               <Badge state={phone.status} />
                             )}
                           </span>
-                          <span class="soft small last-words">
-                            {phone.part ? `${PARTS[phone.part]?.name}: ` : ''}
-                            {phone.last?.text ?? 'nothing arrived yet'}
+                          <span class="soft small last-message">
+                            {phone.part ? `${PERSONAS[phone.part]?.name}: ` : ''}
+                            {phone.last?.text ?? 'no messages yet'}
                           </span>
                         </span>
                       </Link>
                     </li>
                   ))}
-              {items?.length === 0 && <li class="soft person">Nobody fits.</li>}
+              {items?.length === 0 && <li class="soft person">No candidates match.</li>}
             </ul>
             {list.more && (
-              <Action type="button" onClick={list.more} busy={list.loading}>
+              <SubmitButton type="button" onClick={list.more} busy={list.loading}>
                 Show more
-              </Action>
+              </SubmitButton>
             )}
           </aside>
           {id ? (
-            <Picked key={id} candidateId={id} onChange={() => void list.reload()} />
+            <SelectedPhone key={id} candidateId={id} onChange={() => void list.reload()} />
           ) : (
-            <p class="soft pick">Pick somebody from the list.</p>
+            <p class="soft no-selection">Choose a candidate from the list.</p>
           )}
         </div>
       )}
@@ -143,12 +146,12 @@ export default function PhonePage({ params }: { params: Params }) {
   )
 }
 
-function Picked({ candidateId, onChange }: { candidateId: string; onChange: () => void }) {
-  const place = usePlace()
-  const [candidate, setCandidate] = useState<Candidate>()
+function SelectedPhone({ candidateId, onChange }: { candidateId: string; onChange: () => void }) {
+  const context = useOrgContext()
+  const [candidate, setCandidate] = useState<CandidateConversation>()
   return (
     <>
-      <Handset
+      <SimulatorPhone
         candidateId={candidateId}
         onCandidate={(next) => {
           if (candidate) onChange()
@@ -158,12 +161,12 @@ function Picked({ candidateId, onChange }: { candidateId: string; onChange: () =
       <div class="stack">
         {candidate && (
           <>
-            <LiveResult resultId={candidate.result_id} turn={candidate.messages.length} />
+            <LiveResult resultId={candidate.result_id} messageCount={candidate.messages.length} />
             <p class="row small">
-              <Link to={place.go(`/candidates/${candidate.candidate_id}`)}>Every message with its state</Link>
+              <Link to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>View all message states</Link>
               {candidate.link && (
                 <a href={candidate.link} target="_blank" rel="noreferrer">
-                  Personal page
+                  Open candidate page
                 </a>
               )}
             </p>

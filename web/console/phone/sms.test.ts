@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { button, consolePage, look } from '../../../test/browser/console-page.ts'
+import { button, checkPage, consolePage } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
-import { aCandidate, campaigner, pass } from '../../../test/support/campaigns.ts'
-import { keepTime } from '../../../test/support/clock.ts'
-import { memberOf } from '../../../test/support/console.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { aCandidate, campaignPartner, passTime } from '../../../test/support/partners.ts'
 
-test('a text message is shown as it arrives: text, numbers to answer with and a link, and nothing to press', async (t) => {
+test('an SMS is shown as plain text with numbered options and a link, without buttons', async (t) => {
   const app = await startApp(t)
-  keepTime(t, app.clock)
-  const run = await campaigner(app)
+  runClock(t, app.clock)
+  const run = await campaignPartner(app)
   const { mandate_id } = await run.mandate({ channels: ['sms'], languages: ['en', 'hi'] })
   const { campaign } = await run.campaign(mandate_id, [aCandidate(1)])
-  await pass(app, 500)
-  const recruiter = await memberOf(app, run.orgId, 'recruiter')
-  const viewer = await memberOf(app, run.orgId, 'viewer')
+  await passTime(app, 500)
+  const recruiter = await signInMember(app, run.orgId, 'recruiter')
+  const viewer = await signInMember(app, run.orgId, 'viewer')
   const base = `/orgs/${run.orgId}/test`
   const { candidate_id } = (await run.get(`/campaigns/${campaign.campaign_id}/candidates`)).body.data.items[0]
 
-  const said = async (who = recruiter) =>
+  const messageTexts = async (who = recruiter) =>
     (await who.get(`${base}/phone/${candidate_id}`)).body.data.messages.map(({ text }: any) => text)
-  const [first] = await said()
+  const [first] = await messageTexts()
   assert.match(
     first,
     /Reply STOP .*\n\n1\. Yes\n2\. No\nReply with the number of your answer\.\nAnswer here: http\S+\/c\/[\w-]{40,}$/,
   )
-  const [withheld] = await said(viewer)
-  assert.match(withheld, /Answer here: http:\S+\/…$/, 'who may only look is not let in')
+  const [withheld] = await messageTexts(viewer)
+  assert.match(withheld, /Answer here: http:\S+\/…$/, 'a viewer does not see the link')
 
   const page = await consolePage(t, app, { email: recruiter.email })
   await page.goto(`${app.url}/console/${run.orgId}/test/phone/${candidate_id}`)
@@ -34,19 +34,19 @@ test('a text message is shown as it arrives: text, numbers to answer with and a 
   await messages.getByText('1. Yes').waitFor()
   assert.equal(await messages.getByRole('list').count(), 0)
   assert.match((await messages.getByRole('link').getAttribute('href'))!, /\/c\//)
-  await look(page, 'phone-sms')
-  // Answered as one answers a text message.
-  await page.getByLabel('Answer in words').fill('1')
+  await checkPage(page, 'phone-sms')
+  // Answer with a number, as in an SMS.
+  await page.getByLabel('Type an answer').fill('1')
   await button(page, 'Send').click()
   await messages.getByText('Which language would you like to use?').waitFor()
   await button(page, '2. हिन्दी').click()
   await messages.getByText('अपने जवाब का नंबर भेजें').waitFor()
-  const all = await said()
-  assert.match(all[0], /Answer here: /, 'what was written before stays as it was written')
+  const all = await messageTexts()
+  assert.match(all[0], /Answer here: /, 'earlier messages do not change')
   assert.match(all[2], /Answer here: /)
   assert.doesNotMatch(all.at(-1), /Answer here/)
 
   await page.goto(`${app.url}/console/${run.orgId}/test/candidates/${candidate_id}`)
   await page.getByRole('region', { name: 'Conversation' }).getByText('1. Yes').waitFor()
-  await look(page, 'conversation-sms')
+  await checkPage(page, 'conversation-sms')
 })

@@ -1,11 +1,11 @@
 import { test } from 'node:test'
-import { button, consolePage, dialog, look } from '../../../test/browser/console-page.ts'
+import { button, checkPage, consolePage, dialog } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
-import { keepTime } from '../../../test/support/clock.ts'
+import { runClock } from '../../../test/support/clock.ts'
 
-test('a call that failed is found in the log, with what differed', async (t) => {
+test('the request log shows a failed call and why its signature does not match', async (t) => {
   const app = await startApp(t, { worker: true })
-  keepTime(t, app.clock)
+  runClock(t, app.clock)
   const { orgId } = await app.given.org()
   const key = await app.given.key(orgId, { mode: 'test' })
   await app.as(key).get('/shifts')
@@ -15,11 +15,11 @@ test('a call that failed is found in the log, with what differed', async (t) => 
   await page.getByRole('cell', { name: 'GET /api/v1/partner/shifts' }).waitFor()
   await page.getByLabel('Show').selectOption('Failed calls')
   await page.getByRole('cell', { name: 'GET /api/v1/partner/shifts' }).waitFor({ state: 'detached' })
-  await look(page, 'requests')
-  await button(page, 'What differed').click()
+  await checkPage(page, 'requests')
+  await button(page, 'Show the difference').click()
   await dialog(page)
-    .getByText(/differ by 999 seconds/)
+    .getByText(/999 seconds behind/)
     .waitFor()
   await dialog(page).getByText(/VFN1/).waitFor()
-  await look(page, 'requests-differed')
+  await checkPage(page, 'requests-signature-mismatch')
 })

@@ -1,29 +1,16 @@
 import { useState } from 'preact/hooks'
+import type { LoggedRequest } from '../../api-types/console.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useList } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 
-interface LoggedRequest {
-  id: string
-  at: string
-  api: string
-  key_id: string | null
-  method: string
-  route: string
-  status: number
-  code: string | null
-  duration_ms: number
-  request_id: string
-  differed: { path: string; message: string }[]
-}
-
-/** What partners' systems called in the last days, without bodies. */
+/** API calls of the last three days, without bodies. */
 export default function Requests() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const [shown, setShown] = useState<LoggedRequest>()
   const filters = new URLSearchParams()
@@ -31,7 +18,7 @@ export default function Requests() {
     const value = query.get(name)
     if (value) filters.set(name, value)
   }
-  const list = useList<LoggedRequest>(place.at(`/requests?${filters}`))
+  const list = useList<LoggedRequest>(context.apiPath(`/requests?${filters}`))
   return (
     <>
       <div class="page-head">
@@ -60,7 +47,7 @@ export default function Requests() {
           </select>
         </label>
         <label>
-          Request id
+          Request ID
           <input
             type="search"
             value={query.get('request_id') ?? ''}
@@ -69,18 +56,18 @@ export default function Requests() {
           />
         </label>
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Calls of the last three days, newest first"
         rows={list.items}
-        keyOf={({ id }) => id}
+        keyOf={({ id }) => String(id)}
         more={list.more}
         loading={list.loading}
         empty={
           <>
-            <h2>No calls</h2>
+            <h2>No calls yet</h2>
             <p class="soft">
-              Calls to the APIs with this organisation's {place.mode} keys appear here for three days. Try{' '}
+              API calls with this organisation's {context.mode} keys are listed here for three days. Try{' '}
               <code>npx attestry request GET /shifts</code>.
             </p>
           </>
@@ -96,24 +83,24 @@ export default function Requests() {
             ),
           },
           {
-            name: 'Answer',
+            name: 'Response',
             cell: ({ status, code }) => (
               <span class={status < 400 ? 'good-text' : 'bad-text'}>
                 {status} {code ?? ''}
               </span>
             ),
           },
-          { name: 'Took', right: true, cell: ({ duration_ms }) => `${duration_ms.toFixed(1)} ms` },
+          { name: 'Duration', right: true, cell: ({ duration_ms }) => `${duration_ms.toFixed(1)} ms` },
           { name: 'Key', cell: ({ key_id }) => (key_id ? <code>{key_id}</code> : '–') },
           {
-            name: 'Request id',
+            name: 'Request ID',
             cell: (row) => (
               <>
                 <code>{row.request_id}</code>
                 {row.differed.length > 0 && (
                   <div>
                     <button type="button" class="plain flush" onClick={() => setShown(row)}>
-                      What differed
+                      Show the difference
                     </button>
                   </div>
                 )}
@@ -123,11 +110,12 @@ export default function Requests() {
         ]}
       />
       {shown && (
-        <Dialog title="What the server read" onClose={() => setShown(undefined)}>
+        <Dialog title="Signature mismatch" onClose={() => setShown(undefined)}>
           <p class="soft">
-            The signature did not fit these lines. Compare them with what your code signed, byte by byte.
+            The signature does not match the string that the server expected. Compare it with the string that your code
+            signed, byte by byte.
           </p>
-          <dl class="facts">
+          <dl class="description-list">
             {shown.differed.map(({ path, message }) => (
               <div key={path + message}>
                 <dt>{path}</dt>

@@ -1,23 +1,23 @@
-import type { PreparedQuestions, Result, ResultStatus } from '../shared/records.ts'
+import type { PreparedQuestions, Result, ResultStatus } from '../../api-types/partner.ts'
 
 interface Props {
   answers: NonNullable<Result['output']['enrichment']>
   status: ResultStatus
-  /** What the mandate asks, where it is at hand. */
+  /** The mandate's questions, if loaded. */
   questions?: PreparedQuestions['enrichment'] | undefined
 }
 
-/** What was answered, under the words of the question; and what was not. */
+/** The questions with their answers, including unanswered questions. */
 export function Answers({ answers, status, questions = [] }: Props) {
   if (Object.keys(answers).length === 0) {
-    return <p class="soft small">{status === 'pending' ? 'None yet.' : 'None.'}</p>
+    return <p class="soft small">{status === 'pending' ? 'No answers yet.' : 'No answers.'}</p>
   }
   const others = Object.keys(answers).filter((key) => !questions.some((question) => question.key === key))
   const rows = [...questions, ...others.map((key) => ({ key, text: undefined }))]
   return (
     <ul class="verdicts">
       {rows.map(({ key, text }, index) => {
-        const given = answers[key]
+        const answer = answers[key]
         return (
           <li key={key} class="row between">
             {text ? (
@@ -27,12 +27,12 @@ export function Answers({ answers, status, questions = [] }: Props) {
             ) : (
               <code>{key}</code>
             )}
-            {given ? (
-              <span class="given">
-                {given.answer} {given.knocked_out && <span class="badge bad">knockout</span>}
+            {answer ? (
+              <span class="answer-text">
+                {answer.answer} {answer.knocked_out && <span class="badge bad">knockout</span>}
               </span>
             ) : (
-              <span class="given soft">{missing(rows.slice(index + 1))}</span>
+              <span class="answer-text soft">{missingText(rows.slice(index + 1))}</span>
             )}
           </li>
         )
@@ -40,7 +40,7 @@ export function Answers({ answers, status, questions = [] }: Props) {
     </ul>
   )
 
-  function missing(after: { key: string }[]): string {
+  function missingText(after: { key: string }[]): string {
     if (after.some(({ key }) => answers[key])) return 'skipped'
     if (status === 'pending') return 'not yet'
     if (Object.values(answers).some(({ knocked_out }) => knocked_out)) return 'not asked'

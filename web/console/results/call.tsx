@@ -1,8 +1,8 @@
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 
-/** A number to call: one tap on a phone. In TEST it is only a number: made up, it may be a stranger's. */
+/** A phone number and email address, as links in live mode. Numbers in test mode are invented and may belong to someone. */
 export function Call({ phone, email }: { phone: string | null; email?: string | null }) {
-  const { mode } = usePlace()
+  const { mode } = useOrgContext()
   const number = phone && mode === 'live' ? <a href={`tel:${phone}`}>{phone}</a> : phone
   return (
     <>

@@ -1,46 +1,48 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { CandidateConversation } from '../../api-types/console.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Conversation } from '../phone/conversation.tsx'
-import { Fact, Facts } from '../shared/description-list.tsx'
-import type { Candidate } from '../shared/records.ts'
+import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { useData } from '../shell/loading.ts'
 import { Call } from './call.tsx'
 import { LiveResult } from './live-result.tsx'
 import { Outcome } from './result-output.tsx'
 import './results.css'
-import { channelName, languageName, PARTS, whyNothingSent } from '../shared/labels.ts'
+import { channelName, languageName, nothingSentText, PERSONAS } from '../shared/labels.ts'
 import { Link, type Params } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
+
+const POLL_INTERVAL_MS = 2000
 
 export default function CandidatePage({ params }: { params: Params }) {
-  const place = usePlace()
+  const context = useOrgContext()
   const [open, setOpen] = useState(true)
-  const { data, refusal } = useData<Candidate>(place.at(`/candidates/${params.candidate_id}`), {
-    every: open ? 2000 : undefined,
+  const { data, error } = useData<CandidateConversation>(context.apiPath(`/candidates/${params.candidate_id}`), {
+    pollMs: open ? POLL_INTERVAL_MS : undefined,
   })
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
-  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
-  if (!data) return <h1 class="waiting">Somebody's name</h1>
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  if (!data) return <h1 class="waiting">Candidate</h1>
   const ended = data.status !== 'pending'
-  const skipped = data.status === 'declined' && data.reason === 'stopped' && data.messages.length === 0
+  const optedOutEarlier = data.status === 'declined' && data.reason === 'stopped' && data.messages.length === 0
   return (
     <>
       <p>
-        <Link to={place.go(`/campaigns/${data.campaign_id}`)}>The campaign</Link>
+        <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>Campaign</Link>
       </p>
       <div class="page-head">
         <h1>
           {data.name} <Outcome result={data} />
         </h1>
-        {place.mode === 'test' && (
+        {context.mode === 'test' && (
           <div class="row">
-            <Link class="button" to={place.go(`/phone/${data.candidate_id}`)}>
-              Open the phone
+            <Link class="button" to={context.pagePath(`/phone/${data.candidate_id}`)}>
+              Open phone
             </Link>
             {data.link && (
               <a class="button" href={data.link} target="_blank" rel="noreferrer">
-                Personal page
+                Open candidate page
               </a>
             )}
           </div>
@@ -48,13 +50,13 @@ export default function CandidatePage({ params }: { params: Params }) {
       </div>
       <div class="two-columns">
         <section class="card" aria-label="Conversation">
-          <h2>The conversation</h2>
+          <h2>Conversation</h2>
           {data.messages.length === 0 ? (
             <p class="soft">
-              {ended ? whyNothingSent(data) : 'Nothing was sent yet.'}{' '}
+              {ended ? nothingSentText(data) : 'No message has been sent yet.'}{' '}
               {data.next_contact_at && (
                 <>
-                  The first message goes out <Time at={data.next_contact_at} />.
+                  The first message is scheduled for <Time at={data.next_contact_at} />.
                 </>
               )}
             </p>
@@ -63,40 +65,40 @@ export default function CandidatePage({ params }: { params: Params }) {
           )}
           {data.status === 'pending' && data.messages.length > 0 && data.next_contact_at && (
             <p class="channel-mark">
-              Next follow-up <Time at={data.next_contact_at} />, unless there is a reply
+              Next follow-up: <Time at={data.next_contact_at} />, unless the candidate replies
             </p>
           )}
         </section>
         <div class="stack">
-          <LiveResult resultId={data.result_id} turn={data.messages.length}>
-            <Facts>
-              <Fact name="Call">
+          <LiveResult resultId={data.result_id} messageCount={data.messages.length}>
+            <DescriptionList>
+              <DescriptionItem name="Contact">
                 <Call phone={data.phone} email={data.email} />
-              </Fact>
-              <Fact name="Your id">{data.external_candidate_id}</Fact>
-              <Fact name="Language">{languageName(data.language)}</Fact>
-              <Fact name="Channel">{channelName(data.channel)}</Fact>
+              </DescriptionItem>
+              <DescriptionItem name="Your ID">{data.external_candidate_id}</DescriptionItem>
+              <DescriptionItem name="Language">{languageName(data.language)}</DescriptionItem>
+              <DescriptionItem name="Channel">{channelName(data.channel)}</DescriptionItem>
               {data.part && (
-                <Fact name="Test number">
-                  {PARTS[data.part]?.name}:{' '}
-                  {skipped ? 'said STOP earlier, which holds for good' : PARTS[data.part]?.about}
-                </Fact>
+                <DescriptionItem name="Test number">
+                  {PERSONAS[data.part]?.name}:{' '}
+                  {optedOutEarlier ? 'opted out in an earlier campaign' : PERSONAS[data.part]?.about}
+                </DescriptionItem>
               )}
               {Object.entries(data.metadata).map(([name, value]) => (
-                <Fact key={name} name={name}>
+                <DescriptionItem key={name} name={name}>
                   {value}
-                </Fact>
+                </DescriptionItem>
               ))}
-              <Fact name="Contacted">
+              <DescriptionItem name="Contacted">
                 <Time at={data.started_at} />
-              </Fact>
-              <Fact name="Ended">
+              </DescriptionItem>
+              <DescriptionItem name="Ended">
                 <Time at={data.completed_at} />
-              </Fact>
-              <Fact name="Id">
+              </DescriptionItem>
+              <DescriptionItem name="ID">
                 <code>{data.candidate_id}</code>
-              </Fact>
-            </Facts>
+              </DescriptionItem>
+            </DescriptionList>
           </LiveResult>
         </div>
       </div>

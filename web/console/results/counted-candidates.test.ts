@@ -3,19 +3,19 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible } from '../../../test/browser/axe.ts'
 import { newPage } from '../../../test/browser/browser.ts'
-import { shot } from '../../../test/browser/screenshots.ts'
-import { listBehind } from '../../../test/support/analytics-drilldown.ts'
+import { screenshot } from '../../../test/browser/screenshots.ts'
+import { listCounted } from '../../../test/support/analytics-drilldown.ts'
 import { startApp } from '../../../test/support/app.ts'
-import { aCandidate, campaigner, pass, player } from '../../../test/support/campaigns.ts'
-import { keepTime } from '../../../test/support/clock.ts'
-import { memberOf, signInLink } from '../../../test/support/console.ts'
+import { runClock } from '../../../test/support/clock.ts'
+import { signInLink, signInMember } from '../../../test/support/console.ts'
+import { aCandidate, campaignPartner, passTime, testNumber } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
 
-/** A campaign of the ten test numbers, played to its end, and one of sixty who wait. */
+/** Starts an app with a finished campaign of the ten test numbers, and one with sixty pending candidates. */
 async function start(t: TestContext) {
   const app = await startApp(t)
-  keepTime(t, app.clock)
-  const run = await campaigner(app)
+  runClock(t, app.clock)
+  const run = await campaignPartner(app)
   const { mandate_id, workflow_id } = await run.mandate({
     name: 'Site hiring',
     channels: ['voice', 'sms'],
@@ -24,10 +24,10 @@ async function start(t: TestContext) {
   })
   const waiting = Array.from({ length: 60 }, (_, number) => aCandidate(100 + number))
   await run.campaign(mandate_id, waiting)
-  const ten = Array.from({ length: 10 }, (_, index) => player(index + 1, index === 3 ? { language: 'hi' } : {}))
+  const ten = Array.from({ length: 10 }, (_, index) => testNumber(index + 1, index === 3 ? { language: 'hi' } : {}))
   const { campaign } = await run.campaign(mandate_id, ten, { name: 'March intake' })
-  await pass(app, 10_000)
-  const viewer = await memberOf(app, run.orgId, 'viewer')
+  await passTime(app, 10_000)
+  const viewer = await signInMember(app, run.orgId, 'viewer')
   const page = await newPage(t)
   await page.goto(await signInLink(app, viewer.email))
   await page.locator('nav').waitFor({ state: 'attached' })
@@ -35,17 +35,25 @@ async function start(t: TestContext) {
   return { ...run, page, at, workflow_id, campaign_id: campaign.campaign_id }
 }
 
-/** At a desk and on the smallest phone, by day and by night: nothing serious for axe, nothing that sticks out. */
-async function look(page: Page, name: string, widths = [1280, 320], schemes: ('light' | 'dark')[] = ['light', 'dark']) {
+/** Checks accessibility and horizontal overflow on desktop and the smallest phone, in light and dark mode. */
+async function checkPageSizes(
+  page: Page,
+  name: string,
+  widths = [1280, 320],
+  schemes: ('light' | 'dark')[] = ['light', 'dark'],
+) {
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 })
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme })
       await until(async () => (await page.locator('[aria-busy="true"]').count()) === 0)
-      await page.evaluate('scrollTo(0, 0)') // what sticks to the window stands in the middle of a long picture otherwise
-      await shot(page, `${name}-${width}-${colorScheme}`)
+      await page.evaluate('scrollTo(0, 0)') // sticky elements would otherwise be in the middle of the screenshot
+      await screenshot(page, `${name}-${width}-${colorScheme}`)
       await assertAccessible(page)
-      assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name} sticks out`)
+      assert.ok(
+        await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+        `${name} does not scroll horizontally`,
+      )
     }
   }
   await page.setViewportSize({ width: 1280, height: 800 })
@@ -53,10 +61,10 @@ async function look(page: Page, name: string, widths = [1280, 320], schemes: ('l
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor()
-const summary = (page: Page) => page.getByRole('region', { name: 'What was counted' })
+const summary = (page: Page) => page.getByRole('region', { name: 'Summary' })
 const peopleOn = async (page: Page) => (await column(page, 'Candidate')).sort()
 
-/** What stands in a column, once the rows are there. */
+/** Returns the texts of a column after the rows have loaded. */
 async function column(page: Page, name: string) {
   const cells = page.locator(`tbody td[data-name=${name}]`)
   await cells.first().waitFor()
@@ -64,7 +72,7 @@ async function column(page: Page, name: string) {
 }
 const peopleOf = (items: { name: string }[]) => items.map(({ name }) => name).sort()
 
-test('a number leads to exactly those people, by keyboard too, and back with the filters kept', async (t) => {
+test('a number links to the candidates it counts, also by keyboard, and back with the same filters', async (t) => {
   const { page, at, get, workflow_id, campaign_id } = await start(t)
   await page.goto(at(`/analytics?campaign_id=${campaign_id}`))
   await page.getByLabel('Workflow').waitFor()
@@ -76,16 +84,16 @@ test('a number leads to exactly those people, by keyboard too, and back with the
   await summary(page)
     .getByText(/workflow Site hiring · .*campaign March intake/)
     .waitFor()
-  const narrowed = `workflow_id=${workflow_id}&campaign_id=${campaign_id}`
-  assert.deepEqual(await peopleOn(page), peopleOf(await listBehind(get, 'funnel.responded', narrowed)))
-  // Why somebody is not qualified stands beside the name: nobody has to be opened to be told.
+  const filters = `workflow_id=${workflow_id}&campaign_id=${campaign_id}`
+  assert.deepEqual(await peopleOn(page), peopleOf(await listCounted(get, 'funnel.responded', filters)))
+  // The reason for a verdict is shown in the list.
   const rowOf = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
   await rowOf('Person 1').getByText('Qualified', { exact: true }).waitFor()
   await rowOf('Person 1').getByText('3 of 3 skills').waitFor()
   await rowOf('Person 2').getByText('Knockout: Do you hold a wireman licence?').waitFor()
   await rowOf('Person 3').getByText('0 of 3 skills').waitFor()
-  await rowOf('Person 5').getByText('refused consent').waitFor()
-  await look(page, 'counted-people')
+  await rowOf('Person 5').getByText('did not consent').waitFor()
+  await checkPageSizes(page, 'counted-people')
   await page.getByRole('link', { name: 'Person 9', exact: true }).click()
   await page.getByRole('heading', { name: /^Person 9/ }).waitFor()
   await page.getByRole('region', { name: 'Conversation' }).waitFor()
@@ -96,7 +104,7 @@ test('a number leads to exactly those people, by keyboard too, and back with the
   await page.getByRole('link', { name: 'Enrolled: 10', exact: true }).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('campaign_id'), campaign_id)
 
-  // Calls are counted, not people: the page tells how many of each.
+  // This number counts calls, so the list shows the number of calls per candidate.
   await page.getByRole('link', { name: 'Calls, placed: 10' }).click()
   await heading(page, 'Calls, placed')
   await summary(page).getByText('10 calls').waitFor()
@@ -105,20 +113,20 @@ test('a number leads to exactly those people, by keyboard too, and back with the
     calls.reduce((sum, text) => sum + Number(text), 0),
     10,
   )
-  await look(page, 'counted-calls', [320], ['light'])
+  await checkPageSizes(page, 'counted-calls', [320], ['light'])
   await page.goBack()
-  await page.getByRole('link', { name: /^Time on the phone: / }).click()
-  await summary(page).getByText('in all').waitFor()
+  await page.getByRole('link', { name: /^Call time: / }).click()
+  await summary(page).getByText('in total').waitFor()
   assert.deepEqual(new Set(await column(page, 'Time')), new Set(['30 s']))
 })
 
-test('every number of the page has its list; a long one is read on; zeroes lead nowhere', async (t) => {
+test('every number links to its list, long lists have more pages, and zeros are not links', async (t) => {
   const { page, at, get } = await start(t)
   await page.goto(at('/analytics'))
   await page.getByRole('link', { name: 'Enrolled: 70', exact: true }).waitFor()
-  await page.getByText('The numbers of each day').click()
-  await look(page, 'counted-numbers')
-  const links = page.locator('.pictures a')
+  await page.getByText('Numbers per day').click()
+  await checkPageSizes(page, 'counted-numbers')
+  const links = page.locator('.charts a')
   const counted = await links.evaluateAll((all) =>
     all.map((link) => [
       new URL((link as unknown as { href: string }).href).searchParams.get('counted')!,
@@ -127,8 +135,8 @@ test('every number of the page has its list; a long one is read on; zeroes lead 
   )
   assert.equal(new Set(counted.map(([path]) => path)).size, counted.length)
   for (const [path, text] of counted) {
-    if (path === 'calls.total_seconds') continue // shown as minutes
-    const items = await listBehind(get, path!)
+    if (path === 'calls.total_seconds') continue // shown in minutes
+    const items = await listCounted(get, path!)
     const sum = items.reduce((total, { times }) => total + times, 0)
     assert.equal(Number(text!.split(': ').at(-1)), sum, path)
   }
@@ -145,12 +153,12 @@ test('every number of the page has its list; a long one is read on; zeroes lead 
   await page.getByRole('link', { name: 'Person 100', exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Show more' }).click()
   await page.getByRole('link', { name: 'Person 100', exact: true }).waitFor()
-  assert.deepEqual(await peopleOn(page), peopleOf(await listBehind(get, 'funnel.enrolled')))
+  assert.deepEqual(await peopleOn(page), peopleOf(await listCounted(get, 'funnel.enrolled')))
 
   await page.goto(at('/analytics/candidates?counted=calls.busy'))
-  await page.getByRole('heading', { name: 'Nobody counts here' }).waitFor()
-  await look(page, 'counted-nobody', [320], ['dark'])
-  await page.getByRole('link', { name: 'Back to the analytics' }).click()
+  await page.getByRole('heading', { name: 'No candidates' }).waitFor()
+  await checkPageSizes(page, 'counted-no-candidates', [320], ['dark'])
+  await page.getByRole('link', { name: 'Back to analytics' }).click()
   await heading(page, 'Analytics')
   await page.goto(at('/analytics/candidates?counted=funnel.nothing'))
   await page.getByRole('alert').getByText('must be funnel.').waitFor()

@@ -1,65 +1,64 @@
+import type { AnalyticsOverview, Campaign, CountedCandidate, Mandate, Workflow } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { type Filters, overviewPath, useFilters, withQuery } from '../analytics/filters.tsx'
-import { dayText, durationText, type NumberWords, numberAt, numberWords } from '../analytics/numbers.ts'
-import type { Overview } from '../analytics/overview.ts'
+import { dayText, durationText, type NumberLabel, numberAt, numberLabel } from '../analytics/numbers.ts'
 import { campaignName, useCampaignNames } from '../campaigns/campaign-names.ts'
-import type { Campaign, CountedCandidate, Mandate, Workflow } from '../shared/records.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Link, useAddress } from '../shell/router.tsx'
-import { type Place, usePlace } from '../shell/session.ts'
+import { type OrgContext, useOrgContext } from '../shell/session.ts'
 import { Outcome, Qualified } from './result-output.tsx'
 import './counted-candidates.css'
 
-const EVERY = 15_000
-const NONE: Campaign[] = []
+const POLL_INTERVAL_MS = 15_000
+const NO_CAMPAIGNS: Campaign[] = []
 
-/** Whom a number of the analytics was counted from. */
+/** Lists the candidates that a number of the analytics counts. */
 export default function CountedCandidates() {
-  const place = usePlace()
+  const context = useOrgContext()
   const filters = useFilters()
   const counted = useAddress().query.get('counted') ?? ''
-  const words = numberWords(counted)
+  const label = numberLabel(counted)
   const path = withQuery('/analytics/candidates', { counted, ...filters, limit: '50' })
-  const list = useList<CountedCandidate>(place.at(path), { every: EVERY })
+  const list = useList<CountedCandidate>(context.apiPath(path), { pollMs: POLL_INTERVAL_MS })
   const nameOf = useCampaignNames(
-    NONE,
+    NO_CAMPAIGNS,
     list.items?.map(({ campaign_id }) => campaign_id),
   )
-  const overview = useData<Overview>(place.at(overviewPath(filters)), { every: EVERY })
-  const analytics = place.go(withQuery('/analytics', filters))
+  const overview = useData<AnalyticsOverview>(context.apiPath(overviewPath(filters)), { pollMs: POLL_INTERVAL_MS })
+  const analytics = context.pagePath(withQuery('/analytics', filters))
   return (
     <>
       <p>
         <Link to={analytics}>Analytics</Link>
       </p>
-      <h1>{words.name}</h1>
-      <Summary words={words} counted={counted} overview={overview.data} filters={filters} />
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
-      {!list.refusal && (
+      <h1>{label.name}</h1>
+      <Summary label={label} counted={counted} overview={overview.data} filters={filters} />
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
+      {!list.error && (
         <Table
-          caption={`${words.name}: candidates of the newest campaign first`}
+          caption={`${label.name}: candidates, newest campaign first`}
           rows={list.items}
           keyOf={({ candidate_id }) => candidate_id}
           more={list.more}
           loading={list.loading && list.items !== undefined}
           empty={
             <>
-              <h2>Nobody counts here</h2>
-              <p class="soft">In this period, and with these filters, the number is zero.</p>
-              <Link to={analytics}>Back to the analytics</Link>
+              <h2>No candidates</h2>
+              <p class="soft">This number is zero for the selected period and filters.</p>
+              <Link to={analytics}>Back to analytics</Link>
             </>
           }
-          columns={columnsOf(place, words, nameOf)}
+          columns={columnsFor(context, label, nameOf)}
         />
       )}
     </>
   )
 }
 
-function columnsOf(
-  place: Place,
-  { unit }: NumberWords,
+function columnsFor(
+  context: OrgContext,
+  { unit }: NumberLabel,
   nameOf: (campaignId: string) => string,
 ): Column<CountedCandidate>[] {
   const times: Column<CountedCandidate> = {
@@ -72,7 +71,7 @@ function columnsOf(
       name: 'Candidate',
       cell: ({ candidate_id, name, external_candidate_id }) => (
         <>
-          <Link to={place.go(`/candidates/${candidate_id}`)}>{name}</Link>
+          <Link to={context.pagePath(`/candidates/${candidate_id}`)}>{name}</Link>
           <br />
           <span class="soft small">{external_candidate_id}</span>
         </>
@@ -80,7 +79,7 @@ function columnsOf(
     },
     {
       name: 'Campaign',
-      cell: ({ campaign_id }) => <Link to={place.go(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
+      cell: ({ campaign_id }) => <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
     },
     { name: 'Status', cell: (counted) => <Outcome result={counted} /> },
     ...(unit === 'candidates' ? [] : [times]),
@@ -91,18 +90,18 @@ function columnsOf(
           '–'
         ) : (
           <>
-            <Link to={place.go(`/results/${counted.result_id}`)}>
+            <Link to={context.pagePath(`/results/${counted.result_id}`)}>
               <Qualified qualified={counted.qualified} />
             </Link>
-            <div class="soft small">{whyText(counted)}</div>
+            <div class="soft small">{verdictReason(counted)}</div>
           </>
         ),
     },
   ]
 }
 
-/** What the verdict rests on: what spoke against the candidate, else what was shown. */
-function whyText({ knocked_out_by, skills = [], interest }: CountedCandidate): string {
+/** Explains a verdict: the knockout question or failed skills, otherwise the verified skills. */
+function verdictReason({ knocked_out_by, skills = [], interest }: CountedCandidate): string {
   const failed = skills.filter(({ verdict }) => verdict === 'not_verified').map(({ name }) => name)
   const verified = skills.filter(({ verdict }) => verdict === 'verified').length
   return [
@@ -116,17 +115,17 @@ function whyText({ knocked_out_by, skills = [], interest }: CountedCandidate): s
 }
 
 interface SummaryProps {
-  words: NumberWords
+  label: NumberLabel
   counted: string
-  overview: Overview | undefined
+  overview: AnalyticsOverview | undefined
   filters: Filters
 }
 
-/** The number, what it says, and of which days, workflow, mandate and campaign. */
-function Summary({ words: { about, unit }, counted, overview, filters }: SummaryProps) {
+/** The number, its definition, and its period and filters. */
+function Summary({ label: { about, unit }, counted, overview, filters }: SummaryProps) {
   const value = overview && (numberAt(overview, counted) ?? 0)
   return (
-    <section class="card counted-summary" aria-label="What was counted" aria-busy={value === undefined}>
+    <section class="card counted-summary" aria-label="Summary" aria-busy={value === undefined}>
       <p class="counted-number">
         {value === undefined ? (
           <span class="waiting">
@@ -135,37 +134,37 @@ function Summary({ words: { about, unit }, counted, overview, filters }: Summary
         ) : (
           <>
             <strong>{unit === 'seconds' ? durationText(value) : value.toLocaleString()}</strong>{' '}
-            {unit === 'seconds' ? 'in all' : value === 1 ? unit.slice(0, -1) : unit}
+            {unit === 'seconds' ? 'in total' : value === 1 ? unit.slice(0, -1) : unit}
           </>
         )}
       </p>
       <p>{about}</p>
       <p class="soft small">
-        {overview ? periodText(counted, overview) : <span class="waiting">Of those enrolled in these days</span>}
-        <Narrowed filters={filters} />
+        {overview ? periodText(counted, overview) : <span class="waiting">Candidates enrolled in this period</span>}
+        <FilterNames filters={filters} />
       </p>
     </section>
   )
 }
 
-function periodText(counted: string, { daily }: Overview): string {
-  if (counted.startsWith('daily.')) return 'One day in India'
+function periodText(counted: string, { daily }: AnalyticsOverview): string {
+  if (counted.startsWith('daily.')) return 'One day, Indian time'
   const [from, to] = [daily[0]!.date, daily.at(-1)!.date]
-  if (from === to) return `Of those enrolled on ${dayText(from)}, a day in India`
-  return `Of those enrolled from ${dayText(from)} to ${dayText(to)}, days in India`
+  if (from === to) return `Candidates enrolled on ${dayText(from)}, Indian time`
+  return `Candidates enrolled from ${dayText(from)} to ${dayText(to)}, Indian time`
 }
 
-/** The names of what the analytics are narrowed to. */
-function Narrowed({ filters: { workflow_id, mandate_id, campaign_id } }: { filters: Filters }) {
-  const place = usePlace()
-  const workflow = useData<Workflow>(workflow_id && place.at(`/workflows/${workflow_id}`)).data
-  const mandate = useData<Mandate>(mandate_id && place.at(`/mandates/${mandate_id}`)).data
-  const campaign = useData<Campaign>(campaign_id && place.at(`/campaigns/${campaign_id}`)).data
-  const ofCampaign = useData<Mandate>(campaign && place.at(`/mandates/${campaign.mandate_id}`)).data
+/** The names of the workflow, mandate and campaign that the analytics are filtered by. */
+function FilterNames({ filters: { workflow_id, mandate_id, campaign_id } }: { filters: Filters }) {
+  const context = useOrgContext()
+  const workflow = useData<Workflow>(workflow_id && context.apiPath(`/workflows/${workflow_id}`)).data
+  const mandate = useData<Mandate>(mandate_id && context.apiPath(`/mandates/${mandate_id}`)).data
+  const campaign = useData<Campaign>(campaign_id && context.apiPath(`/campaigns/${campaign_id}`)).data
+  const campaignMandate = useData<Mandate>(campaign && context.apiPath(`/mandates/${campaign.mandate_id}`)).data
   const names = [
     workflow && `workflow ${workflow.name}`,
     mandate && `mandate ${mandate.title}`,
-    campaign && `campaign ${campaignName(campaign, ofCampaign)}`,
+    campaign && `campaign ${campaignName(campaign, campaignMandate)}`,
   ].filter(Boolean)
   return <>{names.map((name) => ` · ${name}`)}</>
 }

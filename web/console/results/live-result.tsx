@@ -1,60 +1,61 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Result } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
-import type { Result } from '../shared/records.ts'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
-import { useJob } from './asked-questions.ts'
+import { useOrgContext } from '../shell/session.ts'
+import { useResultMandate } from './result-mandate.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
 import './results.css'
 import './live-result.css'
 
-const SOON = 1200
+const POLL_INTERVAL_MS = 1200
 
 interface Props {
   resultId: string
-  turn: number
-  /** What stands below: it comes with the result, whose height nobody knows before. */
+  /** The result is reloaded when this number of messages changes. */
+  messageCount: number
+  /** Shown below the result, after it has loaded, so that it does not move. */
   children?: ComponentChildren
 }
 
-/** A result while it comes into being; what has changed lights up. */
-export function LiveResult({ resultId, turn, children }: Props) {
-  const place = usePlace()
+/** A result that updates during the conversation and highlights changes. */
+export function LiveResult({ resultId, messageCount, children }: Props) {
+  const context = useOrgContext()
   const [open, setOpen] = useState(true)
-  const { data, refusal, reload } = useData<Result>(place.at(`/results/${resultId}`), {
-    every: open ? SOON : undefined,
+  const { data, error, reload } = useData<Result>(context.apiPath(`/results/${resultId}`), {
+    pollMs: open ? POLL_INTERVAL_MS : undefined,
   })
-  const { questions, ready } = useJob(data)
+  const { questions, ready } = useResultMandate(data)
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
-  useEffect(() => void reload(), [turn])
+  useEffect(() => void reload(), [messageCount])
   const text = data && JSON.stringify([data.status, data.output])
   const first = useRef(text)
   first.current ??= text
-  const below = ((data && ready) || refusal) && children
+  const below = ((data && ready) || error) && children
   return (
     <>
       <section class="card stack live-result" aria-label="Result" aria-live="polite">
         <div class="row between">
-          <h2>The result</h2>
+          <h2>Result</h2>
           {data && <Outcome result={data} />}
         </div>
-        {refusal && <Notice kind="bad">{refusal.message}</Notice>}
+        {error && <Notice kind="bad">{error.message}</Notice>}
         {data && ready ? (
-          <div key={text} class={text === first.current ? '' : 'lit'}>
+          <div key={text} class={text === first.current ? '' : 'highlight'}>
             <ResultOutput result={data} questions={questions} />
           </div>
         ) : (
-          !refusal && (
+          !error && (
             <p class="waiting" aria-hidden="true">
               Answers and verdicts
             </p>
           )
         )}
         <p class="soft small">
-          This is what your system receives, by webhook or by <code>GET /results</code>.{' '}
-          <Link to={place.go(`/results/${resultId}`)}>All of it</Link>
+          Your system receives this result by webhook or with <code>GET /results</code>.{' '}
+          <Link to={context.pagePath(`/results/${resultId}`)}>View the full result</Link>
         </p>
       </section>
       {below}

@@ -1,9 +1,9 @@
+import type { PreparedQuestions, Result } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { reasonText } from '../shared/labels.ts'
-import type { PreparedQuestions, Result } from '../shared/records.ts'
 import { Answers } from './answers.tsx'
 
-/** What came of a candidate in a word: the status, and why. */
+/** The status of a result, and its reason. */
 export function Outcome({ result }: { result: Pick<Result, 'status' | 'reason'> }) {
   return (
     <span>
@@ -12,8 +12,8 @@ export function Outcome({ result }: { result: Pick<Result, 'status' | 'reason'> 
   )
 }
 
-/** There is a verdict on those who completed, and on nobody else: who was never asked has not failed. */
-export function verdictOn({ status, output }: Pick<Result, 'status' | 'output'>): boolean | null {
+/** Returns the verdict of a completed result. Other results have none: the candidate has not failed. */
+export function verdictOf({ status, output }: Pick<Result, 'status' | 'output'>): boolean | null {
   return status === 'completed' ? output.qualified : null
 }
 
@@ -30,23 +30,23 @@ const VERDICTS = { verified: 'verified', not_verified: 'not verified', not_asked
 
 interface OutputProps {
   result: Pick<Result, 'status' | 'reason' | 'output'>
-  /** What the mandate asks, where it is at hand. */
+  /** The mandate's questions, if loaded. */
   questions?: PreparedQuestions['enrichment'] | undefined
 }
 
-/** Answers and verdicts, as far as there are any. */
+/** The answers and verdicts of a result. */
 export function ResultOutput({ result, questions }: OutputProps) {
   const { status, reason, output } = result
   return (
     <div class="result-output stack">
-      <dl class="facts">
+      <dl class="description-list">
         <div>
           <dt>Verdict</dt>
-          <dd>{reason ? `None: ${reasonText(reason)}` : <Qualified qualified={verdictOn(result)} />}</dd>
+          <dd>{reason ? `None: ${reasonText(reason)}` : <Qualified qualified={verdictOf(result)} />}</dd>
         </div>
         {output.interest !== undefined && (
           <div>
-            <dt>This job</dt>
+            <dt>Interest</dt>
             <dd>{interestText(output.interest)}</dd>
           </div>
         )}

@@ -1,96 +1,99 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { CandidateConversation } from '../../api-types/console.ts'
+import type { Campaign, Result } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { campaignName } from '../campaigns/campaign-names.ts'
-import { Fact, Facts } from '../shared/description-list.tsx'
-import type { Campaign, Candidate, Result } from '../shared/records.ts'
+import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { useData } from '../shell/loading.ts'
-import { useJob } from './asked-questions.ts'
 import { Call } from './call.tsx'
+import { useResultMandate } from './result-mandate.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, type Params } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
+
+const POLL_INTERVAL_MS = 2000
 
 export default function ResultPage({ params }: { params: Params }) {
-  const place = usePlace()
+  const context = useOrgContext()
   const [open, setOpen] = useState(true)
-  const { data, refusal } = useData<Result>(place.at(`/results/${params.result_id}`), {
-    every: open ? 2000 : undefined,
+  const { data, error } = useData<Result>(context.apiPath(`/results/${params.result_id}`), {
+    pollMs: open ? POLL_INTERVAL_MS : undefined,
   })
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
-  const person = useData<Candidate>(data && place.at(`/candidates/${data.candidate.candidate_id}`))
-  const campaign = useData<Campaign>(data && place.at(`/campaigns/${data.campaign_id}`))
-  const { mandate, questions, ready } = useJob(data)
-  const up = <Link to={place.go('/results')}>Results</Link>
-  if (refusal) {
+  const person = useData<CandidateConversation>(data && context.apiPath(`/candidates/${data.candidate.candidate_id}`))
+  const campaign = useData<Campaign>(data && context.apiPath(`/campaigns/${data.campaign_id}`))
+  const { mandate, questions, ready } = useResultMandate(data)
+  const parentLink = <Link to={context.pagePath('/results')}>Results</Link>
+  if (error) {
     return (
       <>
-        <p>{up}</p>
-        <Notice kind="bad">{refusal.message}</Notice>
+        <p>{parentLink}</p>
+        <Notice kind="bad">{error.message}</Notice>
       </>
     )
   }
-  if (!data || !ready) return <h1 class="waiting">Somebody's result</h1>
+  if (!data || !ready) return <h1 class="waiting">Candidate's result</h1>
   const { candidate, output } = data
   return (
     <>
-      <p>{up}</p>
+      <p>{parentLink}</p>
       <div class="page-head">
         <h1>
           {candidate.name} <Outcome result={data} />
         </h1>
-        <Link class="button" to={place.go(`/candidates/${candidate.candidate_id}`)}>
-          Read the conversation
+        <Link class="button" to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>
+          View conversation
         </Link>
       </div>
       <div class="two-columns">
         <section class="card" aria-label="Answers and verdicts">
           <ResultOutput result={data} questions={questions} />
         </section>
-        <Facts>
-          <Fact name="Call">
+        <DescriptionList>
+          <DescriptionItem name="Contact">
             {person.data ? (
               <Call phone={person.data.phone} email={person.data.email} />
             ) : (
               <span class="waiting">+910000000000</span>
             )}
-          </Fact>
-          <Fact name="Your id">{candidate.external_candidate_id}</Fact>
-          {data.job_id && <Fact name="Your job id">{data.job_id}</Fact>}
-          <Fact name="Campaign">
-            <Link to={place.go(`/campaigns/${data.campaign_id}`)}>
+          </DescriptionItem>
+          <DescriptionItem name="Your ID">{candidate.external_candidate_id}</DescriptionItem>
+          {data.job_id && <DescriptionItem name="Your job ID">{data.job_id}</DescriptionItem>}
+          <DescriptionItem name="Campaign">
+            <Link to={context.pagePath(`/campaigns/${data.campaign_id}`)}>
               {campaign.data ? campaignName(campaign.data, mandate) : 'Campaign'}
             </Link>{' '}
             <code class="soft small">{data.campaign_id}</code>
-          </Fact>
-          <Fact name="Mandate">
-            <Link to={place.go(`/mandates/${data.mandate_id}`)}>
+          </DescriptionItem>
+          <DescriptionItem name="Mandate">
+            <Link to={context.pagePath(`/mandates/${data.mandate_id}`)}>
               {mandate ? `${mandate.title}, ${mandate.company_name}` : 'Mandate'}
             </Link>{' '}
             <code class="soft small">{data.mandate_id}</code>
-          </Fact>
-          <Fact name="Language">{languageName(output.language)}</Fact>
-          <Fact name="Channel">{channelName(output.channel)}</Fact>
-          <Fact name="Contacted">
+          </DescriptionItem>
+          <DescriptionItem name="Language">{languageName(output.language)}</DescriptionItem>
+          <DescriptionItem name="Channel">{channelName(output.channel)}</DescriptionItem>
+          <DescriptionItem name="Contacted">
             <Time at={data.started_at} />
-          </Fact>
-          <Fact name="Ended">
+          </DescriptionItem>
+          <DescriptionItem name="Ended">
             <Time at={data.completed_at} />
-          </Fact>
+          </DescriptionItem>
           {Object.entries(candidate.metadata).map(([name, value]) => (
-            <Fact key={name} name={name}>
+            <DescriptionItem key={name} name={name}>
               {value}
-            </Fact>
+            </DescriptionItem>
           ))}
-          <Fact name="Id">
+          <DescriptionItem name="ID">
             <code>{data.result_id}</code>
-          </Fact>
-        </Facts>
+          </DescriptionItem>
+        </DescriptionList>
       </div>
       <details class="card">
-        <summary>As the API answers it</summary>
+        <summary>API response</summary>
         <pre class="json">{JSON.stringify(data, null, 2)}</pre>
       </details>
     </>

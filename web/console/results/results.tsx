@@ -1,19 +1,21 @@
+import type { RecruiterResult } from '../../api-types/console.ts'
+import type { CampaignList, MandateList, Result } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useCampaignNames } from '../campaigns/campaign-names.ts'
 import { JobIdFilter } from '../shared/list-filters.tsx'
-import type { Campaign, Mandate, Page, Person, Result } from '../shared/records.ts'
 import { useData, useList } from '../shell/loading.ts'
 import { Call } from './call.tsx'
 import { interestText, Outcome, Qualified } from './result-output.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 
+const POLL_INTERVAL_MS = 4000
 const STATUSES = ['pending', 'completed', 'declined', 'failed']
-const SINCE: Record<string, { name: string; hours: number }> = {
+const CHANGED_SINCE: Record<string, { name: string; hours: number }> = {
   hour: { name: 'In the last hour', hours: 1 },
   day: { name: 'In the last day', hours: 24 },
   week: { name: 'In the last week', hours: 168 },
@@ -25,81 +27,79 @@ const VERDICTS: [string, string][] = [
 ]
 
 export default function Results() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const filter = new URLSearchParams()
   for (const name of ['campaign_id', 'mandate_id', 'job_id', 'status', 'verdict']) {
     const value = query.get(name)
     if (value) filter.set(name, value)
   }
-  const exported = `/console/api${place.at(`/export/results.csv?${filter}`)}`
+  const exportUrl = `/console/api${context.apiPath(`/export/results.csv?${filter}`)}`
   const since = query.get('since') ?? ''
-  if (SINCE[since]) filter.set('changed_within_hours', String(SINCE[since].hours))
+  if (CHANGED_SINCE[since]) filter.set('changed_within_hours', String(CHANGED_SINCE[since].hours))
   const filtered = filter.toString() !== ''
-  const list = useList<Person>(place.at(`/people?limit=50&${filter}`), { every: 4000 })
-  const campaigns = useData<Page<Campaign>>(place.at('/campaigns?limit=100'))
-  const mandates = useData<Page<Mandate>>(place.at('/mandates?limit=25'))
-  const chosen = query.get('campaign_id')
-  const nameOf = useCampaignNames(campaigns.data?.items, chosen ? [chosen] : [])
+  const list = useList<RecruiterResult>(context.apiPath(`/people?limit=50&${filter}`), { pollMs: POLL_INTERVAL_MS })
+  const campaigns = useData<CampaignList>(context.apiPath('/campaigns?limit=100'))
+  const mandates = useData<MandateList>(context.apiPath('/mandates?limit=25'))
+  const selected = query.get('campaign_id')
+  const nameOf = useCampaignNames(campaigns.data?.items, selected ? [selected] : [])
   const campaignIds = [
-    ...new Set([...(campaigns.data?.items.map(({ campaign_id }) => campaign_id) ?? []), ...(chosen ? [chosen] : [])]),
+    ...new Set([
+      ...(campaigns.data?.items.map(({ campaign_id }) => campaign_id) ?? []),
+      ...(selected ? [selected] : []),
+    ]),
   ]
   return (
     <>
       <div class="page-head">
         <h1>Results</h1>
-        <a class="button" href={exported} download={`results-${place.mode}.csv`}>
-          Export as CSV
+        <a class="button" href={exportUrl} download={`results-${context.mode}.csv`}>
+          Export CSV
         </a>
       </div>
       <p class="soft">
-        What each candidate answered, the verdicts, and the number to call; the newest first. To call is who qualified
-        and did not turn the job down. The export holds all that the filters show, whenever it changed.
+        Answers, verdicts and phone numbers of all candidates. “To call” = qualified and interested. The export contains
+        every row that matches the filters except “Updated”.
       </p>
       <div class="row filters">
         <Choice
           name="campaign_id"
           label="Campaign"
-          every="Every campaign"
+          all="All campaigns"
           choices={campaigns.data && campaignIds.map((id) => [id, nameOf(id)])}
         />
         <Choice
           name="mandate_id"
           label="Mandate"
-          every="Every mandate"
+          all="All mandates"
           choices={mandates.data?.items.map((each) => [each.mandate_id, `${each.title}, ${each.company_name}`])}
         />
-        <Choice
-          name="status"
-          label="Status"
-          every="Every status"
-          choices={STATUSES.map((status) => [status, status])}
-        />
-        <Choice name="verdict" label="Verdict" every="Every verdict" choices={VERDICTS} />
+        <Choice name="status" label="Status" all="All statuses" choices={STATUSES.map((status) => [status, status])} />
+        <Choice name="verdict" label="Verdict" all="All verdicts" choices={VERDICTS} />
         <Choice
           name="since"
-          label="Changed"
-          every="At any time"
-          choices={Object.entries(SINCE).map(([value, { name }]) => [value, name])}
+          label="Updated"
+          all="Any time"
+          choices={Object.entries(CHANGED_SINCE).map(([value, { name }]) => [value, name])}
         />
         <JobIdFilter />
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Results, the newest change first"
+        caption="Results, most recently updated first"
         rows={list.items}
         keyOf={({ result_id }) => result_id}
         more={list.more}
         empty={
           filtered ? (
-            <p class="soft">No result fits this filter.</p>
+            <p class="soft">No results match these filters.</p>
           ) : (
             <>
-              <h2>No result yet</h2>
-              <p class="soft">Results appear as soon as candidates are enrolled in a campaign.</p>
-              {place.may('recruiter') && (
-                <Link to={place.go(place.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
-                  {place.mode === 'test' ? 'Run a first campaign' : 'Start a campaign'}
+              <h2>No results yet</h2>
+              <p class="soft">Results appear when candidates are enrolled in a campaign.</p>
+              {context.can('recruiter') && (
+                <Link to={context.pagePath(context.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
+                  {context.mode === 'test' ? 'Run a first campaign' : 'Start a campaign'}
                 </Link>
               )}
             </>
@@ -110,13 +110,13 @@ export default function Results() {
             name: 'Candidate',
             cell: ({ result_id, candidate }) => (
               <>
-                <Link to={place.go(`/results/${result_id}`)}>{candidate.name}</Link>
+                <Link to={context.pagePath(`/results/${result_id}`)}>{candidate.name}</Link>
                 <br />
                 <span class="soft small">{candidate.external_candidate_id}</span>
               </>
             ),
           },
-          { name: 'Call', cell: ({ candidate: { phone, email } }) => <Call phone={phone} email={email} /> },
+          { name: 'Contact', cell: ({ candidate: { phone, email } }) => <Call phone={phone} email={email} /> },
           { name: 'Status', cell: (result) => <Outcome result={result} /> },
           {
             name: 'Verdict',
@@ -126,13 +126,13 @@ export default function Results() {
               ) : (
                 <>
                   <Qualified qualified={output.qualified} />
-                  <div class="soft small">{whyText(output)}</div>
+                  <div class="soft small">{verdictReason(output)}</div>
                 </>
               ),
           },
-          { name: 'This job', cell: ({ output }) => interestText(output.interest) },
+          { name: 'Interest', cell: ({ output }) => interestText(output.interest) },
           {
-            name: 'Reached',
+            name: 'Channel',
             aside: true,
             cell: ({ output }) => (
               <>
@@ -141,15 +141,15 @@ export default function Results() {
               </>
             ),
           },
-          { name: 'Changed', aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+          { name: 'Updated', aside: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />
     </>
   )
 }
 
-/** What the verdict rests on. */
-function whyText({ enrichment = {}, skills }: Result['output']): string {
+/** Explains a verdict: the knockout question or the verified skills. */
+function verdictReason({ enrichment = {}, skills }: Result['output']): string {
   const knockout = Object.keys(enrichment).find((key) => enrichment[key]!.knocked_out)
   return knockout === undefined ? skillsText(skills) : `Knockout: ${knockout}`
 }
@@ -162,18 +162,19 @@ function skillsText(skills: Result['output']['skills']): string {
 interface ChoiceProps {
   name: string
   label: string
-  every: string
+  /** Label of the option that selects all. */
+  all: string
   choices: [string, string][] | undefined
 }
 
-function Choice({ name, label, every, choices = [] }: ChoiceProps) {
+function Choice({ name, label, all, choices = [] }: ChoiceProps) {
   const { query } = useAddress()
   const value = query.get(name) ?? ''
   return (
     <label>
       {label}
       <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-        <option value="">{every}</option>
+        <option value="">{all}</option>
         {value && !choices.some(([each]) => each === value) && <option value={value}>{value}</option>}
         {choices.map(([each, text]) => (
           <option key={each} value={each}>

@@ -1,44 +1,44 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import type { Answer, Refusal } from '../shell/api.ts'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import type { ApiError, ApiResponse } from '../shell/api.ts'
 
 interface Props {
   title: string
   action: string
   onClose: () => void
-  /** Done where the answer is a good one; a refusal is shown here. */
-  act: () => Promise<Answer<unknown>>
+  /** Runs the action; an error is shown in the dialog. */
+  act: () => Promise<ApiResponse<unknown>>
   onDone: () => void
   children: ComponentChildren
 }
 
-/** Asks once more before something that is not easily undone. */
+/** Asks for confirmation of an action that is hard to undo. */
 export function Confirm({ title, action, onClose, act, onDone, children }: Props) {
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
-      {refusal && <Notice kind="bad">{refusal.message}</Notice>}
+      {error && <Notice kind="bad">{error.message}</Notice>}
       <div class="row">
-        <Action type="button" class="danger" busy={busy} onClick={() => void go()}>
+        <SubmitButton type="button" class="danger" busy={busy} onClick={() => void confirm()}>
           {action}
-        </Action>
+        </SubmitButton>
         <button type="button" onClick={onClose}>
-          Leave it
+          Cancel
         </button>
       </div>
     </Dialog>
   )
 
-  async function go() {
+  async function confirm() {
     setBusy(true)
-    const answer = await act()
+    const response = await act()
     setBusy(false)
-    if (!answer.ok) return setRefusal(answer.refusal)
+    if (!response.ok) return setError(response.error)
     onClose()
     onDone()
   }

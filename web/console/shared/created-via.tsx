@@ -1,16 +1,15 @@
-import type { CreatedVia } from './records.ts'
+import type { CreatedVia as Source } from '../../api-types/partner.ts'
 
-/** Where something was made, and so where it can be changed. */
-export function MadeBy({ via }: { via: CreatedVia }) {
+/** Shows whether an object was created in the console or through the API, which is also where it can be changed. */
+export function CreatedVia({ via }: { via: Source }) {
   return <span class="tag">{via === 'api' ? 'API' : 'Console'}</span>
 }
 
-/** Why there is no button to change it. */
-export function ReadOnly({ what }: { what: string }) {
+/** Explains why an object has no edit button. */
+export function ReadOnly({ noun }: { noun: string }) {
   return (
     <p class="notice read-only">
-      This {what} was made through the API. It can be read here, but only the system that made it changes it, so that
-      the two never disagree.
+      This {noun} was created through the API. You can view it here, but only the system that created it can change it.
     </p>
   )
 }

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 
-/** What is known about a thing, name by name. */
-export function Facts({ children }: { children: ComponentChildren }) {
-  return <dl class="facts card">{children}</dl>
+/** The properties of an object as a list of names and values. */
+export function DescriptionList({ children }: { children: ComponentChildren }) {
+  return <dl class="description-list card">{children}</dl>
 }
 
-export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+export function DescriptionItem({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div>
       <dt>{name}</dt>

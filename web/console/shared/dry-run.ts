@@ -1,60 +1,64 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Answer, api, type Refusal } from '../shell/api.ts'
-import { explained } from './explain-error.ts'
+import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
+import { explainError } from './explain-error.ts'
 
-/** Long enough that nobody is corrected in the middle of a word. */
-const PAUSE = 400
+/** Long enough not to show errors in the middle of a word. */
+const DEBOUNCE_MS = 400
 
-export interface Check<T> {
-  answer: Answer<T> | undefined
+export interface DryRun<T> {
+  response: ApiResponse<T> | undefined
   checking: boolean
-  /** What the API says about exactly this field. */
-  at: (path: string) => string | undefined
-  /** What it says about this field or anything in it. */
-  under: (path: string) => string | undefined
+  /** Returns the error of exactly this field. */
+  errorAt: (path: string) => string | undefined
+  /** Returns the first error of this field or of a field in it. */
+  errorUnder: (path: string) => string | undefined
 }
 
-interface Wanted {
+interface DryRunRequest {
   path: string
   method: 'POST' | 'PUT'
   body: unknown
 }
 
-/** Asks the API what it would say to this very write, a moment after the last change; nothing is kept there. */
-export function useDryRun<T>(wanted: Wanted | undefined, refused?: Refusal): Check<T> {
-  const [answer, setAnswer] = useState<Answer<T>>()
+/**
+ * Validates a write with the API shortly after the last change, without storing anything.
+ * Shows the errors of `submitError` instead, if given.
+ */
+export function useDryRun<T>(request: DryRunRequest | undefined, submitError?: ApiError): DryRun<T> {
+  const [response, setResponse] = useState<ApiResponse<T>>()
   const [checking, setChecking] = useState(false)
-  const text = wanted && JSON.stringify(wanted)
+  const text = request && JSON.stringify(request)
   const current = useRef(text)
   current.current = text
   useEffect(() => {
     if (!text) {
-      setAnswer(undefined)
+      setResponse(undefined)
       setChecking(false)
       return
     }
     setChecking(true)
     const timer = setTimeout(async () => {
-      const { path, method, body } = JSON.parse(text) as Wanted
+      const { path, method, body } = JSON.parse(text) as DryRunRequest
       const next = await api<T>(path, { method, body, dryRun: true })
-      if (current.current !== text) return // typed on meanwhile
-      setAnswer(next)
+      if (current.current !== text) return // the input has changed since
+      setResponse(next)
       setChecking(false)
-    }, PAUSE)
+    }, DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [text])
 
-  const said = refused?.details ?? (answer && !answer.ok ? answer.refusal.details : [])
-  const details = said.map(({ path, message }) => ({ path, message: explained(path, message) }))
+  const reported = submitError?.details ?? (response && !response.ok ? response.error.details : [])
+  const details = reported.map(({ path, message }) => ({ path, message: explainError(path, message) }))
   return {
-    answer,
+    response,
     checking,
-    at: (path) => details.find((detail) => detail.path === path)?.message,
-    under(path) {
+    errorAt: (path) => details.find((detail) => detail.path === path)?.message,
+    errorUnder(path) {
       const found = details.find(
         (detail) => detail.path === path || detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`),
       )
-      return found && (found.path === path ? found.message : `${found.path.slice(path.length + 1)} ${found.message}`)
+      if (!found || found.path === path || /^[A-Z]/.test(found.message)) return found?.message
+      return `${found.path.slice(path.length + 1)} ${found.message}`
     },
   }
 }

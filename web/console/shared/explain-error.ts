@@ -1,18 +1,49 @@
-/** What a pattern of the API means, for those who do not read patterns. */
-const MEANINGS: Record<string, string> = {
-  email: 'a mail address',
-  external_candidate_id: 'letters, digits and . _ : - only',
-  job_id: 'letters, digits and . _ : - only',
-  key: 'letters, digits and . _ - only',
-  pincode: 'six digits',
+import type { ApiError } from '../shell/api.ts'
+
+/** Messages for empty required fields, by the last part of their API path. */
+const REQUIRED: Record<string, string> = {
+  title: 'Enter a job title',
+  company_name: 'Enter the name of the company',
+  name: 'Enter a name',
+  city: 'Enter a city',
+  text: 'Enter a question',
+  key: 'Enter a field name',
+  email: 'Enter an email address',
+  external_candidate_id: 'Enter an ID',
 }
 
-const NO_PHONE = 'not a phone number; write +91 and ten digits'
+/** The characters that a field accepts, by the last part of its API path. */
+const ALLOWED_CHARACTERS: Record<string, string> = {
+  external_candidate_id: 'use only letters, digits and . _ : -',
+  job_id: 'use only letters, digits and . _ : -',
+  key: 'use only letters, digits and . _ -',
+  pincode: 'enter six digits',
+}
 
-/** The API's own words, with what they mean where they are a pattern. */
-export function explained(path: string, message: string): string {
+const INVALID_FOLLOW_UP = 'Enter 1 to 168 hours'
+const INVALID_PHONE = 'not a phone number; enter +91 and ten digits'
+const INVALID_EMAIL = 'not an email address'
+
+/** Rewrites a validation message of the API for people who do not know the API. */
+export function explainError(path: string, message: string): string {
   const field = path.split('.').at(-1) ?? ''
-  if (field === 'phone' && /^must (match|be in E\.164)/.test(message)) return NO_PHONE
-  const meaning = MEANINGS[field]
-  return meaning && message.startsWith('must match') ? `${meaning} (${message})` : message
+  if (/^must (have at least 1 character|not be blank)$/.test(message) && REQUIRED[field]) return REQUIRED[field]
+  if (field === 'after_hours') return INVALID_FOLLOW_UP
+  if (field === 'phone' && /^must (match|be in E\.164)/.test(message)) return INVALID_PHONE
+  if (!message.startsWith('must match')) return message
+  return field === 'email' ? INVALID_EMAIL : (ALLOWED_CHARACTERS[field] ?? message)
+}
+
+/** Rewrites a warning of the API about a mandate. */
+export function explainWarning(warning: string): string {
+  return warning.startsWith('data_enrichment is enabled')
+    ? '“Questions” is selected, but you have not written any questions.'
+    : warning
+}
+
+/** Returns the message above a form: the number of invalid fields, or the error itself if it concerns no field. */
+export function formErrorText({ message, details }: ApiError): string {
+  const fields = new Set(details.map(({ path }) => path)).size
+  if (fields === 0) return message
+  return fields === 1 ? 'Fix 1 field below.' : `Fix ${fields} fields below.`
 }

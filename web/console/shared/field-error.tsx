@@ -1,7 +1,7 @@
-/** What the API says is wrong, right where it is. */
-export function Fault({ text }: { text: string | undefined }) {
+/** A validation error next to the field that it concerns. */
+export function FieldError({ text }: { text: string | undefined }) {
   return text ? (
-    <p class="fault small" role="alert">
+    <p class="field-error small" role="alert">
       {text}
     </p>
   ) : null

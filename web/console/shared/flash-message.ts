@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
 
-/** What a page has to say that is shown by the next one. */
-let told = ''
+let message = ''
 
-export function tellNext(text: string): void {
-  told = text
+/** Sets a message that the next page shows once. */
+export function setFlashMessage(text: string): void {
+  message = text
 }
 
-/** What the page before had to say, once. */
-export function useTold(): string {
-  const [text] = useState(() => told)
-  told = ''
+/** Returns the message that the previous page set, or an empty string, and clears it. */
+export function useFlashMessage(): string {
+  const [text] = useState(() => message)
+  message = ''
   return text
 }

@@ -1,11 +1,11 @@
 import { setQuery, useAddress } from '../shell/router.tsx'
 
-/** Lists what belongs to the job that a partner knows by this id. */
+/** Filters a list by the organisation's own job ID. */
 export function JobIdFilter() {
   const { query } = useAddress()
   return (
     <label>
-      Your job id
+      Your job ID
       <input
         type="search"
         value={query.get('job_id') ?? ''}
@@ -15,16 +15,16 @@ export function JobIdFilter() {
   )
 }
 
-/** Said where a list that is filtered here has more rows than were read. */
-export function NoneFits({ what, more }: { what: string; more: (() => void) | undefined }) {
+/** Shown when no loaded row matches a filter that is applied in the browser; `more` loads further rows. */
+export function NoMatches({ noun, more }: { noun: string; more: (() => void) | undefined }) {
   return (
     <>
       <p class="soft">
-        No {what} fits this filter{more ? ' among the newest' : ''}.
+        {more ? `No ${noun} among the newest matches this filter.` : `No ${noun} matches this filter.`}
       </p>
       {more && (
         <button type="button" onClick={more}>
-          Look further
+          Search older rows
         </button>
       )}
     </>

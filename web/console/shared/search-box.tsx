@@ -6,19 +6,19 @@ interface Props<T> {
   label: string
   hint?: string
   placeholder?: string
-  /** The fewest characters that are searched for. */
-  shortest?: number
+  /** Minimum number of characters to search for. */
+  minLength?: number
   find: (query: string) => Promise<T[]>
   keyOf: (item: T) => string
   show: (item: T) => ComponentChildren
   onChoose: (item: T) => void
-  /** Shown below what was found, or in place of it. */
-  otherwise?: (query: string, found: T[], clear: () => void) => ComponentChildren
+  /** Shown below the results, or instead of them if there are none. */
+  footer?: (query: string, found: T[], clear: () => void) => ComponentChildren
 }
 
-const PAUSE = 180
+const DEBOUNCE_MS = 180
 
-/** What makes an input and its list one thing for a screen reader. The types allow the role only beside a datalist. */
+/** ARIA attributes that connect the input with its list. Preact's types allow this role only together with a datalist. */
 function comboBox(id: string, expanded: boolean, at: number): object {
   return {
     role: 'combobox',
@@ -29,39 +29,39 @@ function comboBox(id: string, expanded: boolean, at: number): object {
   }
 }
 
-/** Search as you type; the list is reached with the arrow keys and taken with Enter. */
+/** Searches while the user types. Arrow keys move in the list, Enter selects. */
 export function SearchBox<T>(props: Props<T>) {
-  const { id, label, hint, placeholder, shortest = 2, find, keyOf, show, onChoose, otherwise } = props
+  const { id, label, hint, placeholder, minLength = 2, find, keyOf, show, onChoose, footer } = props
   const [text, setText] = useState('')
   const [found, setFound] = useState<{ query: string; items: T[] }>()
   const [at, setAt] = useState(-1)
-  const [entered, setEntered] = useState(0)
-  const asked = useRef('')
+  const [focusCount, setFocusCount] = useState(0)
+  const latestQuery = useRef('')
   const input = useRef<HTMLInputElement>(null)
 
   useEffect(() => {
     const query = text.trim()
-    asked.current = query
+    latestQuery.current = query
     setAt(-1)
-    if ([...query].length < shortest) {
+    if ([...query].length < minLength) {
       setFound(undefined)
       return
     }
     const timer = setTimeout(async () => {
       const items = await find(query)
-      if (asked.current === query) setFound({ query, items }) // else a newer question is under way
-    }, PAUSE)
+      if (latestQuery.current === query) setFound({ query, items }) // otherwise a newer search is running
+    }, DEBOUNCE_MS)
     return () => clearTimeout(timer)
-  }, [text, entered])
+  }, [text, focusCount])
 
   const items = found?.items ?? []
-  const nothing = found && items.length === 0 ? 'Nothing found.' : null
-  const said = found && otherwise ? otherwise(found.query, items, () => setText('')) : nothing
+  const noResults = found && items.length === 0 ? 'No results.' : null
+  const footerContent = found && footer ? footer(found.query, items, () => setText('')) : noResults
   useEffect(() => {
     if (at >= 0) document.getElementById(`${id}-option-${at}`)?.scrollIntoView({ block: 'nearest' })
   }, [at])
   return (
-    <div class="search-box" onFocusOut={leave}>
+    <div class="search-box" onFocusOut={closeList}>
       <label for={id}>{label}</label>
       <input
         id={id}
@@ -73,24 +73,24 @@ export function SearchBox<T>(props: Props<T>) {
         {...comboBox(id, items.length > 0, at)}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={move}
-        onFocus={() => setEntered(entered + 1)}
+        onKeyDown={handleKey}
+        onFocus={() => setFocusCount(focusCount + 1)}
       />
       {hint && (
         <p class="soft small" id={`${id}-hint`}>
           {hint}
         </p>
       )}
-      <div class="found" hidden={!said && items.length === 0}>
+      <div class="search-results" hidden={!footerContent && items.length === 0}>
         <div
           id={`${id}-options`}
           role="listbox"
-          aria-label={`Found: ${label}`}
+          aria-label={`Results: ${label}`}
           class="options"
           hidden={items.length === 0}
         >
           {items.map((item, index) => (
-            // The input keeps the focus: the keyboard moves in the list through it.
+            // The input keeps the focus and handles the keyboard.
             <div
               key={keyOf(item)}
               id={`${id}-option-${index}`}
@@ -99,38 +99,44 @@ export function SearchBox<T>(props: Props<T>) {
               aria-selected={index === at}
               class="option"
               onMouseDown={(event) => event.preventDefault()}
-              onClick={() => take(item)}
+              onClick={() => select(item)}
               onKeyDown={() => {}}
             >
               {show(item)}
             </div>
           ))}
         </div>
-        {/* biome-ignore lint/a11y/noStaticElementInteractions: what is pressed in it does not take the focus away before */}
-        <div class="otherwise soft small" aria-live="polite" onMouseDown={(event) => event.preventDefault()}>
-          {said}
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: a click in the footer must not move the focus first */}
+        <div class="search-footer soft small" aria-live="polite" onMouseDown={(event) => event.preventDefault()}>
+          {footerContent}
         </div>
       </div>
     </div>
   )
 
-  /** The list closes when the focus goes elsewhere, not on its way to a button that belongs to it. */
-  function leave({ currentTarget, relatedTarget }: { currentTarget: HTMLElement; relatedTarget: EventTarget | null }) {
+  /** Closes the list when the focus leaves the search box, but not when it moves to a button inside. */
+  function closeList({
+    currentTarget,
+    relatedTarget,
+  }: {
+    currentTarget: HTMLElement
+    relatedTarget: EventTarget | null
+  }) {
     if (!currentTarget.contains(relatedTarget as Node | null)) setFound(undefined)
   }
 
-  function move(event: KeyboardEvent) {
+  function handleKey(event: KeyboardEvent) {
     if (event.key === 'ArrowDown') setAt(Math.min(at + 1, items.length - 1))
     else if (event.key === 'ArrowUp') setAt(Math.max(at - 1, -1))
     else if (event.key === 'Escape') setText('')
     else if (event.key === 'Enter') {
       const item = items[Math.max(at, 0)]
-      if (item) take(item)
+      if (item) select(item)
     } else return
     event.preventDefault()
   }
 
-  function take(item: T) {
+  function select(item: T) {
     onChoose(item)
     setText('')
     setFound(undefined)

@@ -1,41 +1,42 @@
-/** A refusal, with the places that it is about. */
-export interface Refusal {
+/** An error response of the API, with the request fields that it concerns. */
+export interface ApiError {
   status: number
   code: string
   message: string
   details: { path: string; message: string }[]
 }
 
-export type Answer<T> = { ok: true; data: T; status: number } | { ok: false; refusal: Refusal }
+export type ApiResponse<T> = { ok: true; data: T; status: number } | { ok: false; error: ApiError }
 
-export interface Options {
+export interface ApiOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   body?: unknown
-  /** Sent as it is, in place of a body. */
+  /** Sent unchanged as the request body, instead of JSON. */
   file?: Blob
-  /** Ask what the server would say, and keep nothing. */
+  /** Validates the request without storing anything. */
   dryRun?: boolean
   idempotencyKey?: string
   signal?: AbortSignal
 }
 
-let csrf = ''
-let onSignedOut = () => {}
+let csrfToken = ''
+let handleSignedOut = () => {}
 
-export function useCsrf(token: string): void {
-  csrf = token
+export function setCsrfToken(token: string): void {
+  csrfToken = token
 }
 
-export function whenSignedOut(act: () => void): void {
-  onSignedOut = act
+/** Registers the function to call when a response says that the session has ended. */
+export function onSignedOut(handler: () => void): void {
+  handleSignedOut = handler
 }
 
 /** Calls the console's API. `path` is below /console/api. */
-export async function api<T>(path: string, options: Options = {}): Promise<Answer<T>> {
+export async function api<T>(path: string, options: ApiOptions = {}): Promise<ApiResponse<T>> {
   const { body, file, dryRun, idempotencyKey, signal } = options
   const method = options.method ?? (body === undefined && !file ? 'GET' : 'POST')
   const headers: Record<string, string> = { accept: 'application/json' }
-  if (method !== 'GET') headers['x-csrf-token'] = csrf
+  if (method !== 'GET') headers['x-csrf-token'] = csrfToken
   if (file) headers['content-type'] = 'application/octet-stream'
   else if (body !== undefined) headers['content-type'] = 'application/json'
   if (dryRun) headers['x-dry-run'] = 'true'
@@ -47,18 +48,18 @@ export async function api<T>(path: string, options: Options = {}): Promise<Answe
       body: file ?? (body === undefined ? null : JSON.stringify(body)),
       ...(signal ? { signal } : {}),
     })
-    const answer = await response.json()
-    if (response.ok) return { ok: true, data: answer.data as T, status: response.status }
-    if (response.status === 401 && !path.startsWith('/sign-in')) onSignedOut()
+    const envelope = await response.json()
+    if (response.ok) return { ok: true, data: envelope.data as T, status: response.status }
+    if (response.status === 401 && !path.startsWith('/sign-in')) handleSignedOut()
     const {
       code = 'UNEXPECTED',
-      message = `The server answered ${response.status}.`,
+      message = `The server returned status ${response.status}.`,
       details = [],
-    } = answer.error ?? {}
-    return { ok: false, refusal: { status: response.status, code, message, details } }
+    } = envelope.error ?? {}
+    return { ok: false, error: { status: response.status, code, message, details } }
   } catch (error) {
     if (signal?.aborted) throw error
-    const message = 'The server cannot be reached. Check the connection and try again.'
-    return { ok: false, refusal: { status: 0, code: 'OFFLINE', message, details: [] } }
+    const message = 'The server cannot be reached. Check your connection and try again.'
+    return { ok: false, error: { status: 0, code: 'OFFLINE', message, details: [] } }
   }
 }

@@ -1,136 +1,137 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, useCsrf, whenSignedOut } from './api.ts'
+import type { ConsoleSession, SessionOrganisation } from '../../api-types/console.ts'
+import type { Mode } from '../../api-types/partner.ts'
+import { api, onSignedOut, setCsrfToken } from './api.ts'
 import { Frame } from './frame.tsx'
 import { useData } from './loading.ts'
 import { PageHost } from './page-host.tsx'
 import { navigate, useAddress } from './router.tsx'
 import { operatorPages, pages } from './routes.ts'
-import { type Mode, type Organisation, PlaceContext, placeOf, RefreshContext, type Session } from './session.ts'
+import { CurrentOrgContext, type OrgContext, orgContextFor, RefreshContext } from './session.ts'
 import { SignIn } from './sign-in.tsx'
 
-/** Asks who is there, then shows the page that the address names. */
+/** Loads the session, then shows the sign-in page or the page at the current address. */
 export function Console() {
-  const [session, setSession] = useState<Session | null>()
+  const [session, setSession] = useState<ConsoleSession | null>()
   const { path } = useAddress()
   useEffect(() => {
-    whenSignedOut(() => setSession(null))
+    onSignedOut(() => setSession(null))
     void refresh()
   }, [])
 
   if (session === undefined) return <div class="console-waiting" aria-busy="true" />
-  if (session === null || path === '/sign-in') return <SignIn onSession={enter} />
+  if (session === null || path === '/sign-in') return <SignIn onSession={applySession} />
   return (
     <RefreshContext.Provider value={refresh}>
-      <Signed session={session} path={path} onSession={setSession} />
+      <SignedIn session={session} path={path} onSession={setSession} />
     </RefreshContext.Provider>
   )
 
   async function refresh() {
-    const answer = await api<Session>('/session')
-    enter(answer.ok ? answer.data : null)
+    const response = await api<ConsoleSession>('/session')
+    applySession(response.ok ? response.data : null)
   }
 
-  function enter(next: Session | null) {
-    if (next) useCsrf(next.csrf)
+  function applySession(next: ConsoleSession | null) {
+    if (next) setCsrfToken(next.csrf)
     setSession(next)
     if (next && path === '/sign-in') navigate('', { replace: true })
   }
 }
 
 interface Props {
-  session: Session
+  session: ConsoleSession
   path: string
-  onSession: (session: Session | null) => void
+  onSession: (session: ConsoleSession | null) => void
 }
 
-function Signed({ session, path, onSession }: Props) {
+function SignedIn({ session, path, onSession }: Props) {
   const operator = session.kind === 'operator'
-  const read = readPlace(session, path)
-  const place = useNamed(session, read)
-  const home = homeOf(session)
+  const context = useNamedOrganisation(session, readOrgContext(session, path))
+  const home = homeOrganisation(session)
   useEffect(() => {
-    if (place || (operator && path.startsWith('/operator'))) return
+    if (context || (operator && path.startsWith('/operator'))) return
     if (home) navigate(`/${home.org_id}/test${path === '/first-campaign' ? path : ''}`, { replace: true })
     else if (operator) navigate('/operator/organisations', { replace: true })
   }, [path])
 
   if (operator && path.startsWith('/operator')) {
-    const around = home ? placeOf(session, home, 'test') : undefined
+    const homeContext = home ? orgContextFor(session, home, 'test') : undefined
     return (
-      <Frame session={session} place={around} section="operator" path={path} onSession={onSession}>
+      <Frame session={session} context={homeContext} section="operator" path={path} onSession={onSession}>
         <PageHost pages={operatorPages} path={path.slice('/operator'.length)} />
       </Frame>
     )
   }
-  if (!place) {
+  if (!context) {
     return session.organisations.length > 0 || operator ? null : (
       <main class="sheet">
         <div class="card">
           <h1>No organisation</h1>
-          <p class="soft">You are no longer a member of any organisation. Ask its owner to add you again.</p>
+          <p class="soft">You are not a member of any organisation. Ask an owner to add you.</p>
         </div>
       </main>
     )
   }
-  keepOrganisation(place.org)
+  rememberOrganisation(context.org)
   return (
-    <PlaceContext.Provider value={place}>
-      <Frame session={session} place={place} section="organisation" path={place.rest} onSession={onSession}>
-        <PageHost key={`${place.org.org_id} ${place.mode}`} pages={pages} path={place.rest} />
+    <CurrentOrgContext.Provider value={context}>
+      <Frame session={session} context={context} section="organisation" path={context.rest} onSession={onSession}>
+        <PageHost key={`${context.org.org_id} ${context.mode}`} pages={pages} path={context.rest} />
       </Frame>
-    </PlaceContext.Provider>
+    </CurrentOrgContext.Provider>
   )
 }
 
-type ReadPlace = ReturnType<typeof readPlace>
+type OrgPage = (OrgContext & { rest: string }) | undefined
 
-/** An operator has more organisations than the first hundred that the session names: the name of another is asked for. */
-function useNamed(session: Session, place: ReadPlace): ReadPlace {
-  const org_id = place?.org.org_id
-  const known = session.organisations.some((each) => each.org_id === org_id)
-  const { data } = useData<Organisation>(org_id && !known ? `/orgs/${org_id}` : undefined)
-  return place && data ? { ...placeOf(session, data, place.mode), rest: place.rest } : place
+/** Loads the name of an organisation that is not in the session: an operator's session lists only the first hundred. */
+function useNamedOrganisation(session: ConsoleSession, page: OrgPage): OrgPage {
+  const org_id = page?.org.org_id
+  const listed = session.organisations.some((each) => each.org_id === org_id)
+  const { data } = useData<SessionOrganisation>(org_id && !listed ? `/orgs/${org_id}` : undefined)
+  return page && data ? { ...orgContextFor(session, data, page.mode), rest: page.rest } : page
 }
 
-/** /{org}/{mode}/…, where the organisation is one that the reader may see. */
-function readPlace(session: Session, path: string) {
+/** Parses /{org}/{mode}/…; undefined unless the user has access to the organisation. */
+function readOrgContext(session: ConsoleSession, path: string): OrgPage {
   const [, orgId, mode] = path.split('/')
   if (!orgId?.startsWith('ORG_') || (mode !== 'test' && mode !== 'live')) return undefined
-  const known = session.organisations.find(({ org_id }) => org_id === orgId)
-  const org = known ?? (session.kind === 'operator' ? unnamed(orgId) : undefined)
+  const listed = session.organisations.find(({ org_id }) => org_id === orgId)
+  const org = listed ?? (session.kind === 'operator' ? unlistedOrganisation(orgId) : undefined)
   if (!org) return undefined
-  return { ...placeOf(session, org, mode as Mode), rest: path.slice(`/${orgId}/${mode}`.length) }
+  return { ...orgContextFor(session, org, mode as Mode), rest: path.slice(`/${orgId}/${mode}`.length) }
 }
 
-function unnamed(org_id: string): Organisation {
+function unlistedOrganisation(org_id: string): SessionOrganisation {
   return { org_id, name: org_id, role: 'operator', service_off: false }
 }
 
-/** As the first start of a server calls the organisation that it makes for trying things out. */
-const DEMO = 'Demo organisation'
+/** Name of the organisation that the first start of a server creates. */
+const DEMO_NAME = 'Demo organisation'
 
-/** Where a reader begins who has named no organisation: the last one used, else the one with credits to try things out. */
-function homeOf({ organisations }: Session): Organisation | undefined {
+/** Returns the organisation to open by default: the last one used, or the demo organisation, or the first. */
+function homeOrganisation({ organisations }: ConsoleSession): SessionOrganisation | undefined {
   const last = lastOrganisation()
   return (
     organisations.find(({ org_id }) => org_id === last) ??
-    organisations.find(({ name }) => name === DEMO) ??
+    organisations.find(({ name }) => name === DEMO_NAME) ??
     organisations[0]
   )
 }
 
-const LAST = 'attestry console organisation'
+const LAST_ORGANISATION_KEY = 'attestry console organisation'
 
 function lastOrganisation(): string | null {
   try {
-    return localStorage.getItem(LAST)
+    return localStorage.getItem(LAST_ORGANISATION_KEY)
   } catch {
     return null
   }
 }
 
-function keepOrganisation({ org_id }: Organisation) {
+function rememberOrganisation({ org_id }: SessionOrganisation) {
   try {
-    localStorage.setItem(LAST, org_id)
+    localStorage.setItem(LAST_ORGANISATION_KEY, org_id)
   } catch {}
 }

@@ -1,34 +1,38 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { inIndia, useZone } from '../../ui/time.tsx'
-import { type Now, troublesOf } from '../operator/alerts.ts'
+import type { ConsoleSession, ServerStatus } from '../../api-types/console.ts'
+import type { Mode } from '../../api-types/partner.ts'
+import { isIndianTimeZone, useZone } from '../../ui/time.tsx'
+import { alertsFor } from '../operator/alerts.ts'
 import { api } from './api.ts'
 import { useData } from './loading.ts'
 import { Link, navigate } from './router.tsx'
 import { navigation, operatorNavigation } from './routes.ts'
-import type { Mode, Place, Session } from './session.ts'
+import type { OrgContext } from './session.ts'
+
+const STATUS_POLL_MS = 30_000
 
 interface Props {
-  session: Session
-  place: Place | undefined
+  session: ConsoleSession
+  context: OrgContext | undefined
   section: 'organisation' | 'operator'
   path: string
-  onSession: (session: Session | null) => void
+  onSession: (session: ConsoleSession | null) => void
   children: ComponentChildren
 }
 
-/** What stands around every page: whose data it is, test or live, and where else one can go. */
-export function Frame({ session, place, section, path, onSession, children }: Props) {
+/** The frame of every page: organisation, mode and navigation. */
+export function Frame({ session, context, section, path, onSession, children }: Props) {
   const [open, setOpen] = useState(false)
   useEffect(() => setOpen(false), [path])
   const operator = session.kind === 'operator'
-  const now = useData<Now>(operator ? '/operator/now' : undefined, { every: 30_000 })
-  const troubles = now.data ? troublesOf(now.data).length : 0
-  const live = section === 'organisation' && place?.mode === 'live'
+  const status = useData<ServerStatus>(operator ? '/operator/now' : undefined, { pollMs: STATUS_POLL_MS })
+  const alerts = status.data ? alertsFor(status.data).length : 0
+  const live = section === 'organisation' && context?.mode === 'live'
   return (
     <div class={`frame ${live ? 'live' : ''}`}>
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header class="frame-top">
         <button
@@ -39,26 +43,26 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
           onClick={() => setOpen(!open)}
         >
           Menu
-          <Troubles count={troubles} />
+          <AlertCount count={alerts} />
         </button>
         <span class="wordmark">Attestry</span>
-        {section === 'organisation' && place && <ModeBand mode={place.mode} />}
+        {section === 'organisation' && context && <ModeBand mode={context.mode} />}
       </header>
       <aside id="navigation" class={`side ${operator ? 'operator' : ''} ${open ? 'open' : ''}`}>
-        {place && <Whose session={session} place={place} />}
-        {place && section === 'organisation' && <ModeSwitch place={place} path={path} />}
+        {context && <OrganisationPicker session={session} context={context} />}
+        {context && section === 'organisation' && <ModeSwitch context={context} path={path} />}
         <nav aria-label="Console">
-          {place &&
+          {context &&
             navigation.map(({ name, entries }) => (
               <div key={name}>
                 <p class="nav-title">{name}</p>
                 <ul class="nav">
                   {entries
-                    .filter(({ role, path: to }) => place.may(role) && !(to === '/phone' && place.mode === 'live'))
+                    .filter(({ role, path: to }) => context.can(role) && !(to === '/phone' && context.mode === 'live'))
                     .map((entry) => (
                       <li key={entry.path}>
                         <Link
-                          to={place.go(entry.path)}
+                          to={context.pagePath(entry.path)}
                           current={
                             section === 'organisation' &&
                             (entry.path === '' ? path === '' : path === entry.path || path.startsWith(`${entry.path}/`))
@@ -71,7 +75,7 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
                 </ul>
               </div>
             ))}
-          {operator && <Operate path={section === 'operator' ? path : ''} troubles={troubles} />}
+          {operator && <OperatorNav path={section === 'operator' ? path : ''} alerts={alerts} />}
         </nav>
         <div class="side-foot small">
           <p class="soft">{session.email ?? 'Operator'}</p>
@@ -85,8 +89,11 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
         </div>
       </aside>
       <main id="content" class="content" tabIndex={-1}>
-        {place?.org.service_off && (
-          <p class="notice bad">The partner API is switched off for this organisation: partners get 503.</p>
+        {context?.org.service_off && (
+          <p class="notice bad">
+            The partner API is switched off for this organisation: API calls return 503, and members can view but not
+            change data.
+          </p>
         )}
         {children}
       </main>
@@ -99,8 +106,8 @@ export function Frame({ session, place, section, path, onSession, children }: Pr
   }
 }
 
-/** The operator's pages. How many things need attention stands in every page's frame. */
-function Operate({ path, troubles }: { path: string; troubles: number }) {
+/** Links to the operator's pages, with the number of alerts. */
+function OperatorNav({ path, alerts }: { path: string; alerts: number }) {
   return (
     <div>
       <p class="nav-title">Operate</p>
@@ -112,7 +119,7 @@ function Operate({ path, troubles }: { path: string; troubles: number }) {
               current={(path === '/operator' ? '/operator/now' : path).startsWith(`/operator${entry.path}`)}
             >
               {entry.name}
-              {entry.path === '/now' && <Troubles count={troubles} />}
+              {entry.path === '/now' && <AlertCount count={alerts} />}
             </Link>
           </li>
         ))}
@@ -121,24 +128,24 @@ function Operate({ path, troubles }: { path: string; troubles: number }) {
   )
 }
 
-function Troubles({ count }: { count: number }) {
+function AlertCount({ count }: { count: number }) {
   if (count === 0) return null
   return (
     <span class="badge bad nav-count">
       {count}
-      <span class="hidden-text">{count === 1 ? ' trouble' : ' troubles'}</span>
+      <span class="hidden-text">{count === 1 ? ' alert' : ' alerts'}</span>
     </span>
   )
 }
 
-/** For who sits elsewhere: contact hours, limits and days are Indian. */
+/** Switches all times to Indian time, in which contact hours, limits and days are defined. */
 function ZoneSwitch() {
   const [zone, setZone] = useZone()
-  if (inIndia) return null
+  if (isIndianTimeZone) return null
   return (
     <p>
       <button type="button" class="plain flush small" onClick={() => setZone(zone === 'here' ? 'india' : 'here')}>
-        {zone === 'here' ? 'Show times in IST' : 'Show times in my zone'}
+        {zone === 'here' ? 'Show times in IST' : 'Show times in my time zone'}
       </button>
     </p>
   )
@@ -150,13 +157,13 @@ function ModeBand({ mode }: { mode: Mode }) {
       LIVE: real people<span class="mode-more">, real credits</span>
     </span>
   ) : (
-    <span class="mode-band test">TEST: nobody is contacted</span>
+    <span class="mode-band test">TEST: no real messages</span>
   )
 }
 
-/** One press, always in view; what it leads to is said beside it. */
-function ModeSwitch({ place, path }: { place: Place; path: string }) {
-  const to = (mode: Mode) => `/${place.org.org_id}/${mode}${topOf(path)}`
+/** Switches between test and live. */
+function ModeSwitch({ context, path }: { context: OrgContext; path: string }) {
+  const to = (mode: Mode) => `/${context.org.org_id}/${mode}${listPath(path)}`
   return (
     <fieldset class="mode-switch" aria-label="Test or live">
       {(['test', 'live'] as const).map((mode) => (
@@ -164,7 +171,7 @@ function ModeSwitch({ place, path }: { place: Place; path: string }) {
           type="button"
           key={mode}
           class={mode}
-          aria-pressed={place.mode === mode}
+          aria-pressed={context.mode === mode}
           onClick={() => navigate(mode === 'live' && path === '/phone' ? to(mode).replace('/phone', '') : to(mode))}
         >
           {mode === 'test' ? 'Test' : 'Live'}
@@ -174,21 +181,24 @@ function ModeSwitch({ place, path }: { place: Place; path: string }) {
   )
 }
 
-/** Objects belong to one mode: the other one has the list, not the object. */
-function topOf(path: string): string {
+/** Returns the list page of a path: an object exists in one mode only. */
+function listPath(path: string): string {
   const [, first] = path.split('/')
   return first ? `/${first}` : ''
 }
 
-function Whose({ session, place }: { session: Session; place: Place }) {
+function OrganisationPicker({ session, context }: { session: ConsoleSession; context: OrgContext }) {
   const { organisations } = session
-  if (organisations.length < 2) return <p class="whose">{place.org.name}</p>
-  const known = organisations.some(({ org_id }) => org_id === place.org.org_id)
+  if (organisations.length < 2) return <p class="organisation-name">{context.org.name}</p>
+  const listed = organisations.some(({ org_id }) => org_id === context.org.org_id)
   return (
-    <label class="whose-choice small">
+    <label class="organisation-picker small">
       <span class="hidden-text">Organisation</span>
-      <select value={place.org.org_id} onChange={(event) => navigate(`/${event.currentTarget.value}/${place.mode}`)}>
-        {!known && <option value={place.org.org_id}>{place.org.name}</option>}
+      <select
+        value={context.org.org_id}
+        onChange={(event) => navigate(`/${event.currentTarget.value}/${context.mode}`)}
+      >
+        {!listed && <option value={context.org.org_id}>{context.org.name}</option>}
         {organisations.map(({ org_id, name }) => (
           <option key={org_id} value={org_id}>
             {name}

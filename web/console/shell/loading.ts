@@ -1,18 +1,23 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type Answer, api, type Refusal } from './api.ts'
+import { type ApiError, type ApiResponse, api } from './api.ts'
 
 export interface Loaded<T> {
   data: T | undefined
-  refusal: Refusal | undefined
+  error: ApiError | undefined
   loading: boolean
   reload: () => Promise<void>
-  /** Shows this at once, for instance what a write has answered. */
+  /** Replaces the data immediately, for example with the response to a write. */
   set: (data: T) => void
 }
 
-/** Reads from the API when the path changes; keeps showing what it has while it reads again. */
-export function useData<T>(path: string | undefined, { every }: { every?: number | undefined } = {}): Loaded<T> {
-  const [state, setState] = useState<{ path?: string; data?: T; refusal?: Refusal; loading: boolean }>({
+interface LoadOptions {
+  /** Reloads at this interval while the page is visible. */
+  pollMs?: number | undefined
+}
+
+/** Loads data from the API when the path changes; shows the previous data while reloading. */
+export function useData<T>(path: string | undefined, { pollMs }: LoadOptions = {}): Loaded<T> {
+  const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError; loading: boolean }>({
     loading: true,
   })
   const current = useRef(path)
@@ -20,79 +25,82 @@ export function useData<T>(path: string | undefined, { every }: { every?: number
 
   const reload = useCallback(async () => {
     if (path === undefined) return
-    setState((known) => (known.path === path ? { ...known, loading: true } : { path, loading: true }))
-    const answer: Answer<T> = await api<T>(path)
-    if (current.current !== path) return // the reader has gone on meanwhile
-    setState((known) => {
-      if (answer.ok) return { path, data: answer.data, loading: false }
-      // A hiccup while something is shown: it stays, and is read again later.
-      if (isPassing(answer.refusal) && known.path === path && known.data !== undefined)
-        return { ...known, loading: false }
-      return { path, refusal: answer.refusal, loading: false }
+    setState((previous) => (previous.path === path ? { ...previous, loading: true } : { path, loading: true }))
+    const response: ApiResponse<T> = await api<T>(path)
+    if (current.current !== path) return // the user has opened another page
+    setState((previous) => {
+      if (response.ok) return { path, data: response.data, loading: false }
+      // Keep showing the data after a temporary error; the next poll reloads it.
+      if (isTemporary(response.error) && previous.path === path && previous.data !== undefined)
+        return { ...previous, loading: false }
+      return { path, error: response.error, loading: false }
     })
   }, [path])
   useEffect(() => void reload(), [reload])
   useEffect(() => {
-    if (!every) return
+    if (!pollMs) return
     const timer = setInterval(() => {
       if (!document.hidden) void reload()
-    }, every)
+    }, pollMs)
     return () => clearInterval(timer)
-  }, [reload, every])
+  }, [reload, pollMs])
 
-  const fresh = state.path === path
+  const upToDate = state.path === path
   return {
-    data: fresh ? state.data : undefined,
-    refusal: fresh ? state.refusal : undefined,
-    loading: !fresh || state.loading,
+    data: upToDate ? state.data : undefined,
+    error: upToDate ? state.error : undefined,
+    loading: !upToDate || state.loading,
     reload,
     set: (data) => setState({ path: path!, data, loading: false }),
   }
 }
 
-function isPassing({ status }: Refusal): boolean {
+function isTemporary({ status }: ApiError): boolean {
   return status === 0 || status === 429 || status >= 500
 }
 
 export interface List<T> {
   items: T[] | undefined
-  refusal: Refusal | undefined
+  error: ApiError | undefined
   loading: boolean
+  /** Loads the next page; undefined on the last page. */
   more: (() => Promise<void>) | undefined
   reload: () => Promise<void>
 }
 
-/** A list of the API, page by page. */
-export function useList<T>(path: string | undefined, { every }: { every?: number | undefined } = {}): List<T> {
-  const [rest, setRest] = useState<{ path?: string; items: T[]; next: string | null }>({ items: [], next: null })
+/** Loads a list of the API page by page. */
+export function useList<T>(path: string | undefined, { pollMs }: LoadOptions = {}): List<T> {
+  const [later, setLater] = useState<{ path?: string; items: T[]; next: string | null }>({ items: [], next: null })
   const [loading, setLoading] = useState(false)
-  const follows = rest.path === path && rest.items.length > 0
-  // Who reads further down reads in peace: rows that come or move on top would leave a gap before the next page.
-  const first = useData<{ items: T[]; next_cursor: string | null }>(path, { every: follows ? undefined : every })
-  const next = follows ? rest.next : (first.data?.next_cursor ?? null)
+  const hasLaterPages = later.path === path && later.items.length > 0
+  // Polling stops after the first page: rows that are added or moved there would leave a gap before the next page.
+  const first = useData<{ items: T[]; next_cursor: string | null }>(path, {
+    pollMs: hasLaterPages ? undefined : pollMs,
+  })
+  const next = hasLaterPages ? later.next : (first.data?.next_cursor ?? null)
 
   async function more() {
     setLoading(true)
-    const join = path!.includes('?') ? '&' : '?'
-    const answer = await api<{ items: T[]; next_cursor: string | null }>(
-      `${path}${join}cursor=${encodeURIComponent(next!)}`,
+    const separator = path!.includes('?') ? '&' : '?'
+    const response = await api<{ items: T[]; next_cursor: string | null }>(
+      `${path}${separator}cursor=${encodeURIComponent(next!)}`,
     )
     setLoading(false)
-    if (!answer.ok) return
-    setRest({
+    if (!response.ok) return
+    setLater({
       path: path!,
-      items: [...(follows ? rest.items : []), ...answer.data.items],
-      next: answer.data.next_cursor,
+      items: [...(hasLaterPages ? later.items : []), ...response.data.items],
+      next: response.data.next_cursor,
     })
   }
 
   return {
-    items: first.data && [...first.data.items, ...(follows ? rest.items : [])],
-    refusal: first.refusal,
+    items: first.data && [...first.data.items, ...(hasLaterPages ? later.items : [])],
+    error: first.error,
     loading: first.loading || loading,
     more: next === null ? undefined : more,
     async reload() {
-      setRest({ items: [], next: null })
+      setLater({ items: [], next: null })
       await first.reload()
     },
   }

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Notice } from '../../ui/notice.tsx'
-import { useKeptFocus } from './restore-focus.ts'
+import { useRestoredFocus } from './restore-focus.ts'
 import { match, type Params } from './router.tsx'
-import type { Page } from './routes.ts'
+import type { Page as PageComponent } from './routes.ts'
 
-type Load = () => Promise<{ default: Page }>
+type Load = () => Promise<{ default: PageComponent }>
 
-const loaded = new Map<Load, Page>()
+const loaded = new Map<Load, PageComponent>()
 
-/** Fetches a page's code when it is first opened; its place stays empty for that moment. */
+/** Shows the page at a path; loads its code when it is first opened. */
 export function PageHost({ pages, path }: { pages: Record<string, Load>; path: string }) {
   const found = find(pages, path)
   const [, redraw] = useState(0)
@@ -16,7 +16,7 @@ export function PageHost({ pages, path }: { pages: Record<string, Load>; path: s
   const page = found && loaded.get(found.load)
   useTitle()
   useFocus(path)
-  useKeptFocus()
+  useRestoredFocus()
   useEffect(() => {
     if (!found || page) return
     setFailed(undefined)
@@ -32,50 +32,50 @@ export function PageHost({ pages, path }: { pages: Record<string, Load>; path: s
   if (!found) {
     return (
       <div class="stack">
-        <h1>There is no such page</h1>
-        <p class="soft">The address may be mistyped, or what it named is gone.</p>
+        <h1>Page not found</h1>
+        <p class="soft">Check the address, or choose a page from the menu.</p>
       </div>
     )
   }
   if (!page && failed === found.load) {
-    // Most often the server has been renewed meanwhile: what this tab knows by name is gone.
+    // Usually the server was updated, and the files that this tab refers to no longer exist.
     return (
       <Notice kind="bad">
-        This page could not be fetched. Check the connection and{' '}
+        This page could not be loaded. Check your connection and{' '}
         <button type="button" onClick={() => location.reload()}>
-          load it again
+          reload
         </button>
       </Notice>
     )
   }
-  const Shown = page
-  return Shown ? <Shown key={path} params={found.params} /> : <div aria-busy="true" />
+  const Page = page
+  return Page ? <Page key={path} params={found.params} /> : <div aria-busy="true" />
 }
 
-/** The window is called what its page is called, as soon as that is known. */
+/** Sets the document title to the page's heading. */
 function useTitle() {
   useEffect(() => {
     const content = document.getElementById('content')!
-    const name = () => {
-      const words = [...(content.querySelector('h1:not(.waiting)')?.childNodes ?? [])]
-        .filter(({ nodeType }) => nodeType === Node.TEXT_NODE) // not the state that stands beside it
+    const update = () => {
+      const texts = [...(content.querySelector('h1:not(.waiting)')?.childNodes ?? [])]
+        .filter(({ nodeType }) => nodeType === Node.TEXT_NODE) // not the status badge
         .map(({ textContent }) => textContent)
-      document.title = `${words.join('').trim() || 'Console'} · Attestry`
+      document.title = `${texts.join('').trim() || 'Console'} · Attestry`
     }
-    const watch = new MutationObserver(name)
-    watch.observe(content, { childList: true, subtree: true, characterData: true })
-    name()
-    return () => watch.disconnect()
+    const observer = new MutationObserver(update)
+    observer.observe(content, { childList: true, subtree: true, characterData: true })
+    update()
+    return () => observer.disconnect()
   }, [])
 }
 
-/** On a new page the keyboard goes on in its content; from one phone to the next it stays in the list. */
+/** Moves the focus to the content of a new page, but keeps it in the list when the user switches between phones. */
 function useFocus(path: string) {
-  const before = useRef(path)
+  const previous = useRef(path)
   useEffect(() => {
-    const phones = before.current.startsWith('/phone') && path.startsWith('/phone')
-    if (before.current !== path && !phones) document.getElementById('content')?.focus({ preventScroll: true })
-    before.current = path
+    const bothPhones = previous.current.startsWith('/phone') && path.startsWith('/phone')
+    if (previous.current !== path && !bothPhones) document.getElementById('content')?.focus({ preventScroll: true })
+    previous.current = path
   }, [path])
 }
 

@@ -1,45 +1,46 @@
 import { useEffect } from 'preact/hooks'
 
-/** Where one can go on from, from near to far. */
-const PLACES = 'section[aria-label], table, main'
+/** Elements that can receive the focus when a focused element inside them is removed. */
+const CONTAINERS = 'section[aria-label], table, main'
 
 /**
- * Keeps the keyboard where it was when what had the focus goes away: the row that was decided, the button that is needed no more.
- * The browser would begin again at the top of the page.
+ * Moves the focus to the nearest remaining container when the focused element is removed, for example a row that was decided.
+ * Without this, the browser would start again at the top of the page.
  */
-export function useKeptFocus(): void {
+export function useRestoredFocus(): void {
   useEffect(() => {
     const content = document.getElementById('content')!
     let focused: Element | undefined
-    let around: HTMLElement[] = []
+    let containers: HTMLElement[] = []
     const remember = ({ target }: FocusEvent) => {
       focused = target instanceof Element ? target : undefined
-      around = placesAround(focused)
+      containers = containersOf(focused)
     }
-    const watch = new MutationObserver(() => {
+    const observer = new MutationObserver(() => {
       if (!focused || focused.isConnected || document.activeElement !== document.body) return
-      const place = around.find((each) => each.isConnected)
+      const container = containers.find((each) => each.isConnected)
       focused = undefined
-      if (!place) return
-      if (!place.hasAttribute('tabindex')) place.tabIndex = -1
-      place.focus({ preventScroll: true })
+      if (!container) return
+      if (!container.hasAttribute('tabindex')) container.tabIndex = -1
+      container.focus({ preventScroll: true })
     })
     content.addEventListener('focusin', remember)
-    watch.observe(content, { childList: true, subtree: true })
+    observer.observe(content, { childList: true, subtree: true })
     return () => {
       content.removeEventListener('focusin', remember)
-      watch.disconnect()
+      observer.disconnect()
     }
   }, [])
 }
 
-function placesAround(element: Element | undefined): HTMLElement[] {
-  const places: HTMLElement[] = []
+/** Returns the containers around an element, innermost first. */
+function containersOf(element: Element | undefined): HTMLElement[] {
+  const containers: HTMLElement[] = []
   for (
-    let at = element?.parentElement?.closest<HTMLElement>(PLACES);
-    at;
-    at = at.parentElement?.closest<HTMLElement>(PLACES)
+    let container = element?.parentElement?.closest<HTMLElement>(CONTAINERS);
+    container;
+    container = container.parentElement?.closest<HTMLElement>(CONTAINERS)
   )
-    places.push(at)
-  return places
+    containers.push(container)
+  return containers
 }

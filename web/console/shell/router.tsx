@@ -3,29 +3,29 @@ import { useEffect, useState } from 'preact/hooks'
 
 const BASE = '/console'
 
-/** The page's address below /console, without a slash at its end: '', '/operator/orgs'. */
-function here(): string {
+/** Returns the current path below /console, without a trailing slash: '', '/operator/orgs'. */
+function currentPath(): string {
   return location.pathname.slice(BASE.length).replace(/\/+$/, '')
 }
 
 const listeners = new Set<() => void>()
-addEventListener('popstate', changed)
+addEventListener('popstate', notifyListeners)
 
-function changed() {
+function notifyListeners() {
   for (const listener of [...listeners]) listener()
 }
 
 export function navigate(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', BASE + to)
   else history.pushState(null, '', BASE + to)
-  changed()
+  notifyListeners()
 }
 
-/** The address, and a new rendering whenever it changes. */
+/** Returns the current path and query; renders again when they change. */
 export function useAddress(): { path: string; query: URLSearchParams } {
-  const [address, setAddress] = useState(() => here() + location.search)
+  const [address, setAddress] = useState(() => currentPath() + location.search)
   useEffect(() => {
-    const listen = () => setAddress(here() + location.search)
+    const listen = () => setAddress(currentPath() + location.search)
     listeners.add(listen)
     return () => void listeners.delete(listen)
   }, [])
@@ -33,7 +33,7 @@ export function useAddress(): { path: string; query: URLSearchParams } {
   return { path, query: new URLSearchParams(search) }
 }
 
-/** Changes part of the query; a filter is a place that one can link to and go back from. */
+/** Changes query parameters, so that a filter is part of the address and can be linked to. */
 export function setQuery(changes: Record<string, string | undefined>): void {
   const query = new URLSearchParams(location.search)
   for (const [name, value] of Object.entries(changes)) {
@@ -41,19 +41,19 @@ export function setQuery(changes: Record<string, string | undefined>): void {
     else query.delete(name)
   }
   const text = query.toString()
-  navigate(here() + (text ? `?${text}` : ''), { replace: true })
+  navigate(currentPath() + (text ? `?${text}` : ''), { replace: true })
 }
 
 export type Params = Record<string, string>
 
-/** What `:names` in the pattern stand for in the path, or undefined where it does not fit. */
+/** Returns the values of the `:names` in a pattern, or undefined if the path does not match. */
 export function match(pattern: string, path: string): Params | undefined {
-  const wanted = pattern.split('/')
-  const given = path.split('/')
-  if (wanted.length !== given.length) return undefined
+  const patternParts = pattern.split('/')
+  const pathParts = path.split('/')
+  if (patternParts.length !== pathParts.length) return undefined
   const params: Params = {}
-  for (const [index, part] of wanted.entries()) {
-    const value = decodeURIComponent(given[index]!)
+  for (const [index, part] of patternParts.entries()) {
+    const value = decodeURIComponent(pathParts[index]!)
     if (part.startsWith(':')) params[part.slice(1)] = value
     else if (part !== value) return undefined
   }
@@ -68,7 +68,7 @@ interface LinkProps {
   onClick?: () => void
 }
 
-/** A link that stays in the page; with Ctrl, Shift or the middle button it is a link like any other. */
+/** A link that navigates without a page load. With Ctrl, Shift or the middle button the browser handles it. */
 export function Link({ to, class: className, current, children, onClick }: LinkProps) {
   return (
     <a

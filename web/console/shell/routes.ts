@@ -4,7 +4,7 @@ import type { Params } from './router.tsx'
 export type Page = FunctionComponent<{ params: Params }>
 type Load = () => Promise<{ default: Page }>
 
-/** Every page of an organisation, below /console/{org}/{mode}; each is fetched when it is first opened. */
+/** The pages of an organisation, below /console/{org}/{mode}. The code of a page is loaded when it is first opened. */
 export const pages: Record<string, Load> = {
   '': () => import('../start/start.tsx'),
   '/first-campaign': () => import('../start/first-campaign.tsx'),
@@ -37,7 +37,7 @@ export const pages: Record<string, Load> = {
   '/audit': () => import('../audit/audit.tsx'),
 }
 
-/** Pages of the operator, below /console/operator. */
+/** The operator's pages, below /console/operator. */
 export const operatorPages: Record<string, Load> = {
   '': () => import('../operator/status.tsx'),
   '/now': () => import('../operator/status.tsx'),
@@ -67,7 +67,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '/results', name: 'Results', role: 'viewer' },
       { path: '/phone', name: 'Phone', role: 'viewer' },
       { path: '/analytics', name: 'Analytics', role: 'viewer' },
-      { path: '/verifications', name: 'Sessions', role: 'viewer' },
+      { path: '/verifications', name: 'Verifications', role: 'viewer' },
     ],
   },
   {
@@ -77,18 +77,18 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '/webhooks', name: 'Webhooks', role: 'viewer' },
       { path: '/events', name: 'Events', role: 'viewer' },
       { path: '/requests', name: 'Request log', role: 'viewer' },
-      { path: '/members', name: 'People', role: 'viewer' },
+      { path: '/members', name: 'Team', role: 'viewer' },
       { path: '/audit', name: 'Audit', role: 'owner' },
     ],
   },
 ]
 
 export const operatorNavigation: { path: string; name: string }[] = [
-  { path: '/now', name: 'Now' },
+  { path: '/now', name: 'Status' },
   { path: '/organisations', name: 'Organisations' },
   { path: '/skills', name: 'Skills' },
   { path: '/jobs', name: 'Jobs' },
   { path: '/limits', name: 'Limits' },
-  { path: '/mails', name: 'Mails' },
+  { path: '/mails', name: 'Emails' },
   { path: '/audit', name: 'Audit log' },
 ]

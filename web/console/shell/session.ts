@@ -1,55 +1,40 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
+import type { ConsoleRole, ConsoleSession, SessionOrganisation } from '../../api-types/console.ts'
+import type { Mode } from '../../api-types/partner.ts'
 
-export type Role = 'viewer' | 'recruiter' | 'owner' | 'operator'
-export type Mode = 'test' | 'live'
-
-export interface Organisation {
-  org_id: string
-  name: string
-  role: Role
-  service_off: boolean
-}
-
-export interface Session {
-  kind: 'operator' | 'person'
-  email: string | null
-  csrf: string
-  expires_at: string
-  organisations: Organisation[]
-}
-
-/** Where the reader is: whose data, and whether it is test or live. */
-export interface Place {
-  session: Session
-  org: Organisation
+/** The organisation and mode of the current page. */
+export interface OrgContext {
+  session: ConsoleSession
+  org: SessionOrganisation
   mode: Mode
-  /** The address of a page of this organisation and mode: `go('/workflows')`. */
-  go: (path: string) => string
-  /** A call to this organisation's and mode's API: `at('/workflows')`. */
-  at: (path: string) => string
-  /** Whether the reader's role reaches this far. */
-  may: (role: Role) => boolean
+  /** Returns the console path of a page of this organisation and mode: `pagePath('/workflows')`. */
+  pagePath: (path: string) => string
+  /** Returns the API path of this organisation and mode: `apiPath('/workflows')`. */
+  apiPath: (path: string) => string
+  /** Whether the user has this role or a higher one. */
+  can: (role: ConsoleRole) => boolean
 }
 
-const ROLES: Role[] = ['viewer', 'recruiter', 'owner', 'operator']
+/** Lowest role first; each role includes the permissions of the roles before it. */
+const ROLES: ConsoleRole[] = ['viewer', 'recruiter', 'owner', 'operator']
 
-export function placeOf(session: Session, org: Organisation, mode: Mode): Place {
+export function orgContextFor(session: ConsoleSession, org: SessionOrganisation, mode: Mode): OrgContext {
   return {
     session,
     org,
     mode,
-    go: (path) => `/${org.org_id}/${mode}${path}`,
-    at: (path) => `/orgs/${org.org_id}/${mode}${path}`,
-    may: (role) => ROLES.indexOf(org.role) >= ROLES.indexOf(role),
+    pagePath: (path) => `/${org.org_id}/${mode}${path}`,
+    apiPath: (path) => `/orgs/${org.org_id}/${mode}${path}`,
+    can: (role) => ROLES.indexOf(org.role) >= ROLES.indexOf(role),
   }
 }
 
-/** Asks again who is there, for instance after an organisation was made. */
+/** Reloads the session, for example after an organisation was created. */
 export const RefreshContext = createContext<() => Promise<void>>(async () => {})
 
-export const PlaceContext = createContext<Place>(undefined as never)
+export const CurrentOrgContext = createContext<OrgContext>(undefined as never)
 
-export function usePlace(): Place {
-  return useContext(PlaceContext)
+export function useOrgContext(): OrgContext {
+  return useContext(CurrentOrgContext)
 }

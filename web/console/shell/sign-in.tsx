@@ -1,43 +1,39 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type { ConsoleSession, SignInOptions } from '../../api-types/console.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { api, type Refusal } from './api.ts'
-import type { Session } from './session.ts'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { type ApiError, api } from './api.ts'
 
-interface Ways {
-  mails: 'sent' | 'kept'
-  first_start: boolean
-}
-
-export function SignIn({ onSession }: { onSession: (session: Session) => void }) {
-  const [ways, setWays] = useState<Ways>()
+export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => void }) {
+  const [options, setOptions] = useState<SignInOptions>()
   const [email, setEmail] = useState('')
   const [adminKey, setAdminKey] = useState('')
-  const [asked, setAsked] = useState(false)
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [emailRequested, setEmailRequested] = useState(false)
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   useEffect(() => {
-    void api<Ways>('/sign-in').then((answer) => answer.ok && setWays(answer.data))
+    void api<SignInOptions>('/sign-in').then((response) => response.ok && setOptions(response.data))
     const token = new URLSearchParams(location.hash.slice(1)).get('token')
     if (!token) return
-    history.replaceState(null, '', location.pathname) // a link that lets in does not stay in the address
-    void enter('/sign-in/link', { token })
+    history.replaceState(null, '', location.pathname) // remove the sign-in token from the address
+    void signIn('/sign-in/link', { token })
   }, [])
 
   return (
     <main class="sheet sign-in stack">
       <p class="wordmark">Attestry</p>
       <h1>Sign in to the console</h1>
-      {refusal && <Notice kind="bad">{refusal.message}</Notice>}
-      {asked ? (
+      {error && <Notice kind="bad">{error.message}</Notice>}
+      {emailRequested ? (
         <Notice kind="good">
-          If {email} belongs to somebody here, a link is on its way. It works once, for 15 minutes.
-          {ways?.mails === 'kept' && ' No mail server is configured: the operator finds the mail under Mails.'}
+          If {email} has an account, we sent a sign-in link to it. The link works once and expires after 15 minutes.
+          {options?.mails === 'kept' &&
+            ' No email server is configured, so the email is stored: ask the operator, who can read it under Emails.'}
         </Notice>
       ) : (
-        <form class="card stack" onSubmit={(event) => void askForMail(event)}>
+        <form class="card stack" onSubmit={(event) => void requestEmail(event)}>
           <label>
-            Your mail address
+            Email address
             <input
               type="email"
               autoComplete="email"
@@ -46,14 +42,14 @@ export function SignIn({ onSession }: { onSession: (session: Session) => void })
               onInput={(event) => setEmail(event.currentTarget.value)}
             />
           </label>
-          <Action class="primary" busy={busy} ready={email.trim() !== ''}>
-            Mail me a link
-          </Action>
+          <SubmitButton class="primary" busy={busy} ready={email.trim() !== ''}>
+            Email me a sign-in link
+          </SubmitButton>
         </form>
       )}
-      <details class="card" open={ways?.first_start ?? false}>
+      <details class="card" open={options?.first_start ?? false}>
         <summary>Sign in as the operator</summary>
-        <form class="stack details-body" onSubmit={(event) => void asOperator(event)}>
+        <form class="stack details-body" onSubmit={(event) => void signInAsOperator(event)}>
           <label>
             Admin key
             <input
@@ -65,38 +61,38 @@ export function SignIn({ onSession }: { onSession: (session: Session) => void })
             />
           </label>
           <p class="soft small">
-            It is the server's ADMIN_API_KEY; where that was not set, it lies in the data folder. <code>npm start</code>{' '}
-            also prints a link that signs you in once.
+            The server's ADMIN_API_KEY, or the contents of the file admin-api-key in the data folder.{' '}
+            <code>npm start</code> also prints a one-time sign-in link.
           </p>
-          <Action busy={busy} ready={adminKey !== ''}>
+          <SubmitButton busy={busy} ready={adminKey !== ''}>
             Sign in
-          </Action>
+          </SubmitButton>
         </form>
       </details>
     </main>
   )
 
-  async function enter(path: string, body: object) {
+  async function signIn(path: string, body: object) {
     setBusy(true)
-    setRefusal(undefined)
-    const answer = await api<Session>(path, { body })
+    setError(undefined)
+    const response = await api<ConsoleSession>(path, { body })
     setBusy(false)
-    if (answer.ok) onSession(answer.data)
-    else setRefusal(answer.refusal)
+    if (response.ok) onSession(response.data)
+    else setError(response.error)
   }
 
-  function asOperator(event: Event) {
+  function signInAsOperator(event: Event) {
     event.preventDefault()
-    return enter('/sign-in/operator', { admin_key: adminKey })
+    return signIn('/sign-in/operator', { admin_key: adminKey })
   }
 
-  async function askForMail(event: Event) {
+  async function requestEmail(event: Event) {
     event.preventDefault()
     setBusy(true)
-    setRefusal(undefined)
-    const answer = await api('/sign-in/mail', { body: { email: email.trim() } })
+    setError(undefined)
+    const response = await api('/sign-in/mail', { body: { email: email.trim() } })
     setBusy(false)
-    if (answer.ok) setAsked(true)
-    else setRefusal(answer.refusal)
+    if (response.ok) setEmailRequested(true)
+    else setError(response.error)
   }
 }

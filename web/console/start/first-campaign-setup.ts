@@ -1,10 +1,10 @@
-import type { CandidateInput, MandateInput } from '../shared/records.ts'
+import type { CandidateInput, MandateInput } from '../../api-types/partner.ts'
 
-/** What the guided page sends: the same calls that an integration makes. */
+/** Request bodies of the guided first campaign: the same calls that an integration makes. */
 
 export const WORKFLOW = {
   name: 'First campaign',
-  description: 'Made by the guided first campaign.',
+  description: 'Created by the guided first campaign.',
   channels: ['whatsapp', 'sms'],
   languages: ['en', 'hi'],
   follow_ups: [{ after_hours: 24, channel: 'sms' }],
@@ -34,8 +34,8 @@ export function mandateFor(workflowId: string, skills: { skill_id: string; verif
   }
 }
 
-/** The ten test numbers, in their order, each with the part that it plays. */
-export const PEOPLE: { name: string; part: string }[] = [
+/** The ten test numbers in order, each with its persona. */
+export const TEST_CANDIDATES: { name: string; part: string }[] = [
   { name: 'Asha Rao', part: 'passes' },
   { name: 'Imran Khan', part: 'knocked_out' },
   { name: 'Kavita Singh', part: 'fails_skills' },
@@ -48,7 +48,8 @@ export const PEOPLE: { name: string; part: string }[] = [
   { name: 'Rakesh Yadav', part: 'stops' },
 ]
 
-export const YOU = 'you'
+/** External ID of the candidate whom the user plays. */
+export const USER_CANDIDATE_ID = 'you'
 
 export function externalId(index: number): string {
   return `test-${String(index + 1).padStart(2, '0')}`
@@ -58,15 +59,15 @@ export function testNumber(index: number): string {
   return `+9199900000${String(index + 1).padStart(2, '0')}`
 }
 
-/** The ten, and a handset for the reader under a number that is new each time: a STOP holds for a number for good. */
-export function candidatesWith(reader: string): CandidateInput[] {
+/** Returns the ten test candidates and one for the user, with a new number each time because an opt-out is permanent. */
+export function candidatesWith(userName: string): CandidateInput[] {
   const digits = Array.from(crypto.getRandomValues(new Uint8Array(7)), (byte) => byte % 10).join('')
   return [
-    ...PEOPLE.map(({ name }, index) => ({
+    ...TEST_CANDIDATES.map(({ name }, index) => ({
       external_candidate_id: externalId(index),
       name,
       phone: testNumber(index),
     })),
-    { external_candidate_id: YOU, name: reader.trim() || 'You', phone: `+91987${digits}` }, // the newest is listed first
+    { external_candidate_id: USER_CANDIDATE_ID, name: userName.trim() || 'You', phone: `+91987${digits}` }, // the newest is listed first
   ]
 }

@@ -1,50 +1,58 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type { GrantedCredits } from '../../api-types/console.ts'
+import type { CampaignEnrolment, Mandate, SkillMatches, Workflow } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { type Answer, api, type Refusal } from '../shell/api.ts'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../campaigns/campaigns.css'
-import { candidatesWith, mandateFor, PEOPLE, SKILL_PHRASES, testNumber, WORKFLOW } from './first-campaign-setup.ts'
+import {
+  candidatesWith,
+  mandateFor,
+  SKILL_PHRASES,
+  TEST_CANDIDATES,
+  testNumber,
+  WORKFLOW,
+} from './first-campaign-setup.ts'
 import { FirstResults } from './first-results.tsx'
 import '../shared/forms.css'
-import { lookUp } from '../mandates/skill-names.ts'
-import { CHANNELS, languageName, PARTS } from '../shared/labels.ts'
-import type { Campaign, Mandate, Workflow } from '../shared/records.ts'
+import { lookUpSkills } from '../mandates/skill-names.ts'
+import { CHANNELS, languageName, PERSONAS } from '../shared/labels.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import './first-campaign.css'
 
-/** The product in two minutes: the three calls of every integration, one after the other, with what comes of them. */
+/** A guided tour: the three calls of every integration, step by step, with their results. */
 export default function FirstCampaign() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const [workflowId, mandateId, campaignId] = ['workflow', 'mandate', 'campaign'].map((name) => query.get(name))
-  const workflow = useData<Workflow>(workflowId ? place.at(`/workflows/${workflowId}`) : undefined)
+  const workflow = useData<Workflow>(workflowId ? context.apiPath(`/workflows/${workflowId}`) : undefined)
   const [preparing, setPreparing] = useState(true)
-  const mandate = useData<Mandate>(mandateId ? place.at(`/mandates/${mandateId}`) : undefined, {
-    every: preparing ? 500 : undefined,
+  const mandate = useData<Mandate>(mandateId ? context.apiPath(`/mandates/${mandateId}`) : undefined, {
+    pollMs: preparing ? MANDATE_POLL_MS : undefined,
   })
   useEffect(() => setPreparing(!mandate.data || mandate.data.status === 'preparing'), [mandate.data?.status])
-  const [reader, setReader] = useState(place.session.email?.split('@')[0] ?? 'Sam')
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [userName, setUserName] = useState(context.session.email?.split('@')[0] ?? 'Sam')
+  const [error, setError] = useState<ApiError>()
   const [granted, setGranted] = useState<number>()
   const [busy, setBusy] = useState(false)
   const ready = mandate.data?.status === 'ready'
-  const before = useRef(campaignId)
+  const previous = useRef(campaignId)
   useEffect(() => {
-    if (before.current === campaignId) return
+    if (previous.current === campaignId) return
     document.querySelector('.step:last-child')?.scrollIntoView({ behavior: 'smooth' })
   }, [campaignId])
 
-  if (place.mode === 'live') {
+  if (context.mode === 'live') {
     return (
       <div class="card empty">
-        <h1>The first campaign runs in TEST</h1>
-        <p class="soft">There nobody real is contacted.</p>
-        <Link class="button primary" to={`/${place.org.org_id}/test/first-campaign`}>
-          Go to TEST
+        <h1>The first campaign runs in test mode</h1>
+        <p class="soft">In test mode, no real people are contacted.</p>
+        <Link class="button primary" to={`/${context.org.org_id}/test/first-campaign`}>
+          Switch to test mode
         </Link>
       </div>
     )
@@ -53,38 +61,39 @@ export default function FirstCampaign() {
     <>
       <h1>Your first campaign</h1>
       <p class="lead">
-        Three calls make a campaign: a <strong>workflow</strong> (how people are reached), a <strong>mandate</strong> (a
-        job and its questions) and the <strong>campaign</strong> itself (whom to ask). You make all three here, through
-        the same API your system will use. Ten test candidates play their parts, and you are the eleventh.
+        A campaign needs three things: a <strong>workflow</strong> (how candidates are contacted), a{' '}
+        <strong>mandate</strong> (a job and its questions) and the <strong>campaign</strong> itself (the candidates).
+        You create all three here, with the same API calls your system will use. Ten test candidates answer
+        automatically, and you are the eleventh.
       </p>
-      {!place.may('recruiter') && <Notice kind="wait">To run it you need the role recruiter.</Notice>}
+      {!context.can('recruiter') && <Notice kind="wait">You need the recruiter role to run a campaign.</Notice>}
       <ol class="steps">
         <Step
           number={1}
-          title="A workflow: how people are reached"
+          title="Workflow: how candidates are contacted"
           done={workflowId !== null}
           call="POST /workflows"
           body={WORKFLOW}
         >
           {workflow.data ? (
             <p>
-              <Link to={place.go(`/workflows/${workflow.data.workflow_id}`)}>{workflow.data.name}</Link> tries{' '}
-              {workflow.data.channels.map((each) => CHANNELS[each]).join(', then ')}, speaks{' '}
-              {workflow.data.languages.map(languageName).join(' and ')}, and asks once more after a day.
+              <Link to={context.pagePath(`/workflows/${workflow.data.workflow_id}`)}>{workflow.data.name}</Link> uses{' '}
+              {workflow.data.channels.map((each) => CHANNELS[each]).join(', then ')}, in{' '}
+              {workflow.data.languages.map(languageName).join(' and ')}, with one follow-up after a day.
             </p>
           ) : (
             <>
               <p>
-                It says which channels to try and in which order, in which languages, and how often to ask again those
-                who do not answer. One workflow can serve many jobs.
+                A workflow sets the channels and their order, the languages, and the follow-ups for candidates who do
+                not answer. You can use one workflow for many jobs.
               </p>
-              {go('Make the workflow', makeWorkflow)}
+              {stepButton('Create workflow', createWorkflow)}
             </>
           )}
         </Step>
         <Step
           number={2}
-          title="A mandate: the job, and what to ask"
+          title="Mandate: the job and its questions"
           done={ready}
           closed={!workflowId}
           call="POST /mandates"
@@ -92,26 +101,27 @@ export default function FirstCampaign() {
         >
           {mandateId ? (
             <p>
-              <Link to={place.go(`/mandates/${mandateId}`)}>{mandate.data?.title ?? 'The job'}</Link>{' '}
+              <Link to={context.pagePath(`/mandates/${mandateId}`)}>{mandate.data?.title ?? 'The job'}</Link>{' '}
               {mandate.data && <Badge state={mandate.data.status} />}{' '}
               {ready &&
-                `Two questions of yours, ${mandate.data!.questions?.skills.flatMap(({ items }) => items).length ?? 0} about skills, one about interest.`}
-              {mandate.data?.status === 'preparing' && 'Questions are being written…'}
+                `Two of your own questions, ${mandate.data!.questions?.skills.flatMap(({ items }) => items).length ?? 0} about skills, one about interest.`}
+              {mandate.data?.status === 'preparing' && 'Writing questions…'}
               {mandate.data?.status === 'failed' && mandate.data.failure}
             </p>
           ) : (
             <>
               <p>
-                An electrician in Pune. You ask for a licence (a “no” knocks out) and a start date; two skills are
-                verified with three questions each, which are written and translated at once, before anybody is asked.
+                An electrician in Pune. You ask whether the candidate has a licence (“no” disqualifies) and when they
+                can start. Two skills are verified with three questions each, which are written and translated before
+                any candidate is contacted.
               </p>
-              {go('Describe the job', makeMandate)}
+              {stepButton('Create mandate', createMandate)}
             </>
           )}
         </Step>
         <Step
           number={3}
-          title="A campaign: whom to contact"
+          title="Campaign: the candidates"
           done={campaignId !== null}
           closed={!ready}
           call="POST /campaigns"
@@ -121,41 +131,41 @@ export default function FirstCampaign() {
               : {
                   mandate_id: mandateId ?? 'JM_…',
                   name: 'First campaign',
-                  candidates: candidatesWith(reader).slice(0, 2),
+                  candidates: candidatesWith(userName).slice(0, 2),
                 }
           }
         >
           {campaignId ? (
             <p>
-              <Link to={place.go(`/campaigns/${campaignId}`)}>The campaign</Link> has eleven candidates. Each costs one
-              credit; who cannot be reached is refunded.
+              <Link to={context.pagePath(`/campaigns/${campaignId}`)}>The campaign</Link> has eleven candidates. Each
+              costs one credit; the credit is refunded if a candidate cannot be reached.
             </p>
           ) : (
             <>
               <p>
-                Ten numbers are set aside for tests. Each plays a part by itself, so that you see every way a
-                conversation can go:
+                Ten numbers are reserved for tests. Each answers automatically in a different way, so that you see every
+                possible outcome:
               </p>
-              <ul class="cast small">
-                {PEOPLE.map(({ name, part }, index) => (
+              <ul class="persona-list small">
+                {TEST_CANDIDATES.map(({ name, part }, index) => (
                   <li key={part}>
                     <strong>{name}</strong> <span class="soft">{testNumber(index)}</span>
                     <br />
-                    {PARTS[part]!.about}
+                    {PERSONAS[part]!.about}
                   </li>
                 ))}
               </ul>
               <label class="your-name">
-                And you. What may they call you?
-                <input type="text" value={reader} onInput={(event) => setReader(event.currentTarget.value)} />
+                Your name, as the eleventh candidate
+                <input type="text" value={userName} onInput={(event) => setUserName(event.currentTarget.value)} />
               </label>
-              {go('Contact all eleven', makeCampaign)}
+              {stepButton('Start campaign', createCampaign)}
             </>
           )}
         </Step>
         <Step
           number={4}
-          title="Results: what comes back"
+          title="Results"
           done={false}
           closed={!campaignId}
           call={`GET /results?campaign_id=${campaignId ?? 'CP_…'}`}
@@ -163,28 +173,35 @@ export default function FirstCampaign() {
           {campaignId ? (
             <FirstResults campaignId={campaignId} />
           ) : (
-            <p class="soft">Verdicts arrive while the conversations go on, here and at your webhook.</p>
+            <p class="soft">Results arrive here, and at your webhook endpoint, while the conversations run.</p>
           )}
         </Step>
       </ol>
     </>
   )
 
-  /** The button of the step whose turn it is, and right below it what came of pressing it. */
-  function go(label: string, act: () => Promise<void>) {
+  /** The button of the current step, with the result of the last click below it. */
+  function stepButton(label: string, act: () => Promise<void>) {
     return (
       <>
         <p>
-          <Action type="button" class="primary" busy={busy} ready={place.may('recruiter')} onClick={() => void act()}>
+          <SubmitButton
+            type="button"
+            class="primary"
+            busy={busy}
+            ready={context.can('recruiter')}
+            onClick={() => void act()}
+          >
             {label}
-          </Action>
+          </SubmitButton>
         </p>
-        {refusal ? (
-          <Refused refusal={refusal} onGrant={grant} />
+        {error ? (
+          <CallError error={error} onGrant={grant} />
         ) : (
           granted !== undefined && (
             <Notice kind="good">
-              {GIFT} test credits were granted; {granted.toLocaleString()} are there now. Go on with “{label}”.
+              Granted {TEST_CREDIT_GRANT} test credits; the balance is {granted.toLocaleString()}. Continue with “
+              {label}”.
             </Notice>
           )
         )}
@@ -193,44 +210,46 @@ export default function FirstCampaign() {
   }
 
   async function grant() {
-    const path = `/operator/orgs/${place.org.org_id}/credits`
-    const made = await during(() => api<{ balance: number }>(path, { body: { mode: 'test', amount: GIFT } }))
-    setGranted(made?.balance)
+    const path = `/operator/orgs/${context.org.org_id}/credits`
+    const created = await runCall(() =>
+      api<GrantedCredits>(path, { body: { mode: 'test', amount: TEST_CREDIT_GRANT } }),
+    )
+    setGranted(created?.balance)
   }
 
-  /** One call at a time; what is refused is shown. */
-  async function during<T>(call: () => Promise<Answer<T>>): Promise<T | undefined> {
+  /** Runs one call at a time, and shows its error. */
+  async function runCall<T>(call: () => Promise<ApiResponse<T>>): Promise<T | undefined> {
     setBusy(true)
-    const answer = await call()
+    const response = await call()
     setBusy(false)
-    setRefusal(answer.ok ? undefined : answer.refusal)
-    return answer.ok ? answer.data : undefined
+    setError(response.ok ? undefined : response.error)
+    return response.ok ? response.data : undefined
   }
 
-  async function makeWorkflow() {
-    const made = await during(() => api<Workflow>(place.at('/workflows'), { body: WORKFLOW }))
-    if (made) setQuery({ workflow: made.workflow_id })
+  async function createWorkflow() {
+    const created = await runCall(() => api<Workflow>(context.apiPath('/workflows'), { body: WORKFLOW }))
+    if (created) setQuery({ workflow: created.workflow_id })
   }
 
-  async function makeMandate() {
-    const made = await during(async () => {
-      const matched = await api<{ matches: { candidates: { skill_id: string }[] }[] }>(place.at('/skills/match'), {
+  async function createMandate() {
+    const created = await runCall(async () => {
+      const matched = await api<SkillMatches>(context.apiPath('/skills/match'), {
         body: { phrases: SKILL_PHRASES, limit: 1 },
       })
       if (!matched.ok) return matched
       const ids = matched.data.matches.flatMap(({ candidates }) => candidates.slice(0, 1).map((each) => each.skill_id))
-      const skills = await lookUp(place, [...new Set(ids)])
-      return api<Mandate>(place.at('/mandates'), { body: mandateFor(workflowId!, skills) })
+      const skills = await lookUpSkills(context, [...new Set(ids)])
+      return api<Mandate>(context.apiPath('/mandates'), { body: mandateFor(workflowId!, skills) })
     })
-    if (made) setQuery({ mandate: made.mandate_id })
+    if (created) setQuery({ mandate: created.mandate_id })
   }
 
-  async function makeCampaign() {
-    const body = { mandate_id: mandateId, name: 'First campaign', candidates: candidatesWith(reader) }
-    const made = await during(() =>
-      api<{ campaign: Campaign }>(place.at('/campaigns'), { body, idempotencyKey: crypto.randomUUID() }),
+  async function createCampaign() {
+    const body = { mandate_id: mandateId, name: 'First campaign', candidates: candidatesWith(userName) }
+    const created = await runCall(() =>
+      api<CampaignEnrolment>(context.apiPath('/campaigns'), { body, idempotencyKey: crypto.randomUUID() }),
     )
-    if (made) setQuery({ campaign: made.campaign.campaign_id })
+    if (created) setQuery({ campaign: created.campaign.campaign_id })
   }
 }
 
@@ -238,7 +257,7 @@ interface StepProps {
   number: number
   title: string
   done: boolean
-  /** Its turn has not come yet. */
+  /** The previous step is not complete. */
   closed?: boolean
   call: string
   body?: object | undefined
@@ -249,11 +268,11 @@ function Step({ number, title, done, closed = false, call, body, children }: Ste
   return (
     <li class={`card step ${done ? 'done' : ''} ${closed ? 'closed' : ''}`}>
       <span class="step-number" aria-hidden="true">
-        {done ? <Tick /> : number}
+        {done ? <CheckMark /> : number}
       </span>
       <div class="stack-tight step-body">
         <h2>{title}</h2>
-        {closed ? <p class="soft small">After the step before.</p> : children}
+        {closed ? <p class="soft small">Complete the previous step first.</p> : children}
         {!closed && (
           <details class="small call">
             <summary>
@@ -261,7 +280,7 @@ function Step({ number, title, done, closed = false, call, body, children }: Ste
             </summary>
             {body && <pre class="json">{JSON.stringify(body, null, 2)}</pre>}
             <p class="soft">
-              The partner API takes the same call, signed with a key, below <code>/api/v1/partner</code>.
+              The same call works in the partner API below <code>/api/v1/partner</code>, signed with a key.
             </p>
           </details>
         )}
@@ -270,7 +289,7 @@ function Step({ number, title, done, closed = false, call, body, children }: Ste
   )
 }
 
-function Tick() {
+function CheckMark() {
   return (
     <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
       <path d="M2.5 8.5l3.5 4 7.5-9" fill="none" stroke="currentColor" stroke-width="2.2" />
@@ -278,22 +297,23 @@ function Tick() {
   )
 }
 
-const GIFT = 100
+const TEST_CREDIT_GRANT = 100
+const MANDATE_POLL_MS = 500
 
-/** Stands where it is looked for, and comes into view. Where credits are missing, an operator can grant some on the spot. */
-function Refused({ refusal, onGrant }: { refusal: Refusal; onGrant: () => Promise<void> }) {
-  const place = usePlace()
+/** The error of a call, scrolled into view. If credits are missing, an operator can grant some here. */
+function CallError({ error, onGrant }: { error: ApiError; onGrant: () => Promise<void> }) {
+  const context = useOrgContext()
   const box = useRef<HTMLDivElement>(null)
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [refusal])
-  const short = refusal.code === 'INSUFFICIENT_CREDITS'
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [error])
+  const creditsMissing = error.code === 'INSUFFICIENT_CREDITS'
   return (
-    <div class="refused" ref={box}>
+    <div class="call-error" ref={box}>
       <Notice kind="bad">
-        <p>{refusal.message}</p>
-        {short && place.session.kind !== 'operator' && <p>Ask the operator for test credits.</p>}
-        {short && place.session.kind === 'operator' && (
+        <p>{error.message}</p>
+        {creditsMissing && context.session.kind !== 'operator' && <p>Ask the operator for test credits.</p>}
+        {creditsMissing && context.session.kind === 'operator' && (
           <button type="button" onClick={() => void onGrant()}>
-            Grant {GIFT} test credits
+            Grant {TEST_CREDIT_GRANT} test credits
           </button>
         )}
       </Notice>

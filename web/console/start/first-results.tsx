@@ -1,38 +1,42 @@
 import { useState } from 'preact/hooks'
+import type { CandidateConversation } from '../../api-types/console.ts'
+import type { ResultList } from '../../api-types/partner.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { Handset } from '../phone/handset.tsx'
+import { SimulatorPhone } from '../phone/simulator-phone.tsx'
 import { LiveResult } from '../results/live-result.tsx'
-import { interestText, Outcome, verdictOn } from '../results/result-output.tsx'
-import { PARTS } from '../shared/labels.ts'
-import type { Candidate, Page, Result } from '../shared/records.ts'
+import { interestText, Outcome, verdictOf } from '../results/result-output.tsx'
+import { PERSONAS } from '../shared/labels.ts'
 import { useData } from '../shell/loading.ts'
 import { Link } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
-import { externalId, PEOPLE, YOU } from './first-campaign-setup.ts'
+import { useOrgContext } from '../shell/session.ts'
+import { externalId, TEST_CANDIDATES, USER_CANDIDATE_ID } from './first-campaign-setup.ts'
 
-/** The ten results as they appear, and the reader's own phone. */
+const POLL_INTERVAL_MS = 1000
+const IDLE_POLL_MS = 4000
+
+/** The results of the ten test candidates, and the user's own phone. */
 export function FirstResults({ campaignId }: { campaignId: string }) {
-  const place = usePlace()
+  const context = useOrgContext()
   const [ended, setEnded] = useState(false)
-  const { data, refusal } = useData<Page<Result>>(place.at(`/results?campaign_id=${campaignId}&limit=25`), {
-    every: ended ? 4000 : 1000,
+  const { data, error } = useData<ResultList>(context.apiPath(`/results?campaign_id=${campaignId}&limit=25`), {
+    pollMs: ended ? IDLE_POLL_MS : POLL_INTERVAL_MS,
   })
-  const [candidate, setCandidate] = useState<Candidate>()
+  const [candidate, setCandidate] = useState<CandidateConversation>()
   const byId = new Map(data?.items.map((result) => [result.candidate.external_candidate_id, result]))
-  const yours = byId.get(YOU)
-  const over = PEOPLE.filter((_, index) => {
+  const yours = byId.get(USER_CANDIDATE_ID)
+  const finished = TEST_CANDIDATES.filter((_, index) => {
     const status = byId.get(externalId(index))?.status
     return status !== undefined && status !== 'pending'
   }).length
-  const all = over === PEOPLE.length
+  const all = finished === TEST_CANDIDATES.length
   if (all !== ended) setEnded(all)
   return (
     <div class="stack">
-      {refusal && <Notice kind="bad">{refusal.message}</Notice>}
+      {error && <Notice kind="bad">{error.message}</Notice>}
       <p role="status">
         {all
-          ? 'All ten have reached their end.'
-          : `${over} of ten have reached their end. For test numbers a wait of hours takes a second.`}
+          ? 'All 10 candidates have finished.'
+          : `${finished} of 10 finished. For test numbers, waiting times of hours take a second.`}
       </p>
       <div class="table-wrap">
         <table class="table first-table">
@@ -40,24 +44,28 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
           <thead>
             <tr>
               <th scope="col">Candidate</th>
-              <th scope="col">Part</th>
-              <th scope="col">What came of it</th>
+              <th scope="col">Persona</th>
+              <th scope="col">Outcome</th>
               <th scope="col">Qualified</th>
-              <th scope="col">This job</th>
+              <th scope="col">Interest</th>
             </tr>
           </thead>
           <tbody>
-            {PEOPLE.map(({ name, part }, index) => {
+            {TEST_CANDIDATES.map(({ name, part }, index) => {
               const result = byId.get(externalId(index))
               return (
                 <tr key={part}>
                   <td data-name="Candidate">
-                    {result ? <Link to={place.go(`/candidates/${result.candidate.candidate_id}`)}>{name}</Link> : name}
+                    {result ? (
+                      <Link to={context.pagePath(`/candidates/${result.candidate.candidate_id}`)}>{name}</Link>
+                    ) : (
+                      name
+                    )}
                   </td>
-                  <td data-name="Part">{PARTS[part]!.name}</td>
-                  <td data-name="What came of it">{result ? <Outcome result={result} /> : '…'}</td>
-                  <Told name="Qualified" text={yesNo(result && verdictOn(result))} />
-                  <Told name="This job" text={interestText(result?.output.interest)} />
+                  <td data-name="Persona">{PERSONAS[part]!.name}</td>
+                  <td data-name="Outcome">{result ? <Outcome result={result} /> : '…'}</td>
+                  <ResultCell name="Qualified" text={yesNo(result && verdictOf(result))} />
+                  <ResultCell name="Interest" text={interestText(result?.output.interest)} />
                 </tr>
               )
             })}
@@ -66,33 +74,33 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
       </div>
       {yours && (
         <div class="stack-tight">
-          <h3>Now you: answer on your phone</h3>
+          <h3>Your turn: answer on your phone</h3>
           <p class="soft">
-            This is what a candidate sees. Tap an answer, or write one; the result beside it changes with every reply.
+            This is what a candidate sees. Choose an answer or type one; the result updates with every reply.
           </p>
           <div class="your-phone">
-            <Handset candidateId={yours.candidate.candidate_id} onCandidate={setCandidate} />
-            <LiveResult resultId={yours.result_id} turn={candidate?.messages.length ?? 0} />
+            <SimulatorPhone candidateId={yours.candidate.candidate_id} onCandidate={setCandidate} />
+            <LiveResult resultId={yours.result_id} messageCount={candidate?.messages.length ?? 0} />
           </div>
         </div>
       )}
       <div class="row">
-        <Link class="button" to={place.go(`/phone?campaign_id=${campaignId}`)}>
-          All eleven phones
+        <Link class="button" to={context.pagePath(`/phone?campaign_id=${campaignId}`)}>
+          Open all phones
         </Link>
-        <Link class="button" to={place.go(`/results?campaign_id=${campaignId}`)}>
-          Results
+        <Link class="button" to={context.pagePath(`/results?campaign_id=${campaignId}`)}>
+          View results
         </Link>
-        <Link class="button" to={place.go(`/analytics?campaign_id=${campaignId}`)}>
-          Analytics
+        <Link class="button" to={context.pagePath(`/analytics?campaign_id=${campaignId}`)}>
+          View analytics
         </Link>
       </div>
     </div>
   )
 }
 
-/** Where there is little room, a cell that says nothing is left out. */
-function Told({ name, text }: { name: string; text: string }) {
+/** A cell that is hidden on narrow screens if it is empty. */
+function ResultCell({ name, text }: { name: string; text: string }) {
   return (
     <td data-name={name} class={text === '–' ? 'nothing' : ''}>
       {text}

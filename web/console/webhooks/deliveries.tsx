@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Delivery, DeliveryAttempt } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -7,26 +8,27 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useList } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
-import type { Attempt, Delivery } from './webhook-records.ts'
+
+const POLL_INTERVAL_MS = 3000
 
 interface Props {
   path: string
-  /** Grows when something was sent: the log is read again. */
-  sends: number
+  /** The log is reloaded when this count of send actions changes. */
+  sendCount: number
   replay: ((which: object) => Promise<void>) | undefined
 }
 
-/** What was sent to an endpoint, every attempt, and what it answered. */
-export function Deliveries({ path, sends, replay }: Props) {
+/** The delivery log of an endpoint, with every attempt and its response. */
+export function Deliveries({ path, sendCount, replay }: Props) {
   const { query } = useAddress()
   const status = query.get('status') ?? ''
-  const list = useList<Delivery>(`${path}/deliveries${status ? `?status=${status}` : ''}`, { every: 3000 })
+  const list = useList<Delivery>(`${path}/deliveries${status ? `?status=${status}` : ''}`, { pollMs: POLL_INTERVAL_MS })
   const [shownId, setShown] = useState<string>()
-  const [recovering, setRecovering] = useState(false)
+  const [choosingRange, setChoosingRange] = useState(false)
   const shown = list.items?.find(({ delivery_id }) => delivery_id === shownId)
   useEffect(() => {
-    if (sends > 0) void list.reload()
-  }, [sends])
+    if (sendCount > 0) void list.reload()
+  }, [sendCount])
   return (
     <section class="stack" aria-label="Delivery log">
       <div class="page-head">
@@ -34,10 +36,10 @@ export function Deliveries({ path, sends, replay }: Props) {
         {replay && (
           <div class="row">
             <button type="button" class="small-button" onClick={() => void replay({ only_failed: true })}>
-              Send again what was not taken
+              Retry all failed
             </button>
-            <button type="button" class="small-button" onClick={() => setRecovering(true)}>
-              Recover a time
+            <button type="button" class="small-button" onClick={() => setChoosingRange(true)}>
+              Replay a time range
             </button>
           </div>
         )}
@@ -46,14 +48,14 @@ export function Deliveries({ path, sends, replay }: Props) {
         <label>
           Show
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
-            <option value="">Every delivery</option>
+            <option value="">All deliveries</option>
             <option value="pending">Pending</option>
             <option value="delivered">Delivered</option>
             <option value="failed">Failed</option>
           </select>
         </label>
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Deliveries, newest event first"
         rows={list.items}
@@ -61,7 +63,7 @@ export function Deliveries({ path, sends, replay }: Props) {
         more={list.more}
         empty={
           <p class="soft">
-            {status ? 'No delivery with this status.' : 'Nothing was sent yet. A test event shows whether all is well.'}
+            {status ? 'No delivery with this status.' : 'No deliveries yet. Send a test event to check the endpoint.'}
           </p>
         }
         columns={[
@@ -78,7 +80,7 @@ export function Deliveries({ path, sends, replay }: Props) {
             ),
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Last answer', cell: ({ attempts }) => <Outcome attempt={attempts.at(-1)} /> },
+          { name: 'Last response', cell: ({ attempts }) => <AttemptResult attempt={attempts.at(-1)} /> },
           {
             name: 'Attempts',
             cell: ({ delivery_id, event_type, attempts }) => (
@@ -92,11 +94,11 @@ export function Deliveries({ path, sends, replay }: Props) {
               </button>
             ),
           },
-          { name: 'Next', cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
+          { name: 'Next attempt', cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
           ...(replay
             ? [
                 {
-                  name: 'Again',
+                  name: 'Actions',
                   cell: ({ event_id }: Delivery) => (
                     <button
                       type="button"
@@ -117,11 +119,11 @@ export function Deliveries({ path, sends, replay }: Props) {
           <Attempts attempts={shown.attempts} />
         </Dialog>
       )}
-      {recovering && replay && (
-        <Recover
-          onClose={() => setRecovering(false)}
+      {choosingRange && replay && (
+        <ReplayRange
+          onClose={() => setChoosingRange(false)}
           onChoose={(which) => {
-            setRecovering(false)
+            setChoosingRange(false)
             void replay(which)
           }}
         />
@@ -130,26 +132,26 @@ export function Deliveries({ path, sends, replay }: Props) {
   )
 }
 
-function Outcome({ attempt }: { attempt: Attempt | undefined }) {
+function AttemptResult({ attempt }: { attempt: DeliveryAttempt | undefined }) {
   if (!attempt) return <span class="soft">–</span>
   const { status_code, error, latency_ms } = attempt
-  const taken = status_code !== null && status_code >= 200 && status_code < 300
+  const accepted = status_code !== null && status_code >= 200 && status_code < 300
   return (
-    <span class={taken ? 'good-text' : 'bad-text'}>
-      {status_code ?? error ?? 'no answer'} · {Math.round(latency_ms)} ms
+    <span class={accepted ? 'good-text' : 'bad-text'}>
+      {status_code ?? error ?? 'no response'} · {Math.round(latency_ms)} ms
     </span>
   )
 }
 
-function Attempts({ attempts }: { attempts: Attempt[] }) {
-  if (attempts.length === 0) return <p class="soft">Not tried yet.</p>
+function Attempts({ attempts }: { attempts: DeliveryAttempt[] }) {
+  if (attempts.length === 0) return <p class="soft">No attempts yet.</p>
   return (
     <ol class="ordered">
       {[...attempts].reverse().map((attempt) => (
         <li key={attempt.attempted_at} class="stack-tight">
           <p class="row between">
             <Time at={attempt.attempted_at} />
-            <Outcome attempt={attempt} />
+            <AttemptResult attempt={attempt} />
           </p>
           {attempt.error && attempt.status_code !== null && <p class="bad-text small">{attempt.error}</p>}
           {attempt.answer && <pre class="json">{attempt.answer}</pre>}
@@ -159,18 +161,18 @@ function Attempts({ attempts }: { attempts: Attempt[] }) {
   )
 }
 
-interface RecoverProps {
+interface ReplayRangeProps {
   onClose: () => void
   onChoose: (which: object) => void
 }
 
-/** Everything of some days once more, for instance after the receiving side lost it. */
-function Recover({ onClose, onChoose }: RecoverProps) {
+/** Dialog to replay all events of a time range, for example after the receiver lost data. */
+function ReplayRange({ onClose, onChoose }: ReplayRangeProps) {
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
   const [onlyFailed, setOnlyFailed] = useState(false)
   return (
-    <Dialog title="Send events of a time again" onClose={onClose}>
+    <Dialog title="Replay a time range" onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -183,11 +185,11 @@ function Recover({ onClose, onChoose }: RecoverProps) {
         }}
       >
         <p class="soft">
-          Every event of the types that this endpoint takes, also those from before it existed; the last 30 days are
-          kept.
+          Sends all events of this endpoint's types again, including events from before the endpoint was created. Events
+          are stored for 30 days.
         </p>
         <div class="pair">
-          <Field id="recover-from" label="From">
+          <Field id="replay-from" label="From">
             {(attributes) => (
               <input
                 {...attributes}
@@ -198,7 +200,7 @@ function Recover({ onClose, onChoose }: RecoverProps) {
               />
             )}
           </Field>
-          <Field id="recover-to" label="To (optional)">
+          <Field id="replay-to" label="To (optional)">
             {(attributes) => (
               <input
                 {...attributes}
@@ -211,10 +213,10 @@ function Recover({ onClose, onChoose }: RecoverProps) {
         </div>
         <label class="check">
           <input type="checkbox" checked={onlyFailed} onChange={() => setOnlyFailed(!onlyFailed)} />
-          Only what was not taken
+          Only failed deliveries
         </label>
         <button type="submit" class="primary" disabled={!from}>
-          Send again
+          Replay
         </button>
       </form>
     </Dialog>

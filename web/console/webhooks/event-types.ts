@@ -1,25 +1,29 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { EventTypeList } from '../../api-types/console.ts'
+import type { EventType } from '../../api-types/partner.ts'
 import { api } from '../shell/api.ts'
 
-/** They change with the server alone: asked for once. */
-let known: string[] | undefined
+/** Loaded once: event types change only with a new version of the server. */
+let cached: EventType[] | undefined
 
-/** Every type of event there is, as the server lists them; empty until it has. */
-export function useEventTypes(): string[] {
-  const [types, setTypes] = useState(known ?? [])
+/** Returns all event types; empty until they are loaded. */
+export function useEventTypes(): EventType[] {
+  const [types, setTypes] = useState(cached ?? [])
   useEffect(() => {
-    if (known) return
-    void api<{ items: string[] }>('/event-types').then((answer) => {
-      if (!answer.ok) return
-      known = answer.data.items
-      setTypes(known)
+    if (cached) return
+    void api<EventTypeList>('/event-types').then((response) => {
+      if (!response.ok) return
+      cached = response.data.items
+      setTypes(cached)
     })
   }, [])
   return types
 }
 
-/** The chosen ones in a few words. */
-export function typesText(chosen: string[], all: string[]): string {
-  if (all.length > 0 && chosen.length >= all.length) return 'all'
-  return chosen.length > 3 ? `${chosen.slice(0, 3).join(', ')} and ${chosen.length - 3} more` : chosen.join(', ')
+/** Returns a short description of the selected event types. */
+export function typesText(selected: string[], all: string[]): string {
+  if (all.length > 0 && selected.length >= all.length) return 'all'
+  return selected.length > 3
+    ? `${selected.slice(0, 3).join(', ')} and ${selected.length - 3} more`
+    : selected.join(', ')
 }

@@ -1,44 +1,32 @@
 import { useState } from 'preact/hooks'
+import type { Event } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { useEventTypes } from './event-types.ts'
 
-interface PulledEvent {
-  event_id: string
-  type: string
-  sequence: number
-  created_at: string
-  data: object
-  delivery: {
-    acknowledged_at: string | null
-    acknowledged_by: string | null
-    attempts: number
-    last_error: string | null
-  }
-}
-
 export default function Events() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
-  const [shown, setShown] = useState<PulledEvent>()
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [shown, setShown] = useState<Event>()
+  const [error, setError] = useState<ApiError>()
   const acknowledged = query.get('acknowledged') ?? 'false'
   const types = query.get('types') ?? ''
   const all = useEventTypes()
-  const list = useList<PulledEvent>(place.at(`/events?acknowledged=${acknowledged}${types ? `&types=${types}` : ''}`))
+  const list = useList<Event>(context.apiPath(`/events?acknowledged=${acknowledged}${types ? `&types=${types}` : ''}`))
 
   return (
     <>
       <h1>Events</h1>
       <p class="soft">
-        What partners are told of. Webhooks deliver them; what no endpoint has taken waits here to be pulled.
+        Events are delivered by webhook. Events that no endpoint has accepted can be pulled with{' '}
+        <code>GET /events</code>.
       </p>
       <div class="row filters">
         <label>
@@ -52,15 +40,15 @@ export default function Events() {
         <label>
           Type
           <select value={types} onChange={(event) => setQuery({ types: event.currentTarget.value })}>
-            <option value="">Every type</option>
-            {types && !all.includes(types) && <option>{types}</option>}
+            <option value="">All types</option>
+            {types && !(all as string[]).includes(types) && <option>{types}</option>}
             {all.map((type) => (
               <option key={type}>{type}</option>
             ))}
           </select>
         </label>
       </div>
-      {(refusal ?? list.refusal) && <Notice kind="bad">{(refusal ?? list.refusal)!.message}</Notice>}
+      {(error ?? list.error) && <Notice kind="bad">{(error ?? list.error)!.message}</Notice>}
       <Table
         caption="Events, oldest first"
         rows={list.items}
@@ -69,7 +57,9 @@ export default function Events() {
         loading={list.loading}
         empty={
           <p class="soft">
-            {acknowledged === 'false' ? 'Every event has been acknowledged.' : 'No such event in 30 days.'}
+            {acknowledged === 'false'
+              ? 'All events have been acknowledged.'
+              : 'No events in the last 30 days match these filters.'}
           </p>
         }
         columns={[
@@ -95,9 +85,9 @@ export default function Events() {
       {shown && (
         <Dialog title={shown.type} onClose={() => setShown(undefined)}>
           <pre class="json">{JSON.stringify({ ...shown, delivery: undefined }, null, 2)}</pre>
-          {place.may('owner') && !shown.delivery.acknowledged_at && (
+          {context.can('owner') && !shown.delivery.acknowledged_at && (
             <button type="button" onClick={() => void acknowledge(shown)}>
-              Acknowledge, and end its retries
+              Acknowledge and stop retries
             </button>
           )}
         </Dialog>
@@ -105,9 +95,9 @@ export default function Events() {
     </>
   )
 
-  async function acknowledge({ event_id }: PulledEvent) {
-    const answer = await api(place.at('/events/ack'), { body: { event_ids: [event_id] } })
-    setRefusal(answer.ok ? undefined : answer.refusal)
+  async function acknowledge({ event_id }: Event) {
+    const response = await api(context.apiPath('/events/ack'), { body: { event_ids: [event_id] } })
+    setError(response.ok ? undefined : response.error)
     setShown(undefined)
     await list.reload()
   }

@@ -1,54 +1,54 @@
 import { useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
-import { Copy } from '../../ui/copy.tsx'
+import type { EventType, Webhook, WebhookWithSecret } from '../../api-types/partner.ts'
+import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { useDryRun } from '../shared/dry-run.ts'
-import { Fault } from '../shared/field-error.tsx'
-import { api, type Refusal } from '../shell/api.ts'
-import { usePlace } from '../shell/session.ts'
+import { FieldError } from '../shared/field-error.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { useEventTypes } from './event-types.ts'
-import type { Webhook, WebhookWithSecret } from './webhook-records.ts'
 
 interface Props {
-  /** The endpoint to change; without it, one is made. */
+  /** The endpoint to edit; undefined creates a new one. */
   webhook?: Webhook
   onClose: () => void
   onSaved: (saved: WebhookWithSecret) => void
 }
 
 export function WebhookForm({ webhook, onClose, onSaved }: Props) {
-  const place = usePlace()
+  const context = useOrgContext()
   const [url, setUrl] = useState(webhook?.url ?? '')
   const all = useEventTypes()
-  const [chosen, setChosen] = useState(webhook && new Set(webhook.event_types))
-  const types = chosen ?? new Set(all)
+  const [selected, setSelected] = useState(webhook && new Set(webhook.event_types))
+  const types = selected ?? new Set(all)
   const [description, setDescription] = useState(webhook?.description ?? '')
-  const [refusal, setRefusal] = useState<Refusal>()
+  const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const path = place.at(webhook ? `/webhooks/${webhook.webhook_id}` : '/webhooks')
+  const path = context.apiPath(webhook ? `/webhooks/${webhook.webhook_id}` : '/webhooks')
   const method = webhook ? 'PUT' : 'POST'
   const body = {
     url: url.trim(),
-    ...(chosen ? { event_types: [...chosen] } : {}),
+    ...(selected ? { event_types: [...selected] } : {}),
     ...(description.trim() ? { description: description.trim() } : {}),
   }
-  const check = useDryRun(url.trim() ? { path, method, body } : undefined, refusal)
-  const refused = refusal ?? (check.answer && !check.answer.ok ? check.answer.refusal : undefined)
+  const check = useDryRun(url.trim() ? { path, method, body } : undefined, error)
+  const currentError = error ?? (check.response && !check.response.ok ? check.response.error : undefined)
   return (
-    <Dialog title={webhook ? 'Change the endpoint' : 'Add an endpoint'} onClose={onClose}>
+    <Dialog title={webhook ? 'Edit endpoint' : 'Add endpoint'} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void save(event)}>
-        {refused && refused.details.length === 0 && <Notice kind="bad">{refused.message}</Notice>}
+        {currentError && currentError.details.length === 0 && <Notice kind="bad">{currentError.message}</Notice>}
         <Field
           id="webhook-url"
-          label="Address"
+          label="URL"
           hint={
-            place.mode === 'live'
-              ? 'https only. Events are posted here, signed.'
-              : 'Events are posted here, signed. In test, http to this machine will do.'
+            context.mode === 'live'
+              ? 'HTTPS only. We send signed events to this URL.'
+              : 'We send signed events to this URL. In test mode, HTTP to this machine is allowed.'
           }
-          fault={check.at('url')}
+          error={check.errorAt('url')}
         >
           {(attributes) => (
             <input
@@ -71,9 +71,9 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
               </label>
             ))}
           </div>
-          <Fault text={check.under('event_types')} />
+          <FieldError text={check.errorUnder('event_types')} />
         </fieldset>
-        <Field id="webhook-description" label="What it is for (optional)" fault={check.at('description')}>
+        <Field id="webhook-description" label="Description (optional)" error={check.errorAt('description')}>
           {(attributes) => (
             <input
               {...attributes}
@@ -83,44 +83,44 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
             />
           )}
         </Field>
-        <Action class="primary" busy={busy} ready={url.trim() !== ''}>
-          {webhook ? 'Save' : 'Add the endpoint'}
-        </Action>
+        <SubmitButton class="primary" busy={busy} ready={url.trim() !== ''}>
+          {webhook ? 'Save' : 'Add endpoint'}
+        </SubmitButton>
       </form>
     </Dialog>
   )
 
-  function change(act: () => void) {
-    setRefusal(undefined)
-    act()
+  function change(update: () => void) {
+    setError(undefined)
+    update()
   }
 
-  function toggle(type: string) {
+  function toggle(type: EventType) {
     const next = new Set(types)
     if (!next.delete(type)) next.add(type)
-    setChosen(next)
+    setSelected(next)
   }
 
   async function save(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api<WebhookWithSecret>(path, { method, body })
+    const response = await api<WebhookWithSecret>(path, { method, body })
     setBusy(false)
-    if (!answer.ok) return setRefusal(answer.refusal)
-    onSaved(answer.data)
+    if (!response.ok) return setError(response.error)
+    onSaved(response.data)
   }
 }
 
-/** The secret that signs, shown once. */
+/** Shows the signing secret once. */
 export function WebhookSecret({ webhook, onClose }: { webhook: WebhookWithSecret; onClose: () => void }) {
   return (
-    <Dialog title="Keep this secret now" onClose={onClose}>
+    <Dialog title="Copy your secret now" onClose={onClose}>
       <p>
-        It signs every event that is sent to <strong>{webhook.url}</strong>. It is shown once and cannot be read again.
+        This secret signs every event that is sent to <strong>{webhook.url}</strong>. It is shown only once.
       </p>
-      <Copy text={webhook.secret} label="the secret" />
+      <CopyText text={webhook.secret} label="the secret" />
       <p class="soft small">
-        Check the headers webhook-id, webhook-timestamp and webhook-signature with any Standard Webhooks library, or
+        Verify the headers webhook-id, webhook-timestamp and webhook-signature with any Standard Webhooks library, or
         with <code>verifyWebhook</code> of the SDK.
       </p>
     </Dialog>

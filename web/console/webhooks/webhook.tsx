@@ -1,3 +1,4 @@
+import type { Replay, Webhook, WebhookTest, WebhookWithSecret } from '../../api-types/partner.ts'
 import '../shared/forms.css'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
@@ -5,40 +6,39 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
-import { MadeBy, ReadOnly } from '../shared/created-via.tsx'
-import { Fact, Facts } from '../shared/description-list.tsx'
-import { type Answer, api, type Refusal } from '../shell/api.ts'
+import { CreatedVia, ReadOnly } from '../shared/created-via.tsx'
+import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
+import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { Deliveries } from './deliveries.tsx'
 import { typesText, useEventTypes } from './event-types.ts'
 import { WebhookForm, WebhookSecret } from './webhook-form.tsx'
-import type { Webhook, WebhookWithSecret } from './webhook-records.ts'
 
-type Asking = 'change' | 'rotate' | 'disable' | 'enable' | 'archive'
+type OpenDialog = 'edit' | 'rotate' | 'disable' | 'enable' | 'archive'
 
-/** One endpoint: what was sent to it, how often, with what answer; and the ways to send again. */
+/** A webhook endpoint, its delivery log, and actions to replay events. */
 export default function WebhookPage({ params }: { params: Params }) {
-  const place = usePlace()
-  const path = place.at(`/webhooks/${params.webhook_id}`)
-  const { data, refusal, set, reload } = useData<Webhook>(path)
-  const [asking, setAsking] = useState<Asking>()
+  const context = useOrgContext()
+  const path = context.apiPath(`/webhooks/${params.webhook_id}`)
+  const { data, error, set, reload } = useData<Webhook>(path)
+  const [dialog, setDialog] = useState<OpenDialog>()
   const [secret, setSecret] = useState<WebhookWithSecret>()
-  const [said, setSaid] = useState<{ kind: 'good' | 'bad'; text: string }>()
-  const [sends, setSends] = useState(0)
+  const [notice, setNotice] = useState<{ kind: 'good' | 'bad'; text: string }>()
+  const [sendCount, setSendCount] = useState(0)
   const types = useEventTypes()
-  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
-  if (!data) return <h1 class="waiting">An endpoint</h1>
-  const here = data.created_via === 'playground'
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  if (!data) return <h1 class="waiting">Webhook endpoint</h1>
+  const createdHere = data.created_via === 'playground'
   const inUse = data.status !== 'archived'
   const active = data.status === 'enabled' || data.status === 'failing'
-  const owner = place.may('owner')
-  const close = () => setAsking(undefined)
+  const owner = context.can('owner')
+  const close = () => setDialog(undefined)
   return (
     <>
       <p>
-        <Link to={place.go('/webhooks')}>Webhooks</Link>
+        <Link to={context.pagePath('/webhooks')}>Webhooks</Link>
       </p>
       <div class="page-head">
         <h1>
@@ -48,11 +48,11 @@ export default function WebhookPage({ params }: { params: Params }) {
           <div class="row">
             {active && (
               <button type="button" class="primary" onClick={() => void sendTest()}>
-                Send a test event
+                Send test event
               </button>
             )}
-            {here && data.status === 'disabled' && (
-              <button type="button" class="primary" onClick={() => setAsking('enable')}>
+            {createdHere && data.status === 'disabled' && (
+              <button type="button" class="primary" onClick={() => setDialog('enable')}>
                 Enable
               </button>
             )}
@@ -61,47 +61,48 @@ export default function WebhookPage({ params }: { params: Params }) {
       </div>
       {data.status === 'failing' && (
         <Notice kind="bad">
-          Nothing was taken for a day. It is still tried; what waits is sent as soon as the endpoint answers 2xx.
+          This endpoint has accepted no event for a day. We keep retrying; pending events are delivered when it returns
+          2xx.
         </Notice>
       )}
       {data.status === 'disabled' && (
-        <Notice kind="wait">Nothing is sent while it is disabled; what is addressed to it is held.</Notice>
+        <Notice kind="wait">No events are sent while this endpoint is disabled. They are stored.</Notice>
       )}
-      {!here && inUse && owner && <ReadOnly what="endpoint" />}
-      {said && <Notice kind={said.kind}>{said.text}</Notice>}
-      <Facts>
-        <Fact name="Events">{typesText(data.event_types, types)}</Fact>
-        {data.description && <Fact name="For">{data.description}</Fact>}
-        <Fact name="Made">
-          <Time at={data.created_at} /> <MadeBy via={data.created_via} />
-        </Fact>
-        <Fact name="Changed">
+      {!createdHere && inUse && owner && <ReadOnly noun="endpoint" />}
+      {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
+      <DescriptionList>
+        <DescriptionItem name="Events">{typesText(data.event_types, types)}</DescriptionItem>
+        {data.description && <DescriptionItem name="Description">{data.description}</DescriptionItem>}
+        <DescriptionItem name="Created">
+          <Time at={data.created_at} /> <CreatedVia via={data.created_via} />
+        </DescriptionItem>
+        <DescriptionItem name="Updated">
           <Time at={data.updated_at} />
-        </Fact>
-        <Fact name="Id">
+        </DescriptionItem>
+        <DescriptionItem name="ID">
           <code>{data.webhook_id}</code>
-        </Fact>
-      </Facts>
-      {owner && here && inUse && (
+        </DescriptionItem>
+      </DescriptionList>
+      {owner && createdHere && inUse && (
         <div class="row">
-          <button type="button" onClick={() => setAsking('change')}>
-            Change
+          <button type="button" onClick={() => setDialog('edit')}>
+            Edit
           </button>
-          <button type="button" onClick={() => setAsking('rotate')}>
-            Rotate the secret
+          <button type="button" onClick={() => setDialog('rotate')}>
+            Rotate secret
           </button>
           {active && (
-            <button type="button" onClick={() => setAsking('disable')}>
+            <button type="button" onClick={() => setDialog('disable')}>
               Disable
             </button>
           )}
-          <button type="button" onClick={() => setAsking('archive')}>
+          <button type="button" onClick={() => setDialog('archive')}>
             Archive
           </button>
         </div>
       )}
-      <Deliveries path={path} sends={sends} replay={owner && active ? replay : undefined} />
-      {asking === 'change' && (
+      <Deliveries path={path} sendCount={sendCount} replay={owner && active ? replay : undefined} />
+      {dialog === 'edit' && (
         <WebhookForm
           webhook={data}
           onClose={close}
@@ -111,47 +112,50 @@ export default function WebhookPage({ params }: { params: Params }) {
           }}
         />
       )}
-      {asking === 'rotate' && (
+      {dialog === 'rotate' && (
         <Dialog title="Rotate the secret?" onClose={close}>
-          <p>A new secret is made. For 24 hours both sign every event, so that you can change over without a break.</p>
+          <p>
+            Creates a new secret. For 24 hours, events are signed with both secrets, so that you can switch without
+            downtime.
+          </p>
           <button type="button" class="primary" onClick={() => void rotate()}>
-            Make a new secret
+            Rotate secret
           </button>
         </Dialog>
       )}
-      {asking === 'disable' && (
+      {dialog === 'disable' && (
         <Confirm
           title="Disable this endpoint?"
           action="Disable"
           onClose={close}
-          act={() => changed(api<Webhook>(`${path}/disable`, { body: {} }))}
+          act={() => update(api<Webhook>(`${path}/disable`, { body: {} }))}
           onDone={() => {}}
         >
-          <p>Nothing is sent to it until it is enabled. Events are held, and can be recovered then.</p>
+          <p>No events are sent to it until you enable it again. Events are stored, and you can send them then.</p>
         </Confirm>
       )}
-      {asking === 'enable' && (
+      {dialog === 'enable' && (
         <Dialog title="Enable this endpoint?" onClose={close}>
-          <p>Events were held while it was disabled. Shall they be sent now?</p>
+          <p>Events were stored while it was disabled. Do you want to send them now?</p>
           <div class="row">
             <button type="button" class="primary" onClick={() => void enable(true)}>
-              Enable, and send what was held
+              Enable and send stored events
             </button>
             <button type="button" onClick={() => void enable(false)}>
-              Enable, and drop what was held
+              Enable and discard stored events
             </button>
           </div>
         </Dialog>
       )}
-      {asking === 'archive' && (
+      {dialog === 'archive' && (
         <Confirm
           title="Archive this endpoint?"
           action="Archive"
           onClose={close}
-          act={() => changed(api<Webhook>(path, { method: 'DELETE' }))}
+          act={() => update(api<Webhook>(path, { method: 'DELETE' }))}
           onDone={() => {}}
         >
-          <p>Nothing is sent to it any more, and what still waits is dropped. This cannot be undone.</p>
+          <p>No more events are sent to it, and pending events are discarded. This cannot be undone.</p>
         </Confirm>
       )}
       {secret && <WebhookSecret webhook={secret} onClose={() => setSecret(undefined)} />}
@@ -159,55 +163,55 @@ export default function WebhookPage({ params }: { params: Params }) {
   )
 
   async function sendTest() {
-    const answer = await api<{ event_id: string }>(`${path}/test`, { body: {} })
-    if (!answer.ok) return tell(answer.refusal)
-    setSaid({ kind: 'good', text: 'A test event is on its way; see below what the endpoint answers.' })
-    setSends((count) => count + 1)
+    const response = await api<WebhookTest>(`${path}/test`, { body: {} })
+    if (!response.ok) return showError(response.error)
+    setNotice({ kind: 'good', text: 'Test event queued. The response appears in the delivery log below.' })
+    setSendCount((count) => count + 1)
   }
 
   async function rotate() {
-    const answer = await api<WebhookWithSecret>(`${path}/rotate-secret`, { body: {} })
+    const response = await api<WebhookWithSecret>(`${path}/rotate-secret`, { body: {} })
     close()
-    if (!answer.ok) return tell(answer.refusal)
-    setSecret(answer.data)
+    if (!response.ok) return showError(response.error)
+    setSecret(response.data)
     await reload()
   }
 
   async function enable(recover: boolean) {
-    const answer = await changed(api<Webhook>(`${path}/enable`, { body: { recover } }))
+    const response = await update(api<Webhook>(`${path}/enable`, { body: { recover } }))
     close()
-    if (!answer.ok) return tell(answer.refusal)
-    setSaid({
+    if (!response.ok) return showError(response.error)
+    setNotice({
       kind: 'good',
-      text: recover ? 'Enabled. What was held is being sent.' : 'Enabled. Only new events are sent.',
+      text: recover ? 'Enabled. Stored events are being sent.' : 'Enabled. Only new events are sent.',
     })
-    setSends((count) => count + 1)
+    setSendCount((count) => count + 1)
   }
 
-  async function replay(which: object) {
-    const answer = await api<{ replayed: number }>(`${path}/replay`, { body: which })
-    if (!answer.ok) return tell(answer.refusal)
-    const { replayed } = answer.data
-    setSaid({
+  async function replay(selection: object) {
+    const response = await api<Replay>(`${path}/replay`, { body: selection })
+    if (!response.ok) return showError(response.error)
+    const { replayed } = response.data
+    setNotice({
       kind: 'good',
       text:
         replayed === 0
-          ? 'There was nothing to send again.'
-          : `${replayed.toLocaleString()} ${replayed === 1 ? 'event is' : 'events are'} sent again, at once.`,
+          ? 'No events to replay.'
+          : `${replayed.toLocaleString()} ${replayed === 1 ? 'event' : 'events'} queued for redelivery.`,
     })
-    setSends((count) => count + 1)
+    setSendCount((count) => count + 1)
   }
 
-  async function changed(answering: Promise<Answer<Webhook>>): Promise<Answer<Webhook>> {
-    const answer = await answering
-    if (answer.ok) {
-      set(answer.data)
-      setSaid(undefined)
+  async function update(pending: Promise<ApiResponse<Webhook>>): Promise<ApiResponse<Webhook>> {
+    const response = await pending
+    if (response.ok) {
+      set(response.data)
+      setNotice(undefined)
     }
-    return answer
+    return response
   }
 
-  function tell({ message, details }: Refusal) {
-    setSaid({ kind: 'bad', text: [message, ...details.map((each) => `${each.path} ${each.message}.`)].join(' ') })
+  function showError({ message, details }: ApiError) {
+    setNotice({ kind: 'bad', text: [message, ...details.map((each) => `${each.path} ${each.message}.`)].join(' ') })
   }
 }

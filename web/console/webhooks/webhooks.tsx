@@ -1,26 +1,26 @@
+import type { Webhook, WebhookWithSecret } from '../../api-types/partner.ts'
 import '../shared/forms.css'
 import { useState } from 'preact/hooks'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { MadeBy } from '../shared/created-via.tsx'
+import { CreatedVia } from '../shared/created-via.tsx'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { typesText, useEventTypes } from './event-types.ts'
 import { WebhookForm, WebhookSecret } from './webhook-form.tsx'
-import type { Webhook, WebhookWithSecret } from './webhook-records.ts'
 
 export default function Webhooks() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const status = query.get('status') ?? ''
-  const list = useList<Webhook>(place.at(`/webhooks${status && status !== 'all' ? `?status=${status}` : ''}`))
+  const list = useList<Webhook>(context.apiPath(`/webhooks${status && status !== 'all' ? `?status=${status}` : ''}`))
   const [adding, setAdding] = useState(false)
-  const [made, setMade] = useState<WebhookWithSecret>()
+  const [created, setCreated] = useState<WebhookWithSecret>()
   const rows = status ? list.items : list.items?.filter((webhook) => webhook.status !== 'archived')
-  const owner = place.may('owner')
+  const owner = context.can('owner')
   const types = useEventTypes()
   return (
     <>
@@ -28,26 +28,25 @@ export default function Webhooks() {
         <h1>Webhooks</h1>
         {owner && (
           <button type="button" class="primary" onClick={() => setAdding(true)}>
-            Add an endpoint
+            Add endpoint
           </button>
         )}
       </div>
       <p class="soft">
-        Where {place.mode} events are posted, signed, and retried for 30 days until they are taken. Up to five
-        endpoints.
+        We POST signed {context.mode} events to these endpoints and retry for 30 days. You can add up to five endpoints.
       </p>
       <div class="row filters">
         <label>
           Status
           <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
-            <option value="">In use</option>
+            <option value="">Not archived</option>
             {['enabled', 'failing', 'disabled', 'archived', 'all'].map((each) => (
               <option key={each}>{each}</option>
             ))}
           </select>
         </label>
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Endpoints, newest first"
         rows={rows}
@@ -56,24 +55,24 @@ export default function Webhooks() {
         loading={list.loading}
         empty={
           status ? (
-            <p class="soft">No endpoint with this status.</p>
+            <p class="soft">No endpoints with this status.</p>
           ) : (
             <>
-              <h2>No endpoint yet</h2>
+              <h2>No endpoints yet</h2>
               <p class="soft">
-                Add the address of your server, and results arrive by themselves. Without one, pull them from{' '}
-                <Link to={place.go('/events')}>Events</Link>.
+                Add the URL of your server to receive results automatically. Without an endpoint, pull them from{' '}
+                <Link to={context.pagePath('/events')}>Events</Link>.
               </p>
             </>
           )
         }
         columns={[
           {
-            name: 'Address',
+            name: 'URL',
             cell: ({ webhook_id, url, description }) => (
               <>
                 <span class="long">
-                  <Link to={place.go(`/webhooks/${webhook_id}`)}>{url}</Link>
+                  <Link to={context.pagePath(`/webhooks/${webhook_id}`)}>{url}</Link>
                 </span>
                 {description && <div class="soft small">{description}</div>}
               </>
@@ -81,18 +80,18 @@ export default function Webhooks() {
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
           { name: 'Events', cell: ({ event_types }) => typesText(event_types, types) },
-          { name: 'Made by', cell: ({ created_via }) => <MadeBy via={created_via} /> },
-          { name: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />
       {adding && <WebhookForm onClose={() => setAdding(false)} onSaved={show} />}
-      {made && <WebhookSecret webhook={made} onClose={() => setMade(undefined)} />}
+      {created && <WebhookSecret webhook={created} onClose={() => setCreated(undefined)} />}
     </>
   )
 
   function show(webhook: WebhookWithSecret) {
     setAdding(false)
-    setMade(webhook)
+    setCreated(webhook)
     void list.reload()
   }
 }

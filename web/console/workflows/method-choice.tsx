@@ -1,24 +1,24 @@
-import { Fault } from '../shared/field-error.tsx'
+import type { Method } from '../../api-types/partner.ts'
+import { FieldError } from '../shared/field-error.tsx'
 import { METHODS, methodOrder } from '../shared/labels.ts'
-import type { Method } from '../shared/records.ts'
 
 interface Props {
-  chosen: Method[]
+  selected: Method[]
   hint: string
-  fault: string | undefined
+  error: string | undefined
   onChange: (methods: Method[]) => void
 }
 
-export function MethodChoice({ chosen, hint, fault, onChange }: Props) {
+export function MethodChoice({ selected, hint, error, onChange }: Props) {
   return (
     <fieldset class="card stack-tight">
-      <legend class="card-legend">What is asked, in this order</legend>
+      <legend class="card-legend">Questions, in this order</legend>
       {methodOrder.map((method) => (
         <label class="check" key={method}>
           <input
             type="checkbox"
-            checked={chosen.includes(method)}
-            onChange={() => onChange(methodOrder.filter((each) => toggled(chosen, method).includes(each)))}
+            checked={selected.includes(method)}
+            onChange={() => onChange(methodOrder.filter((each) => toggled(selected, method).includes(each)))}
           />
           <span>
             {METHODS[method].name} <span class="soft">– {METHODS[method].about}</span>
@@ -26,11 +26,12 @@ export function MethodChoice({ chosen, hint, fault, onChange }: Props) {
         </label>
       ))}
       <p class="soft small">{hint}</p>
-      <Fault text={fault} />
+      <FieldError text={error} />
     </fieldset>
   )
 }
 
+/** Returns the list without the item if it contains it, otherwise with it. */
 export function toggled<T>(list: T[], item: T): T[] {
   return list.includes(item) ? list.filter((each) => each !== item) : [...list, item]
 }

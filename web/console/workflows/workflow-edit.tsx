@@ -1,17 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Action } from '../../ui/action.tsx'
+import type { Channel, Method, Workflow } from '../../api-types/partner.ts'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
 import { useDryRun } from '../shared/dry-run.ts'
-import { Fault } from '../shared/field-error.tsx'
-import { api, type Refusal } from '../shell/api.ts'
+import { formErrorText } from '../shared/explain-error.ts'
+import { FieldError } from '../shared/field-error.tsx'
+import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../shared/forms.css'
 import { ReadOnly } from '../shared/created-via.tsx'
 import { CHANNELS, channelOrder, LANGUAGES, methodOrder } from '../shared/labels.ts'
-import type { Channel, Method, Workflow } from '../shared/records.ts'
 import { Link, navigate, type Params } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 import { MethodChoice, toggled } from './method-choice.tsx'
 
 interface Draft {
@@ -23,7 +24,7 @@ interface Draft {
   follow_ups: { after_hours: number; channel: Channel }[]
 }
 
-const FRESH: Draft = {
+const EMPTY_DRAFT: Draft = {
   name: '',
   description: '',
   default_methods: methodOrder,
@@ -32,60 +33,61 @@ const FRESH: Draft = {
   follow_ups: [],
 }
 
-const MOST_FOLLOW_UPS = 5
+const MAX_FOLLOW_UPS = 5
 
 export default function WorkflowEdit({ params }: { params: Params }) {
-  const place = usePlace()
+  const context = useOrgContext()
   const id = params.workflow_id
-  const { data, refusal } = useData<Workflow>(id && place.at(`/workflows/${id}`))
-  if (refusal) return <Notice kind="bad">{refusal.message}</Notice>
-  if (id && !data) return <h1 class="waiting">Edit a workflow</h1>
+  const { data, error } = useData<Workflow>(id && context.apiPath(`/workflows/${id}`))
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  if (id && !data) return <h1 class="waiting">Loading workflow</h1>
   if (data?.created_via === 'api') {
     return (
       <>
         <p>
-          <Link to={place.go(`/workflows/${data.workflow_id}`)}>{data.name}</Link>
+          <Link to={context.pagePath(`/workflows/${data.workflow_id}`)}>{data.name}</Link>
         </p>
-        <h1>Edit the workflow</h1>
-        <ReadOnly what="workflow" />
+        <h1>Edit workflow</h1>
+        <ReadOnly noun="workflow" />
       </>
     )
   }
-  return <Form known={data} />
+  return <Form existing={data} />
 }
 
-function draftOf({ name, description, default_methods, channels, languages, follow_ups }: Workflow): Draft {
+function draftFrom({ name, description, default_methods, channels, languages, follow_ups }: Workflow): Draft {
   return { name, description: description ?? '', default_methods, channels, languages, follow_ups }
 }
 
-function Form({ known }: { known: Workflow | undefined }) {
-  const place = usePlace()
-  const [draft, setDraft] = useState<Draft>(known ? draftOf(known) : FRESH)
+function Form({ existing }: { existing: Workflow | undefined }) {
+  const context = useOrgContext()
+  const [draft, setDraft] = useState<Draft>(existing ? draftFrom(existing) : EMPTY_DRAFT)
   const [touched, setTouched] = useState<Set<string>>(new Set())
-  const [refused, setRefused] = useState<Refusal>()
+  const [submitError, setSubmitError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const path = place.at(known ? `/workflows/${known.workflow_id}` : '/workflows')
-  const method = known ? ('PUT' as const) : ('POST' as const)
+  const path = context.apiPath(existing ? `/workflows/${existing.workflow_id}` : '/workflows')
+  const method = existing ? ('PUT' as const) : ('POST' as const)
   const { description, ...rest } = draft
   const body = description.trim() ? draft : rest
-  const check = useDryRun<Workflow>(touched.size > 0 ? { path, method, body } : undefined, refused)
-  const fault = (name: string) => (refused || touched.has(name.split('[')[0]!) ? check.under(name) : undefined)
+  const check = useDryRun<Workflow>(touched.size > 0 ? { path, method, body } : undefined, submitError)
+  const errorAt = (name: string) =>
+    submitError || touched.has(name.split('[')[0]!) ? check.errorUnder(name) : undefined
   useEffect(() => {
-    if (refused) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [refused])
+    if (submitError) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [submitError])
 
   return (
     <>
       <p>
-        <Link to={place.go(known ? `/workflows/${known.workflow_id}` : '/workflows')}>
-          {known ? known.name : 'Workflows'}
+        <Link to={context.pagePath(existing ? `/workflows/${existing.workflow_id}` : '/workflows')}>
+          {existing ? existing.name : 'Workflows'}
         </Link>
       </p>
-      <h1>{known ? 'Edit the workflow' : 'New workflow'}</h1>
+      <h1>{existing ? 'Edit workflow' : 'New workflow'}</h1>
       <form class="stack narrow" noValidate onSubmit={(event) => void save(event)}>
-        {refused && <Notice kind="bad">{refused.message}</Notice>}
+        {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
         <section class="card stack">
-          <Field id="name" label="Name" hint="What your colleagues will look for." fault={fault('name')}>
+          <Field id="name" label="Name" hint="The name that your colleagues see." error={errorAt('name')}>
             {(attributes) => (
               <input
                 type="text"
@@ -95,7 +97,7 @@ function Form({ known }: { known: Workflow | undefined }) {
               />
             )}
           </Field>
-          <Field id="description" label="Description (optional)" fault={fault('description')}>
+          <Field id="description" label="Description (optional)" error={errorAt('description')}>
             {(attributes) => (
               <textarea
                 {...attributes}
@@ -107,14 +109,14 @@ function Form({ known }: { known: Workflow | undefined }) {
         </section>
 
         <MethodChoice
-          chosen={draft.default_methods}
-          hint="A mandate may choose otherwise for itself."
-          fault={fault('default_methods')}
+          selected={draft.default_methods}
+          hint="Each job can override this."
+          error={errorAt('default_methods')}
           onChange={(default_methods) => change({ default_methods })}
         />
 
         <fieldset class="card stack-tight">
-          <legend class="card-legend">Channels, in the order to try</legend>
+          <legend class="card-legend">Channels, in order of use</legend>
           <ol class="ordered">
             {draft.channels.map((channel, index) => (
               <li key={channel} class="row between">
@@ -126,17 +128,17 @@ function Form({ known }: { known: Workflow | undefined }) {
                     type="button"
                     class="plain flush"
                     disabled={index === 0}
-                    aria-label={`Earlier: ${CHANNELS[channel]}`}
-                    onClick={() => change({ channels: swapped(draft.channels, index) })}
+                    aria-label={`Move up: ${CHANNELS[channel]}`}
+                    onClick={() => change({ channels: movedUp(draft.channels, index) })}
                   >
-                    Earlier
+                    Move up
                   </button>
                   <button
                     type="button"
                     class="plain flush"
                     disabled={draft.channels.length === 1}
                     aria-label={`Remove ${CHANNELS[channel]}`}
-                    onClick={() => dropChannel(channel)}
+                    onClick={() => removeChannel(channel)}
                   >
                     Remove
                   </button>
@@ -154,12 +156,12 @@ function Form({ known }: { known: Workflow | undefined }) {
                   class="small-button"
                   onClick={() => change({ channels: [...draft.channels, channel] })}
                 >
-                  + {CHANNELS[channel]}
+                  Add {CHANNELS[channel]}
                 </button>
               ))}
           </div>
-          <p class="soft small">The next one is tried where a message cannot be delivered.</p>
-          <Fault text={fault('channels')} />
+          <p class="soft small">If a message cannot be delivered, the next channel is used.</p>
+          <FieldError text={errorAt('channels')} />
         </fieldset>
 
         <fieldset class="card stack-tight">
@@ -178,7 +180,7 @@ function Form({ known }: { known: Workflow | undefined }) {
           </div>
           {draft.languages.length > 1 && (
             <label>
-              Begin in
+              First language
               <select
                 value={draft.languages[0]}
                 onChange={(event) => {
@@ -194,16 +196,16 @@ function Form({ known }: { known: Workflow | undefined }) {
               </select>
             </label>
           )}
-          <p class="soft small">With more than one, candidates choose theirs first.</p>
-          <Fault text={fault('languages')} />
+          <p class="soft small">If there is more than one, candidates choose their language first.</p>
+          <FieldError text={errorAt('languages')} />
         </fieldset>
 
         <fieldset class="card stack-tight">
-          <legend class="card-legend">Follow-ups for those who do not answer</legend>
+          <legend class="card-legend">Follow-ups for candidates who do not answer</legend>
           {draft.follow_ups.map((followUp, index) => (
             <div class="row follow-up" key={index}>
               <label>
-                After, hours
+                After (hours)
                 <input
                   type="number"
                   min={1}
@@ -213,7 +215,7 @@ function Form({ known }: { known: Workflow | undefined }) {
                 />
               </label>
               <label>
-                By
+                Via
                 <select
                   value={followUp.channel}
                   onChange={(event) => changeFollowUp(index, { channel: event.currentTarget.value as Channel })}
@@ -233,10 +235,10 @@ function Form({ known }: { known: Workflow | undefined }) {
               >
                 Remove
               </button>
-              <Fault text={fault(`follow_ups[${index}]`)} />
+              <FieldError text={errorAt(`follow_ups[${index}]`)} />
             </div>
           ))}
-          {draft.follow_ups.length < MOST_FOLLOW_UPS && (
+          {draft.follow_ups.length < MAX_FOLLOW_UPS && (
             <p>
               <button
                 type="button"
@@ -245,19 +247,19 @@ function Form({ known }: { known: Workflow | undefined }) {
                   change({ follow_ups: [...draft.follow_ups, { after_hours: 24, channel: draft.channels[0]! }] })
                 }
               >
-                + Follow-up
+                Add follow-up
               </button>
             </p>
           )}
-          <p class="soft small">They stop at the first reply, and keep to 09:00–20:00 Indian time.</p>
+          <p class="soft small">Follow-ups stop at the first reply and are sent between 09:00 and 20:00 Indian time.</p>
         </fieldset>
 
         <div class="row">
-          <Action class="primary" busy={busy}>
-            {known ? 'Save' : 'Make the workflow'}
-          </Action>
+          <SubmitButton class="primary" busy={busy}>
+            {existing ? 'Save' : 'Create workflow'}
+          </SubmitButton>
           <span class="soft small" aria-live="polite">
-            {check.checking ? 'Checking…' : check.answer?.ok ? 'Looks right.' : ''}
+            {check.checking ? 'Checking…' : check.response?.ok ? 'No errors found.' : ''}
           </span>
         </div>
       </form>
@@ -265,7 +267,7 @@ function Form({ known }: { known: Workflow | undefined }) {
   )
 
   function change(part: Partial<Draft>) {
-    setRefused(undefined)
+    setSubmitError(undefined)
     setDraft({ ...draft, ...part })
     setTouched(new Set([...touched, ...Object.keys(part)]))
   }
@@ -274,7 +276,7 @@ function Form({ known }: { known: Workflow | undefined }) {
     change({ follow_ups: draft.follow_ups.map((each, at) => (at === index ? { ...each, ...part } : each)) })
   }
 
-  function dropChannel(channel: Channel) {
+  function removeChannel(channel: Channel) {
     change({
       channels: draft.channels.filter((each) => each !== channel),
       follow_ups: draft.follow_ups.filter((each) => each.channel !== channel),
@@ -284,15 +286,15 @@ function Form({ known }: { known: Workflow | undefined }) {
   async function save(event: Event) {
     event.preventDefault()
     setBusy(true)
-    const answer = await api<Workflow>(path, { method, body })
+    const response = await api<Workflow>(path, { method, body })
     setBusy(false)
-    if (answer.ok) navigate(place.go(`/workflows/${answer.data.workflow_id}`))
-    else setRefused(answer.refusal)
+    if (response.ok) navigate(context.pagePath(`/workflows/${response.data.workflow_id}`))
+    else setSubmitError(response.error)
   }
 }
 
-/** The one at this place and the one before it change places. */
-function swapped<T>(list: T[], index: number): T[] {
+/** Returns the list with the item at an index swapped with the item before it. */
+function movedUp<T>(list: T[], index: number): T[] {
   const next = [...list]
   ;[next[index - 1], next[index]] = [next[index]!, next[index - 1]!]
   return next

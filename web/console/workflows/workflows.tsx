@@ -1,21 +1,21 @@
+import type { Workflow } from '../../api-types/partner.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { MadeBy } from '../shared/created-via.tsx'
+import { CreatedVia } from '../shared/created-via.tsx'
 import { CHANNELS, languageName, methodNames } from '../shared/labels.ts'
-import { NoneFits } from '../shared/list-filters.tsx'
-import type { Workflow } from '../shared/records.ts'
+import { NoMatches } from '../shared/list-filters.tsx'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
-import { usePlace } from '../shell/session.ts'
+import { useOrgContext } from '../shell/session.ts'
 
 export default function Workflows() {
-  const place = usePlace()
+  const context = useOrgContext()
   const { query } = useAddress()
   const q = query.get('q') ?? ''
   const status = query.get('status') ?? 'active'
-  const list = useList<Workflow>(place.at('/workflows?limit=100'))
+  const list = useList<Workflow>(context.apiPath('/workflows?limit=100'))
   const shown = list.items?.filter(
     (workflow) =>
       (status === 'all' || workflow.status === status) && workflow.name.toLowerCase().includes(q.toLowerCase()),
@@ -24,14 +24,14 @@ export default function Workflows() {
     <>
       <div class="page-head">
         <h1>Workflows</h1>
-        {place.may('recruiter') && (
-          <Link class="button primary" to={place.go('/workflows/new')}>
+        {context.can('recruiter') && (
+          <Link class="button primary" to={context.pagePath('/workflows/new')}>
             New workflow
           </Link>
         )}
       </div>
       <p class="soft">
-        How candidates are contacted: channels in the order to try, languages, follow-ups, and what is asked.
+        A workflow sets how candidates are contacted: channels, languages, follow-ups and types of questions.
       </p>
       <div class="row filters">
         <label>
@@ -43,8 +43,8 @@ export default function Workflows() {
           <select
             value={status}
             onChange={(event) => {
-              const chosen = event.currentTarget.value
-              setQuery({ status: chosen === 'active' ? undefined : chosen })
+              const selected = event.currentTarget.value
+              setQuery({ status: selected === 'active' ? undefined : selected })
             }}
           >
             <option value="active">Active</option>
@@ -53,7 +53,7 @@ export default function Workflows() {
           </select>
         </label>
       </div>
-      {list.refusal && <Notice kind="bad">{list.refusal.message}</Notice>}
+      {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Workflows, newest first"
         rows={shown}
@@ -63,26 +63,29 @@ export default function Workflows() {
         empty={
           list.items?.length === 0 ? (
             <>
-              <h2>No workflow yet</h2>
-              <p class="soft">A workflow says how people are reached. Every job needs one; one can serve many jobs.</p>
-              {place.may('recruiter') && <Link to={place.go('/workflows/new')}>Make the first one</Link>}
+              <h2>No workflows yet</h2>
+              <p class="soft">
+                Every job needs a workflow, which sets how candidates are contacted. You can use one workflow for many
+                jobs.
+              </p>
+              {context.can('recruiter') && <Link to={context.pagePath('/workflows/new')}>Create a workflow</Link>}
             </>
           ) : (
-            <NoneFits what="workflow" more={list.more} />
+            <NoMatches noun="workflow" more={list.more} />
           )
         }
         columns={[
           {
             name: 'Name',
-            cell: ({ workflow_id, name }) => <Link to={place.go(`/workflows/${workflow_id}`)}>{name}</Link>,
+            cell: ({ workflow_id, name }) => <Link to={context.pagePath(`/workflows/${workflow_id}`)}>{name}</Link>,
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Asks for', cell: ({ default_methods }) => methodNames(default_methods) },
+          { name: 'Questions', cell: ({ default_methods }) => methodNames(default_methods) },
           { name: 'Channels', cell: ({ channels }) => channels.map((each) => CHANNELS[each]).join(', ') },
           { name: 'Languages', cell: ({ languages }) => languages.map(languageName).join(', ') },
           { name: 'Mandates', right: true, cell: ({ mandates }) => mandates },
-          { name: 'Made by', cell: ({ created_via }) => <MadeBy via={created_via} /> },
-          { name: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
+          { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },
+          { name: 'Updated', cell: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
       />
     </>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { buildSkillIndexAtOnce } from '../skill-index.ts'
+import { buildSkillIndexSync } from '../skill-index.ts'
 
 const skills = [
   { number: 1, name: 'Welding', aliases: ['welder', 'वेल्डिंग'] },
@@ -23,14 +23,14 @@ const skills = [
   { number: 17, name: 'Arc welding', aliases: [] },
   { number: 18, name: 'Cybersecurity', aliases: ['cybersecurity audit'] },
 ]
-const index = buildSkillIndexAtOnce(skills)
+const index = buildSkillIndexSync(skills)
 
 const mentions = (text: string) =>
   index.extract(text, 100).flatMap((skill) => skill.mentions.map((mention) => `${skill.number}:${mention.text}`))
 const score = (text: string, number: number) =>
   index.extract(text, 100).find((skill) => skill.number === number)?.score ?? 0
 
-test('names and aliases are found with their place in the text', () => {
+test('names and aliases are found with their offsets', () => {
   const text = 'Wanted: a Welder for welding and data entry.'
   const found = index.extract(text)
   const welding = found.find(({ number }) => number === 1)!
@@ -42,7 +42,7 @@ test('names and aliases are found with their place in the text', () => {
     for (const { start, end, text: slice } of skill.mentions) assert.equal(text.slice(start, end), slice)
 })
 
-test('offsets count UTF-16 units, through emoji, Devanagari and combining marks', () => {
+test('offsets count UTF-16 units, also after emoji, Devanagari and combining marks', () => {
   const text = '👷🏽‍♀️🔥 वेल्डिंग 😀 cre\u0300me bru\u0302le\u0301e, बिजली का काम'
   const found = index.extract(text)
   for (const skill of found)
@@ -50,7 +50,7 @@ test('offsets count UTF-16 units, through emoji, Devanagari and combining marks'
   assert.deepEqual(mentions(text).sort(), ['11:बिजली का काम', '12:cre\u0300me bru\u0302le\u0301e', '1:वेल्डिंग'])
 })
 
-test('of overlapping mentions the longest stays', () => {
+test('if mentions overlap, the longest one is kept', () => {
   assert.deepEqual(mentions('welding machine maintenance'), ['2:welding machine maintenance'])
   assert.deepEqual(mentions('welding machine operation').sort(), ['1:welding', '3:machine operation'])
   assert.deepEqual(mentions('arc welding machine maintenance'), ['2:welding machine maintenance'])
@@ -77,9 +77,9 @@ test('plural, verb, hyphen and spelling variants are found', () => {
     assert.deepEqual(mentions(text), [found], text)
 })
 
-test('a word alone is taken in its own form only', () => {
+test('a single-word label matches only its own forms', () => {
   assert.deepEqual(mentions('we weld and plumb'), [])
-  const soldering = buildSkillIndexAtOnce([
+  const soldering = buildSkillIndexSync([
     { number: 1, name: 'Soldering', aliases: [] },
     { number: 2, name: 'Brazing', aliases: ['solder'] },
   ])
@@ -92,8 +92,8 @@ test('a word alone is taken in its own form only', () => {
   )
 })
 
-test('Hindi is found in other spellings, also of a single word', () => {
-  const hindi = buildSkillIndexAtOnce([{ number: 1, name: 'Tailoring', aliases: ['silai', 'सिलाई', 'हिंदी सिलाई'] }])
+test('Hindi words are found in other spellings', () => {
+  const hindi = buildSkillIndexSync([{ number: 1, name: 'Tailoring', aliases: ['silai', 'सिलाई', 'हिंदी सिलाई'] }])
   for (const text of ['silaai', 'सिलायी', 'हिन्दी सिलाई'])
     assert.deepEqual(
       hindi.extract(text).map(({ mentions }) => mentions[0]!.text),
@@ -101,7 +101,7 @@ test('Hindi is found in other spellings, also of a single word', () => {
     )
 })
 
-const site = buildSkillIndexAtOnce([
+const site = buildSkillIndexSync([
   { number: 1, name: 'Wheel alignment', aliases: [] },
   { number: 2, name: 'Wheel balancing', aliases: [] },
   { number: 3, name: 'Truck loading', aliases: [] },
@@ -119,7 +119,7 @@ const onSite = (text: string) =>
     .flatMap((skill) => skill.mentions.map((mention) => `${skill.number}:${mention.text}`))
     .sort()
 
-test('a name is found the other way round, and over the small words that link it', () => {
+test('a name is found inverted and with linking words', () => {
   for (const [text, found] of [
     ['loading of trucks', '3:loading of trucks'],
     ['you load the trucks', '3:load the trucks'],
@@ -131,15 +131,15 @@ test('a name is found the other way round, and over the small words that link it
     assert.deepEqual(onSite(text), [], text)
 })
 
-test('a word that two names share is said once', () => {
+test('two names can share a word', () => {
   assert.deepEqual(onSite('wheel alignment and balancing on a machine'), ['1:wheel alignment', '2:balancing'])
   assert.deepEqual(onSite('wheel alignment and balancing sheets'), ['1:wheel alignment'])
   assert.deepEqual(onSite('accident and near-miss investigation'), ['5:accident'])
   assert.deepEqual(onSite('accident. And near miss investigation'), [])
 })
 
-test('a list says the word that its names share once, first or last', () => {
-  const list = buildSkillIndexAtOnce([
+test('the names of a list can share their first or last word', () => {
+  const list = buildSkillIndexSync([
     { number: 1, name: 'Arc welding', aliases: [] },
     { number: 2, name: 'MIG welding', aliases: [] },
     { number: 3, name: 'TIG welding', aliases: [] },
@@ -169,8 +169,17 @@ test('a list says the word that its names share once, first or last', () => {
   assert.deepEqual(numbers('arc and gas work, TIG welding'), [3])
 })
 
-test('who does it stands for what is done', () => {
-  const trades = buildSkillIndexAtOnce([
+test('a shared head is not expanded across linking words', () => {
+  const some = buildSkillIndexSync([
+    { number: 1, name: 'Truck', aliases: ['loading'] },
+    { number: 2, name: 'Cyber loading', aliases: ['cyber'] },
+  ])
+  const found = some.extract('cyber of, truck loading').flatMap(({ mentions }) => mentions.map(({ text }) => text))
+  assert.deepEqual(found.sort(), ['cyber', 'loading', 'truck'])
+})
+
+test('the person who does an activity is a mention of it', () => {
+  const trades = buildSkillIndexSync([
     { number: 1, name: 'Forklift operation', aliases: [] },
     { number: 2, name: 'Truck driving', aliases: [] },
     { number: 3, name: 'Refrigerator repair', aliases: [] },
@@ -178,15 +187,15 @@ test('who does it stands for what is done', () => {
   ])
   assert.equal(trades.extract('2 forklift operators wanted')[0]!.number, 1)
   assert.equal(trades.extract('refrigerator mechanic')[0]!.number, 3)
-  // What is a label itself stays that label.
+  // A variant that is a label itself remains that label.
   assert.deepEqual(
     trades.extract('truck driver').map(({ number }) => number),
     [4],
   )
 })
 
-test('what is done is found in Hindi', () => {
-  const trades = buildSkillIndexAtOnce([
+test('activities are found in Hindi', () => {
+  const trades = buildSkillIndexSync([
     { number: 1, name: 'Forklift operation', aliases: [] },
     { number: 2, name: 'Water tank cleaning', aliases: [] },
     { number: 3, name: 'पंप installation', aliases: [] },
@@ -200,8 +209,8 @@ test('what is done is found in Hindi', () => {
     assert.equal(trades.extract(text)[0]?.number, number, text)
 })
 
-test('a name is found joined, parted, by half and by the word that only it has', () => {
-  const names = buildSkillIndexAtOnce([
+test('a name is found joined, split, by half and by its distinctive word', () => {
+  const names = buildSkillIndexSync([
     { number: 1, name: 'Bricklaying', aliases: ['brick work', 'राजमिस्त्री'] },
     { number: 2, name: 'Bookkeeping', aliases: [] },
     { number: 3, name: 'Tap and mixer installation', aliases: [] },
@@ -228,21 +237,21 @@ test('a name is found joined, parted, by half and by the word that only it has',
   assert.deepEqual(names.extract('bring your laptop, all types of people'), [])
 })
 
-test('a set phrase stands for what the catalogue calls it', () => {
-  const soft = buildSkillIndexAtOnce([
+test('a short form is a mention of its long form', () => {
+  const soft = buildSkillIndexSync([
     { number: 1, name: 'work in teams', aliases: [] },
     { number: 2, name: 'show determination', aliases: [] },
     { number: 3, name: 'project management', aliases: [] },
   ])
   assert.equal(soft.extract('You are a team player')[0]!.number, 1)
   assert.equal(soft.extract('hard-working')[0]!.number, 2)
-  // What employers say of themselves, and what is too short to be sure of.
+  // Self-descriptions of employers, and short forms that are too short.
   assert.deepEqual(soft.extract('an ambitious company, open till 6 pm'), [])
   assert.deepEqual(index.extract('You are a team player'), [])
 })
 
 test('common misspellings and both English spellings are found', () => {
-  const spelt = buildSkillIndexAtOnce([
+  const spelt = buildSkillIndexSync([
     { number: 1, name: 'Home tuition', aliases: [] },
     { number: 2, name: 'House wiring', aliases: ['electrician'] },
     { number: 3, name: 'Aluminium moulding', aliases: ['aluminum'] },
@@ -252,8 +261,8 @@ test('common misspellings and both English spellings are found', () => {
   assert.equal(spelt.extract('aluminum molding')[0]!.mentions[0]!.text, 'aluminum molding')
 })
 
-test('an abbreviation keeps its own s, an everyday word its form', () => {
-  const some = buildSkillIndexAtOnce([
+test('an abbreviation keeps its final s, an everyday word its form', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'European Train Control System', aliases: ['ETCS'] },
     { number: 2, name: 'Patents', aliases: ['rights'] },
     { number: 3, name: 'Vehicle inspection', aliases: ['PDI'] },
@@ -262,28 +271,28 @@ test('an abbreviation keeps its own s, an everyday word its form', () => {
   assert.equal(some.extract('three PDIs')[0]!.number, 3)
 })
 
-test('an activity is found without the words that round it off, a thing is not', () => {
+test('an activity is found without its fillers, a thing is not', () => {
   assert.deepEqual(onSite('welding, cutting'), ['6:welding'])
   assert.deepEqual(onSite('bijli, pani free'), [])
 })
 
-test('what every advertisement says is listed with a low score', () => {
+test('common phrases of advertisements have a low score', () => {
   assert.ok(site.extract('call HR')[0]!.score < 0.2)
   assert.ok(site.extract('Accident investigation')[0]!.score > 0.5)
 })
 
-test('a part of a compound and a small Hindi word are nothing else', () => {
+test('parts of compounds and Hindi auxiliaries are not mentions', () => {
   assert.deepEqual(onSite('RS-CIT certificate'), [])
   assert.deepEqual(onSite('CIT'), ['9:CIT'])
   assert.deepEqual(onSite('काम करने'), [])
 })
 
-test('words of two sentences or list items make no mention together', () => {
+test('words of two sentences or list items form no mention', () => {
   for (const text of ['data. Entry', 'Data\nEntry', 'data, entry', 'data - entry'])
     assert.deepEqual(mentions(text), [], text)
 })
 
-test('everyday words count only when written like the skill', () => {
+test('everyday words count only if they are written like the skill', () => {
   assert.deepEqual(mentions('you go there, r we less'), [])
   assert.deepEqual(mentions('we use Go, R and LESS').sort(), ['14:LESS', '8:Go', '9:R'])
   assert.deepEqual(mentions('Go to the site. Go on.'), [])
@@ -291,8 +300,8 @@ test('everyday words count only when written like the skill', () => {
   assert.deepEqual(mentions('golang and r programming').sort(), ['8:golang', '9:r programming'])
 })
 
-test('what is not asked for is found and scored low', () => {
-  const asked = score('experience in welding needed', 1)
+test('a negated skill is found with a low score', () => {
+  const required = score('experience in welding needed', 1)
   for (const text of [
     'no experience in welding needed',
     'welding is not required',
@@ -323,12 +332,12 @@ test('what is not asked for is found and scored low', () => {
     'welding by contractor',
   ]) {
     assert.ok(score(text, 1) > 0, text)
-    assert.ok(score(text, 1) < asked / 2, text)
+    assert.ok(score(text, 1) < required / 2, text)
   }
 })
 
-test('a no elsewhere changes nothing', () => {
-  const asked = score('experience in welding needed', 1)
+test('a negation of something else changes nothing', () => {
+  const required = score('experience in welding needed', 1)
   for (const text of [
     'No smoking. Experience in welding needed',
     'not only welding',
@@ -345,11 +354,11 @@ test('a no elsewhere changes nothing', () => {
     'welding (no gas cutting)',
     'welding (not forging) all day',
   ])
-    assert.equal(score(text, 1), asked, text)
+    assert.equal(score(text, 1), required, text)
 })
 
-test('a word that several skills have is less sure the more skills a text names', () => {
-  const shop = buildSkillIndexAtOnce([
+test('a word of several skills scores lower the more skills a text mentions', () => {
+  const shop = buildSkillIndexSync([
     { number: 1, name: 'POS software', aliases: ['billing'] },
     { number: 2, name: 'Telecom billing', aliases: [] },
     ...Array.from({ length: 9 }, (_, i) => ({ number: 10 + i, name: `Kiln ${'abcdefghi'[i]}x firing`, aliases: [] })),
@@ -360,15 +369,15 @@ test('a word that several skills have is less sure the more skills a text names'
   assert.ok(billing(`billing. ${many}`) < 0.4)
 })
 
-test('who the employer is and with whom one works is scored low', () => {
-  const asked = score('welding', 1)
-  assert.ok(score('a welding company', 1) < asked / 2)
+test('skills of employers and colleagues have a low score', () => {
+  const required = score('welding', 1)
+  assert.ok(score('a welding company', 1) < required / 2)
   assert.ok(score('report to the welder', 1) < score('welder', 1) / 2)
   assert.equal(score('work with welder', 1), score('welder', 1))
 })
 
-test('of languages that stand for each other none is asked for', () => {
-  const languages = buildSkillIndexAtOnce([
+test('alternative languages have a low score', () => {
+  const languages = buildSkillIndexSync([
     { number: 1, name: 'Hindi', aliases: ['हिंदी'] },
     { number: 2, name: 'Tamil', aliases: [] },
   ])
@@ -379,17 +388,17 @@ test('of languages that stand for each other none is asked for', () => {
     assert.ok(Math.min(...scores(text)) > 0.5, text)
 })
 
-test('what is only about the job is no skill', () => {
-  const office = buildSkillIndexAtOnce([{ number: 1, name: 'Resume writing', aliases: ['CV', 'biodata'] }])
+test('words about the application are not skills', () => {
+  const office = buildSkillIndexSync([{ number: 1, name: 'Resume writing', aliases: ['CV', 'biodata'] }])
   assert.deepEqual(office.extract('Send your CV or biodata'), [])
   assert.equal(office.extract('resume writing')[0]!.number, 1)
 })
 
-test('a skill asked for somewhere is asked for', () => {
+test('a skill with one mention that is not negated is required', () => {
   assert.ok(score('no welding on Sundays. Welding needed', 1) >= score('welding', 1))
 })
 
-test('the surest come first, no more than asked for', () => {
+test('skills are in descending order of their score and limited', () => {
   const text = 'no plumbing needed; welding, welding and typing'
   const found = index.extract(text)
   assert.deepEqual(
@@ -401,7 +410,7 @@ test('the surest come first, no more than asked for', () => {
   assert.ok(score('welding. welding', 1) > score('welding', 1))
 })
 
-test('mentions never overlap and always are what the text says', () => {
+test('mentions never overlap and quote the text', () => {
   const words = skills
     .flatMap(({ name, aliases }) => [name, ...aliases])
     .concat(['and', '👷', '\n', ', ', 'का', 'no', '\ud800', 'e\u0301', 'ﬁ'])
@@ -420,24 +429,24 @@ test('mentions never overlap and always are what the text says', () => {
   )
 })
 
-test('the longest text is no trouble, whatever is in it', () => {
+test('texts of the maximum length are processed', () => {
   for (const unit of ['welding machine ', 'e-', '&', "'", '. ', 'welding-', 'ﬃ', '्क', '\ud83d', 'no '])
     index.extract(unit.repeat(50_000 / unit.length), 100)
   assert.equal(index.extract('welding '.repeat(6250), 1)[0]!.mentions.length, 6250)
 })
 
-test('a text without skills has none', () => {
+test('a text without skills returns none', () => {
   for (const text of ['', ' ', '…', 'the of and', '😀']) assert.deepEqual(index.extract(text), [])
 })
 
-test('a Hindi word is not taken for an abbreviation that sounds like it', () => {
-  const some = buildSkillIndexAtOnce([{ number: 1, name: 'Amazon Web Services', aliases: ['AWS', 'CIT'] }])
+test('a Hindi word is not a mention of an abbreviation that sounds like it', () => {
+  const some = buildSkillIndexSync([{ number: 1, name: 'Amazon Web Services', aliases: ['AWS', 'CIT'] }])
   assert.deepEqual(some.extract('आवास सहित वेतन'), [])
   assert.equal(some.extract('AWS')[0]!.number, 1)
 })
 
-test('a sign that a name itself holds does not end it, any other does', () => {
-  const some = buildSkillIndexAtOnce([
+test('only a punctuation sign that is not part of a name ends it', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Jam, jelly and squash making', aliases: [] },
     { number: 2, name: 'Golang', aliases: ['Go (programming language)'] },
     { number: 3, name: 'C++', aliases: ['C++17'] },
@@ -453,8 +462,8 @@ test('a sign that a name itself holds does not end it, any other does', () => {
   assert.deepEqual(found('data, entry work'), [])
 })
 
-test('of names with the same stems the one written so is meant where it stands by itself', () => {
-  const some = buildSkillIndexAtOnce([
+test('among names with the same stems an isolated mention means the one with its words', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Heart check', aliases: ['stress test'] },
     { number: 2, name: 'Load trial', aliases: ['stress testing'] },
   ])
@@ -465,8 +474,8 @@ test('of names with the same stems the one written so is meant where it stands b
   assert.deepEqual(found('does stress testing daily'), [1])
 })
 
-test('a text that is nothing but a name means it', () => {
-  const some = buildSkillIndexAtOnce([
+test('a text that consists of a skill name is a mention of it', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Table service', aliases: ['server'] },
     { number: 2, name: 'Payroll processing', aliases: ['payslip'] },
   ])
@@ -475,8 +484,8 @@ test('a text that is nothing but a name means it', () => {
   assert.deepEqual(some.extract('a server and a payslip'), [])
 })
 
-test('of mentions as long the one in the order of its label stays', () => {
-  const some = buildSkillIndexAtOnce([
+test('among equally long mentions, the one in the order of its label is kept', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'MIS reporting', aliases: [] },
     { number: 2, name: 'Daily sheets', aliases: ['daily reporting'] },
   ])
@@ -486,8 +495,8 @@ test('of mentions as long the one in the order of its label stays', () => {
   )
 })
 
-test('a word in two, digits, dots and a plural that is another word are seen through', () => {
-  const some = buildSkillIndexAtOnce([
+test('split words, digits, dots and plurals that are other words are recognised', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Forklift operation', aliases: ['fork lift'] },
     { number: 2, name: 'Lift operation', aliases: ['lift operator'] },
     { number: 3, name: 'Two-wheeler repair', aliases: ['two wheeler mechanic'] },
@@ -508,8 +517,8 @@ test('a word in two, digits, dots and a plural that is another word are seen thr
     )
 })
 
-test('what stands for itself in a list borrows no word of the item before', () => {
-  const some = buildSkillIndexAtOnce([
+test('an independent list item shares no word with the item before', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Hair cutting', aliases: ['hair cut'] },
     { number: 2, name: 'Henna hair application', aliases: ['hair mehndi'] },
     { number: 3, name: 'Mehndi application', aliases: ['mehndi'] },
@@ -521,13 +530,13 @@ test('what stands for itself in a list borrows no word of the item before', () =
   assert.deepEqual(numbers('cutting master, helper'), [4])
 })
 
-test('who can join at once is no joiner', () => {
-  const some = buildSkillIndexAtOnce([{ number: 1, name: 'Wood joinery', aliases: ['joiner'] }])
+test('an applicant who can join immediately is not a joiner (carpenter)', () => {
+  const some = buildSkillIndexSync([{ number: 1, name: 'Wood joinery', aliases: ['joiner'] }])
   assert.deepEqual(some.extract('Immediate joiner preferred. Looking for immediate joiners.'), [])
   assert.equal(some.extract('We need a joiner for doors').length, 1)
 })
 
-test('a heading denies what it lists, a note behind a colon what it follows', () => {
+test('a negated heading negates its list, a negating note the item before it', () => {
   for (const text of [
     'Skills not required: plumbing, data entry',
     'Not needed - plumbing and data entry',

@@ -1,189 +1,183 @@
 import type { Labels } from '../labels/labels.ts'
 import type { NearWords } from '../labels/near-words.ts'
 import type { Postings } from '../labels/postings.ts'
-import { misspellingsOf } from '../lexicon/misspellings.ts'
-import { isDevanagari, respellings } from '../text/sounds.ts'
-import { formsOf } from '../text/stems.ts'
-import type { Stepwise } from '../text/time-slicing.ts'
-import { APART, JOINED } from '../text/tokens.ts'
-import { hindiForms, romanisedForms } from '../text/word-forms.ts'
-import { MentionRows } from './mention-rows.ts'
+import { nameParts } from '../lexicon/lexicon.ts'
+import { inflections } from '../lexicon/stems.ts'
+import { hindiInflections, misspellingsOf, romanisedInflections } from '../lexicon/word-forms.ts'
+import { isDevanagari, romanisationVariants } from '../text/phonetics.ts'
+import type { SlicedTask } from '../text/time-slicing.ts'
+import { GAP_BREAK, GAP_JOINER } from '../text/tokens.ts'
+import { CONJUNCTION, FOLLOWING_WORD, LINKING_WORD, MentionFinder } from './mention-finder.ts'
+import { MentionPatterns } from './mention-patterns.ts'
 import { MentionVariants } from './mention-variants.ts'
-import { AND, GO_ON, LINK, Mentions } from './mentions.ts'
 
-const LINKS = 'of the ka ki ke का की के'.split(' ')
-const ANDS = 'and or aur ya और या एवं तथा'.split(' ')
-const GOERS = 'on in at for with to from by as is are must should mein me par se ko ho में पर से को'.split(' ')
+const joinedWords = new Set(nameParts['joined words'])
 
-/** Words that people join to the one before them, or not. */
-const JOINING = new Set(
-  'work works working worker keeping keeper man men maker making proofing washing house cut up'.split(' '),
-)
+/** Longer labels are sentences, which no text repeats word by word. */
+const MAX_LABEL_WORDS = 10
 
-/** Longer labels are sentences; no text repeats them word by word. */
-const LONGEST = 10
+/** Labels processed between two yields, and the most trie edges that a label and its variants may need. */
+const LABELS_PER_STEP = 256
+const MAX_EDGES_PER_LABEL = 4 * MAX_LABEL_WORDS
 
-/** Labels worked on in one step, and the most edges that a label and its variants may need. */
-const STEP = 256
-const MOST_EDGES = 4 * LONGEST
-
-export function* buildMentions(
+export function* buildMentionFinder(
   labels: Labels,
   gaps: Uint8Array,
   postings: Postings,
   nearWords: NearWords,
-): Stepwise<Mentions> {
-  const rows = new MentionRows(labels)
-  const builder = new Builder(labels, gaps, rows)
-  const variants = new MentionVariants(labels, postings, rows)
+): SlicedTask<MentionFinder> {
+  const patterns = new MentionPatterns(labels)
+  const builder = new LabelPatterns(labels, gaps, patterns)
+  const variants = new MentionVariants(labels, postings, patterns)
   const { words } = labels.vocabulary
-  // A form that the catalogue itself uses is its own word before it is made of another.
+  // The words of the catalogue come first: a form that is itself a word of the catalogue keeps its own stem.
   for (let from = 0; from < words.length; from += 2048) {
     builder.addWords(from, Math.min(words.length, from + 2048))
     variants.readWords(from, Math.min(words.length, from + 2048))
     yield
   }
   builder.addRoles()
-  yield* builder.spellHindi(nearWords)
-  for (let from = 0; from < words.length; from += STEP) {
-    builder.addForms(from, Math.min(words.length, from + STEP))
+  yield* builder.addHindiForms(nearWords)
+  for (let from = 0; from < words.length; from += LABELS_PER_STEP) {
+    builder.addInflections(from, Math.min(words.length, from + LABELS_PER_STEP))
     yield
   }
   const count = labels.kinds.length
   for (const pass of [builder, variants]) {
-    for (let from = 0; from < count; from += STEP) {
-      if (rows.trie.isFull(STEP * MOST_EDGES)) yield* rows.trie.grow()
-      pass.add(from, Math.min(count, from + STEP))
+    for (let from = 0; from < count; from += LABELS_PER_STEP) {
+      if (patterns.trie.isFull(LABELS_PER_STEP * MAX_EDGES_PER_LABEL)) yield* patterns.trie.grow()
+      pass.addLabels(from, Math.min(count, from + LABELS_PER_STEP))
       yield
     }
   }
-  variants.addSetPhrases()
-  const tables = yield* rows.complete()
-  return new Mentions({ ...tables, roles: builder.rolesOf(tables.alone.length) }, nearWords)
+  variants.addShortForms()
+  const tables = yield* patterns.complete()
+  return new MentionFinder({ ...tables, roles: builder.rolesOf(tables.isSingle.length) }, nearWords)
 }
 
 /** Adds the labels themselves, and the forms that their words take. */
-class Builder {
+class LabelPatterns {
   private readonly labels: Labels
   private readonly gaps: Uint8Array
-  private readonly rows: MentionRows
+  private readonly patterns: MentionPatterns
   private readonly roles = new Map<number, number>()
-  private readonly otherSpellings = new Map<number, string[]>()
-  private readonly row: number[] = []
+  private readonly romanisations = new Map<number, string[]>()
+  private readonly pattern: number[] = []
 
-  constructor(labels: Labels, gaps: Uint8Array, rows: MentionRows) {
+  constructor(labels: Labels, gaps: Uint8Array, patterns: MentionPatterns) {
     this.labels = labels
     this.gaps = gaps
-    this.rows = rows
+    this.patterns = patterns
   }
 
   addWords(from: number, to: number): void {
     const { words, stems } = this.labels.vocabulary
-    for (let id = from; id < to; id++) this.rows.forms.add(words[id]!, stems[id]!)
+    for (let id = from; id < to; id++) this.patterns.forms.add(words[id]!, stems[id]!)
   }
 
   addRoles(): void {
     for (const [role, words] of [
-      [LINK, LINKS],
-      [AND, ANDS],
-      [GO_ON, GOERS],
+      [LINKING_WORD, nameParts['linking words']],
+      [CONJUNCTION, nameParts.conjunctions],
+      [FOLLOWING_WORD, nameParts['following words']],
     ] as const)
-      for (const word of words) this.roles.set(this.rows.learn(word), role)
+      for (const word of words) this.roles.set(this.patterns.addForm(word), role)
   }
 
-  /** Each number's role, for so many numbers. */
+  /** Returns the role of each of the first `size` numbers. */
   rolesOf(size: number): Uint8Array {
     const roles = new Uint8Array(size)
     for (const [number, role] of this.roles) roles[number] = role
     return roles
   }
 
-  /** A Latin word that is also there in Devanagari is Hindi, which has no one spelling in Latin letters. */
-  *spellHindi(nearWords: NearWords): Stepwise<void> {
+  /** Adds inflections and spellings of Hindi words. A Latin word that sounds like a Devanagari word of the catalogue is Hindi. */
+  *addHindiForms(nearWords: NearWords): SlicedTask<void> {
     const { vocabulary } = this.labels
-    const { forms } = this.rows
-    // Devanagari sorts behind Latin.
+    const { forms } = this.patterns
+    // Devanagari sorts after Latin.
     for (let id = vocabulary.lowerBound('ऀ'); id < vocabulary.words.length; id++) {
       const hindi = vocabulary.words[id]!
       if (!isDevanagari(hindi)) break
-      for (const form of hindiForms(hindi)) forms.add(form, vocabulary.stems[id]!)
-      nearWords.soundsLike(hindi, (other, word) => {
-        for (const form of romanisedForms(word)) forms.add(form, vocabulary.stems[other]!)
-        const strange = respellings(word).filter((spelling) => vocabulary.find(spelling) < 0)
-        if (strange.length === 0) return
-        this.otherSpellings.set(other, strange)
-        for (const spelling of strange) forms.add(spelling, vocabulary.stems[other]!)
+      for (const form of hindiInflections(hindi)) forms.add(form, vocabulary.stems[id]!)
+      nearWords.findHomophones(hindi, (other, word) => {
+        for (const form of romanisedInflections(word)) forms.add(form, vocabulary.stems[other]!)
+        const unlisted = romanisationVariants(word).filter((spelling) => vocabulary.find(spelling) < 0)
+        if (unlisted.length === 0) return
+        this.romanisations.set(other, unlisted)
+        for (const spelling of unlisted) forms.add(spelling, vocabulary.stems[other]!)
       })
       if (id % 64 === 63) yield
     }
   }
 
-  addForms(from: number, to: number): void {
+  addInflections(from: number, to: number): void {
     const { words, stems } = this.labels.vocabulary
-    const { forms } = this.rows
+    const { forms } = this.patterns
     for (let id = from; id < to; id++) {
-      for (const form of formsOf(words[id]!)) forms.add(form, stems[id]!)
+      for (const form of inflections(words[id]!)) forms.add(form, stems[id]!)
       for (const form of misspellingsOf(words[id]!)) forms.add(form, stems[id]!)
     }
   }
 
-  add(fromLabel: number, toLabel: number): void {
+  addLabels(fromLabel: number, toLabel: number): void {
     const { vocabulary, wordStarts, words } = this.labels
-    const { gaps, row, rows } = this
+    const { gaps, pattern, patterns } = this
     for (let label = fromLabel; label < toLabel; label++) {
       const from = wordStarts[label]!
       const to = wordStarts[label + 1]!
-      if (to - from > LONGEST) continue
-      row.length = 0
-      let compound = false
+      if (to - from > MAX_LABEL_WORDS) continue
+      pattern.length = 0
+      let isCompound = false
       for (let at = from; at < to; at++) {
-        row.push(vocabulary.stems[words[at]!]!)
-        if (at > from && gaps[at] === JOINED) compound = true
-        if (at > from && gaps[at] === APART) rows.addWall(label, at - from)
+        pattern.push(vocabulary.stems[words[at]!]!)
+        if (at > from && gaps[at] === GAP_JOINER) isCompound = true
+        if (at > from && gaps[at] === GAP_BREAK) patterns.addSign(label, at - from)
       }
-      if (row.length > 1) rows.insert(row, label)
+      if (pattern.length > 1) patterns.add(pattern, label)
       else {
-        rows.addSingle(vocabulary.words[words[from]!]!, row[0]!, label)
-        for (const spelling of this.otherSpellings.get(words[from]!) ?? []) rows.addSingle(spelling, row[0]!, label)
+        patterns.addSingle(vocabulary.words[words[from]!]!, pattern[0]!, label)
+        for (const spelling of this.romanisations.get(words[from]!) ?? [])
+          patterns.addSingle(spelling, pattern[0]!, label)
       }
-      if (row.length === 2) this.joinWords(label, from)
-      if (row.length === 3) this.shorten(label, from)
-      if (compound) this.joinCompounds(label, from, to)
+      if (pattern.length === 2) this.addJoined(label, from)
+      if (pattern.length === 3) this.addActivityOfKaam(label, from)
+      if (isCompound) this.addWithoutHyphens(label, from, to)
     }
   }
 
-  /** "welding ka kaam" is welding, whereas "bijli ka kaam" is not the bijli of "bijli, pani free". */
-  private shorten(label: number, from: number): void {
+  /** Adds welding for "welding ka kaam"; not bijli for "bijli ka kaam", because of "bijli, pani free". */
+  private addActivityOfKaam(label: number, from: number): void {
     const { vocabulary, words } = this.labels
     const word = vocabulary.words[words[from]!]!
     if (vocabulary.words[words[from + 2]!] === 'kaam' && word.endsWith('ing'))
-      this.rows.addSingleVariant(word, vocabulary.stems[words[from]!]!, label)
+      this.patterns.addSingleVariant(word, vocabulary.stems[words[from]!]!, label)
   }
 
-  /** "brick work" is also written "brickwork". */
-  private joinWords(label: number, from: number): void {
+  /** Adds brickwork for "brick work". */
+  private addJoined(label: number, from: number): void {
     const { vocabulary, words } = this.labels
     const last = vocabulary.words[words[from + 1]!]!
-    if (!JOINING.has(last)) return
+    if (!joinedWords.has(last)) return
     const word = vocabulary.words[words[from]!]! + last
-    this.rows.addSingle(word, this.rows.learn(word), label)
+    this.patterns.addSingle(word, this.patterns.addForm(word), label)
   }
 
-  /** "e-commerce" is also written "ecommerce". */
-  private joinCompounds(label: number, from: number, to: number): void {
+  /** Adds ecommerce for "e-commerce". */
+  private addWithoutHyphens(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
-    const { gaps, row, rows } = this
-    row.length = 0
+    const { gaps, pattern, patterns } = this
+    pattern.length = 0
     let word = ''
     for (let at = from; at < to; at++) {
       word = vocabulary.words[words[at]!]!
-      while (at + 1 < to && gaps[at + 1] === JOINED) word += vocabulary.words[words[++at]!]!
-      const known = rows.strangerCount
-      const number = rows.learn(word)
-      if (rows.strangerCount > known) for (const form of formsOf(word)) rows.forms.add(form, number)
-      row.push(number)
+      while (at + 1 < to && gaps[at + 1] === GAP_JOINER) word += vocabulary.words[words[++at]!]!
+      const countBefore = patterns.extraStemCount
+      const number = patterns.addForm(word)
+      if (patterns.extraStemCount > countBefore) for (const form of inflections(word)) patterns.forms.add(form, number)
+      pattern.push(number)
     }
-    if (row.length > 1) rows.insert(row, label)
-    else rows.addSingle(word, row[0]!, label)
+    if (pattern.length > 1) patterns.add(pattern, label)
+    else patterns.addSingle(word, pattern[0]!, label)
   }
 }

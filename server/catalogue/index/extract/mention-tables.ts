@@ -1,22 +1,22 @@
-import { Growing } from '../labels/labels.ts'
-import type { Stepwise } from '../text/time-slicing.ts'
-import { checkOf, hashOf } from '../text/tokens.ts'
+import { Int32List } from '../text/int32-list.ts'
+import type { SlicedTask } from '../text/time-slicing.ts'
+import { checkHash, wordHash } from '../text/tokens.ts'
 
 /**
- * From the form of a word to the word's number. A slot holds a second hash and the number side by side, so that a word of
- * a text costs one read; between them the two hashes are wide enough that no other word passes for a known one.
+ * Maps forms of words to numbers. A slot holds a second hash and the number next to each other, so that a lookup is one read;
+ * together the two hashes are wide enough to be unique.
  */
 export class FormTable {
   private slots: Int32Array
-  /** What was added, to be placed anew when the table grows; dropped once it is complete. */
-  private added = new Growing()
+  /** All additions, to be inserted again when the table grows; dropped once it is complete. */
+  private added = new Int32List()
 
-  /** `expected` forms go in without the table growing, which holds up who waits for the next step. */
+  /** `expected` forms fit without growing, which would block the event loop while the index is built in slices. */
   constructor(expected: number) {
     this.slots = new Int32Array(2 ** Math.ceil(Math.log2(1024 + expected * 1.5)) * 2).fill(-1)
   }
 
-  /** The number of the word with these two hashes, or -1. */
+  /** Returns the number of the word with these two hashes, or -1. */
   find(hash: number, check: number): number {
     const { slots } = this
     const mask = slots.length - 2
@@ -28,24 +28,24 @@ export class FormTable {
     }
   }
 
-  /** Adds a form, unless it is there already. */
+  /** Adds a form, unless it exists. */
   add(form: string, number: number): void {
-    const hash = hashOf(form)
-    const check = checkOf(form)
+    const hash = wordHash(form)
+    const check = checkHash(form)
     if (this.find(hash, check) >= 0) return
     if (this.added.size > this.slots.length) this.grow()
     this.added.push(hash)
     this.added.push(check)
     this.added.push(number)
-    this.place(hash, check, number)
+    this.insert(hash, check, number)
   }
 
   complete(): this {
-    this.added = new Growing()
+    this.added = new Int32List()
     return this
   }
 
-  private place(hash: number, check: number, number: number): void {
+  private insert(hash: number, check: number, number: number): void {
     const mask = this.slots.length - 2
     let slot = ((hash ^ (hash >>> 15)) << 1) & mask
     while (this.slots[slot + 1]! >= 0) slot = (slot + 2) & mask
@@ -56,42 +56,42 @@ export class FormTable {
   private grow(): void {
     this.slots = new Int32Array(this.slots.length * 2).fill(-1)
     const { items, size } = this.added
-    for (let i = 0; i < size; i += 3) this.place(items[i]!, items[i + 1]!, items[i + 2]!)
+    for (let i = 0; i < size; i += 3) this.insert(items[i]!, items[i + 1]!, items[i + 2]!)
   }
 }
 
 /**
- * A trie over numbers. An edge is three numbers side by side: the node it leaves, the number it takes, and where it leads: to
- * a node, or straight to a label (below zero) where nothing follows. Nodes have a label of their own.
+ * A trie over word numbers in one flat hash table. An edge is three numbers next to each other: its parent node, its word number
+ * and its target, which is a node or, below zero, a label after which nothing follows. Nodes can have a label, too.
  */
 export class Trie {
   private nodes = 1
   private edges = 0
   private slots: Int32Array
-  /** Hashes are scaled to the number of slots, which need be no power of two. */
+  /** Scales a hash to the number of slots, which need not be a power of two. */
   private scale: number
   private labels = new Int32Array(1024)
-  /** Two bits for every edge: most words that follow a beginning lead nowhere, and these bits stay in the fast cache. */
-  private readonly sieve = new Int32Array(2 ** 15)
+  /** A Bloom filter of the edges: most word pairs have no edge, and the filter fits into the CPU cache. */
+  private readonly bloomFilter = new Int32Array(2 ** 15)
 
-  /** `expected` edges go in without the table growing. */
+  /** `expected` edges fit without growing. */
   constructor(expected: number) {
-    const places = 16_384 + Math.ceil(expected / FULLEST)
-    this.slots = new Int32Array(places * 3)
-    this.scale = places / TWO_TO_32
+    const capacity = 16_384 + Math.ceil(expected / MAX_LOAD)
+    this.slots = new Int32Array(capacity * 3)
+    this.scale = capacity / TWO_TO_32
   }
 
-  /** False when there is certainly no such edge. */
-  mayStep(parent: number, number: number): boolean {
-    const hash = mix(parent, number)
-    const bits = sieveBits(hash)
-    return (this.sieve[(hash >>> 8) & 0x7fff]! & bits) === bits
+  /** Returns false if there is certainly no such edge. */
+  mayHaveEdge(parent: number, number: number): boolean {
+    const hash = edgeHash(parent, number)
+    const bits = bloomBits(hash)
+    return (this.bloomFilter[(hash >>> 8) & 0x7fff]! & bits) === bits
   }
 
-  /** The place of the edge, or -1. */
-  step(parent: number, number: number): number {
+  /** Returns the slot of the edge, or -1. */
+  findEdge(parent: number, number: number): number {
     const { slots } = this
-    let slot = this.slotFor(mix(parent, number))
+    let slot = this.slotFor(edgeHash(parent, number))
     for (;;) {
       const at = slots[slot]!
       if (at === 0) return -1
@@ -105,13 +105,13 @@ export class Trie {
     return (((hash >>> 0) * this.scale) | 0) * 3
   }
 
-  /** The node that an edge leads to, or 0. */
+  /** Returns the node at the end of an edge, or 0. */
   nodeAt(slot: number): number {
     const target = this.slots[slot + 2]!
     return Math.max(target, 0)
   }
 
-  /** The label that ends with an edge, or -1. */
+  /** Returns the label that ends with an edge, or -1. */
   labelAt(slot: number): number {
     const target = this.slots[slot + 2]!
     return (target > 0 ? this.labels[target]! : -target) - 1
@@ -132,8 +132,8 @@ export class Trie {
     return this.nodes++
   }
 
-  /** The node that an edge leads to, made where there is none. */
-  openNode(slot: number): number {
+  /** Returns the node at the end of an edge; creates it if needed. */
+  ensureNode(slot: number): number {
     const target = this.slots[slot + 2]!
     if (target > 0) return target
     const node = this.newNode()
@@ -142,10 +142,10 @@ export class Trie {
     return node
   }
 
-  /** The edge's place, made where there is none. */
-  extend(parent: number, number: number): number {
+  /** Returns the slot of an edge; creates the edge if needed. */
+  ensureEdge(parent: number, number: number): number {
     const { slots } = this
-    const hash = mix(parent, number)
+    const hash = edgeHash(parent, number)
     let slot = this.slotFor(hash)
     for (;;) {
       const at = slots[slot]!
@@ -156,40 +156,40 @@ export class Trie {
     }
     slots[slot] = parent
     slots[slot + 1] = number
-    this.sieve[(hash >>> 8) & 0x7fff]! |= sieveBits(hash)
+    this.bloomFilter[(hash >>> 8) & 0x7fff]! |= bloomBits(hash)
     this.edges++
     return slot
   }
 
-  /** Whether there may be no room for so many more edges. */
+  /** Whether `more` edges might not fit. */
   isFull(more: number): boolean {
-    return this.edges + more > (this.slots.length / 3) * FULLEST
+    return this.edges + more > (this.slots.length / 3) * MAX_LOAD
   }
 
-  /** Twice the room. */
-  *grow(): Stepwise<void> {
+  /** Doubles the capacity. */
+  *grow(): SlicedTask<void> {
     yield* this.resize((this.slots.length / 3) * 2)
   }
 
-  /** No more room than it takes to be found quickly; nothing is added any more. */
-  *complete(): Stepwise<void> {
+  /** Shrinks the table to the capacity that lookups need; no edge can be added afterwards. */
+  *complete(): SlicedTask<void> {
     this.labels = this.labels.slice(0, this.nodes)
-    yield* this.resize(Math.ceil(this.edges / 0.8) + 1)
+    yield* this.resize(Math.ceil(this.edges / FINAL_LOAD) + 1)
   }
 
-  private *resize(places: number): Stepwise<void> {
+  private *resize(capacity: number): SlicedTask<void> {
     const old = this.slots
-    this.slots = new Int32Array(places * 3)
-    this.scale = places / TWO_TO_32
+    this.slots = new Int32Array(capacity * 3)
+    this.scale = capacity / TWO_TO_32
     for (let slot = 0; slot < old.length; slot += 3) {
-      if (old[slot] !== 0) this.place(old[slot]!, old[slot + 1]!, old[slot + 2]!)
+      if (old[slot] !== 0) this.insert(old[slot]!, old[slot + 1]!, old[slot + 2]!)
       if (slot % 49_152 === 0) yield
     }
   }
 
-  private place(parent: number, number: number, target: number): void {
+  private insert(parent: number, number: number, target: number): void {
     const { slots } = this
-    let slot = this.slotFor(mix(parent, number))
+    let slot = this.slotFor(edgeHash(parent, number))
     while (slots[slot] !== 0) {
       slot += 3
       if (slot === slots.length) slot = 0
@@ -201,14 +201,15 @@ export class Trie {
 }
 
 const TWO_TO_32 = 4_294_967_296
-/** How full the table of a trie gets while it grows. */
-const FULLEST = 0.75
+/** Load factors of a trie's table while it grows and when it is complete. */
+const MAX_LOAD = 0.75
+const FINAL_LOAD = 0.8
 
-function mix(parent: number, number: number): number {
+function edgeHash(parent: number, number: number): number {
   const hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
   return hash ^ (hash >>> 15)
 }
 
-function sieveBits(hash: number): number {
+function bloomBits(hash: number): number {
   return (1 << (hash >>> 3)) | (1 << (hash >>> 23))
 }

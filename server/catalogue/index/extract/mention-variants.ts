@@ -1,232 +1,222 @@
 import { ALIAS, type Labels, NAME } from '../labels/labels.ts'
 import type { Postings } from '../labels/postings.ts'
-import { everydayWords } from '../lexicon/everyday-words.ts'
-import { shortForms } from '../lexicon/short-forms.ts'
-import { stopWords } from '../lexicon/thesaurus.ts'
-import { isDevanagari } from '../text/sounds.ts'
-import { doersOf, hindiForms, hindiWordsOf, romanisedForms } from '../text/word-forms.ts'
-import type { MentionRows } from './mention-rows.ts'
+import { employerWords, everydayWords, nameParts, numerals, shortForms, stopWords } from '../lexicon/lexicon.ts'
+import { agentNounsFor, hindiInflections, hindiTranslations, romanisedInflections } from '../lexicon/word-forms.ts'
+import { isDevanagari } from '../text/phonetics.ts'
+import type { MentionPatterns } from './mention-patterns.ts'
 
-/** Longer names are not said in other ways: "truck loading" and "loading of trucks", "load trucks". */
-const LONGEST = 5
-const OF_SOMETHING = /(tion|sion|ment|ance|repair|service)$/
-/** How a word that ends a name may begin it instead: "load trucks", or only with an "of": "installation of pumps". */
-const FREELY = 1
-const WITH_OF = 2
+/** Longer labels have no variants. */
+const MAX_LABEL_WORDS = 5
 
-/** What is done, behind a word that alone may stand for it; a laptop alone is not its repair. */
-const ACTIVITIES = new Set(
-  `operation making cooking sewing stitching embroidery welding cultivation farming programming printing weaving grinding machining
-  moulding coating painting cutting`.split(/\s+/),
-)
-const SHORTEST_TELLING = 5
+/** Whether the last word of a name may come first: freely ("load trucks"), or with "of" ("installation of pumps"). */
+const INVERTS_FREELY = 1
+const INVERTS_WITH_OF = 2
+const INVERTS_WITH_OF_ENDING = /(tion|sion|ment|ance|repair|service)$/
 
-/** Shorter ones are too often something else: 6 pm. */
-const SHORTEST_SAID = 3
-/** What employers say of themselves as often as of the person they look for. */
-const OF_EMPLOYERS: ReadonlySet<string> = new Set([
-  ...'innovative ambitious committed dedicated driven initiative reporting people training flexible responsible'.split(
-    ' ',
-  ),
-  'international environment',
-])
+const activities = new Set(nameParts.activities)
+/** A shorter word does not stand for a whole name. */
+const MIN_DISTINCTIVE_LENGTH = 5
 
-/** Shorter words are not parted, into shorter parts neither. */
-const SHORTEST_PARTED = 8
-const SHORTEST_PART = 3
+/** Shorter short forms often mean something else: 6 pm. */
+const MIN_SHORT_FORM_LENGTH = 3
+const selfDescriptions = new Set(employerWords['self-descriptions'])
 
-/** What people write in digits: "2-wheeler mechanic". */
-const DIGITS = new Map([
-  ['two', '2'],
-  ['three', '3'],
-  ['four', '4'],
-])
+const MIN_SPLIT_LENGTH = 8
+const MIN_SPLIT_PART_LENGTH = 3
 
-/** Other ways to say a label that is not in the catalogue in these words. What is a label itself stays that label. */
+/** Adds other ways to express a label. A pattern that is a label itself stays that label. */
 export class MentionVariants {
   private readonly labels: Labels
   private readonly postings: Postings
-  private readonly rows: MentionRows
-  /** By word: FREELY, WITH_OF or 0. */
-  private readonly turns: Uint8Array
+  private readonly patterns: MentionPatterns
+  /** By word: INVERTS_FREELY, INVERTS_WITH_OF or 0. */
+  private readonly inversions: Uint8Array
   private readonly of: number
-  /** By word: the numbers that may stand in its place, "fork lift" for forklift. */
-  private readonly others = new Map<number, number[]>()
-  private inOthers = false
-  private readonly row: number[] = []
+  /** By word: numbers that can replace it, "fork lift" for forklift. */
+  private readonly replacements = new Map<number, number[]>()
+  private useReplacements = false
+  private readonly pattern: number[] = []
 
-  constructor(labels: Labels, postings: Postings, rows: MentionRows) {
+  constructor(labels: Labels, postings: Postings, patterns: MentionPatterns) {
     this.labels = labels
     this.postings = postings
-    this.rows = rows
-    this.turns = new Uint8Array(labels.vocabulary.words.length)
-    this.of = rows.numberOf('of')
+    this.patterns = patterns
+    this.inversions = new Uint8Array(labels.vocabulary.words.length)
+    this.of = patterns.numberOf('of')
   }
 
   readWords(from: number, to: number): void {
     const { words } = this.labels.vocabulary
     for (let id = from; id < to; id++) {
       const word = words[id]!
-      const others = this.otherwise(word)
-      if (others) this.others.set(id, others)
-      if (word.length > 3) this.turns[id] = word.endsWith('ing') ? FREELY : OF_SOMETHING.test(word) ? WITH_OF : 0
+      const replacement = this.replacementFor(word)
+      if (replacement) this.replacements.set(id, replacement)
+      if (word.length > 3)
+        this.inversions[id] = word.endsWith('ing')
+          ? INVERTS_FREELY
+          : INVERTS_WITH_OF_ENDING.test(word)
+            ? INVERTS_WITH_OF
+            : 0
     }
   }
 
-  add(fromLabel: number, toLabel: number): void {
+  addLabels(fromLabel: number, toLabel: number): void {
     const { wordStarts } = this.labels
     for (let label = fromLabel; label < toLabel; label++) {
       const from = wordStarts[label]!
       const to = wordStarts[label + 1]!
-      if (to - from > LONGEST) continue
-      if (to - from === 1) this.addParted(label, from)
+      if (to - from > MAX_LABEL_WORDS) continue
+      if (to - from === 1) this.addSplit(label, from)
       else {
-        this.addTelling(label, from, to)
+        this.addWithoutActivity(label, from, to)
         this.addHalves(label, from, to)
-        this.addDoers(label, from, to)
-        this.addTurned(label, from, to)
+        this.addAgentNouns(label, from, to)
+        this.addInverted(label, from, to)
         this.addHindi(label, from, to)
         this.addPlural(label, from, to)
-        this.addOtherwise(label, from, to)
+        this.addReplaced(label, from, to)
       }
     }
   }
 
-  /** A word in digits or in two words, where the catalogue has both. */
-  private otherwise(word: string): number[] | undefined {
-    const digit = DIGITS.get(word)
-    if (digit) return [this.rows.learn(digit)]
-    if (word.length < SHORTEST_PARTED || isDevanagari(word)) return undefined
+  /** Returns a number word in digits, or a word split into two words of the catalogue. */
+  private replacementFor(word: string): number[] | undefined {
+    const digits = numerals.get(word)
+    if (digits) return [this.patterns.addForm(digits)]
+    if (word.length < MIN_SPLIT_LENGTH || isDevanagari(word)) return undefined
     const { vocabulary } = this.labels
-    for (let cut = SHORTEST_PART; cut <= word.length - SHORTEST_PART; cut++)
+    for (let cut = MIN_SPLIT_PART_LENGTH; cut <= word.length - MIN_SPLIT_PART_LENGTH; cut++)
       if (vocabulary.find(word.slice(0, cut)) >= 0 && vocabulary.find(word.slice(cut)) >= 0)
-        return [this.rows.numberOf(word.slice(0, cut)), this.rows.numberOf(word.slice(cut))]
+        return [this.patterns.numberOf(word.slice(0, cut)), this.patterns.numberOf(word.slice(cut))]
     return undefined
   }
 
-  /** "team player" for "work in teams", where the catalogue has that. */
-  addSetPhrases(): void {
-    for (const [said, meant] of shortForms) {
-      if (said.length < SHORTEST_SAID || everydayWords.has(said) || OF_EMPLOYERS.has(said)) continue
-      const full = meant.split(' ')
-      const label = full.length > 1 ? this.rows.labelOf(full.map((word) => this.rows.numberOf(word))) : -1
+  /** Adds "team player" for "work in teams", if that is a label. */
+  addShortForms(): void {
+    for (const [shortForm, longForm] of shortForms) {
+      if (shortForm.length < MIN_SHORT_FORM_LENGTH || everydayWords.has(shortForm) || selfDescriptions.has(shortForm))
+        continue
+      const longWords = longForm.split(' ')
+      const label =
+        longWords.length > 1 ? this.patterns.labelOf(longWords.map((word) => this.patterns.numberOf(word))) : -1
       if (label < 0) continue
-      const words = said.split(' ')
-      const row = words.map((word) => this.rows.learn(word))
-      if (row.length > 1) this.rows.insertVariant(row, label)
-      else this.rows.addSingleVariant(words[0]!, row[0]!, label)
+      const words = shortForm.split(' ')
+      const pattern = words.map((word) => this.patterns.addForm(word))
+      if (pattern.length > 1) this.patterns.addVariant(pattern, label)
+      else this.patterns.addSingleVariant(words[0]!, pattern[0]!, label)
     }
   }
 
-  /** "bookkeeping" is also written "book keeping", राजमिस्त्री also राज मिस्त्री. */
-  private addParted(label: number, at: number): void {
+  /** Adds "book keeping" for bookkeeping, राज मिस्त्री for राजमिस्त्री. */
+  private addSplit(label: number, at: number): void {
     const { vocabulary, words } = this.labels
     const word = vocabulary.words[words[at]!]!
-    if (word.length < SHORTEST_PARTED) return
-    const hindi = isDevanagari(word)
-    for (let cut = SHORTEST_PART; cut <= word.length - SHORTEST_PART; cut++) {
+    if (word.length < MIN_SPLIT_LENGTH) return
+    const isHindi = isDevanagari(word)
+    for (let cut = MIN_SPLIT_PART_LENGTH; cut <= word.length - MIN_SPLIT_PART_LENGTH; cut++) {
       const right = word.slice(cut)
-      if (vocabulary.find(right) < 0 || (hindi && !/^[अ-ह]/.test(right))) continue
+      if (vocabulary.find(right) < 0 || (isHindi && !/^[अ-ह]/.test(right))) continue
       const left = word.slice(0, cut)
-      if (hindi || vocabulary.find(left) >= 0)
-        this.rows.insertVariant([this.rows.learn(left), this.rows.numberOf(right)], label)
+      if (isHindi || vocabulary.find(left) >= 0)
+        this.patterns.addVariant([this.patterns.addForm(left), this.patterns.numberOf(right)], label)
     }
   }
 
-  /** "tower crane" for tower crane operation, and "overlock" for overlock sewing where no other skill has that word. */
-  private addTelling(label: number, from: number, to: number): void {
+  /** Adds "tower crane" for tower crane operation, and "overlock" for overlock sewing if no other skill has that word. */
+  private addWithoutActivity(label: number, from: number, to: number): void {
     const { vocabulary, words, kinds } = this.labels
-    if (kinds[label] === ALIAS || !ACTIVITIES.has(vocabulary.words[words[to - 1]!]!)) return
+    if (kinds[label] === ALIAS || !activities.has(vocabulary.words[words[to - 1]!]!)) return
     if (to - from > 2 && !stopWords.has(vocabulary.words[words[to - 2]!]!))
-      this.rows.insertVariant(this.stemsOf(from, to - 1), label)
+      this.patterns.addVariant(this.stemsOf(from, to - 1), label)
     if (to - from > 3 || (to - from === 3 && vocabulary.words[words[from + 1]!] !== 'machine')) return
     const id = words[from]!
     const word = vocabulary.words[id]!
     const skills = this.postings.starts[id + 1]! - this.postings.starts[id]!
-    if (skills === 1 && word.length >= SHORTEST_TELLING && !everydayWords.has(word))
-      this.rows.addSingleVariant(word, vocabulary.stems[id]!, label)
+    if (skills === 1 && word.length >= MIN_DISTINCTIVE_LENGTH && !everydayWords.has(word))
+      this.patterns.addSingleVariant(word, vocabulary.stems[id]!, label)
   }
 
-  /** Of "Tap and mixer installation" tap installation, of "Die cutting and creasing" die cutting: half of what the name says. */
+  /** Adds "tap installation" for "Tap and mixer installation", "die cutting" for "Die cutting and creasing". */
   private addHalves(label: number, from: number, to: number): void {
     const { vocabulary, words, kinds } = this.labels
-    if (kinds[label] !== NAME || this.turns[words[to - 1]!] === 0) return
+    if (kinds[label] !== NAME || this.inversions[words[to - 1]!] === 0) return
     let and = from + 1
     while (and < to && vocabulary.words[words[and]!] !== 'and') and++
     if (and >= to - 1) return
-    const row = this.stemsOf(from, and)
-    // "tap" needs the "installation" of the other half, "die cutting" nothing.
-    if (this.turns[words[and - 1]!] === 0) row.push(vocabulary.stems[words[to - 1]!]!)
-    if (row.length > 1) this.rows.insertVariant(row, label)
-    if (to - and > 2) this.rows.insertVariant(this.stemsOf(and + 1, to), label)
+    const pattern = this.stemsOf(from, and)
+    // "tap" needs the "installation" of the other half, "die cutting" is complete.
+    if (this.inversions[words[and - 1]!] === 0) pattern.push(vocabulary.stems[words[to - 1]!]!)
+    if (pattern.length > 1) this.patterns.addVariant(pattern, label)
+    if (to - and > 2) this.patterns.addVariant(this.stemsOf(and + 1, to), label)
   }
 
-  /** "two wheeler mechanics", where "mechanics" is a word of its own for the sake of fluid mechanics. */
+  /** Adds "two wheeler mechanics" if "mechanics" is a word of its own because of fluid mechanics. */
   private addPlural(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
     const last = vocabulary.words[words[to - 1]!]!
     const plural = last.endsWith('ic') ? vocabulary.find(`${last}s`) : -1
     if (plural < 0) return
-    const row = this.stemsOf(from, to - 1)
-    row.push(vocabulary.stems[plural]!)
-    this.rows.insertVariant(row, label)
+    const pattern = this.stemsOf(from, to - 1)
+    pattern.push(vocabulary.stems[plural]!)
+    this.patterns.addVariant(pattern, label)
   }
 
-  /** "fork lift operator" for forklift operation, "2 wheeler repair" for two-wheeler repair. */
-  private addOtherwise(label: number, from: number, to: number): void {
+  /** Adds "fork lift operator" for forklift operation, "2 wheeler repair" for two-wheeler repair. */
+  private addReplaced(label: number, from: number, to: number): void {
     const { words } = this.labels
     let at = from
-    while (at < to && !this.others.has(words[at]!)) at++
+    while (at < to && !this.replacements.has(words[at]!)) at++
     if (at === to) return
-    this.inOthers = true
-    this.rows.insertVariant(this.stemsOf(from, to), label)
-    this.addDoers(label, from, to)
+    this.useReplacements = true
+    this.patterns.addVariant(this.stemsOf(from, to), label)
+    this.addAgentNouns(label, from, to)
     this.addPlural(label, from, to)
-    this.inOthers = false
+    this.useReplacements = false
   }
 
-  /** "forklift operator" for forklift operation. */
-  private addDoers(label: number, from: number, to: number): void {
+  /** Adds "forklift operator" for forklift operation. */
+  private addAgentNouns(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
-    for (const doer of doersOf(vocabulary.words[words[to - 1]!]!)) {
-      const row = this.stemsOf(from, to - 1)
-      row.push(this.rows.learn(doer))
-      this.rows.insertVariant(row, label)
+    for (const agent of agentNounsFor(vocabulary.words[words[to - 1]!]!)) {
+      const pattern = this.stemsOf(from, to - 1)
+      pattern.push(this.patterns.addForm(agent))
+      this.patterns.addVariant(pattern, label)
     }
   }
 
-  /** "forklift chalana" for forklift operation. */
+  /** Adds "forklift chalana" for forklift operation. */
   private addHindi(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
-    for (const hindi of hindiWordsOf(vocabulary.words[words[to - 1]!]!)) {
-      const row = this.stemsOf(from, to - 1)
-      const number = this.rows.learn(hindi)
-      for (const form of isDevanagari(hindi) ? hindiForms(hindi) : romanisedForms(hindi))
-        this.rows.forms.add(form, number)
-      row.push(number)
-      this.rows.insertVariant(row, label)
+    for (const hindi of hindiTranslations(vocabulary.words[words[to - 1]!]!)) {
+      const pattern = this.stemsOf(from, to - 1)
+      const number = this.patterns.addForm(hindi)
+      for (const form of isDevanagari(hindi) ? hindiInflections(hindi) : romanisedInflections(hindi))
+        this.patterns.forms.add(form, number)
+      pattern.push(number)
+      this.patterns.addVariant(pattern, label)
     }
   }
 
-  /** "loading of trucks" for truck loading. */
-  private addTurned(label: number, from: number, to: number): void {
+  /** Adds "loading of trucks" for truck loading. */
+  private addInverted(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
     const last = words[to - 1]!
-    if (this.turns[last] === 0) return
-    const row = this.stemsOf(from, to - 1)
-    if (this.turns[last] === WITH_OF) row.unshift(this.of)
-    row.unshift(vocabulary.stems[last]!)
-    this.rows.insertVariant(row, label)
+    if (this.inversions[last] === 0) return
+    const pattern = this.stemsOf(from, to - 1)
+    if (this.inversions[last] === INVERTS_WITH_OF) pattern.unshift(this.of)
+    pattern.unshift(vocabulary.stems[last]!)
+    this.patterns.addVariant(pattern, label)
   }
 
+  /** Returns the numbers of a range of label words, in an array that is reused. */
   private stemsOf(from: number, to: number): number[] {
     const { vocabulary, words } = this.labels
-    this.row.length = 0
+    this.pattern.length = 0
     for (let at = from; at < to; at++) {
-      const others = this.inOthers ? this.others.get(words[at]!) : undefined
-      if (others) this.row.push(...others)
-      else this.row.push(vocabulary.stems[words[at]!]!)
+      const replacement = this.useReplacements ? this.replacements.get(words[at]!) : undefined
+      if (replacement) this.pattern.push(...replacement)
+      else this.pattern.push(vocabulary.stems[words[at]!]!)
     }
-    return this.row
+    return this.pattern
   }
 }

@@ -1,139 +1,120 @@
-import { APART, type Tokens } from '../text/tokens.ts'
-import { WordKinds } from './word-kinds.ts'
+import { negationWords } from '../lexicon/lexicon.ts'
+import { GAP_BREAK, type Tokens } from '../text/tokens.ts'
+import { WordClasses } from './word-classes.ts'
 
-const BEFORE = 6
-const BEHIND = 7
-/** "welding is not in scope": a no so near denies it without another word. */
-const NO_NEAR = 3
+/** Words read before and after a mention. */
+const MAX_WORDS_BEFORE = 6
+const MAX_WORDS_AFTER = 7
+/** "welding is not in scope": a negation this close needs no requirement word. */
+const MAX_NEGATION_DISTANCE = 3
 /** "welding ka kaam alag thekedar karega", "welding is outsourced". */
-const OTHERS_NEAR = 4
-const VERB_NEAR = 4
+const MAX_DONE_ELSEWHERE_DISTANCE = 4
+const MAX_VERB_DISTANCE = 4
+const MAX_BY_DISTANCE = 3
+/** Words of a list that are read back to its heading. */
+const MAX_LIST_WORDS = 24
 
-/** How far behind its heading a list is read. */
-const LONGEST_LIST = 24
-const HEADING = 1
-const LISTING = 2
+const HEADING_SIGN = 1
+const LIST_SIGN = 2
 const SIGNS = new Uint8Array(0x2100)
-for (const sign of ':-–—') SIGNS[sign.charCodeAt(0)] = HEADING
-for (const sign of ',;/()&+•') SIGNS[sign.charCodeAt(0)] = LISTING
+for (const sign of ':-–—') SIGNS[sign.charCodeAt(0)] = HEADING_SIGN
+for (const sign of ',;/()&+•') SIGNS[sign.charCodeAt(0)] = LIST_SIGN
 const SPACE = 0x20
 
-const ENGLISH_NO = 1 << 0
-const HINDI_NO = 1 << 1
-const NO = ENGLISH_NO | HINDI_NO
-/** These say no to what stands behind them only. */
-const NO_TO_WHAT_FOLLOWS = 1 << 2
-/** "not only welding", "including but not limited to welding", "no less than two years of welding". */
-const NOT_A_NO = 1 << 3
-const NEEDED = 1 << 4
-/** "Experience not required: welders, fitters" asks for a welder. */
-const NOT_THE_SKILL = 1 << 5
+const NEGATION = 1 << 0
+const HINDI_NEGATION = 1 << 1
+const ANY_NEGATION = NEGATION | HINDI_NEGATION
+const FORWARD_NEGATION = 1 << 2
+const CANCELLING = 1 << 3
+const REQUIREMENT = 1 << 4
+const OTHER_REQUIREMENT = 1 << 5
 const BUT = 1 << 6
 const OR = 1 << 7
-/** Another clause begins, with a no of its own: "a welder who does not smoke". */
-const WHO = 1 << 8
-/** "Embroidery people please excuse." */
-const EXCUSED = 1 << 9
-/** Somebody else does it, or nobody. */
-const OTHERS = 1 << 10
-/** "is handled by", "is looked after by". */
-const DONE = 1 << 11
+const RELATIVE_PRONOUN = 1 << 8
+const DISMISSAL = 1 << 9
+const DONE_ELSEWHERE = 1 << 10
+const DONE_BY = 1 << 11
 const BY = 1 << 12
-const BY_NEAR = 3
-/** "painting is with another gang". */
-const BE = 1 << 13
+const TO_BE = 1 << 13
 const WITH = 1 << 14
 const ANOTHER = 1 << 15
-/** "dry clean goes outside", "painting bahar se hoti hai". */
-const GONE = 1 << 16
+const SENT = 1 << 16
 const OUTSIDE = 1 << 17
-const BAHAR = 1 << 18
-const FROM = 1 << 19
-const SEPARATE = 1 << 20
-const IS = 1 << 21
-/** "there is a separate person for painting". */
+const HINDI_OUTSIDE = 1 << 18
+const AFTER_HINDI_OUTSIDE = 1 << 19
+const HINDI_SEPARATE = 1 << 20
+const AFTER_HINDI_SEPARATE = 1 << 21
 const FOR = 1 << 22
-const SOMEBODY_ELSE = 1 << 23
-/** "loading by contractor". */
-const HIRED = 1 << 24
+const ANOTHER_PERSON = 1 << 23
+const CONTRACTOR = 1 << 24
 
-const kinds = new WordKinds([
-  [
-    ENGLISH_NO,
-    'no not without never nor neither except excluding dont doesnt isnt arent wont cannot cant neednt bina बिना',
-  ],
-  [HINDI_NO, 'nahi nahin nhi mat नहीं मत'],
-  [NO_TO_WHAT_FOLLOWS, 'without never nor neither except excluding bina बिना'],
-  [NOT_A_NO, 'only just limited less fewer later matter doubt'],
-  [
-    NEEDED,
-    `required reqd needed necessary mandatory essential must compulsory expected requirement need chahiye zaruri zaroori jaruri jaroori
-    zarurat zaroorat jarurat jaroorat चाहिए जरूरी जरूरत आवश्यक आवश्यकता अनिवार्य`,
-  ],
-  [
-    NOT_THE_SKILL,
-    'experience exp fresher freshers education qualification qualifications degree english fee fees deposit anubhav अनुभव',
-  ],
-  [BUT, 'but lekin magar लेकिन मगर'],
-  [OR, 'or nor ya या'],
-  [WHO, 'who which that jo जो'],
-  [EXCUSED, 'excuse ignore'],
-  [OTHERS, 'outsourced subcontracted already closed separate elsewhere excluded'],
-  [DONE, 'handled done managed looked taken covered'],
-  [BY, 'by'],
-  [BE, 'is are'],
-  [WITH, 'with'],
-  [ANOTHER, 'another'],
-  [GONE, 'goes sent given done'],
-  [OUTSIDE, 'outside'],
-  [BAHAR, 'bahar baahar बाहर'],
-  [FROM, 'se hota hoti jata jati karate karwate से होता होती जाता जाती'],
-  [SEPARATE, 'alag अलग'],
-  [IS, 'karega karegi karenge karta karti karte hai hain hoga है हैं करेगा करेगी करता करती करते'],
-  [FOR, 'for'],
-  [SOMEBODY_ELSE, 'separate another different alag'],
-  [HIRED, 'contractor contractors vendor vendors agency agencies outsiders thekedar'],
+const classes = new WordClasses([
+  [NEGATION, negationWords.negations],
+  [HINDI_NEGATION, negationWords['hindi negations']],
+  [FORWARD_NEGATION, negationWords['forward negations']],
+  [CANCELLING, negationWords['cancelling words']],
+  [REQUIREMENT, negationWords['requirement words']],
+  [OTHER_REQUIREMENT, negationWords['other requirements']],
+  [BUT, negationWords.but],
+  [OR, negationWords.or],
+  [RELATIVE_PRONOUN, negationWords['relative pronouns']],
+  [DISMISSAL, negationWords.dismissals],
+  [DONE_ELSEWHERE, negationWords['done elsewhere']],
+  [DONE_BY, negationWords['done by']],
+  [BY, negationWords.by],
+  [TO_BE, negationWords['to be']],
+  [WITH, negationWords.with],
+  [ANOTHER, negationWords.another],
+  [SENT, negationWords.sent],
+  [OUTSIDE, negationWords.outside],
+  [HINDI_OUTSIDE, negationWords['hindi outside']],
+  [AFTER_HINDI_OUTSIDE, negationWords['after hindi outside']],
+  [HINDI_SEPARATE, negationWords['hindi separate']],
+  [AFTER_HINDI_SEPARATE, negationWords['after hindi separate']],
+  [FOR, negationWords.for],
+  [ANOTHER_PERSON, negationWords['another person']],
+  [CONTRACTOR, negationWords.contractors],
 ])
 
 /**
- * Whether a text says that a skill is not asked for: "no experience in welding needed", "welding is not required", "welding
- * nahi chahiye", "welding is handled by our vendor". Only the clause around the mention, words `from` up to `to`, is read.
+ * Whether a text says that a skill is not required: "no experience in welding needed", "welding is not required", "welding
+ * nahi chahiye", "welding is handled by our vendor". Reads only the clause around the mention, words `from` up to `to`.
  */
 export function isNegated(text: string, tokens: Tokens, from: number, to: number): boolean {
   return (
-    isDeniedBefore(text, tokens, from, to) ||
-    isDeniedBehind(text, tokens, to) ||
-    isUnderDenial(text, tokens, from) ||
-    isDeniedAside(text, tokens, to)
+    isNegatedBefore(text, tokens, from, to) ||
+    isNegatedAfter(text, tokens, to) ||
+    isInNegatedList(text, tokens, from) ||
+    hasNegatingNote(text, tokens, to)
   )
 }
 
-/** "Skills not required: welding, plumbing": all that the heading lists. */
-function isUnderDenial(text: string, { hashes, gaps, starts, ends }: Tokens, from: number): boolean {
-  for (let at = from; at > 1 && at > from - LONGEST_LIST; at--) {
-    if (gaps[at] !== APART) continue
+/** Whether the mention is in a list under a negated heading: "Skills not required: welding, plumbing". */
+function isInNegatedList(text: string, { hashes, gaps, starts, ends }: Tokens, from: number): boolean {
+  for (let at = from; at > 1 && at > from - MAX_LIST_WORDS; at--) {
+    if (gaps[at] !== GAP_BREAK) continue
     const sign = signBetween(text, ends[at - 1]!, starts[at]!)
-    if (sign === LISTING) continue
-    if (sign !== HEADING || !isDenial(hashes[at - 2]!, hashes[at - 1]!)) return false
-    for (let word = at - 3; word >= 0 && word >= at - BEFORE && gaps[word + 1] !== APART; word--)
-      if (is(hashes[word]!, NOT_THE_SKILL)) return false
+    if (sign === LIST_SIGN) continue
+    if (sign !== HEADING_SIGN || !isNotRequired(hashes[at - 2]!, hashes[at - 1]!)) return false
+    for (let word = at - 3; word >= 0 && word >= at - MAX_WORDS_BEFORE && gaps[word + 1] !== GAP_BREAK; word--)
+      if (hasClass(hashes[word]!, OTHER_REQUIREMENT)) return false
     return true
   }
   return false
 }
 
-/** "plumbing: not necessary", "plumbing (not needed)", "plumbing - nahi chahiye". */
-function isDeniedAside(text: string, { hashes, gaps, starts, ends, count }: Tokens, to: number): boolean {
+/** Whether a note follows the mention: "plumbing: not necessary", "plumbing (not needed)", "plumbing - nahi chahiye". */
+function hasNegatingNote(text: string, { hashes, gaps, starts, ends, count }: Tokens, to: number): boolean {
   return (
     to + 1 < count &&
-    gaps[to] === APART &&
-    gaps[to + 1] !== APART &&
-    isDenial(hashes[to]!, hashes[to + 1]!) &&
-    (signBetween(text, ends[to - 1]!, starts[to]!) === HEADING || text[starts[to]! - 1] === '(')
+    gaps[to] === GAP_BREAK &&
+    gaps[to + 1] !== GAP_BREAK &&
+    isNotRequired(hashes[to]!, hashes[to + 1]!) &&
+    (signBetween(text, ends[to - 1]!, starts[to]!) === HEADING_SIGN || text[starts[to]! - 1] === '(')
   )
 }
 
-/** What the signs between two words do: HEADING, LISTING or 0. */
+/** Returns the kind of the signs between two words: HEADING_SIGN, LIST_SIGN, or 0 for none, others or both. */
 function signBetween(text: string, from: number, to: number): number {
   let kind = 0
   for (let at = from; at < to; at++) {
@@ -146,101 +127,111 @@ function signBetween(text: string, from: number, to: number): number {
   return kind
 }
 
-/** "not required", "nahi chahiye", "zaroori nahi". */
-function isDenial(first: number, second: number): boolean {
-  return (is(first, NO) && is(second, NEEDED)) || (is(second, HINDI_NO) && is(first, NEEDED))
+/** Whether two words mean "not required": also "nahi chahiye", "zaroori nahi". */
+function isNotRequired(first: number, second: number): boolean {
+  return (
+    (hasClass(first, ANY_NEGATION) && hasClass(second, REQUIREMENT)) ||
+    (hasClass(second, HINDI_NEGATION) && hasClass(first, REQUIREMENT))
+  )
 }
 
-function is(hash: number, kind: number): boolean {
-  return (kinds.of(hash) & kind) !== 0
+function hasClass(hash: number, bits: number): boolean {
+  return (classes.of(hash) & bits) !== 0
 }
 
-function isDeniedBefore(
+function isNegatedBefore(
   text: string,
   { hashes, gaps, starts, ends, count }: Tokens,
   from: number,
   to: number,
 ): boolean {
-  // "no cooking, washing or ironing": an "or" beside it makes it part of a list, which commas do not end.
-  const listed = (from > 0 && is(hashes[from - 1]!, OR)) || (to < count && gaps[to] !== APART && is(hashes[to]!, OR))
-  let forSomebody = false
-  for (let at = from - 1; at >= 0 && at >= from - BEFORE; at--) {
-    if (gaps[at + 1] === APART && !(listed && text.slice(ends[at], starts[at + 1]).trim() === ',')) return false
-    const kind = kinds.of(hashes[at]!)
-    if (kind === 0) continue
-    if (kind & BUT) return false
-    // Hindi says no behind: "helper nahi welder chahiye" asks for a welder.
-    if (kind & ENGLISH_NO) return at + 1 === from || !is(hashes[at + 1]!, NOT_A_NO)
-    if (forSomebody && kind & SOMEBODY_ELSE) return true
-    if (kind & FOR) forSomebody = true
+  // "no cooking, washing or ironing": an "or" next to the mention makes it part of a list, which commas do not end.
+  const isListed =
+    (from > 0 && hasClass(hashes[from - 1]!, OR)) || (to < count && gaps[to] !== GAP_BREAK && hasClass(hashes[to]!, OR))
+  let sawFor = false
+  for (let at = from - 1; at >= 0 && at >= from - MAX_WORDS_BEFORE; at--) {
+    if (gaps[at + 1] === GAP_BREAK && !(isListed && text.slice(ends[at], starts[at + 1]).trim() === ',')) return false
+    const bits = classes.of(hashes[at]!)
+    if (bits === 0) continue
+    if (bits & BUT) return false
+    // Hindi negations follow the verb: "helper nahi welder chahiye" asks for a welder.
+    if (bits & NEGATION) return at + 1 === from || !hasClass(hashes[at + 1]!, CANCELLING)
+    // "there is a separate person for painting"
+    if (sawFor && bits & ANOTHER_PERSON) return true
+    if (bits & FOR) sawFor = true
   }
   return false
 }
 
-function isDeniedBehind(text: string, tokens: Tokens, to: number): boolean {
+function isNegatedAfter(text: string, tokens: Tokens, to: number): boolean {
   const { hashes } = tokens
   const end = endOfClause(text, tokens, to)
-  let denied = false
+  let negated = false
   for (let at = to; at < end; at++) {
-    const kind = kinds.of(hashes[at]!)
-    if (kind === 0) continue
-    if (kind & WHO) return false
-    const next = at + 1 < end ? kinds.of(hashes[at + 1]!) : 0
-    // "a plus but not necessary" takes back what is asked, "but no smoking" says something else.
-    if (kind & BUT) return (next & NO) !== 0 && hasNear(hashes, at + 1, Math.min(end, at + 4), NEEDED)
-    // Hindi may put the no behind: "welding zaroori nahi".
-    if (kind & NEEDED) return denied || (next & NO) !== 0
-    if (kind & NO && !(kind & NO_TO_WHAT_FOLLOWS) && !(next & NOT_A_NO)) {
-      // "CNC walon ke liye jagah nahi": in Hindi the no that ends a clause is about all of it.
-      if (at - to < NO_NEAR || (at + 1 === end && kind & HINDI_NO)) return true
-      denied = true
+    const bits = classes.of(hashes[at]!)
+    if (bits === 0) continue
+    if (bits & RELATIVE_PRONOUN) return false
+    const next = at + 1 < end ? classes.of(hashes[at + 1]!) : 0
+    // "a plus but not necessary" withdraws the requirement, "but no smoking" is about something else.
+    if (bits & BUT) return (next & ANY_NEGATION) !== 0 && follows(hashes, at + 1, Math.min(end, at + 4), REQUIREMENT)
+    // A Hindi negation may follow: "welding zaroori nahi".
+    if (bits & REQUIREMENT) return negated || (next & ANY_NEGATION) !== 0
+    if (bits & ANY_NEGATION && !(bits & FORWARD_NEGATION) && !(next & CANCELLING)) {
+      // "CNC walon ke liye jagah nahi": a Hindi negation at the end of a clause negates all of it.
+      if (at - to < MAX_NEGATION_DISTANCE || (at + 1 === end && bits & HINDI_NEGATION)) return true
+      negated = true
     }
-    if (kind & EXCUSED || (at - to < OTHERS_NEAR && isDoneByOthers(hashes, at, end))) return true
+    if (bits & DISMISSAL || (at - to < MAX_DONE_ELSEWHERE_DISTANCE && isDoneByOthers(hashes, at, end))) return true
   }
   return false
 }
 
-/** Whether the word at `at`, soon behind a mention, says that others do it. */
+/** Whether the word at `at`, shortly after a mention, says that others do the work. */
 function isDoneByOthers(hashes: Int32Array, at: number, end: number): boolean {
-  const kind = kinds.of(hashes[at]!)
-  const next = at + 1 < end ? kinds.of(hashes[at + 1]!) : 0
-  if (kind & OTHERS) return true
-  if (kind & BY) return (next & HIRED) !== 0
-  if (kind & BE) return (next & BY) !== 0 || ((next & WITH) !== 0 && at + 2 < end && is(hashes[at + 2]!, ANOTHER))
-  if (kind & GONE && next & OUTSIDE) return true
-  if (kind & BAHAR) return (next & FROM) !== 0
-  if (kind & DONE) return hasNear(hashes, at, Math.min(end, at + 1 + BY_NEAR), BY)
-  return (kind & SEPARATE) !== 0 && hasNear(hashes, at, Math.min(end, at + 1 + VERB_NEAR), IS)
+  const bits = classes.of(hashes[at]!)
+  const next = at + 1 < end ? classes.of(hashes[at + 1]!) : 0
+  if (bits & DONE_ELSEWHERE) return true
+  if (bits & BY) return (next & CONTRACTOR) !== 0
+  if (bits & TO_BE)
+    return (next & BY) !== 0 || ((next & WITH) !== 0 && at + 2 < end && hasClass(hashes[at + 2]!, ANOTHER))
+  if (bits & SENT && next & OUTSIDE) return true
+  if (bits & HINDI_OUTSIDE) return (next & AFTER_HINDI_OUTSIDE) !== 0
+  if (bits & DONE_BY) return follows(hashes, at, Math.min(end, at + 1 + MAX_BY_DISTANCE), BY)
+  return (
+    (bits & HINDI_SEPARATE) !== 0 &&
+    follows(hashes, at, Math.min(end, at + 1 + MAX_VERB_DISTANCE), AFTER_HINDI_SEPARATE)
+  )
 }
 
-function hasNear(hashes: Int32Array, at: number, end: number, kind: number): boolean {
-  for (let other = at + 1; other < end; other++) if (is(hashes[other]!, kind)) return true
+/** Whether a word of these classes follows the word at `at`, before `end`. */
+function follows(hashes: Int32Array, at: number, end: number, bits: number): boolean {
+  for (let other = at + 1; other < end; other++) if (hasClass(hashes[other]!, bits)) return true
   return false
 }
 
 /**
- * Where the clause behind a mention ends, or the reading of it. A bracket does not end it: "design software (PVsyst) is not needed". One
- * that says no to what it holds does: "electrician (no plumbing)".
+ * Returns the end of the clause after a mention, or of the part that is read. A bracket does not end the clause: "design
+ * software (PVsyst) is not needed". A bracket that negates its own content does: "electrician (no plumbing)".
  */
 function endOfClause(text: string, { starts, ends, gaps, hashes, count }: Tokens, to: number): number {
   let at = to
-  while (at < count && at < to + BEHIND) {
-    if (gaps[at] === APART) {
-      if (!onlyBracket(text, ends[at - 1]!, starts[at]!)) break
+  while (at < count && at < to + MAX_WORDS_AFTER) {
+    if (gaps[at] === GAP_BREAK) {
+      if (!isOnlyBracket(text, ends[at - 1]!, starts[at]!)) break
       const opens = text[starts[at]! - 1] === '('
-      if (opens && is(hashes[at]!, ENGLISH_NO) && !(at + 1 < count && is(hashes[at + 1]!, NEEDED))) break
+      if (opens && hasClass(hashes[at]!, NEGATION) && !(at + 1 < count && hasClass(hashes[at + 1]!, REQUIREMENT))) break
     }
     at++
   }
   return at
 }
 
-function onlyBracket(text: string, from: number, to: number): boolean {
-  let bracket = false
+function isOnlyBracket(text: string, from: number, to: number): boolean {
+  let hasBracket = false
   for (let at = from; at < to; at++) {
     const sign = text[at]!
-    if (sign === '(' || sign === ')') bracket = true
+    if (sign === '(' || sign === ')') hasBracket = true
     else if (sign !== ' ' && !(sign === '.' && at === from)) return false
   }
-  return bracket
+  return hasBracket
 }

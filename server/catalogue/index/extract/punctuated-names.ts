@@ -1,54 +1,63 @@
-import { APART, type Tokens } from '../text/tokens.ts'
+import { GAP_BREAK, type Tokens } from '../text/tokens.ts'
 import type { Trie } from './mention-tables.ts'
 
 /**
- * Names that hold a comma, a colon or a bracket: "Jam, jelly and squash making", "1:2:4 mix". In a text such a sign ends a name,
- * unless the name itself has one in that place.
+ * Names that contain a comma, a colon or a bracket: "Jam, jelly and squash making", "1:2:4 mix". In a text such a sign ends a
+ * name, unless the name itself has one at that position.
  */
-export class MentionWalls {
-  /** By label: bit i is set when a sign stands before its word i. */
-  private readonly marks: Uint16Array
+export class PunctuatedNames {
+  /** By label: bit i is set if a sign precedes its word i. */
+  private readonly signPositions: Uint16Array
   private readonly any: boolean
 
-  constructor(marks: Uint16Array) {
-    this.marks = marks
-    this.any = marks.some((mark) => mark !== 0)
+  constructor(signPositions: Uint16Array) {
+    this.signPositions = signPositions
+    this.any = signPositions.some((positions) => positions !== 0)
   }
 
   /**
-   * Goes on from a node and the word at `at`, before which a sign stands. The label that ends farthest and where; a label that
-   * begins with the word at `from`.
+   * Continues from a trie node across the sign before the word at `at`, for a label that begins with the word at `from`. Returns
+   * the longest label, or null.
    */
-  walk(text: string, tokens: Tokens, row: Int32Array, trie: Trie, from: number, at: number, node: number): Over | null {
-    if (!this.any || row[at]! < 0 || !trie.mayStep(node, row[at]!)) return null
+  find(
+    text: string,
+    tokens: Tokens,
+    numbers: Int32Array,
+    trie: Trie,
+    from: number,
+    at: number,
+    node: number,
+  ): PunctuatedName | null {
+    if (!this.any || numbers[at]! < 0 || !trie.mayHaveEdge(node, numbers[at]!)) return null
     const { gaps, count, starts, ends } = tokens
-    const { marks } = this
+    const { signPositions } = this
     let crossed = 0
-    let over: Over | null = null
+    let longest: PunctuatedName | null = null
     for (let next = at; node !== 0 && next < count; ) {
-      if (gaps[next] === APART) {
-        if (next - from > MOST_WORDS || !isOneLine(text, ends[next - 1]!, starts[next]!)) break
+      if (gaps[next] === GAP_BREAK) {
+        if (next - from > MAX_SIGN_POSITION || !isOneLine(text, ends[next - 1]!, starts[next]!)) break
         crossed |= 1 << (next - from)
       }
-      const slot = row[next]! < 0 ? -1 : trie.step(node, row[next]!)
-      if (slot < 0) break
+      const edge = numbers[next]! < 0 ? -1 : trie.findEdge(node, numbers[next]!)
+      if (edge < 0) break
       next++
-      const label = trie.labelAt(slot)
-      if (label >= 0 && label < marks.length && (crossed & ~marks[label]!) === 0) over = { label, end: next }
-      node = trie.nodeAt(slot)
+      const label = trie.labelAt(edge)
+      if (label >= 0 && label < signPositions.length && (crossed & ~signPositions[label]!) === 0)
+        longest = { label, end: next }
+      node = trie.nodeAt(edge)
     }
-    return over
+    return longest
   }
 }
 
-export interface Over {
+export interface PunctuatedName {
   label: number
-  /** The word behind its last. */
+  /** Index of the word after the last word of the name. */
   end: number
 }
 
-/** As many as a mark has bits for, without the first word. */
-const MOST_WORDS = 15
+/** Highest bit of an entry of `signPositions`. */
+const MAX_SIGN_POSITION = 15
 
 function isOneLine(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at++) if (text[at] === '\n' || text[at] === '\r') return false

@@ -1,18 +1,19 @@
 import { isFiller } from '../lexicon/filler-words.ts'
-import type { Stepwise } from '../text/time-slicing.ts'
+import { Int32List } from '../text/int32-list.ts'
+import type { SlicedTask } from '../text/time-slicing.ts'
 import { Tokens } from '../text/tokens.ts'
 import { WordTable } from '../text/word-table.ts'
 import { buildVocabulary, type Vocabulary } from './vocabulary.ts'
 
-/** A skill as the index takes it. */
+/** A skill to be indexed. */
 export interface SkillEntry {
   /** N of `sk_N`. */
   number: number
   name: string
   aliases: readonly string[]
-  /** People can be tested on it: of skills that fit a query alike, the likelier one. */
+  /** Whether people can be tested on it, which makes it the likelier one among equal matches. */
   verifiable?: boolean
-  /** The sub-skill it stands under. */
+  /** The sub-skill that contains it. */
   sub?: SkillGroup
 }
 
@@ -22,58 +23,59 @@ export interface SkillGroup {
   master: { number: number }
 }
 
-/** A skill's own name; its name without a note in brackets ("Java" of "Java (computer programming)"); another name. */
+/** Kinds of labels: the name of a skill, the name without a note in brackets ("Java" of "Java (computer programming)"), an alias. */
 export const NAME = 0
 export const BARE_NAME = 1
 export const ALIAS = 2
 
-/** How a label is written: all in small letters, with a capital, all in capitals. */
-export const SMALL = 0
-export const CAPITAL = 1
-export const CAPITALS = 2
+/** Letter cases of a label: no capitals, some capitals, all capitals. */
+export const LOWER_CASE = 0
+const MIXED_CASE = 1
+export const UPPER_CASE = 2
 
-/** Every name and alias as a list of word numbers, skill by skill in the order of their numbers, all in flat arrays. */
+/** Every name and alias as a list of word numbers, by skill number, in flat arrays. */
 export interface Labels {
   vocabulary: Vocabulary
-  /** Of each skill its number and name. */
+  /** The number and name of each skill. */
   numbers: Int32Array
   names: readonly string[]
   /** The labels of skill e are labelStarts[e] up to labelStarts[e + 1]; the first is its name. */
   labelStarts: Int32Array
-  entryOf: Int32Array
+  entryOfLabel: Int32Array
   kinds: Uint8Array
-  /** Of labels of a single word. */
-  writing: Uint8Array
-  /** Letters of a label's telling words, without spaces. */
+  /** Letter cases of labels of a single word. */
+  letterCases: Uint8Array
+  /** Letters of a label without its fillers and spaces. */
   lengths: Uint16Array
   /** The words of label l are words[wordStarts[l]] up to words[wordStarts[l + 1]]. */
   wordStarts: Int32Array
   words: Int32Array
 }
 
-const NOTE = /\s*[([][^)\]]*[)\]]\s*$/
+const NOTE_IN_BRACKETS = /\s*[([][^)\]]*[)\]]\s*$/
+const MAX_LABEL_LENGTH = 65_535
 
-export interface LabelsOf {
-  /** In the order of their numbers. */
+export interface BuiltLabels {
+  /** Sorted by number. */
   entries: readonly SkillEntry[]
   labels: Labels
-  /** What parts each of the labels' words from the one before it, as `Tokens` tells it. */
+  /** The gap before each of the labels' words, as in `Tokens`. */
   gaps: Uint8Array
 }
 
-export function* buildLabels(given: readonly SkillEntry[]): Stepwise<LabelsOf> {
-  const entries = inOrder(given) ? given : [...given].sort((a, b) => a.number - b.number)
+export function* buildLabels(unsorted: readonly SkillEntry[]): SlicedTask<BuiltLabels> {
+  const entries = isSorted(unsorted) ? unsorted : [...unsorted].sort((a, b) => a.number - b.number)
   yield
   const table = new WordTable()
   const tokens = new Tokens()
-  const words = new Growing()
-  const wordStarts = new Growing()
-  const entryOf = new Growing()
-  const kinds = new Growing()
-  const lengths = new Growing()
-  const gaps = new Growing()
-  const writing = new Growing()
-  const fills = new Growing()
+  const words = new Int32List()
+  const wordStarts = new Int32List()
+  const entryOfLabel = new Int32List()
+  const kinds = new Int32List()
+  const lengths = new Int32List()
+  const gaps = new Int32List()
+  const letterCases = new Int32List()
+  const fillers = new Int32List()
   const labelStarts = new Int32Array(entries.length + 1)
   wordStarts.push(0)
 
@@ -81,15 +83,15 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<LabelsOf> {
     tokens.read(text)
     if (tokens.count === 0) return
     const from = words.size
-    let telling = 0
+    let contentLength = 0
     for (let i = 0; i < tokens.count; i++) {
       gaps.push(tokens.gaps[i]!)
       const word = table.add(tokens.hashes[i]!, tokens.chars, tokens.charStarts[i]!, tokens.charStarts[i + 1]!)
-      if (word === fills.size) fills.push(isFiller(tokens.hashes[i]!) ? 1 : 0)
-      if (fills.items[word] === 0) telling += tokens.charStarts[i + 1]! - tokens.charStarts[i]!
+      if (word === fillers.size) fillers.push(isFiller(tokens.hashes[i]!) ? 1 : 0)
+      if (fillers.items[word] === 0) contentLength += tokens.charStarts[i + 1]! - tokens.charStarts[i]!
       words.push(word)
     }
-    for (let label = labelStarts[entry]!; label < entryOf.size; label++) {
+    for (let label = labelStarts[entry]!; label < entryOfLabel.size; label++) {
       const start = wordStarts.items[label]!
       if (wordStarts.items[label + 1]! - start !== tokens.count || !sameWords(words, start, from, tokens.count))
         continue
@@ -98,20 +100,20 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<LabelsOf> {
       return
     }
     wordStarts.push(words.size)
-    entryOf.push(entry)
+    entryOfLabel.push(entry)
     kinds.push(kind)
-    writing.push(tokens.count === 1 ? writingOf(text) : SMALL)
-    lengths.push(Math.min(65_535, telling || tokens.charStarts[tokens.count]!))
+    letterCases.push(tokens.count === 1 ? letterCaseOf(text) : LOWER_CASE)
+    lengths.push(Math.min(MAX_LABEL_LENGTH, contentLength || tokens.charStarts[tokens.count]!))
   }
 
-  // Work is done in functions of its own: within a generator a loop stays slow.
+  // V8 does not optimise loops inside generators, so the loops are in functions of their own.
   const addEntries = (from: number, to: number) => {
     for (let entry = from; entry < to; entry++) {
       const { name, aliases } = entries[entry]!
       add(entry, name, NAME)
-      if (NOTE.test(name)) add(entry, name.replace(NOTE, ''), BARE_NAME)
+      if (NOTE_IN_BRACKETS.test(name)) add(entry, name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
       for (const alias of aliases) add(entry, alias, ALIAS)
-      labelStarts[entry + 1] = entryOf.size
+      labelStarts[entry + 1] = entryOfLabel.size
     }
   }
   for (let from = 0; from < entries.length; from += 256) {
@@ -120,7 +122,7 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<LabelsOf> {
   }
   const { vocabulary, ranks } = yield* buildVocabulary(table)
   for (let from = 0; from < words.size; from += 65_536) {
-    replaceEach(words.items, from, Math.min(words.size, from + 65_536), ranks)
+    renumber(words.items, from, Math.min(words.size, from + 65_536), ranks)
     yield
   }
   const numbers = new Int32Array(entries.length)
@@ -135,51 +137,31 @@ export function* buildLabels(given: readonly SkillEntry[]): Stepwise<LabelsOf> {
     numbers,
     names,
     labelStarts,
-    entryOf: entryOf.trimmed(),
-    kinds: new Uint8Array(kinds.trimmed()),
-    writing: new Uint8Array(writing.trimmed()),
-    lengths: new Uint16Array(lengths.trimmed()),
-    wordStarts: wordStarts.trimmed(),
-    words: words.trimmed(),
+    entryOfLabel: entryOfLabel.toArray(),
+    kinds: new Uint8Array(kinds.toArray()),
+    letterCases: new Uint8Array(letterCases.toArray()),
+    lengths: new Uint16Array(lengths.toArray()),
+    wordStarts: wordStarts.toArray(),
+    words: words.toArray(),
   }
-  return { entries, labels, gaps: new Uint8Array(gaps.trimmed()) }
+  return { entries, labels, gaps: new Uint8Array(gaps.toArray()) }
 }
 
-/** How a text is written. */
-export function writingOf(text: string): number {
-  if (text === text.toLowerCase()) return SMALL
-  return text === text.toUpperCase() ? CAPITALS : CAPITAL
+export function letterCaseOf(text: string): number {
+  if (text === text.toLowerCase()) return LOWER_CASE
+  return text === text.toUpperCase() ? UPPER_CASE : MIXED_CASE
 }
 
-function replaceEach(items: Int32Array, from: number, to: number, by: Int32Array): void {
-  for (let i = from; i < to; i++) items[i] = by[items[i]!]!
+function renumber(items: Int32Array, from: number, to: number, numbers: Int32Array): void {
+  for (let i = from; i < to; i++) items[i] = numbers[items[i]!]!
 }
 
-function inOrder(entries: readonly SkillEntry[]): boolean {
+function isSorted(entries: readonly SkillEntry[]): boolean {
   for (let i = 1; i < entries.length; i++) if (entries[i]!.number < entries[i - 1]!.number) return false
   return true
 }
 
-function sameWords(words: Growing, a: number, b: number, count: number): boolean {
+function sameWords(words: Int32List, a: number, b: number, count: number): boolean {
   for (let i = 0; i < count; i++) if (words.items[a + i] !== words.items[b + i]) return false
   return true
-}
-
-/** A list of numbers that grows in place. */
-export class Growing {
-  items = new Int32Array(1024)
-  size = 0
-
-  push(value: number): void {
-    if (this.size === this.items.length) {
-      const items = new Int32Array(this.size * 2)
-      items.set(this.items)
-      this.items = items
-    }
-    this.items[this.size++] = value
-  }
-
-  trimmed(): Int32Array {
-    return this.items.slice(0, this.size)
-  }
 }

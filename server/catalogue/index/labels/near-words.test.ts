@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { editDistance, editsAllowed } from '../text/edits.ts'
-import { runAtOnce } from '../text/time-slicing.ts'
+import { editDistance, typoTolerance } from '../../../platform/text/edit-distance.ts'
+import { runSync } from '../text/time-slicing.ts'
 import { WordTable } from '../text/word-table.ts'
 import { buildNearWords } from './near-words.ts'
 import { buildVocabulary } from './vocabulary.ts'
@@ -10,14 +10,14 @@ import { buildVocabulary } from './vocabulary.ts'
 function nearWordsOf(words: string[]) {
   const table = new WordTable()
   for (const word of words) table.addWord(word)
-  const { vocabulary } = runAtOnce(buildVocabulary(table))
-  return { vocabulary, near: runAtOnce(buildNearWords(vocabulary)) }
+  const { vocabulary } = runSync(buildVocabulary(table))
+  return { vocabulary, near: runSync(buildNearWords(vocabulary)) }
 }
 
-/** Words of two syllables or more, much alike. */
+/** Similar words of two or more syllables. */
 const syllable = fc.constantFrom('ba', 'kal', 'ran', 'nor', 'pal', 'fer', 'ter', 'eng', 'el', 'ul')
-const made = fc.array(syllable, { minLength: 2, maxLength: 5 }).map((parts) => parts.join(''))
-const { vocabulary, near } = nearWordsOf(fc.sample(made, { numRuns: 3000, seed: 7 }))
+const syllables = fc.array(syllable, { minLength: 2, maxLength: 5 }).map((parts) => parts.join(''))
+const { vocabulary, near } = nearWordsOf(fc.sample(syllables, { numRuns: 3000, seed: 7 }))
 const { words } = vocabulary
 
 function found(visit: (put: (id: number) => void) => void): string[] {
@@ -26,25 +26,25 @@ function found(visit: (put: (id: number) => void) => void): string[] {
   return [...ids].map((id) => words[id]!).sort()
 }
 
-/** The word with a letter lost, doubled, changed or swapped with the next. */
+/** Returns the word with a letter deleted, doubled, replaced or swapped with the next. */
 const misspelt = (word: string, at: number, edit: number) => {
   const [before, after] = [word.slice(0, at), word.slice(at)]
   return before + [after.slice(1), after[0] + after, `x${after.slice(1)}`, after[1]! + after[0] + after.slice(2)][edit]!
 }
 
-test('a word with two typos leads to all words that it may have been', () => {
-  const place = fc.nat({ max: 7 })
+test('a word with two typos finds all words within the tolerance', () => {
+  const position = fc.nat({ max: 7 })
   const edit = fc.nat({ max: 3 })
   fc.assert(
-    fc.property(fc.nat({ max: words.length - 1 }), place, edit, place, edit, (id, first, one, second, two) => {
+    fc.property(fc.nat({ max: words.length - 1 }), position, edit, position, edit, (id, first, one, second, two) => {
       const typed = misspelt(misspelt(words[id]!.padEnd(9, 'o'), first, one), second, two)
       fc.pre(typed.length > 8 && vocabulary.find(typed) < 0)
       const within = words.filter((word) => {
-        const limit = editsAllowed(Math.max(word.length, typed.length))
+        const limit = typoTolerance(Math.max(word.length, typed.length))
         return editDistance(typed, word, limit) <= limit
       })
       assert.deepEqual(
-        found((put) => near.typos(typed, put)),
+        found((put) => near.findTypos(typed, put)),
         within,
       )
     }),
@@ -52,11 +52,11 @@ test('a word with two typos leads to all words that it may have been', () => {
   )
 })
 
-test('short words are found by one typo, and far ones only where they are asked for', () => {
+test('short words are found by one typo, longer ones two edits away only on request', () => {
   const some = nearWordsOf(['weld', 'welds', 'plumber', 'welding', 'carpenter', 'bending'])
-  const typos = (word: string, far?: boolean) => {
+  const typos = (word: string, withLonger?: boolean) => {
     const names: string[] = []
-    some.near.typos(word, (id, edits) => names.push(`${some.vocabulary.words[id]} ${edits}`), far)
+    some.near.findTypos(word, (id, edits) => names.push(`${some.vocabulary.words[id]} ${edits}`), withLonger)
     return names.sort()
   }
   assert.deepEqual(typos('wedl'), ['weld 1'])
@@ -66,7 +66,7 @@ test('short words are found by one typo, and far ones only where they are asked 
   assert.deepEqual(typos('capnter'), ['carpenter 2'])
 })
 
-test('a piece leads to the words that hold it, wherever it stands but at their beginning', () => {
+test('a substring finds the words that contain it, other than at their beginning', () => {
   fc.assert(
     fc.property(
       fc.nat({ max: words.length - 1 }),
@@ -76,7 +76,7 @@ test('a piece leads to the words that hold it, wherever it stands but at their b
         const piece = words[id]!.slice(at, at + length)
         fc.pre(piece.length >= 3)
         assert.deepEqual(
-          found((put) => near.inside(piece, put)),
+          found((put) => near.findContaining(piece, put)),
           words.filter((word) => word.indexOf(piece, 1) > 0),
         )
       },
@@ -85,10 +85,10 @@ test('a piece leads to the words that hold it, wherever it stands but at their b
   )
 })
 
-test('two letters lead to the words that end with them', () => {
-  for (const tail of ['er', 'an', 'ng', 'zz'])
+test('two letters find the words that end with them', () => {
+  for (const suffix of ['er', 'an', 'ng', 'zz'])
     assert.deepEqual(
-      found((put) => near.ending(tail, put)),
-      words.filter((word) => word.endsWith(tail)),
+      found((put) => near.findEndingWith(suffix, put)),
+      words.filter((word) => word.endsWith(suffix)),
     )
 })

@@ -1,85 +1,92 @@
-import { editDistance, editsAllowed, FewestEdits } from '../text/edits.ts'
-import { bits, lettersOf, remainder, tailOf, tripleAt } from '../text/letter-keys.ts'
-import { soundKey } from '../text/sounds.ts'
-import type { Stepwise } from '../text/time-slicing.ts'
-import { hashOf } from '../text/tokens.ts'
+import {
+  EditDistanceLowerBound,
+  editDistance,
+  prefixEditDistance,
+  typoTolerance,
+} from '../../../platform/text/edit-distance.ts'
+import { deletionHash, lastTwoLetters, letterSignature, popCount, trigramHash } from '../text/letter-keys.ts'
+import { phoneticKey } from '../text/phonetics.ts'
+import type { SlicedTask } from '../text/time-slicing.ts'
+import { wordHash } from '../text/tokens.ts'
+import { buildKeyedLists, ID_BITS, ID_MASK, type KeyedLists, keyCountFor } from './keyed-lists.ts'
 import type { Vocabulary } from './vocabulary.ts'
-import { ID_BITS, ID_MASK, type Lists, listWords, sizeFor } from './word-lists.ts'
 
-/** Letters that are spoken one by one: khaana is no CCNA. */
+/** Abbreviations that are spoken letter by letter: khaana does not sound like CCNA. */
 const SPELT_OUT = /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-np-tv-z]+)$/
 
 /**
- * Words of the catalogue that are near a given one: that hold it inside, that a typo makes of it, that sound like it.
+ * Finds words of the catalogue that are similar to a given one: that contain it, that differ from it by typos, or that sound
+ * like it.
  *
- * - Three letters in a row (with marks for beginning and end) lead to the words that hold them, and to their place there. A
- *   word inside another shares all its triples. A typo spoils one of the triples that stand apart from each other, so that of
- *   three such triples a word two typos away has kept one, at most so many letters away: the three with the shortest lists are read.
- * - Short words keep too few triples. For them the word itself and the word without each one of its letters are listed:
- *   words one typo apart have one such remainder in common.
- * - What these lists offer is then checked letter by letter, so a chance hit in a list costs time and nothing else.
+ * - Trigrams (with marks for the beginning and end of a word) lead to the words that contain them, and to their position there.
+ *   A word inside another shares all its trigrams. A typo destroys at most one of the trigrams that do not touch each other, so
+ *   a word two typos away still has one of any three such trigrams, at most two positions away. The three with the shortest
+ *   lists are read.
+ * - Short words have too few trigrams. They are listed by the word itself and by the word without each of its letters
+ *   (deletions): words that differ by one typo share a deletion.
+ * - Every candidate from these lists is then compared letter by letter, so a hash collision costs only time.
  */
 export class NearWords {
   private readonly vocabulary: Vocabulary
-  private readonly triples: Lists
-  private readonly remainders: Lists
-  private readonly sounds: Lists
-  /** Which letters each word has. */
-  private readonly letters: Int32Array
+  private readonly trigrams: KeyedLists
+  private readonly deletions: KeyedLists
+  private readonly homophones: KeyedLists
+  /** The letter signature of each word. */
+  private readonly signatures: Int32Array
   private readonly lengths: Uint8Array
   /** The last two letters of each word. */
-  readonly tails: Uint16Array
-  private readonly fewestEdits = new FewestEdits()
+  readonly suffixes: Uint16Array
+  private readonly editBound = new EditDistanceLowerBound()
   private readonly seen: Int32Array
   private round = 0
 
   constructor(
     vocabulary: Vocabulary,
-    lists: { triples: Lists; remainders: Lists; sounds: Lists },
-    letters: Int32Array,
-    tails: Uint16Array,
+    lists: { trigrams: KeyedLists; deletions: KeyedLists; homophones: KeyedLists },
+    signatures: Int32Array,
+    suffixes: Uint16Array,
   ) {
     this.vocabulary = vocabulary
-    this.triples = lists.triples
-    this.remainders = lists.remainders
-    this.sounds = lists.sounds
-    this.letters = letters
-    this.tails = tails
+    this.trigrams = lists.trigrams
+    this.deletions = lists.deletions
+    this.homophones = lists.homophones
+    this.signatures = signatures
+    this.suffixes = suffixes
     this.lengths = new Uint8Array(vocabulary.words.length)
     for (let id = 0; id < this.lengths.length; id++) this.lengths[id] = Math.min(255, vocabulary.words[id]!.length)
     this.seen = new Int32Array(vocabulary.words.length)
   }
 
-  /** Words that hold the given one, other than at their beginning. */
-  inside(word: string, found: (id: number) => void): void {
+  /** Finds the words that contain the given one, other than at their beginning. */
+  findContaining(word: string, found: (id: number) => void): void {
     const { words } = this.vocabulary
-    if (word.length < TRIPLE) return
+    if (word.length < TRIGRAM) return
     let rarest = 0
-    let place = 0
+    let position = 0
     let least = Number.POSITIVE_INFINITY
-    for (let i = 0; i + TRIPLE <= word.length; i++) {
-      const list = tripleAt(word, i) & this.triples.mask
-      const size = this.triples.size(list)
+    for (let i = 0; i + TRIGRAM <= word.length; i++) {
+      const list = trigramHash(word, i) & this.trigrams.mask
+      const size = this.trigrams.size(list)
       if (size < least) {
         least = size
         rarest = list
-        place = i + 1
+        position = i + 1
       }
     }
-    const { starts, items } = this.triples
+    const { starts, items } = this.trigrams
     const end = starts[rarest + 1]!
     for (let at = starts[rarest]!; at < end; at++) {
       const item = items[at]!
-      const begins = (item >>> ID_BITS) - place
-      if (begins > 0 && words[item & ID_MASK]!.startsWith(word, begins)) found(item & ID_MASK)
+      const start = (item >>> ID_BITS) - position
+      if (start > 0 && words[item & ID_MASK]!.startsWith(word, start)) found(item & ID_MASK)
     }
   }
 
-  /** Words that end with the given two letters. */
-  ending(word: string, found: (id: number) => void): void {
+  /** Finds the words that end with the given two letters. */
+  findEndingWith(word: string, found: (id: number) => void): void {
     const { words } = this.vocabulary
-    const { starts, items, mask } = this.triples
-    const list = tripleAt(word, 0) & mask
+    const { starts, items, mask } = this.trigrams
+    const list = trigramHash(word, 0) & mask
     for (let at = starts[list]!; at < starts[list + 1]!; at++) {
       const id = items[at]! & ID_MASK
       if (words[id]!.endsWith(word)) found(id)
@@ -87,105 +94,107 @@ export class NearWords {
   }
 
   /**
-   * Words within the allowed edits, with the number of edits; the word itself is not among them. What counts is the longer
-   * of the two words, because a typo may be a letter lost. Of a short word, `far` also asks for the longer ones two edits away.
+   * Finds the words within the typo tolerance, with the number of edits; not the word itself. The tolerance is that of the
+   * longer of the two words, because the typo may be a missing letter. For a word of 6 or 7 letters, `withLonger` also finds
+   * longer words two edits away if no closer one exists.
    */
-  typos(word: string, found: (id: number, edits: number) => void, far = true): void {
+  findTypos(word: string, found: (id: number, edits: number) => void, withLonger = true): void {
     const { length } = word
     this.round++
-    this.fewestEdits.from(word)
+    this.editBound.setWord(word)
     let count = 0
-    if (length === 3) this.offerRemainders(remainder(word, -1), word, found)
-    if (length > 3 && length < SHORT)
-      for (let drop = -1; drop < length; drop++) count += this.offerRemainders(remainder(word, drop), word, found)
-    if (length >= SHORT || (far && length > SHORT - 3 && count === 0))
-      for (const place of this.triplesToRead(word, 2, length - 1)) this.offerTriples(place, word, found)
+    if (length === 3) this.checkDeletions(deletionHash(word, -1), word, found)
+    if (length > 3 && length < MIN_TRIGRAM_LENGTH)
+      for (let dropped = -1; dropped < length; dropped++)
+        count += this.checkDeletions(deletionHash(word, dropped), word, found)
+    if (length >= MIN_TRIGRAM_LENGTH || (withLonger && length > MIN_TRIGRAM_LENGTH - 3 && count === 0))
+      for (const position of this.chooseTrigrams(word, MAX_EDITS, length - 1)) this.checkTrigrams(position, word, found)
   }
 
-  /** Words that begin with something a typo away from the given beginning. */
-  typoPrefixes(word: string, found: (id: number) => void): void {
+  /** Finds longer words with a prefix that is one typo away from the given word. */
+  findTypoPrefixes(word: string, found: (id: number) => void): void {
     const { words } = this.vocabulary
-    const limit = Math.min(1, editsAllowed(word.length))
+    const limit = Math.min(1, typoTolerance(word.length))
     if (limit === 0) return
     this.round++
-    const { starts, items, mask } = this.triples
-    for (const place of this.triplesToRead(word, 1, word.length - 2)) {
-      const list = tripleAt(word, place - 1) & mask
+    const { starts, items, mask } = this.trigrams
+    for (const position of this.chooseTrigrams(word, 1, word.length - 2)) {
+      const list = trigramHash(word, position - 1) & mask
       const end = starts[list + 1]!
       for (let at = starts[list]!; at < end; at++) {
         const id = items[at]! & ID_MASK
-        const shift = (items[at]! >>> ID_BITS) - place
+        const shift = (items[at]! >>> ID_BITS) - position
         if (shift > limit || -shift > limit || this.seen[id] === this.round) continue
         this.seen[id] = this.round
-        if (words[id]!.length > word.length && editDistance(word, words[id]!, limit, true) <= limit) found(id)
+        if (words[id]!.length > word.length && prefixEditDistance(word, words[id]!, limit) <= limit) found(id)
       }
     }
   }
 
-  /** Words that sound the same. */
-  soundsLike(word: string, found: (id: number, word: string) => void): void {
-    const key = soundKey(word)
+  /** Finds other words with the same phonetic key. */
+  findHomophones(word: string, found: (id: number, word: string) => void): void {
+    const key = phoneticKey(word)
     if (!key) return
     const { words } = this.vocabulary
-    const { starts, items, mask } = this.sounds
-    const list = hashOf(key) & mask
+    const { starts, items, mask } = this.homophones
+    const list = wordHash(key) & mask
     for (let at = starts[list]!; at < starts[list + 1]!; at++) {
       const other = words[items[at]!]!
-      if (other !== word && soundKey(other) === key && !SPELT_OUT.test(other)) found(items[at]!, other)
+      if (other !== word && phoneticKey(other) === key && !SPELT_OUT.test(other)) found(items[at]!, other)
     }
   }
 
-  /** Checks the words that leave the same remainder. */
-  private offerRemainders(hash: number, word: string, found: (id: number, edits: number) => void): number {
-    const { starts, items, mask } = this.remainders
+  /** Checks the words that share a deletion and returns how many match. */
+  private checkDeletions(hash: number, word: string, found: (id: number, edits: number) => void): number {
+    const { starts, items, mask } = this.deletions
     const list = hash & mask
     const end = starts[list + 1]!
-    const letters = lettersOf(word)
+    const signature = letterSignature(word)
     const { length } = word
     let count = 0
     for (let at = starts[list]!; at < end; at++) {
       const id = items[at]!
       const other = this.lengths[id]!
-      const limit = editsAllowed(other > length ? other : length)
+      const limit = typoTolerance(other > length ? other : length)
       if (other - length > limit || length - other > limit) continue
-      if (this.check(id, word, letters, limit, found)) count++
+      if (this.check(id, word, signature, limit, found)) count++
     }
     return count
   }
 
-  /** Checks the words that hold the word's triple at that place, give or take the letters that a typo adds or loses. */
-  private offerTriples(place: number, word: string, found: (id: number, edits: number) => void): void {
+  /** Checks the words that contain the trigram at about the same position. */
+  private checkTrigrams(position: number, word: string, found: (id: number, edits: number) => void): void {
     const { lengths } = this
-    const { starts, items, mask } = this.triples
-    const list = tripleAt(word, place - 1) & mask
+    const { starts, items, mask } = this.trigrams
+    const list = trigramHash(word, position - 1) & mask
     const end = starts[list + 1]!
-    const letters = lettersOf(word)
+    const signature = letterSignature(word)
     const { length } = word
     for (let at = starts[list]!; at < end; at++) {
       const item = items[at]!
-      const shift = (item >>> ID_BITS) - place
-      if (shift > MOST_EDITS || shift < -MOST_EDITS) continue
+      const shift = (item >>> ID_BITS) - position
+      if (shift > MAX_EDITS || shift < -MAX_EDITS) continue
       const id = item & ID_MASK
       const other = lengths[id]!
-      const rest = other - length - shift
-      const limit = editsAllowed(other > length ? other : length)
-      if ((shift < 0 ? -shift : shift) + (rest < 0 ? -rest : rest) > limit) continue
-      this.check(id, word, letters, limit, found)
+      const shiftAfter = other - length - shift
+      const limit = typoTolerance(other > length ? other : length)
+      if ((shift < 0 ? -shift : shift) + (shiftAfter < 0 ? -shiftAfter : shiftAfter) > limit) continue
+      this.check(id, word, signature, limit, found)
     }
   }
 
   private check(
     id: number,
     word: string,
-    letters: number,
+    signature: number,
     limit: number,
     found: (id: number, edits: number) => void,
   ): boolean {
     if (this.seen[id] === this.round) return false
     this.seen[id] = this.round
-    if (bits(this.letters[id]! ^ letters) > 2 * limit) return false
+    if (popCount(this.signatures[id]! ^ signature) > 2 * limit) return false
     const other = this.vocabulary.words[id]!
-    if (this.fewestEdits.to(other) > limit) return false
+    if (this.editBound.to(other) > limit) return false
     const edits = editDistance(word, other, limit)
     if (edits > limit || edits === 0) return false
     found(id, edits)
@@ -193,79 +202,80 @@ export class NearWords {
   }
 
   /**
-   * Places of triples, in whose lists every word that differs by so many typos stands at least once: one more than typos of triples
-   * before `end` that have a letter between them, those with the fewest words in all. Of a word too short for that, all its triples.
+   * Chooses one trigram more than there may be typos, with a letter between any two, so that at least one of them is intact;
+   * among all such choices the one with the shortest lists. Returns positions up to `end`; all of them if the word is too short.
    */
-  private triplesToRead(word: string, typos: number, end: number): number[] {
-    const { triples } = this
+  private chooseTrigrams(word: string, typos: number, end: number): number[] {
+    const { trigrams } = this
     const count = end + 1
     const sizes = new Array<number>(count)
-    for (let i = 0; i < count; i++) sizes[i] = triples.size(tripleAt(word, i - 1) & triples.mask)
-    // Side by side they serve shorter words, though two letters swapped where they meet spoil both.
-    const apart = typos * APART_BY < count ? APART_BY : TRIPLE
-    if (typos * apart >= count) return Array.from(sizes.keys())
-    // next[i] is the least cost of the triples chosen so far among the first i + 1, last[i] the place of the last of them.
+    for (let i = 0; i < count; i++) sizes[i] = trigrams.size(trigramHash(word, i - 1) & trigrams.mask)
+    // Shorter words use adjacent trigrams, although swapping two letters across their boundary destroys both.
+    const distance = typos * MIN_TRIGRAM_DISTANCE < count ? MIN_TRIGRAM_DISTANCE : TRIGRAM
+    if (typos * distance >= count) return Array.from(sizes.keys())
+    // Dynamic programming: next[i] is the least cost of the trigrams chosen so far among the first i + 1, last[i] the position
+    // of the last of them.
     let best = new Array<number>(count).fill(0)
-    const places: number[][] = []
+    const lastPositions: number[][] = []
     for (let chosen = 0; chosen <= typos; chosen++) {
       const next = new Array<number>(count).fill(Number.POSITIVE_INFINITY)
       const last = new Array<number>(count).fill(-1)
       for (let i = 0; i < count; i++) {
-        const before = chosen === 0 ? 0 : i >= apart ? best[i - apart]! : Number.POSITIVE_INFINITY
+        const before = chosen === 0 ? 0 : i >= distance ? best[i - distance]! : Number.POSITIVE_INFINITY
         const cost = before + sizes[i]!
-        const keep = i > 0 ? next[i - 1]! : Number.POSITIVE_INFINITY
-        next[i] = Math.min(cost, keep)
-        last[i] = cost <= keep ? i : last[i - 1]!
+        const skipCost = i > 0 ? next[i - 1]! : Number.POSITIVE_INFINITY
+        next[i] = Math.min(cost, skipCost)
+        last[i] = cost <= skipCost ? i : last[i - 1]!
       }
       best = next
-      places.push(last)
+      lastPositions.push(last)
     }
-    const read: number[] = []
+    const positions: number[] = []
     let at = count - 1
     for (let chosen = typos; chosen >= 0; chosen--) {
-      const place = places[chosen]![at]!
-      read.push(place)
-      at = place - apart
+      const position = lastPositions[chosen]![at]!
+      positions.push(position)
+      at = position - distance
     }
-    return read
+    return positions
   }
 }
 
-/** Triples this far apart have a letter between them, so that no typo, not even two letters swapped, spoils both. */
-const APART_BY = 4
-const TRIPLE = 3
-const MOST_EDITS = 2
+const TRIGRAM = 3
+/** Trigrams at this distance have a letter between them, so that no typo, not even a swap, destroys both. */
+const MIN_TRIGRAM_DISTANCE = 4
+const MAX_EDITS = 2
 
-/** In the place of a sound key's hash. */
-const NO_SOUND = 0
+/** The hash of a word without a phonetic key. */
+const NO_KEY = 0
 
-/** From this length on two edits are allowed, and words keep enough triples. */
-const SHORT = 8
+/** From this length on two edits are tolerated, and words have enough trigrams. */
+const MIN_TRIGRAM_LENGTH = 8
 
-export function* buildNearWords(vocabulary: Vocabulary): Stepwise<NearWords> {
+export function* buildNearWords(vocabulary: Vocabulary): SlicedTask<NearWords> {
   const { words } = vocabulary
-  const letters = new Int32Array(words.length)
-  const tails = new Uint16Array(words.length)
+  const signatures = new Int32Array(words.length)
+  const suffixes = new Uint16Array(words.length)
   for (let id = 0; id < words.length; id++) {
-    letters[id] = lettersOf(words[id]!)
-    tails[id] = tailOf(words[id]!)
+    signatures[id] = letterSignature(words[id]!)
+    suffixes[id] = lastTwoLetters(words[id]!)
     if (id % 8192 === 8191) yield
   }
-  const triples = yield* listWords(words, 65_536, (word, put) => {
-    for (let i = -1; i < word.length - 1; i++) put(tripleAt(word, i), i < 254 ? i + 1 : 255)
+  const trigrams = yield* buildKeyedLists(words, 65_536, (word, emit) => {
+    for (let i = -1; i < word.length - 1; i++) emit(trigramHash(word, i), i < 254 ? i + 1 : 255)
   })
-  const remainders = yield* listWords(words, sizeFor(words.length * 4), (word, put) => {
-    if (word.length < 3 || word.length > SHORT) return
-    for (let drop = -1; drop < word.length; drop++) put(remainder(word, drop), 0)
+  const deletions = yield* buildKeyedLists(words, keyCountFor(words.length * 4), (word, emit) => {
+    if (word.length < 3 || word.length > MIN_TRIGRAM_LENGTH) return
+    for (let dropped = -1; dropped < word.length; dropped++) emit(deletionHash(word, dropped), 0)
   })
   const keys = new Int32Array(words.length)
   for (let id = 0; id < words.length; id++) {
-    const key = words[id]!.length < 3 ? '' : soundKey(words[id]!)
-    keys[id] = key ? hashOf(key) : NO_SOUND
+    const key = words[id]!.length < 3 ? '' : phoneticKey(words[id]!)
+    keys[id] = key ? wordHash(key) : NO_KEY
     if (id % 2048 === 2047) yield
   }
-  const sounds = yield* listWords(words, sizeFor(words.length), (_, put, id) => {
-    if (keys[id] !== NO_SOUND) put(keys[id]!, 0)
+  const homophones = yield* buildKeyedLists(words, keyCountFor(words.length), (_, emit, id) => {
+    if (keys[id] !== NO_KEY) emit(keys[id]!, 0)
   })
-  return new NearWords(vocabulary, { triples, remainders, sounds }, letters, tails)
+  return new NearWords(vocabulary, { trigrams, deletions, homophones }, signatures, suffixes)
 }

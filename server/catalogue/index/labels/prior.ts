@@ -1,73 +1,74 @@
 import { isFiller } from '../lexicon/filler-words.ts'
-import { stemOf } from '../text/stems.ts'
-import type { Stepwise } from '../text/time-slicing.ts'
-import { hashOf, wordsOf } from '../text/tokens.ts'
+import { stemOf } from '../lexicon/stems.ts'
+import type { SlicedTask } from '../text/time-slicing.ts'
+import { tokenize, wordHash } from '../text/tokens.ts'
 import type { SkillEntry, SkillGroup } from './labels.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /**
- * How likely a skill is meant before anything is known of the query but that the skill fits it. Recruiters mean what people
- * can be tested on. The most general skills are listed first in their sub-skill, as these are in their master skill, and what many
- * people speak of has more names than what stands beside it. Catalogues differ in how many names they give, so that only
- * neighbours are compared.
+ * Prior probability that a skill is meant, among skills that match a query equally well. Recruiters mean skills that people can
+ * be tested on. General skills are listed first in their sub-skill, and general sub-skills first in their master skill. A
+ * common skill has more aliases than its neighbours; only neighbours are compared, because catalogues differ in
+ * how many aliases they give.
  */
 
-/** In thousandths, as all that follows. */
+/** Contributions to a prior, in thousandths. */
 const VERIFIABLE = 40
-const FIRST_OF_GROUP = 40
+const FIRST_IN_GROUP = 40
 const FIRST_GROUP = 15
-const ONE_NAME_MORE = 10
-const MOST_NAMES_MORE = 4
+const PER_EXTRA_ALIAS = 10
+const MAX_EXTRA_ALIASES = 4
 
-/** The most that any skill can have. */
-export const HIGHEST_STANDING = VERIFIABLE + FIRST_OF_GROUP + FIRST_GROUP + MOST_NAMES_MORE * ONE_NAME_MORE
+/** The highest prior that a skill can have, in thousandths. */
+export const MAX_PRIOR = VERIFIABLE + FIRST_IN_GROUP + FIRST_GROUP + MAX_EXTRA_ALIASES * PER_EXTRA_ALIAS
 
-/** A sub-skill: how many skills it has, with how many names, and its place among those of its master skill, from 1. */
-interface Group {
+/** Totals of a sub-skill, and its rank in its master skill, from 1. */
+interface GroupTotals {
   skills: number
-  names: number
-  place: number
+  aliases: number
+  rank: number
 }
 
-/** The standing of each skill, in thousandths; skills are given in the order of their numbers. */
-export function* buildStanding(entries: readonly SkillEntry[]): Stepwise<Uint8Array> {
-  const groups = new Map<number, Group>()
-  const groupsOf = new Map<number, number>()
+/** Returns the prior of each skill in thousandths; the entries must be sorted by number. */
+export function* buildPriors(entries: readonly SkillEntry[]): SlicedTask<Uint8Array> {
+  const groups = new Map<number, GroupTotals>()
+  const groupCounts = new Map<number, number>()
   for (let entry = 0; entry < entries.length; entry++) {
     const { sub, aliases } = entries[entry]!
     if (sub) {
       let group = groups.get(sub.number)
       if (!group) {
-        const place = (groupsOf.get(sub.master.number) ?? 0) + 1
-        groupsOf.set(sub.master.number, place)
-        group = { skills: 0, names: 0, place }
+        const rank = (groupCounts.get(sub.master.number) ?? 0) + 1
+        groupCounts.set(sub.master.number, rank)
+        group = { skills: 0, aliases: 0, rank }
         groups.set(sub.number, group)
       }
       group.skills++
-      group.names += aliases.length
+      group.aliases += aliases.length
     }
     if (entry % 8192 === 8191) yield
   }
-  const listed = new Map<Group, number>()
-  const standing = new Uint8Array(entries.length)
+  const ranked = new Map<GroupTotals, number>()
+  const priors = new Uint8Array(entries.length)
   for (let entry = 0; entry < entries.length; entry++) {
     const { sub, aliases, verifiable } = entries[entry]!
     const group = sub && groups.get(sub.number)
-    let worth = verifiable ? VERIFIABLE : 0
+    let prior = verifiable ? VERIFIABLE : 0
     if (group) {
-      const place = (listed.get(group) ?? 0) + 1
-      listed.set(group, place)
-      const more = Math.max(0, aliases.length - group.names / group.skills)
-      worth += FIRST_OF_GROUP / place + FIRST_GROUP / group.place + ONE_NAME_MORE * Math.min(MOST_NAMES_MORE, more)
+      const rank = (ranked.get(group) ?? 0) + 1
+      ranked.set(group, rank)
+      const extraAliases = Math.max(0, aliases.length - group.aliases / group.skills)
+      prior +=
+        FIRST_IN_GROUP / rank + FIRST_GROUP / group.rank + PER_EXTRA_ALIAS * Math.min(MAX_EXTRA_ALIASES, extraAliases)
     }
-    standing[entry] = Math.round(worth)
+    priors[entry] = Math.round(prior)
     if (entry % 8192 === 8191) yield
   }
-  return standing
+  return priors
 }
 
-/** The words in the name of the sub-skill that is being gone through, by their stems. */
-export class GroupWords {
+/** The stems in the name of the current sub-skill. */
+export class GroupNameStems {
   /** 1 for a stem in the name. */
   readonly marks: Uint8Array
   private readonly vocabulary: Vocabulary
@@ -79,14 +80,14 @@ export class GroupWords {
     this.marks = new Uint8Array(vocabulary.stemCount)
   }
 
-  enter(group: SkillGroup | undefined): void {
+  setGroup(group: SkillGroup | undefined): void {
     if (group === this.group) return
     this.group = group
     for (const stem of this.marked) this.marks[stem] = 0
     this.marked = []
-    for (const word of group ? wordsOf(group.name) : []) {
+    for (const word of group ? tokenize(group.name) : []) {
       const stem = this.vocabulary.findStem(stemOf(word))
-      if (stem < 0 || isFiller(hashOf(word))) continue
+      if (stem < 0 || isFiller(wordHash(word))) continue
       this.marks[stem] = 1
       this.marked.push(stem)
     }

@@ -1,167 +1,176 @@
-/** A skill found. */
+/** A ranked skill. */
 export interface SearchHit {
-  /** Place of the skill in the index's entries. */
+  /** Index of the skill in the entries. */
   entry: number
   score: number
 }
 
 const toHit = (entry: number, score: number): SearchHit => ({ entry, score })
 
-const STEPS = 10_000
+/** Scores are rounded down to this many steps, lengths capped at this many letters, so that both fit into one number. */
+const SCORE_STEPS = 10_000
 const LENGTH_STEPS = 1024
-const BUCKETS = 256
-const ENTRY_BITS = 2 ** 26
+const MAX_ENTRIES = 2 ** 26
 
-/** Pages that end before this are kept in order while the skills are gone through. */
-const FIRST_PAGES = 64
+const BUCKETS = 256
+
+/** Pages that end within this many hits are cut by insertion instead of by sorting. */
+const MAX_INSERTION_HITS = 64
 
 /**
- * The skills found so far, each with its best score. A page is cut without sorting everything: the first pages by keeping
- * the best in order, later ones by counting scores in buckets, of which only those that can reach the page are
- * put in order. Ties go to the shorter label, then the lower number.
+ * The skills found so far, each with its best score. Equal scores are ordered by the shorter label, then by the lower number. A
+ * page is cut without sorting all hits: the first pages by insertion, later ones by counting scores in buckets and sorting only
+ * the buckets that can reach the page.
  */
 export class Ranking {
   size = 0
-  /** The best score so far. */
-  highest = 0
+  bestScore = 0
   private readonly found: Int32Array
-  /** Score and shortness in one number, 0 for a skill not found. */
-  private readonly best: Int32Array
-  /** Skills that passed the last sieve. */
+  /** Score and shortness in one number; 0 for a skill that is not found. */
+  private readonly ranks: Int32Array
+  /** The skills collected in the current pass. */
   readonly candidates: Int32Array
-  kept = 0
-  private readonly passed: Int32Array
+  candidateCount = 0
+  /** By skill: the last pass in which it was collected or got points. */
+  private readonly lastPass: Int32Array
   private readonly points: Float32Array
-  private sieves = 0
-  private needed = 0
-  private readonly counts = new Int32Array(BUCKETS)
-  private readonly top = new Float64Array(FIRST_PAGES)
+  private pass = 0
+  /** The pass in which a candidate must have been collected before, or -1. */
+  private requiredPass = 0
+  private readonly bucketCounts = new Int32Array(BUCKETS)
+  private readonly top = new Float64Array(MAX_INSERTION_HITS)
   private filter: ((entry: number) => boolean) | undefined
 
   constructor(entries: number) {
     this.found = new Int32Array(entries)
-    this.best = new Int32Array(entries)
+    this.ranks = new Int32Array(entries)
     this.candidates = new Int32Array(entries)
-    this.passed = new Int32Array(entries)
+    this.lastPass = new Int32Array(entries)
     this.points = new Float32Array(entries)
   }
 
-  begin(filter?: (entry: number) => boolean): void {
-    for (let i = 0; i < this.size; i++) this.best[this.found[i]!] = 0
+  reset(filter?: (entry: number) => boolean): void {
+    for (let i = 0; i < this.size; i++) this.ranks[this.found[i]!] = 0
     this.size = 0
-    this.highest = 0
+    this.bestScore = 0
     this.filter = filter
   }
 
-  /** Begins a list of candidates: of all skills, or of those that the sieve before kept. */
-  sieve(all: boolean): void {
-    this.needed = all ? -1 : this.sieves
-    this.sieves++
-    this.kept = 0
+  /** Starts a new list of candidates: from all skills, or only from the candidates of the pass before (an intersection). */
+  startPass(fromAll: boolean): void {
+    this.requiredPass = fromAll ? -1 : this.pass
+    this.pass++
+    this.candidateCount = 0
   }
 
-  /** Keeps the skills of a stretch that passed the sieve before this one. */
-  keep(entries: Int32Array, from: number, to: number): void {
-    const { passed, candidates, sieves, needed } = this
-    let kept = this.kept
+  /** Adds the skills of a range of postings to the candidates of this pass. */
+  collect(entries: Int32Array, from: number, to: number): void {
+    const { lastPass, candidates, pass, requiredPass } = this
+    let count = this.candidateCount
     for (let at = from; at < to; at++) {
       const entry = entries[at]!
-      const before = passed[entry]!
-      if (needed < 0 ? before !== sieves : before === needed) {
-        passed[entry] = sieves
-        candidates[kept++] = entry
+      const last = lastPass[entry]!
+      if (requiredPass < 0 ? last !== pass : last === requiredPass) {
+        lastPass[entry] = pass
+        candidates[count++] = entry
       }
     }
-    this.kept = kept
+    this.candidateCount = count
   }
 
-  /** Begins to count for another word of the query. */
-  nextTally(): void {
-    this.sieves++
+  /** Starts to count points for the next word of the query. */
+  nextPointsWord(): void {
+    this.pass++
   }
 
-  /** Gives points to the skills of a stretch that have none for this word yet. */
-  tally(entries: Int32Array, from: number, to: number, points: number): void {
-    const { passed, candidates, points: sums, sieves } = this
+  /** Gives points to the skills of a range of postings that have none for this word yet. */
+  addPoints(entries: Int32Array, from: number, to: number, points: number): void {
+    const { lastPass, candidates, points: sums, pass } = this
     for (let at = from; at < to; at++) {
       const entry = entries[at]!
-      if (passed[entry] === sieves) continue
-      passed[entry] = sieves
-      if (sums[entry] === 0) candidates[this.kept++] = entry
+      if (lastPass[entry] === pass) continue
+      lastPass[entry] = pass
+      if (sums[entry] === 0) candidates[this.candidateCount++] = entry
       sums[entry]! += points
     }
   }
 
-  /** Visits the skills that have points, and takes these away. */
-  eachTallied(visit: (entry: number, points: number) => void): void {
-    for (let i = 0; i < this.kept; i++) {
+  /** Visits the skills that have points and resets their points. */
+  drainPoints(visit: (entry: number, points: number) => void): void {
+    for (let i = 0; i < this.candidateCount; i++) {
       const entry = this.candidates[i]!
       visit(entry, this.points[entry]!)
       this.points[entry] = 0
     }
-    this.kept = 0
+    this.candidateCount = 0
   }
 
-  put(entry: number, score: number, length: number): void {
-    const rank = ((score * STEPS) | 0) * LENGTH_STEPS + (length < LENGTH_STEPS ? LENGTH_STEPS - 1 - length : 0)
-    const before = this.best[entry]!
+  /** Adds a hit, or replaces the skill's hit if this one is better. */
+  add(entry: number, score: number, length: number): void {
+    const rank = ((score * SCORE_STEPS) | 0) * LENGTH_STEPS + (length < LENGTH_STEPS ? LENGTH_STEPS - 1 - length : 0)
+    const before = this.ranks[entry]!
     if (rank <= before) return
     if (before === 0) {
       if (this.filter && !this.filter(entry)) return
       this.found[this.size++] = entry
     }
-    this.best[entry] = rank
-    if (score > this.highest) this.highest = score
+    this.ranks[entry] = rank
+    if (score > this.bestScore) this.bestScore = score
   }
 
   page(offset: number, limit: number): SearchHit[] {
-    return this.cut(offset, limit, toHit)
+    return this.mapPage(offset, limit, toHit)
   }
 
-  /** A page, of whatever is made of each skill on it. */
-  cut<T>(offset: number, limit: number, make: (entry: number, score: number) => T): T[] {
-    const wanted = Math.min(this.size, offset + limit)
-    if (wanted <= offset) return []
-    const keys = wanted <= FIRST_PAGES ? this.keepFirst(wanted) : this.sortFirst(wanted)
-    const made: T[] = []
-    for (let i = offset; i < wanted; i++) {
-      const entry = ENTRY_BITS - 1 - (-keys[i]! % ENTRY_BITS)
-      made.push(make(entry, Math.floor(this.best[entry]! / LENGTH_STEPS) / STEPS))
+  /** Returns a page with each hit converted by `convert`. */
+  mapPage<T>(offset: number, limit: number, convert: (entry: number, score: number) => T): T[] {
+    const end = Math.min(this.size, offset + limit)
+    if (end <= offset) return []
+    const keys = end <= MAX_INSERTION_HITS ? this.insertTop(end) : this.sortTop(end)
+    const hits: T[] = []
+    for (let i = offset; i < end; i++) {
+      const entry = MAX_ENTRIES - 1 - (-keys[i]! % MAX_ENTRIES)
+      hits.push(convert(entry, Math.floor(this.ranks[entry]! / LENGTH_STEPS) / SCORE_STEPS))
     }
-    return made
+    return hits
   }
 
-  /** The keys of the best, lowest first: few enough to put each in its place as it comes. */
-  private keepFirst(wanted: number): Float64Array {
-    const { found, best, size, top } = this
-    let kept = 0
-    let last = 0
+  /** Returns the sort keys of the best hits, best (lowest) first, by insertion into a short list. */
+  private insertTop(limit: number): Float64Array {
+    const { found, ranks, size, top } = this
+    let count = 0
+    let worst = 0
     for (let i = 0; i < size; i++) {
       const entry = found[i]!
-      const key = -(best[entry]! * ENTRY_BITS + (ENTRY_BITS - 1 - entry))
-      if (kept === wanted && key > last) continue
-      let at = kept < wanted ? kept++ : wanted - 1
+      const key = sortKey(ranks[entry]!, entry)
+      if (count === limit && key > worst) continue
+      let at = count < limit ? count++ : limit - 1
       for (; at > 0 && top[at - 1]! > key; at--) top[at] = top[at - 1]!
       top[at] = key
-      last = top[kept - 1]!
+      worst = top[count - 1]!
     }
     return top
   }
 
-  private sortFirst(wanted: number): Float64Array {
-    const { found, best, counts, size } = this
-    const bucketOf = (entry: number) => ((best[entry]! / LENGTH_STEPS) * ((BUCKETS - 1) / STEPS)) | 0
-    counts.fill(0)
-    for (let i = 0; i < size; i++) counts[bucketOf(found[i]!)]!++
+  /** Returns the sort keys of at least `limit` best hits, best (lowest) first. */
+  private sortTop(limit: number): Float64Array {
+    const { found, ranks, bucketCounts, size } = this
+    const bucketOf = (entry: number) => ((ranks[entry]! / LENGTH_STEPS) * ((BUCKETS - 1) / SCORE_STEPS)) | 0
+    bucketCounts.fill(0)
+    for (let i = 0; i < size; i++) bucketCounts[bucketOf(found[i]!)]!++
     let lowest = BUCKETS
     let reached = 0
-    while (reached < wanted) reached += counts[--lowest]!
+    while (reached < limit) reached += bucketCounts[--lowest]!
     const keys = new Float64Array(reached)
-    let kept = 0
+    let count = 0
     for (let i = 0; i < size; i++) {
       const entry = found[i]!
-      if (bucketOf(entry) >= lowest) keys[kept++] = -(best[entry]! * ENTRY_BITS + (ENTRY_BITS - 1 - entry))
+      if (bucketOf(entry) >= lowest) keys[count++] = sortKey(ranks[entry]!, entry)
     }
     return keys.sort()
   }
+}
+
+function sortKey(rank: number, entry: number): number {
+  return -(rank * MAX_ENTRIES + (MAX_ENTRIES - 1 - entry))
 }

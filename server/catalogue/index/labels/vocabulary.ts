@@ -1,19 +1,19 @@
-import { stemOf } from '../text/stems.ts'
-import type { Stepwise } from '../text/time-slicing.ts'
+import { stemOf } from '../lexicon/stems.ts'
+import type { SlicedTask } from '../text/time-slicing.ts'
 import { WordTable } from '../text/word-table.ts'
 
 /**
- * The distinct words of a catalogue in sorted order, so that the words with a common beginning are one range of
- * numbers, and the stems that join a word's forms.
+ * The distinct words of a catalogue in sorted order, so that the words with a common prefix are one range of numbers, and the
+ * stems that conflate their inflections.
  */
 export class Vocabulary {
   readonly words: string[]
-  /** The stem's number of every word, and the words of every stem. */
+  /** The stem of every word; the words of stem s are stemWords[stemStarts[s]] up to stemWords[stemStarts[s + 1]]. */
   readonly stems: Int32Array
   readonly stemStarts: Int32Array
   readonly stemWords: Int32Array
   private readonly table: WordTable
-  /** Sorted number of each of the table's words, which are numbered as they came. */
+  /** Position in sorted order of each word of the table. */
   private readonly ranks: Int32Array
   private readonly stemTable: WordTable
 
@@ -34,13 +34,13 @@ export class Vocabulary {
     this.stemWords = groups.items
   }
 
-  /** The word's number, or -1. */
+  /** Returns the number of the word, or -1. */
   find(word: string): number {
     const id = this.table.findWord(word)
     return id < 0 ? -1 : this.ranks[id]!
   }
 
-  /** The stem's number, or -1. */
+  /** Returns the number of the stem, or -1. */
   findStem(stem: string): number {
     return this.stemTable.findWord(stem)
   }
@@ -53,7 +53,7 @@ export class Vocabulary {
     return this.stemTable.size
   }
 
-  /** The first word that does not sort before the given one. */
+  /** Returns the first word that does not sort before the given one. */
   lowerBound(word: string): number {
     let low = 0
     let high = this.words.length
@@ -65,7 +65,7 @@ export class Vocabulary {
     return low
   }
 
-  /** The end of the range of words that begin with the given letters; `from` is the lower bound of these. */
+  /** Returns the end of the range of words that begin with the prefix; `from` is the lower bound of the prefix. */
   prefixEnd(prefix: string, from: number): number {
     let low = from
     let step = 1
@@ -80,15 +80,15 @@ export class Vocabulary {
   }
 }
 
-/** Sorts the table's words; `ranks` tells each word's place by its number in the table. */
-export function* buildVocabulary(table: WordTable): Stepwise<{ vocabulary: Vocabulary; ranks: Int32Array }> {
+/** Sorts the words of the table; `ranks` has the position in sorted order of each number of the table. */
+export function* buildVocabulary(table: WordTable): SlicedTask<{ vocabulary: Vocabulary; ranks: Int32Array }> {
   table.trim()
   const buckets = new Map<number, number[]>()
   const unsorted: string[] = []
   for (let id = 0; id < table.size; id++) {
     const word = table.word(id)
     unsorted.push(word)
-    // Two letters make buckets small enough to be sorted in one step.
+    // Buckets by the first two letters are small enough to be sorted without yielding.
     const key = word.charCodeAt(0) * 65_536 + (word.length > 1 ? word.charCodeAt(1) : 0)
     const bucket = buckets.get(key)
     if (bucket) bucket.push(id)
@@ -116,8 +116,8 @@ export function* buildVocabulary(table: WordTable): Stepwise<{ vocabulary: Vocab
   return { vocabulary: new Vocabulary(words, table, ranks, stemTable, stems, groups), ranks }
 }
 
-/** The positions of each key, as one flat list and where each key's part of it begins. */
-export function groupBy(keys: ArrayLike<number>, size: number): { starts: Int32Array; items: Int32Array } {
+/** Groups the positions by key into one flat list; the positions of key k are items[starts[k]] up to items[starts[k + 1]]. */
+function groupBy(keys: ArrayLike<number>, size: number): { starts: Int32Array; items: Int32Array } {
   const starts = new Int32Array(size + 1)
   for (let i = 0; i < keys.length; i++) starts[keys[i]! + 1]!++
   for (let key = 0; key < size; key++) starts[key + 1]! += starts[key]!

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { buildSkillIndexAtOnce } from '../skill-index.ts'
+import { buildSkillIndexSync } from '../skill-index.ts'
 
 const skills = [
   { number: 1, name: 'Work in teams', aliases: ['teamwork', 'cooperate with others'] },
@@ -18,17 +18,17 @@ const skills = [
   { number: 12, name: 'C', aliases: ['C programming'] },
   { number: 13, name: 'Mason', aliases: ['raj mistri'] },
 ]
-const index = buildSkillIndexAtOnce(skills)
+const index = buildSkillIndexSync(skills)
 const best = (phrase: string) => index.match(phrase, 1)[0]
 
-test('a name is exact, an alias is alias', () => {
+test('the method of a name is exact, that of an alias is alias', () => {
   assert.deepEqual([best('manage STAFF')!.number, best('manage STAFF')!.method], [2, 'exact'])
   assert.deepEqual([best('teamwork')!.number, best('teamwork')!.method], [1, 'alias'])
   assert.deepEqual([best('Java')!.number, best('Java')!.method], [5, 'exact'])
   assert.deepEqual([best('राजमिस्त्री')!.number, best('राजमिस्त्री')!.method], [7, 'alias'])
 })
 
-test('other forms, orders and spellings are fuzzy', () => {
+test('the method of other forms, orders and spellings is fuzzy', () => {
   for (const [phrase, number] of [
     ['managing the staff', 2],
     ['staff managing', 2],
@@ -42,7 +42,7 @@ test('other forms, orders and spellings are fuzzy', () => {
   }
 })
 
-test('other words for the same are semantic', () => {
+test('the method of synonyms is semantic', () => {
   for (const [phrase, number] of [
     ['HR management', 6],
     ['team player', 1],
@@ -54,8 +54,8 @@ test('other words for the same are semantic', () => {
   }
 })
 
-test('a word that only its root joins to the catalogue finds it', () => {
-  const some = buildSkillIndexAtOnce([
+test('a word that shares only its root with a label finds it', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Listen actively', aliases: [] },
     { number: 2, name: 'Fastener assembly', aliases: [] },
   ])
@@ -65,8 +65,8 @@ test('a word that only its root joins to the catalogue finds it', () => {
   )
 })
 
-test('a building is not what is built', () => {
-  const some = buildSkillIndexAtOnce([
+test('a noun in -ing is not the verb', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Inspect buildings', aliases: [] },
     { number: 2, name: 'Build dashboards', aliases: [] },
   ])
@@ -74,8 +74,8 @@ test('a building is not what is built', () => {
   assert.equal(some.match('building', 1)[0]!.number, 1)
 })
 
-test('a set phrase is reworded where it is most of the phrase', () => {
-  const some = buildSkillIndexAtOnce([
+test('a short form is written out if it is most of the phrase', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Attend to detail', aliases: [] },
     { number: 2, name: 'Machine learning', aliases: [] },
   ])
@@ -83,9 +83,9 @@ test('a set phrase is reworded where it is most of the phrase', () => {
   assert.deepEqual(some.match('build highly accurate scalable global payment services', 1), [])
 })
 
-test('the aliases of a catalogue teach which words stand for each other', () => {
-  // Pots and tiles are both glazed and enamelled here, so plates may be enamelled too.
-  const taught = buildSkillIndexAtOnce([
+test('synonyms are learned from the aliases of the catalogue', () => {
+  // Pots and tiles are both glazed and enamelled, so plates may be enamelled, too.
+  const taught = buildSkillIndexSync([
     { number: 1, name: 'Glaze pots', aliases: ['enamel pots'] },
     { number: 2, name: 'Glaze tiles', aliases: ['enamel tiles'] },
     { number: 3, name: 'Glaze plates', aliases: [] },
@@ -95,13 +95,13 @@ test('the aliases of a catalogue teach which words stand for each other', () => 
   assert.deepEqual([found.number, found.method], [3, 'semantic'])
 })
 
-test('what advertisements wrap around a skill does not count', () => {
+test('praise around a skill is ignored', () => {
   assert.equal(best('strong experience in welding')!.number, 9)
   assert.equal(best('excellent knowledge of JavaScript')!.number, 4)
   assert.ok(best('good experience welding')!.score > best('purple umbrella welding')!.score)
 })
 
-test('scores fall from the first candidate on and lie between 0 and 1', () => {
+test('scores are between 0 and 1 and in descending order', () => {
   for (const phrase of ['welding', 'manage', 'raj mistri', 'manage staff budgets', 'c']) {
     const found = index.match(phrase, 10)
     assert.ok(found.length > 0, phrase)
@@ -112,29 +112,29 @@ test('scores fall from the first candidate on and lie between 0 and 1', () => {
   }
 })
 
-test('an exact name is surer than an alias, an alias surer than a guess', () => {
+test('an exact name scores above an alias, an alias above a guess', () => {
   assert.ok(best('welding')!.score > 0.85)
   assert.ok(best('welding')!.score > best('ECMAScript')!.score)
   assert.ok(best('ECMAScript')!.score > best('supervise inventory')!.score)
 })
 
-test('an alias that two skills share is less sure than one of its own', () => {
+test('an alias of two skills scores below an alias of one', () => {
   assert.ok(best('raj mistri')!.score < best('ECMAScript')!.score)
 })
 
-test('no more candidates than asked for', () => {
+test('the number of candidates is limited', () => {
   for (const limit of [1, 3, 10]) assert.ok(index.match('manage', limit).length <= limit)
 })
 
-test('a phrase of strange or small words has no answer, or a doubtful one', () => {
+test('a phrase of unknown words or stop words has no candidates', () => {
   assert.deepEqual(index.match('zzzz qqqq', 3), [])
   assert.deepEqual(index.match('', 3), [])
   assert.deepEqual(index.match('👍👍', 3), [])
   assert.deepEqual(index.match('of the and', 3), [])
 })
 
-test('a word that holds sentences together is no other form or spelling of a skill', () => {
-  const some = buildSkillIndexAtOnce([
+test('a function word is not another form or spelling of a skill', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Canning', aliases: [] },
     { number: 2, name: 'Autodesk Maya', aliases: ['Maya'] },
     { number: 3, name: 'Truck driving', aliases: [] },
@@ -142,23 +142,23 @@ test('a word that holds sentences together is no other form or spelling of a ski
     { number: 5, name: 'DID', aliases: [] },
   ])
   for (const phrase of ['can', 'may', 'who can', 'good', 'have']) assert.deepEqual(some.match(phrase, 3), [], phrase)
-  // What is called so is found by its name.
+  // A skill with such a name is found by its exact name.
   assert.deepEqual([some.match('did', 1)[0]!.number, some.match('did', 1)[0]!.method], [5, 'exact'])
   assert.equal(some.match('water can delivery', 1)[0]!.method, 'exact')
   assert.equal(some.match('someone who can drive a truck', 1)[0]!.number, 3)
   assert.ok(some.match('someone who can drive a truck', 1)[0]!.score > 0.5)
 })
 
-test('a name typed exactly comes before a name that is like it', () => {
-  const some = buildSkillIndexAtOnce([
+test('an exact alias ranks before a similar name', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Hardness testing', aliases: [] },
     { number: 2, name: 'Water softening', aliases: ['hardness test'] },
   ])
   assert.deepEqual([some.match('hardness test', 1)[0]!.number, some.match('hardness testing', 1)[0]!.number], [2, 1])
 })
 
-test('what is said of the person is no skill, and beside one it changes nothing', () => {
-  const some = buildSkillIndexAtOnce([
+test('words about the applicant are not skills and do not change the candidates of a skill', () => {
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Hardness testing', aliases: [] },
     { number: 2, name: 'Wood joinery', aliases: ['joiner'] },
     { number: 3, name: 'Local SEO', aliases: [] },
@@ -181,9 +181,9 @@ test('what is said of the person is no skill, and beside one it changes nothing'
   assert.equal(some.match('night shift guarding', 1)[0]!.method, 'exact')
 })
 
-test('of skills that come as close the general one comes first', () => {
+test('among equally similar skills the general one ranks first', () => {
   const sub = { number: 1, name: 'Welding', master: { number: 1 } }
-  const some = buildSkillIndexAtOnce([
+  const some = buildSkillIndexSync([
     { number: 1, name: 'Rod welding', aliases: [], verifiable: true, sub },
     { number: 2, name: 'Rail welding', aliases: ['AT welding'], verifiable: false, sub },
     { number: 3, name: 'Brazing', aliases: ['braze welding'], verifiable: false, sub },
@@ -193,13 +193,13 @@ test('of skills that come as close the general one comes first', () => {
   assert.equal(some.match('AT welding', 1)[0]!.number, 2)
 })
 
-test('the same phrase has the same answer, whatever was asked in between', () => {
+test('other phrases in between do not change the result', () => {
   const before = index.match('manage staff', 5)
   for (const phrase of ['weldng', 'raj mistri', 'team player', 'x']) index.match(phrase, 5)
   assert.deepEqual(index.match('manage staff', 5), before)
 })
 
-test('any phrase is answered', () => {
+test('any phrase returns scores between 0 and 1', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (phrase) => {
       assert.ok(index.match(phrase, 10).every(({ score }) => score > 0 && score < 1))

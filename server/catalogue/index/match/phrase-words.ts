@@ -1,89 +1,89 @@
 import type { Labels } from '../labels/labels.ts'
 import type { NearWords } from '../labels/near-words.ts'
-import { isOfThePerson } from '../lexicon/applicant-words.ts'
-import { functionWords, particles } from '../lexicon/filler-words.ts'
-import { praise, roundings, stopWords } from '../lexicon/thesaurus.ts'
-import { stemOf } from '../text/stems.ts'
-import type { Likeness, Paraphrases } from './paraphrases.ts'
+import { functionWords, genericWords, particles, praiseWords, stopWords } from '../lexicon/lexicon.ts'
+import { stemOf } from '../lexicon/stems.ts'
+import { isApplicantWord } from './applicant-words.ts'
+import type { Paraphrases, SimilarStem } from './paraphrases.ts'
 
-/** Marks a likeness in meaning, as against another form or spelling of the word. */
-export const IN_MEANING = 0x80
-export const LIKENESS = 0x7f
+/** Parts of a mark: the similarity in hundredths, and a flag for a synonym as opposed to another form of the word. */
+export const SIMILARITY_MASK = 0x7f
+export const IS_SYNONYM = 0x80
 
-const SAME = 100
-const ALMOST = 80
-const SOUND = 84
+const SAME_STEM = 100
+const HOMOPHONE = 84
+const ONE_TYPO = 80
+const PER_FURTHER_TYPO = 10
 
-const PRAISE_WEIGHT = 0.25
-const ROUNDING_WEIGHT = 0.6
-const FUNCTION_WEIGHT = 0.05
+const PRAISE_FACTOR = 0.25
+const GENERIC_FACTOR = 0.6
+const FUNCTION_WORD_FACTOR = 0.05
 
-const praiseStems = new Set(praise.map(stemOf))
-const roundingStems = new Set(roundings.map(stemOf))
+const praiseStems = new Set(Array.from(praiseWords, stemOf))
+const genericStems = new Set(Array.from(genericWords, stemOf))
 const stopStems = new Set(Array.from(stopWords, stemOf))
 
-/** A word of a phrase, and the stems of the catalogue it may stand for. */
+/** A word of a phrase with the stems of the catalogue that it may stand for. */
 export class PhraseWord {
-  /** What the word weighs: the rarer, the more. */
+  /** Inverse document frequency: rare words weigh more. */
   weight = 0
-  likes: Likeness[] = []
-  /** The catalogue holds the word itself. */
-  known = false
-  /** By stem: hundredths of likeness, and IN_MEANING. */
+  similarStems: SimilarStem[] = []
+  /** By stem: similarity in hundredths, and IS_SYNONYM. */
   readonly marks: Uint8Array
 
-  constructor(stems: number) {
-    this.marks = new Uint8Array(stems)
+  constructor(stemCount: number) {
+    this.marks = new Uint8Array(stemCount)
   }
 
-  read(word: string, labels: Labels, paraphrases: Paraphrases, nearWords: NearWords, weights: Float32Array): void {
+  lookUp(word: string, labels: Labels, paraphrases: Paraphrases, nearWords: NearWords, weights: Float32Array): void {
     const { vocabulary } = labels
-    this.forget()
+    this.clear()
     const stem = stemOf(word)
     const id = vocabulary.findStem(stem)
-    this.known = id >= 0
     if (functionWords.has(word)) {
-      // Only the word itself, in no other form or spelling.
-      if (vocabulary.find(word) >= 0) this.like(id, SAME, false)
-      this.weight = FUNCTION_WEIGHT * weightOf(stem, 0, labels.names.length)
+      // A function word matches only itself, in no other form or spelling.
+      if (vocabulary.find(word) >= 0) this.add(id, SAME_STEM, false)
+      this.weight = FUNCTION_WORD_FACTOR * stemWeight(stem, 0, labels.names.length)
       return
     }
-    if (id >= 0) this.like(id, SAME, false)
-    for (const { stem: other, likeness, inMeaning } of paraphrases.of(stem)) this.like(other, likeness, inMeaning)
+    if (id >= 0) this.add(id, SAME_STEM, false)
+    for (const { stem: other, similarity, isSynonym } of paraphrases.of(stem)) this.add(other, similarity, isSynonym)
     if (id < 0) {
-      nearWords.soundsLike(word, (near) => this.like(vocabulary.stems[near]!, SOUND, false))
-      if (this.likes.length === 0)
-        nearWords.typos(word, (near, edits) => this.like(vocabulary.stems[near]!, ALMOST - 10 * (edits - 1), false))
+      nearWords.findHomophones(word, (near) => this.add(vocabulary.stems[near]!, HOMOPHONE, false))
+      if (this.similarStems.length === 0)
+        nearWords.findTypos(word, (near, edits) =>
+          this.add(vocabulary.stems[near]!, ONE_TYPO - PER_FURTHER_TYPO * (edits - 1), false),
+        )
     }
-    this.weight = id >= 0 ? weights[id]! : weightOf(stem, 0, labels.names.length)
+    this.weight = id >= 0 ? weights[id]! : stemWeight(stem, 0, labels.names.length)
   }
 
-  forget(): void {
-    for (const { stem } of this.likes) this.marks[stem] = 0
-    this.likes = []
+  clear(): void {
+    for (const { stem } of this.similarStems) this.marks[stem] = 0
+    this.similarStems = []
   }
 
-  private like(stem: number, likeness: number, inMeaning: boolean): void {
+  private add(stem: number, similarity: number, isSynonym: boolean): void {
     if (this.marks[stem]) return
-    this.marks[stem] = inMeaning ? likeness | IN_MEANING : likeness
-    this.likes.push({ stem, likeness, inMeaning })
+    this.marks[stem] = isSynonym ? similarity | IS_SYNONYM : similarity
+    this.similarStems.push({ stem, similarity, isSynonym })
   }
 }
 
-/** Whether a word by itself says nothing about which skill is meant. */
-export function isUntelling(word: string): boolean {
-  return (
-    stopWords.has(word) ||
-    functionWords.has(word) ||
-    particles.has(word) ||
-    isOfThePerson(word) ||
-    praiseStems.has(stemOf(word))
+/** Whether no word of the phrase says anything about which skill is meant. */
+export function isStopPhrase(words: readonly string[]): boolean {
+  return words.every(
+    (word) =>
+      stopWords.has(word) ||
+      functionWords.has(word) ||
+      particles.has(word) ||
+      isApplicantWord(word) ||
+      praiseStems.has(stemOf(word)),
   )
 }
 
-/** What a stem weighs that so many of the catalogue's skills hold. */
-export function weightOf(stem: string, skills: number, all: number): number {
+/** Returns the weight of a stem that occurs in `skills` of `total` skills. */
+export function stemWeight(stem: string, skills: number, total: number): number {
   if (stopStems.has(stem)) return 0
-  const weight = Math.log(1 + all / (1 + skills))
-  return praiseStems.has(stem) ? weight * PRAISE_WEIGHT : roundingStems.has(stem) ? weight * ROUNDING_WEIGHT : weight
+  const weight = Math.log(1 + total / (1 + skills))
+  return praiseStems.has(stem) ? weight * PRAISE_FACTOR : genericStems.has(stem) ? weight * GENERIC_FACTOR : weight
 }

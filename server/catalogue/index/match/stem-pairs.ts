@@ -1,75 +1,78 @@
-import { Growing } from '../labels/labels.ts'
+import { Int32List } from '../text/int32-list.ts'
 
 const SLOTS = 8192
-const MOST_IN_A_GAP = 32
+const MAX_STEMS_PER_CONTEXT = 32
 
-/** The words that stand in the same gap of a skill's labels, one skill after another in the same arrays. */
-export class Gaps {
+/**
+ * The stems that occur in the same context in the labels of one skill. A context is a label with one word left out: "… staff" for
+ * "manage staff" and "supervise staff". The arrays are reused from skill to skill.
+ */
+export class LabelContexts {
   private readonly keys = new Int32Array(SLOTS)
   private readonly rounds = new Int32Array(SLOTS)
   private readonly heads = new Int32Array(SLOTS)
   private readonly stems: number[] = []
   private readonly next: number[] = []
-  private readonly met: number[] = []
+  private readonly others: number[] = []
   private round = 0
   private used = 0
 
-  /** Forgets the skill before. */
-  begin(): void {
+  /** Starts the next skill. */
+  reset(): void {
     this.round++
     this.used = 0
     this.stems.length = 0
     this.next.length = 0
   }
 
-  /** Puts a stem into a gap and tells the others in it, none where it was there already. */
-  fill(key: number, stem: number): readonly number[] {
-    const { keys, rounds, heads, stems, next, met, round } = this
-    met.length = 0
-    let slot = (key ^ (key >>> 15)) & (SLOTS - 1)
-    while (rounds[slot] === round && keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1)
-    const known = rounds[slot] === round
-    // A skill with thousands of labels has taught enough.
-    if (!known && this.used >= SLOTS / 2) return met
-    if (!known) this.used++
-    for (let at = known ? heads[slot]! : -1; at >= 0; at = next[at]!) {
-      // A gap that so many words fill is no sign that two of them mean the same, and all pairs of thousands would take minutes.
-      if (met.length === MOST_IN_A_GAP) {
-        met.length = 0
-        return met
+  /** Adds a stem to a context and returns the other stems in it; none if the stem is in it already. */
+  add(context: number, stem: number): readonly number[] {
+    const { keys, rounds, heads, stems, next, others, round } = this
+    others.length = 0
+    let slot = (context ^ (context >>> 15)) & (SLOTS - 1)
+    while (rounds[slot] === round && keys[slot] !== context) slot = (slot + 1) & (SLOTS - 1)
+    const exists = rounds[slot] === round
+    // Ignores further contexts of a skill with thousands of labels.
+    if (!exists && this.used >= SLOTS / 2) return others
+    if (!exists) this.used++
+    for (let at = exists ? heads[slot]! : -1; at >= 0; at = next[at]!) {
+      // Many stems in one context are hardly synonyms, and counting all pairs of thousands of stems would take minutes.
+      if (others.length === MAX_STEMS_PER_CONTEXT) {
+        others.length = 0
+        return others
       }
       if (stems[at] === stem) {
-        met.length = 0
-        return met
+        others.length = 0
+        return others
       }
-      met.push(stems[at]!)
+      others.push(stems[at]!)
     }
     rounds[slot] = round
-    keys[slot] = key
-    next.push(known ? heads[slot]! : -1)
+    keys[slot] = context
+    next.push(exists ? heads[slot]! : -1)
     heads[slot] = stems.length
     stems.push(stem)
-    return met
+    return others
   }
 }
 
-/** In how many skills two stems were met in one gap. */
+/** Counts the skills in which two stems share a context. */
 export class PairCounts {
-  readonly firsts = new Growing()
-  readonly seconds = new Growing()
-  readonly counts = new Growing()
-  private readonly latest = new Growing()
+  readonly firsts = new Int32List()
+  readonly seconds = new Int32List()
+  readonly counts = new Int32List()
+  private readonly latest = new Int32List()
   private slots = new Int32Array(4096).fill(-1)
 
   get size(): number {
     return this.counts.size
   }
 
-  /** Counts the pair once for the entry. */
+  /** Counts the pair once per entry. */
   count(first: number, second: number, entry: number): void {
     const { firsts, seconds, counts, latest, slots } = this
     const mask = slots.length - 1
-    let slot = place(first, second) & mask
+    let slot = pairHash(first, second) & mask
     for (;;) {
       const pair = slots[slot]!
       if (pair < 0) break
@@ -92,14 +95,14 @@ export class PairCounts {
     this.slots = new Int32Array(this.slots.length * 2).fill(-1)
     const mask = this.slots.length - 1
     for (let pair = 0; pair < this.size; pair++) {
-      let slot = place(this.firsts.items[pair]!, this.seconds.items[pair]!) & mask
+      let slot = pairHash(this.firsts.items[pair]!, this.seconds.items[pair]!) & mask
       while (this.slots[slot]! >= 0) slot = (slot + 1) & mask
       this.slots[slot] = pair
     }
   }
 }
 
-function place(first: number, second: number): number {
+function pairHash(first: number, second: number): number {
   const hash = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b)
   return hash ^ (hash >>> 15)
 }

@@ -1,90 +1,82 @@
+import { labelScore, MAX_EXTRA_LABEL_BONUS } from '../labels/label-score.ts'
 import { ALIAS, NAME } from '../labels/labels.ts'
-import { HIGHEST_STANDING } from '../labels/prior.ts'
+import { MAX_PRIOR } from '../labels/prior.ts'
 import { EXACT, type QueryWord } from './query-words.ts'
 
-/** What makes a skill score: what its label is worth, further labels that hold the words, and how it stands. */
+/** Scoring of a skill for a query: the score of its best label, a bonus for further labels, and its prior. */
 
 const EXACT_NAME = 1
 const EXACT_BARE_NAME = 0.985
 const EXACT_ALIAS = 0.97
-const BELOW_EXACT = 0.96
-/** Taxonomies have thousands of names for what nobody here is tested on: "welding" is one for joining metals. */
-const EXACT_FOREIGN = 0.85
-
-/** What a skill is worth more when one, two or more further labels hold what was asked for: it is about that. */
-const MORE_LABELS = [0, 0.016, 0.028, 0.036]
-const MOST_MORE = MORE_LABELS.length - 1
-/** What a word counts for more that goes on as asked and is the whole of a label: whoever types on gets the very name. */
-export const WHOLE_LABEL = 0.03
-/** How a skill stands counts that much more when the word is the name of its sub-skill. */
-export const NAMED_BY_GROUP = 1.5
-
-/** Words found under several labels of one skill, none of which holds them all. */
-export const SCATTERED = 0.55
-/** A score up to this is that of words scattered so, or of words inside others: there may be a better reading. */
-export const DOUBTFUL = 0.8
-
-/** From here up scores are drawn together, so that all that may come on top of a label's worth stays below an exact name. */
-const CLOSE = 0.8
-const HIGHEST = 1 + MORE_LABELS[MOST_MORE]! + WHOLE_LABEL + (NAMED_BY_GROUP * HIGHEST_STANDING) / 1000
-const DRAWN_TOGETHER = (BELOW_EXACT - CLOSE) / (HIGHEST - CLOSE)
-
+const MAX_INEXACT = 0.96
 /**
- * What a label is worth for a query, from 0 to 1, apart from how well the words themselves agree. People type the beginning of a
- * name, or the word it is about, which in English is the last.
+ * An alias of an imported skill that is not verifiable. Taxonomies have thousands of them: "welding" is an alias of joining
+ * metals.
  */
-export function labelWorth(coverage: number, begins: boolean, ends: boolean, ordered: boolean, alias: boolean): number {
-  return (0.62 + 0.18 * coverage + (begins ? 0.14 : ends ? 0.1 : 0) + (ordered ? 0.06 : 0)) * (alias ? 0.97 : 1)
-}
+const EXACT_IMPORTED_ALIAS = 0.85
 
-export function worthOfMore(labels: number): number {
-  return MORE_LABELS[labels < MOST_MORE ? labels : MOST_MORE]!
-}
+/** Bonus for a word that begins as typed and is a whole label: completing it gives the exact name. */
+export const WHOLE_LABEL_BONUS = 0.03
+/** Factor of the prior if the word is in the name of the skill's sub-skill. */
+export const SUB_SKILL_PRIOR_FACTOR = 1.5
 
-/** The score of a label that is what was asked for, word by word. */
-export function exactScore(kind: number, foreign: boolean): number {
+/** Factor for words that are spread over several labels of a skill, none of which contains all of them. */
+export const SCATTERED_FACTOR = 0.55
+/** Up to this score the words are scattered or substrings, so another reading of the query may be better. */
+export const MAX_DOUBTFUL_SCORE = 0.8
+
+/** Scores above this are compressed, so that a label score with all bonuses stays below an exact name. */
+const COMPRESS_ABOVE = 0.8
+const MAX_RAW_SCORE = 1 + MAX_EXTRA_LABEL_BONUS + WHOLE_LABEL_BONUS + (SUB_SKILL_PRIOR_FACTOR * MAX_PRIOR) / 1000
+const COMPRESSION = (MAX_INEXACT - COMPRESS_ABOVE) / (MAX_RAW_SCORE - COMPRESS_ABOVE)
+
+/** Returns the score of a label that equals the query word by word. */
+export function exactScore(kind: number, importedOnly: boolean): number {
   if (kind === NAME) return EXACT_NAME
-  if (foreign) return EXACT_FOREIGN
+  if (importedOnly) return EXACT_IMPORTED_ALIAS
   return kind === ALIAS ? EXACT_ALIAS : EXACT_BARE_NAME
 }
 
-/** The score of anything else: in the order of what it is worth. */
-export function scoreOf(worth: number): number {
-  return worth <= CLOSE ? worth : CLOSE + (worth - CLOSE) * DRAWN_TOGETHER
+/** Returns the final score of an inexact match; keeps the order of the raw scores. */
+export function compressScore(raw: number): number {
+  return raw <= COMPRESS_ABOVE ? raw : COMPRESS_ABOVE + (raw - COMPRESS_ABOVE) * COMPRESSION
 }
 
-/** Whether a label of so many words is the query itself. */
-export function isExact(words: QueryWord[], labelCount: number): boolean {
-  if (words.length !== labelCount) return false
-  for (let i = 0; i < words.length; i++) if (words[i]!.found !== EXACT || words[i]!.place !== i) return false
+/** Whether the label that was matched last equals the query. */
+export function isExactMatch(words: QueryWord[], labelWordCount: number): boolean {
+  if (words.length !== labelWordCount) return false
+  for (let i = 0; i < words.length; i++) if (words[i]!.agreement !== EXACT || words[i]!.position !== i) return false
   return true
 }
 
-/** What a label is worth that holds all words. */
-export function worthOfLabel(words: QueryWord[], labelCount: number, length: number, kind: number): number {
-  let asked = 0
+/** Returns the raw score of the label that was matched last and contains all words. */
+export function matchedLabelScore(words: QueryWord[], labelWordCount: number, length: number, kind: number): number {
+  let letters = 0
   let agreed = 0
   let ordered = true
+  let lastPosition = -1
   for (let i = 0; i < words.length; i++) {
-    const { text, found, place } = words[i]!
-    asked += text.length
-    agreed += text.length * found
-    if (i > 0 && place <= words[i - 1]!.place) ordered = false
+    const { text, agreement, position } = words[i]!
+    letters += text.length
+    agreed += text.length * agreement
+    if (agreement === 0) continue
+    if (position <= lastPosition) ordered = false
+    lastPosition = position
   }
-  const begins = words[0]!.place === 0
+  const begins = words[0]!.position === 0
   const last = words[words.length - 1]!
-  const ends = last.found === EXACT && last.place === labelCount - 1
-  return (labelWorth(Math.min(1, asked / length), begins, ends, ordered, kind === ALIAS) * agreed) / asked / 100
+  const ends = last.agreement === EXACT && last.position === labelWordCount - 1
+  return (labelScore(Math.min(1, letters / length), begins, ends, ordered, kind === ALIAS) * agreed) / letters / 100
 }
 
-/** What words are worth that are all there, but under several labels. */
-export function worthOfScattered(words: QueryWord[]): number {
-  let asked = 0
+/** Returns the raw score of words that were matched in several labels; 0 if a required word is missing. */
+export function scatteredScore(words: QueryWord[]): number {
+  let letters = 0
   let agreed = 0
-  for (const { text, found, required } of words) {
-    if (found === 0 && required) return 0
-    asked += text.length
-    agreed += (text.length * found) / 100
+  for (const { text, agreement, required } of words) {
+    if (agreement === 0 && required) return 0
+    letters += text.length
+    agreed += (text.length * agreement) / 100
   }
-  return (SCATTERED * agreed) / asked
+  return (SCATTERED_FACTOR * agreed) / letters
 }

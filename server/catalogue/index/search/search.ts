@@ -1,149 +1,149 @@
+import { extraLabelBonus, labelScore } from '../labels/label-score.ts'
 import { ALIAS, BARE_NAME, type Labels, NAME } from '../labels/labels.ts'
 import type { NearWords } from '../labels/near-words.ts'
 import {
-  BEGINS,
-  ENDS,
+  BEGINS_LABEL,
+  ENDS_LABEL,
   IS_ALIAS,
-  IS_BARE,
-  IS_WHOLE,
-  LENGTH_BITS,
-  moreWorth,
-  NAMES_GROUP,
+  IS_BARE_NAME,
+  IS_WHOLE_LABEL,
+  LENGTH_MASK,
+  NAMES_SUB_SKILL,
   type Postings,
+  postingBonus,
 } from '../labels/postings.ts'
 import type { Ranking } from '../labels/ranking.ts'
-import { withoutAsking, withoutWanting } from '../lexicon/filler-words.ts'
-import { wordsOf } from '../text/tokens.ts'
-import { EXACT, isOneWord, ONE_LETTER, PREFIX, QueryWord } from './query-words.ts'
+import { stripHiringWords, stripRoleWords } from '../lexicon/filler-words.ts'
+import { tokenize } from '../text/tokens.ts'
+import { EXACT, isWholeWord, ONE_LETTER_PREFIX, PREFIX, QueryWord } from './query-words.ts'
 import {
-  DOUBTFUL,
+  compressScore,
   exactScore,
-  isExact,
-  labelWorth,
-  NAMED_BY_GROUP,
-  SCATTERED,
-  scoreOf,
-  WHOLE_LABEL,
-  worthOfLabel,
-  worthOfMore,
-  worthOfScattered,
+  isExactMatch,
+  MAX_DOUBTFUL_SCORE,
+  matchedLabelScore,
+  SCATTERED_FACTOR,
+  SUB_SKILL_PRIOR_FACTOR,
+  scatteredScore,
+  WHOLE_LABEL_BONUS,
 } from './scores.ts'
 
 /**
- * Search by name. Each word of the query is turned into the words of the catalogue it may stand for (query-words.ts);
- * the word with the fewest skills behind it leads to the candidates, and every label of a candidate is held
- * against all words. A query of one word needs no labels: its list says enough (postings.ts). When nothing holds all words, those
- * that only ask are left out, words are joined or parted, then typos are allowed in words that are known, and at last words may
- * be missing.
+ * Search by name. Each word of the query is expanded to the words of the catalogue that it may stand for (query-words.ts). The
+ * postings of the rarest words give the candidates, and every label of a candidate is matched against all words. A query of one
+ * word needs only its postings (postings.ts). If no skill contains all words, other readings of the query are tried: without
+ * role words, with words joined or split, with typos in known words, and at last with words missing.
  *
- * A score is made of how well the words agree, of what the label is worth for them (scores.ts), and of how the skill stands
- * (standing.ts), which decides where many fit alike: the less is asked, the more it counts. It is a number that a skill has for
- * this query alone, so pages cut by it never overlap or skip.
+ * The score of a skill combines the agreement of the words, the score of the label (scores.ts), and the prior of the skill
+ * (prior.ts), which counts more the shorter the query is. It depends only on the query and the skill, so pages never overlap.
+ * `search-reference.test.ts` states the same rules without an index.
  */
 
 export interface SearchOptions<T> {
   offset: number
   limit: number
   filter?: ((entry: number) => boolean) | undefined
-  /** Makes what is handed out of a skill, by its place in the index's entries. */
-  make: (entry: number, score: number) => T
+  /** Converts a hit; `entry` is the index of the skill in the entries. */
+  convert: (entry: number, score: number) => T
 }
 
-const MAX_WORDS = 12
-/** A query that needs no taking apart. */
+export const MAX_QUERY_WORDS = 12
+/** A query that needs no tokenizer. */
 const PLAIN_WORD = /^[a-z]+$/
-/** A form of the word that was asked for, and begins with it: "painting" for "paint". */
-const INFLECTED = 95
-/** Of the words that begin as asked, each is the likelier the more of their skills are its own: at most so much. */
-const LIKELIER = 6
-/** The part of a query that must be found when not all of it is. */
-const PARTIAL = 0.5
-/** Reading a list is that much cheaper than weighing a skill that turns out not to be in it. */
-const WORTH_SIEVING = 40
-/** With more skills than this to look at, it is cheaper to list the words that end with the two letters asked for. */
-const WORTH_LISTING = 100
+/** Agreement of a word with the same stem that begins with the query's word: "painting" for "paint". */
+export const INFLECTED_PREFIX = 95
+/** Among the words with the typed prefix, a word gains up to this much by its share of their postings. */
+export const MAX_FREQUENCY_BONUS = 6
+/** The part of a query, by letters, that must match if words may be missing. */
+export const MIN_PARTIAL_MATCH = 0.5
+/** Reading a posting is this many times cheaper than scoring a skill. */
+const POSTINGS_PER_SCORED_SKILL = 40
+/** With more candidates than this, it is cheaper to expand a two-letter suffix to the words that have it. */
+const MIN_POSTINGS_TO_EXPAND_SUFFIX = 100
 
-/** What a search goes through. */
+/** The data structures that a search reads. */
 export interface SearchParts {
   labels: Labels
   postings: Postings
   nearWords: NearWords
-  /** How each skill stands, in thousandths. */
-  standing: Uint8Array
-  /** 1 for a skill of an imported taxonomy that nobody can be tested on. */
-  foreign: Uint8Array
+  /** The prior of each skill, in thousandths. */
+  priors: Uint8Array
+  /** 1 for a skill of an imported taxonomy that is not verifiable. */
+  importedOnly: Uint8Array
   ranking: Ranking
 }
 
 export class Search {
   private readonly labels: Labels
   private readonly postings: Postings
-  private readonly standing: Uint8Array
-  private readonly foreign: Uint8Array
+  private readonly priors: Uint8Array
+  private readonly importedOnly: Uint8Array
   private readonly pool: QueryWord[] = []
   private readonly ranking: Ranking
   private readonly newQueryWord: () => QueryWord
 
-  constructor({ labels, postings, nearWords, standing, foreign, ranking }: SearchParts) {
+  constructor({ labels, postings, nearWords, priors, importedOnly, ranking }: SearchParts) {
     this.labels = labels
     this.postings = postings
-    this.standing = standing
-    this.foreign = foreign
+    this.priors = priors
+    this.importedOnly = importedOnly
     this.ranking = ranking
     this.newQueryWord = () => new QueryWord(labels.vocabulary, nearWords)
   }
 
-  search<T>(query: string, { offset, limit, filter, make }: SearchOptions<T>): { hits: T[]; total: number } {
-    const words = PLAIN_WORD.test(query) ? [query] : distinct(wordsOf(query))
+  search<T>(query: string, { offset, limit, filter, convert }: SearchOptions<T>): { hits: T[]; total: number } {
+    const words = PLAIN_WORD.test(query) ? [query] : distinct(tokenize(query))
     const { ranking } = this
-    ranking.begin(filter)
+    ranking.reset(filter)
     if (words.length > 0) {
       this.rank(words, false)
-      const wanted = withoutWanting(words)
-      if (ranking.highest <= DOUBTFUL && wanted.length < words.length) this.rank(wanted, false)
-      const telling = withoutAsking(wanted)
-      if (ranking.size === 0 && telling.length < words.length) this.rank(telling, false)
-      if (ranking.highest <= DOUBTFUL) this.rankJoined(words)
-      if (ranking.size === 0) this.rankParted(words)
+      const withoutHiring = stripHiringWords(words)
+      if (ranking.bestScore <= MAX_DOUBTFUL_SCORE && withoutHiring.length < words.length)
+        this.rank(withoutHiring, false)
+      const content = stripRoleWords(withoutHiring)
+      if (ranking.size === 0 && content.length < words.length) this.rank(content, false)
+      if (ranking.bestScore <= MAX_DOUBTFUL_SCORE) this.rankJoined(words)
+      if (ranking.size === 0) this.rankSplit(words)
       if (ranking.size === 0) this.rank(words, true)
     }
-    return { hits: ranking.cut(offset, limit, make), total: ranking.size }
+    return { hits: ranking.mapPage(offset, limit, convert), total: ranking.size }
   }
 
-  /** `lenient` allows typos in words that are known and, where nothing holds all words, lets some be missing. */
+  /** Ranks one reading of the query. `lenient` allows typos in known words and, if no skill contains all words, missing words. */
   private rank(words: string[], lenient: boolean): void {
     const queryWords: QueryWord[] = []
-    let needed: QueryWord | undefined
-    let count = 0
+    let onlyRequired: QueryWord | undefined
+    let requiredCount = 0
     for (let i = 0; i < words.length; i++) {
       this.pool[i] ??= this.newQueryWord()
       const word = this.pool[i]!
-      word.read(words[i]!, i === 0, i === words.length - 1, lenient)
+      word.lookUp(words[i]!, i === 0, i === words.length - 1, lenient)
       queryWords.push(word)
       if (!word.required) continue
-      needed = word
-      count++
+      onlyRequired = word
+      requiredCount++
     }
     if (queryWords.length === 1) this.rankOneWord(queryWords[0]!, 1)
-    else if (needed && count === 1) this.rankOneAndLetters(needed, queryWords)
+    else if (onlyRequired && requiredCount === 1) this.rankOneWordAndLetters(onlyRequired, queryWords)
     else {
-      let least = Number.POSITIVE_INFINITY
+      let fewest = Number.POSITIVE_INFINITY
       for (const word of queryWords) {
-        word.reach = word.reachIn(this.postings)
-        if (word.required && word.reach < least) least = word.reach
+        word.postingCount = word.countPostings(this.postings)
+        if (word.required && word.postingCount < fewest) fewest = word.postingCount
       }
-      if (least > WORTH_LISTING && queryWords[0]!.reach === Number.POSITIVE_INFINITY) {
-        queryWords[0]!.listEndings()
-        queryWords[0]!.reach = queryWords[0]!.reachIn(this.postings)
+      const first = queryWords[0]!
+      if (fewest > MIN_POSTINGS_TO_EXPAND_SUFFIX && first.postingCount === Number.POSITIVE_INFINITY) {
+        first.expandSuffix()
+        first.postingCount = first.countPostings(this.postings)
       }
-      const scarcestFirst = [...queryWords].sort((a, b) => b.required - a.required || a.reach - b.reach)
-      this.rankAll(scarcestFirst, queryWords)
-      if (lenient && this.ranking.size === 0) this.rankSome(queryWords)
+      const rarestFirst = [...queryWords].sort((a, b) => b.required - a.required || a.postingCount - b.postingCount)
+      this.rankAllWords(rarestFirst, queryWords)
+      if (lenient && this.ranking.size === 0) this.rankSomeWords(queryWords)
     }
-    for (const word of queryWords) word.forget()
+    for (const word of queryWords) word.clear()
   }
 
-  /** "data base" for database. */
+  /** Ranks the query with two words joined: "data base" for database. */
   private rankJoined(words: string[]): void {
     for (let i = 0; i + 1 < words.length; i++) {
       const joined = words[i]! + words[i + 1]!
@@ -152,161 +152,173 @@ export class Search {
     }
   }
 
-  /** "weldingmachine" for welding machine. */
-  private rankParted(words: string[]): void {
+  /** Ranks the query with a word split in two: "weldingmachine" for welding machine. */
+  private rankSplit(words: string[]): void {
     const { vocabulary } = this.labels
     for (let i = 0; i < words.length; i++) {
       const word = words[i]!
       for (let cut = 2; cut <= word.length - 2; cut++) {
         const [left, right] = [word.slice(0, cut), word.slice(cut)]
         if (vocabulary.find(left) >= 0 && vocabulary.find(right) >= 0)
-          this.rank([...words.slice(0, i), left, right, ...words.slice(i + 1)].slice(0, MAX_WORDS), false)
+          this.rank([...words.slice(0, i), left, right, ...words.slice(i + 1)].slice(0, MAX_QUERY_WORDS), false)
       }
     }
   }
 
-  /** Ranks the skills of a word, and those of them higher that also hold the single letters beside it: "inspect b". */
-  private rankOneAndLetters(word: QueryWord, words: QueryWord[]): void {
+  /** Ranks the skills of a word, and higher if they also match the single letters next to it: "inspect b". */
+  private rankOneWordAndLetters(word: QueryWord, words: QueryWord[]): void {
     const { ranking } = this
-    const asked = words.reduce((sum, { text }) => sum + text.length, 0)
-    this.rankOneWord(word, word.text.length / asked)
-    const letters = words.reduce((sum, other) => (other === word ? sum : sum + other.reachIn(this.postings)), 0)
-    ranking.sieve(true)
-    if (letters < word.reachIn(this.postings) * WORTH_SIEVING) {
-      for (const other of words) if (other !== word) this.keep(other)
-      ranking.sieve(false)
+    const letters = words.reduce((sum, { text }) => sum + text.length, 0)
+    this.rankOneWord(word, word.text.length / letters)
+    const letterPostings = words.reduce(
+      (sum, other) => (other === word ? sum : sum + other.countPostings(this.postings)),
+      0,
+    )
+    ranking.startPass(true)
+    if (letterPostings < word.countPostings(this.postings) * POSTINGS_PER_SCORED_SKILL) {
+      for (const other of words) if (other !== word) this.collect(other)
+      ranking.startPass(false)
     }
-    this.keep(word)
-    const { kept } = ranking
-    for (let i = 0; i < kept; i++) this.weigh(ranking.candidates[i]!, words, words)
+    this.collect(word)
+    const { candidateCount } = ranking
+    for (let i = 0; i < candidateCount; i++) this.scoreSkill(ranking.candidates[i]!, words, words)
   }
 
-  /** Ranks the skills of a word that makes up so much of the query. */
-  private rankOneWord(word: QueryWord, part: number): void {
-    const { text, exact, from, to, near } = word
+  /** Ranks the skills of a word that is this part of the query. */
+  private rankOneWord(word: QueryWord, partOfQuery: number): void {
+    const { text, exact, from, to, similar } = word
     const { starts } = this.postings
     const { words, stems } = this.labels.vocabulary
     const stem = exact < 0 ? -1 : stems[exact]
-    const skills = starts[to]! - starts[from]!
-    const begins = text.length > 1 ? PREFIX : ONE_LETTER
+    const rangePostings = starts[to]! - starts[from]!
+    const prefix = text.length > 1 ? PREFIX : ONE_LETTER_PREFIX
     for (let id = from; id < to; id++) {
-      if (id === exact) this.rankSkills(id, EXACT, text.length, true, part)
-      else if (stems[id] === stem) this.rankSkills(id, INFLECTED, words[id]!.length, true, part)
+      if (id === exact) this.rankPostings(id, EXACT, text.length, true, partOfQuery)
+      else if (stems[id] === stem) this.rankPostings(id, INFLECTED_PREFIX, words[id]!.length, true, partOfQuery)
       else {
-        const share = (starts[id + 1]! - starts[id]!) / skills
-        this.rankSkills(id, begins + LIKELIER * share, text.length, false, part)
+        const frequency = (starts[id + 1]! - starts[id]!) / rangePostings
+        this.rankPostings(id, prefix + MAX_FREQUENCY_BONUS * frequency, text.length, false, partOfQuery)
       }
     }
-    for (const id of near) {
-      // A word misspelt is the whole word, a piece of one is not.
-      const agreement = word.agreement(id)
-      const whole = isOneWord(agreement)
-      this.rankSkills(id, agreement, whole ? words[id]!.length : text.length, whole, part)
+    for (const id of similar) {
+      // A misspelt word counts with all its letters, a substring only with the typed ones.
+      const agreement = word.agreementWith(id)
+      const whole = isWholeWord(agreement)
+      this.rankPostings(id, agreement, whole ? words[id]!.length : text.length, whole, partOfQuery)
     }
   }
 
-  /** Ranks the skills of a word, of which so many letters were asked for, or the whole. */
-  private rankSkills(word: number, agreement: number, letters: number, whole: boolean, part: number): void {
-    const { starts, entries, labels } = this.postings
-    const { ranking, standing, foreign } = this
+  /** Ranks the skills of a word of the catalogue, of which `letters` letters were typed. */
+  private rankPostings(word: number, agreement: number, letters: number, whole: boolean, partOfQuery: number): void {
+    const { starts, entries, bestLabels } = this.postings
+    const { ranking, priors, importedOnly } = this
     const end = starts[word + 1]!
     for (let at = starts[word]!; at < end; at++) {
       const entry = entries[at]!
-      const label = labels[at]!
-      const length = label & LENGTH_BITS
+      const label = bestLabels[at]!
+      const length = label & LENGTH_MASK
       const alias = label >= IS_ALIAS
-      if (agreement === EXACT && part === 1 && label & IS_WHOLE) {
-        const kind = alias ? ALIAS : label & IS_BARE ? BARE_NAME : NAME
-        ranking.put(entry, exactScore(kind, foreign[entry] === 1), length)
+      if (agreement === EXACT && partOfQuery === 1 && label & IS_WHOLE_LABEL) {
+        const kind = alias ? ALIAS : label & IS_BARE_NAME ? BARE_NAME : NAME
+        ranking.add(entry, exactScore(kind, importedOnly[entry] === 1), length)
         continue
       }
       const coverage = letters < length ? letters / length : 1
-      let worth =
-        labelWorth(coverage, (label & BEGINS) !== 0, (label & ENDS) !== 0, true, alias) * agreement * 0.01 * part
-      worth += (label & NAMES_GROUP ? NAMED_BY_GROUP : 1) * 0.001 * standing[entry]!
-      if (whole) worth += moreWorth(label)
-      else if (letters > 1 && label & IS_WHOLE) worth += WHOLE_LABEL
-      ranking.put(entry, scoreOf(worth), length)
+      let score =
+        labelScore(coverage, (label & BEGINS_LABEL) !== 0, (label & ENDS_LABEL) !== 0, true, alias) *
+        agreement *
+        0.01 *
+        partOfQuery
+      score += (label & NAMES_SUB_SKILL ? SUB_SKILL_PRIOR_FACTOR : 1) * 0.001 * priors[entry]!
+      if (whole) score += postingBonus(label)
+      else if (letters > 1 && label & IS_WHOLE_LABEL) score += WHOLE_LABEL_BONUS
+      ranking.add(entry, compressScore(score), length)
     }
   }
 
-  /** Skills that hold all words: each word in turn keeps those that the words before it left. */
-  private rankAll(scarcestFirst: QueryWord[], words: QueryWord[]): void {
+  /** Ranks the skills that contain all words: each word in turn reduces the candidates of the words before it. */
+  private rankAllWords(rarestFirst: QueryWord[], words: QueryWord[]): void {
     const { ranking } = this
     let candidates = 0
-    for (let i = 0; i < scarcestFirst.length; i++) {
-      const word = scarcestFirst[i]!
-      if (i > 0 && (!word.required || word.reach > candidates * WORTH_SIEVING)) break
-      ranking.sieve(i === 0)
-      this.keep(word)
-      candidates = ranking.kept
+    for (let i = 0; i < rarestFirst.length; i++) {
+      const word = rarestFirst[i]!
+      if (i > 0 && (!word.required || word.postingCount > candidates * POSTINGS_PER_SCORED_SKILL)) break
+      ranking.startPass(i === 0)
+      this.collect(word)
+      candidates = ranking.candidateCount
       if (candidates === 0) return
     }
-    for (let i = 0; i < candidates; i++) this.weigh(ranking.candidates[i]!, scarcestFirst, words)
+    for (let i = 0; i < candidates; i++) this.scoreSkill(ranking.candidates[i]!, rarestFirst, words)
   }
 
-  /** Skills that hold at least half of what was asked, under whatever labels: no need to look at these one by one. */
-  private rankSome(words: QueryWord[]): void {
+  /** Ranks the skills that contain at least half of the query in any of their labels, from the postings alone. */
+  private rankSomeWords(words: QueryWord[]): void {
     const { ranking, postings, labels } = this
     const { starts, entries } = postings
-    const asked = words.reduce((sum, word) => sum + word.text.length, 0)
-    ranking.sieve(true)
+    const letters = words.reduce((sum, word) => sum + word.text.length, 0)
+    ranking.startPass(true)
     for (const word of words) {
-      ranking.nextTally()
-      for (const id of word.byAgreement())
-        ranking.tally(entries, starts[id]!, starts[id + 1]!, (word.text.length * word.agreement(id)) / 100)
-      ranking.tally(entries, starts[word.from]!, starts[word.to]!, (word.text.length * PREFIX) / 100)
+      ranking.nextPointsWord()
+      const addPoints = (from: number, to: number, agreement: number) =>
+        ranking.addPoints(entries, starts[from]!, starts[to]!, (word.text.length * agreement) / 100)
+      // Only the first points of a skill count, so better agreements come first.
+      const similar = word.similarByAgreement()
+      const better = similar.filter((id) => word.agreementWith(id) > PREFIX)
+      for (const id of better) addPoints(id, id + 1, word.agreementWith(id))
+      addPoints(word.from, word.to, PREFIX)
+      for (const id of similar.slice(better.length)) addPoints(id, id + 1, word.agreementWith(id))
     }
-    ranking.eachTallied((entry, agreed) => {
-      if (agreed / asked < PARTIAL) return
-      ranking.put(entry, (SCATTERED * PARTIAL * agreed) / asked, labels.lengths[labels.labelStarts[entry]!]!)
+    ranking.drainPoints((entry, agreed) => {
+      if (agreed / letters < MIN_PARTIAL_MATCH) return
+      const nameLength = labels.lengths[labels.labelStarts[entry]!]!
+      ranking.add(entry, (SCATTERED_FACTOR * MIN_PARTIAL_MATCH * agreed) / letters, nameLength)
     })
   }
 
-  /** Keeps the skills of a word that passed the sieve before. */
-  private keep(word: QueryWord): void {
+  /** Adds the skills of a word to the candidates of the current pass. */
+  private collect(word: QueryWord): void {
     const { starts, entries } = this.postings
-    this.ranking.keep(entries, starts[word.from]!, starts[word.to]!)
-    for (const id of word.near) this.ranking.keep(entries, starts[id]!, starts[id + 1]!)
+    this.ranking.collect(entries, starts[word.from]!, starts[word.to]!)
+    for (const id of word.similar) this.ranking.collect(entries, starts[id]!, starts[id + 1]!)
   }
 
-  /** Holds every label of a skill against all words of the query. */
-  private weigh(entry: number, scarcestFirst: QueryWord[], words: QueryWord[]): void {
+  /** Matches every label of a skill against all words of the query and ranks the skill by the best one. */
+  private scoreSkill(entry: number, rarestFirst: QueryWord[], words: QueryWord[]): void {
     const { labelStarts, wordStarts, words: labelWords, lengths, kinds } = this.labels
     const first = labelStarts[entry]!
     const last = labelStarts[entry + 1]!
     let best = 0
     let length = 0
-    let holding = 0
+    let matchingLabels = 0
     for (let label = first; label < last; label++) {
       const from = wordStarts[label]!
       const to = wordStarts[label + 1]!
-      let whole = true
-      for (let i = 0; whole && i < scarcestFirst.length; i++) whole = scarcestFirst[i]!.lookIn(labelWords, from, to)
-      if (!whole) continue
-      if (isExact(words, to - from)) {
-        // The name comes before other names.
-        this.ranking.put(entry, exactScore(kinds[label]!, this.foreign[entry] === 1), lengths[label]!)
+      let matches = true
+      for (let i = 0; matches && i < rarestFirst.length; i++) matches = rarestFirst[i]!.matchLabel(labelWords, from, to)
+      if (!matches) continue
+      if (isExactMatch(words, to - from)) {
+        // The name is the first label, so it takes precedence over aliases.
+        this.ranking.add(entry, exactScore(kinds[label]!, this.importedOnly[entry] === 1), lengths[label]!)
         return
       }
-      holding++
-      const worth = worthOfLabel(words, to - from, lengths[label]!, kinds[label]!)
-      if (worth <= best) continue
-      best = worth
+      matchingLabels++
+      const score = matchedLabelScore(words, to - from, lengths[label]!, kinds[label]!)
+      if (score <= best) continue
+      best = score
       length = lengths[label]!
     }
-    if (holding === 0) {
-      for (const word of words) word.lookIn(labelWords, wordStarts[first]!, wordStarts[last]!)
-      best = worthOfScattered(words)
+    if (matchingLabels === 0) {
+      for (const word of words) word.matchLabel(labelWords, wordStarts[first]!, wordStarts[last]!)
+      best = scatteredScore(words)
       if (best === 0) return
       length = lengths[first]!
     }
-    // The more is asked, the less is left to how the skill stands.
-    const more = (holding > 1 ? worthOfMore(holding - 1) : 0) + (0.001 * this.standing[entry]!) / words.length
-    this.ranking.put(entry, scoreOf(best + more), length)
+    const bonus = matchingLabels > 1 ? extraLabelBonus(matchingLabels - 1) : 0
+    const prior = (0.001 * this.priors[entry]!) / words.length
+    this.ranking.add(entry, compressScore(best + (bonus + prior)), length)
   }
 }
 
 function distinct(words: string[]): string[] {
-  return (words.length < 2 ? words : [...new Set(words)]).slice(0, MAX_WORDS)
+  return (words.length < 2 ? words : [...new Set(words)]).slice(0, MAX_QUERY_WORDS)
 }

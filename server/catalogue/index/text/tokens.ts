@@ -1,30 +1,32 @@
 /**
- * How a text falls into words. Labels, queries and whole advertisements go through this one scanner, so that what is
- * indexed and what is looked up can never disagree.
+ * The tokenizer. Labels, queries and whole advertisements use the same one, so that indexed words and looked-up words always
+ * agree.
  *
- * Every UTF-16 unit is folded by a table: letters lose case, width and Latin accents, Devanagari loses what people spell
- * either way (nukta, chandrabindu, joiners). A word is a run of letters, marks and digits; `+` and `#` may end it (C++,
- * C#), a dot may begin it (.NET), single letters with dots are one word (A.C. is AC), and `&` is the word "and". Offsets are
- * those of the text as it came.
+ * Every UTF-16 unit is folded by a table: letters lose case, width and Latin accents, Devanagari loses signs that people often
+ * leave out (nukta, chandrabindu, joiners). A word is a run of letters, marks and digits; `+` and `#` may end it (C++, C#), a
+ * dot may begin it (.NET), single letters with dots are one word (A.C. is AC), and `&` is the word "and". Offsets refer to the
+ * original text.
  */
 
-/** What stands between a word and the one before it. */
-export const NEXT = 0
-export const JOINED = 1
-export const SPACED = 2
-export const APART = 3
+/** The characters between a word and the previous one: none, a hyphen or slash, spaces, or anything that ends a phrase. */
+export const GAP_NONE = 0
+export const GAP_JOINER = 1
+export const GAP_SPACE = 2
+export const GAP_BREAK = 3
 
+/** Values of the folding table below FIRST_LETTER; 0 ends a word. */
 const SKIP = 1
 const LIGATURE = 2
 const FIRST_LETTER = 16
 
+/** Kinds of characters between words. */
 const SPACE = 1
 const JOINER = 2
-const WALL = 3
+const BREAK = 3
 
 const PLUS = 0x2b
 const HASH = 0x23
-const AND = 0x26
+const AMPERSAND = 0x26
 const DOT = 0x2e
 const BLANK = 0x20
 
@@ -37,11 +39,11 @@ const LIGATURES = new Map([
   [0xfb05, 'st'],
   [0xfb06, 'st'],
 ])
-// Letters that Unicode does not take apart.
+// Letters that Unicode does not decompose.
 const PLAIN = new Map(Array.from('øoØołlŁlđdĐdßsæaÆaœoŒoıiþtÞtðdÐd'.matchAll(/(.)(.)/g), (m) => [m[1]!, m[2]!]))
 
 const FOLD = foldTable()
-const GAP = gapTable()
+const CHARACTER_KIND = characterKinds()
 
 function foldTable(): Uint16Array {
   const table = new Uint16Array(65_536)
@@ -63,24 +65,24 @@ function folded(unit: number): number {
   return (PLAIN.get(letter) ?? letter).normalize('NFKD').toLowerCase().charCodeAt(0)
 }
 
-function gapTable(): Uint8Array {
-  const table = new Uint8Array(65_536).fill(WALL)
+function characterKinds(): Uint8Array {
+  const table = new Uint8Array(65_536).fill(BREAK)
   for (const unit of [0x20, 0x09, 0xa0, 0x202f, 0x3000, 0x200b]) table[unit] = SPACE
   for (let unit = 0x2000; unit <= 0x200a; unit++) table[unit] = SPACE
   for (const unit of [0x2d, 0x2f, 0x5f, 0x2010, 0x2011, 0x2012, 0x2013]) table[unit] = JOINER
   return table
 }
 
-/** The words of one text, in flat arrays that are used again for the next text. */
+/** The words of one text, in flat arrays that are reused for the next text. */
 export class Tokens {
   count = 0
-  /** Where each word begins and ends in the text. */
+  /** Offsets of each word in the text. */
   starts = new Int32Array(0)
   ends = new Int32Array(0)
   hashes = new Int32Array(0)
-  /** A second hash of each word, where a table does without the letters. */
+  /** A second hash of each word, for tables that store no letters. */
   checks = new Int32Array(0)
-  /** NEXT, JOINED, SPACED or APART from the word before. */
+  /** The GAP_ kind before each word. */
   gaps = new Uint8Array(0)
   /** The folded units of word i are chars[charStarts[i]] up to chars[charStarts[i + 1]]. */
   charStarts = new Int32Array(0)
@@ -89,7 +91,7 @@ export class Tokens {
   private units = new Uint16Array(0)
 
   read(text: string): this {
-    this.take(text)
+    this.load(text)
     this.charStarts[0] = 0
     this.count = this.scan(text.length)
     return this
@@ -100,14 +102,14 @@ export class Tokens {
     let count = 0
     let used = 0
     let at = 0
-    let gap = APART
+    let gap = GAP_BREAK
     while (at < length) {
       let letter = FOLD[units[at]!]!
       let hash = HASH_SEED
       let check = 0
       if (letter < FIRST_LETTER) {
         const unit = units[at]!
-        if (unit === AND) {
+        if (unit === AMPERSAND) {
           starts[count] = at
           ends[count] = ++at
           gaps[count] = gap
@@ -117,10 +119,10 @@ export class Tokens {
           checks[count] = AND_CHECK
           hashes[count++] = AND_HASH
           charStarts[count] = used
-          gap = NEXT
+          gap = GAP_NONE
           continue
         }
-        const leadingDot = unit === DOT && gap !== NEXT && FOLD[units[at + 1]!]! >= 0x61
+        const leadingDot = unit === DOT && gap !== GAP_NONE && FOLD[units[at + 1]!]! >= 0x61
         if (!leadingDot && letter !== LIGATURE) {
           if (letter !== SKIP) gap = widen(gap, unit, FOLD[units[at + 1]!]!)
           at++
@@ -137,7 +139,7 @@ export class Tokens {
         starts[count] = at
       }
       let skipped = false
-      // The unit behind the text is a zero, which ends every word.
+      // A zero follows the text and ends the last word.
       for (;;) {
         while (letter >= FIRST_LETTER) {
           hash = Math.imul(hash ^ letter, HASH_PRIME)
@@ -157,17 +159,17 @@ export class Tokens {
         letter = FOLD[units[++at]!]!
       }
       const sign = units[at]!
-      // Most words end so, and need no more than this.
+      // Fast path: most words end with a space.
       if (sign === BLANK && !skipped) {
         ends[count] = at++
         gaps[count] = gap
         checks[count] = check
         hashes[count++] = hash
         charStarts[count] = used
-        gap = SPACED
+        gap = GAP_SPACE
         continue
       }
-      if (sign === DOT && at - starts[count]! === 1 && isLetter(units[at - 1]!)) {
+      if (sign === DOT && at - starts[count]! === 1 && isLatinLetter(units[at - 1]!)) {
         const stop = endOfDotted(units, at)
         for (; at < stop; at++) {
           if (units[at] === DOT) continue
@@ -189,14 +191,14 @@ export class Tokens {
           end = at
         }
       }
-      // A closing quotation mark is no part of the word, an apostrophe inside is.
+      // A closing quotation mark is not part of the word, an apostrophe inside is.
       while (isQuote(units[end - 1]!)) end--
       ends[count] = end
       gaps[count] = gap
       checks[count] = check
       hashes[count++] = hash
       charStarts[count] = used
-      gap = NEXT
+      gap = GAP_NONE
     }
     return count
   }
@@ -209,8 +211,8 @@ export class Tokens {
     )
   }
 
-  /** Lays the text out as numbers, which are read faster than a string's units, and makes room for its words. */
-  private take(text: string): void {
+  /** Copies the text into a typed array, which is faster to read than a string, and makes room for its words. */
+  private load(text: string): void {
     const length = text.length
     if (this.units.length <= length + 2) {
       const size = Math.max(length + 3, this.units.length * 2)
@@ -222,11 +224,11 @@ export class Tokens {
       this.checks = new Int32Array(size)
       this.gaps = new Uint8Array(size)
       this.charStarts = new Int32Array(size + 1)
-      // A unit folds to at most three.
+      // A unit folds to at most three units.
       this.chars = new Uint16Array(size * 3)
     }
-    // A call costs more than a few letters do.
-    if (length > SHORT_TEXT) this.raw.write(text, 'utf16le')
+    // For short texts a loop is faster than a native call.
+    if (length > MAX_SHORT_TEXT_UNITS) this.raw.write(text, 'utf16le')
     else for (let at = 0; at < length; at++) this.units[at] = text.charCodeAt(at)
     this.units[length] = 0
     this.units[length + 1] = 0
@@ -234,47 +236,47 @@ export class Tokens {
   }
 }
 
-const SHORT_TEXT = 40
+const MAX_SHORT_TEXT_UNITS = 40
 
 const HASH_SEED = 0x811c9dc5 | 0
 const HASH_PRIME = 0x01000193
 const CHECK_PRIME = 0x9e3779b1
-const AND_HASH = hashOf('and')
-const AND_CHECK = checkOf('and')
+const AND_HASH = wordHash('and')
+const AND_CHECK = checkHash('and')
 
-/** The hash that `Tokens` gives a folded word. */
-export function hashOf(word: string): number {
+/** Returns the hash that `Tokens` computes for a folded word. */
+export function wordHash(word: string): number {
   let hash = HASH_SEED
   for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), HASH_PRIME)
   return hash
 }
 
-export function checkOf(word: string): number {
+/** Returns the second hash that `Tokens` computes for a folded word. */
+export function checkHash(word: string): number {
   let check = 0
   for (let i = 0; i < word.length; i++) check = Math.imul((check + word.charCodeAt(i)) | 0, CHECK_PRIME)
   return check
 }
 
-/** Continues the hashes of a word over more folded units. */
-export function hashOn(hash: number, chars: Uint16Array, from: number, to: number): number {
+/** Continues the hash of a word over more folded units. */
+export function extendWordHash(hash: number, chars: Uint16Array, from: number, to: number): number {
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ chars[i]!, HASH_PRIME)
   return hash
 }
 
-export function checkOn(check: number, chars: Uint16Array, from: number, to: number): number {
+export function extendCheckHash(check: number, chars: Uint16Array, from: number, to: number): number {
   for (let i = from; i < to; i++) check = Math.imul((check + chars[i]!) | 0, CHECK_PRIME)
   return check
 }
 
-/** Where "A.C." or "C.N.C" ends, whose first dot stands at `dot`; there when it is no such word. */
+/** Returns the end of a dotted abbreviation ("A.C.", "C.N.C") whose first dot is at `dot`; `dot` if it is not one. */
 function endOfDotted(units: Uint16Array, dot: number): number {
   let at = dot
-  while (units[at] === DOT && isLetter(units[at + 1]!) && FOLD[units[at + 2]!]! < FIRST_LETTER) at += 2
+  while (units[at] === DOT && isLatinLetter(units[at + 1]!) && FOLD[units[at + 2]!]! < FIRST_LETTER) at += 2
   return at > dot && units[at] === DOT ? at + 1 : at
 }
 
-/** Whether it is a Latin letter, of either case. */
-function isLetter(unit: number): boolean {
+function isLatinLetter(unit: number): boolean {
   const small = unit | 0x20
   return small >= 0x61 && small <= 0x7a
 }
@@ -283,19 +285,19 @@ function isQuote(unit: number): boolean {
   return unit === 0x27 || unit === 0x2019 || unit === 0x2bc
 }
 
-/** A dash between spaces, or a full stop before one, parts what it stands between; inside a compound it joins. */
+/** Adds a character to a gap. A dash between spaces, or a full stop before one, is a break; inside a compound it is a joiner. */
 function widen(gap: number, unit: number, next: number): number {
-  let kind = GAP[unit]!
-  if (unit === DOT && next >= FIRST_LETTER && gap === NEXT) kind = JOINER
-  if (gap === NEXT) return kind === SPACE ? SPACED : kind === JOINER ? JOINED : APART
-  if (gap === SPACED && kind === SPACE) return SPACED
-  return APART
+  let kind = CHARACTER_KIND[unit]!
+  if (unit === DOT && next >= FIRST_LETTER && gap === GAP_NONE) kind = JOINER
+  if (gap === GAP_NONE) return kind === SPACE ? GAP_SPACE : kind === JOINER ? GAP_JOINER : GAP_BREAK
+  if (gap === GAP_SPACE && kind === SPACE) return GAP_SPACE
+  return GAP_BREAK
 }
 
 const scratch = new Tokens()
 
-/** The folded words of a short text. */
-export function wordsOf(text: string): string[] {
+/** Returns the folded words of a short text. */
+export function tokenize(text: string): string[] {
   scratch.read(text)
   return Array.from({ length: scratch.count }, (_, i) => scratch.word(i))
 }

@@ -1,8 +1,8 @@
-import { hashOf } from './tokens.ts'
+import { wordHash } from './tokens.ts'
 
 /**
- * Words numbered in the order they came. Open addressing over the hashes that `Tokens` computes anyway, with the
- * letters in one pool to compare against: a lookup makes no string, and a crafted collision finds no wrong word.
+ * Numbers words in the order in which they are added. Uses open addressing with the hashes that `Tokens` computes, and stores all
+ * letters in one array: a lookup creates no string, and colliding hashes never return a wrong word.
  */
 export class WordTable {
   size = 0
@@ -11,7 +11,7 @@ export class WordTable {
   private starts = new Int32Array(513)
   private pool = new Uint16Array(4096)
 
-  /** The number of the word in chars[from..to), or -1. */
+  /** Returns the number of the word in chars[from..to), or -1. */
   find(hash: number, chars: Uint16Array, from: number, to: number): number {
     const { slots, hashes, starts, pool } = this
     const mask = slots.length - 1
@@ -33,12 +33,12 @@ export class WordTable {
 
   findWord(word: string): number {
     const chars = unitsOf(word)
-    return this.find(hashOf(word), chars, 0, word.length)
+    return this.find(wordHash(word), chars, 0, word.length)
   }
 
   add(hash: number, chars: Uint16Array, from: number, to: number): number {
-    const known = this.find(hash, chars, from, to)
-    if (known >= 0) return known
+    const existing = this.find(hash, chars, from, to)
+    if (existing >= 0) return existing
     if ((this.size + 1) * 2 > this.slots.length) this.grow()
     const id = this.size++
     const start = this.starts[id]!
@@ -51,19 +51,19 @@ export class WordTable {
     for (let i = from; i < to; i++) this.pool[start + i - from] = chars[i]!
     this.starts[id + 1] = end
     this.hashes[id] = hash
-    this.place(id)
+    this.insertSlot(id)
     return id
   }
 
   addWord(word: string): number {
-    return this.add(hashOf(word), unitsOf(word), 0, word.length)
+    return this.add(wordHash(word), unitsOf(word), 0, word.length)
   }
 
   word(id: number): string {
     return String.fromCharCode.apply(null, this.pool.subarray(this.starts[id]!, this.starts[id + 1]!) as never)
   }
 
-  /** Gives back what growing left unused. */
+  /** Releases unused capacity. */
   trim(): this {
     this.hashes = this.hashes.slice(0, this.size)
     this.starts = this.starts.slice(0, this.size + 1)
@@ -71,7 +71,7 @@ export class WordTable {
     return this
   }
 
-  private place(id: number): void {
+  private insertSlot(id: number): void {
     const mask = this.slots.length - 1
     let slot = spread(this.hashes[id]!) & mask
     while (this.slots[slot]! >= 0) slot = (slot + 1) & mask
@@ -86,19 +86,19 @@ export class WordTable {
     this.hashes = hashes
     this.starts = starts
     this.slots = new Int32Array(this.slots.length * 2).fill(-1)
-    for (let id = 0; id < this.size; id++) this.place(id)
+    for (let id = 0; id < this.size; id++) this.insertSlot(id)
   }
 }
 
-const letters = new Uint16Array(256)
+const scratch = new Uint16Array(256)
 
 function unitsOf(word: string): Uint16Array {
-  const chars = word.length <= letters.length ? letters : new Uint16Array(word.length)
+  const chars = word.length <= scratch.length ? scratch : new Uint16Array(word.length)
   for (let i = 0; i < word.length; i++) chars[i] = word.charCodeAt(i)
   return chars
 }
 
-/** FNV mixes upwards only; the table is indexed by the low bits. */
+/** FNV mixes only towards the high bits, and the table is indexed by the low ones. */
 function spread(hash: number): number {
   return hash ^ (hash >>> 15)
 }

@@ -1,0 +1,46 @@
+/** One figure of a benchmark. */
+export interface Row {
+  name: string
+  value: number
+  unit: string
+  note?: string | undefined
+}
+
+export interface BenchmarkOptions {
+  /** Small sizes and short durations: proves that the benchmark works, but its figures mean little. */
+  short: boolean
+}
+
+export type Benchmark = (options: BenchmarkOptions) => Promise<Row[]>
+
+/** Thrown by a benchmark that cannot run because something optional is missing on this machine. */
+export class BenchmarkSkipped extends Error {}
+
+/** Runs one benchmark file that was started directly: `node bench/http.ts [--short] [--json]`. */
+export async function runFromCommandLine(name: string, benchmark: Benchmark): Promise<never> {
+  try {
+    const rows = await benchmark({ short: process.argv.includes('--short') })
+    if (process.argv.includes('--json')) console.log(JSON.stringify(rows, null, 2))
+    else printRows(name, rows)
+  } catch (error) {
+    if (!(error instanceof BenchmarkSkipped)) throw error
+    console.error(`${name} skipped: ${error.message}`)
+  }
+  process.exit(0)
+}
+
+export function printRows(title: string, rows: Row[]): void {
+  const width = Math.max(...rows.map(({ name }) => name.length))
+  console.log(`\n${title}`)
+  for (const { name, value, unit, note } of rows) {
+    const shown = Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
+    console.log(`  ${name.padEnd(width)}  ${shown.padStart(12)} ${unit}${note ? `  (${note})` : ''}`)
+  }
+}
+
+/** Returns the value at a share of the sorted values, such as 0.99 for the 99th percentile. */
+export function percentile(values: number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!
+}
+
+export const median = (values: number[]): number => percentile(values, 0.5)

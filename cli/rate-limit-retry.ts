@@ -1,0 +1,48 @@
+import { setTimeout } from 'node:timers/promises'
+
+/** Total time that a command waits for a rate limit. */
+export const MAX_WAIT_SECONDS = 30
+
+export const NO_WAIT_OPTION = [
+  '--no-wait',
+  'fail immediately if a rate limit is exceeded (429), instead of waiting and retrying',
+] as const
+
+export interface LimitRetryOptions {
+  /** Total of all waits; 0 disables retries. */
+  maxWaitSeconds: number
+  pause?: (seconds: number) => Promise<unknown>
+  log?: (line: string) => void
+}
+
+/**
+ * Retries a call while it exceeds a rate limit. This is safe for every method: a rejected call has no effect, and its
+ * response says when to retry.
+ */
+export async function retryWhileLimited<Response extends { status: number; headers: Headers }>(
+  attempt: () => Promise<Response>,
+  { maxWaitSeconds, pause = (seconds) => setTimeout(seconds * 1000), log = console.error }: LimitRetryOptions,
+): Promise<Response> {
+  let remaining = maxWaitSeconds
+  for (;;) {
+    const response = await attempt()
+    const seconds = retryAfterSeconds(response)
+    if (seconds === undefined || maxWaitSeconds === 0) return response
+    if (seconds > remaining) {
+      const waited = remaining < maxWaitSeconds ? ` (waited ${maxWaitSeconds - remaining} s so far)` : ''
+      log(
+        `Rate limit exceeded; not retrying in ${seconds} s, because a command waits at most ${maxWaitSeconds} s${waited}.`,
+      )
+      return response
+    }
+    log(`Rate limit exceeded; retrying in ${seconds} s.`)
+    await pause(seconds)
+    remaining -= seconds
+  }
+}
+
+/** Returns the seconds to wait before retrying, or undefined if the response is not a rate limit error. */
+export function retryAfterSeconds({ status, headers }: { status: number; headers: Headers }): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  return status === 429 && seconds >= 0 ? Math.max(1, Math.ceil(seconds)) : undefined
+}

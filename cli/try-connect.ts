@@ -1,0 +1,22 @@
+import { connect } from 'node:net'
+
+const TIMEOUT_MS = 5000
+
+/** Opens and closes a TCP connection to the host of a URL. Returns the error, or undefined if it succeeds. */
+export function tryConnect(url: string, defaultPorts: Record<string, number>): Promise<string | undefined> {
+  const { hostname, port, protocol } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port) || defaultPorts[protocol]!,
+      timeout: TIMEOUT_MS,
+    })
+    const end = (error?: string) => {
+      socket.destroy()
+      resolve(error)
+    }
+    socket.once('connect', () => end())
+    socket.once('timeout', () => end(`no connection within ${TIMEOUT_MS / 1000} s`))
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message))
+  })
+}

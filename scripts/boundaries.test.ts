@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { checkBoundaries, parseBoundaries } from './boundaries.ts'
+
+const BOUNDARIES = `
+# comment
+base = server/platform server/config.ts
+
+server/*: server
+server/config.ts:
+server/platform:
+server/mail: base
+server/mandates: base
+  server/mail
+`
+
+/** Runs the checker on a temporary tree of these files. */
+function check(t: TestContext, files: Record<string, string>, boundaries = BOUNDARIES): string[] {
+  const root = mkdtempSync(join(tmpdir(), 'attestry-boundaries-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  const all = {
+    'server/main.ts': '',
+    'server/config.ts': '',
+    'server/platform/clock.ts': '',
+    'server/mail/mail.ts': '',
+    'server/mandates/mandates.ts': '',
+    ...files,
+  }
+  for (const [path, text] of Object.entries(all)) {
+    mkdirSync(join(root, dirname(path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  return checkBoundaries(root, parseBoundaries(boundaries))
+}
+
+test('imports within an entry and from allowed entries pass', (t) => {
+  const messages = check(t, {
+    'server/main.ts': "import './mandates/mandates.ts'",
+    'server/mandates/rules/rules.ts': "import { x } from '../mandates.ts'",
+    'server/mandates/mandates.ts': `
+      import { sql } from 'kysely'
+      import { y } from '../mail/mail.ts'
+      import type { Config } from '../config.ts'
+      export { z } from '../platform/clock.ts'`,
+  })
+  assert.deepEqual(messages, [])
+})
+
+test('a folder without an entry fails, even if it imports nothing', (t) => {
+  assert.deepEqual(check(t, { 'server/newdomain/new.ts': '', 'server/newdomain/other.ts': '' }), [
+    'server/newdomain/new.ts:1: the folder "server/newdomain" has no entry in boundaries.txt; add one that lists the folders it may import from.',
+  ])
+})
+
+test('a forbidden import fails in every syntax and names the line', (t) => {
+  for (const line of [
+    "import { x } from '../mandates/mandates.ts'",
+    "import '../mandates/mandates.ts'",
+    "import type { X } from '../mandates/mandates.ts'",
+    "import { type X } from '../mandates/mandates.ts'",
+    "export * from '../mandates/mandates.ts'",
+    "export type { X } from '../mandates/mandates.ts'",
+    "const x = await import('../mandates/mandates.ts')",
+    "type X = import('../mandates/mandates.ts').X",
+  ]) {
+    const messages = check(t, { 'server/mail/mail.ts': `\n${line}` })
+    assert.equal(messages.length, 1, line)
+    assert.match(
+      messages[0]!,
+      /^server\/mail\/mail\.ts:2: "server\/mail" must not import server\/mandates\/mandates\.ts\./,
+    )
+  }
+})
+
+test('a single file is an entry of its own', (t) => {
+  const messages = check(t, { 'server/mail/mail.ts': "import '../main.ts'", 'server/config.ts': "import './main.ts'" })
+  assert.deepEqual(
+    messages.map((message) => message.split('.ts. ')[0]),
+    [
+      'server/config.ts:1: "server/config.ts" must not import server/main',
+      'server/mail/mail.ts:1: "server/mail" must not import server/main',
+    ],
+  )
+})
+
+test('an import whose path is computed fails', (t) => {
+  const [message] = check(t, { 'server/mail/mail.ts': 'const name = "x"\nawait import(name)' })
+  assert.match(message!, /^server\/mail\/mail\.ts:2: the path of this import is computed/)
+})
+
+test('a test file may import anything', (t) => {
+  assert.deepEqual(check(t, { 'server/mail/mail.test.ts': "import '../mandates/mandates.ts'" }), [])
+})
+
+test('a cycle between files fails, also if its imports are type-only', (t) => {
+  const messages = check(t, {
+    'server/mail/a.ts': "import type { B } from './b.ts'",
+    'server/mail/b.ts': "\nimport './c.ts'",
+    'server/mail/c.ts': "type A = import('./a.ts').A",
+  })
+  assert.deepEqual(messages, [
+    'server/mail/a.ts:1: import cycle: server/mail/a.ts:1 → server/mail/b.ts:2 → server/mail/c.ts:1 → server/mail/a.ts. Move the shared declaration to a file of its own.',
+  ])
+})
+
+test('an entry for a folder that does not exist fails', (t) => {
+  assert.deepEqual(check(t, {}, `${BOUNDARIES}server/gone: server/lost\n`), [
+    'boundaries.txt: "server/gone" does not exist; remove the entry.',
+    'boundaries.txt: "server/gone" allows "server/lost", which does not exist; remove it.',
+  ])
+})
+
+test('a line in an unknown format fails', () => {
+  assert.throws(() => parseBoundaries('server/mail -> server/platform\n'), /got "server\/mail -> server\/platform"/)
+})

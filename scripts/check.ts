@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+// Runs every check that needs no database, several at a time, and prints one line per step; the output of a failed step is
+// printed in full.
+//   npm run check                     all steps
+//   npm run check -- types lint       the steps whose name contains one of these words
+
+interface Step {
+  name: string
+  /** A script run by this Node, then its arguments. */
+  command: string[]
+}
+
+const TSC = 'node_modules/typescript/bin/tsc'
+const BIOME = 'node_modules/@biomejs/biome/bin/biome'
+
+// The slowest first, so that the last ones to finish are short.
+const steps: Step[] = [
+  { name: 'types: server, command line, tests, benchmarks', command: [TSC, '--noEmit'] },
+  { name: 'question bank', command: ['scripts/question-bank.ts', '--check'] },
+  { name: 'dead code', command: ['node_modules/knip/bin/knip.js'] },
+  { name: 'lint and format', command: [BIOME, 'ci', '--error-on-warnings', '--colors=off', '.'] },
+  { name: 'OpenAPI: descriptions match the routes', command: ['scripts/openapi.ts', '--check'] },
+  { name: 'OpenAPI: lint', command: ['scripts/lint-openapi.ts'] },
+  { name: 'OpenAPI: generated types match', command: ['scripts/api-types.ts', '--check'] },
+  { name: 'import boundaries', command: ['scripts/boundaries.ts'] },
+  { name: 'types: pages', command: [TSC, '--noEmit', '-p', 'web/tsconfig.json'] },
+  { name: 'tables: types match the migrations', command: ['scripts/tables.ts', '--check'] },
+]
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const words = process.argv.slice(2).map((word) => word.toLowerCase())
+const selected = steps.filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word)),
+)
+if (selected.length === 0) {
+  console.error(`No step matches "${words.join(' ')}". Steps: ${steps.map(({ name }) => name).join('; ')}.`)
+  process.exit(1)
+}
+
+const startedAt = performance.now()
+const failed: string[] = []
+const queue = [...selected]
+await Promise.all(
+  Array.from({ length: Math.min(availableParallelism(), 4) }, async () => {
+    for (let step = queue.shift(); step; step = queue.shift()) await runStep(step)
+  }),
+)
+console.log(
+  failed.length > 0
+    ? `${failed.length} of ${selected.length} checks failed (${failed.join('; ')}) in ${secondsSince(startedAt)}`
+    : `${selected.length} ${selected.length === 1 ? 'check' : 'checks'} passed in ${secondsSince(startedAt)}`,
+)
+process.exitCode = failed.length > 0 ? 1 : 0
+
+async function runStep({ name, command }: Step): Promise<void> {
+  const stepStartedAt = performance.now()
+  const { code, output } = await run(command)
+  const passed = code === 0
+  console.log(`${passed ? '✓' : '✗'} ${name.padEnd(48)} ${secondsSince(stepStartedAt).padStart(7)}`)
+  if (passed) return
+  failed.push(name)
+  console.log(`\n${output.trim() || `exited with code ${code} and no output`}\n`)
+}
+
+function run(command: string[]): Promise<{ code: number | string; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const chunks: Buffer[] = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    child.on('close', (code, signal) =>
+      resolve({ code: code ?? signal ?? 1, output: Buffer.concat(chunks).toString('utf8') }),
+    )
+  })
+}
+
+function secondsSince(time: number): string {
+  return `${((performance.now() - time) / 1000).toFixed(1)} s`
+}

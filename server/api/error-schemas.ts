@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { named } from '../platform/http/named-schemas.ts'
+import { partnerCodes, verificationCodes } from './problem.ts'
+
+/** Schemas of the error bodies that `errorEnvelope` writes. */
+
+const failure = Type.Literal(false)
+const message = Type.String({ description: 'A message for developers. It can change; use `code` in programs.' })
+const codesOf = <Code extends string>(codes: Record<Code, number>) => Type.Enum(Object.keys(codes) as Code[])
+
+const ErrorDetail = named(
+  'ErrorDetail',
+  Type.Object({
+    path: Type.String({
+      description:
+        'The path of the invalid field, for example `skills[2].skill_id`, `query.limit`, `path.mandate_id` or `headers.Host`.',
+    }),
+    message: Type.String(),
+  }),
+)
+
+export const PartnerError = named(
+  'PartnerError',
+  Type.Object({
+    success: failure,
+    error: Type.Object({
+      code: named('PartnerErrorCode', codesOf(partnerCodes)),
+      message,
+      details: Type.Array(ErrorDetail, { description: 'One item per validation error. Empty for other errors.' }),
+    }),
+  }),
+)
+
+export const VerificationError = named(
+  'VerificationError',
+  Type.Object({
+    success: failure,
+    error: Type.Object({ code: named('VerificationErrorCode', codesOf(verificationCodes)), message }),
+  }),
+)
+
+export const CatalogueError = named(
+  'CatalogueError',
+  Type.Object({
+    success: failure,
+    message: Type.String({ description: 'A message for developers.' }),
+    error: Type.String({ description: 'The same text as `message`.' }),
+  }),
+)

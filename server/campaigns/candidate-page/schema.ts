@@ -1,0 +1,115 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { named } from '../../platform/http/named-schemas.ts'
+import { LANGUAGES } from '../../questions/questions.ts'
+
+/** Requests and responses of the candidate's page. */
+
+const closed = { additionalProperties: false }
+const text = Type.String()
+
+export const ReplyBody = Type.Object(
+  {
+    step: Type.Integer({ minimum: 1, description: 'The step of the question that this reply answers.' }),
+    value: Type.Optional(Type.String({ maxLength: 20, description: 'The value of the chosen option.' })),
+    text: Type.Optional(Type.String({ maxLength: 4000 })),
+    client_id: Type.String({
+      pattern: '^[A-Za-z0-9_-]{1,64}$',
+      description: 'Makes retries safe: a second reply with the same ID has no effect.',
+    }),
+    have: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'The last step whose question the page already has. The response then contains only changes and later questions.',
+      }),
+    ),
+  },
+  closed,
+)
+export const LanguageBody = Type.Object({ language: Type.Enum([...LANGUAGES]) }, closed)
+
+const ConversationChoice = named('ConversationChoice', Type.Object({ value: text, label: text }))
+
+export const ConversationPrompt = named(
+  'ConversationPrompt',
+  Type.Object({
+    step: Type.Integer({ description: 'The step that a reply answers.' }),
+    kind: Type.Enum(['notice', 'yes_no', 'choices', 'words']),
+    text,
+    choices: Type.Array(ConversationChoice),
+  }),
+)
+
+const CandidatePrompt = named(
+  'CandidatePrompt',
+  Type.Object({
+    ...ConversationPrompt.properties,
+    ask: Type.String({ description: 'Identifies the question, independent of its language and step.' }),
+    back: Type.Boolean({ description: 'Whether the previous answer can be taken back.' }),
+  }),
+)
+
+const Exchange = named('ConversationExchange', Type.Object({ asked: text, answer: text }))
+
+const PageLabels = named(
+  'PageLabels',
+  Type.Object({
+    send: text,
+    language: text,
+    progress: text,
+    offline: text,
+    retry: text,
+    failed: text,
+    loading: text,
+    answer: text,
+    back: text,
+    speak: text,
+    hint: text,
+    stop: text,
+    stopSure: text,
+    stopped: text,
+    yes: text,
+    no: text,
+    unknown: text,
+  }),
+)
+
+const turn = {
+  language: text,
+  step: Type.Integer(),
+  progress: Type.Object({ done: Type.Integer(), total: Type.Integer() }),
+  status: Type.Enum(['open', 'ended', 'closed'], {
+    description: '`ended`: by the candidate. `closed`: by the campaign.',
+  }),
+  ending: Type.Union([text, Type.Null()]),
+  prompts: Type.Array(CandidatePrompt, { description: 'The current question, or the closing message.' }),
+  ahead: Type.Array(CandidatePrompt, { description: 'The next questions, which are asked whatever the answer is.' }),
+}
+
+/** The part of the page that changes with a reply. */
+export const CandidateTurn = named('CandidateTurn', Type.Object(turn))
+
+export const CandidateView = named(
+  'CandidateView',
+  Type.Object({
+    ...turn,
+    name: text,
+    company: text,
+    title: text,
+    languages: Type.Array(Type.Object({ code: text, name: text })),
+    labels: PageLabels,
+    past: Type.Array(Exchange, { description: 'Earlier questions with their answers.' }),
+  }),
+)
+
+/** Embedded in the page instead of a view when the link is invalid or the rate limit is exceeded. */
+export const CandidatePageError = named(
+  'CandidatePageError',
+  Type.Object({ wrong: Type.Enum(['unknown', 'failed']), language: text, labels: PageLabels }),
+)
+export type CandidatePageError = Static<typeof CandidatePageError>
+
+/** The success envelope of the candidate's page, which has no message. */
+export function dataOf<T extends TSchema>(data: T) {
+  return Type.Object({ success: Type.Literal(true), data })
+}

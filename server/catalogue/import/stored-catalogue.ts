@@ -1,0 +1,76 @@
+import type { Tx } from '../../platform/database/database.ts'
+import type { Source } from '../taxonomy.ts'
+
+/** The catalogue in the database, for comparison with a taxonomy. */
+export interface StoredCatalogue {
+  masters: StoredMaster[]
+  subSkills: StoredSubSkill[]
+  skills: StoredSkill[]
+  sources: StoredSource[]
+}
+
+interface StoredMaster {
+  number: number
+  name: string
+  source: Source
+  sourceId: string
+}
+
+interface StoredSubSkill extends StoredMaster {
+  masterNumber: number
+}
+
+export interface StoredSkill {
+  number: number
+  subNumber: number
+  name: string
+  key: string
+  description: string
+  aliases: string[]
+  verifiable: boolean
+}
+
+interface StoredSource {
+  source: Source
+  sourceId: string
+  skillNumber: number
+  owner: boolean
+  name: string
+  aliases: string[]
+  verifiable: boolean
+}
+
+export async function readStoredCatalogue(tx: Tx): Promise<StoredCatalogue> {
+  const groupColumns = ['number', 'name', 'source', 'source_id as sourceId'] as const
+  return {
+    masters: await tx
+      .selectFrom('master_skills')
+      .select(groupColumns)
+      .orderBy('number')
+      .$castTo<StoredMaster>()
+      .execute(),
+    subSkills: await tx
+      .selectFrom('sub_skills')
+      .select([...groupColumns, 'master_number as masterNumber'])
+      .orderBy('number')
+      .$castTo<StoredSubSkill>()
+      .execute(),
+    skills: await tx
+      .selectFrom('skills')
+      .select(['number', 'sub_number as subNumber', 'name', 'name_key as key', 'description', 'aliases', 'verifiable'])
+      .execute(),
+    sources: await tx
+      .selectFrom('skill_sources')
+      .select([
+        'source',
+        'source_id as sourceId',
+        'skill_number as skillNumber',
+        'owner',
+        'name',
+        'aliases',
+        'verifiable',
+      ])
+      .$castTo<StoredSource>()
+      .execute(),
+  }
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import { type MappingLimits, parseGroups, parseList, parseLists, parseMapping } from './parse.ts'
+
+/**
+ * The word lists of `data/lexicon/`, read when the process starts. The files explain what each list is for. An invalid line stops
+ * the process with its file and line number.
+ */
+
+const FOLDER = new URL('../../../../data/lexicon/', import.meta.url)
+
+const read = (file: string): string => readFileSync(new URL(file, FOLDER), 'utf8')
+const setOf = (words: Iterable<string>): ReadonlySet<string> => new Set(words)
+
+function loadLists<Heading extends string>(
+  file: string,
+  maxWords: Readonly<Record<Heading, number>>,
+): Record<Heading, readonly string[]> {
+  return parseLists(file, read(file), maxWords)
+}
+
+function loadMapping(file: string, limits: MappingLimits): ReadonlyMap<string, readonly string[]> {
+  return parseMapping(file, read(file), limits)
+}
+
+/** Loads lines of `key = value`. */
+function loadPairs(file: string, keyWords: number, valueWords: number): ReadonlyMap<string, string> {
+  const mapping = loadMapping(file, { keyWords, valueWords, values: 1 })
+  return new Map(Array.from(mapping, ([key, values]) => [key, values[0]!]))
+}
+
+const SINGLE_WORDS: MappingLimits = { keyWords: 1, valueWords: 1, values: 20 }
+
+const stopWordLists = loadLists('stop-words.txt', {
+  'stop words': 1,
+  'function words': 1,
+  particles: 1,
+  praise: 1,
+  'generic words': 1,
+})
+export const stopWords = setOf(stopWordLists['stop words'])
+export const functionWords = setOf(stopWordLists['function words'])
+export const particles = setOf(stopWordLists.particles)
+export const praiseWords = setOf(stopWordLists.praise)
+export const genericWords = setOf(stopWordLists['generic words'])
+
+const fillerWordLists = loadLists('filler-words.txt', { fillers: 1, 'role words': 1, 'hiring words': 1 })
+export const fillerWords = setOf(fillerWordLists.fillers)
+export const roleWords = setOf(fillerWordLists['role words'])
+export const hiringWords = setOf(fillerWordLists['hiring words'])
+
+const applicantWordLists = loadLists('applicant-words.txt', { always: 1, pairs: 2, alone: 1 })
+export const applicantWords = setOf(applicantWordLists.always)
+export const applicantWordPairs = setOf(applicantWordLists.pairs)
+export const applicantWordsAlone = setOf(applicantWordLists.alone)
+
+export const everydayWords = setOf(parseList('everyday-words.txt', read('everyday-words.txt')))
+export const synonymGroups: readonly (readonly string[])[] = parseGroups('thesaurus.txt', read('thesaurus.txt'))
+
+/** Maximum number of words per entry in these files; the code that applies them checks no longer phrases. */
+export const MAX_SHORT_FORM_WORDS = 3
+export const MAX_SPOKEN_PHRASE_WORDS = 3
+export const MAX_ADVERTISEMENT_WORDS = 5
+
+export const shortForms = loadPairs('short-forms.txt', MAX_SHORT_FORM_WORDS, 8)
+export const spokenPhrases = loadPairs('spoken-phrases.txt', MAX_SPOKEN_PHRASE_WORDS, 8)
+export const misspellings = loadMapping('misspellings.txt', SINGLE_WORDS)
+export const americanSpellings = loadPairs('american-spellings.txt', 1, 1)
+export const agentNouns = loadMapping('agent-nouns.txt', SINGLE_WORDS)
+export const hindiActivities = loadMapping('hindi-activities.txt', SINGLE_WORDS)
+export const numerals = loadPairs('numerals.txt', 1, 1)
+
+const stemExceptions = loadLists('stem-exceptions.txt', { 'nouns in -ing': 1, 'underived words': 1, 'not a plural': 1 })
+export const nounsInIng = setOf(stemExceptions['nouns in -ing'])
+export const underivedWords = setOf(stemExceptions['underived words'])
+export const notPlurals = setOf(stemExceptions['not a plural'])
+
+export const advertisementWords = loadLists('advertisement-words.txt', {
+  'rarely a skill': MAX_ADVERTISEMENT_WORDS,
+  'never a skill': MAX_ADVERTISEMENT_WORDS,
+  urgency: 1,
+  joiners: 1,
+})
+export const employerWords = loadLists('employer-words.txt', {
+  businesses: 1,
+  prepositions: 1,
+  reporting: 1,
+  determiners: 1,
+  'self-descriptions': MAX_SHORT_FORM_WORDS,
+})
+export const languageWords = loadLists('language-words.txt', { languages: 1, or: 1 })
+export const nameParts = loadLists('name-parts.txt', {
+  'linking words': 1,
+  conjunctions: 1,
+  'following words': 1,
+  'joined words': 1,
+  activities: 1,
+})
+export const negationWords = loadLists('negation-words.txt', {
+  negations: 1,
+  'hindi negations': 1,
+  'forward negations': 1,
+  'cancelling words': 1,
+  'requirement words': 1,
+  'other requirements': 1,
+  but: 1,
+  or: 1,
+  'relative pronouns': 1,
+  dismissals: 1,
+  'done elsewhere': 1,
+  'done by': 1,
+  by: 1,
+  'to be': 1,
+  with: 1,
+  another: 1,
+  sent: 1,
+  outside: 1,
+  'hindi outside': 1,
+  'after hindi outside': 1,
+  'hindi separate': 1,
+  'after hindi separate': 1,
+  for: 1,
+  'another person': 1,
+  contractors: 1,
+})

@@ -1,0 +1,188 @@
+import { americanSpellings, notPlurals, nounsInIng, underivedWords } from './lexicon.ts'
+
+/**
+ * Stemming in two strengths. `stemOf` conflates the inflections of a word (machine, machines; weld, welding, welded) and the
+ * two English spellings. `rootOf` also conflates derived words (develop, development, developer); it makes more mistakes, so
+ * callers give it less weight.
+ */
+
+const DOUBLED = /([bdfgmnprt])\1$/
+
+/** Returns the singular of a word in American spelling. */
+export function toSingular(word: string): string {
+  if (word.length <= 3 || !isLatin(word)) return word
+  return toAmerican(removePlural(word))
+}
+
+export function stemOf(word: string): string {
+  if (word.length <= 3 || !isLatin(word)) return word
+  return stemOfSingular(toAmerican(removePlural(word)))
+}
+
+function stemOfSingular(singular: string): string {
+  if (nounsInIng.has(singular)) return singular
+  let stem = singular
+  const cut = stem.endsWith('ing') ? 3 : stem.endsWith('ed') && !stem.endsWith('eed') ? 2 : 0
+  if (cut && stem.length - cut >= 3 && /[aeiouy]/.test(stem.slice(0, -cut))) {
+    stem = stem.slice(0, -cut)
+    if (DOUBLED.test(stem)) stem = stem.slice(0, -1)
+    stem = toAmerican(stem)
+  }
+  if (stem.length > 3 && stem.endsWith('e')) stem = stem.slice(0, -1)
+  if (stem.length > 3 && /[^aeiou]y$/.test(stem)) stem = `${stem.slice(0, -1)}i`
+  return stem
+}
+
+const ENDINGS: [RegExp, string][] = [
+  [/isation$|ization$/, 'iz'],
+  [/iser$|izer$/, 'iz'],
+  [/ational$/, 'at'],
+  [/ation$|ator$|ative$|ativ$|atori$/, 'at'],
+  [/ition$|itor$|itive$|itiv$/, 'it'],
+  [/ction$|ctor$|ctive$|ctiv$/, 'ct'],
+  [/sion$/, 's'],
+  [/tion$/, 't'],
+  [/iveness$|ive$/, 'iv'],
+  [/ibiliti$|abiliti$/, 'abl'],
+  [/ement$|ment$/, ''],
+  [/iness$|ness$/, ''],
+  [/icalli$|ical$|ics$|ic$/, 'ic'],
+  [/aliti$|alli$|al$/, ''],
+  [/ance$|ence$|anc$|enc$|anci$|enci$|ant$|ent$/, ''],
+  [/er$|or$/, ''],
+  [/iti$/, ''],
+  [/li$/, ''],
+  [/i$/, ''],
+]
+
+/** The endings by their last letter, which excludes most of them. */
+const ENDINGS_BY_LETTER = new Map<number, [RegExp, string][]>()
+for (const ending of ENDINGS) {
+  for (const letter of new Set(Array.from(ending[0].source.matchAll(/(.)\$/g), (found) => found[1]!.charCodeAt(0))))
+    ENDINGS_BY_LETTER.set(letter, [...(ENDINGS_BY_LETTER.get(letter) ?? []), ending])
+}
+const NO_ENDINGS: [RegExp, string][] = []
+
+/** Returns the root of a stem. */
+export function rootOf(stem: string): string {
+  if (stem.length <= 4 || !isLatin(stem) || underivedWords.has(stem)) return stem
+  if (nounsInIng.has(stem)) return rootOf(stem.slice(0, -3))
+  let root = stem
+  for (const [ending, replacement] of ENDINGS_BY_LETTER.get(stem.charCodeAt(stem.length - 1)) ?? NO_ENDINGS) {
+    const found = ending.exec(stem)
+    if (!found) continue
+    if (found.index >= 3) root = stem.slice(0, found.index) + replacement
+    break
+  }
+  if (root.length > 4 && root.endsWith('at')) root = root.slice(0, -2)
+  return /(.)\1$/.test(root) ? root.slice(0, -1) : root
+}
+
+function removePlural(word: string): string {
+  if (!word.endsWith('s') || notPlurals.has(word)) return word
+  if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
+  if (/(x|ss|sh|ch|zz)es$/.test(word)) return word.slice(0, -2)
+  if (/(ss|us|is|ics)$/.test(word)) return word
+  return word.slice(0, -1)
+}
+
+// Words in -ise that are never spelt with a z.
+const ONLY_ISE = /(wise|prise|vis|cis|mise|rise|noise|raise|analysis|basis|practis|premis|promis|exercis)/
+
+/** Returns the American spelling of a word: organize for organise, color for colour, center for centre. */
+function toAmerican(word: string): string {
+  if (word.length < 5) return word
+  const other = americanSpellings.get(word)
+  if (other) return other
+  if (!LAST_LETTERS_THAT_DIFFER.has(word.charCodeAt(word.length - 1))) return simplifyVowels(word)
+  if (word.length > 6 && /[iy]s(e|ed|er|ing|ation)?$/.test(word) && !ONLY_ISE.test(word))
+    return word.replace(/([iy])s(e|ed|er|ing|ation)?$/, '$1z$2')
+  if (word.endsWith('our') && word.length > 5) return `${word.slice(0, -3)}or`
+  if (word.endsWith('tre') || word.endsWith('bre')) return `${word.slice(0, -2)}er`
+  if (/[aeiou]ll(ing|ed|er)$/.test(word) && word.length > 7) return word.replace(/ll(ing|ed|er)$/, 'l$1')
+  if (word.endsWith('ogue') || word.endsWith('amme')) return word.slice(0, -2)
+  if (word === 'licence' || word === 'defence' || word === 'offence') return `${word.slice(0, -2)}se`
+  return simplifyVowels(word)
+}
+
+/** Last letters of words whose two spellings differ. */
+const LAST_LETTERS_THAT_DIFFER = new Set(Array.from('sedrgn', (letter) => letter.charCodeAt(0)))
+
+function simplifyVowels(word: string): string {
+  if (!word.includes('ae')) return word
+  return word.replace(/(paed|aesth|haem|gynaec)/, (part) => part.replace('ae', 'e'))
+}
+
+/** Returns the singular and plural of a word, each in both spellings. */
+export function spellingVariants(word: string): string[] {
+  if (word.length <= 2 || !/^[a-z]+$/.test(word)) return []
+  const singular = toSingular(word)
+  return inBothSpellings([singular, pluralOf(singular)])
+}
+
+/** Returns words with the same stem: singular, plural and -ing form (repair, repairs, repairing), each in both spellings. */
+export function inflections(word: string): string[] {
+  if (word.length <= 3) return spellingVariants(word)
+  if (!/^[a-z]+$/.test(word)) return []
+  const singular = toSingular(word)
+  const stem = stemOfSingular(singular)
+  const verb = stem.endsWith('i') ? `${stem.slice(0, -1)}y` : stem
+  const forms = [singular, pluralOf(singular), `${verb}ing`]
+  if (/[^aeiou][aeiou][bdgmnprt]$/.test(verb)) forms.push(`${verb}${verb.at(-1)}ing`)
+  if (word.endsWith('ing')) forms.push(verb, `${verb}e`)
+  return inBothSpellings(forms)
+}
+
+/** Excludes most words before the British endings are tried one by one. */
+const AMERICAN_ENDING = new RegExp(
+  `(${[
+    'iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|ed|er)|[cf]ense',
+    ...americanSpellings.values(),
+  ].join('|')})$`,
+)
+
+function inBothSpellings(forms: string[]): string[] {
+  for (let i = forms.length - 1; i >= 0; i--) {
+    const form = forms[i]!
+    if (form.endsWith('s') || !AMERICAN_ENDING.test(form)) continue
+    for (const [ending, british] of BRITISH_ENDINGS) {
+      if (!form.endsWith(ending)) continue
+      const other = form.slice(0, -ending.length) + british
+      if (toSingular(other) === toSingular(form)) forms.push(other, pluralOf(other))
+    }
+  }
+  return forms
+}
+
+const BRITISH_ENDINGS: [string, string][] = [
+  ['ize', 'ise'],
+  ['izing', 'ising'],
+  ['ized', 'ised'],
+  ['izer', 'iser'],
+  ['ization', 'isation'],
+  ['yze', 'yse'],
+  ['yzing', 'ysing'],
+  ['yzed', 'ysed'],
+  ['yzer', 'yser'],
+  ['or', 'our'],
+  ['ter', 'tre'],
+  ['ber', 'bre'],
+  ['og', 'ogue'],
+  ['am', 'amme'],
+  ['eling', 'elling'],
+  ['eled', 'elled'],
+  ['eler', 'eller'],
+  ['cense', 'cence'],
+  ['fense', 'fence'],
+  ...Array.from(americanSpellings, ([british, other]): [string, string] => [other, british]),
+]
+
+function pluralOf(word: string): string {
+  if (word.endsWith('y')) return /[aeiou]y$/.test(word) ? `${word}s` : `${word.slice(0, -1)}ies`
+  return /[xszh]$/.test(word) && /(x|s|sh|ch|z)$/.test(word) ? `${word}es` : `${word}s`
+}
+
+function isLatin(word: string): boolean {
+  for (let i = 0; i < word.length; i++) if (word.charCodeAt(i) > 0x7a) return false
+  return true
+}

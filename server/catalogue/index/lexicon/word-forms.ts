@@ -1,0 +1,57 @@
+import { agentNouns, hindiActivities, misspellings } from './lexicon.ts'
+
+/**
+ * Forms that a word of a name may take in a text, in addition to those of `stems.ts`: the inflections of Hindi words in both
+ * scripts, and the person who does an activity.
+ */
+
+/** Endings of Hindi words with the endings that replace them, the longer ones first: verbs, then nouns. */
+const HINDI_ENDINGS: [string, string[]][] = [
+  ['ना', ['ने', 'नी']],
+  ['ने', ['ना', 'नी']],
+  ['ी', ['ियां', 'ियों']],
+  ['ा', ['े', 'ों']],
+]
+const ENDS_WITH_CONSONANT = /[क-ह]$/
+const ROMANISED_ENDINGS: [string, string[]][] = [
+  ['na', ['ne', 'ni', 'nee']],
+  ['ne', ['na', 'ni']],
+  ['i', ['iyan', 'iyon', 'iya']],
+  ['a', ['e', 'on']],
+]
+const NONE: readonly string[] = []
+
+/** Returns the inflections of a Hindi word: टाइल लगाने for टाइल लगाना, मिस्त्रियों for मिस्त्री. */
+export function hindiInflections(word: string): string[] {
+  if (word.length < 3) return []
+  for (const [ending, others] of HINDI_ENDINGS)
+    if (word.endsWith(ending)) return others.map((other) => word.slice(0, -ending.length) + other)
+  return ENDS_WITH_CONSONANT.test(word) ? [`${word}ें`, `${word}ों`] : []
+}
+
+/** Returns the inflections of a word that is known to be romanised Hindi: lagane for lagana, gaadiyan for gaadi. */
+export function romanisedInflections(word: string): string[] {
+  if (word.length < 5) return []
+  for (const [ending, others] of ROMANISED_ENDINGS)
+    if (word.endsWith(ending)) return others.map((other) => word.slice(0, -ending.length) + other)
+  return []
+}
+
+/** Returns the common misspellings of a word. */
+export function misspellingsOf(word: string): readonly string[] {
+  return misspellings.get(word) ?? NONE
+}
+
+/** Returns the Hindi words for an English activity. */
+export function hindiTranslations(word: string): readonly string[] {
+  return hindiActivities.get(word) ?? NONE
+}
+
+/** Returns the words for the person who does an activity: driver for driving, operator for operation. */
+export function agentNounsFor(word: string): readonly string[] {
+  const listed = agentNouns.get(word)
+  if (listed) return listed
+  if (word.length < 6) return NONE
+  if (word.endsWith('ing')) return [`${word.slice(0, -3)}er`]
+  return /[ts]ion$/.test(word) ? [`${word.slice(0, -3)}or`] : NONE
+}

@@ -1,0 +1,18 @@
+/** A growable list of 32-bit integers in one typed array. */
+export class Int32List {
+  items = new Int32Array(1024)
+  size = 0
+
+  push(value: number): void {
+    if (this.size === this.items.length) {
+      const items = new Int32Array(this.size * 2)
+      items.set(this.items)
+      this.items = items
+    }
+    this.items[this.size++] = value
+  }
+
+  toArray(): Int32Array {
+    return this.items.slice(0, this.size)
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Phonetic keys for Hindi in both scripts: the spellings of a word share one key (bijli, bijlee, bijali and बिजली; darzi and
+ * darji; mistri and mistry; silai and silaai). Devanagari is transliterated letter by letter; then both scripts lose the
+ * distinctions that romanised Hindi does not make: vowel length, e or i at the beginning, aspiration, the inherent a, v and w,
+ * z and j, ph and f, sh and s.
+ */
+
+const CONSONANTS = new Map<string, string>()
+const VOWELS = new Map<string, string>()
+const VOWEL_SIGNS = new Map<string, string>()
+
+for (const pair of 'क k ख k ग g घ g ङ n च c छ c ज j झ j ञ n ट t ठ t ड d ढ d ण n त t थ t द d ध d न n प p फ f ब b भ b म m य y र r ल l ळ l व v श s ष s स s ह h'.matchAll(
+  /(\S) (\S)/g,
+))
+  CONSONANTS.set(pair[1]!, pair[2]!)
+for (const pair of 'अ a आ a इ i ई i उ u ऊ u ऋ ri ए e ऐ ai ऍ e ओ o औ au ऑ o'.matchAll(/(\S) (\S+)/g))
+  VOWELS.set(pair[1]!, pair[2]!)
+for (const pair of 'ा A ि i ी i ु u ू u ृ ri े e ै ai ॅ e ो o ौ au ॉ o'.matchAll(/(\S) (\S+)/g))
+  VOWEL_SIGNS.set(pair[1]!, pair[2]!.toLowerCase())
+
+const VIRAMA = '्'
+const ANUSVARA = 'ं'
+
+export function isDevanagari(word: string): boolean {
+  const first = word.charCodeAt(0)
+  return first >= 0x900 && first < 0x980
+}
+
+/** Transliterates a Devanagari word as far as its phonetic key needs it; returns other words unchanged. */
+function toLatin(word: string): string {
+  if (!isDevanagari(word)) return word
+  let latin = ''
+  for (let i = 0; i < word.length; i++) {
+    const letter = word[i]!
+    const consonant = CONSONANTS.get(letter)
+    if (consonant) latin += consonant
+    else if (letter === ANUSVARA) latin += 'n'
+    else if (letter !== VIRAMA) latin += VOWELS.get(letter) ?? VOWEL_SIGNS.get(letter) ?? ''
+  }
+  return latin
+}
+
+const A = 0x61
+const E = 0x65
+const H = 0x68
+const I = 0x69
+const Y = 0x79
+const isVowel = (unit: number) => unit === A || unit === E || unit === I || unit === 0x6f || unit === 0x75
+
+/** Returns the key of a folded word; empty if the key would be too short to distinguish words. */
+export function phoneticKey(word: string): string {
+  const text = toLatin(word)
+  let key = ''
+  let last = 0
+  for (let i = 0; i < text.length; i++) {
+    let unit = text.charCodeAt(i)
+    const next = text.charCodeAt(i + 1)
+    switch (unit) {
+      case 0x70: // ph
+        if (next === H) unit = 0x66
+        break
+      case 0x77: // w
+        unit = 0x76
+        break
+      case 0x7a: // z
+        unit = 0x6a
+        break
+      case 0x71: // q
+        unit = 0x6b
+        break
+      case 0x63: // c, except in ch
+        if (next === 0x6b) continue
+        if (next !== H && word === text) unit = next === E || next === I || next === Y ? 0x73 : 0x6b
+        break
+      case 0x6d: // m before p or b
+        if (next === 0x70 || next === 0x62) unit = 0x6e
+        break
+      case Y:
+        if (last === I || (i > 0 && isVowel(last) && (isVowel(next) || Number.isNaN(next)))) continue
+        if (i > 0 && !isVowel(last)) unit = I
+        break
+      case A:
+        if (next === I || next === Y) {
+          unit = E
+          i += text.charCodeAt(i + 2) === I ? 2 : 1
+        } else if (next === A) continue
+        else if (key !== '' && i + 1 < text.length) {
+          last = A
+          continue
+        }
+        break
+      case E:
+        if (next === E || next === A) {
+          unit = I
+          i++
+        } else if (next === 0x72 && i + 2 === text.length && key !== '') continue
+        else if (key === '') unit = I
+        break
+      case 0x6f: // oo
+        if (next === 0x6f) {
+          unit = 0x75
+          i++
+        }
+        break
+      case H:
+        if (i > 0 && !isVowel(last) && last !== 0) continue
+        break
+    }
+    if (unit === last) continue
+    key += String.fromCharCode(unit)
+    last = unit
+  }
+  return key.length < 3 ? '' : key
+}
+
+const INTERCHANGEABLE: [string, string][] = [
+  ['ee', 'i'],
+  ['oo', 'u'],
+  ['aa', 'a'],
+  ['w', 'v'],
+  ['z', 'j'],
+  ['ph', 'f'],
+]
+
+/** Returns other Latin spellings of a Hindi word that differ in one place: bijlee, beejli and bijly for bijli. */
+export function romanisationVariants(word: string): string[] {
+  if (word.length < 4 || !/^[a-z]+$/.test(word)) return []
+  const spellings = new Set<string>()
+  for (const [long, short] of INTERCHANGEABLE) {
+    for (const [from, to] of [
+      [long, short],
+      [short, long],
+    ] as const) {
+      for (let at = word.indexOf(from); at >= 0; at = word.indexOf(from, at + 1)) {
+        // Each a of aa is part of the long vowel.
+        if (from.length === 1 && (word[at - 1] === from || word[at + 1] === from)) continue
+        spellings.add(word.slice(0, at) + to + word.slice(at + from.length))
+      }
+    }
+  }
+  if (/(i|ee)$/.test(word)) spellings.add(word.replace(/(i|ee)$/, 'y'))
+  if (word.endsWith('y')) spellings.add(`${word.slice(0, -1)}i`).add(`${word.slice(0, -1)}ee`)
+  return [...spellings]
+}

@@ -1,0 +1,160 @@
+import { type TSchema, Type } from 'typebox'
+import { ModeSchema } from '../../access/schema.ts'
+import { MasterSkillName, skillRequestFields } from '../../catalogue/schema.ts'
+import { emailKinds, emailStatuses } from '../../mail/mail.ts'
+import { named } from '../../platform/http/named-schemas.ts'
+import { jobStates } from '../../platform/jobs/queued-jobs.ts'
+import { EmailRecord, organisationFields } from '../schema.ts'
+
+/** Responses of the operator's routes. */
+
+const text = Type.String()
+const count = Type.Integer()
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const OrganisationRecord = named('Organisation', Type.Object(organisationFields))
+
+export const OperatedOrganisation = named(
+  'OperatedOrganisation',
+  Type.Object({
+    ...organisationFields,
+    credits: Type.Object({ test: count, live: count }),
+    members: count,
+    keys: count,
+  }),
+)
+
+export const ServiceSwitch = named('ServiceSwitch', Type.Object({ on: Type.Boolean() }))
+export const GrantedCredits = named('GrantedCredits', Type.Object({ mode: ModeSchema, balance: count }))
+
+const FailingEndpoint = named(
+  'FailingEndpoint',
+  Type.Object({
+    webhook_id: text,
+    org_id: text,
+    org_name: text,
+    mode: ModeSchema,
+    url: text,
+    failing_since: orNull(text),
+  }),
+)
+const FailedRequest = named(
+  'FailedRequest',
+  Type.Object({
+    at: text,
+    org_id: text,
+    org_name: text,
+    mode: ModeSchema,
+    method: text,
+    route: text,
+    code: orNull(text),
+    request_id: text,
+  }),
+)
+
+export const ServerStatus = named(
+  'ServerStatus',
+  Type.Object({
+    service_on: Type.Boolean(),
+    organisations_off: count,
+    processes: count,
+    workers: count,
+    jobs: Type.Object({ waiting: count, active: count, failed: count, oldest_seconds: Type.Number() }),
+    mails: Type.Object({ failed_today: count, queued: count }),
+    failing_endpoints: Type.Array(FailingEndpoint),
+    failed_calls: Type.Array(FailedRequest, { description: 'The latest requests of the last hour with a 5xx status.' }),
+    resting_keys: Type.Integer({ description: 'Number of keys in cooldown.' }),
+    skill_requests: Type.Integer({ description: 'Number of pending skill requests.' }),
+  }),
+)
+
+export const JobQueue = named(
+  'JobQueue',
+  Type.Object({ queue: text, waiting: count, active: count, failed: count, oldest_seconds: Type.Number() }),
+)
+
+export const JobRecord = named(
+  'QueuedJob',
+  Type.Object({
+    job_id: text,
+    queue: text,
+    state: Type.Enum([...jobStates]),
+    about: Type.Array(text, { description: 'The IDs in its payload.' }),
+    attempts: count,
+    retry_limit: count,
+    error: orNull(text),
+    created_at: text,
+    start_after: text,
+    completed_at: orNull(text),
+  }),
+)
+
+export const ActiveLimits = named(
+  'ActiveLimits',
+  Type.Object({
+    cooldowns: Type.Array(Type.Object({ key_id: text, org_id: text, until: text })),
+    visitors: Type.Array(Type.Object({ address: text, rule: text, until: text })),
+  }),
+)
+
+export const EmailFilters = named(
+  'EmailFilters',
+  Type.Object({ kinds: Type.Array(Type.Enum([...emailKinds])), statuses: Type.Array(Type.Enum([...emailStatuses])) }),
+)
+export const EmailDetails = named(
+  'EmailDetails',
+  Type.Object({
+    ...EmailRecord.properties,
+    subject: text,
+    text,
+    replyTo: Type.Optional(text),
+  }),
+)
+
+const operatedRequest = { ...skillRequestFields, org_id: text, mode: ModeSchema, context: orNull(text) }
+
+export const RejectedSkillRequest = named('RejectedSkillRequest', Type.Object(operatedRequest))
+export const OperatedSkillRequest = named('OperatedSkillRequest', Type.Object({ ...operatedRequest, org_name: text }))
+export const ApprovedSkill = named(
+  'ApprovedSkill',
+  Type.Object({
+    skill_id: text,
+    name: text,
+    resolved: Type.Array(text, { description: 'The IDs of the requests that this skill resolves.' }),
+  }),
+)
+
+export const CatalogueSummary = named(
+  'CatalogueSummary',
+  Type.Object({
+    version: count,
+    master_skills: count,
+    sub_skills: count,
+    skills: count,
+    verifiable: count,
+    sources: Type.Array(Type.Object({ source: text, skills: count })),
+  }),
+)
+
+export const SubSkillChoice = named(
+  'SubSkillChoice',
+  Type.Object({ sub_skill_id: text, name: text, master_skill: MasterSkillName }),
+)
+
+export const ImportRecord = named(
+  'CatalogueImport',
+  Type.Object({
+    import_id: text,
+    format: Type.Enum(['csv', 'lightcast']),
+    file_name: text,
+    dry_run: Type.Boolean(),
+    status: Type.Enum(['running', 'done', 'failed']),
+    written: count,
+    of: count,
+    summary: orNull(Type.Record(Type.String(), Type.Unknown())),
+    error: orNull(text),
+    started_by: text,
+    started_at: text,
+    ended_at: orNull(text),
+  }),
+)

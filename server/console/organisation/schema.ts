@@ -1,0 +1,233 @@
+import { type TSchema, Type } from 'typebox'
+import { ModeSchema } from '../../access/schema.ts'
+import { ConversationPrompt } from '../../campaigns/candidate-page/schema.ts'
+import { ResultReasonSchema, ResultStatusSchema } from '../../campaigns/schema.ts'
+import { channelNames } from '../../channels/channel.ts'
+import { personas } from '../../channels/simulator/test-numbers.ts'
+import { named } from '../../platform/http/named-schemas.ts'
+import { candidateFields, resultOf } from '../../results/schema.ts'
+import { MethodSchema, StatusSchema, Student, Verification } from '../../verification/schema.ts'
+import { Language } from '../../workflows/schema.ts'
+import { MemberRoleSchema, RoleSchema } from '../auth/schema.ts'
+import { EmailRecord, organisationFields } from '../schema.ts'
+
+/** Responses of the routes of an organisation. */
+
+const text = Type.String()
+const count = Type.Integer()
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const OrganisationWithRole = named(
+  'OrganisationWithRole',
+  Type.Object({ ...organisationFields, role: RoleSchema }),
+)
+
+export const MemberRecord = named(
+  'Member',
+  Type.Object({
+    member_id: text,
+    email: text,
+    role: MemberRoleSchema,
+    created_at: text,
+    last_sign_in_at: orNull(text),
+  }),
+)
+
+export const OrganisationSummary = named(
+  'OrganisationSummary',
+  Type.Object({
+    workflows: count,
+    mandates: Type.Object({ preparing: count, ready: count, failed: count }),
+    campaigns: Type.Object({ scheduled: count, running: count, paused: count, completed: count }),
+    candidates: Type.Object({ total: count, pending: count, completed: count, declined: count, failed: count }),
+    credits: count,
+    webhooks: Type.Object({ enabled: count, failing: count, disabled: count }),
+    members: count,
+    keys: count,
+  }),
+)
+
+const key = {
+  key_id: text,
+  kind: Type.Enum(['partner', 'session']),
+  mode: ModeSchema,
+  scopes: Type.Array(text),
+  status: Type.Enum(['active', 'revoked', 'expired']),
+  expires_at: orNull(text),
+  revoked_at: orNull(text),
+  previous_secret_until: Type.Union([text, Type.Null()], {
+    description: 'When the previous secret expires, while both secrets are valid.',
+  }),
+  created_at: text,
+}
+
+export const KeyRecord = named('ApiKey', Type.Object(key))
+export const CreatedKey = named(
+  'CreatedApiKey',
+  Type.Object({
+    ...key,
+    secret: Type.Optional(Type.String({ description: 'The secret of a partner key. Not returned again.' })),
+    key: Type.Optional(Type.String({ description: 'The whole session key. Not returned again.' })),
+  }),
+)
+export const KeyList = named(
+  'ApiKeyList',
+  Type.Object({
+    items: Type.Array(KeyRecord),
+    next_cursor: Type.Null(),
+    grace_hours: Type.Object({ usual: count, most: count }),
+  }),
+)
+
+export const KeyLimits = named(
+  'KeyLimitUsage',
+  Type.Object({
+    key_id: text,
+    cooldown_until: orNull(text),
+    buckets: Type.Array(
+      Type.Object({
+        name: text,
+        per_second: Type.Number(),
+        burst: count,
+        per_minute: count,
+        per_day: orNull(count),
+        minute_used: Type.Union([count, Type.Null()], {
+          description: 'Null for the limits of the whole key and of one recruiter, which are not counted per minute.',
+        }),
+        minute_resets_in: orNull(count),
+      }),
+    ),
+    people_per_day: count,
+    people_today: count,
+    skills_per_day: count,
+    browse_pages_per_hour: count,
+  }),
+)
+
+export const LoggedRequestRecord = named(
+  'LoggedRequest',
+  Type.Object({
+    id: count,
+    at: text,
+    api: Type.Enum(['partner', 'verification']),
+    key_id: orNull(text),
+    method: text,
+    route: text,
+    status: count,
+    code: orNull(text),
+    duration_ms: Type.Number(),
+    request_id: text,
+    differed: Type.Array(Type.Object({ path: text, message: text }), {
+      description: 'Why the signature of a TEST request did not match.',
+    }),
+  }),
+)
+
+/** A result with the contact details of its candidate. */
+export const RecruiterResultRecord = named(
+  'RecruiterResult',
+  resultOf(Type.Object({ ...candidateFields, phone: orNull(text), email: orNull(text) })),
+)
+
+const ContactChannel = named(
+  'ContactChannel',
+  Type.Enum([...channelNames, 'page'], { description: "`page`: the candidate's own page." }),
+)
+const ChannelName = Type.Enum([...channelNames])
+const TestBehaviour = named('TestBehaviour', Type.Enum(Object.values(personas)))
+
+const ConversationMessage = named(
+  'ConversationMessage',
+  Type.Object({
+    message_id: text,
+    direction: Type.Enum(['in', 'out']),
+    channel: ContactChannel,
+    state: text,
+    contact_step: orNull(count),
+    step: count,
+    parts: Type.Array(ConversationPrompt),
+    text: Type.String({ description: "The candidate's reply, or the exact text of an SMS or email." }),
+    error: orNull(text),
+    at: text,
+  }),
+)
+
+const candidate = {
+  candidate_id: text,
+  campaign_id: text,
+  external_candidate_id: text,
+  name: text,
+  phone: orNull(text),
+  email: orNull(text),
+  part: Type.Union([TestBehaviour, Type.Null()], { description: 'The behaviour of a test number.' }),
+  status: ResultStatusSchema,
+  reason: orNull(ResultReasonSchema),
+  result_id: text,
+  language: Language,
+  channel: orNull(ChannelName),
+  updated_at: text,
+}
+
+export const CandidateConversation = named(
+  'CandidateConversation',
+  Type.Object({
+    ...candidate,
+    mandate_id: text,
+    metadata: Type.Record(Type.String(), text),
+    contact_step: orNull(count),
+    flow_version: count,
+    link: Type.Union([text, Type.Null()], {
+      description: "The candidate's page, for recruiters and in TEST mode only.",
+    }),
+    started_at: orNull(text),
+    completed_at: orNull(text),
+    asking: Type.Array(ConversationPrompt),
+    next_contact_at: orNull(text),
+    messages: Type.Array(ConversationMessage),
+  }),
+)
+
+export const SimulatorPhone = named(
+  'SimulatorPhone',
+  Type.Object({
+    ...candidate,
+    campaign_name: orNull(text),
+    last: orNull(Type.Object({ direction: Type.Enum(['in', 'out']), channel: ContactChannel, text, at: text })),
+  }),
+)
+
+const verification = {
+  verification_id: text,
+  external_student_id: text,
+  student_name: text,
+  status: StatusSchema,
+  method: orNull(MethodSchema),
+  skills: Type.Integer({ description: 'Number of skills to verify.' }),
+  created_at: text,
+  updated_at: text,
+  completed_at: orNull(text),
+  expires_at: text,
+}
+
+export const VerificationSummary = named('VerificationSummary', Type.Object(verification))
+
+export const VerificationDetails = named(
+  'VerificationDetails',
+  Type.Object({
+    ...verification,
+    student: Student,
+    reviewer: orNull(
+      Type.Object({
+        name: text,
+        email: text,
+        company: text,
+        website: Type.Optional(text),
+        sent_at: orNull(text),
+        expires_at: orNull(text),
+        submitted_at: orNull(text),
+      }),
+    ),
+    outcome: Verification,
+    mails: Type.Array(EmailRecord),
+  }),
+)

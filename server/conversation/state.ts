@@ -1,0 +1,22 @@
+import type { Language } from '../questions/questions.ts'
+import type { Point } from './flow.ts'
+
+export type Ending = 'completed' | 'knocked_out' | 'not_interested' | 'refused' | 'stopped'
+
+/** The state of a candidate's conversation. Plain data: stored as JSON, the same for every channel. */
+export interface ConversationState {
+  /** Counts the questions asked so far. Replies that name a different step are ignored. */
+  step: number
+  point: Point
+  language: Language
+  /** The candidate chose the language, or the enrolment named it: the language question is skipped. */
+  languageKnown: boolean
+  /** Replies to the current question that were not understood. */
+  misses: number
+  /** Answers by question; null for a skipped question. */
+  enrichment: (string | null)[]
+  /** Chosen options by skill and item. */
+  skills: number[][]
+  interest: boolean | null
+  ending: Ending | null
+}

@@ -1,0 +1,25 @@
+import { addCounts } from './analytics/rollups.ts'
+import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
+import { candidatesChanged } from './campaigns/progress.ts'
+import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
+import { emailOwners } from './console/organisation/failing-endpoints.ts'
+import { countMandates } from './mandates/mandate-rows.ts'
+import { beforeMandateArchived } from './mandates/mandates.ts'
+import { recordRequestResolved, resolvePendingSkills } from './mandates/skill-requests.ts'
+import { recordResultEvents } from './results/events.ts'
+import { endpointFailing } from './webhooks/delivery/health.ts'
+import { mandateCounts } from './workflows/workflows.ts'
+
+/**
+ * Registers every hook through which a module calls a module above it. Called by openStore, so that every process that writes,
+ * commands included, has all of them. Calling it again has no effect.
+ */
+export function registerHandlers(): void {
+  mandateCounts.register(countMandates)
+  beforeMandateArchived.register(requireNoOpenCampaign)
+  skillApproved.register(resolvePendingSkills)
+  skillRequestResolved.register(recordRequestResolved)
+  candidatesChanged.register(recordResultEvents)
+  candidatesChanged.register(addCounts)
+  endpointFailing.register(emailOwners)
+}

@@ -1,0 +1,105 @@
+import { openKeyring } from './access/keyring.ts'
+import { openLimits } from './access/rate-limits.ts'
+import { openCatalogue } from './catalogue/catalogue.ts'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { openLedger } from './events/ledger.ts'
+import { openSmtp } from './mail/smtp.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { openListener } from './platform/database/listener.ts'
+import { type Job, openQueue, type Worker } from './platform/jobs/queue.ts'
+import { createLog, type Log } from './platform/log.ts'
+import { createMetrics, observePool, observeQueues } from './platform/metrics.ts'
+import { openWriter } from './questions/open-writer.ts'
+import { openStore } from './store.ts'
+import { fanOut } from './webhooks/deliveries.ts'
+
+export interface ContextOptions {
+  /** Every kind of job; a process that only enqueues needs them too. */
+  jobs: Job<object>[]
+  /** Registers job handlers, schedules and engines; omitted in a process that only enqueues. */
+  work?: (worker: Worker, context: Context) => void
+  clock?: Clock
+  log?: Log
+  /** Called with a message for the terminal when a slow part of the start begins. */
+  progress?: (text: string) => void
+}
+
+export interface OpenedContext {
+  context: Context
+  close(): Promise<void>
+}
+
+/** Opens every dependency in order. If one fails to open, those opened before it are closed. */
+export async function openContext(config: Config, options: ContextOptions): Promise<OpenedContext> {
+  const opened = new AsyncDisposableStack()
+  try {
+    const context = await openAll(config, options, opened)
+    return { context, close: () => opened.disposeAsync() }
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+async function openAll(config: Config, options: ContextOptions, opened: AsyncDisposableStack): Promise<Context> {
+  const { jobs, work, clock = systemClock, log = createLog(config.logLevel), progress } = options
+  const metrics = createMetrics()
+  const { db, connection, vault, adminKey } = await openStore(
+    config,
+    'server',
+    { log, clock, ...(progress ? { progress } : {}) },
+    opened,
+  )
+  observePool(metrics, db.pool)
+  const listener = await openListener(connection, log)
+  opened.defer(() => listener.close())
+  await db.listen(listener)
+  const keyring = await openKeyring({ db, vault, listener, log })
+  opened.defer(() => keyring.close())
+  const limits = await openLimits({ config, db, clock, log, metrics })
+  opened.defer(() => limits.close())
+  const catalogue = await openCatalogue({ db, listener, log })
+  opened.defer(() => catalogue.close())
+  const events = await openLedger({
+    db,
+    clock,
+    log,
+    listener,
+    onSequenced: (tx, placed) => fanOut(tx, placed, clock),
+  })
+  opened.defer(() => events.close())
+  const smtp = config.smtpUrl === undefined ? undefined : await openSmtp(config.smtpUrl)
+  opened.defer(() => smtp?.close())
+  const writer = openWriter(config.ai, { catalogue, clock, log })
+
+  const services = {
+    config,
+    log,
+    metrics,
+    clock,
+    connection,
+    listener,
+    db,
+    vault,
+    keyring,
+    limits,
+    catalogue,
+    events,
+    writer,
+    smtp,
+    adminKey,
+  }
+  const queue = await openQueue({
+    connection,
+    db,
+    clock,
+    log,
+    metrics,
+    jobs,
+    ...(work ? { work: (worker, queue) => work(worker, Object.assign(services, { queue })) } : {}),
+  })
+  opened.defer(() => queue.stop())
+  observeQueues(metrics, () => queue.depths())
+  return Object.assign(services, { queue })
+}

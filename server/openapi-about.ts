@@ -1,0 +1,111 @@
+import { CatalogueError, PartnerError, VerificationError } from './api/error-schemas.ts'
+import { type Code, catalogueCodes, partnerCodes, verificationCodes } from './api/problem.ts'
+import type { apis } from './app.ts'
+
+interface About {
+  title: string
+  description: string
+  codes: Partial<Record<Code, number>>
+  error: object
+  securitySchemes: Record<string, object>
+  /** Applies to operations that declare none. */
+  security: Record<string, string[]>[]
+  tags: { name: string; description: string }[]
+}
+
+const signing = [
+  'Job mandates, campaigns and results for partner systems. A TEST key reads and writes test data only.',
+  '',
+  '## Signing',
+  '',
+  'Every request has three headers: `x-api-key` (the key ID), `x-timestamp` (Unix time in seconds, within 5 minutes of the server clock) and `x-signature`. The signature is `v1=` followed by the lower-case hex HMAC-SHA256 of these seven lines, joined by newlines, with the secret as the key:',
+  '',
+  // Short lines, so that a phone does not cut them off.
+  '```text',
+  'VFN1',
+  '{x-timestamp}',
+  '{METHOD}',
+  '{path and query}',
+  '{x-on-behalf-of}',
+  '{Idempotency-Key}',
+  '{SHA-256 of the body}',
+  '```',
+  '',
+  'The method is in upper case. The path and query are exactly as sent. If a header is not sent, its line is empty. The hash is the lower-case hex SHA-256 of the raw bytes of the body, or of the empty string if there is no body.',
+  '',
+  'With a TEST key, a 401 response shows the seven lines as the server computed them. `npx attestry request GET /shifts` sends a signed request for you.',
+  '',
+  '## Rate limits',
+  '',
+  'Every authenticated response has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` for the one-minute window of the limit class of the operation. A 429 response also has `Retry-After`, in seconds.',
+].join('\n')
+
+const apiKey = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
+
+/** The parts of the descriptions that are not generated from routes. */
+export const about: Record<keyof typeof apis, About> = {
+  partner: {
+    title: 'Attestry partner API',
+    description: signing,
+    codes: partnerCodes,
+    error: PartnerError,
+    securitySchemes: {
+      key: apiKey('x-api-key', 'The key ID, `VFN_TEST_…` or `VFN_LIVE_…`.'),
+      timestamp: apiKey('x-timestamp', 'Unix time in seconds, within 5 minutes of the server clock.'),
+      signature: apiKey('x-signature', '`v1=` followed by the hex HMAC-SHA256 of the seven lines.'),
+    },
+    security: [{ key: [], timestamp: [], signature: [] }],
+    tags: [
+      { name: 'Skills', description: 'Search, browse, match and extract skills of the catalogue.' },
+      { name: 'Skill requests', description: 'Requests to add missing skills to the catalogue.' },
+      { name: 'Lookups', description: 'Values for forms: places, countries, employment types and shifts.' },
+      {
+        name: 'Workflows',
+        description: 'How candidates are contacted: methods, channels, languages and follow-ups shared by mandates.',
+      },
+      { name: 'Job mandates', description: 'Jobs for which candidates are verified.' },
+      { name: 'Campaigns', description: 'Candidates who are contacted for a mandate.' },
+      { name: 'Credits', description: 'The balance and its history. Enrolling a candidate costs one credit.' },
+      { name: 'Results', description: 'The outcome for each candidate.' },
+      { name: 'Analytics', description: 'Live figures about campaigns.' },
+      { name: 'Events', description: 'Changes to results, mandates and campaigns, to pull and acknowledge.' },
+      { name: 'Webhooks', description: 'Endpoints to which events are sent, and their deliveries.' },
+    ],
+  },
+  verification: {
+    title: 'Attestry verification sessions',
+    description:
+      "Verifies a student's skills against projects, work experience and certificates, through a reviewer or an assessment.",
+    codes: verificationCodes,
+    error: VerificationError,
+    securitySchemes: {
+      key: apiKey('x-api-key', 'A session key, `VSK_TEST_…` or `VSK_LIVE_…`.'),
+      session: apiKey('x-session-token', "The student's session token, `vst_…`."),
+    },
+    security: [],
+    tags: [
+      { name: 'Sessions', description: 'Open and read verification sessions.' },
+      { name: 'Steps', description: 'The three steps of a session: skills, method and items.' },
+      { name: 'Human endorsement', description: 'The reviewer, the review page and the review.' },
+      { name: 'Assessment', description: 'The questions and answers of an assessment.' },
+    ],
+  },
+  catalogue: {
+    title: 'Attestry skill catalogue',
+    description:
+      'The public skill catalogue and the skills that users select. No key is needed; requests are limited per IP address. The admin operations require the admin key.',
+    codes: catalogueCodes,
+    error: CatalogueError,
+    securitySchemes: { admin: apiKey('x-api-key', 'The admin key.') },
+    security: [],
+    tags: [
+      { name: 'Skills', description: 'Search and browse skills, sub-skills and master skills.' },
+      {
+        name: 'Selected skills',
+        description:
+          "The skills that users have selected. No key is needed: anyone with a user's ID can read and change them.",
+      },
+      { name: 'Admin', description: 'Figures for the operator. Requires the admin key.' },
+    ],
+  },
+}

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Notes, schemaNamed } from './platform/http/named-schemas.ts'
+
+type Json = Record<string, unknown>
+
+/** Keys whose value is a map from arbitrary names to schemas or other nodes. */
+const NAME_MAPS = new Set(['properties', 'patternProperties', 'responses', 'headers'])
+/** Keys whose value is data, not a schema. */
+const DATA_KEYS = new Set(['default', 'enum', 'const', 'example', 'examples', 'required'])
+
+/** Collects named schemas (see `named`) as `components.schemas`. */
+export class SchemaComponents {
+  readonly #schemas = new Map<string, Json>()
+
+  /** The named schemas found so far, sorted by name. */
+  get schemas(): Record<string, Json> {
+    return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  /** Returns a copy of a schema or a part of a description in which every named schema is a reference. */
+  reference(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.reference(item))
+    if (node === null || typeof node !== 'object') return node
+    const { title } = node as Json
+    return typeof title === 'string' ? this.#component(title, node as Json) : this.#copy(node as Json)
+  }
+
+  #copy(node: Json): Json {
+    const copy: Json = {}
+    for (const [key, value] of Object.entries(node)) {
+      if (NAME_MAPS.has(key) && isObject(value)) copy[key] = mapValues(value, (each) => this.reference(each))
+      else copy[key] = DATA_KEYS.has(key) ? value : this.reference(value)
+    }
+    return withType(copy)
+  }
+
+  #component(name: string, schema: Json): Json {
+    const { title: _, ...untitled } = schema
+    const { description, default: preset, examples, ...shape } = untitled
+    const structure = this.#copy(shape)
+    const notes = notesOf((schemaNamed(name) ?? {}) as Json)
+    const component = this.#schemas.get(name)
+    if (!component) this.#schemas.set(name, { ...notes, ...structure })
+    else if (!isDeepStrictEqual(component, { ...notes, ...structure }))
+      throw new Error(`Two different schemas have the name ${name}.`)
+    const own = Object.entries(notesOf({ description, default: preset, examples })).filter(
+      ([key, value]) => !isDeepStrictEqual(value, notes[key as keyof Notes]),
+    )
+    return { $ref: `#/components/schemas/${name}`, ...Object.fromEntries(own) }
+  }
+}
+
+function notesOf({ description, default: preset, examples }: Json): Notes {
+  return {
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(preset === undefined ? {} : { default: preset }),
+    ...(Array.isArray(examples) ? { examples } : {}),
+  }
+}
+
+/** Adds the `type` that TypeBox enums lack, and that code generators and documentation pages use. */
+function withType(schema: Json): Json {
+  const { enum: values } = schema
+  if (!Array.isArray(values) || 'type' in schema || !values.every((value) => typeof value === 'string')) return schema
+  return { type: 'string', ...schema }
+}
+
+function isObject(value: unknown): value is Json {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+function mapValues(map: Json, change: (value: unknown) => unknown): Json {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value)]))
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Type } from 'typebox'
+import { describeApis, pageSchemas } from './openapi.ts'
+import { SchemaComponents } from './openapi-components.ts'
+import { named, withNotes } from './platform/http/named-schemas.ts'
+import { listOf, success } from './platform/http/response-schemas.ts'
+
+const Colour = named('TestColour', Type.Enum(['red', 'green'], { description: 'A colour.' }))
+const Car = named('TestCar', Type.Object({ colour: Colour, title: Type.String(), second: Type.Optional(Colour) }))
+
+test('named schemas become references, and lists and responses get derived names', () => {
+  const components = new SchemaComponents()
+  assert.deepEqual(components.reference({ schema: success(listOf(Car)) }), {
+    schema: { $ref: '#/components/schemas/TestCarListResponse' },
+  })
+  assert.deepEqual(Object.keys(components.schemas), ['TestCar', 'TestCarList', 'TestCarListResponse', 'TestColour'])
+  assert.deepEqual(components.schemas.TestColour, {
+    description: 'A colour.',
+    type: 'string',
+    enum: ['red', 'green'],
+  })
+  assert.deepEqual(components.schemas.TestCar!.properties, {
+    colour: { $ref: '#/components/schemas/TestColour' },
+    title: { type: 'string' },
+    second: { $ref: '#/components/schemas/TestColour' },
+  })
+})
+
+test('the notes of a reference do not change the named schema', () => {
+  const components = new SchemaComponents()
+  const used = withNotes(Colour, { description: 'The colour of the roof.', default: 'red' })
+  assert.deepEqual(components.reference(used), {
+    $ref: '#/components/schemas/TestColour',
+    description: 'The colour of the roof.',
+    default: 'red',
+  })
+  assert.equal(components.schemas.TestColour!.description, 'A colour.')
+})
+
+test('examples and defaults are data, not schemas', () => {
+  const schema = { type: 'object', default: { title: 'Electrician' }, examples: [{ title: 'Electrician' }] }
+  const components = new SchemaComponents()
+  assert.deepEqual(components.reference(schema), schema)
+  assert.deepEqual(components.schemas, {})
+})
+
+test('two different schemas cannot have the same name', () => {
+  assert.throws(() => named('TestCar', Type.String()), /name TestCar/)
+  const components = new SchemaComponents()
+  components.reference(Car)
+  assert.throws(() => components.reference(Type.String({ title: 'TestCar' })), /name TestCar/)
+})
+
+test('a name refers to the same schema in all descriptions and generated types', async () => {
+  const { partner, verification, catalogue } = await describeApis()
+  const { console: consoleSchemas, candidate } = pageSchemas()
+  const published = [partner, verification, catalogue].map(({ components }) => components.schemas)
+  const shapes = new Map<string, object>()
+  for (const schemas of published) {
+    for (const [name, schema] of Object.entries(schemas)) {
+      assert.deepEqual(schema, shapes.get(name) ?? schema, name)
+      shapes.set(name, schema)
+    }
+  }
+  for (const name of Object.keys(consoleSchemas)) {
+    if (candidate[name]) assert.deepEqual(consoleSchemas[name], candidate[name], name)
+  }
+})
+
+test('every operation has a summary that starts with a verb, and refers to existing components', async () => {
+  const verbs =
+    /^(Acknowledge|Archive|Browse|Choose|Create|Delete|Disable|Enable|Enrol|Extract|Generate|Get|List|Look up|Match|Open|Pause|Replace|Replay|Request|Resume|Retry|Rotate|Search|Select|Send|Store|Submit) \S.*[^.]$/
+  for (const [api, { paths, components }] of Object.entries(await describeApis())) {
+    for (const path of Object.values(paths)) {
+      for (const { summary, operationId } of Object.values(path) as unknown as Record<string, string>[])
+        assert.match(summary ?? '', verbs, `${api} ${operationId}`)
+    }
+    const references = new Set(JSON.stringify({ paths, components }).match(/#\/components\/\w+\/\w+/g))
+    for (const reference of references) {
+      const [, , kind, name] = reference.split('/') as [string, string, keyof typeof components, string]
+      assert.ok(name in (components[kind] ?? {}), `${api} ${reference}`)
+    }
+  }
+})

@@ -1,0 +1,156 @@
+// A dedicated connection whose advisory locks show which processes use the cluster. The locks are released however the process
+// ends, and the loss of the connection is the first sign that the postmaster died.
+import pg from 'pg'
+import { superuser } from './cluster.ts'
+import { codeOf, PostgresFailure } from './failure.ts'
+import { identifyProcess, isRunning, type ProcessIdentity, pidOf } from './processes.ts'
+import { port } from './socket.ts'
+
+export type Role = 'server' | 'command'
+
+/** No postmaster is listening; one may have to be started. */
+export class NotListening extends Error {}
+/** A postmaster is starting or stopping, or the lock is changing hands; try again. */
+export class NotReady extends Error {
+  /** True if PostgreSQL itself reports that it is starting up or shutting down, which may take minutes after a crash. */
+  readonly inTransition: boolean
+
+  constructor(message: string, inTransition = false) {
+    super(message)
+    this.inTransition = inTransition
+  }
+}
+
+export interface ClusterLock {
+  /** Role and identity of the process that started the postmaster. */
+  starter: string
+  /** Resolves when the connection has ended. */
+  lost: Promise<void>
+  isHeld(): boolean
+  /** Returns true if no other process uses the cluster; from then on, new ones wait until the postmaster is down. */
+  isLast(): Promise<boolean>
+  close(): Promise<void>
+}
+
+// Advisory locks in the database `postgres`, which the product itself does not use.
+const LOCK_CLASS = 1_635_021_684
+/** Held by the server. */
+const SERVER_LOCK = `${LOCK_CLASS}, 1`
+/** Shared by all processes that use the cluster. */
+const USER_LOCK = `${LOCK_CLASS}, 2`
+
+export function starterText(role: Role): string {
+  return `${role} ${identifyProcess(process.pid)}`
+}
+
+/** Connects to the cluster and takes the locks of the role. Throws NotListening, NotReady or, if retrying is useless, PostgresFailure. */
+export async function openClusterLock(options: {
+  host: string
+  password: string
+  database: string
+  role: Role
+  dataDir: string
+}): Promise<ClusterLock> {
+  const client = new pg.Client({
+    host: options.host,
+    port,
+    user: superuser,
+    password: options.password,
+    database: 'postgres',
+    application_name: starterText(options.role),
+    ssl: false,
+    connectionTimeoutMillis: 10_000,
+  })
+  // Errors outside a query must not end the process.
+  client.on('error', () => {})
+  let ended = false
+  const lost = new Promise<void>((resolve) => {
+    client.once('end', () => {
+      ended = true
+      resolve()
+    })
+  })
+  try {
+    await client.connect()
+    const starter = await readStarter(client)
+    if (options.role === 'server') await takeServerLock(client, starter, options.dataDir)
+    // Waits for a command that is shutting the postmaster down; the connection is lost then.
+    await client.query(`set lock_timeout = '20s'; select pg_advisory_lock_shared(${USER_LOCK})`)
+    await ensureDatabase(client, options.database)
+    return {
+      starter,
+      lost,
+      isHeld: () => !ended,
+      isLast: async () => {
+        await client.query(`select pg_advisory_unlock_shared(${USER_LOCK})`)
+        return isTrue(client, `select pg_try_advisory_lock(${USER_LOCK}) as value`)
+      },
+      close: () => client.end(),
+    }
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw classify(error, options.dataDir)
+  }
+}
+
+async function readStarter(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ starter: string | null }>(
+    `select current_setting('attestry.starter', true) as starter`,
+  )
+  return rows[0]?.starter ?? ''
+}
+
+async function takeServerLock(client: pg.Client, starter: string, dataDir: string): Promise<void> {
+  // A server that has just started the postmaster gets the lock, even if we happen to connect first.
+  const [role, identity] = starter.split(' ') as [string, ProcessIdentity | undefined]
+  if (role === 'server' && identity && identity !== identifyProcess(process.pid) && isRunning(identity))
+    throw inUse(dataDir, pidOf(identity))
+
+  if (await isTrue(client, `select pg_try_advisory_lock(${SERVER_LOCK}) as value`)) return
+  const { rows } = await client.query<{ name: string }>(
+    `select a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
+     where l.locktype = 'advisory' and l.granted and l.classid = ${LOCK_CLASS} and l.objid = 1`,
+  )
+  const holder = rows[0]?.name.split(' ')[1]
+  if (holder && isRunning(holder)) throw inUse(dataDir, pidOf(holder))
+  throw new NotReady(
+    holder ? `a server in another container (pid ${pidOf(holder)}) uses it` : 'another server is stopping',
+  )
+}
+
+async function ensureDatabase(client: pg.Client, name: string): Promise<void> {
+  if (await isTrue(client, `select exists (select from pg_database where datname = '${name}') as value`)) return
+  try {
+    await client.query(`create database ${name}`)
+  } catch (error) {
+    // 42P04 and 23505: another process created it first.
+    if (codeOf(error) !== '42P04' && codeOf(error) !== '23505') throw error
+  }
+}
+
+async function isTrue(client: pg.Client, query: string): Promise<boolean> {
+  const { rows } = await client.query<{ value: boolean }>(query)
+  return rows[0]?.value === true
+}
+
+function inUse(dataDir: string, pid: number): PostgresFailure {
+  return new PostgresFailure(
+    'IN_USE',
+    `Another server (pid ${pid}) is using the data folder ${dataDir}: stop it first, or set another DATA_DIR.`,
+  )
+}
+
+function classify(error: unknown, dataDir: string): Error {
+  if (error instanceof PostgresFailure || error instanceof NotReady) return error
+  const code = codeOf(error)
+  const message = (error as Error).message
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') return new NotListening(message)
+  if (code === '28P01' || code === '28000') {
+    return new PostgresFailure('BROKEN', `The database in ${dataDir} rejects its password: restore the password file.`)
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new PostgresFailure('CANNOT_RUN', `The database in ${dataDir} belongs to another user (${message}).`)
+  }
+  // 57P01 to 57P03: starting up or shutting down; 53300 and 55P03: too many processes; others: the connection was lost.
+  return new NotReady(message, code === '57P03')
+}

@@ -1,0 +1,156 @@
+// Connects to the cluster: joins a running postmaster or starts one, and waits until that is possible.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Binaries } from './binaries.ts'
+import { type ClusterPaths, checkVersion } from './cluster.ts'
+import { type ClusterLock, NotListening, NotReady, openClusterLock, type Role, starterText } from './cluster-lock.ts'
+import { PostgresFailure } from './failure.ts'
+import type { Launch } from './launch.ts'
+import { removeStaleLocks, runningPostmaster } from './pid-file.ts'
+import { type StartedPostmaster, startPostmaster } from './postmaster.ts'
+import { type ProcessIdentity, pidOf, postgresOf, signal } from './processes.ts'
+
+export type Log = (line: { level: 'info' | 'warn' | 'error'; message: string; [key: string]: unknown }) => void
+
+export interface Cluster {
+  dataDir: string
+  paths: ClusterPaths
+  host: string
+  password: string
+  database: string
+  /** Detected only when a postmaster has to be started. */
+  tools(): { binaries: Binaries; launch: Launch }
+}
+
+export interface ConnectOptions {
+  role: Role
+  log: Log
+  progress?: (text: string) => void
+  cancel: AbortSignal
+}
+
+/** How long to wait for the same reason. */
+const WAIT_TIMEOUT_MS = 30_000
+/** How long to wait for a postmaster that reports that it is starting up or shutting down. */
+const TRANSITION_TIMEOUT_MS = 10 * 60_000
+/** Orphans of a killed postmaster normally exit by themselves, unless they are running a query. */
+const ORPHAN_TIMEOUT_MS = 2_000
+/** Errors of a postmaster that found another one, or its orphans; worth a retry. */
+const TRANSIENT_ERRORS = /lock file .* (already exists|is empty)|shared memory block .* (is )?still in use/
+
+export async function connectOrStart(cluster: Cluster, options: ConnectOptions): Promise<ClusterLock> {
+  const wait = new WaitTracker(options.progress)
+  const orphans = new Orphans(cluster.paths.data, options.log)
+  let started: StartedPostmaster | undefined
+  try {
+    for (let delay = 5; ; delay = Math.min(delay * 1.3, 50)) {
+      options.cancel.throwIfAborted()
+      try {
+        return await openClusterLock({ ...cluster, role: options.role })
+      } catch (error) {
+        if (error instanceof NotReady)
+          wait.track(error.message, error.inTransition ? TRANSITION_TIMEOUT_MS : WAIT_TIMEOUT_MS)
+        else if (!(error instanceof NotListening)) throw error
+        else if (!started?.isRunning()) {
+          if (started) wait.track(transientError(started, cluster), WAIT_TIMEOUT_MS)
+          started = startIfPossible(cluster, options, wait, orphans)
+        }
+      }
+      await pause(delay, undefined, { signal: options.cancel })
+    }
+  } catch (error) {
+    // If another server uses the folder, it keeps using the postmaster; in all other cases no process would.
+    if (!(error instanceof PostgresFailure && error.code === 'IN_USE')) await started?.stop()
+    throw error
+  }
+}
+
+/** Starts a postmaster if no process of the cluster is running. */
+function startIfPossible(
+  cluster: Cluster,
+  { role, log }: ConnectOptions,
+  wait: WaitTracker,
+  orphans: Orphans,
+): StartedPostmaster | undefined {
+  const { paths } = cluster
+  const running = runningPostmaster(paths.data)
+  if (running) {
+    wait.track(`PostgreSQL (pid ${pidOf(running)}) is running but does not accept connections`, WAIT_TIMEOUT_MS)
+    return undefined
+  }
+  if (orphans.remain()) {
+    wait.track('processes of a killed PostgreSQL are still running', WAIT_TIMEOUT_MS)
+    return undefined
+  }
+  for (const name of removeStaleLocks(paths.data))
+    log({ level: 'warn', message: `Removed the stale lock file ${name}.` })
+  const { binaries, launch } = cluster.tools()
+  checkVersion(paths, binaries)
+  return startPostmaster(paths, binaries, launch, { starter: starterText(role), endWithParent: role === 'server' })
+}
+
+/** Returns the error of a postmaster that exited; throws if a retry is useless. */
+function transientError(started: StartedPostmaster, { paths }: Cluster): string {
+  const error = started.error()
+  if (TRANSIENT_ERRORS.test(error)) return error
+  throw new PostgresFailure('CANNOT_RUN', `PostgreSQL does not start: ${error} (see ${paths.logFile})`)
+}
+
+/** Tracks what we are waiting for and since when; shows it to the user after a second and throws after the timeout. */
+class WaitTracker {
+  #reason = ''
+  #since = 0
+  #shown = false
+  readonly #progress: ((text: string) => void) | undefined
+
+  constructor(progress?: (text: string) => void) {
+    this.#progress = progress
+  }
+
+  track(reason: string, timeoutMs: number): void {
+    const now = performance.now()
+    if (reason !== this.#reason) {
+      this.#reason = reason
+      this.#since = now
+      this.#shown = false
+    }
+    const waited = now - this.#since
+    if (waited > timeoutMs) {
+      throw new PostgresFailure(
+        'TIMEOUT',
+        `Connecting to the database timed out after ${Math.round(waited / 1000)} s: ${reason}.`,
+      )
+    }
+    if (waited > 1_000 && !this.#shown) {
+      this.#shown = true
+      this.#progress?.(`Waiting for the database: ${reason}…`)
+    }
+  }
+}
+
+/** Backends whose postmaster is dead. They hold the shared memory, and no postmaster can start while they run. */
+class Orphans {
+  readonly #data: string
+  readonly #log: Log
+  #seen = new Map<ProcessIdentity, number>()
+
+  constructor(data: string, log: Log) {
+    this.#data = data
+    this.#log = log
+  }
+
+  /** Returns whether there are any, and kills those that do not exit. Must be called only when no postmaster is running. */
+  remain(): boolean {
+    const now = performance.now()
+    const running = postgresOf(this.#data)
+    this.#seen = new Map(running.map((identity) => [identity, this.#seen.get(identity) ?? now]))
+    for (const [identity, since] of this.#seen) {
+      if (now - since < ORPHAN_TIMEOUT_MS) continue
+      this.#log({
+        level: 'warn',
+        message: `Killing process ${pidOf(identity)} of a PostgreSQL whose postmaster was killed.`,
+      })
+      signal(identity, 'SIGKILL')
+    }
+    return running.length > 0
+  }
+}

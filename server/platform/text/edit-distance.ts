@@ -1,0 +1,119 @@
+/** Longer texts are treated as too far from everything. */
+export const MAX_EDIT_DISTANCE_LENGTH = 100
+
+const rows = Array.from({ length: 3 }, () => new Uint8Array(MAX_EDIT_DISTANCE_LENGTH + 1))
+
+/** Typos tolerated in a word of this length: none below 4 letters, one up to 7, two above. */
+export function typoTolerance(length: number): number {
+  return length < 4 ? 0 : length < 8 ? 1 : 2
+}
+
+/**
+ * Returns the number of insertions, deletions, substitutions and swaps of adjacent letters between two texts (optimal string
+ * alignment), or `limit + 1` if there are more than `limit`.
+ */
+export function editDistance(a: string, b: string, limit: number): number {
+  return bandedDistance(a, b, limit, false)
+}
+
+/** Returns the edit distance between `a` and the closest prefix of `b`, or `limit + 1`. */
+export function prefixEditDistance(a: string, b: string, limit: number): number {
+  return bandedDistance(a, b, limit, true)
+}
+
+/** Computes only the diagonal band of the distance matrix that can stay within the limit. */
+function bandedDistance(a: string, b: string, limit: number, asPrefix: boolean): number {
+  const over = limit + 1
+  const reach = asPrefix ? Math.min(b.length, a.length + limit) : b.length
+  if (a.length > MAX_EDIT_DISTANCE_LENGTH || reach > MAX_EDIT_DISTANCE_LENGTH || Math.abs(a.length - reach) > limit)
+    return over
+  // A common prefix and suffix need no edits.
+  let start = 0
+  const shorter = Math.min(a.length, reach)
+  while (start < shorter && a.charCodeAt(start) === b.charCodeAt(start)) start++
+  let suffix = 0
+  if (!asPrefix)
+    while (suffix < shorter - start && a.charCodeAt(a.length - 1 - suffix) === b.charCodeAt(reach - 1 - suffix))
+      suffix++
+  const height = a.length - start - suffix
+  const width = reach - start - suffix
+  if (height === 0) return asPrefix ? 0 : width
+  if (width === 0) return height > limit ? over : height
+  let [older, previous, current] = rows as [Uint8Array, Uint8Array, Uint8Array]
+  for (let j = 0; j <= width; j++) previous[j] = j
+  for (let i = 1; i <= height; i++) {
+    const from = Math.max(1, i - limit)
+    const to = Math.min(width, i + limit)
+    const letter = a.charCodeAt(start + i - 1)
+    const letterBefore = i > 1 ? a.charCodeAt(start + i - 2) : -1
+    current[from - 1] = from === 1 ? i : over
+    let least = from === 1 ? i : over
+    for (let j = from; j <= to; j++) {
+      const other = b.charCodeAt(start + j - 1)
+      let cost = previous[j - 1]! + (letter === other ? 0 : 1)
+      if (j < i + limit && previous[j]! + 1 < cost) cost = previous[j]! + 1
+      if (current[j - 1]! + 1 < cost) cost = current[j - 1]! + 1
+      if (j > 1 && letterBefore === other && letter === b.charCodeAt(start + j - 2)) {
+        cost = Math.min(cost, older[j - 2]! + 1)
+      }
+      current[j] = cost
+      if (cost < least) least = cost
+    }
+    if (least > limit) return over
+    const spare = older
+    older = previous
+    previous = current
+    current = spare
+  }
+  if (!asPrefix) return Math.min(previous[width]!, over)
+  let nearest = over
+  for (let j = Math.max(0, height - limit); j <= width; j++) nearest = Math.min(nearest, previous[j]!)
+  return nearest
+}
+
+/** Letters that fit into the bits of a number. */
+const MAX_BIT_LENGTH = 31
+
+/**
+ * Lower bound of the edit distance from one word to many others: computes a column of the matrix at a time with one bit per
+ * cell (Hyyrö's bit-parallel algorithm). Letters that share their last eight bits count as equal, so the bound can be too low
+ * and never too high.
+ */
+export class EditDistanceLowerBound {
+  private word = ''
+  private readonly positions = new Int32Array(256)
+
+  setWord(word: string): void {
+    const { positions } = this
+    for (let i = 0; i < this.word.length; i++) positions[this.word.charCodeAt(i) & 255] = 0
+    this.word = word
+    if (word.length > MAX_BIT_LENGTH) return
+    for (let i = 0; i < word.length; i++) positions[word.charCodeAt(i) & 255]! |= 1 << i
+  }
+
+  to(other: string): number {
+    const { positions } = this
+    const { length } = this.word
+    if (length > MAX_BIT_LENGTH) return 0
+    const last = 1 << (length - 1)
+    let edits = length
+    let up = -1
+    let down = 0
+    let same = 0
+    let before = 0
+    for (let i = 0; i < other.length; i++) {
+      const here = positions[other.charCodeAt(i) & 255]!
+      const swapped = ((~same & here) << 1) & before
+      same = (((here & up) + up) ^ up) | here | down | swapped
+      const right = down | ~(same | up)
+      const left = same & up
+      if (right & last) edits++
+      else if (left & last) edits--
+      const shifted = (right << 1) | 1
+      up = (left << 1) | ~(same | shifted)
+      down = shifted & same
+      before = here
+    }
+    return edits
+  }
+}

@@ -1,0 +1,14 @@
+/** Verification methods, in the order in which a candidate completes them. */
+export const methods = ['data_enrichment', 'skill_verification', 'interest_collection'] as const
+export type Method = (typeof methods)[number]
+
+export const channels = ['whatsapp', 'voice', 'sms', 'email'] as const
+export type Channel = (typeof channels)[number]
+
+export const languages = ['en', 'hi', 'bn', 'ta', 'te', 'mr', 'gu', 'kn', 'ml', 'pa', 'or', 'as'] as const
+export type Language = (typeof languages)[number]
+
+/** The API that created a record. Partners can read records created in the playground, but not change them. */
+export type CreatedVia = 'api' | 'playground'
+
+export const workflowStatuses = ['active', 'archived'] as const

@@ -1,0 +1,31 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Config } from '../../server/config.ts'
+import { ADMIN_KEY } from '../support/app.ts'
+import type { Cleanup } from '../support/cleanup.ts'
+
+export interface KillableServer {
+  url: string
+  child: ChildProcess
+}
+
+/** Starts a server process on the database of a test, which kills it. */
+export async function startServerProcess(t: Cleanup, config: Config, env: object = {}): Promise<KillableServer> {
+  const child = spawn(process.execPath, [new URL('../../server/main.ts', import.meta.url).pathname], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...databaseEnv(config), PORT: '0', LOG_LEVEL: 'error', ...env },
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let output = ''
+  for (;;) {
+    const [chunk] = (await once(child.stdout!, 'data')) as [Buffer]
+    output += chunk
+    const url = /Attestry is running at (\S+)/.exec(output)?.[1]
+    if (url) return { url, child }
+  }
+}
+
+/** The environment in which another process uses the database of a test. */
+export function databaseEnv({ databaseUrl, masterKey }: Pick<Config, 'databaseUrl' | 'masterKey'>): NodeJS.ProcessEnv {
+  return { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey!.toString('base64'), ADMIN_API_KEY: ADMIN_KEY }
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isCi, parseTestArguments, selectFiles } from './arguments.ts'
+
+const files = ['web/console/keys.test.ts', 'server/mandates/mandates.test.ts', 'cli/cli.test.ts']
+
+test('options that are not ours are passed on to the test runner of node', () => {
+  const parsed = parseTestArguments(['--test-name-pattern=archived mandate', '--test-only', 'server/mandates'])
+  assert.deepEqual(parsed.nodeOptions, ['--test-name-pattern=archived mandate', '--test-only'])
+  assert.deepEqual(parsed.paths, ['server/mandates'])
+})
+
+test('the value of an option may follow as an argument of its own', () => {
+  const parsed = parseTestArguments(['--test-name-pattern', 'archived mandate', 'server/mandates'])
+  assert.deepEqual(parsed.nodeOptions, ['--test-name-pattern=archived mandate'])
+  assert.deepEqual(parsed.paths, ['server/mandates'])
+})
+
+test('--external and --watch are recognised', () => {
+  assert.equal(parseTestArguments(['--external']).external, true)
+  assert.deepEqual(parseTestArguments(['--external']).nodeOptions, [])
+  assert.equal(parseTestArguments(['--watch']).watch, true)
+})
+
+test('files are selected by parts of their path', () => {
+  assert.deepEqual(selectFiles(files, parseTestArguments(['mandates', 'cli'])), [files[2], files[1]])
+  assert.equal(selectFiles(files, parseTestArguments(['no such file'])).length, 0)
+})
+
+test('page tests run on an external database only when they are named', () => {
+  assert.equal(selectFiles(files, parseTestArguments([])).length, 3)
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--external'])), [files[2], files[1]])
+  assert.deepEqual(selectFiles(files, parseTestArguments(['--external', 'web/'])), [files[0]])
+})
+
+test('CI is recognised by its environment variable', () => {
+  assert.equal(isCi({ CI: 'true' }), true)
+  assert.equal(isCi({ CI: '1' }), true)
+  assert.equal(isCi({ CI: 'false' }), false)
+  assert.equal(isCi({}), false)
+})

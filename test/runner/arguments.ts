@@ -1,0 +1,40 @@
+/** Options of node's test runner that take their value as the next argument when it is not joined with `=`. */
+const OPTIONS_WITH_VALUE = ['--test-name-pattern', '--test-skip-pattern', '--test-concurrency', '--test-timeout']
+
+export interface TestArguments {
+  /** Run against an external PostgreSQL instead of the embedded one. */
+  external: boolean
+  watch: boolean
+  /** Parts of paths; only test files whose path contains one of them run. Empty for all. */
+  paths: string[]
+  /** Passed on to `node --test`. */
+  nodeOptions: string[]
+}
+
+/** Parses the command line of `npm test`: our own options, parts of paths, and options for node's test runner. */
+export function parseTestArguments(args: string[]): TestArguments {
+  const parsed: TestArguments = { external: false, watch: false, paths: [], nodeOptions: [] }
+  for (let index = 0; index < args.length; index++) {
+    const argument = args[index]!
+    if (argument === '--external') parsed.external = true
+    else if (!argument.startsWith('-')) parsed.paths.push(argument)
+    else if (OPTIONS_WITH_VALUE.includes(argument)) parsed.nodeOptions.push(`${argument}=${args[++index] ?? ''}`)
+    else parsed.nodeOptions.push(argument)
+  }
+  parsed.watch = parsed.nodeOptions.includes('--watch')
+  return parsed
+}
+
+/** Selects the test files to run. Against an external PostgreSQL, page tests run only when they are named. */
+export function selectFiles(files: string[], { external, paths }: TestArguments): string[] {
+  return files
+    .filter((file) =>
+      paths.length === 0 ? !external || !file.startsWith('web/') : paths.some((part) => file.includes(part)),
+    )
+    .sort()
+}
+
+/** Whether this is a continuous integration run, in which a flaky test is a failure. */
+export function isCi({ CI }: NodeJS.ProcessEnv): boolean {
+  return CI !== undefined && !['', '0', 'false'].includes(CI)
+}

@@ -1,0 +1,187 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { CandidateConversation, ConversationPrompt } from '../../api-types/console.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { SubmitButton } from '../../ui/submit-button.tsx'
+import { Time } from '../../ui/time.tsx'
+import { type ApiError, api } from '../shell/api.ts'
+import { useData } from '../shell/loading.ts'
+import { useOrgContext } from '../shell/session.ts'
+import { Conversation } from './conversation.tsx'
+import './simulator-phone.css'
+import { channelName, nothingSentText, PERSONAS, reasonText } from '../shared/labels.ts'
+
+const POLL_INTERVAL_MS = 1200
+/** The time of the first message is shown only if it is due later than this. */
+const SHOW_TIME_AFTER_MS = 60_000
+
+interface Props {
+  candidateId: string
+  /** Called when the conversation changes. */
+  onCandidate?: (candidate: CandidateConversation) => void
+}
+
+/** A candidate's phone in test mode: shows the messages, and lets the user answer as the candidate. */
+export function SimulatorPhone({ candidateId, onCandidate }: Props) {
+  const context = useOrgContext()
+  const path = context.apiPath(`/phone/${candidateId}`)
+  const [ended, setEnded] = useState(false)
+  const {
+    data: loaded,
+    error,
+    set,
+  } = useData<CandidateConversation>(path, { pollMs: ended ? undefined : POLL_INTERVAL_MS })
+  const newest = useRef<CandidateConversation | undefined>(undefined)
+  // Ignore a poll that started before the latest answer was sent.
+  if (
+    loaded &&
+    (newest.current?.candidate_id !== candidateId || loaded.messages.length >= newest.current.messages.length)
+  )
+    newest.current = loaded
+  const data = newest.current?.candidate_id === candidateId ? newest.current : undefined
+  const [submitError, setSubmitError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
+  const [text, setText] = useState('')
+  const screen = useRef<HTMLDivElement>(null)
+  const count = data?.messages.length ?? 0
+  useEffect(() => {
+    screen.current?.scrollTo({ top: screen.current.scrollHeight })
+    if (data) onCandidate?.(data)
+  }, [count, data?.status])
+  useEffect(() => setEnded(data !== undefined && data.status !== 'pending'), [data?.status])
+
+  if (error) return <Notice kind="bad">{error.message}</Notice>
+  const prompt = data?.asking.at(-1)
+  const last = data?.messages.at(-1)?.channel
+  const reachable = count > 0
+  const answering = data?.status === 'pending' && !data.part && context.can('recruiter')
+  return (
+    <section class="simulator-phone" aria-label={data ? `Phone of ${data.name}` : 'Phone'}>
+      <header class={`simulator-phone-top ${last ?? ''}`}>
+        <span class="avatar" aria-hidden="true">
+          {data ? initials(data.name) : ''}
+        </span>
+        <div>
+          <p class="simulator-phone-name">{data?.name ?? <span class="waiting">Candidate</span>}</p>
+          <p class="small">
+            {data ? ((last === 'email' ? data.email : data.phone) ?? data.email) : '…'}
+            {last && ` · ${channelName(last)}`}
+          </p>
+        </div>
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard */}
+      <div class="simulator-phone-screen" ref={screen} role="log" aria-label="Messages" tabIndex={0}>
+        {data && !reachable && <NoMessageYet candidate={data} />}
+        {data && <Conversation messages={data.messages} open={answering ? prompt?.step : undefined} />}
+        {busy && <p class="bubble out typing">…</p>}
+      </div>
+      <div class="simulator-phone-reply stack-tight">
+        {submitError && <Notice kind="bad">{submitError.message}</Notice>}
+        {!data ? (
+          <p class="soft small">…</p>
+        ) : data.status !== 'pending' ? (
+          <p class="conversation-ended">
+            The conversation has ended: <strong>{data.status}</strong>
+            {data.reason && `, ${reasonText(data.reason)}`}.
+          </p>
+        ) : data.part ? (
+          <p class="conversation-ended">
+            This test number answers automatically: it {PERSONAS[data.part]?.about ?? data.part}.
+          </p>
+        ) : !context.can('recruiter') ? (
+          <p class="conversation-ended">You need the recruiter role to answer as the candidate.</p>
+        ) : (
+          reachable && prompt && answerForm(prompt)
+        )}
+      </div>
+    </section>
+  )
+
+  function answerForm({ choices, kind, step }: ConversationPrompt) {
+    return (
+      <>
+        {choices.length > 0 && (
+          <div class="quick">
+            {choices.map(({ value, label }, index) => (
+              <SubmitButton type="button" key={value} busy={busy} onClick={() => void reply({ value, step })}>
+                {last === 'sms' && kind !== 'words' ? `${index + 1}. ${label}` : label}
+              </SubmitButton>
+            ))}
+          </div>
+        )}
+        <form
+          class="write"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (text.trim()) void reply({ text: text.trim(), step })
+          }}
+        >
+          <input
+            type="text"
+            aria-label="Type an answer"
+            placeholder={kind === 'words' ? 'Type your answer' : 'Or type something'}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <SubmitButton class="primary" busy={busy} ready={text.trim() !== ''}>
+            Send
+          </SubmitButton>
+        </form>
+        <p class="small soft row between">
+          <span>You are answering as the candidate</span>
+          <SubmitButton
+            type="button"
+            class="plain flush small"
+            busy={busy}
+            onClick={() => void reply({ text: 'STOP' })}
+          >
+            Send STOP
+          </SubmitButton>
+        </p>
+      </>
+    )
+  }
+
+  async function reply(answer: { value?: string; text?: string; step?: number }) {
+    setBusy(true)
+    const response = await api<CandidateConversation>(`${path}/reply`, {
+      body: { ...answer, client_id: crypto.randomUUID() },
+    })
+    setBusy(false)
+    setSubmitError(response.ok ? undefined : response.error)
+    if (!response.ok) return
+    setText('')
+    newest.current = response.data
+    set(response.data)
+  }
+}
+
+function NoMessageYet({ candidate }: { candidate: CandidateConversation }) {
+  const { next_contact_at: next, link, status } = candidate
+  if (status !== 'pending') return <p class="soft">{nothingSentText(candidate)}</p>
+  const isImminent = !next || Date.parse(next) - Date.now() < SHOW_TIME_AFTER_MS
+  return (
+    <div class="stack-tight">
+      <p class="soft">
+        {isImminent ? (
+          'Sending the first message…'
+        ) : (
+          <>
+            Candidates are contacted between 09:00 and 20:00 Indian time. The first message arrives <Time at={next} />.
+          </>
+        )}
+      </p>
+      {!isImminent && link && (
+        <p>
+          <a href={link} target="_blank" rel="noreferrer">
+            Open the candidate's page now
+          </a>
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function initials(name: string): string {
+  const words = name.split(/\s+/).filter(Boolean)
+  return [words[0]?.[0], words.length > 1 ? words.at(-1)?.[0] : undefined].filter(Boolean).join('').toUpperCase()
+}

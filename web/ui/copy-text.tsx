@@ -1,0 +1,26 @@
+import { useRef, useState } from 'preact/hooks'
+
+/** Text with a copy button, for example a secret that is shown once. */
+export function CopyText({ text, label }: { text: string; label: string }) {
+  const [buttonText, setButtonText] = useState('Copy')
+  const code = useRef<HTMLElement>(null)
+  return (
+    <span class="copy">
+      <code ref={code}>{text}</code>
+      <button type="button" aria-label={`${buttonText} ${label}`} onClick={() => void copy()}>
+        {buttonText}
+      </button>
+    </span>
+  )
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text)
+      setButtonText('Copied')
+    } catch {
+      // The clipboard API needs HTTPS; without it, select the text so that Ctrl+C copies it.
+      getSelection()?.selectAllChildren(code.current!)
+      setButtonText(document.execCommand?.('copy') ? 'Copied' : 'Selected: press Ctrl+C')
+    }
+  }
+}

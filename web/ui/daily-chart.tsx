@@ -1,0 +1,116 @@
+import type { Tone } from './bar-list.tsx'
+import './chart.css'
+
+interface Series {
+  name: string
+  tone: Tone
+}
+
+interface Day {
+  date: string
+  /** Stacked column values, in the order of the series. */
+  amounts: number[]
+  /** Value of the line drawn over the columns. */
+  line: number
+}
+
+interface Props {
+  name: string
+  series: Series[]
+  line: string
+  days: Day[]
+}
+
+const HEIGHT = 100
+const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** Daily chart: stacked columns for outcomes and a line for new entries. */
+export function DailyChart({ name, series, line, days }: Props) {
+  const highest = Math.max(1, ...days.map((day) => Math.max(day.line, sum(day.amounts))))
+  const top = roundUp(highest)
+  const width = 10 * days.length
+  const y = (amount: number) => HEIGHT - (HEIGHT * amount) / top
+  const points = days.map((day, index) => `${index * 10 + 5},${y(day.line)}`).join(' ')
+  return (
+    <figure class="days">
+      <figcaption class="row small">
+        {series.map(({ name: each, tone }) => (
+          <span key={each} class="chart-key">
+            <Swatch tone={tone} />
+            {each}
+          </span>
+        ))}
+        <span class="chart-key">
+          <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true" focusable="false">
+            <line class="chart-line" x1="0" y1="5" x2="10" y2="5" />
+          </svg>
+          {line}
+        </span>
+      </figcaption>
+      <div class="days-plot">
+        <p class="days-axis soft small" aria-hidden="true">
+          {[top, top / 2, 0].map((amount) => (
+            <span key={amount}>{amount.toLocaleString()}</span>
+          ))}
+        </p>
+        <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={name}>
+          {[0, 0.5, 1].map((at) => (
+            <line key={at} class="chart-grid" x1="0" x2={width} y1={HEIGHT * at} y2={HEIGHT * at} />
+          ))}
+          {days.map((day, index) => (
+            <g key={day.date}>
+              <title>{describe(day, series, line)}</title>
+              <rect class="chart-hover" x={index * 10} y="0" width="10" height={HEIGHT} />
+              {day.amounts.map((amount, at) => (
+                <rect
+                  key={series[at]!.name}
+                  class={`chart-${series[at]!.tone}`}
+                  x={index * 10 + 1.5}
+                  width="7"
+                  y={y(sum(day.amounts.slice(0, at + 1)))}
+                  height={(HEIGHT * amount) / top}
+                />
+              ))}
+            </g>
+          ))}
+          {days.length > 1 && <polyline class="chart-line" points={points} />}
+        </svg>
+        <p class="days-scale soft small" aria-hidden="true">
+          {axisDates(days).map((date) => (
+            <span key={date}>{short.format(new Date(date))}</span>
+          ))}
+        </p>
+      </div>
+    </figure>
+  )
+}
+
+export function Swatch({ tone }: { tone: Tone }) {
+  return (
+    <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true" focusable="false">
+      <rect class={`chart-${tone}`} width="10" height="10" rx="2" />
+    </svg>
+  )
+}
+
+function describe(day: Day, series: Series[], line: string): string {
+  const amounts = series.map(({ name }, at) => `${day.amounts[at]!.toLocaleString()} ${name.toLowerCase()}`)
+  return `${short.format(new Date(day.date))}: ${day.line.toLocaleString()} ${line.toLowerCase()}, ${amounts.join(', ')}`
+}
+
+function sum(amounts: number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0)
+}
+
+/** Rounds up to a number that reads well on an axis. */
+function roundUp(amount: number): number {
+  const unit = 10 ** Math.floor(Math.log10(amount))
+  const step = [1, 2, 4, 6, 8, 10].find((each) => each * unit >= amount)!
+  return Math.max(2, step * unit)
+}
+
+/** Returns the first, middle and last date for the axis labels. */
+function axisDates(days: Day[]): string[] {
+  const chosen = new Set([0, Math.floor((days.length - 1) / 2), days.length - 1])
+  return [...chosen].filter((at) => at >= 0).map((at) => days[at]!.date)
+}
