@@ -11,7 +11,7 @@ export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
   const deployment = createDeployment()
   const server = await deployment.start()
   try {
-    const key = deployment.createKey('key', 'reads')
+    const key = await deployment.createKey()
     const headers = () => signedHeaders({ key, method: 'GET', target: TARGET })
     const body = await (await fetch(server.url + TARGET, { headers: await headers() })).text()
     const fastify = await startPeerServer('fastify', body)

@@ -27,7 +27,7 @@ export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
   const deployment = createDeployment({ TRUST_PROXY: '127.0.0.1' })
   const server = await deployment.start()
   try {
-    const key = deployment.createKey('key', 'skillsSearch')
+    const key = await deployment.createKey()
     const headers = () => signedHeaders({ key, method: 'GET', target: PARTNER })
     const prefixes = await prefixSearches()
     const pages = [20, 19, 18, 17, 16, 15].flatMap((limit) => prefixes.map((path) => `${path}&limit=${limit}`))

@@ -21,7 +21,7 @@ const RECORD_LIFETIME_MS = DAY
 // Not stored, so that a retry can succeed. Neither are responses with Retry-After.
 const STATUSES_NOT_STORED = new Set([401, 402, 429])
 
-export const forgetIdempotencyKeys = defineJob<Record<string, never>>('forget-idempotency-keys')
+export const deleteOldIdempotencyKeys = defineJob<Record<string, never>>('forget-idempotency-keys')
 
 /**
  * Runs a write in one transaction and sends the response. With an Idempotency-Key, the first response is stored in the same

@@ -480,7 +480,7 @@ test('malformed JSON, a body of the wrong type and a missing body have different
   assert.match((await errorFor(`${'['.repeat(5000)}"\\u0041"${']'.repeat(5000)}`)).details[0].message, /nested/)
 })
 
-test('lengths count code points', async (t) => {
+test('the length of a text is its number of code points', async (t) => {
   const { as, key } = await startSampleApp(t)
   assert.equal((await as(key).post('/samples', { name: '👷'.repeat(40) })).status, 201)
   assert.equal((await as(key).post('/samples', { name: '👷'.repeat(41) })).status, 400)

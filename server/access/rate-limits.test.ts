@@ -221,7 +221,7 @@ test('counters of long windows survive a restart of the server', async (t) => {
   assert.equal((await as(key).post('/samples', { name: 'x' })).status, 429)
 })
 
-test('several processes without Redis do not overwrite the counts of each other', async (t) => {
+test("several processes without Redis do not overwrite each other's counts", async (t) => {
   const { url, drop } = await cloneDatabase()
   t.after(drop)
   const clock = new TestClock()

@@ -3,7 +3,7 @@ import { problem } from '../api/problem.ts'
 import { toSeconds } from '../platform/clock.ts'
 
 /** Maximum number of open long polls of a key, unless its burst of `reads` is higher. */
-const MIN_LONG_POLLS = 20
+const DEFAULT_MAX_LONG_POLLS = 20
 
 type KeyInfo = Pick<Caller, 'keyId' | 'key'>
 
@@ -15,7 +15,7 @@ export class LongPolls {
   /** Counts a long poll; throws if the key has reached its limit. Returns a function to call when the poll ends. */
   acquire({ keyId, key }: KeyInfo, until: number): () => void {
     const polls = this.#polls.get(keyId) ?? new Set()
-    const maxPolls = Math.max(MIN_LONG_POLLS, key.limits.buckets.reads.burst)
+    const maxPolls = Math.max(DEFAULT_MAX_LONG_POLLS, key.limits.buckets.reads.burst)
     if (polls.size >= maxPolls) {
       const first = Math.min(...[...polls].map((poll) => poll.until))
       const retryAfter = Math.max(1, Math.ceil((first - performance.now()) / 1000))

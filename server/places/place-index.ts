@@ -17,10 +17,10 @@ export class NameIndex {
     this.#entries.sort()
   }
 
-  /** Returns the numbers of the names that start with the text, or equal it if `whole`, in ascending order. */
-  numbers(text: string, whole = false): number[] {
-    const from = this.#lowerBound(whole ? `${text}\0` : text)
-    const to = this.#lowerBound(whole ? `${text}\x01` : `${text}\uffff`)
+  /** Returns the numbers of the names that start with the text, or equal it if `exact`, in ascending order. */
+  numbers(text: string, exact = false): number[] {
+    const from = this.#lowerBound(exact ? `${text}\0` : text)
+    const to = this.#lowerBound(exact ? `${text}\x01` : `${text}\uffff`)
     const numbers: number[] = []
     for (let at = from; at < to; at++) numbers.push(numberOf(this.#entries[at]!))
     return numbers.sort((a, b) => a - b)

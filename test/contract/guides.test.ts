@@ -91,7 +91,7 @@ test('the commands of the guide from-a-job-to-questions work', async (t) => {
   const changed = await run([...ids, ...commands(guide, /^5\./)], [])
   assert.deepEqual([changed.last.data.changed, changed.last.data.flow_version], [true, 2])
   const { out } = await run([...ids, ...commands(guide, /^Try it without/)], [])
-  assert.match(out, /The workflow WF_BC_\w+ is made\.\nThe mandate JM_\w+ is made\./)
+  assert.match(out, /Created workflow WF_BC_\w+\.\nCreated mandate JM_\w+\./)
 })
 
 test('the commands of the guide find-skills work', async (t) => {

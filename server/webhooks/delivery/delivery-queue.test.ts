@@ -88,8 +88,8 @@ class Simulation {
     const { event_id: id } = delivery
     assert.ok(inFlight < window, `${inFlight} in flight with a window of ${window}`)
     assert.ok(!this.#suspended, 'nothing is sent while suspended')
-    assert.ok(!this.inFlight.includes(id), `${id} handed out twice`)
-    assert.ok(!this.unrecorded.some((attempt) => attempt.id === id), `${id} handed out before it was recorded`)
+    assert.ok(!this.inFlight.includes(id), `${id} returned twice`)
+    assert.ok(!this.unrecorded.some((attempt) => attempt.id === id), `${id} returned again before it was recorded`)
     assert.ok(this.now - this.#readAt.get(id)! <= MAX_BUFFERED_MS, `${id} was read too long ago`)
     this.inFlight.push(id)
     return true
@@ -319,7 +319,7 @@ test('deliveries that were buffered too long are read again before they are sent
   assert.equal(queue.startRead(), undefined, 'enough buffered')
 
   assert.equal(queue.next(MAX_BUFFERED_MS + 1), undefined)
-  assert.equal(queue.unfinishedIds.size, INITIAL_WINDOW + 1, 'only those that were handed out are left')
+  assert.equal(queue.unfinishedIds.size, INITIAL_WINDOW + 1, 'only deliveries that next returned are left')
   assert.equal(queue.startRead(), 'any')
   queue.finishRead([{ event_id: 'EV_39' }], 10, MAX_BUFFERED_MS + 2)
   assert.deepEqual(sendAll(queue, MAX_BUFFERED_MS + 2), ['EV_39'], 'the others were acknowledged meanwhile')

@@ -210,7 +210,10 @@ function CountLink({ filters, path, value, text = (amount) => amount.toLocaleStr
       {value === 0 ? (
         <span class="soft">{text(0)}</span>
       ) : (
-        <Link to={context.pagePath(withQuery('/analytics/candidates', { counted: path, ...filters }))}>
+        <Link
+          class="count-link"
+          to={context.pagePath(withQuery('/analytics/candidates', { counted: path, ...filters }))}
+        >
           <span class="hidden-text">{numberLabel(path).name}: </span>
           {text(value)}
         </Link>
