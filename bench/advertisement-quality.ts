@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { type Prediction, reliabilityRows } from './reliability.ts'
-import { printRows, type Row } from './support/benchmark.ts'
+import { type BenchmarkRow, printRows } from './support/benchmark.ts'
 import { builtIn } from './support/skill-catalogues.ts'
 
 const LIMIT = 25
@@ -65,7 +65,7 @@ function readLabels(line: string): Label[] {
 
 export const isForTuning = ({ number }: Advertisement): boolean => number % 2 === 1
 
-export function advertisementRows(): Row[] {
+export function advertisementRows(): BenchmarkRow[] {
   const index = buildSkillIndexSync(builtIn())
   const all = readAdvertisements()
   const halves = { tuning: all.filter(isForTuning), 'held out': all.filter((one) => !isForTuning(one)) }
@@ -76,7 +76,12 @@ export function advertisementRows(): Row[] {
   ])
 }
 
-function skillRows(name: string, index: SkillIndex, advertisements: Advertisement[], threshold: number): Row[] {
+function skillRows(
+  name: string,
+  index: SkillIndex,
+  advertisements: Advertisement[],
+  threshold: number,
+): BenchmarkRow[] {
   let extracted = 0
   let required = 0
   let correct = 0

@@ -11,7 +11,13 @@ import type { Context } from '../server/context.ts'
 import { startConversation } from '../server/conversation/conversation.ts'
 import { DAY } from '../server/platform/clock.ts'
 import { type BenchApp, type CampaignBenchPartner, createCampaignPartner, startBenchApp } from './support/app.ts'
-import { type BenchmarkOptions, median, percentile, type Row, runFromCommandLine } from './support/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkRow,
+  median,
+  percentile,
+  runFromCommandLine,
+} from './support/benchmark.ts'
 
 const CANDIDATES_PER_CAMPAIGN = 100
 const DAYS = 366
@@ -29,11 +35,11 @@ interface Sizes {
 const FULL: Sizes = { candidates: [10_000, 100_000, 1_000_000], calls: 200, pages: 80, campaignsWithChanges: 10 }
 const SHORT: Sizes = { candidates: [10_000], calls: 10, pages: 5, campaignsWithChanges: 1 }
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
   const app = await startBenchApp()
   try {
-    const rows: Row[] = []
+    const rows: BenchmarkRow[] = []
     for (const size of sizes.candidates) rows.push(...(await measure(app, size, sizes)))
     return rows
   } finally {
@@ -41,7 +47,11 @@ export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
   }
 }
 
-async function measure(app: BenchApp, size: number, { calls, pages, campaignsWithChanges }: Sizes): Promise<Row[]> {
+async function measure(
+  app: BenchApp,
+  size: number,
+  { calls, pages, campaignsWithChanges }: Sizes,
+): Promise<BenchmarkRow[]> {
   const { context } = app
   const { db, clock } = context
   const partner = await createCampaignPartner(app, 'test')
@@ -107,8 +117,8 @@ async function measureLists(
   query: string,
   size: number,
   pages: number,
-): Promise<Row[]> {
-  const rows: Row[] = []
+): Promise<BenchmarkRow[]> {
+  const rows: BenchmarkRow[] = []
   for (const { counted, oneIn } of LISTED) {
     const listed = Math.max(1, Math.floor(size / oneIn))
     const path = `/analytics/candidates?counted=${counted}&workflow_id=${workflowId}&${query}&limit=${PAGE_SIZE}`

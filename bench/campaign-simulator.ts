@@ -8,13 +8,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { createWebhook } from '../server/webhooks/webhooks.ts'
 import { createCampaignPartner, startBenchApp } from './support/app.ts'
-import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 
 /** Each campaign enrols each number once. The tenth test number is omitted: its STOP would opt it out of all campaigns. */
 const TEST_NUMBERS = 9
 const CONCURRENT_CALLS = 8
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const campaigns = short ? 10 : Number(process.env.BENCH_CAMPAIGNS ?? 400)
   const totalCandidates = campaigns * TEST_NUMBERS
   const receiver = fork(new URL('support/webhook-receiver.ts', import.meta.url).pathname)

@@ -7,18 +7,18 @@ import { SECOND } from '../server/platform/clock.ts'
 import type { TestApp } from '../test/support/app.ts'
 import { signIn } from '../test/support/console.ts'
 import { withTestApp } from './support/app.ts'
-import { type BenchmarkOptions, median, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, median, runFromCommandLine } from './support/benchmark.ts'
 
 interface Sizes {
   rows: number
   pages: number
 }
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   return withTestApp((app) => measure(app, short ? { rows: 2_000, pages: 3 } : { rows: 100_000, pages: 20 }))
 }
 
-async function measure(app: TestApp, { rows: rowCount, pages }: Sizes): Promise<Row[]> {
+async function measure(app: TestApp, { rows: rowCount, pages }: Sizes): Promise<BenchmarkRow[]> {
   const { context, clock } = app
   const { orgId } = await app.given.org()
   const { mandate_id, workflow_id } = await app.given.mandate({ orgId, mode: 'test' })
@@ -99,7 +99,7 @@ async function measure(app: TestApp, { rows: rowCount, pages }: Sizes): Promise<
     'start page': `${base}/summary?`,
     'operator start page': '/operator/now?',
   }
-  const rows: Row[] = []
+  const rows: BenchmarkRow[] = []
   for (const [name, path] of Object.entries(lists)) {
     const times: number[] = []
     let cursor: string | null | undefined = ''

@@ -10,13 +10,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { createCampaignPartner, startBenchApp } from './support/app.ts'
-import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 
 const CANDIDATES_PER_CALL = 1000
 const WARM_UP_CALLS = 4
 const MEGABYTE = 1024 * 1024
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const calls = short ? 3 : 20
   const app = await startBenchApp()
   const bare = new pg.Client({ connectionString: app.postgresUrl })

@@ -1,4 +1,4 @@
-import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 import { createDeployment } from './support/deployment.ts'
 import { bestOf, type LoadResult, measureLoad, signedHeaders, startPeerServer } from './support/load.ts'
 
@@ -6,7 +6,7 @@ const CONNECTIONS = 50
 const TARGET = '/api/v1/partner/shifts'
 
 /** Measures a small signed GET request, compared with servers that only send the same bytes. */
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const [rounds, duration] = short ? [1, 1] : [3, 6]
   const deployment = createDeployment()
   const server = await deployment.start()

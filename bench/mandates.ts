@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { ConnectionSettings } from '../server/platform/database/connection-settings.ts'
 import { type Database, openDatabase } from '../server/platform/database/database.ts'
 import { startEmbeddedPostgres } from '../server/platform/postgres/embedded.ts'
-import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 import { createDeployment, type DeploymentKey } from './support/deployment.ts'
 import { bestOf, forkServer, type LoadResult, measureLoad, signedHeaders } from './support/load.ts'
 
@@ -26,7 +26,7 @@ const FULL: Sizes = { seconds: 5, rounds: 3, mandateCounts: [1_000, 100_000], se
 const SHORT: Sizes = { seconds: 1, rounds: 1, mandateCounts: [500], secondsPerCall: 1, repetitions: 1 }
 
 /** Measures the creation of mandates, compared with a minimal server, and how calls slow down with many mandates. */
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
   const deployment = createDeployment()
   const server = await deployment.start()
@@ -53,7 +53,7 @@ export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
     }
     const [ours, bare] = [bestOf(ourResults), bestOf(peerResults)]
     const pgbench = runPgbench(postgres.connection, body.length, sizes.seconds)
-    const rows: Row[] = [
+    const rows: BenchmarkRow[] = [
       { name: 'POST /mandates, 50 connections, 3 skills to verify', value: ours.rate, unit: 'requests/s' },
       { name: 'its 99th percentile', value: ours.p99, unit: 'ms' },
       { name: 'Fastify, one signature check and one INSERT', value: bare.rate, unit: 'requests/s' },
@@ -131,9 +131,9 @@ async function measureGrowth(
   key: DeploymentKey,
   body: string,
   { mandateCounts, secondsPerCall, repetitions }: Sizes,
-): Promise<Row[]> {
+): Promise<BenchmarkRow[]> {
   const { orgId } = key
-  const rows: Row[] = []
+  const rows: BenchmarkRow[] = []
   const millisecondsAtFirstCount = new Map<string, number>()
   for (const count of mandateCounts) {
     await fill(db, orgId, count)

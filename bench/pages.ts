@@ -10,7 +10,7 @@ import { inviteCandidate } from '../test/support/candidate.ts'
 import { until } from '../test/support/until.ts'
 import { requestReview } from '../test/support/verification.ts'
 import { withTestApp } from './support/app.ts'
-import { type BenchmarkOptions, median, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, median, runFromCommandLine } from './support/benchmark.ts'
 
 const FAST_3G = { latency: 150, kilobits: 1600 }
 const SLOW_2G = { latency: 600, kilobits: 100 }
@@ -25,7 +25,7 @@ interface Visit {
   interactive: number
 }
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const rounds = short ? 1 : 5
   await buildPages()
   return withTestApp(async (app) => {
@@ -95,7 +95,7 @@ async function visit(
   return visits
 }
 
-function pageRows(name: string, visits: Visit[]): Row[] {
+function pageRows(name: string, visits: Visit[]): BenchmarkRow[] {
   return [
     {
       name: `${name}: transferred`,
@@ -108,7 +108,7 @@ function pageRows(name: string, visits: Visit[]): Row[] {
   ]
 }
 
-function timeRows(name: string, visits: Visit[], { latency, kilobits }: Network, goalSeconds: number): Row[] {
+function timeRows(name: string, visits: Visit[], { latency, kilobits }: Network, goalSeconds: number): BenchmarkRow[] {
   const note = `${latency} ms, ${kilobits} kbit/s, empty cache, median of ${visits.length}`
   return [
     { name: `${name}: readable after`, value: median(visits.map(({ readable }) => readable)) / 1000, unit: 's', note },

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 
 /** Measures the CPU time of the partner guards (signature, service switch, limits, scope) for a request with a 2 KB body. */
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const script = new URL('support/partner-guards-calls.ts', import.meta.url).pathname
   const calls = short ? 1_000 : 20_000
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, String(calls)], { encoding: 'utf8' })

@@ -10,7 +10,7 @@ import { MemoryLimiter } from '../server/access/limits/memory.ts'
 import { RedisLimiter } from '../server/access/limits/redis.ts'
 import { limitsFor } from '../server/access/limits/table.ts'
 import { redisSkipReason, startRedis } from '../test/limits/private-redis.ts'
-import { type BenchmarkOptions, median, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, median, runFromCommandLine } from './support/benchmark.ts'
 
 const CONCURRENCY = 50
 const FEW_KEYS = 1000
@@ -33,13 +33,13 @@ const limits = limitsFor('live', { buckets: { key: HIGH, reads: HIGH, recruiter:
 const keyName = (i: number) => `VFN_LIVE_01KAQ0Z8M4T6${String(i).padStart(12, '0')}`
 const recruiterName = (i: number) => `recruiter-${i}@example.com`
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
   // In this order, because the memory limiters of rate-limiter-flexible leave many timers behind.
   return [...(await measureRedis(sizes)), ...measureMemory(sizes), ...(await measureInProcess(sizes))]
 }
 
-async function measureInProcess(sizes: Sizes): Promise<Row[]> {
+async function measureInProcess(sizes: Sizes): Promise<BenchmarkRow[]> {
   const few = await throughput(FEW_KEYS, sizes)
   const many = await throughput(sizes.manyKeys, sizes)
   const format = (count: number) => `${count.toLocaleString('en')} keys`
@@ -100,7 +100,7 @@ function scatteredIndexes(count: number): () => number {
   }
 }
 
-async function measureRedis(sizes: Sizes): Promise<Row[]> {
+async function measureRedis(sizes: Sizes): Promise<BenchmarkRow[]> {
   const missing = redisSkipReason()
   if (missing) return [{ name: 'Redis', value: Number.NaN, unit: '', note: `skipped: ${missing}` }]
   await using server = await startRedis()
@@ -131,7 +131,7 @@ async function measureRedis(sizes: Sizes): Promise<Row[]> {
 }
 
 /** Measures the memory for many keys, each with three buckets in use. */
-function measureMemory({ manyKeys }: Sizes): Row[] {
+function measureMemory({ manyKeys }: Sizes): BenchmarkRow[] {
   const [keys, recruiters] = [names(manyKeys, keyName), names(manyKeys, recruiterName)]
   const ours = new MemoryLimiter()
   const before = bytesInUse()

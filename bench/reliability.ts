@@ -1,4 +1,4 @@
-import type { Row } from './support/benchmark.ts'
+import type { BenchmarkRow } from './support/benchmark.ts'
 
 /** A predicted skill with its score, which should equal the probability that it is correct. */
 export interface Prediction {
@@ -7,7 +7,7 @@ export interface Prediction {
 }
 
 /** Returns, for each tenth of the score range, how many predictions are correct: this share should equal the score. */
-export function reliabilityRows(name: string, predictions: Prediction[]): Row[] {
+export function reliabilityRows(name: string, predictions: Prediction[]): BenchmarkRow[] {
   const bins = Array.from({ length: 10 }, () => ({ count: 0, correct: 0, score: 0 }))
   for (const { score, correct } of predictions) {
     const bin = bins[Math.min(9, Math.floor(score * 10))]!

@@ -13,7 +13,7 @@ import { run as skillQuality } from './skill-quality.ts'
 import { run as skillRoute } from './skill-route.ts'
 import { run as skillSearch } from './skill-search.ts'
 import { run as startUp } from './start-up.ts'
-import { type Benchmark, BenchmarkSkipped, printRows, type Row } from './support/benchmark.ts'
+import { type Benchmark, type BenchmarkRow, BenchmarkSkipped, printRows } from './support/benchmark.ts'
 import { run as verificationSessions } from './verification-sessions.ts'
 import { run as webhookDelivery } from './webhook-delivery.ts'
 
@@ -51,7 +51,7 @@ if (unknown.length > 0) {
   process.exit(1)
 }
 
-const results: Record<string, Row[]> = {}
+const results: Record<string, BenchmarkRow[]> = {}
 const failed: string[] = []
 for (const [name, benchmark] of Object.entries(benchmarks)) {
   if (names.length > 0 && !names.includes(name)) continue
@@ -74,7 +74,7 @@ if (json) console.log(JSON.stringify(results, null, 2))
 if (failed.length > 0) console.error(`\nfailed benchmarks: ${failed.join(', ')}`)
 process.exit(failed.length > 0 ? 1 : 0)
 
-async function withTimeout(running: Promise<Row[]>): Promise<Row[]> {
+async function withTimeout(running: Promise<BenchmarkRow[]>): Promise<BenchmarkRow[]> {
   if (!short) return running
   const timeout = pause(SHORT_TIMEOUT_MS, undefined, { ref: false }).then(() => {
     throw new Error(`not finished after ${SHORT_TIMEOUT_MS / 1000} s`)

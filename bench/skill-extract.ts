@@ -4,7 +4,7 @@
  */
 import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
 import { buildSkillIndexSync } from '../server/catalogue/index/skill-index.ts'
-import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 import {
   bytesInUse,
   catalogue,
@@ -29,7 +29,7 @@ interface Sizes {
 const FULL: Sizes = { labels: 50_000, texts: 20, rounds: 12, repetitions: 15 }
 const SHORT: Sizes = { labels: 5_000, texts: 3, rounds: 1, repetitions: 2 }
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
   const entries = withLabels(sizes.labels)
   const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
@@ -43,7 +43,7 @@ export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
     (text) => index.extract(text, 100),
     ...packages.map(({ search }) => search),
   ])
-  const rows: Row[] = [
+  const rows: BenchmarkRow[] = [
     {
       name: 'extract',
       value: ours!,

@@ -8,7 +8,7 @@ import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
 import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { advertisementRows } from './advertisement-quality.ts'
 import { type Prediction, reliabilityRows } from './reliability.ts'
-import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 import { builtIn, esco, hasSharedData, parseCsv, sharedFile } from './support/skill-catalogues.ts'
 
 interface AnnotatedPhrase {
@@ -18,7 +18,7 @@ interface AnnotatedPhrase {
   expected: number[]
 }
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   if (!hasSharedData)
     return [
       {
@@ -93,7 +93,7 @@ function isInFirstHalf(phrase: string): boolean {
   return ((sum >>> 3) & 1) === 1
 }
 
-function matchRows(name: string, index: SkillIndex, phrases: AnnotatedPhrase[]): Row[] {
+function matchRows(name: string, index: SkillIndex, phrases: AnnotatedPhrase[]): BenchmarkRow[] {
   let hitsAt1 = 0
   let hitsAt5 = 0
   let precision = 0
@@ -124,7 +124,7 @@ interface Sentence {
   spans: { start: number; end: number }[]
 }
 
-function spanRows(name: string, index: SkillIndex): Row[] {
+function spanRows(name: string, index: SkillIndex): BenchmarkRow[] {
   let annotated = 0
   let mentioned = 0
   let exact = 0

@@ -5,7 +5,7 @@
  */
 import type autocannon from 'autocannon'
 import { parseBuiltIn, readBuiltInFiles } from '../server/catalogue/built-in.ts'
-import { type BenchmarkOptions, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 import { createDeployment } from './support/deployment.ts'
 import { measureLoad, signedHeaders, startPeerServer } from './support/load.ts'
 
@@ -22,7 +22,7 @@ interface Sizes {
 const FULL: Sizes = { seconds: 1.5, rounds: 8 }
 const SHORT: Sizes = { seconds: 1, rounds: 1 }
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
   const deployment = createDeployment({ TRUST_PROXY: '127.0.0.1' })
   const server = await deployment.start()
@@ -64,7 +64,7 @@ async function compare(
   paths: string[],
   { rounds, seconds }: Sizes,
   headers?: HeaderFactory,
-): Promise<Row[]> {
+): Promise<BenchmarkRow[]> {
   const body = await typicalResponse(url, paths, headers)
   const peer = await startPeerServer('fastify', body)
   let ours = 0

@@ -10,7 +10,13 @@ import { buildPostings } from '../server/catalogue/index/labels/postings.ts'
 import { buildSkillIndex, buildSkillIndexSync } from '../server/catalogue/index/skill-index.ts'
 import { runSync } from '../server/catalogue/index/text/time-slicing.ts'
 import { tokenize } from '../server/catalogue/index/text/tokens.ts'
-import { type BenchmarkOptions, median, percentile, type Row, runFromCommandLine } from './support/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkRow,
+  median,
+  percentile,
+  runFromCommandLine,
+} from './support/benchmark.ts'
 import { builtIn, bytesInUse, catalogue, hasSharedData, randomNumbers } from './support/skill-catalogues.ts'
 import { type Finder, peers } from './support/skill-search-peers.ts'
 
@@ -46,9 +52,9 @@ interface Query {
   expected: string
 }
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
-  const rows: Row[] = []
+  const rows: BenchmarkRow[] = []
   for (const size of sizes.catalogues) {
     const entries = catalogue(size)
     const label = size.toLocaleString('en')
@@ -113,7 +119,7 @@ async function measure(
   find: Finder,
   queries: Query[],
   goals: Record<string, string> = {},
-): Promise<Row[]> {
+): Promise<BenchmarkRow[]> {
   for (const { text } of queries.slice(0, 300)) await find(text)
   const times: number[] = []
   let found = 0
@@ -144,7 +150,7 @@ async function measure(
 }
 
 /** Measures every prefix of the words of the built-in names, once per round; the best round counts. */
-function measurePrefixes({ prefixRounds, prefixes: maxPrefixes }: Sizes): Row {
+function measurePrefixes({ prefixRounds, prefixes: maxPrefixes }: Sizes): BenchmarkRow {
   const entries = builtIn()
   const index = buildSkillIndexSync(entries)
   const words = entries.flatMap(({ name }) => tokenize(name)).filter((word) => /^[a-z]{3,}$/.test(word))

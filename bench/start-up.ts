@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../server/platform/postgres/embedded.ts'
-import { type BenchmarkOptions, median, type Row, runFromCommandLine } from './support/benchmark.ts'
+import { type BenchmarkOptions, type BenchmarkRow, median, runFromCommandLine } from './support/benchmark.ts'
 import { type BenchServer, createDeployment, residentMegabytes } from './support/deployment.ts'
 
 interface Durations {
@@ -16,7 +16,7 @@ const FULL: Durations = { settleMs: 30_000, observeMs: 30_000, restarts: 5 }
 const SHORT: Durations = { settleMs: 500, observeMs: 500, restarts: 1 }
 
 /** Measures the time from start until ready, on first and later starts, and the resources of an idle server. */
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const durations = short ? SHORT : FULL
   const { settleMs, observeMs, restarts } = durations
   const deployment = createDeployment()

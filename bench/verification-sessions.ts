@@ -1,5 +1,11 @@
 import { Agent, request } from 'undici'
-import { type BenchmarkOptions, median, percentile, type Row, runFromCommandLine } from './support/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkRow,
+  median,
+  percentile,
+  runFromCommandLine,
+} from './support/benchmark.ts'
 import { type BenchDeployment, createDeployment } from './support/deployment.ts'
 
 interface Load {
@@ -15,7 +21,7 @@ const FULL: Load = { concurrency: 50, warmUpSeconds: 2, seconds: 6, maxSessions:
 const SHORT: Load = { concurrency: 5, warmUpSeconds: 0, seconds: 5, maxSessions: 30, keys: 1 }
 
 /** Measures sessions from `POST /verify` to stored items (four calls), on the embedded database. */
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const load = short ? SHORT : FULL
   const deployment = createDeployment()
   const server = await deployment.start()

@@ -19,7 +19,13 @@ import { recordEvent, recordEvents } from '../server/events/record.ts'
 import { startDelivery } from '../server/webhooks/delivery/engine.ts'
 import { createWebhook } from '../server/webhooks/webhooks.ts'
 import { startBenchApp } from './support/app.ts'
-import { type BenchmarkOptions, median, percentile, type Row, runFromCommandLine } from './support/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkRow,
+  median,
+  percentile,
+  runFromCommandLine,
+} from './support/benchmark.ts'
 
 const CONCURRENCY = 64
 const EVENTS_PER_SECOND = 200
@@ -41,7 +47,7 @@ const SHORT: Sizes = { events: 1_000, rounds: 1, seconds: 1, warmUpSeconds: 0.2,
 /** Fills a body up to about 1 KB. */
 const filler = 'x'.repeat(820)
 
-export async function run({ short }: BenchmarkOptions): Promise<Row[]> {
+export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
   const receiver = await startReceiver()
   const { context, stop } = await startBenchApp()
@@ -82,7 +88,11 @@ async function createEndpoint(context: Context, url: string): Promise<OrgScope &
   })
 }
 
-async function measureThroughput(context: Context, receiver: BenchReceiver, { events, rounds }: Sizes): Promise<Row[]> {
+async function measureThroughput(
+  context: Context,
+  receiver: BenchReceiver,
+  { events, rounds }: Sizes,
+): Promise<BenchmarkRow[]> {
   const rates = { ours: [] as number[], bare: [] as number[] }
   for (let round = 0; round < rounds; round++) {
     rates.bare.push(await bareLoop(receiver, events))
@@ -147,7 +157,7 @@ async function bareLoop(receiver: BenchReceiver, events: number): Promise<number
   return rate
 }
 
-async function measureLatency(context: Context, receiver: BenchReceiver, sizes: Sizes): Promise<Row[]> {
+async function measureLatency(context: Context, receiver: BenchReceiver, sizes: Sizes): Promise<BenchmarkRow[]> {
   const scope = await createEndpoint(context, receiver.url('timed'))
   const delivery = startDelivery(context)
   const times = await recordSteadily(context, receiver, scope, sizes)
@@ -205,7 +215,7 @@ async function recordSteadily(
   return [...arrived].filter(([id]) => !warmUp.has(id)).map(([id, at]) => at - committed.get(id)!)
 }
 
-async function measureBacklog(context: Context, receiver: BenchReceiver, sizes: Sizes): Promise<Row[]> {
+async function measureBacklog(context: Context, receiver: BenchReceiver, sizes: Sizes): Promise<BenchmarkRow[]> {
   const failing = await createEndpoint(context, receiver.url('failing'))
   const working = await createEndpoint(context, receiver.url('timed'))
   await fill(context, failing, sizes.pendingDeliveries)

@@ -3,7 +3,7 @@ export type ApiResult<T> =
   | { ok: true; data: T; status: number }
   | { ok: false; code: string; message: string; status: number }
 
-export interface CallOptions {
+export interface ApiCallOptions {
   body?: unknown
   method?: string
   headers?: Record<string, string>
@@ -16,7 +16,7 @@ const MAX_ATTEMPTS = 3
 const MAX_RETRY_DELAY_SECONDS = 3
 
 /** Calls the API. Never throws: a failed connection is returned as an error. */
-export async function call<T>(path: string, options: CallOptions = {}): Promise<ApiResult<T>> {
+export async function call<T>(path: string, options: ApiCallOptions = {}): Promise<ApiResult<T>> {
   for (let attempt = 1; ; attempt++) {
     const { result, retryAfterSeconds } = await callOnce<T>(path, options)
     // Retry short rate limits without showing them to the user.
@@ -27,7 +27,7 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
 
 async function callOnce<T>(
   path: string,
-  { body, method, headers, timeoutMs = 20_000 }: CallOptions,
+  { body, method, headers, timeoutMs = 20_000 }: ApiCallOptions,
 ): Promise<{ result: ApiResult<T>; retryAfterSeconds: number }> {
   const stop = new AbortController()
   const timer = setTimeout(() => stop.abort(), timeoutMs)

@@ -1,5 +1,5 @@
 /** One figure of a benchmark. */
-export interface Row {
+export interface BenchmarkRow {
   name: string
   value: number
   unit: string
@@ -11,7 +11,7 @@ export interface BenchmarkOptions {
   short: boolean
 }
 
-export type Benchmark = (options: BenchmarkOptions) => Promise<Row[]>
+export type Benchmark = (options: BenchmarkOptions) => Promise<BenchmarkRow[]>
 
 /** Thrown by a benchmark that cannot run because something optional is missing on this machine. */
 export class BenchmarkSkipped extends Error {}
@@ -29,7 +29,7 @@ export async function runFromCommandLine(name: string, benchmark: Benchmark): Pr
   process.exit(0)
 }
 
-export function printRows(title: string, rows: Row[]): void {
+export function printRows(title: string, rows: BenchmarkRow[]): void {
   const width = Math.max(...rows.map(({ name }) => name.length))
   console.log(`\n${title}`)
   for (const { name, value, unit, note } of rows) {

@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-export type Check = (
+export type RequestCheck = (
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -36,7 +36,7 @@ export type Check = (
  * The checks of a partner call, in order. A call that fails a check does not reach the later ones, and is not charged to the limits
  * that they count.
  */
-export const checks: Check[] = [
+export const checks: RequestCheck[] = [
   requireHttps,
   readRequestBody, // checks the size, then the media type
   authenticate,
@@ -61,7 +61,7 @@ export function guardPartnerRoutes(app: App, context: Context): void {
 }
 
 /** Runs the checks of an API in order, before the route's handler. */
-export function runChecks(app: App, context: Context, checks: Check[]): void {
+export function runChecks(app: App, context: Context, checks: RequestCheck[]): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { config } = request.routeOptions // a getter that creates a new object
     next(0)

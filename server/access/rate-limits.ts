@@ -10,7 +10,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import { callerAddress } from './client-address.ts'
 import { persistCounters } from './limit-counters.ts'
 import { FallbackLimiter } from './limits/fallback.ts'
-import type { Decision, Limiter, MinuteWindow, Rule } from './limits/limiter.ts'
+import type { Limiter, MinuteWindow, RateLimitDecision, Rule } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory.ts'
 import { cooldownMessage, rateLimitMessage } from './limits/messages.ts'
 import type { KeyLimits } from './limits/table.ts'
@@ -90,7 +90,7 @@ function setHeaders({ limit, remaining, reset }: MinuteWindow, reply: FastifyRep
   reply.header('ratelimit-reset', reset)
 }
 
-function applyDecision(decision: Decision, limits: KeyLimits, reply: FastifyReply, now: number): undefined {
+function applyDecision(decision: RateLimitDecision, limits: KeyLimits, reply: FastifyReply, now: number): undefined {
   setHeaders(decision, reply)
   const { errorCode, exceeded, retryAfter } = decision
   if (!errorCode) return

@@ -33,7 +33,8 @@ async function setUp() {
 }
 
 test('campaigns are created, read and listed', async () => {
-  const { app } = await setUp()
+  const { app, clock } = await setUp()
+  const now = new Date(clock.now()).toISOString()
   const { get, campaign, mandate } = await campaignPartner(app)
   const { mandate_id } = await mandate({}, { job_id: 'J-1' })
   const created = await campaign(mandate_id, [aCandidate(1), aCandidate(2)], { name: 'Pune, March' })
@@ -51,9 +52,9 @@ test('campaigns are created, read and listed', async () => {
       counts: { candidates: 2, pending: 2, completed: 0, declined: 0, failed: 0 },
       flow_version: 1,
       version: 2,
-      starts_at: '2026-03-11T06:30:00.000Z',
-      created_at: '2026-03-11T06:30:00.000Z',
-      updated_at: '2026-03-11T06:30:00.000Z',
+      starts_at: now,
+      created_at: now,
+      updated_at: now,
       completed_at: null,
     },
   )

@@ -26,7 +26,7 @@ async function setUp() {
 }
 
 test('a new name creates a request, and a repeat returns the open request', async () => {
-  const { app } = await setUp()
+  const { app, clock } = await setUp()
   const { post, get } = await partner(app)
   const created = await post('/skill-requests', {
     name: 'Bamboo scaffolding tying',
@@ -41,7 +41,7 @@ test('a new name creates a request, and a repeat returns the open request', asyn
     name: 'Bamboo scaffolding tying',
     status: 'pending',
     skill_id: null,
-    created_at: '2026-03-11T06:30:00.000Z',
+    created_at: new Date(clock.now()).toISOString(),
   })
   const repeat = await post('/skill-requests', { name: ' BAMBOO  scaffolding TYING' })
   assert.equal(repeat.status, 200)

@@ -1,6 +1,6 @@
 import type { Language } from '../questions/questions.ts'
 import { type ConversationFlow, type Point, questionsOf } from './flow.ts'
-import { type ConversationInput, type Meaning, meaningOf } from './reply-meaning.ts'
+import { type ConversationInput, meaningOf, type ReplyMeaning } from './reply-meaning.ts'
 import type { ConversationState, Ending } from './state.ts'
 
 /** The kinds of prompts; `render` turns them into text. */
@@ -56,7 +56,7 @@ export function startConversation(language: Language, languageKnown: boolean): C
 type Transition = (
   state: ConversationState,
   flow: ConversationFlow,
-  meaning: Meaning,
+  meaning: ReplyMeaning,
 ) => { state: ConversationState; prompts: Prompt[] }
 
 /**
@@ -64,7 +64,7 @@ type Transition = (
  * Silence is not an input: the question stays open and is repeated when the candidate returns (`currentPrompts`).
  */
 // biome-ignore format: aligned columns are easier to read
-const transitions: Record<Point['at'], Partial<Record<Meaning['is'], Transition>>> = {
+const transitions: Record<Point['at'], Partial<Record<ReplyMeaning['is'], Transition>>> = {
   //            yes                      no                        else
   consent:    { yes: afterConsent,       no: end('refused') },
   language:   {                                                    language: chooseLanguage },
@@ -74,7 +74,7 @@ const transitions: Record<Point['at'], Partial<Record<Meaning['is'], Transition>
   ended:      { stop: stay, repeat: stay, unknown: stay, language: setLanguage },
 }
 
-const defaultTransitions: Record<Meaning['is'], Transition> = {
+const defaultTransitions: Record<ReplyMeaning['is'], Transition> = {
   stale: stay, // a reply to an earlier question, or a duplicate
   stop: end('stopped'),
   language: switchLanguage,
@@ -158,24 +158,24 @@ function afterConsent(state: ConversationState, flow: ConversationFlow) {
     : askNext(state, flow)
 }
 
-function chooseLanguage(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
+function chooseLanguage(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
   return askNext(withLanguage(state, meaning), flow)
 }
 
 /** Repeats the current question in the new language. The step stays the same, so that a pending answer still counts. */
-function switchLanguage(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
+function switchLanguage(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
   return repeatQuestion(withLanguage(state, meaning), flow)
 }
 
-function setLanguage(state: ConversationState, _flow: ConversationFlow, meaning: Meaning) {
+function setLanguage(state: ConversationState, _flow: ConversationFlow, meaning: ReplyMeaning) {
   return stay(withLanguage(state, meaning))
 }
 
-function withLanguage(state: ConversationState, meaning: Meaning): ConversationState {
+function withLanguage(state: ConversationState, meaning: ReplyMeaning): ConversationState {
   return { ...state, language: (meaning as { language: Language }).language, languageKnown: true }
 }
 
-function answerQuestion(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
+function answerQuestion(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
   const { question } = state.point as { question: number }
   const answer = meaning.is === 'words' ? meaning.words : meaning.is
   const enrichment = [...state.enrichment.slice(0, question), answer]
@@ -198,14 +198,14 @@ function askPrevious(state: ConversationState, flow: ConversationFlow) {
   return askAt(next, flow, { at: 'enrichment', question: previous })
 }
 
-function answerItem(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
+function answerItem(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
   const { skill } = state.point as { skill: number }
   const skills = [...state.skills]
   skills[skill] = [...(skills[skill] ?? []), (meaning as { choice: number }).choice]
   return askNext({ ...state, skills }, flow)
 }
 
-function answerInterest(state: ConversationState, flow: ConversationFlow, meaning: Meaning) {
+function answerInterest(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
   const interest = meaning.is === 'yes'
   return end(interest ? 'completed' : 'not_interested')({ ...state, interest }, flow)
 }

@@ -13,7 +13,7 @@ export type ConversationInput =
   | { kind: 'stop' }
 
 /** The meaning of a reply to the current question. */
-export type Meaning =
+export type ReplyMeaning =
   | { is: 'yes' | 'no' | 'skip' | 'back' | 'repeat' | 'stop' | 'stale' | 'unknown' }
   | { is: 'choice'; choice: number }
   | { is: 'words'; words: string }
@@ -23,7 +23,7 @@ export type Meaning =
 const MAX_ANSWER_CODE_POINTS = 2000
 
 /** Interprets a reply: an opt-out first, even as a reply to an earlier question, then buttons, then text. */
-export function meaningOf(state: ConversationState, flow: ConversationFlow, input: ConversationInput): Meaning {
+export function meaningOf(state: ConversationState, flow: ConversationFlow, input: ConversationInput): ReplyMeaning {
   if (input.kind === 'stop') return { is: 'stop' }
   if (input.kind === 'repeat') return { is: 'repeat' }
   if (input.kind === 'language')
@@ -39,7 +39,7 @@ function isStale(state: ConversationState, step: number | undefined) {
   return step !== undefined && step !== state.step
 }
 
-function meaningOfButton(state: ConversationState, flow: ConversationFlow, value: string): Meaning {
+function meaningOfButton(state: ConversationState, flow: ConversationFlow, value: string): ReplyMeaning {
   const { point } = state
   if (value === 'repeat') return { is: 'repeat' }
   if (value === 'back') return { is: 'back' }
@@ -49,7 +49,7 @@ function meaningOfButton(state: ConversationState, flow: ConversationFlow, value
   return (value === 'yes' || value === 'no') && !isVoice(state, flow) ? { is: value } : { is: 'unknown' }
 }
 
-function meaningOfText(state: ConversationState, flow: ConversationFlow, text: string): Meaning {
+function meaningOfText(state: ConversationState, flow: ConversationFlow, text: string): ReplyMeaning {
   const { point, language } = state
   if (text === '') return { is: 'unknown' }
   if (point.at === 'language') return languageNamed(flow, text)
@@ -73,7 +73,7 @@ function canSkip({ point }: ConversationState, flow: ConversationFlow) {
 }
 
 /** Matches a language by its code, its number in the list, or its name in English or in the language itself. */
-function languageNamed({ languages }: ConversationFlow, text: string): Meaning {
+function languageNamed({ languages }: ConversationFlow, text: string): ReplyMeaning {
   const lower = text.toLocaleLowerCase()
   const language = /^\d{1,2}$/.test(lower)
     ? languages[Number(lower) - 1]
@@ -88,7 +88,7 @@ function namesOf(code: Language): string[] {
 }
 
 /** Matches `2`, `b`, `(B)` or the text of the option. */
-function choiceOf(options: readonly string[], text: string): Meaning {
+function choiceOf(options: readonly string[], text: string): ReplyMeaning {
   const mark = /^\(?([1-4a-d])[).]?$/i.exec(text)?.[1]?.toLowerCase()
   if (mark !== undefined)
     return { is: 'choice', choice: '1234'.includes(mark) ? Number(mark) - 1 : 'abcd'.indexOf(mark) }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aMandate, prepareMandates, startApp } from '../../test/support/app.ts'
-import type { ApiResponse } from '../../test/support/call.ts'
+import type { TestResponse } from '../../test/support/call.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { errorPaths, partner } from '../../test/support/partners.ts'
 import { problem } from '../api/problem.ts'
@@ -11,7 +11,7 @@ import { beforeMandateArchived } from './mandates.ts'
 
 const UNKNOWN = 'JM_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-function assertProblem(response: ApiResponse, status: number, code: string) {
+function assertProblem(response: TestResponse, status: number, code: string) {
   assert.deepEqual([response.status, response.body.error?.code], [status, code], JSON.stringify(response.body))
 }
 
@@ -32,7 +32,8 @@ async function setUp() {
 }
 
 test('creating returns a summary, reading returns the full mandate', async () => {
-  const { context, post, get, workflow_id } = await setUp()
+  const { context, clock, post, get, workflow_id } = await setUp()
+  const now = new Date(clock.now()).toISOString()
   const created = await post('/mandates', { ...aMandate(workflow_id), job_id: 'job-1' })
   assert.equal(created.status, 202)
   const { mandate_id } = created.body.data
@@ -67,8 +68,8 @@ test('creating returns a summary, reading returns the full mandate', async () =>
     created_via: 'api',
     failure: null,
     version: 2,
-    created_at: '2026-03-11T06:30:00.000Z',
-    updated_at: '2026-03-11T06:30:00.000Z',
+    created_at: now,
+    updated_at: now,
   })
   assert.deepEqual(questions.enrichment[0], {
     key: 'licence',

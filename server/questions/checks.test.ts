@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Check, type CheckedItem, checkItem } from './checks.ts'
+import { type CheckedItem, checkItem, type ItemCheck } from './checks.ts'
 import { findDuplicates } from './near-duplicates.ts'
 
 const good: CheckedItem = {
@@ -38,7 +38,7 @@ test('good items pass', () => {
   assert.deepEqual(checkItem({ ...good, options: ['350', '500', '250', '800'], key: 1 }), [])
 })
 
-const faults: [what: string, check: Check, item: CheckedItem][] = [
+const faults: [what: string, check: ItemCheck, item: CheckedItem][] = [
   ['three options', 'four different options', { ...good, options: good.options.slice(0, 3) }],
   ['five options', 'four different options', { ...good, options: [...good.options, 'Call the welder next door'] }],
   ['the same option twice', 'four different options', replaced(2, 'open the lid,  and stand to one side.')],

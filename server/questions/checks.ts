@@ -28,10 +28,10 @@ export const CHECKS = [
   'reading level',
   'language',
 ] as const
-export type Check = (typeof CHECKS)[number]
+export type ItemCheck = (typeof CHECKS)[number]
 
 export interface Finding {
-  check: Check
+  check: ItemCheck
   message: string
 }
 
@@ -52,7 +52,7 @@ export const LIMITS = {
 
 export function checkItem(item: CheckedItem): Finding[] {
   const findings: Finding[] = []
-  const add = (check: Check, message: string) => findings.push({ check, message })
+  const add = (check: ItemCheck, message: string) => findings.push({ check, message })
   checkOptions(item, add)
   checkStem(item, add)
   // Comparisons of key and distractors need a valid key.
@@ -61,7 +61,7 @@ export function checkItem(item: CheckedItem): Finding[] {
   return findings
 }
 
-type Add = (check: Check, message: string) => void
+type Add = (check: ItemCheck, message: string) => void
 
 function checkOptions({ options, key, language }: CheckedItem, add: Add): void {
   if (options.length !== 4) add('four different options', `${options.length} options; expected 4`)

@@ -7,7 +7,7 @@ import type { SeededRandom } from './seeded.ts'
 import { contentWords, foldText, visibleLength } from './text.ts'
 
 /** An unchecked item composed from the catalogue, for a skill without bank items. The key comes first. */
-export interface Draft {
+export interface ItemDraft {
   kind: ComposerName
   difficulty: 1 | 2 | 3
   stem: string
@@ -85,7 +85,7 @@ export class Composer {
    * Yields drafts, the most specific kinds first; then, for a skill with little data, the same keys with other distractors.
    * If `leadInNamesSkill`, the stems do not repeat the name of the skill.
    */
-  *drafts(language: string, leadInNamesSkill: boolean): Generator<Draft> {
+  *drafts(language: string, leadInNamesSkill: boolean): Generator<ItemDraft> {
     for (let round = 0; round < ROUNDS; round++) {
       for (const { kind, difficulty, key, distractorSources, place } of this.questions()) {
         // A key that shares a word with the skill's name would be revealed by it.
@@ -215,7 +215,7 @@ export class Composer {
   }
 
   /** Returns three distractors of the key's length and form, each from a different skill. */
-  private distractorsFor(key: string, sources: Source[]): Draft['distractors'] | undefined {
+  private distractorsFor(key: string, sources: Source[]): ItemDraft['distractors'] | undefined {
     const length = visibleLength(key)
     const form = grammaticalForm(key)
     const [shortest, longest] = this.random.pick(LENGTH_RATIOS)!
@@ -243,7 +243,7 @@ export class Composer {
         used.add(found.of)
       }
     }
-    return distractors.length === 3 ? (distractors as Draft['distractors']) : undefined
+    return distractors.length === 3 ? (distractors as ItemDraft['distractors']) : undefined
   }
 }
 

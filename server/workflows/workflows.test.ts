@@ -19,7 +19,7 @@ async function setUp() {
 }
 
 test('only the name is required, and other fields have defaults', async () => {
-  const { post, get } = await setUp()
+  const { clock, post, get } = await setUp()
   const created = await post('/workflows', { name: 'Site hiring' })
   assert.equal(created.status, 201, JSON.stringify(created.body))
   const { workflow_id } = created.body.data
@@ -34,8 +34,8 @@ test('only the name is required, and other fields have defaults', async () => {
     created_via: 'api',
     status: 'active',
     mandates: 0,
-    created_at: '2026-03-11T06:30:00.000Z',
-    updated_at: '2026-03-11T06:30:00.000Z',
+    created_at: new Date(clock.now()).toISOString(),
+    updated_at: new Date(clock.now()).toISOString(),
   })
   assert.deepEqual((await get(`/workflows/${workflow_id}`)).body.data, created.body.data)
 })

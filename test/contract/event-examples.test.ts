@@ -7,7 +7,7 @@ import { openPreparer } from '../../server/mandates/preparation.ts'
 import { openWriter } from '../../server/questions/open-writer.ts'
 import { startAiEndpoint } from '../support/ai-endpoint.ts'
 import { aMandate, prepareMandates, startApp, type TestApp } from '../support/app.ts'
-import type { ApiResponse, Call } from '../support/call.ts'
+import type { Call, TestResponse } from '../support/call.ts'
 import { type Cleanup, oncePerFile } from '../support/cleanup.ts'
 import { campaignPartner, passTime, testNumber } from '../support/partners.ts'
 import { expectOk, verificationCalls } from '../support/verification.ts'
@@ -66,7 +66,7 @@ async function verifyStudents(app: TestApp, orgId: string) {
 }
 
 /** Awaits a successful response and returns its data. */
-async function accepted(response: Promise<ApiResponse>): Promise<any> {
+async function accepted(response: Promise<TestResponse>): Promise<any> {
   const { status, body } = await response
   assert.ok(status < 300, `${status} ${JSON.stringify(body)}`)
   return body.data

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { ItemsRequest } from '../../server/questions/questions.ts'
 import { storeExpiredStatuses } from '../../server/verification/jobs.ts'
 import { remindReviewers } from '../../server/verification/reviews/review-requests.ts'
-import { type OpenedSession, outcome, startVerification, type VerificationCalls } from '../support/verification.ts'
+import { outcome, startVerification, type TestSession, type VerificationCalls } from '../support/verification.ts'
 import * as model from './verification-model.ts'
 
 // Compares random sequences of HTTP calls with a small model of the session states.
@@ -82,8 +82,8 @@ test(`the API agrees with the model in ${SEQUENCES} random sequences of calls`, 
 })
 
 interface Pair {
-  real: OpenedSession
-  model: model.Session
+  real: TestSession
+  model: model.ModelSession
   /** The token of each email, by the number of the email. */
   tokens: string[]
 }
@@ -92,7 +92,7 @@ interface Pair {
 class Run {
   readonly #calls: VerificationCalls
   readonly #sequence: number
-  readonly #students: model.Student[] = [{ sessions: [] }, { sessions: [] }]
+  readonly #students: model.ModelStudent[] = [{ sessions: [] }, { sessions: [] }]
   readonly #pairs: Pair[] = []
   readonly #outcomes: Map<string, number>
 

@@ -15,12 +15,12 @@ interface Attempt {
   passed?: boolean
 }
 
-export interface Student {
-  sessions: Session[]
+export interface ModelStudent {
+  sessions: ModelSession[]
 }
 
-export interface Session {
-  student: Student
+export interface ModelSession {
+  student: ModelStudent
   expires: number
   skills: number[]
   type: string
@@ -38,8 +38,8 @@ export interface Session {
 
 export const SOURCES = ['w-1', 'p-1', 'c-1']
 
-export function openModel(student: Student, now: number): Session {
-  const session: Session = {
+export function openModel(student: ModelStudent, now: number): ModelSession {
+  const session: ModelSession = {
     student,
     expires: now + DAY,
     skills: [],
@@ -54,7 +54,7 @@ export function openModel(student: Student, now: number): Session {
   return session
 }
 
-export function statusOf(session: Session, now: number): string {
+export function statusOf(session: ModelSession, now: number): string {
   if (session.declined) return 'declined'
   if (session.endorsed) return 'completed'
   if (session.attempts.some(({ passed }) => passed)) return 'completed'
@@ -63,11 +63,11 @@ export function statusOf(session: Session, now: number): string {
   return now < session.expires ? 'open' : 'expired'
 }
 
-const isExpired = (session: Session, now: number) => now >= session.expires
-const isLocked = (session: Session) => session.emails > 0 || session.attempts.length > 0
+const isExpired = (session: ModelSession, now: number) => now >= session.expires
+const isLocked = (session: ModelSession) => session.emails > 0 || session.attempts.length > 0
 
 /** Returns the failed attempts of the last 30 days, in all sessions of the student, for the skill of the session with most. */
-function failedAttempts(session: Session, now: number): number {
+function failedAttempts(session: ModelSession, now: number): number {
   const all = session.student.sessions.flatMap(({ attempts }) => attempts)
   const failed = session.skills.map(
     (skill) =>
@@ -82,7 +82,7 @@ function failedAttempts(session: Session, now: number): number {
 }
 
 /** Returns the student's other sessions on one of the same sources whose review is pending or completed. */
-function sessionsOnSameSources(session: Session, now: number): Session[] {
+function sessionsOnSameSources(session: ModelSession, now: number): ModelSession[] {
   return session.student.sessions.filter(
     (other) =>
       other !== session &&
@@ -91,7 +91,7 @@ function sessionsOnSameSources(session: Session, now: number): Session[] {
   )
 }
 
-function sourceRules(session: Session, now: number): string | undefined {
+function sourceRules(session: ModelSession, now: number): string | undefined {
   const others = sessionsOnSameSources(session, now)
   if (
     others.some(
@@ -113,7 +113,7 @@ function sourceRules(session: Session, now: number): string | undefined {
   return undefined
 }
 
-function reviewerRule(session: Session, now: number, reviewer: string): string | undefined {
+function reviewerRule(session: ModelSession, now: number, reviewer: string): string | undefined {
   const taken = sessionsOnSameSources(session, now).some(
     (other) => other.reviewer === reviewer && other.type !== session.type,
   )
@@ -121,7 +121,7 @@ function reviewerRule(session: Session, now: number, reviewer: string): string |
 }
 
 /** Sends the email if nothing is missing. An error undoes the whole call. */
-function sendIfReady(session: Session, now: number): string | undefined {
+function sendIfReady(session: ModelSession, now: number): string | undefined {
   if (session.method !== 'human' || !session.reviewer || session.skills.length === 0 || session.sources.length === 0)
     return undefined
   const error = sourceRules(session, now) ?? reviewerRule(session, now, session.reviewer)
@@ -132,7 +132,7 @@ function sendIfReady(session: Session, now: number): string | undefined {
 }
 
 /** Applies all changes of a call to the session or, if it fails, none. */
-function applyChange(session: Session, now: number, change: (draft: Session) => string | undefined): string {
+function applyChange(session: ModelSession, now: number, change: (draft: ModelSession) => string | undefined): string {
   const draft = { ...session, addresses: new Set(session.addresses) }
   const { sessions } = session.student
   const at = sessions.indexOf(session)
@@ -145,7 +145,7 @@ function applyChange(session: Session, now: number, change: (draft: Session) => 
   return '200'
 }
 
-export function storeSkills(session: Session, now: number, skills: number[], type: string): string {
+export function storeSkills(session: ModelSession, now: number, skills: number[], type: string): string {
   if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   if (isLocked(session)) return '409 SESSION_LOCKED'
   return applyChange(session, now, (draft) => {
@@ -155,7 +155,7 @@ export function storeSkills(session: Session, now: number, skills: number[], typ
   })
 }
 
-export function chooseMethod(session: Session, now: number, method: 'human' | 'assessment'): string {
+export function chooseMethod(session: ModelSession, now: number, method: 'human' | 'assessment'): string {
   if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   if (isLocked(session)) return session.method === method ? '200' : '409 SESSION_LOCKED'
   return applyChange(session, now, (draft) => {
@@ -164,7 +164,7 @@ export function chooseMethod(session: Session, now: number, method: 'human' | 'a
   })
 }
 
-export function storeItems(session: Session, now: number, sources: string[]): string {
+export function storeItems(session: ModelSession, now: number, sources: string[]): string {
   if (sources.length === 0) return '400 NO_ITEMS_SELECTED'
   if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   if (!session.method) return '400 VERIFICATION_METHOD_NOT_SET'
@@ -181,7 +181,7 @@ export function storeItems(session: Session, now: number, sources: string[]): st
   })
 }
 
-export function storeReviewer(session: Session, now: number, reviewer: string): string {
+export function storeReviewer(session: ModelSession, now: number, reviewer: string): string {
   if (!session.method) return '400 VERIFICATION_METHOD_NOT_SET'
   if (session.method === 'assessment') return '400 INVALID_VERIFICATION_TYPE'
   if (session.endorsed || session.declined) return '409 ALREADY_SUBMITTED'
@@ -197,7 +197,12 @@ export function storeReviewer(session: Session, now: number, reviewer: string): 
 }
 
 /** `email` is the number of the email whose token is used. */
-export function submitReview(session: Session, now: number, email: number, endorsed: number[] | undefined): string {
+export function submitReview(
+  session: ModelSession,
+  now: number,
+  email: number,
+  endorsed: number[] | undefined,
+): string {
   if (session.method !== 'human' || session.emails === 0 || email !== session.emails) return '403 INVALID_TOKEN'
   if (session.endorsed || session.declined) return '409 ALREADY_SUBMITTED'
   if (now >= session.linkExpires) return '410 LINK_EXPIRED'
@@ -206,13 +211,13 @@ export function submitReview(session: Session, now: number, email: number, endor
   return '200'
 }
 
-export function readPage(session: Session, now: number): string {
+export function readPage(session: ModelSession, now: number): string {
   if (session.method === 'assessment') return '400 INVALID_VERIFICATION_TYPE'
   if (session.emails === 0) return '404 VERIFICATION_NOT_FOUND'
   return now >= session.linkExpires ? '410 LINK_EXPIRED' : '200'
 }
 
-export function generate(session: Session, now: number): string {
+export function generate(session: ModelSession, now: number): string {
   if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   const last = session.attempts.at(-1)
   if (last?.passed) return '403 ASSESSMENT_LOCKED'
@@ -230,7 +235,7 @@ export function generate(session: Session, now: number): string {
 }
 
 /** Submits answers that are all correct or all wrong. */
-export function submitAnswers(session: Session, now: number, correct: boolean): string {
+export function submitAnswers(session: ModelSession, now: number, correct: boolean): string {
   if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   const last = session.attempts.at(-1)
   if (last?.passed) return '403 ASSESSMENT_LOCKED'

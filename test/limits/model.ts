@@ -1,11 +1,11 @@
 import {
-  type Decision,
   type ExceededMeter,
   type LimitError,
   type Limited,
   type Limiter,
   METERS,
   type MinuteWindow,
+  type RateLimitDecision,
   type Rule,
   type RuleStates,
 } from '../../server/access/limits/limiter.ts'
@@ -112,7 +112,13 @@ export class ModelLimiter implements Limiter {
   readonly #skills = new Map<string, { day: number; seen: Set<number> }>()
   readonly #limited = new Map<string, Limited>()
 
-  decide(key: string, limits: KeyLimits, limitClass: LimitClass, recruiter: string | undefined, now: number): Decision {
+  decide(
+    key: string,
+    limits: KeyLimits,
+    limitClass: LimitClass,
+    recruiter: string | undefined,
+    now: number,
+  ): RateLimitDecision {
     const { buckets } = limits
     const meters = [
       ...this.#bucket(`${key} key`, buckets.key),
@@ -122,7 +128,11 @@ export class ModelLimiter implements Limiter {
     for (const meter of meters) meter.advance(now)
 
     const minute = this.#bucket(`${key} ${limitClass}`, buckets[limitClass])[1]!
-    const decision = (errorCode: Decision['errorCode'], wait: number, exceeded?: ExceededMeter): Decision => ({
+    const decision = (
+      errorCode: RateLimitDecision['errorCode'],
+      wait: number,
+      exceeded?: ExceededMeter,
+    ): RateLimitDecision => ({
       errorCode,
       exceeded,
       retryAfter: Math.ceil(wait / 1000),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { ApiResponse } from './call.ts'
+import type { TestResponse } from './call.ts'
 
-type Get = (path: string) => Promise<ApiResponse>
+type Get = (path: string) => Promise<TestResponse>
 
 /** Returns every count of an overview by its path, such as `channels.whatsapp.sent`. */
 function countsByPath(overview: any): Map<string, number> {

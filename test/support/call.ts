@@ -19,13 +19,13 @@ interface CallOptions {
   headers?: Record<string, string | undefined>
 }
 
-export interface ApiResponse {
+export interface TestResponse {
   status: number
   headers: Headers
   body: any
 }
 
-export type Call = (path: string, bodyOrOptions?: unknown, options?: CallOptions) => Promise<ApiResponse>
+export type Call = (path: string, bodyOrOptions?: unknown, options?: CallOptions) => Promise<TestResponse>
 
 const BASE = '/api/v1/partner'
 
@@ -45,7 +45,7 @@ export function callPartner(
       send(method, path, body, options)
   return { get: withoutBody('GET'), delete: withoutBody('DELETE'), post: withBody('POST'), put: withBody('PUT') }
 
-  async function send(method: string, path: string, body: unknown, options: CallOptions = {}): Promise<ApiResponse> {
+  async function send(method: string, path: string, body: unknown, options: CallOptions = {}): Promise<TestResponse> {
     const target = BASE + path
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
     const timestamp = Math.floor(clock.now() / 1000)

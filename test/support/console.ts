@@ -4,18 +4,18 @@ import type { MemberRole } from '../../server/console/auth/roles.ts'
 import { createSession } from '../../server/console/auth/sessions.ts'
 import { createSignInLink, signInUrl } from '../../server/console/auth/sign-in-links.ts'
 import type { TestApp } from './app.ts'
-import type { ApiResponse } from './call.ts'
+import type { TestResponse } from './call.ts'
 
 /** A signed-in console user and their calls. */
 export interface ConsoleUser {
   email: string | null
   cookie: string
   csrf: string
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
-  get(path: string): Promise<ApiResponse>
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
-  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
-  delete(path: string, headers?: Record<string, string>): Promise<ApiResponse>
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>
+  get(path: string): Promise<TestResponse>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>
+  delete(path: string, headers?: Record<string, string>): Promise<TestResponse>
 }
 
 export const CONSOLE = '/console/api'

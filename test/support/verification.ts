@@ -1,6 +1,6 @@
 import { getEmail, listEmails } from '../../server/mail/mail.ts'
 import { type StartOptions, startApp, type TestApp } from './app.ts'
-import type { ApiResponse } from './call.ts'
+import type { TestResponse } from './call.ts'
 import { type Cleanup, oncePerFile } from './cleanup.ts'
 
 interface SendOptions {
@@ -11,7 +11,7 @@ interface SendOptions {
   body?: unknown
 }
 
-export interface OpenedSession {
+export interface TestSession {
   token: string
   id: string
   userId: string
@@ -96,7 +96,7 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
       method: string,
       path: string,
       { key, token, headers = {}, body }: SendOptions = {},
-    ): Promise<ApiResponse> {
+    ): Promise<TestResponse> {
       const response = await fetch(`${app.url}/api/v1${path}`, {
         method,
         headers: {
@@ -111,13 +111,13 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
       return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
     },
 
-    async openSession(changes: object = {}): Promise<OpenedSession> {
+    async openSession(changes: object = {}): Promise<TestSession> {
       const { body, status } = await calls.call('POST', '/verify', { key, body: aStudent(changes) })
       if (status !== 201) throw new Error(JSON.stringify(body))
       return { token: body.data.sessionToken, id: body.data.serviceVerificationId, userId: body.data.serviceUserId }
     },
 
-    storeSkills: ({ token }: OpenedSession, skills: SkillToVerify[] = [BRICKLAYING], more: object = {}) =>
+    storeSkills: ({ token }: TestSession, skills: SkillToVerify[] = [BRICKLAYING], more: object = {}) =>
       calls.call('POST', '/step1/storeskills/store', {
         key,
         body: {
@@ -127,36 +127,35 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
         },
       }),
 
-    chooseMethod: ({ token, id }: OpenedSession, verificationMethod: string) =>
+    chooseMethod: ({ token, id }: TestSession, verificationMethod: string) =>
       calls.call('POST', '/step2/verification-method', {
         key,
         token,
         body: { serviceVerificationId: id, verificationMethod },
       }),
 
-    storeItems: ({ token }: OpenedSession, chosen: object = { workExperienceIds: ['w-1'] }) =>
+    storeItems: ({ token }: TestSession, chosen: object = { workExperienceIds: ['w-1'] }) =>
       calls.call('POST', '/step3/store-verification-items/store', { key, body: { sessionToken: token, ...chosen } }),
 
-    storeReviewer: ({ id }: OpenedSession, changes: object = {}) =>
+    storeReviewer: ({ id }: TestSession, changes: object = {}) =>
       calls.call('POST', '/storereviewerdetails/store', {
         key,
         body: { serviceVerificationId: id, ...aReviewer(changes) },
       }),
 
-    generateAssessment: ({ token }: OpenedSession) => calls.call('POST', '/assessment/generate', { key, token }),
+    generateAssessment: ({ token }: TestSession) => calls.call('POST', '/assessment/generate', { key, token }),
 
-    submitAnswers: ({ token }: OpenedSession, answers: object[]) =>
+    submitAnswers: ({ token }: TestSession, answers: object[]) =>
       calls.call('POST', '/assessment/submit', { key, token, body: { answers } }),
 
-    submitReview: ({ id }: OpenedSession, token: string, review: object) =>
+    submitReview: ({ id }: TestSession, token: string, review: object) =>
       calls.call('POST', '/humanverification/submit', { body: { serviceVerificationId: id, token, ...review } }),
 
-    getReviewPage: ({ id }: OpenedSession) => calls.call('GET', `/humanverification/verify-page/${id}`),
+    getReviewPage: ({ id }: TestSession) => calls.call('GET', `/humanverification/verify-page/${id}`),
 
-    getVerification: async ({ id }: OpenedSession) =>
-      (await calls.call('GET', `/verification/${id}`, { key })).body.data,
+    getVerification: async ({ id }: TestSession) => (await calls.call('GET', `/verification/${id}`, { key })).body.data,
 
-    getFullVerification: async ({ token }: OpenedSession) =>
+    getFullVerification: async ({ token }: TestSession) =>
       (await calls.call('GET', `/verify/${token}`, { key })).body.data,
 
     /** Opens a session that is ready for the last step of the method. */
@@ -176,13 +175,13 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
     },
 
     /** The emails of the session, newest first. */
-    async listEmails({ id }: OpenedSession) {
+    async listEmails({ id }: TestSession) {
       const { db, vault } = app.context
       const emails = await listEmails(db.queries, { subjectId: id, limit: 20 })
       return Promise.all(emails.map(({ mail_id }) => getEmail(db.queries, vault, mail_id)))
     },
 
-    async getReviewToken(session: OpenedSession): Promise<string> {
+    async getReviewToken(session: TestSession): Promise<string> {
       const [email] = await calls.listEmails(session)
       return /#token=(\S+)/.exec(email!.text)![1]!
     },
@@ -199,7 +198,7 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
     },
 
     /** The correct answers, read from the database: the API does not return them. */
-    async getCorrectAnswers({ id }: OpenedSession): Promise<{ questionId: string; option: string; skill: number }[]> {
+    async getCorrectAnswers({ id }: TestSession): Promise<{ questionId: string; option: string; skill: number }[]> {
       const row = await app.context.db.queries
         .selectFrom('verification_attempts')
         .select('questions')
@@ -230,13 +229,13 @@ export async function requestReview(app: TestApp, student: object = {}) {
 }
 
 /** Awaits a response and throws unless its status is below 300. */
-export async function expectOk(sent: Promise<ApiResponse>): Promise<ApiResponse> {
+export async function expectOk(sent: Promise<TestResponse>): Promise<TestResponse> {
   const response = await sent
   if (response.status >= 300) throw new Error(`${response.status} ${JSON.stringify(response.body)}`)
   return response
 }
 
 /** Returns status and error code, such as `404 SESSION_NOT_FOUND`, or the status alone of a successful response. */
-export function outcome({ status, body }: ApiResponse): string {
+export function outcome({ status, body }: TestResponse): string {
   return status < 300 ? String(status) : `${status} ${body?.error?.code}`
 }

@@ -6,9 +6,9 @@ import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
 import { SubmitButton } from '../ui/submit-button.tsx'
-import { type Draft, NO_DRAFT, submission, unanswered } from './review.ts'
+import { NO_DRAFT, type ReviewDraft, submission, unanswered } from './review.ts'
 import { SkillCard } from './skill-card.tsx'
-import { type Texts, texts } from './texts.ts'
+import { type ReviewerTexts, texts } from './texts.ts'
 
 type End = 'thanks' | 'declined' | 'already' | 'expired' | 'notFound'
 
@@ -59,13 +59,13 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
 interface FormProps {
   review: ReviewPage
   token: string | undefined
-  words: Texts
+  words: ReviewerTexts
   onEnd: (end: End) => void
 }
 
 function ReviewForm({ review, token, words, onEnd }: FormProps) {
   const name = `review ${review.serviceVerificationId}`
-  const [draft, setDraft] = useState<Draft>(() => ({ ...NO_DRAFT, ...readDraft<Draft>(name) }))
+  const [draft, setDraft] = useState<ReviewDraft>(() => ({ ...NO_DRAFT, ...readDraft<ReviewDraft>(name) }))
   const [sending, setSending] = useState(false)
   const [error, setError] = useState<string>()
   const sent = useRef(false)
@@ -157,7 +157,7 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
     </form>
   )
 
-  function change(next: Draft) {
+  function change(next: ReviewDraft) {
     setDraft(next)
     setError(undefined)
     saveDraft(name, next)
@@ -188,7 +188,7 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
   }
 }
 
-function Ending({ end, words, student }: { end: End; words: Texts; student: string }) {
+function Ending({ end, words, student }: { end: End; words: ReviewerTexts; student: string }) {
   const [title, text] = {
     thanks: [words.thanks, words.thanksText(student)],
     declined: [words.declined, words.declinedText(student)],

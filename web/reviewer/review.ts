@@ -7,20 +7,20 @@ export interface DecisionDraft {
 }
 
 /** The reviewer's unsent answers, stored on the device. */
-export interface Draft {
+export interface ReviewDraft {
   decisions: Record<string, DecisionDraft>
   reason: string
   declining: boolean
 }
 
-export const NO_DRAFT: Draft = { decisions: {}, reason: '', declining: false }
+export const NO_DRAFT: ReviewDraft = { decisions: {}, reason: '', declining: false }
 
-export function unanswered(review: ReviewPage, draft: Draft): number {
+export function unanswered(review: ReviewPage, draft: ReviewDraft): number {
   return review.skills.filter(({ skillId }) => draft.decisions[skillId]?.endorsed === undefined).length
 }
 
 /** Builds the request body from the draft. */
-export function submission(review: ReviewPage, draft: Draft, token: string): object {
+export function submission(review: ReviewPage, draft: ReviewDraft, token: string): object {
   const head = { serviceVerificationId: review.serviceVerificationId, token }
   if (draft.declining) return { ...head, declined: true, reason: draft.reason.trim() }
   const decisions = review.skills.map(({ skillId }) => {

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { ReviewPage } from '../api-types/verification.ts'
 import type { DecisionDraft } from './review.ts'
-import type { Texts } from './texts.ts'
+import type { ReviewerTexts } from './texts.ts'
 
 interface Props {
   skill: ReviewPage['skills'][number]
   decision: DecisionDraft
-  texts: Texts
+  texts: ReviewerTexts
   disabled: boolean
   onChange: (decision: DecisionDraft) => void
 }

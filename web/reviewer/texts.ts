@@ -106,5 +106,5 @@ const hi: typeof en = {
   until: (date) => `आप ${date} तक जवाब दे सकते हैं।`,
 }
 
-export type Texts = typeof en
-export const texts: Record<PageLanguage, Texts> = { en, hi }
+export type ReviewerTexts = typeof en
+export const texts: Record<PageLanguage, ReviewerTexts> = { en, hi }

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { AssessmentScore, VerificationSession } from '../api-types/verification.ts'
-import type { Texts } from './texts.ts'
+import type { StudentTexts } from './texts.ts'
 
 interface Props {
   score: AssessmentScore
   session: VerificationSession
-  words: Texts
+  words: StudentTexts
   onAgain: () => void
 }
 

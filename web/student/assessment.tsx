@@ -11,12 +11,12 @@ import { SubmitButton } from '../ui/submit-button.tsx'
 import { AssessmentResult } from './assessment-result.tsx'
 import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
-import { errorText, type Texts } from './texts.ts'
+import { errorText, type StudentTexts } from './texts.ts'
 
 interface Props {
   session: VerificationSession
   call: SessionCall
-  words: Texts
+  words: StudentTexts
   onChange: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }
@@ -95,7 +95,7 @@ interface QuestionsProps {
   questions: AssessmentQuestion[]
   name: string
   call: SessionCall
-  words: Texts
+  words: StudentTexts
   onScore: (score: AssessmentScore) => void
   onExpired: () => void
 }

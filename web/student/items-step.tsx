@@ -3,13 +3,13 @@ import type { SessionItems, VerificationSession } from '../api-types/verificatio
 import { paths } from '../paths.ts'
 import { type SessionCall, type SourceItem, sourceItems, storedItems } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
-import { errorText, type Texts } from './texts.ts'
+import { errorText, type StudentTexts } from './texts.ts'
 
 interface Props {
   session: VerificationSession
   token: string
   call: SessionCall
-  words: Texts
+  words: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }

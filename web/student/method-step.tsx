@@ -3,12 +3,12 @@ import type { VerificationMethod, VerificationSession } from '../api-types/verif
 import { paths } from '../paths.ts'
 import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
-import { errorText, type Texts } from './texts.ts'
+import { errorText, type StudentTexts } from './texts.ts'
 
 interface Props {
   session: VerificationSession
   call: SessionCall
-  words: Texts
+  words: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }

@@ -11,7 +11,7 @@ import { MethodStep } from './method-step.tsx'
 import { ReviewerStep } from './reviewer-step.tsx'
 import { sessionCalls, storedItems } from './session.ts'
 import { SkillsStep } from './skills-step.tsx'
-import { type Texts, texts } from './texts.ts'
+import { type StudentTexts, texts } from './texts.ts'
 
 const STEPS = ['skills', 'method', 'items', 'last'] as const
 type Step = (typeof STEPS)[number]
@@ -146,7 +146,7 @@ function WaitingForReviewer({
   onChange,
 }: {
   session: VerificationSession
-  words: Texts
+  words: StudentTexts
   onChange: () => void
 }) {
   const { reviewer, returnUrl, skills } = session
@@ -180,7 +180,7 @@ function WaitingForReviewer({
 interface EndingProps {
   title: string
   text: string
-  words: Texts
+  words: StudentTexts
   good?: boolean
   returnUrl?: string | null
 }

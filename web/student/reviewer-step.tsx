@@ -4,13 +4,13 @@ import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import { paths } from '../paths.ts'
 import type { SessionCall } from './session.ts'
 import { StepFrame } from './step-frame.tsx'
-import { errorText, type Texts } from './texts.ts'
+import { errorText, type StudentTexts } from './texts.ts'
 
 interface Props {
   session: VerificationSession
   token: string
   call: SessionCall
-  words: Texts
+  words: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
   onBack?: (() => void) | undefined
 }

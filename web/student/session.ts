@@ -1,4 +1,4 @@
-import { type ApiResult, type CallOptions, call } from '../api.ts'
+import { type ApiCallOptions, type ApiResult, call } from '../api.ts'
 import type { VerificationSession } from '../api-types/verification.ts'
 
 /** An item of the student's history that skills can be verified against. */
@@ -43,7 +43,7 @@ export function storedItems({ stored }: VerificationSession): Set<string> {
 }
 
 /** Calls the API with the student's token and the page's language, in which questions are generated. */
-export type SessionCall = <T>(path: string, options?: CallOptions) => Promise<ApiResult<T>>
+export type SessionCall = <T>(path: string, options?: ApiCallOptions) => Promise<ApiResult<T>>
 
 export function sessionCalls(token: string): SessionCall {
   return (path, options = {}) =>

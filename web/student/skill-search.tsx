@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SessionSkill, SkillSuggestion, SkillSuggestions } from '../api-types/verification.ts'
 import { paths } from '../paths.ts'
 import type { SessionCall } from './session.ts'
-import type { Texts } from './texts.ts'
+import type { StudentTexts } from './texts.ts'
 
 interface Props {
   call: SessionCall
-  words: Texts
+  words: StudentTexts
   chosen: SessionSkill[]
   onChoose: (skill: { skillId: string; name: string }) => void
 }

@@ -5,7 +5,7 @@ import { paths } from '../paths.ts'
 import type { SessionCall } from './session.ts'
 import { SkillSearch } from './skill-search.tsx'
 import { StepFrame } from './step-frame.tsx'
-import { errorText, type Texts } from './texts.ts'
+import { errorText, type StudentTexts } from './texts.ts'
 
 const MAX_SKILLS = 10
 
@@ -13,7 +13,7 @@ interface Props {
   session: VerificationSession
   token: string
   call: SessionCall
-  words: Texts
+  words: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
 }
 
@@ -88,7 +88,7 @@ export function SkillsStep({ session, token, call, words, onDone }: Props) {
 
 interface RowProps {
   skill: SessionSkill
-  words: Texts
+  words: StudentTexts
   onChange: (skill: SessionSkill) => void
   onRemove: () => void
 }

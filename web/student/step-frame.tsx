@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { SubmitButton } from '../ui/submit-button.tsx'
-import type { Texts } from './texts.ts'
+import type { StudentTexts } from './texts.ts'
 
 interface Props {
   title: string
   hint?: string
-  words: Texts
+  words: StudentTexts
   error: string | undefined
   busy: boolean
   next: string

@@ -197,12 +197,12 @@ const hi: typeof en = {
   },
 }
 
-export type Texts = typeof en
-export const texts: Record<PageLanguage, Texts> = { en, hi }
+export type StudentTexts = typeof en
+export const texts: Record<PageLanguage, StudentTexts> = { en, hi }
 
 /** Returns the message to show for a failed call. */
 export function errorText(
-  words: Texts,
+  words: StudentTexts,
   { code, status, message }: { code: string; status: number; message: string },
 ): string {
   if (code === 'OFFLINE') return words.offline

@@ -1,5 +1,14 @@
 import { timeoutError, withDeadline } from '../../platform/deadline.ts'
-import type { Decision, LimitError, Limited, Limiter, MaybePromise, MinuteWindow, Rule, RuleStates } from './limiter.ts'
+import type {
+  LimitError,
+  Limited,
+  Limiter,
+  MaybePromise,
+  MinuteWindow,
+  RateLimitDecision,
+  Rule,
+  RuleStates,
+} from './limiter.ts'
 import type { KeyLimits, LimitClass } from './table.ts'
 
 /** The shared engine. */
@@ -50,7 +59,7 @@ export class FallbackLimiter implements Limiter {
   }
 
   decide(key: string, limits: KeyLimits, limitClass: LimitClass, recruiter: string | undefined, now: number) {
-    return this.#run<Decision>((engine) => engine.decide(key, limits, limitClass, recruiter, now))
+    return this.#run<RateLimitDecision>((engine) => engine.decide(key, limits, limitClass, recruiter, now))
   }
 
   minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number) {

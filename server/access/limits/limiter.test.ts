@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { ModelLimiter } from '../../../test/limits/model.ts'
 import { redisSkipReason, startRedis, type TestRedis } from '../../../test/limits/private-redis.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
-import type { Decision, Limiter } from './limiter.ts'
+import type { Limiter, RateLimitDecision } from './limiter.ts'
 import { MemoryLimiter } from './memory.ts'
 import { RedisLimiter } from './redis.ts'
 import { type KeyOverrides, LIMIT_CLASSES, type LimitClass, limitsFor } from './table.ts'
@@ -21,16 +21,21 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
     function newKey(limiter: Limiter, overrides?: KeyOverrides, mode: 'live' | 'test' = 'live') {
       const id = `VFN_${keys++}`
       const limits = limitsFor(mode, overrides)
-      const call = async (limitClass: LimitClass, now: number, recruiter?: string): Promise<Decision> =>
+      const call = async (limitClass: LimitClass, now: number, recruiter?: string): Promise<RateLimitDecision> =>
         limiter.decide(id, limits, limitClass, recruiter, now)
-      const many = (times: number, limitClass: LimitClass, now: number, recruiter?: string): Promise<Decision[]> =>
+      const many = (
+        times: number,
+        limitClass: LimitClass,
+        now: number,
+        recruiter?: string,
+      ): Promise<RateLimitDecision[]> =>
         Promise.all(Array.from({ length: times }, () => call(limitClass, now, recruiter)))
       const recordPage = async (now: number) => limiter.recordPage(id, limits, now)
       const recordSkills = async (ids: number[], now: number) => limiter.recordSkills(id, limits, ids, now)
       return { id, limits, call, many, recordPage, recordSkills }
     }
-    const allowedCount = (decisions: Decision[]) => decisions.filter(({ errorCode }) => !errorCode).length
-    const counts = (decisions: Decision[]) => {
+    const allowedCount = (decisions: RateLimitDecision[]) => decisions.filter(({ errorCode }) => !errorCode).length
+    const counts = (decisions: RateLimitDecision[]) => {
       const codes = decisions.map(({ errorCode }) => errorCode ?? 'allowed')
       const groups = [...Map.groupBy(codes, (code) => code)]
       return Object.fromEntries(groups.map(([code, all]) => [code, all.length]))

@@ -18,7 +18,7 @@ export interface Limiter {
     limitClass: LimitClass,
     recruiter: string | undefined,
     now: number,
-  ): MaybePromise<Decision>
+  ): MaybePromise<RateLimitDecision>
 
   /** Returns the minute window of a class without charging it. */
   minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MaybePromise<MinuteWindow>
@@ -50,7 +50,7 @@ export interface Limiter {
   close(): MaybePromise<void>
 }
 
-export interface Decision extends MinuteWindow {
+export interface RateLimitDecision extends MinuteWindow {
   errorCode: 'RATE_LIMITED' | 'COOLDOWN' | undefined
   /** The exceeded meter, if the error is RATE_LIMITED. */
   exceeded: ExceededMeter | undefined

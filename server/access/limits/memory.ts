@@ -3,12 +3,12 @@ import { BUCKET_WORDS, BucketView } from './bucket-view.ts'
 import { Fingerprint } from './fingerprint.ts'
 import { KeyState, type SavedRow } from './key-state.ts'
 import type {
-  Decision,
   ExceededMeter,
   LimitError,
   Limited,
   Limiter,
   MinuteWindow,
+  RateLimitDecision,
   Rule,
   RuleStates,
 } from './limiter.ts'
@@ -65,7 +65,13 @@ export class MemoryLimiter implements Limiter {
     this.#callers = new MemoryCallers(maxCallers)
   }
 
-  decide(key: string, limits: KeyLimits, limitClass: LimitClass, recruiter: string | undefined, now: number): Decision {
+  decide(
+    key: string,
+    limits: KeyLimits,
+    limitClass: LimitClass,
+    recruiter: string | undefined,
+    now: number,
+  ): RateLimitDecision {
     this.#sweepIfDue(now)
     const { buckets } = limits
     const [minute, day] = [minuteOf(now), indianDayNumber(now)]
@@ -110,13 +116,13 @@ export class MemoryLimiter implements Limiter {
   }
 
   #decision(
-    errorCode: Decision['errorCode'],
+    errorCode: RateLimitDecision['errorCode'],
     wait: number,
     limits: KeyLimits,
     limitClass: LimitClass,
     now: number,
     exceeded?: ExceededMeter,
-  ): Decision {
+  ): RateLimitDecision {
     const limit = limits.buckets[limitClass].minute
     return {
       errorCode,

@@ -3,7 +3,6 @@ import type { Cluster, Redis } from 'ioredis'
 import { DAY, MINUTE, SECOND } from '../../platform/clock.ts'
 import { cooldownMs } from './cooldown.ts'
 import {
-  type Decision,
   type ExceededMeter,
   type LimitError,
   type Limited,
@@ -11,6 +10,7 @@ import {
   MAX_LISTED,
   METERS,
   type MinuteWindow,
+  type RateLimitDecision,
   type Rule,
   type RuleStates,
 } from './limiter.ts'
@@ -114,7 +114,7 @@ export class RedisLimiter implements Limiter {
     limitClass: LimitClass,
     recruiter: string | undefined,
     now: number,
-  ): Promise<Decision> {
+  ): Promise<RateLimitDecision> {
     const tag = this.#tag(key)
     const { numbers, recruiterTtl } = this.#pack(limits, limitClass)
     // Do not rename Redis keys: servers of different versions share them during an upgrade.

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startApp, type TestApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { aCandidate, campaignPartner } from '../../../test/support/partners.ts'
-import { MINUTE } from '../../platform/clock.ts'
+import { HOUR, MINUTE } from '../../platform/clock.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { contactNow } from '../contact/engine.ts'
 import { linkOf } from './links.ts'
@@ -154,6 +154,7 @@ test('requests are rate limited by link and by address', async () => {
   assert.equal((await app.fetch(base)).status, 200)
   const guesses = await Promise.all(Array.from({ length: 70 }, (_, at) => app.fetch(`/api/v1/candidate/guess${at}`)))
   assert.ok(guesses.some(({ status }) => status === 429))
+  app.clock.advance(HOUR) // resets the limits of the address for other tests
 })
 
 test('tokens are not logged', async () => {

@@ -176,7 +176,7 @@ test('a skill can be selected, read and deleted', async () => {
   assert.deepEqual(Object.keys(created.body.data), SELECTED)
   const { selected_skill_id, ...rest } = created.body.data
   assert.match(selected_skill_id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-  const time = '2026-03-11T06:30:00.000Z'
+  const time = new Date(app.clock.now()).toISOString()
   assert.deepEqual(rest, { user_id: 'asha', ...wiring, createdAt: time, updatedAt: time })
 
   const one = await get(`/api/selected-skills/${selected_skill_id.toUpperCase()}`)

@@ -5,7 +5,7 @@ import type { Mode } from '../../access/keys.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { limitsFor } from '../../access/limits/table.ts'
 import {
-  type Check,
+  type RequestCheck,
   readRequestBody,
   requireIdempotencyKey,
   requireSchema,
@@ -49,7 +49,7 @@ interface OrgAccess {
  * The checks of a console request, in order. They also guard the partner API's routes under the console: the scope that a route
  * requires of a key is required of the role here.
  */
-const checks: Check[] = [
+const checks: RequestCheck[] = [
   requireHttps,
   readBody,
   authenticate,

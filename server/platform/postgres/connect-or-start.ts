@@ -9,7 +9,7 @@ import { removeStaleLocks, runningPostmaster } from './pid-file.ts'
 import { type StartedPostmaster, startPostmaster } from './postmaster.ts'
 import { type ProcessIdentity, pidOf, postgresOf, signal } from './processes.ts'
 
-export type Log = (line: { level: 'info' | 'warn' | 'error'; message: string; [key: string]: unknown }) => void
+export type PostgresLog = (line: { level: 'info' | 'warn' | 'error'; message: string; [key: string]: unknown }) => void
 
 export interface Cluster {
   dataDir: string
@@ -23,7 +23,7 @@ export interface Cluster {
 
 export interface ConnectOptions {
   role: Role
-  log: Log
+  log: PostgresLog
   progress?: (text: string) => void
   cancel: AbortSignal
 }
@@ -130,10 +130,10 @@ class WaitTracker {
 /** Backends whose postmaster is dead. They hold the shared memory, and no postmaster can start while they run. */
 class Orphans {
   readonly #data: string
-  readonly #log: Log
+  readonly #log: PostgresLog
   #seen = new Map<ProcessIdentity, number>()
 
-  constructor(data: string, log: Log) {
+  constructor(data: string, log: PostgresLog) {
     this.#data = data
     this.#log = log
   }

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
 import { clusterExists, clusterOwner, clusterPaths, createCluster, readPassword, superuser } from './cluster.ts'
 import { type ClusterLock, openClusterLock, type Role, starterText } from './cluster-lock.ts'
-import { type Cluster, connectOrStart, type Log } from './connect-or-start.ts'
+import { type Cluster, connectOrStart, type PostgresLog } from './connect-or-start.ts'
 import { codeOf, PostgresFailure } from './failure.ts'
 import { chooseLaunch, type RootMethod } from './launch.ts'
 import { rotateLog } from './log-file.ts'
@@ -27,7 +27,7 @@ export interface EmbeddedPostgresOptions {
   dataDir: string
   /** At most one `server` uses the folder, and restarts a database that dies. Any number of `command`s may run at the same time. */
   role: Role
-  log: Log
+  log: PostgresLog
   /** Called with a message for the terminal when something takes long. */
   progress?: (text: string) => void
   /** Called if another server took over the folder while the database was down; this one must exit. */

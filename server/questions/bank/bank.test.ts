@@ -26,7 +26,7 @@ test('the bank has at least 240 skills with 8 items each, in English and Hindi',
 })
 
 /** The most requested jobs and their skills. */
-const MOST_REQUESTED: Record<string, number[]> = {
+const REQUESTED_JOBS: Record<string, number[]> = {
   'delivery rider': [22001, 22019, 22020, 22055],
   'car driver': [9001, 9005, 9030],
   'truck driver': [9012, 9040],
@@ -68,7 +68,7 @@ const MOST_REQUESTED: Record<string, number[]> = {
 
 test('the most requested jobs have eight bank questions per skill in English and Hindi', async () => {
   const bank = await Bank.read()
-  for (const [job, skills] of Object.entries(MOST_REQUESTED)) {
+  for (const [job, skills] of Object.entries(REQUESTED_JOBS)) {
     for (const skill of skills) {
       const complete = bank.itemsOf(skill).filter(({ wordings }) => wordings.has('en') && wordings.has('hi'))
       assert.ok(complete.length >= 8, `${job}: ${complete.length} items for sk_${skill}`)

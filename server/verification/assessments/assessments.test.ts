@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import {
   BRICKLAYING,
   expectOk,
-  type OpenedSession,
   outcome,
   sharedVerification,
+  type TestSession,
   type VerificationCalls,
   WIRING,
 } from '../../../test/support/verification.ts'
@@ -15,7 +15,7 @@ import { storeExpiredStatuses } from '../jobs.ts'
 import { generateAssessment } from './assessments.ts'
 
 /** Generates the questions and answers them correctly, except the first `wrong` ones. */
-async function answerQuestions(calls: VerificationCalls, session: OpenedSession, wrong = 0) {
+async function answerQuestions(calls: VerificationCalls, session: TestSession, wrong = 0) {
   const { body } = await calls.generateAssessment(session)
   const keys = await calls.getCorrectAnswers(session)
   return body.data.questions.map(
@@ -26,7 +26,7 @@ async function answerQuestions(calls: VerificationCalls, session: OpenedSession,
   )
 }
 
-async function failAttempt(calls: VerificationCalls, session: OpenedSession) {
+async function failAttempt(calls: VerificationCalls, session: TestSession) {
   await expectOk(calls.generateAssessment(session))
   return expectOk(calls.submitAnswers(session, []))
 }

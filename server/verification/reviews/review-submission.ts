@@ -21,7 +21,7 @@ import {
   verificationNotFound,
 } from '../sessions.ts'
 import { reviewOutcomeEmail } from './emails.ts'
-import { alreadySubmitted, type Decision, findReview, linkExpired, type Review } from './reviews.ts'
+import { alreadySubmitted, findReview, linkExpired, type Review, type SkillDecision } from './reviews.ts'
 
 /** Builds the reviewer's page. The id is enough to read it, and it exists only after the email was sent. */
 export async function readVerifyPage(queries: Queries, id: string, now: number) {
@@ -124,7 +124,7 @@ export async function submitReview(
   return { session: ended, skills }
 }
 
-type ReviewDecision = { decisions: Decision[] } | { reason: string }
+type ReviewDecision = { decisions: SkillDecision[] } | { reason: string }
 
 /** Requires exactly one decision per skill, or `declined` with a reason. */
 function readDecision(session: Session, { decisions, declined, reason }: ReviewInput): ReviewDecision {
@@ -138,7 +138,7 @@ function readDecision(session: Session, { decisions, declined, reason }: ReviewI
   if (!decisions) throw invalid([{ path: 'decisions', message: 'is required unless declined and reason are sent' }])
   const open = new Set(session.skills.map(({ number }) => number))
   const details: Detail[] = []
-  const read = decisions.map(({ skillId: id, endorsed, rating, comment }, index): Decision => {
+  const read = decisions.map(({ skillId: id, endorsed, rating, comment }, index): SkillDecision => {
     const skill = skillNumber(id)
     if (skill === undefined || !open.delete(skill)) {
       const known = session.skills.some(({ number }) => number === skill)

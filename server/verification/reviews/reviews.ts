@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { problem } from '../../api/problem.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
-export interface Decision {
+export interface SkillDecision {
   /** Skill number. */
   skill: number
   endorsed: boolean
@@ -22,7 +22,7 @@ export interface Review {
   /** The current link. */
   link: { tokenHash: Buffer; sealed: Buffer; sentAt: number; expiresAt: number } | undefined
   submittedAt: number | undefined
-  decisions: Decision[] | undefined
+  decisions: SkillDecision[] | undefined
   declineReason: string | undefined
 }
 
@@ -52,7 +52,7 @@ interface ReviewRow {
   sent_at: Date | null
   expires_at: Date | null
   submitted_at: Date | null
-  decisions: Decision[] | null
+  decisions: SkillDecision[] | null
   decline_reason: string | null
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { CandidateInput } from '../../api-types/partner.ts'
 import type { RosterCheck } from './enrolling.ts'
-import { MEANINGS, type Meaning, type Roster, type Row } from './roster.ts'
+import { type ColumnMeaning, MEANINGS, type Roster, type RosterRow } from './roster.ts'
 
 interface Props {
   roster: Roster
@@ -67,9 +67,9 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
                   <select
                     aria-label={`Meaning of column “${name}”`}
                     value={meanings[column]}
-                    onChange={(event) => setMeaning(column, event.currentTarget.value as Meaning)}
+                    onChange={(event) => setMeaning(column, event.currentTarget.value as ColumnMeaning)}
                   >
-                    {(Object.keys(MEANINGS) as Meaning[]).map((meaning) => (
+                    {(Object.keys(MEANINGS) as ColumnMeaning[]).map((meaning) => (
                       <option key={meaning} value={meaning}>
                         {MEANINGS[meaning]}
                       </option>
@@ -117,7 +117,7 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
     </section>
   )
 
-  function setMeaning(column: number, meaning: Meaning) {
+  function setMeaning(column: number, meaning: ColumnMeaning) {
     const unique = meaning !== 'metadata' && meaning !== 'nothing'
     onChange({
       ...roster,
@@ -156,9 +156,9 @@ export function repeatedRowsText(count: number): string {
 }
 
 interface RowProps {
-  row: Row
+  row: RosterRow
   names: string[]
-  meanings: Meaning[]
+  meanings: ColumnMeaning[]
   sent: CandidateInput | undefined
   rowErrors: { field: string; message: string }[] | undefined
   repeat: string | undefined
@@ -170,7 +170,7 @@ interface RowProps {
 function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell, onRemove }: RowProps) {
   const bad = rowErrors.length > 0
   const editable = row.typed === true || bad
-  const columnOf = (field: string) => meanings.indexOf(field.split('.')[0] as Meaning)
+  const columnOf = (field: string) => meanings.indexOf(field.split('.')[0] as ColumnMeaning)
   const messageId = `row-${row.number}-message`
   return (
     <>
@@ -221,7 +221,7 @@ function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell
 }
 
 /** Returns a cell as it is sent: a phone number with its country code. */
-function shownCell(meaning: Meaning, cell: string, sent: CandidateInput | undefined) {
+function shownCell(meaning: ColumnMeaning, cell: string, sent: CandidateInput | undefined) {
   if (meaning === 'phone') return sent?.phone ?? cell
   return meaning === 'language' ? (sent?.language ?? cell) : cell
 }

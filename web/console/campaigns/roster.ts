@@ -2,9 +2,9 @@ import type { CandidateInput, Language } from '../../api-types/partner.ts'
 import { LANGUAGES, languageName } from '../shared/labels.ts'
 import { parseCsv } from './csv.ts'
 
-export type Meaning = 'name' | 'phone' | 'email' | 'external_candidate_id' | 'language' | 'metadata' | 'nothing'
+export type ColumnMeaning = 'name' | 'phone' | 'email' | 'external_candidate_id' | 'language' | 'metadata' | 'nothing'
 
-export const MEANINGS: Record<Meaning, string> = {
+export const MEANINGS: Record<ColumnMeaning, string> = {
   name: 'Name',
   phone: 'Phone',
   email: 'Email address',
@@ -18,11 +18,11 @@ export const MEANINGS: Record<Meaning, string> = {
 export interface Roster {
   /** Column names in the file. */
   names: string[]
-  meanings: Meaning[]
-  rows: Row[]
+  meanings: ColumnMeaning[]
+  rows: RosterRow[]
 }
 
-export interface Row {
+export interface RosterRow {
   /** Line number in the file, or the next number for a typed row. */
   number: number
   cells: string[]
@@ -30,7 +30,7 @@ export interface Row {
   typed?: boolean
 }
 
-const COLUMN_PATTERNS: [Exclude<Meaning, 'metadata' | 'nothing'>, RegExp][] = [
+const COLUMN_PATTERNS: [Exclude<ColumnMeaning, 'metadata' | 'nothing'>, RegExp][] = [
   [
     'external_candidate_id',
     /^(external[ _-]?)?(candidate|applicant|employee|person|crm)?[ _-]?(id|ref|reference|code|no)\.?$/i,
@@ -55,8 +55,8 @@ export function readRoster(text: string): Roster {
     !first.some((cell) => PHONE.test(cell) || EMAIL.test(cell)) && first.some((cell) => meaningFromName(cell))
   const names = hasHeader ? first : first.map((_, index) => `Column ${index + 1}`)
   const people = hasHeader ? lines.slice(1) : lines
-  const taken = new Set<Meaning>()
-  const meanings = names.map((name, index): Meaning => {
+  const taken = new Set<ColumnMeaning>()
+  const meanings = names.map((name, index): ColumnMeaning => {
     const meaning = hasHeader
       ? meaningFromName(name)
       : meaningFromCells(
@@ -77,11 +77,11 @@ export function readRoster(text: string): Roster {
   }
 }
 
-function meaningFromName(name: string): Meaning | undefined {
+function meaningFromName(name: string): ColumnMeaning | undefined {
   return COLUMN_PATTERNS.find(([, pattern]) => pattern.test(name.trim()))?.[0]
 }
 
-function meaningFromCells(cells: string[], taken: Set<Meaning>): Meaning | undefined {
+function meaningFromCells(cells: string[], taken: Set<ColumnMeaning>): ColumnMeaning | undefined {
   const filled = cells.filter(Boolean).slice(0, 50)
   if (filled.length === 0) return undefined
   const mostMatch = (pattern: RegExp) => filled.filter((cell) => pattern.test(cell)).length > filled.length / 2
@@ -91,8 +91,8 @@ function meaningFromCells(cells: string[], taken: Set<Meaning>): Meaning | undef
 }
 
 /** Returns the candidate of a row, as it is sent. */
-export function candidateFrom({ names, meanings }: Roster, { cells }: Row): CandidateInput {
-  const get = (meaning: Meaning) => cells[meanings.indexOf(meaning)]?.trim() ?? ''
+export function candidateFrom({ names, meanings }: Roster, { cells }: RosterRow): CandidateInput {
+  const get = (meaning: ColumnMeaning) => cells[meanings.indexOf(meaning)]?.trim() ?? ''
   const phone = readPhone(get('phone'))
   const email = get('email')
   const language = readLanguage(get('language'))
