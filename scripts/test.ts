@@ -13,7 +13,7 @@ import { startExternalPostgres } from '../test/runner/external.ts'
 // Starts a PostgreSQL server, runs the tests against it, and stops it.
 //   npm test                                          all tests, on the embedded PostgreSQL
 //   npm test -- server/access                         tests whose path contains server/access
-//   npm test -- --test-name-pattern='is archived' mandates   tests by name; other options of `node --test` work too
+//   npm test -- --test-name-pattern='failed mandates' mandates   tests by name; other options of `node --test` work too
 //   npm test -- --external                            all but the page tests, on an external PostgreSQL over TCP with a password
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** If more files fail than this, the cause is not flakiness, and nothing is re-run. */
