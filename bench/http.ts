@@ -1,5 +1,5 @@
 import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
-import { createDeployment } from './support/deployment.ts'
+import { withServer } from './support/deployment.ts'
 import { bestOf, type LoadResult, measureLoad, signedHeaders, startPeerServer } from './support/load.ts'
 
 const CONNECTIONS = 50
@@ -8,9 +8,7 @@ const TARGET = '/api/v1/partner/shifts'
 /** Measures a small signed GET request, compared with servers that only send the same bytes. */
 export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const [rounds, duration] = short ? [1, 1] : [3, 6]
-  const deployment = createDeployment()
-  const server = await deployment.start()
-  try {
+  return withServer({ short }, async ({ server, deployment }) => {
     const key = await deployment.createKey()
     const headers = () => signedHeaders({ key, method: 'GET', target: TARGET })
     const body = await (await fetch(server.url + TARGET, { headers: await headers() })).text()
@@ -35,10 +33,7 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
       { name: 'compared with bare Fastify', value: (100 * ours!) / bareFastify!, unit: '%', note: 'goal: at least 60' },
       { name: 'compared with bare node:http', value: (100 * ours!) / bareNode!, unit: '%' },
     ]
-  } finally {
-    await server.stop()
-    deployment.remove()
-  }
+  })
 }
 
 if (import.meta.main) await runFromCommandLine('http', run)

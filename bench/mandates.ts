@@ -7,7 +7,7 @@ import type { ConnectionSettings } from '../server/platform/database/connection-
 import { type Database, openDatabase } from '../server/platform/database/database.ts'
 import { startEmbeddedPostgres } from '../server/platform/postgres/embedded.ts'
 import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
-import { createDeployment, type DeploymentKey } from './support/deployment.ts'
+import { type DeploymentKey, type RunningDeployment, withServer } from './support/deployment.ts'
 import { bestOf, forkServer, type LoadResult, measureLoad, signedHeaders } from './support/load.ts'
 
 const CONNECTIONS = 50
@@ -27,9 +27,10 @@ const SHORT: Sizes = { seconds: 1, rounds: 1, mandateCounts: [500], secondsPerCa
 
 /** Measures the creation of mandates, compared with a minimal server, and how calls slow down with many mandates. */
 export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
-  const sizes = short ? SHORT : FULL
-  const deployment = createDeployment()
-  const server = await deployment.start()
+  return withServer({ short }, (running) => measureAll(running, short ? SHORT : FULL))
+}
+
+async function measureAll({ deployment, server }: RunningDeployment, sizes: Sizes): Promise<BenchmarkRow[]> {
   const key = await deployment.createKey()
   const workflow = deployment.cli<{ workflow_id: string }>(
     ...['playground', 'workflow', '--org', key.orgId, '--mode', 'live', '--data', '{"name":"Bench"}'],
@@ -71,8 +72,6 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
     peer.stop()
     await db.close()
     await postgres.stop()
-    await server.stop()
-    deployment.remove()
   }
 }
 

@@ -6,11 +6,18 @@
 import type { Browser } from 'playwright-core'
 import { buildPages } from '../server/web-assets/build.ts'
 import { launchChromium } from '../test/browser/browser.ts'
+import { CHROMIUM_ADVICE, isChromiumAvailable } from '../test/browser/find-chromium.ts'
 import { inviteCandidate } from '../test/support/candidate.ts'
 import { until } from '../test/support/until.ts'
 import { requestReview } from '../test/support/verification.ts'
 import { withTestApp } from './support/app.ts'
-import { type BenchmarkOptions, type BenchmarkRow, median, runFromCommandLine } from './support/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkRow,
+  BenchmarkSkipped,
+  median,
+  runFromCommandLine,
+} from './support/benchmark.ts'
 
 const FAST_3G = { latency: 150, kilobits: 1600 }
 const SLOW_2G = { latency: 600, kilobits: 100 }
@@ -26,6 +33,7 @@ interface Visit {
 }
 
 export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+  if (!isChromiumAvailable()) throw new BenchmarkSkipped(`no Chromium found. ${CHROMIUM_ADVICE}`)
   const rounds = short ? 1 : 5
   await buildPages()
   return withTestApp(async (app) => {

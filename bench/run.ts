@@ -13,7 +13,13 @@ import { run as skillQuality } from './skill-quality.ts'
 import { run as skillRoute } from './skill-route.ts'
 import { run as skillSearch } from './skill-search.ts'
 import { run as startUp } from './start-up.ts'
-import { type Benchmark, type BenchmarkRow, BenchmarkSkipped, printRows } from './support/benchmark.ts'
+import {
+  type Benchmark,
+  type BenchmarkRow,
+  BenchmarkSkipped,
+  cleanUpBenchmarks,
+  printRows,
+} from './support/benchmark.ts'
 import { run as verificationSessions } from './verification-sessions.ts'
 import { run as webhookDelivery } from './webhook-delivery.ts'
 
@@ -70,6 +76,7 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
     }
   }
 }
+await cleanUpBenchmarks().catch((error) => console.error('cleaning up failed:', error))
 if (json) console.log(JSON.stringify(results, null, 2))
 if (failed.length > 0) console.error(`\nfailed benchmarks: ${failed.join(', ')}`)
 process.exit(failed.length > 0 ? 1 : 0)

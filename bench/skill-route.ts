@@ -6,7 +6,7 @@
 import type autocannon from 'autocannon'
 import { parseBuiltIn, readBuiltInFiles } from '../server/catalogue/built-in.ts'
 import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
-import { createDeployment } from './support/deployment.ts'
+import { withServer } from './support/deployment.ts'
 import { measureLoad, signedHeaders, startPeerServer } from './support/load.ts'
 
 const CONNECTIONS = 50
@@ -24,26 +24,21 @@ const SHORT: Sizes = { seconds: 1, rounds: 1 }
 
 export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
-  const deployment = createDeployment({ TRUST_PROXY: '127.0.0.1' })
-  const server = await deployment.start()
-  try {
+  return withServer({ short }, async ({ server, deployment }) => {
     const key = await deployment.createKey()
     const headers = () => signedHeaders({ key, method: 'GET', target: PARTNER })
-    const prefixes = await prefixSearches()
-    const pages = [20, 19, 18, 17, 16, 15].flatMap((limit) => prefixes.map((path) => `${path}&limit=${limit}`))
     const partner = await compare('GET /skills/search, signed, rate-limited', server.url, [PARTNER], sizes, headers)
     const publicSearch = await compare('GET /api/skills/search, limited by address', server.url, [PUBLIC], sizes)
     if (short) return [...partner, ...publicSearch]
+    const prefixes = await prefixSearches()
+    const pages = [20, 19, 18, 17, 16, 15].flatMap((limit) => prefixes.map((path) => `${path}&limit=${limit}`))
     return [
       ...partner,
       ...publicSearch,
       ...(await compare(`the same, ${prefixes.length} prefixes in turn`, server.url, prefixes, sizes)),
       ...(await compare(`the same, ${pages.length} different searches in turn`, server.url, pages, sizes)),
     ]
-  } finally {
-    await server.stop()
-    deployment.remove()
-  }
+  })
 }
 
 type HeaderFactory = () => Promise<Record<string, string>>

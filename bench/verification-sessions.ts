@@ -6,7 +6,7 @@ import {
   percentile,
   runFromCommandLine,
 } from './support/benchmark.ts'
-import { type BenchDeployment, createDeployment } from './support/deployment.ts'
+import { type BenchDeployment, withServer } from './support/deployment.ts'
 
 interface Load {
   concurrency: number
@@ -23,29 +23,27 @@ const SHORT: Load = { concurrency: 5, warmUpSeconds: 0, seconds: 5, maxSessions:
 /** Measures sessions from `POST /verify` to stored items (four calls), on the embedded database. */
 export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const load = short ? SHORT : FULL
-  const deployment = createDeployment()
-  const server = await deployment.start()
-  const agent = new Agent({ connections: load.concurrency, pipelining: 1 })
-  try {
-    const keys = createSessionKeys(deployment, load.keys)
-    await completeSessions(server.url, agent, keys, load, load.warmUpSeconds)
-    const { sessions, milliseconds, durations } = await completeSessions(server.url, agent, keys, load, load.seconds)
-    if (sessions === 0) throw new Error('no session was completed')
-    return [
-      {
-        name: `sessions from open to stored items, ${load.concurrency} concurrent`,
-        value: (sessions * 1000) / milliseconds,
-        unit: 'sessions per second',
-        note: 'four calls each',
-      },
-      { name: 'one session, median', value: median(durations), unit: 'ms' },
-      { name: 'one session, 99th percentile', value: percentile(durations, 0.99), unit: 'ms' },
-    ]
-  } finally {
-    await agent.close()
-    await server.stop()
-    deployment.remove()
-  }
+  return withServer({ short }, async ({ server, deployment }) => {
+    const agent = new Agent({ connections: load.concurrency, pipelining: 1 })
+    try {
+      const keys = createSessionKeys(deployment, load.keys)
+      await completeSessions(server.url, agent, keys, load, load.warmUpSeconds)
+      const { sessions, milliseconds, durations } = await completeSessions(server.url, agent, keys, load, load.seconds)
+      if (sessions === 0) throw new Error('no session was completed')
+      return [
+        {
+          name: `sessions from open to stored items, ${load.concurrency} concurrent`,
+          value: (sessions * 1000) / milliseconds,
+          unit: 'sessions per second',
+          note: 'four calls each',
+        },
+        { name: 'one session, median', value: median(durations), unit: 'ms' },
+        { name: 'one session, 99th percentile', value: percentile(durations, 0.99), unit: 'ms' },
+      ]
+    } finally {
+      await agent.close()
+    }
+  })
 }
 
 function createSessionKeys({ cli }: BenchDeployment, count: number): string[] {

@@ -16,6 +16,17 @@ export type Benchmark = (options: BenchmarkOptions) => Promise<BenchmarkRow[]>
 /** Thrown by a benchmark that cannot run because something optional is missing on this machine. */
 export class BenchmarkSkipped extends Error {}
 
+const cleanups: (() => Promise<void>)[] = []
+
+/** Registers a function that is called after the last benchmark. */
+export function afterBenchmarks(cleanUp: () => Promise<void>): void {
+  cleanups.push(cleanUp)
+}
+
+export async function cleanUpBenchmarks(): Promise<void> {
+  for (const cleanUp of cleanups.splice(0)) await cleanUp()
+}
+
 /** Runs one benchmark file that was started directly: `node bench/http.ts [--short] [--json]`. */
 export async function runFromCommandLine(name: string, benchmark: Benchmark): Promise<never> {
   try {
@@ -25,6 +36,8 @@ export async function runFromCommandLine(name: string, benchmark: Benchmark): Pr
   } catch (error) {
     if (!(error instanceof BenchmarkSkipped)) throw error
     console.error(`${name} skipped: ${error.message}`)
+  } finally {
+    await cleanUpBenchmarks()
   }
   process.exit(0)
 }

@@ -10,6 +10,7 @@ import { setLimits } from '../../server/access/key-limits.ts'
 import { BUCKET_NAMES } from '../../server/access/limits/table.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
+import { afterBenchmarks, type BenchmarkOptions } from './benchmark.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -38,9 +39,9 @@ export interface BenchDeployment {
   remove(): void
 }
 
-export function createDeployment(env: NodeJS.ProcessEnv = {}): BenchDeployment {
+export function createDeployment(): BenchDeployment {
   const dataDir = mkdtempSync(join(tmpdir(), 'attestry-bench-'))
-  const serverEnv = { ...process.env, ...env, DATA_DIR: dataDir, LOG_LEVEL: 'error' }
+  const serverEnv = { ...process.env, ...SERVER_ENV, DATA_DIR: dataDir, LOG_LEVEL: 'error' }
   const deployment: BenchDeployment = {
     dataDir,
     async start() {
@@ -83,6 +84,49 @@ export function createDeployment(env: NodeJS.ProcessEnv = {}): BenchDeployment {
     remove: () => rmSync(dataDir, { recursive: true, force: true }),
   }
   return deployment
+}
+
+export interface RunningDeployment {
+  deployment: BenchDeployment
+  server: BenchServer
+}
+
+/** Some benchmarks send requests with the address of their visitor, as from a proxy. */
+const SERVER_ENV = { TRUST_PROXY: '127.0.0.1' }
+
+let shared: Promise<RunningDeployment> | undefined
+
+/**
+ * Runs a benchmark with a new server. In the short form all benchmarks share one, because starting it takes longer than
+ * measuring.
+ */
+export async function withServer<T>(
+  { short }: BenchmarkOptions,
+  run: (running: RunningDeployment) => Promise<T>,
+): Promise<T> {
+  if (short) {
+    if (!shared) {
+      shared = startDeployment()
+      afterBenchmarks(async () => stopDeployment(await shared!))
+    }
+    return run(await shared)
+  }
+  const running = await startDeployment()
+  try {
+    return await run(running)
+  } finally {
+    await stopDeployment(running)
+  }
+}
+
+async function startDeployment(): Promise<RunningDeployment> {
+  const deployment = createDeployment()
+  return { deployment, server: await deployment.start() }
+}
+
+async function stopDeployment({ deployment, server }: RunningDeployment): Promise<void> {
+  await server.stop()
+  deployment.remove()
 }
 
 /** Raises all limits of a key in one transaction, which is faster than one CLI command per limit. */
