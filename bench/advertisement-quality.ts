@@ -9,9 +9,9 @@ import { type Prediction, reliabilityRows } from './reliability.ts'
 import { type BenchmarkRow, printRows } from './support/benchmark.ts'
 import { builtIn } from './support/skill-catalogues.ts'
 
-const LIMIT = 25
+const MAX_SKILLS = 25
 /** Skills with at least this score count as extracted. */
-const THRESHOLD = 0.5
+const MIN_SCORE = 0.5
 
 const folder = new URL('advertisements/', import.meta.url)
 
@@ -70,8 +70,8 @@ export function advertisementRows(): BenchmarkRow[] {
   const all = readAdvertisements()
   const halves = { tuning: all.filter(isForTuning), 'held out': all.filter((one) => !isForTuning(one)) }
   return Object.entries(halves).flatMap(([name, half]) => [
-    ...skillRows(`${name}, first ${LIMIT}`, index, half, 0),
-    ...skillRows(`${name}, score at least ${THRESHOLD}`, index, half, THRESHOLD),
+    ...skillRows(`${name}, first ${MAX_SKILLS}`, index, half, 0),
+    ...skillRows(`${name}, score at least ${MIN_SCORE}`, index, half, MIN_SCORE),
     ...reliabilityRows(`advertisements, ${name}`, extractPredictions(index, half)),
   ])
 }
@@ -112,13 +112,13 @@ function skillRows(
 function extractPredictions(index: SkillIndex, advertisements: Advertisement[]): Prediction[] {
   return advertisements.flatMap(({ text, asks }) =>
     index
-      .extract(text, LIMIT)
+      .extract(text, MAX_SKILLS)
       .map(({ number, score }) => ({ score, correct: asks.some((ask) => ask.number === number) })),
   )
 }
 
 function extractNumbers(index: SkillIndex, text: string, threshold: number): Set<number> {
-  const skills = index.extract(text, LIMIT).filter(({ score }) => score >= threshold)
+  const skills = index.extract(text, MAX_SKILLS).filter(({ score }) => score >= threshold)
   return new Set(skills.map(({ number }) => number))
 }
 
@@ -126,7 +126,7 @@ function extractNumbers(index: SkillIndex, text: string, threshold: number): Set
 function printMisses(): void {
   const index = buildSkillIndexSync(builtIn())
   for (const { number, title, text, asks, notAsked } of readAdvertisements().filter(isForTuning)) {
-    const skills = index.extract(text, LIMIT)
+    const skills = index.extract(text, MAX_SKILLS)
     const missed = asks.filter((label) => !skills.some((skill) => skill.number === label.number))
     const extra = skills.filter((skill) => !asks.some((label) => label.number === skill.number))
     console.log(`\n${number} ${title}`)

@@ -56,13 +56,13 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
         unit: 'per second',
         note: 'signed calls, one at a time',
       },
-      { name: '20,000 in 20 calls', value: (seconds * 20) / (calls - 1), unit: 's', note: 'goal: under 60' },
+      { name: '20,000 in 20 calls', value: (seconds * 20) / (calls - 1), unit: 's', note: 'target: under 60' },
       { name: 'peak memory growth', value: (peak - before) / MEGABYTE, unit: 'MB RSS' },
       {
         name: 'growth in the second half',
         value: (peak - Math.max(peakInFirstHalf, before)) / MEGABYTE,
         unit: 'MB RSS',
-        note: 'goal: about 0',
+        note: 'target: about 0',
       },
       {
         name: 'bare multi-row INSERT, 1,000 rows per statement',

@@ -30,7 +30,12 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
       { name: 'GET /shifts, signed, rate-limited, validated', value: ours!, unit: 'requests/s' },
       { name: 'bare Fastify, same bytes', value: bareFastify!, unit: 'requests/s' },
       { name: 'bare node:http, same bytes', value: bareNode!, unit: 'requests/s' },
-      { name: 'compared with bare Fastify', value: (100 * ours!) / bareFastify!, unit: '%', note: 'goal: at least 60' },
+      {
+        name: 'compared with bare Fastify',
+        value: (100 * ours!) / bareFastify!,
+        unit: '%',
+        note: 'target: at least 60',
+      },
       { name: 'compared with bare node:http', value: (100 * ours!) / bareNode!, unit: '%' },
     ]
   })

@@ -109,7 +109,7 @@ function pageRows(name: string, visits: Visit[]): BenchmarkRow[] {
       name: `${name}: transferred`,
       value: median(visits.map(({ bytes }) => bytes)) / 1024,
       unit: 'KB',
-      note: 'compressed, with headers; goal: under 40',
+      note: 'compressed, with headers; target: under 40',
     },
     { name: `${name}: requests`, value: median(visits.map(({ requests }) => requests)), unit: '' },
     ...timeRows(name, visits, FAST_3G, 1.5),
@@ -124,7 +124,7 @@ function timeRows(name: string, visits: Visit[], { latency, kilobits }: Network,
       name: `${name}: interactive after`,
       value: median(visits.map(({ interactive }) => interactive)) / 1000,
       unit: 's',
-      note: `${note}; goal: under ${goalSeconds}`,
+      note: `${note}; target: under ${goalSeconds}`,
     },
   ]
 }

@@ -13,7 +13,7 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
       name: 'signature, service switch, limits and scope, 2 KB body',
       value: guardsOnly,
       unit: 'µs of CPU per call',
-      note: 'goal: at most 60',
+      note: 'target: at most 60',
     },
     { name: 'the same, and parsing the body as JSON', value: withParsing, unit: 'µs of CPU per call' },
   ]

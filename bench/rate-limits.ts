@@ -10,10 +10,16 @@ import { MemoryLimiter } from '../server/access/limits/memory.ts'
 import { RedisLimiter } from '../server/access/limits/redis.ts'
 import { limitsFor } from '../server/access/limits/table.ts'
 import { redisSkipReason, startRedis } from '../test/limits/private-redis.ts'
-import { type BenchmarkOptions, type BenchmarkRow, median, runFromCommandLine } from './support/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkRow,
+  median,
+  runFromCommandLine,
+  skippedRow,
+} from './support/benchmark.ts'
 
 const CONCURRENCY = 50
-const FEW_KEYS = 1000
+const SMALL_KEY_COUNT = 1000
 /** The interval at which the server writes changed counters. */
 const SNAPSHOT_INTERVAL_MS = 250
 
@@ -40,15 +46,15 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
 }
 
 async function measureInProcess(sizes: Sizes): Promise<BenchmarkRow[]> {
-  const few = await throughput(FEW_KEYS, sizes)
+  const few = await throughput(SMALL_KEY_COUNT, sizes)
   const many = await throughput(sizes.manyKeys, sizes)
   const format = (count: number) => `${count.toLocaleString('en')} keys`
   return [
     { name: 'in-process', value: many.ours, unit: 'decisions/s', note: format(sizes.manyKeys) },
     { name: 'in-process, counters saved for restarts', value: many.saving, unit: 'decisions/s' },
     { name: 'rate-limiter-flexible, memory', value: many.theirs, unit: 'decisions/s' },
-    { name: 'compared with it', value: many.ours / many.theirs, unit: 'times', note: 'goal: at least 15' },
-    { name: 'in-process, few keys', value: few.ours, unit: 'decisions/s', note: format(FEW_KEYS) },
+    { name: 'compared with it', value: many.ours / many.theirs, unit: 'times', note: 'target: at least 15' },
+    { name: 'in-process, few keys', value: few.ours, unit: 'decisions/s', note: format(SMALL_KEY_COUNT) },
     { name: 'rate-limiter-flexible, memory, few keys', value: few.theirs, unit: 'decisions/s' },
     { name: 'compared with it, few keys', value: few.ours / few.theirs, unit: 'times' },
   ]
@@ -102,18 +108,18 @@ function scatteredIndexes(count: number): () => number {
 
 async function measureRedis(sizes: Sizes): Promise<BenchmarkRow[]> {
   const missing = redisSkipReason()
-  if (missing) return [{ name: 'Redis', value: Number.NaN, unit: '', note: `skipped: ${missing}` }]
+  if (missing) return [skippedRow('Redis', missing)]
   await using server = await startRedis()
   const ours = new RedisLimiter(server.url)
   await ours.connect()
   const storeClient = new Redis(server.url)
   const theirs = peer((options) => new RateLimiterRedis({ ...options, storeClient }))
-  const [keys, recruiters] = [names(FEW_KEYS, keyName), names(FEW_KEYS, recruiterName)]
+  const [keys, recruiters] = [names(SMALL_KEY_COUNT, keyName), names(SMALL_KEY_COUNT, recruiterName)]
   const [ourRate, theirRate] = await bestRatesInTurns(
     concurrently(async (i) => {
-      await ours.decide(keys[i % FEW_KEYS]!, limits, 'reads', recruiters[i % FEW_KEYS]!, Date.now())
+      await ours.decide(keys[i % SMALL_KEY_COUNT]!, limits, 'reads', recruiters[i % SMALL_KEY_COUNT]!, Date.now())
     }, sizes),
-    concurrently((i) => theirs(keys[i % FEW_KEYS]!, recruiters[i % FEW_KEYS]!), sizes),
+    concurrently((i) => theirs(keys[i % SMALL_KEY_COUNT]!, recruiters[i % SMALL_KEY_COUNT]!), sizes),
     sizes,
   )
   ours.close()
@@ -126,7 +132,7 @@ async function measureRedis(sizes: Sizes): Promise<BenchmarkRow[]> {
       unit: 'decisions/s',
       note: 'nine concurrent round trips each',
     },
-    { name: 'compared with it', value: ourRate / theirRate, unit: 'times', note: 'goal: at least 4' },
+    { name: 'compared with it', value: ourRate / theirRate, unit: 'times', note: 'target: at least 4' },
   ]
 }
 
@@ -151,7 +157,7 @@ function measureMemory({ manyKeys }: Sizes): BenchmarkRow[] {
       name: `memory with ${manyKeys.toLocaleString('en')} keys`,
       value: used / ours.usage.buckets,
       unit: 'bytes/bucket',
-      note: `${ours.usage.buckets.toLocaleString('en')} buckets; goal: at most 150`,
+      note: `${ours.usage.buckets.toLocaleString('en')} buckets; target: at most 150`,
     },
     { name: 'rate-limiter-flexible, memory', value: usedTheirs / manyKeys, unit: 'bytes/bucket' },
   ]

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { isCi } from '../test/runner/arguments.ts'
 import { run as analytics } from './analytics.ts'
 import { run as campaignSimulator } from './campaign-simulator.ts'
 import { run as consoleLists } from './console-lists.ts'
@@ -18,6 +19,7 @@ import {
   type BenchmarkRow,
   BenchmarkSkipped,
   cleanUpBenchmarks,
+  isAllowedInCi,
   printRows,
 } from './support/benchmark.ts'
 import { run as verificationSessions } from './verification-sessions.ts'
@@ -27,6 +29,7 @@ import { run as webhookDelivery } from './webhook-delivery.ts'
 // npm run bench -- http             one or several by name
 // npm run bench -- --short          a few seconds each, to check that they work; the figures mean little
 // npm run bench -- --json           the figures as JSON
+// With CI=true, a benchmark that is skipped, in whole or in part, fails, except for SKIP_REASONS_ALLOWED_IN_CI.
 const benchmarks: Record<string, Benchmark> = {
   'start-up': startUp,
   http,
@@ -59,6 +62,7 @@ if (unknown.length > 0) {
 
 const results: Record<string, BenchmarkRow[]> = {}
 const failed: string[] = []
+const skipped: string[] = []
 for (const [name, benchmark] of Object.entries(benchmarks)) {
   if (names.length > 0 && !names.includes(name)) continue
   const startedAt = performance.now()
@@ -67,9 +71,10 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
     const rows = await withTimeout(benchmark({ short: short! }))
     results[name] = rows
     if (!json) printRows(name, rows)
+    for (const row of rows) if (row.skipped !== undefined) reportSkip(`${name}, ${row.name}`, row.skipped)
     console.error(`${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
   } catch (error) {
-    if (error instanceof BenchmarkSkipped) console.error(`${name} skipped: ${error.message}`)
+    if (error instanceof BenchmarkSkipped) reportSkip(name, error.message)
     else {
       console.error(`${name} failed:`, error)
       failed.push(name)
@@ -79,7 +84,14 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
 await cleanUpBenchmarks().catch((error) => console.error('cleaning up failed:', error))
 if (json) console.log(JSON.stringify(results, null, 2))
 if (failed.length > 0) console.error(`\nfailed benchmarks: ${failed.join(', ')}`)
-process.exit(failed.length > 0 ? 1 : 0)
+const failsOnSkip = skipped.length > 0 && isCi(process.env)
+if (failsOnSkip) console.error(`\nbenchmarks that must not be skipped in CI: ${skipped.join('; ')}`)
+process.exit(failed.length > 0 || failsOnSkip ? 1 : 0)
+
+function reportSkip(name: string, reason: string): void {
+  console.error(`${name} skipped: ${reason}`)
+  if (!isAllowedInCi(reason)) skipped.push(name)
+}
 
 async function withTimeout(running: Promise<BenchmarkRow[]>): Promise<BenchmarkRow[]> {
   if (!short) return running

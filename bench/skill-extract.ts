@@ -48,7 +48,7 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
       name: 'extract',
       value: ours!,
       unit: 'MB/s',
-      note: `${labels.length.toLocaleString('en')} names and aliases; goal: at least 30`,
+      note: `${labels.length.toLocaleString('en')} names and aliases; target: at least 30`,
     },
     {
       name: 'extract, one text of 50,000 characters',
@@ -66,7 +66,7 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
       name: 'compared with the best of them',
       value: ours! / Math.max(...theirs),
       unit: 'times',
-      note: 'goal: at least 4',
+      note: 'target: at least 4',
     })
   if (!hasSharedData)
     rows.push({

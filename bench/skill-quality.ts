@@ -8,7 +8,13 @@ import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
 import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { advertisementRows } from './advertisement-quality.ts'
 import { type Prediction, reliabilityRows } from './reliability.ts'
-import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
+import {
+  type BenchmarkOptions,
+  type BenchmarkRow,
+  runFromCommandLine,
+  SKIP_REASONS_ALLOWED_IN_CI,
+  skippedRow,
+} from './support/benchmark.ts'
 import { builtIn, esco, hasSharedData, parseCsv, sharedFile } from './support/skill-catalogues.ts'
 
 interface AnnotatedPhrase {
@@ -21,12 +27,7 @@ interface AnnotatedPhrase {
 export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   if (!hasSharedData)
     return [
-      {
-        name: 'ESCO and the evaluation sets',
-        value: 0,
-        unit: '',
-        note: 'skipped: shared data is missing; only our own advertisements',
-      },
+      skippedRow('ESCO and the evaluation sets', SKIP_REASONS_ALLOWED_IN_CI.evaluationData),
       ...advertisementRows(),
     ]
   if (short) return advertisementRows()

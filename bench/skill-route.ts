@@ -35,8 +35,8 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
     return [
       ...partner,
       ...publicSearch,
-      ...(await compare(`the same, ${prefixes.length} prefixes in turn`, server.url, prefixes, sizes)),
-      ...(await compare(`the same, ${pages.length} different searches in turn`, server.url, pages, sizes)),
+      ...(await compare(`the same, with ${prefixes.length} different prefixes`, server.url, prefixes, sizes)),
+      ...(await compare(`the same, with ${pages.length} different queries`, server.url, pages, sizes)),
     ]
   })
 }
@@ -73,7 +73,7 @@ async function compare(
   return [
     { name, value: ours, unit: 'requests/s', note: `${kilobytes} KB` },
     { name: 'bare Fastify, same bytes', value: bare, unit: 'requests/s' },
-    { name: 'compared with bare Fastify', value: (100 * ours) / bare, unit: '%', note: 'goal: at least 60' },
+    { name: 'compared with bare Fastify', value: (100 * ours) / bare, unit: '%', note: 'target: at least 60' },
   ]
 }
 

@@ -16,6 +16,7 @@ import {
   median,
   percentile,
   runFromCommandLine,
+  skippedRow,
 } from './support/benchmark.ts'
 import { builtIn, bytesInUse, catalogue, hasSharedData, randomNumbers } from './support/skill-catalogues.ts'
 import { type Finder, peers } from './support/skill-search-peers.ts'
@@ -41,9 +42,9 @@ const FULL: Sizes = {
 const SHORT: Sizes = { catalogues: [3_000], queries: 50, peerQueries: 3, prefixRounds: 1, prefixes: 500 }
 
 const GOALS: Record<string, string> = {
-  median: 'goal: at most 0.05',
-  '99th percentile': 'goal: at most 0.5',
-  found: 'goal: at least 98',
+  median: 'target: at most 0.05',
+  '99th percentile': 'target: at most 0.5',
+  found: 'target: at least 98',
 }
 
 interface Query {
@@ -78,9 +79,9 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
       name: `${label}: build of search alone`,
       value: searchSeconds,
       unit: 's',
-      note: 'goal: under 1 at 50,000',
+      note: 'target: under 1 at 50,000',
     })
-    rows.push({ name: `${label}: memory`, value: bytes / 1e6, unit: 'MB', note: 'goal: under 30 at 50,000' })
+    rows.push({ name: `${label}: memory`, value: bytes / 1e6, unit: 'MB', note: 'target: under 30 at 50,000' })
     rows.push({
       name: `${label}: longest pause of a time-sliced build`,
       value: await longestPause(entries),
@@ -95,7 +96,7 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
     for (const { name, load } of peers) {
       const peer = await load(entries)
       if (!peer) {
-        rows.push({ name: `${label}: ${name}`, value: Number.NaN, unit: '', note: 'skipped: not installed' })
+        rows.push(skippedRow(`${label}: ${name}`, `${name} is not installed`))
         continue
       }
       for (const [kind, queries] of Object.entries(kinds))

@@ -114,7 +114,7 @@ async function measureThroughput(
   return [
     { name: 'deliveries, 1 KB, each attempt recorded', value: ours, unit: 'per second' },
     { name: 'bare undici loop of signed requests', value: bare, unit: 'per second', note: `${CONCURRENCY} concurrent` },
-    { name: 'compared with the bare loop', value: (100 * ours) / bare, unit: '%', note: 'goal: at least 20' },
+    { name: 'compared with the bare loop', value: (100 * ours) / bare, unit: '%', note: 'target: at least 20' },
   ]
 }
 
@@ -168,13 +168,13 @@ async function measureLatency(context: Context, receiver: BenchReceiver, sizes: 
       name: 'commit to arrival, median',
       value: median(times),
       unit: 'ms',
-      note: `${note}; goal: under 25`,
+      note: `${note}; target: under 25`,
     },
     {
       name: 'commit to arrival, 99th percentile',
       value: percentile(times, 0.99),
       unit: 'ms',
-      note: 'goal: under 150',
+      note: 'target: under 150',
     },
   ]
 }
@@ -234,7 +234,7 @@ async function measureBacklog(context: Context, receiver: BenchReceiver, sizes: 
       name: `memory added by ${sizes.pendingDeliveries.toLocaleString('en')} pending deliveries`,
       value: peak - before,
       unit: 'MB',
-      note: 'in use after garbage collection, maximum of all samples; goal: about 0',
+      note: 'in use after garbage collection, maximum of all samples; target: about 0',
     },
     { name: 'commit to arrival, median', value: median(times), unit: 'ms', note },
     { name: 'commit to arrival, 99th percentile', value: percentile(times, 0.99), unit: 'ms', note },

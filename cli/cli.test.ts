@@ -63,7 +63,7 @@ test('organisations and keys can be created, used for signed calls, rotated and 
   )
   const absent = await cli('request', 'GET', '/shifts', '--pick', 'items[0].nome')
   assert.deepEqual([absent.code, absent.stdout], [1, ''])
-  assert.match(absent.stderr, /data has no items\[0\]\.nome: nome not found; expected one of value, label/)
+  assert.match(absent.stderr, /^attestry: data\.items\[0\] has no property nome; expected one of value, label\.$/m)
   const failed = await cli('request', 'GET', '/nowhere', '--pick', 'items')
   assert.deepEqual([failed.code, failed.stdout], [1, ''])
   assert.match(failed.stderr, /NOT_FOUND/)
@@ -118,6 +118,8 @@ test('invalid arguments produce an error message without a stack trace', async (
     [['org', 'create'], /required option '--name <name>'/],
     [['org', 'create', '--name', '   '], /1 to 200 characters/],
     [['key', 'create', '--org', 'ORG_X', '--mode', 'test'], /Organisation ORG_X not found/],
+    [['key', 'list', '--org', 'ORG_X'], /Organisation ORG_X not found\.\n.*`npx attestry org list`/],
+    [['key', 'list'], /required option '--org <org>' not specified\n.*`npx attestry org list`/],
     [['key', 'create', '--org', org.org_id, '--mode', 'prod'], /Expected test or live/],
     [
       ['key', 'create', '--org', org.org_id, '--mode', 'test', '--scopes', 'skills:write'],

@@ -29,26 +29,41 @@ const requested = process.argv.slice(2).find((argument) => Object.hasOwn(command
 for (const load of requested ? [commands[requested]!] : Object.values(commands)) program.addCommand(await load())
 
 try {
-  await program.exitOverride().parseAsync()
+  throwOnExit(program)
+  await program.parseAsync()
 } catch (error) {
   process.exitCode = reportError(error)
 }
 
-/** Error codes of lost connections and of a PostgreSQL that is shutting down. */
+/** Makes a command and its subcommands throw a `CommanderError` instead of ending the process. */
+function throwOnExit(command: Command): void {
+  command.exitOverride()
+  for (const subcommand of command.commands) throwOnExit(subcommand)
+}
+
+/** Error codes of a lost connection, or of a PostgreSQL server that is starting or shutting down. */
 const CONNECTION_LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03', '08006', '08003'])
 
 function describeError(error: Error & { code?: string }): string {
-  const lost =
+  const connectionLost =
     (error.code !== undefined && CONNECTION_LOST_CODES.has(error.code)) || /Connection terminated/.test(error.message)
-  if (!lost) return error.message
+  if (!connectionLost) return error.message
   return `Lost the connection to the database (${error.message}). Unfinished changes were rolled back; run the command again when the database is available.`
 }
 
 /** Prints an error and returns the exit code. */
 function reportError(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode
+  if (error instanceof CommanderError) {
+    if (error.code === 'commander.missingMandatoryOptionValue' && error.message.includes("'--org ")) printOrgHint()
+    return error.exitCode
+  }
   if (error instanceof ConfigError) for (const line of error.lines) console.error(`attestry: ${line}`)
   else if (error instanceof Problem) console.error(`attestry: ${messageWithDetails(error.message, error.details)}`)
   else console.error(`attestry: ${error instanceof Error ? describeError(error) : String(error)}`)
+  if (error instanceof Problem && /^Organisation \S+ not found\.$/.test(error.message)) printOrgHint()
   return 1
+}
+
+function printOrgHint(): void {
+  console.error('To list the organisations and their IDs, run `npx attestry org list`.')
 }

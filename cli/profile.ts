@@ -31,7 +31,7 @@ export async function readProfile(env: Environment): Promise<Profile> {
       secret: demo.secret,
     }
   throw new Error(
-    'no API key found: set ATTESTRY_KEY_ID and ATTESTRY_SECRET, or run the command in the folder and with the DATA_DIR of the server',
+    'no API key found: set ATTESTRY_KEY_ID and ATTESTRY_SECRET, or run the command in the folder of the server, with the same DATA_DIR',
   )
 }
 

@@ -25,7 +25,7 @@ test('on a terminal, a bar is redrawn in place and cleared at the end', () => {
   ])
 })
 
-test('elsewhere, occasional plain lines are printed', () => {
+test('without a terminal, plain lines are printed at intervals', () => {
   const file = stream(false)
   const progress = showProgress('Writing', file, () => 0)
   for (let done = 1; done <= 1000; done++) progress.update(done, 1000)

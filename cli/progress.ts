@@ -1,4 +1,4 @@
-/** Shows the progress of a long task: a bar on a terminal, occasional lines elsewhere. */
+/** Shows the progress of a long task: a bar on a terminal, otherwise a line every few seconds. */
 export interface Progress {
   update(done: number, total: number): void
   end(): void

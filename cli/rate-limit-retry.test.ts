@@ -62,7 +62,7 @@ function attestry(url: string, { keyId, secret }: Pick<TestKey, 'keyId' | 'secre
 test('a command that exceeds a rate limit waits, retries, and prints a message', async (t) => {
   const limited = new Set<string>()
   const server = createServer(({ headers, url }, response) => {
-    // The signature is in the response: a retry is signed again.
+    // Returns the received signature, so that the test can see that the retry was signed.
     const isRetry = limited.has(url!)
     limited.add(url!)
     response.writeHead(isRetry ? 200 : 429, {

@@ -1,4 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
+import { SECOND } from '../server/platform/clock.ts'
+import { parseRetryAfter } from '../server/platform/http/retry-after.ts'
 
 /** Total time that a command waits for a rate limit. */
 export const MAX_WAIT_SECONDS = 30
@@ -17,7 +19,7 @@ export interface LimitRetryOptions {
 
 /**
  * Retries a call while it exceeds a rate limit. This is safe for every method: a rejected call has no effect, and its
- * response says when to retry.
+ * response contains the time to wait.
  */
 export async function retryWhileLimited<Response extends { status: number; headers: Headers }>(
   attempt: () => Promise<Response>,
@@ -43,6 +45,7 @@ export async function retryWhileLimited<Response extends { status: number; heade
 
 /** Returns the seconds to wait before retrying, or undefined if the response is not a rate limit error. */
 export function retryAfterSeconds({ status, headers }: { status: number; headers: Headers }): number | undefined {
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  return status === 429 && seconds >= 0 ? Math.max(1, Math.ceil(seconds)) : undefined
+  if (status !== 429) return undefined
+  const delayMs = parseRetryAfter(headers.get('retry-after') ?? undefined, Date.now())
+  return delayMs === undefined ? undefined : Math.max(1, Math.ceil(delayMs / SECOND))
 }

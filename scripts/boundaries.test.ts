@@ -15,6 +15,8 @@ server/platform:
 server/mail: base
 server/mandates: base
   server/mail
+cli: sdk
+sdk:
 `
 
 /** Runs the checker on a temporary tree of these files. */
@@ -22,11 +24,15 @@ function check(t: TestContext, files: Record<string, string>, boundaries = BOUND
   const root = mkdtempSync(join(tmpdir(), 'attestry-boundaries-'))
   t.after(() => rmSync(root, { recursive: true }))
   const all = {
+    'package.json': '{ "workspaces": ["sdk"] }',
+    'sdk/package.json': '{ "name": "@attestry/sdk" }',
+    'sdk/index.ts': '',
     'server/main.ts': '',
     'server/config.ts': '',
     'server/platform/clock.ts': '',
     'server/mail/mail.ts': '',
     'server/mandates/mandates.ts': '',
+    'cli/main.ts': '',
     ...files,
   }
   for (const [path, text] of Object.entries(all)) {
@@ -72,6 +78,59 @@ test('a forbidden import fails in every syntax and names the line', (t) => {
       messages[0]!,
       /^server\/mail\/mail\.ts:2: "server\/mail" must not import server\/mandates\/mandates\.ts\./,
     )
+  }
+})
+
+test('files of every JavaScript and TypeScript extension are checked', (t) => {
+  for (const extension of ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs'])
+    assert.match(
+      check(t, { [`server/mail/other.${extension}`]: "import '../mandates/mandates.ts'" }).join(),
+      /^server\/mail\/other\.\w+:1: "server\/mail" must not import server\/mandates\/mandates\.ts\./,
+      extension,
+    )
+  for (const [extension, line] of [
+    ['cts', "import x = require('../mandates/mandates.ts')"],
+    ['cts', "const x = require('../mandates/mandates.ts')"],
+    ['cjs', "const x = require('../mandates/mandates.ts')"],
+  ])
+    assert.match(
+      check(t, { [`server/mail/other.${extension}`]: line! }).join(),
+      /:1: "server\/mail" must not import server\/mandates\/mandates\.ts\./,
+      line,
+    )
+})
+
+test('only the folders of build output are skipped', (t) => {
+  const boundaries = `${BOUNDARIES}server/distribution:\nserver/dist:\nweb:\n`
+  const forbidden = "import '../mandates/mandates.ts'"
+  const messages = check(
+    t,
+    {
+      'server/distribution/a.ts': forbidden,
+      'server/dist/a.ts': forbidden,
+      'web/console/dist/a.ts': "import '../../../server/mandates/mandates.ts'",
+      'web/dist/a.js': "import '../../server/mandates/mandates.ts'",
+      'web/dist-1/a.js': "import '../../server/mandates/mandates.ts'",
+      'sdk/dist/index.js': "import '../../server/mandates/mandates.ts'",
+      'sdk/node_modules/x/a.js': "import '../../../server/mandates/mandates.ts'",
+    },
+    boundaries,
+  )
+  assert.deepEqual(messages.map((message) => message.split(':')[0]).sort(), [
+    'server/dist/a.ts',
+    'server/distribution/a.ts',
+    'web/console/dist/a.ts',
+  ])
+})
+
+test('an import of a package of this repository counts as an import of its folder', (t) => {
+  for (const specifier of ['@attestry/sdk', '@attestry/sdk/webhooks']) {
+    const [message, ...others] = check(t, {
+      'server/mail/mail.ts': `import { AttestryClient } from '${specifier}'`,
+      'cli/main.ts': `import { AttestryClient } from '${specifier}'`,
+    })
+    assert.match(message!, /^server\/mail\/mail\.ts:1: "server\/mail" must not import sdk\./)
+    assert.deepEqual(others, [])
   }
 })
 

@@ -16,9 +16,10 @@ interface Import {
   line: number
 }
 
-const SOURCE = /\.(ts|tsx|mts|mjs|js)$/
+const SOURCE = /\.[cm]?[jt]sx?$/
 const TEST = /\.test\.tsx?$/
-const SKIPPED_FOLDER = /^(node_modules|dist.*|\..*)$/
+/** Installed packages and hidden folders anywhere, and the folders of build output. */
+const SKIPPED_FOLDER = /(^|\/)(node_modules|\.[^/]*)$|^web\/dist[^/]*$|^sdk\/dist$/
 
 export function parseBoundaries(text: string): Boundaries {
   const boundaries: Boundaries = new Map()
@@ -42,7 +43,8 @@ export function parseBoundaries(text: string): Boundaries {
 /** Returns one message per violation. */
 export function checkBoundaries(root: string, boundaries: Boundaries): string[] {
   const files = findSources(root)
-  const imports = new Map(files.map((file) => [file, readImports(root, file)]))
+  const packages = findWorkspaces(root)
+  const imports = new Map(files.map((file) => [file, readImports(root, file, packages)]))
   return [...findStaleEntries(root, files, boundaries), ...findForbidden(imports, boundaries), ...findCycles(imports)]
 }
 
@@ -101,19 +103,26 @@ function matches(pattern: string, path: string): boolean {
 function findSources(root: string, folder = ''): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return SKIPPED_FOLDER.test(entry.name) ? [] : findSources(root, path)
+    if (entry.isDirectory()) return SKIPPED_FOLDER.test(path) ? [] : findSources(root, path)
     return SOURCE.test(entry.name) ? [path] : []
   })
 }
 
-function readImports(root: string, file: string): Import[] {
+/** Returns the folder of each package of this repository, by its name. */
+function findWorkspaces(root: string): Map<string, string> {
+  const read = (folder: string) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  const { workspaces = [] }: { workspaces?: string[] } = read('')
+  return new Map(workspaces.map((folder) => [read(folder).name, folder]))
+}
+
+function readImports(root: string, file: string, packages: Map<string, string>): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
   const { program, errors } = parseSync(file, text)
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`)
   const imports: Import[] = []
   const add = ({ start, value }: { start: number; value?: unknown }) => {
-    if (typeof value === 'string' && !value.startsWith('.')) return // a package or a module of Node.js
-    const target = typeof value === 'string' ? join(dirname(file), value) : undefined
+    const target = typeof value === 'string' ? targetOf(value) : undefined
+    if (target === 'external') return
     imports.push({ target, line: text.slice(0, start).split('\n').length })
   }
   new Visitor({
@@ -122,8 +131,21 @@ function readImports(root: string, file: string): Import[] {
     ExportNamedDeclaration: ({ source }) => source && add(source),
     ImportExpression: ({ source }) => add(source),
     TSImportType: ({ source }) => add(source),
+    TSExternalModuleReference: ({ expression }) => add(expression),
+    CallExpression: ({ callee, arguments: [path] }) =>
+      callee.type === 'Identifier' && callee.name === 'require' && path && add(path),
   }).visit(program)
   return imports
+
+  /** Returns a path from the root, or `external` for other packages and the modules of Node.js. */
+  function targetOf(specifier: string): string {
+    if (specifier.startsWith('.')) return join(dirname(file), specifier)
+    const name = specifier
+      .split('/')
+      .slice(0, specifier.startsWith('@') ? 2 : 1)
+      .join('/')
+    return packages.get(name) ?? 'external'
+  }
 }
 
 /** Returns a message for each group of files that import each other, with one shortest cycle of the group. */

@@ -9,6 +9,7 @@ import { CHROMIUM_ADVICE, isChromiumAvailable } from '../test/browser/find-chrom
 import { isCi, parseTestArguments, selectFiles } from '../test/runner/arguments.ts'
 import { prepareTemplate, startCluster } from '../test/runner/cluster.ts'
 import { startExternalPostgres } from '../test/runner/external.ts'
+import type { TestSummary } from '../test/runner/summary-reporter.ts'
 
 // Starts a PostgreSQL server, runs the tests against it, and stops it.
 //   npm test                                          all tests, on the embedded PostgreSQL
@@ -34,9 +35,13 @@ const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
 let exitCode = 1
 try {
   await prepareTemplate(cluster.url)
-  const { code, failedFiles } = await run(files, CONCURRENCY)
+  const { code, failedFiles, tests } = await run(files, CONCURRENCY)
   const isWorthRerun = code !== 0 && !options.watch && failedFiles.length > 0 && failedFiles.length <= MAX_RERUN_FILES
   exitCode = isWorthRerun ? await rerun(failedFiles) : code
+  if (code === 0 && tests === 0) {
+    console.error('no test has a matching name')
+    exitCode = 1
+  }
 } finally {
   await cluster.stop()
   await rm(reportFolder, { recursive: true, force: true })
@@ -66,7 +71,7 @@ async function rerun(failedFiles: string[]): Promise<number> {
   return 1
 }
 
-async function run(files: string[], concurrency: number): Promise<{ code: number; failedFiles: string[] }> {
+async function run(files: string[], concurrency: number): Promise<TestSummary & { code: number }> {
   const report = join(reportFolder, `${concurrency}`)
   const child = spawn(
     process.execPath,
@@ -77,7 +82,7 @@ async function run(files: string[], concurrency: number): Promise<{ code: number
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
-      '--test-reporter=./test/runner/failed-files.ts',
+      '--test-reporter=./test/runner/summary-reporter.ts',
       `--test-reporter-destination=${report}`,
       ...options.nodeOptions,
       ...files,
@@ -94,7 +99,7 @@ async function run(files: string[], concurrency: number): Promise<{ code: number
   const [status] = (await once(child, 'exit')) as [number | null]
   for (const signal of STOP_SIGNALS) process.off(signal, forward)
   process.off('disconnect', terminate)
-  if (status === null) return { code: 1, failedFiles: [] }
-  const lines = (await readFile(report, 'utf8').catch(() => '')).split('\n')
-  return { code: status, failedFiles: lines.filter(Boolean).map((file) => relative('.', file)) }
+  if (status === null) return { code: 1, failedFiles: [], tests: 0 }
+  const summary = JSON.parse(await readFile(report, 'utf8')) as TestSummary
+  return { ...summary, code: status, failedFiles: summary.failedFiles.map((file) => relative('.', file)) }
 }

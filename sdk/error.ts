@@ -5,8 +5,8 @@ export class AttestryError extends Error {
   /** HTTP status. */
   readonly status: number
   /**
-   * Error code such as `VALIDATION_FAILED`; undefined if the response does not come from the API, but from a proxy for
-   * example.
+   * Error code such as `VALIDATION_FAILED`; undefined if the response does not come from the API but,
+   * for example, from a proxy.
    */
   readonly code: string | undefined
   readonly details: ErrorDetail[]

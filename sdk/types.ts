@@ -137,7 +137,7 @@ export interface Candidate {
 }
 
 export interface CandidateInput {
-  /** Your own ID. */
+  /** Your own ID for the candidate. */
   external_candidate_id: string
   name: string
   /** E.164. Required unless email is the workflow's only channel. */
@@ -488,9 +488,9 @@ export interface Mandate {
   openings?: number
   salary?: Salary
   description?: string
-  /** A value from `GET /shifts`. Other texts cause a warning. */
+  /** A value from `GET /shifts`. Other values cause a warning. */
   shift?: string
-  /** A value from `GET /employment-types`. Other texts cause a warning. */
+  /** A value from `GET /employment-types`. Other values cause a warning. */
   employment_type?: string
   owner?: Recruiter
   /** Up to 10 skills, of which up to 3 with `verify`. We recommend 5 to 10. */
@@ -522,9 +522,9 @@ export interface MandateInput {
   openings?: number
   salary?: Salary
   description?: string
-  /** A value from `GET /shifts`. Other texts cause a warning. */
+  /** A value from `GET /shifts`. Other values cause a warning. */
   shift?: string
-  /** A value from `GET /employment-types`. Other texts cause a warning. */
+  /** A value from `GET /employment-types`. Other values cause a warning. */
   employment_type?: string
   owner?: Recruiter
   methods?: Method[]
@@ -533,7 +533,7 @@ export interface MandateInput {
   /** Up to 5 questions, or up to 10 if `data_enrichment` is the only method. */
   enrichment_questions?: EnrichmentQuestion[]
   interest_collection?: InterestCollection
-  /** Your own ID of the job. */
+  /** Your own ID for the job. */
   job_id?: string
 }
 
@@ -568,9 +568,9 @@ export interface MandateReplacement {
   openings?: number
   salary?: Salary
   description?: string
-  /** A value from `GET /shifts`. Other texts cause a warning. */
+  /** A value from `GET /shifts`. Other values cause a warning. */
   shift?: string
-  /** A value from `GET /employment-types`. Other texts cause a warning. */
+  /** A value from `GET /employment-types`. Other values cause a warning. */
   employment_type?: string
   owner?: Recruiter
   methods?: Method[]
@@ -697,7 +697,7 @@ export interface Recruiter {
 }
 
 export interface Replay {
-  /** Number of events. */
+  /** Number of events that will be sent again. */
   replayed: number
 }
 

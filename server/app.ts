@@ -11,7 +11,7 @@ import { limitVisitors } from './catalogue/public/visitor-limits.ts'
 import { skillRequestRoutes, skillRoutes } from './catalogue/routes.ts'
 import { HOOKS_BASE, inboundRoutes } from './channels/inbound-routes.ts'
 import { consolePageRoutes } from './console/html.ts'
-import { type LoggedApi, openRequestLog } from './console/organisation/request-log.ts'
+import { type LoggedApi, openRequestLogger } from './console/organisation/request-log.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
 import { docsRoutes } from './docs.ts'
@@ -82,18 +82,18 @@ function partnerRoutes(app: App, context: Context): void {
 
 export function buildApp(context: Context, draining: () => boolean = () => false): App {
   const app = createHttp({ log: context.log, metrics: context.metrics, trustProxy: context.config.trustProxy })
-  const requestLog = openRequestLog(context)
-  app.addHook('onClose', () => requestLog.close())
+  const requestLogger = openRequestLogger(context)
+  app.addHook('onClose', () => requestLogger.close())
   // Long polls for events must not delay the shutdown.
   app.addHook('preClose', async () => context.events.release())
   for (const [name, { base, routes }] of Object.entries(apis)) {
     const register = async (scope: unknown) => {
-      if (name !== 'catalogue') requestLog.attach(scope as App, name as LoggedApi)
+      if (name !== 'catalogue') requestLogger.attach(scope as App, name as LoggedApi)
       routes(scope as App, context)
     }
     app.register(register, { prefix: base })
   }
-  app.register(async (scope) => consoleRoutes(scope as App, context, requestLog, partnerRoutes), {
+  app.register(async (scope) => consoleRoutes(scope as App, context, requestLogger, partnerRoutes), {
     prefix: CONSOLE_BASE,
   })
   app.register(async (scope) => candidateRoutes(scope as App, context), { prefix: CANDIDATE_BASE })

@@ -1,6 +1,7 @@
 import type { Keyring } from './access/keyring.ts'
 import type { Limits } from './access/rate-limits.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
+import type { ChannelAdapters } from './channels/channel.ts'
 import type { Config } from './config.ts'
 import type { Ledger } from './events/ledger.ts'
 import type { SmtpTransport } from './mail/smtp.ts'
@@ -32,5 +33,6 @@ export interface Context {
   writer: QuestionWriter
   /** Undefined if SMTP_URL is not set: emails are then stored for reading in the console, not sent. */
   smtp: SmtpTransport | undefined
+  channels: ChannelAdapters
   adminKey: string
 }

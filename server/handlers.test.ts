@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
@@ -8,48 +10,76 @@ import { defineHook, type Hook } from './platform/hook.ts'
 import { endpointFailing } from './webhooks/delivery/health.ts'
 import { mandateCounts } from './workflows/workflows.ts'
 
-const hooks: Record<string, Hook<any, unknown>> = {
-  mandateCounts,
-  beforeMandateArchived,
-  skillApproved,
-  skillRequestResolved,
-  candidatesChanged,
-  endpointFailing,
+/** Every hook, with the modules that must handle it. */
+const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[] }> = {
+  mandateCounts: { hook: mandateCounts, modules: ['mandates'] },
+  beforeMandateArchived: { hook: beforeMandateArchived, modules: ['campaigns'] },
+  skillApproved: { hook: skillApproved, modules: ['mandates'] },
+  skillRequestResolved: { hook: skillRequestResolved, modules: ['mandates'] },
+  candidatesChanged: { hook: candidatesChanged, modules: ['results', 'analytics'] },
+  endpointFailing: { hook: endpointFailing, modules: ['console'] },
 }
 
-test('a hook throws until its handlers are registered', async () => {
-  for (const [name, hook] of Object.entries(hooks))
+test('this file lists every hook of the server', () => {
+  const files = globSync('**/*.ts', { cwd: import.meta.dirname, exclude: (path) => /\.test\.ts$/.test(path) })
+  const defined = files.flatMap((file) => {
+    const text = readFileSync(join(import.meta.dirname, file), 'utf8')
+    return [...text.matchAll(/^export const (\w+) =\s+defineHook</gm)].map(([, name]) => name)
+  })
+  assert.deepEqual(defined.sort(), Object.keys(hooks).sort())
+})
+
+test('a hook throws until its handlers are registered, and requires each of its modules', async () => {
+  for (const [name, { hook, modules }] of Object.entries(hooks)) {
     await assert.rejects(hook.run(), {
-      message: `no handler is registered for the hook ${name}: call registerHandlers()`,
+      message: `hook ${name}: the handler of ${modules.join(', ')} is not registered; call registerHandlers() first`,
     })
-  registerHandlers()
-  for (const [name, hook] of Object.entries(hooks))
-    await assert.rejects(hook.run(), (error: Error) => !error.message.startsWith('no handler'), name)
-})
-
-test('a handler that is registered twice runs once, and returns its result', async () => {
-  const hook = defineHook<[amount: number], number>('test')
-  let calls = 0
-  const double = async (amount: number) => {
-    calls++
-    return 2 * amount
+    for (const module of modules) {
+      const others = modules.filter((other) => other !== module).map((other) => [other, async () => {}])
+      assert.throws(() => hook.register(Object.fromEntries(others)), {
+        message: `hook ${name}: the handler of ${module} is missing`,
+      })
+    }
   }
-  hook.register(double)
-  const remove = hook.register(double)
-  assert.deepEqual(await hook.run(21), [42])
-  assert.equal(calls, 1)
-  remove()
-  await assert.rejects(hook.run(21), /no handler is registered for the hook test/)
+  registerHandlers()
+  registerHandlers()
+  for (const [name, { hook }] of Object.entries(hooks))
+    await assert.rejects(hook.run(), (error: Error) => !error.message.startsWith('hook '), name)
 })
 
-test('handlers run in the order of their registration, and an error stops the rest', async () => {
-  const hook = defineHook<[log: string[]]>('test')
-  hook.register(async (log) => void log.push('first'))
-  hook.register(async () => {
+test('a handler that is missing, unknown or registered twice is rejected by name', async () => {
+  const hook = defineHook<[amount: number], number>('test').handledBy('one', 'two')
+  const double = async (amount: number) => 2 * amount
+  // @ts-expect-error: a handler is missing
+  assert.throws(() => hook.register({ one: double }), { message: 'hook test: the handler of two is missing' })
+  // @ts-expect-error: a handler is unknown
+  assert.throws(() => hook.register({ one: double, two: double, three: double }), {
+    message: 'hook test: three is not one of its modules',
+  })
+  await assert.rejects(hook.run(21), { message: /^hook test: the handler of one, two is not registered/ })
+  hook.register({ one: double, two: double })
+  hook.register({ one: double, two: double })
+  assert.deepEqual(await hook.run(21), { one: 42, two: 42 })
+  assert.throws(() => hook.register({ one: double, two: async () => 0 }), {
+    message: 'hook test: the handler of two is already registered',
+  })
+})
+
+test('handlers run in the declared order, observers after them, and an error stops the rest', async () => {
+  const hook = defineHook<[log: string[]]>('test').handledBy('first', 'second')
+  hook.register({
+    second: async (log) => void log.push('second'),
+    first: async (log) => void log.push('first'),
+  })
+  const remove = hook.observe(async (log) => {
+    log.push('observer')
     throw new Error('rejected')
   })
-  hook.register(async (log) => void log.push('third'))
+  hook.observe(async (log) => void log.push('last'))
   const log: string[] = []
   await assert.rejects(hook.run(log), /rejected/)
-  assert.deepEqual(log, ['first'])
+  assert.deepEqual(log, ['first', 'second', 'observer'])
+  remove()
+  await hook.run(log)
+  assert.deepEqual(log.slice(3), ['first', 'second', 'last'])
 })

@@ -15,11 +15,10 @@ import { mandateCounts } from './workflows/workflows.ts'
  * commands included, has all of them. Calling it again has no effect.
  */
 export function registerHandlers(): void {
-  mandateCounts.register(countMandates)
-  beforeMandateArchived.register(requireNoOpenCampaign)
-  skillApproved.register(resolvePendingSkills)
-  skillRequestResolved.register(recordRequestResolved)
-  candidatesChanged.register(recordResultEvents)
-  candidatesChanged.register(addCounts)
-  endpointFailing.register(emailOwners)
+  mandateCounts.register({ mandates: countMandates })
+  beforeMandateArchived.register({ campaigns: requireNoOpenCampaign })
+  skillApproved.register({ mandates: resolvePendingSkills })
+  skillRequestResolved.register({ mandates: recordRequestResolved })
+  candidatesChanged.register({ results: recordResultEvents, analytics: addCounts })
+  endpointFailing.register({ console: emailOwners })
 }

@@ -1,6 +1,7 @@
 import { openKeyring } from './access/keyring.ts'
 import { openLimits } from './access/rate-limits.ts'
 import { openCatalogue } from './catalogue/catalogue.ts'
+import { openChannels } from './channels/adapters.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { openLedger } from './events/ledger.ts'
@@ -66,11 +67,13 @@ async function openAll(config: Config, options: ContextOptions, opened: AsyncDis
     clock,
     log,
     listener,
-    onSequenced: (tx, placed) => fanOut(tx, placed, clock),
+    onSequenced: (tx, sequenced) => fanOut(tx, sequenced, clock),
   })
   opened.defer(() => events.close())
   const smtp = config.smtpUrl === undefined ? undefined : await openSmtp(config.smtpUrl)
   opened.defer(() => smtp?.close())
+  const { channels, close: closeChannels } = openChannels({ config, smtp })
+  opened.defer(closeChannels)
   const writer = openWriter(config.ai, { catalogue, clock, log })
 
   const services = {
@@ -88,6 +91,7 @@ async function openAll(config: Config, options: ContextOptions, opened: AsyncDis
     events,
     writer,
     smtp,
+    channels,
     adminKey,
   }
   const queue = await openQueue({

@@ -1,8 +1,7 @@
 import { accessJobs, handleAccessJobs } from './access/jobs.ts'
-import { startFoldWorker } from './analytics/fold-worker.ts'
+import { startAggregationWorker } from './analytics/aggregation-worker.ts'
 import { startContactEngine } from './campaigns/contact/engine.ts'
 import { campaignJobs, handleCampaignJobs } from './campaigns/jobs.ts'
-import { openChannels } from './channels/adapters.ts'
 import { consoleJobs, handleConsoleJobs } from './console/jobs.ts'
 import type { Context } from './context.ts'
 import { eventJobs, handleEventJobs } from './events/jobs.ts'
@@ -35,7 +34,6 @@ export function registerWork(worker: Worker, context: Context): void {
   handleVerificationJobs(worker, context)
   worker.run(() => startPreparation(context))
   handleCampaignJobs(worker, context)
-  worker.run(() => openChannels(context))
   worker.run(() => startContactEngine(context))
-  worker.run(() => startFoldWorker(context))
+  worker.run(() => startAggregationWorker(context))
 }

@@ -29,8 +29,8 @@ async function callOnce<T>(
   path: string,
   { body, method, headers, timeoutMs = 20_000 }: ApiCallOptions,
 ): Promise<{ result: ApiResult<T>; retryAfterSeconds: number }> {
-  const stop = new AbortController()
-  const timer = setTimeout(() => stop.abort(), timeoutMs)
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), timeoutMs)
   try {
     const response = await fetch(path, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -40,7 +40,7 @@ async function callOnce<T>(
         ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: stop.signal,
+      signal: controller.signal,
       credentials: 'same-origin',
     })
     const envelope = await response.json()

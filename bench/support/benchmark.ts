@@ -4,6 +4,8 @@ export interface BenchmarkRow {
   value: number
   unit: string
   note?: string | undefined
+  /** Why this part of the benchmark did not run. */
+  skipped?: string
 }
 
 export interface BenchmarkOptions {
@@ -15,6 +17,21 @@ export type Benchmark = (options: BenchmarkOptions) => Promise<BenchmarkRow[]>
 
 /** Thrown by a benchmark that cannot run because something optional is missing on this machine. */
 export class BenchmarkSkipped extends Error {}
+
+/** The only reasons for which a benchmark, or a part of one, may be skipped in CI. */
+export const SKIP_REASONS_ALLOWED_IN_CI = {
+  evaluationData: 'the evaluation data is not part of the repository',
+  pgbench: 'pgbench is not installed; the embedded PostgreSQL does not include it',
+}
+
+export function isAllowedInCi(reason: string): boolean {
+  return Object.values(SKIP_REASONS_ALLOWED_IN_CI).includes(reason)
+}
+
+/** Returns the row of a part that cannot run because something optional is missing on this machine. */
+export function skippedRow(name: string, reason: string): BenchmarkRow {
+  return { name, value: Number.NaN, unit: '', note: `skipped: ${reason}`, skipped: reason }
+}
 
 const cleanups: (() => Promise<void>)[] = []
 

@@ -34,7 +34,7 @@ export interface BenchDeployment {
   start(): Promise<BenchServer>
   /** Runs a CLI command and returns its JSON output. */
   cli<T>(...args: string[]): T
-  /** Creates a live key without practical rate limits. */
+  /** Creates a LIVE key without practical rate limits. */
   createKey(): Promise<DeploymentKey>
   remove(): void
 }

@@ -6,6 +6,7 @@ import { sign } from '../../sdk/index.ts'
 export interface LoadResult {
   /** Requests per second. */
   rate: number
+  /** Latency in milliseconds. */
   p50: number
   p99: number
 }

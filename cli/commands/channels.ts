@@ -87,7 +87,7 @@ export function channelsCommand(): Command {
 
   channels
     .command('remove')
-    .description('Remove a channel and delete its credentials; nothing more is sent on it')
+    .description('Remove a channel and delete its credentials (no more messages are sent on it)')
     .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .requiredOption('--channel <channel>', channelNames.join(', '), parseChannel)
     .addHelpText(...examples('channels remove --org ORG_… --channel sms'))

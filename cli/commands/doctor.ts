@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { pingRedis } from '../../server/access/rate-limits.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import { systemClock } from '../../server/platform/clock.ts'
-import { countUnsharedApis } from '../../server/platform/database/process-heartbeat.ts'
+import { countApisWithSeparateLimits } from '../../server/platform/database/process-heartbeat.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { openStore } from '../../server/store.ts'
 import { examples } from '../examples.ts'
@@ -62,7 +62,7 @@ async function checkDatabase(config: Config, add: Add) {
         'ok',
         `PostgreSQL ${version}, ${kind}, ${size}; migrations applied; secrets can be decrypted with the master key`,
       )
-    const unshared = await countUnsharedApis(db, Date.now())
+    const unshared = await countApisWithSeparateLimits(db, Date.now())
     if (unshared > 1)
       add(
         'rate limits',

@@ -1,22 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { EventList } from '../../sdk/index.ts'
 import { examples } from '../examples.ts'
 import { wholeNumberParser } from '../options.ts'
 import { openPartnerApi } from '../partner-call.ts'
 import { print, table } from '../print.ts'
 import { NO_WAIT_OPTION } from '../rate-limit-retry.ts'
-
-interface EventRow {
-  event_id: string
-  type: string
-  sequence: number
-  created_at: string
-  delivery: {
-    acknowledged_at: string | null
-    acknowledged_by: string | null
-    attempts: number
-    last_error: string | null
-  }
-}
 
 interface ListOptions {
   acknowledged: string
@@ -57,7 +45,7 @@ export function eventsCommand(): Command {
         limit: String(options.limit),
         ...(options.types ? { types: options.types } : {}),
       })
-      const { items } = await call<{ items: EventRow[] }>('GET', `/events?${query}`)
+      const { items } = await call<EventList>('GET', `/events?${query}`)
       print(command, items, () =>
         table(
           ['EVENT', 'TYPE', 'SEQUENCE', 'CREATED', 'ACKNOWLEDGED', 'ATTEMPTS', 'LAST ERROR'],

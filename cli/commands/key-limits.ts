@@ -34,7 +34,11 @@ export function limitsCommand(): Command {
     .option('--burst <n>', 'maximum calls in a burst', wholeNumberParser(1, MAX_LIMIT))
     .option('--per-minute <n>', 'calls per clock minute', wholeNumberParser(1, MAX_LIMIT))
     .option('--per-day <n>', 'calls per day, reset at midnight IST', wholeNumberParser(1, MAX_LIMIT))
-    .option('--people-per-day <n>', 'different people that may be contacted per day', wholeNumberParser(1, MAX_LIMIT))
+    .option(
+      '--people-per-day <n>',
+      'maximum number of different people contacted per day',
+      wholeNumberParser(1, MAX_LIMIT),
+    )
     .option('--reset', 'restore the default limits')
     .addHelpText(
       ...examples(
@@ -114,7 +118,7 @@ function describeLimits(keyId: string, mode: Mode, limits: KeyLimits) {
     `People contacted per day: ${limits.peoplePerDay}. Different skills read per day: ${limits.skillsPerDay}. Browse pages per hour: ${limits.browsePagesPerHour}.`,
     ...inconsistent.map(
       (name) =>
-        `Note: ${limits.buckets[name].rate} per second allows at most ${Math.floor(limits.buckets[name].rate * 60 + limits.buckets[name].burst)} calls of ${name} in a minute; raise --per-second and --burst too.`,
+        `Note: ${limits.buckets[name].rate} per second allows at most ${Math.floor(limits.buckets[name].rate * 60 + limits.buckets[name].burst)} ${name} calls per minute; raise --per-second and --burst too.`,
     ),
   ].join('\n')
 }

@@ -12,6 +12,7 @@ import {
   revokeKey,
   rotateKey,
 } from '../../server/access/keys.ts'
+import { getOrganisation } from '../../server/access/organisations.ts'
 import { type Scope, scopes } from '../../server/access/scopes.ts'
 import { problem } from '../../server/api/problem.ts'
 import { examples } from '../examples.ts'
@@ -61,7 +62,10 @@ export function keyCommand(): Command {
     .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .addHelpText(...examples('key list --org ORG_…'))
     .action(async (options: { org: string }, command: Command) => {
-      const keys = await withStore(({ db }) => listKeys(db.queries, options.org))
+      const keys = await withStore(async ({ db }) => {
+        await getOrganisation(db.queries, options.org)
+        return listKeys(db.queries, options.org)
+      })
       print(command, keys, () =>
         table(
           ['KEY', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'EXPIRES', 'OLD SECRET UNTIL', 'CREATED'],
@@ -164,7 +168,7 @@ async function createKey(options: CreateOptions, command: Command) {
       fieldList([
         ['Key', kind === 'session' ? created.key : created.keyId],
         ...(kind === 'session'
-          ? ([['Listed as', created.keyId]] as [string, string][])
+          ? ([['Key ID', created.keyId]] as [string, string][])
           : ([
               ['Secret', created.secret],
               ['Scopes', formatScopes(granted)],

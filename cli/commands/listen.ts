@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'
 import { request } from 'undici'
-import { signWebhook } from '../../sdk/index.ts'
+import { type Event, type EventList, signWebhook } from '../../sdk/index.ts'
 import { examples } from '../examples.ts'
 import { openPartnerApi, type PartnerCall, ServerUnavailableError } from '../partner-call.ts'
 
@@ -12,12 +12,6 @@ interface Options {
   ack?: boolean
   types?: string
   secret?: string
-}
-
-interface PulledEvent {
-  event_id: string
-  type: string
-  delivery: unknown
 }
 
 const LONG_POLL_SECONDS = 25
@@ -64,7 +58,7 @@ async function listen(call: PartnerCall, options: Options & { secret: string }, 
       ...(options.types ? { types: options.types } : {}),
     })
     try {
-      const { items } = await call<{ items: PulledEvent[] }>('GET', `/events?${query}`, { signal })
+      const { items } = await call<EventList>('GET', `/events?${query}`, { signal })
       if (unavailable) console.error('The server is available again.')
       unavailable = false
       const accepted: string[] = []
@@ -103,7 +97,7 @@ function retryDelayMs({ retryAfter }: ServerUnavailableError): number {
 
 /** Sends an event to the target, retrying while it is not reachable. Returns whether the target accepted it with 2xx. */
 async function forward(
-  { delivery: _, ...event }: PulledEvent,
+  { delivery: _, ...event }: Event,
   { forwardTo, secret }: Options & { secret: string },
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -130,7 +124,7 @@ async function forward(
 }
 
 function printForwarded(
-  { type, event_id }: Pick<PulledEvent, 'type' | 'event_id'>,
+  { type, event_id }: Pick<Event, 'type' | 'event_id'>,
   outcome: string,
   accepted: boolean,
   durationMs?: number,

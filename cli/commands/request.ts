@@ -82,14 +82,16 @@ function formatValue(value: unknown): string {
 /** Returns the part of the response's data at a path such as `items[0].name`. */
 function pickValue(body: unknown, path: string): unknown {
   let found: unknown = (body as { data?: unknown } | undefined)?.data
+  let foundPath = 'data'
   for (const segment of path.split(/[.[\]]+/).filter((part) => part !== '')) {
     const parent = typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : {}
     if (!Object.hasOwn(parent, segment)) {
       const names = Object.keys(parent)
       throw new Error(
-        `data has no ${path}: ${segment} not found${names.length > 0 ? `; expected one of ${names.join(', ')}` : ''}`,
+        `${foundPath} has no property ${segment}${names.length > 0 ? `; expected one of ${names.join(', ')}` : ''}.`,
       )
     }
+    foundPath += Array.isArray(parent) ? `[${segment}]` : `.${segment}`
     found = parent[segment]
   }
   return found

@@ -65,7 +65,7 @@ export function skillsCommand(): Command {
     .description('Approve a request and all requests for the same name: add the skill (takes effect immediately)')
     .argument('<request>', 'skill request ID, SR_…')
     .requiredOption('--sub-skill <sub-skill>', 'sub-skill to add it to, ss_…', parseSubSkill)
-    .option('--verifiable', 'questions can be written about this skill')
+    .option('--verifiable', 'the skill can be verified with questions')
     .option('--description <text>', 'description of the skill in one sentence')
     .addHelpText(...examples('skills approve SR_… --sub-skill ss_201 --verifiable'))
     .action(async (id: string, { subSkill, ...rest }: ApproveOptions, command: Command) => {

@@ -5,7 +5,7 @@ import { phoneticKey } from './phonetic-key.ts'
 import { buildPincodeAreas, isNotATown, type PincodeArea } from './pincode-areas.ts'
 import type { Office, Town } from './sources.ts'
 
-export interface Place {
+export interface PlaceRow {
   state: string
   district: string
   city: string
@@ -15,7 +15,7 @@ export interface Place {
   localities: [code: number, name: string][]
 }
 
-interface Draft extends Place {
+interface PlaceDraft extends PlaceRow {
   rank: 1 | 2 | 3 | undefined
   /** For a city that spans districts: whether this is the part with its main code. */
   main: boolean
@@ -24,7 +24,7 @@ interface Draft extends Place {
   offices: number
 }
 
-export interface Sources {
+export interface PlaceSources {
   cities: City[]
   offices: Office[]
   towns: Town[]
@@ -36,10 +36,13 @@ export interface Sources {
  * city, whose name the code's main office has; the name of that office. A GeoNames town that only a branch office is named
  * after becomes a place with the code of that office.
  */
-export function assignPincodes({ cities, offices, towns, districts }: Sources): { places: Place[]; notes: string[] } {
+export function assignPincodes({ cities, offices, towns, districts }: PlaceSources): {
+  places: PlaceRow[]
+  notes: string[]
+} {
   const notes: string[] = []
   const areas = buildPincodeAreas(offices, cities, notes)
-  const drafts = new Map<string, Draft>()
+  const drafts = new Map<string, PlaceDraft>()
   const ownCities = new Map(
     cities.flatMap((city) =>
       [city.city, ...city.otherNames].map((name) => [`${city.state} ${phoneticKey(name)}`, city]),
@@ -47,9 +50,9 @@ export function assignPincodes({ cities, offices, towns, districts }: Sources): 
   )
   const townNames = new TownNames(towns, areas, districts)
 
-  const draft = (area: PincodeArea, city: string): Draft => {
+  const draft = (area: PincodeArea, city: string): PlaceDraft => {
     const key = `${area.state}|${area.district}|${phoneticKey(city)}`
-    const place: Draft = drafts.get(key) ?? {
+    const place: PlaceDraft = drafts.get(key) ?? {
       state: area.state,
       district: area.district,
       city,
@@ -178,8 +181,8 @@ function localityName(name: string, city: string): string | undefined {
 }
 
 /** Returns the place of the district with the closest pincode. */
-function nearestPlace({ state, district, code }: PincodeArea, drafts: Map<string, Draft>): Draft | undefined {
-  const distance = ({ codes }: Draft) => Math.min(...codes.map((each) => Math.abs(each - code)))
+function nearestPlace({ state, district, code }: PincodeArea, drafts: Map<string, PlaceDraft>): PlaceDraft | undefined {
+  const distance = ({ codes }: PlaceDraft) => Math.min(...codes.map((each) => Math.abs(each - code)))
   return [...drafts.values()]
     .filter((place) => place.state === state && place.district === district)
     .sort((a, b) => distance(a) - distance(b) || (a.rank ?? 9) - (b.rank ?? 9))[0]
@@ -201,7 +204,7 @@ function directionWords(name: string): string {
   return (name.match(/\b(east|west|north|south|kalan|khurd|i{1,3})\b/gi) ?? []).join(' ').toLowerCase()
 }
 
-function computeWeight(place: Draft, districts: Districts): number {
+function computeWeight(place: PlaceDraft, districts: Districts): number {
   const size = Math.min(60, place.codes.length) + Math.min(39, Math.floor(place.offices / 8))
   if (place.rank) return 1000 - place.rank * 200 + size - (place.main ? 0 : 120)
   const namesakes = [place.district, ...districts.otherNames(place.state, place.district)].map(foldName)
@@ -209,7 +212,7 @@ function computeWeight(place: Draft, districts: Districts): number {
   return seat + (place.head ? 120 : 0) + (place.town ? 60 : 0) + size
 }
 
-function mainFirst(codes: number[], cities: City[], { state, city }: Place): number[] {
+function mainFirst(codes: number[], cities: City[], { state, city }: PlaceRow): number[] {
   const listed = cities.find((each) => each.state === state && each.city === city)?.codes[0]?.[0]
   const main =
     codes.find((code) => code === listed) ??
@@ -266,7 +269,7 @@ class TownNames {
   }
 
   /** Yields the towns that are not a place yet, with the area of a branch office that has their name. */
-  *unassigned(drafts: Map<string, Draft>, ownCities: Map<string, City>): Generator<UnassignedTown> {
+  *unassigned(drafts: Map<string, PlaceDraft>, ownCities: Map<string, City>): Generator<UnassignedTown> {
     const branches = new Map<string, PincodeArea>()
     const byState = new Map<string, PincodeArea | null>()
     for (const area of this.#areas.values()) {

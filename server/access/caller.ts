@@ -16,7 +16,7 @@ export interface Caller {
   onBehalfOf: string | undefined
   idempotencyKey: string | undefined
   via: Via
-  /** Run the request and roll it back. */
+  /** Whether to run the request and roll it back. */
   dryRun?: boolean
   /** Records a change in the audit log, in the transaction of the change. */
   record?(tx: Tx, response: { status: number; body: object }): Promise<void>

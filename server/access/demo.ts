@@ -15,7 +15,7 @@ export interface DemoKeys {
 
 export interface Demo {
   keys: DemoKeys
-  /** Created by this start, not an earlier one. */
+  /** Whether the keys were created by this start, not by an earlier one. */
   created: boolean
 }
 

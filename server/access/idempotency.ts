@@ -13,7 +13,7 @@ import type { Caller } from './caller.ts'
 export interface HandlerResponse {
   status: number
   body: object
-  /** The body contains a secret, and is stored encrypted. */
+  /** Whether the body contains a secret, so that it is stored encrypted. */
   secret?: boolean
 }
 
@@ -141,7 +141,7 @@ async function lockKey(tx: Tx, keyId: string, key: string) {
   if (rows[0]!.locked) return
   throw problem(
     'IDEMPOTENCY_IN_PROGRESS',
-    'The first call with this Idempotency-Key is still running. Retry in 1 second.',
+    'The first call with this Idempotency-Key is still running. Try again in 1 second.',
     {
       retryAfter: 1,
     },

@@ -30,7 +30,7 @@ export async function persistCounters(
   memory.restore(restored, clock.now())
   const days = new DayCounts(restored)
   // Lists, such as the skills returned to a key, are stored in separate rows for each process.
-  const writer = randomInt(2 ** 47)
+  const processId = randomInt(2 ** 47)
   // Rows that could not be written are retried, unless newer rows have replaced them.
   let pending = new Map<string, SavedRow>()
   let writing = Promise.resolve()
@@ -51,14 +51,15 @@ export async function persistCounters(
     if (pending.size === 0) return
     const batch = pending
     const rows = [...batch.values()]
-    await upsert(db, rows.map(ownCounts))
+    await upsert(db, rows.map(rowToWrite))
     days.recordWritten(rows)
     if (pending === batch) pending = new Map()
   }
 
-  function ownCounts(row: SavedRow): SavedRow {
+  /** Returns the row to write: for a day's count the increment, for a list a row of this process. */
+  function rowToWrite(row: SavedRow): SavedRow {
     if (isDay(row)) return days.increment(row)
-    return row.name === 'cooldown' ? row : { ...row, name: `${row.name}:${writer}` }
+    return row.name === 'cooldown' ? row : { ...row, name: `${row.name}:${processId}` }
   }
 }
 

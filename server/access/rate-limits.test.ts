@@ -15,7 +15,7 @@ async function startSampleApp(t: TestContext, clock = new TestClock()) {
   return { ...app, orgId, key }
 }
 
-test('exactly the burst is allowed', async (t) => {
+test('a burst of exactly the maximum size is allowed', async (t) => {
   const { as, key } = await startSampleApp(t)
   const statuses = await Promise.all(
     Array.from({ length: 200 }, () =>
@@ -59,27 +59,27 @@ test('the error message has the limit, its bucket and when to retry', async (t) 
   }
   assert.equal(
     await messageAfter(undefined, 2),
-    'Rate limit exceeded: mandateWrites allows 1 call per second (burst 2) for this key. Retry in 1 second.',
+    'Rate limit exceeded: mandateWrites allows 1 call per second (burst 2) for this key. Try again in 1 second.',
   )
   assert.equal(
     await messageAfter({ bucket: 'mandateWrites', rates: { rate: 0.2, burst: 2 } }, 2),
-    'Rate limit exceeded: mandateWrites allows 1 call every 5 seconds (burst 2) for this key. Retry in 5 seconds.',
+    'Rate limit exceeded: mandateWrites allows 1 call every 5 seconds (burst 2) for this key. Try again in 5 seconds.',
   )
   assert.equal(
     await messageAfter({ bucket: 'mandateWrites', rates: { minute: 2 } }, 2),
-    'Rate limit exceeded: mandateWrites allows 2 calls per minute for this key. Retry in 18 seconds.',
+    'Rate limit exceeded: mandateWrites allows 2 calls per minute for this key. Try again in 18 seconds.',
   )
   assert.equal(
     await messageAfter({ bucket: 'mandateWrites', rates: { day: 1 } }, 1),
-    'Rate limit exceeded: mandateWrites allows 1 call per day for this key. Retry in 43158 seconds, at midnight IST.',
+    'Rate limit exceeded: mandateWrites allows 1 call per day for this key. Try again in 43158 seconds, at midnight IST.',
   )
   assert.equal(
     await messageAfter({ bucket: 'key', rates: { minute: 1 } }, 1),
-    'Rate limit exceeded: key allows 1 call per minute for all calls of this key together. Retry in 18 seconds.',
+    'Rate limit exceeded: key allows 1 call per minute for all calls of this key together. Try again in 18 seconds.',
   )
   assert.equal(
     await messageAfter(undefined, 1, 'asha'),
-    'Rate limit exceeded: recruiter allows 1 call every 2 seconds (burst 1) for each recruiter (x-on-behalf-of) of this key. Retry in 2 seconds.',
+    'Rate limit exceeded: recruiter allows 1 call every 2 seconds (burst 1) for each recruiter (x-on-behalf-of) of this key. Try again in 2 seconds.',
   )
 })
 
@@ -152,13 +152,13 @@ test('the 100th rejection within a minute starts a cooldown, and repetition doub
   const hundredth = await provoke()
   assert.equal(
     hundredth.body.error.message,
-    'Rate limit exceeded: reads allows 2 calls per second (burst 4) for this key. This was the 100th rejected call within a minute, so the whole key is now in cooldown. Retry in 60 seconds.',
+    'Rate limit exceeded: reads allows 2 calls per second (burst 4) for this key. This was the 100th rejected call within a minute, so the whole key is now in cooldown. Try again in 60 seconds.',
   )
   const inCooldown = await as(key).get('/samples')
   const end = new Date(clock.now() + 60 * SECOND).toISOString().slice(11, 19)
   assert.equal(
     inCooldown.body.error.message,
-    `This key is in cooldown until ${end} UTC (after 100 rejected calls within a minute, or too many browse pages within an hour). Retry in 60 seconds; calling earlier does not extend it.`,
+    `This key is in cooldown until ${end} UTC (after 100 rejected calls within a minute, or too many browse pages within an hour). Try again in 60 seconds; calling earlier does not extend it.`,
   )
   assert.equal(inCooldown.status, 429)
   assert.equal(inCooldown.body.error.code, 'COOLDOWN')

@@ -1,45 +1,24 @@
 import type { Context } from '../context.ts'
-import { COUNTS_ADDED, foldChanges } from './rollups.ts'
+import { startPoller } from '../platform/jobs/poller.ts'
+import { aggregateChanges, COUNTS_ADDED } from './rollups.ts'
 
 const BATCH_SIZE = 10_000
-/** Delay that batches several changes into one write, and the fallback poll interval in case a notification is lost. */
-const FOLD_DELAY_MS = 500
-const MAX_FOLD_DELAY_MS = 30_000
+/** Batches several changes into one write. */
+const AGGREGATION_DELAY_MS = 500
+/** Interval of the fallback poll, in case a notification is lost. */
+const POLL_INTERVAL_MS = 30_000
 
-/** Starts folding changes into the totals. Without it the figures are still correct, but slower to read. */
-export function startFoldWorker({ db, log }: Pick<Context, 'db' | 'log'>): { stop(): Promise<void> } {
-  let stopped = false
-  let timer = setTimeout(wake, FOLD_DELAY_MS)
-  let pending = true
-  let running: Promise<void> | undefined
-  db.onCommitted(COUNTS_ADDED, () => {
-    if (stopped || pending) return
-    pending = true
-    if (running) return
-    clearTimeout(timer)
-    timer = setTimeout(wake, FOLD_DELAY_MS)
-  })
-  return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
+/** Starts aggregating changes into the totals. Without it the figures are still correct, but slower to read. */
+export function startAggregationWorker({ db, log }: Pick<Context, 'db' | 'log'>): { stop(): Promise<void> } {
+  const poller = startPoller({
+    async poll(isStopped) {
+      while (!isStopped() && (await db.transaction((tx) => aggregateChanges(tx, BATCH_SIZE))) === BATCH_SIZE);
+      return POLL_INTERVAL_MS
     },
-  }
-
-  function wake() {
-    pending = false
-    running = fold().finally(() => {
-      running = undefined
-      if (!stopped) timer = setTimeout(wake, pending ? FOLD_DELAY_MS : MAX_FOLD_DELAY_MS)
-    })
-  }
-
-  async function fold() {
-    try {
-      while (!stopped && (await db.transaction((tx) => foldChanges(tx, BATCH_SIZE))) === BATCH_SIZE);
-    } catch (error) {
-      if (!stopped) log.warn({ err: error }, 'folding analytics failed, retrying')
-    }
-  }
+    onError: (error) => log.warn({ err: error }, 'aggregating analytics failed, retrying'),
+    retryDelayMs: POLL_INTERVAL_MS,
+  })
+  poller.pollWithin(AGGREGATION_DELAY_MS)
+  db.onCommitted(COUNTS_ADDED, () => poller.pollWithin(AGGREGATION_DELAY_MS))
+  return poller
 }

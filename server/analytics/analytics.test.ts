@@ -8,7 +8,7 @@ import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
 import { counters } from './counters.ts'
-import { foldChanges } from './rollups.ts'
+import { aggregateChanges } from './rollups.ts'
 
 test('the overview shows the ten test numbers', async (t) => {
   const app = await startApp(t)
@@ -66,9 +66,9 @@ test('the overview shows the ten test numbers', async (t) => {
   assert.deepEqual(daily.at(-1), { date: '2026-03-11', enrolled: 10, completed: 5, declined: 2, failed: 3 })
   assert.deepEqual(daily[0], { date: '2026-02-10', enrolled: 0, completed: 0, declined: 0, failed: 0 })
 
-  assert.ok((await app.context.db.transaction((tx) => foldChanges(tx, 1000))) > 0)
-  assert.deepEqual((await get(path)).body.data, body.data, 'folding changes nothing')
-  assert.equal(await app.context.db.transaction((tx) => foldChanges(tx, 1000)), 0)
+  assert.ok((await app.context.db.transaction((tx) => aggregateChanges(tx, 1000))) > 0)
+  assert.deepEqual((await get(path)).body.data, body.data, 'aggregating changes nothing')
+  assert.equal(await app.context.db.transaction((tx) => aggregateChanges(tx, 1000)), 0)
   assert.deepEqual((await get('/analytics/overview')).body.data, body.data)
 })
 
@@ -186,7 +186,7 @@ test('the totals table has a column for every counter', async (t) => {
   assert.deepEqual(found.sort(), ['org_id', 'mode', 'subject', 'day', ...counters].sort())
 })
 
-test('concurrent changes of one campaign do not block each other, and folding loses none', async (t) => {
+test('concurrent changes of one campaign do not block each other, and aggregation loses none', async (t) => {
   const app = await startApp(t)
   const { campaign, mandate, get, scope } = await campaignPartner(app)
   const { mandate_id } = await mandate()
@@ -204,7 +204,7 @@ test('concurrent changes of one campaign do not block each other, and folding lo
         await handleReply(tx, app.context, candidate, { channel: 'whatsapp', input })
       }),
     ),
-    ...Array.from({ length: 8 }, () => db.transaction((tx) => foldChanges(tx, 20))),
+    ...Array.from({ length: 8 }, () => db.transaction((tx) => aggregateChanges(tx, 20))),
   ])
   const { data } = (await get('/analytics/overview')).body
   assert.deepEqual([data.funnel.enrolled, data.funnel.responded, data.funnel.consented], [40, 40, 40])

@@ -7,7 +7,7 @@ import { CONSOLE, signInMember } from '../../test/support/console.ts'
 import { aCandidate, campaignPartner, errorPaths, passTime, testNumber } from '../../test/support/partners.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
-import { foldChanges } from './rollups.ts'
+import { aggregateChanges } from './rollups.ts'
 
 const names = (items: any[]) => items.map(({ external_candidate_id }) => external_candidate_id)
 
@@ -48,7 +48,7 @@ const startVariedRun = oncePerFile(async (t) => {
   return { app, varied: await createVariedRun(app) }
 })
 
-test('every number equals the sum of the list behind it, folded or not, with any filter', async (t) => {
+test('every number equals the sum of the list behind it, aggregated or not, with any filter', async (t) => {
   const { app, varied } = await startVariedRun()
   const { get, first, second, few } = varied
   let compared = 0
@@ -65,7 +65,7 @@ test('every number equals the sum of the list behind it, folded or not, with any
   await compare(`${ofSecond}?mandate_id=${second.mandate_id}`, `&mandate_id=${second.mandate_id}`)
   const all = `workflow_id=${second.workflow_id}&mandate_id=${second.mandate_id}&campaign_id=${few.campaign_id}`
   await compare(`${ofSecond}?mandate_id=${second.mandate_id}&campaign_id=${few.campaign_id}`, `&${all}`)
-  assert.ok((await app.context.db.transaction((tx) => foldChanges(tx, 10_000))) > 0)
+  assert.ok((await app.context.db.transaction((tx) => aggregateChanges(tx, 10_000))) > 0)
   await compare('/analytics/overview', '')
   const oneDay = 'from=2026-03-12&to=2026-03-12'
   compared += await assertListsAddUp(get, (await get(`/analytics/overview?${oneDay}`)).body.data, oneDay)

@@ -9,12 +9,13 @@ import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
 import { handleStatus } from '../campaigns/contact/statuses.ts'
-import { type ChannelName, registerChannel, SendError } from '../channels/channel.ts'
+import { type ChannelName, SendError } from '../channels/channel.ts'
 import { saveCredentials } from '../channels/credentials.ts'
 import { personaReply } from '../channels/simulator/personas.ts'
 import type { Mandate } from '../mandates/mandate-rows.ts'
 import { HOUR } from '../platform/clock.ts'
-import { foldChanges } from './rollups.ts'
+import { indianDate } from '../platform/india-time.ts'
+import { aggregateChanges } from './rollups.ts'
 
 // Environment variables: SEED=… repeats a run, ACTIONS=… sets its number of random actions.
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -25,7 +26,7 @@ for (const mode of ['test', 'live'] as const) {
     const app = await startApp(t)
     const random = randomFrom(SEED)
     const one = await campaignPartner(app, { mode, credits: 2000 })
-    if (mode === 'live') await registerRandomChannels(app, one, random)
+    if (mode === 'live') await installRandomChannels(app, one, random)
     await run(t, app, one, random)
   })
 }
@@ -74,7 +75,7 @@ async function run(t: TestContext, app: TestApp, one: CampaignPartner, random: R
       clock.advance(random.of([1, 9, 21, 73]) * HOUR)
       await contactNow(context)
     },
-    fold: () => db.transaction((tx) => foldChanges(tx, random.of([3, 50, 10_000]))),
+    aggregate: () => db.transaction((tx) => aggregateChanges(tx, random.of([3, 50, 10_000]))),
     check,
   }
   const often = ['start', 'enrol', 'reply', 'reply', 'reply', 'wait', 'wait', 'wait', 'report', 'report', 'check']
@@ -85,9 +86,9 @@ async function run(t: TestContext, app: TestApp, one: CampaignPartner, random: R
     await contactNow(context)
   }
   await check()
-  await db.transaction((tx) => foldChanges(tx, 100_000))
+  await db.transaction((tx) => aggregateChanges(tx, 100_000))
   await check()
-  const period = `from=${dayOf(startedAt)}&to=${dayOf(clock.now())}`
+  const period = `from=${indianDate(startedAt)}&to=${indianDate(clock.now())}`
   const { data } = (await get(`/analytics/overview?${period}`)).body
   const { funnel } = data
   await assertListsAddUp(get, data, period, 1 + random.number(20))
@@ -109,7 +110,7 @@ async function run(t: TestContext, app: TestApp, one: CampaignPartner, random: R
 
   async function check() {
     checks++
-    const days = [startedAt, clock.now(), startedAt + random.number(10) * 24 * HOUR].map(dayOf)
+    const days = [startedAt, clock.now(), startedAt + random.number(10) * 24 * HOUR].map(indianDate)
     for (const [from, to] of [days.slice(0, 2), [days[2]!, days[2]!]] as [string, string][]) {
       const period = `from=${from}&to=${to}`
       const mandate = random.of(mandates)
@@ -171,14 +172,14 @@ async function replyAs({ context }: TestApp, { scope }: CampaignPartner, random:
   }
 }
 
-/** Registers providers that randomly accept messages, reject them, are busy, or fail with an unknown outcome. */
-async function registerRandomChannels(app: TestApp, { orgId, remove }: CampaignPartner, random: Random) {
+/** Installs channels that randomly accept messages, reject them, are busy, or fail with an unknown outcome. */
+async function installRandomChannels(app: TestApp, { orgId, remove }: CampaignPartner, random: Random) {
   const { context, clock } = app
   for (const name of ['whatsapp', 'sms'] as ChannelName[]) {
     await context.db.transaction((tx) =>
       saveCredentials(tx, context.vault, clock, orgId, name, { token: 'of the test' }),
     )
-    registerChannel({
+    context.channels[name] = {
       name,
       async send({ message_id }) {
         // Archive the campaign while its message is being sent.
@@ -187,7 +188,7 @@ async function registerRandomChannels(app: TestApp, { orgId, remove }: CampaignP
         if (random.oneIn(12)) throw new Error('connection lost')
         return { providerId: `p-${message_id}` }
       },
-    })
+    }
   }
 
   async function campaignOf(messageId: string) {
@@ -206,11 +207,6 @@ async function reportStatuses({ context }: TestApp, random: Random) {
     const status = random.of(['delivered', 'delivered', 'read', 'failed'] as const)
     await context.db.transaction((tx) => handleStatus(tx, context, { channel, providerId, status }))
   }
-}
-
-/** Returns the date in India. */
-function dayOf(time: number) {
-  return new Date(time + 5.5 * HOUR).toISOString().slice(0, 10)
 }
 
 function sorted(counts: Record<string, number>) {

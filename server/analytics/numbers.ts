@@ -1,14 +1,14 @@
 import { invalid } from '../api/invalid.ts'
 import { stages } from '../campaigns/stages.ts'
 import { channelNames } from '../channels/channel.ts'
-import { languages } from '../workflows/enums.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
 import { daysOf, type Period } from './period.ts'
 
-export const funnelSteps = ['enrolled', ...stages] as const
+export const funnelStages = ['enrolled', ...stages] as const
 export const channelCounts = ['sent', 'delivered', 'read', 'replied', 'failed'] as const
-/** Limit of a workflow. */
+/** Maximum number of follow-ups of a workflow. */
 const MAX_FOLLOW_UPS = 5
-export const followUpSteps = Array.from({ length: MAX_FOLLOW_UPS }, (_, index) => index + 1)
+export const followUpNumbers = Array.from({ length: MAX_FOLLOW_UPS }, (_, index) => index + 1)
 export const followUpCounts = ['sent', 'replied'] as const
 export const callOutcomes = ['placed', 'answered', 'no_answer', 'busy', 'failed'] as const
 export const dropOffPoints = ['no_response', 'consent', 'language', 'enrichment', 'skills', 'interest'] as const
@@ -18,12 +18,12 @@ export const dailyCounts = ['enrolled', ...outcomes] as const
 
 /** Sections of the overview: counter prefix, and the allowed names on each level. */
 const sections: Record<string, { prefix: string; names: readonly (readonly (string | number)[])[] }> = {
-  funnel: { prefix: 'funnel', names: [funnelSteps] },
+  funnel: { prefix: 'funnel', names: [funnelStages] },
   channels: { prefix: 'channel', names: [channelNames, channelCounts] },
-  follow_ups: { prefix: 'follow_up', names: [followUpSteps, followUpCounts] },
+  follow_ups: { prefix: 'follow_up', names: [followUpNumbers, followUpCounts] },
   calls: { prefix: 'call', names: [callOutcomes] },
   drop_offs: { prefix: 'drop_off', names: [dropOffPoints] },
-  languages: { prefix: 'language', names: [languages, languageCounts] },
+  languages: { prefix: 'language', names: [LANGUAGES, languageCounts] },
 }
 
 /** Maps the path of each number of the overview (`channels.sms.sent`), except daily ones, to its counter. */

@@ -1,5 +1,5 @@
 import { channelNames } from '../channels/channel.ts'
-import { languages } from '../workflows/enums.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
 import {
   callOutcomes,
   channelCounts,
@@ -8,8 +8,8 @@ import {
   dailyCounts,
   dropOffPoints,
   followUpCounts,
-  followUpSteps,
-  funnelSteps,
+  followUpNumbers,
+  funnelStages,
   languageCounts,
 } from './numbers.ts'
 import { daysOf, type Period } from './period.ts'
@@ -34,21 +34,24 @@ export function buildOverview(rows: CountRow[], period: Period, setUp: WorkflowS
   const isAny = (counts: Record<string, number>) => Object.values(counts).some((count) => count !== 0)
 
   const channels = channelNames.map((channel) => ({ channel, counts: below(`channels.${channel}`, channelCounts) }))
-  const steps = followUpSteps.map((step) => ({ step, counts: below(`follow_ups.${step}`, followUpCounts) }))
+  const followUps = followUpNumbers.map((number) => ({
+    number,
+    counts: below(`follow_ups.${number}`, followUpCounts),
+  }))
   const calls = below('calls', callOutcomes)
   const seconds = at('calls.total_seconds')
-  const languageCountsList = languages.map((language) => ({
+  const languageCountsList = LANGUAGES.map((language) => ({
     language,
     counts: below(`languages.${language}`, languageCounts),
   }))
   return {
-    funnel: below('funnel', funnelSteps),
+    funnel: below('funnel', funnelStages),
     channels: channels
       .filter(({ channel, counts }) => setUp.channels.includes(channel) || isAny(counts))
       .map(({ channel, counts }) => ({ channel, ...counts })),
-    follow_ups: steps
-      .slice(0, Math.max(setUp.followUps, steps.findLastIndex(({ counts }) => isAny(counts)) + 1))
-      .map(({ step, counts }) => ({ step, ...counts })),
+    follow_ups: followUps
+      .slice(0, Math.max(setUp.followUps, followUps.findLastIndex(({ counts }) => isAny(counts)) + 1))
+      .map(({ number, counts }) => ({ step: number, ...counts })),
     calls: {
       ...calls,
       total_seconds: seconds,

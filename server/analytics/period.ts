@@ -8,8 +8,8 @@ export interface Period {
   to: string
 }
 
-const DEFAULT_DAYS = 30
-const MAX_DAYS = 366
+const DEFAULT_PERIOD_DAYS = 30
+const MAX_PERIOD_DAYS = 366
 
 /** Reads the period of a query: at most 366 days, by default the last 30. */
 export function readPeriod(query: { from?: string | undefined; to?: string | undefined }, now: number): Period {
@@ -22,11 +22,13 @@ export function readPeriod(query: { from?: string | undefined; to?: string | und
       })),
     )
   const to = query.to ?? indianDate(now)
-  const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY)
+  const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_PERIOD_DAYS - 1) * DAY)
   const days = (Date.parse(to) - Date.parse(from)) / DAY + 1
   if (days < 1) throw invalid([{ path: 'query.from', message: `must not be later than to (${to})` }])
-  if (days > MAX_DAYS)
-    throw invalid([{ path: 'query.from', message: `must be at most ${MAX_DAYS} days before to; got ${days} days` }])
+  if (days > MAX_PERIOD_DAYS)
+    throw invalid([
+      { path: 'query.from', message: `must be at most ${MAX_PERIOD_DAYS} days before to; got ${days} days` },
+    ])
   return { from, to }
 }
 

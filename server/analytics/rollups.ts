@@ -4,7 +4,7 @@ import type { CandidateChange } from '../campaigns/progress.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { type Count, counters, countsOf, dailyCounters } from './counters.ts'
 
-/** Notification topic: there are changes to fold. */
+/** Notification topic: there are changes to aggregate. */
 export const COUNTS_ADDED = 'analytics counted'
 
 interface CandidateCount extends Count {
@@ -51,12 +51,12 @@ const columns = sql.join(
 )
 
 /**
- * Moves up to `limit` committed changes into the totals and returns their number. Only one process folds at a time; others return
- * 0 immediately.
+ * Moves up to `limit` committed changes into the totals and returns their number. Only one process aggregates at a time;
+ * others return 0 immediately.
  */
-export async function foldChanges(tx: Tx, limit: number): Promise<number> {
+export async function aggregateChanges(tx: Tx, limit: number): Promise<number> {
   const { rows: free } = await sql<{ free: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended('fold analytics', 0)) as free`.execute(tx)
+    select pg_try_advisory_xact_lock(hashtextextended('analytics aggregation', 0)) as free`.execute(tx)
   if (!free[0]!.free) return 0
   const { rows } = await sql<{ count: number }>`
     with removed as (
@@ -92,7 +92,7 @@ export interface CountRow {
   amount: number
 }
 
-/** Reads totals and unfolded changes in one statement, so that each change is counted exactly once. */
+/** Reads totals and changes not aggregated yet in one statement, so that each change is counted exactly once. */
 export async function readCounts(
   tx: Queries,
   { orgId, mode }: OrgScope,

@@ -13,7 +13,7 @@ import {
   dailyCounts,
   dropOffPoints,
   followUpCounts,
-  funnelSteps,
+  funnelStages,
   languageCounts,
 } from './numbers.ts'
 
@@ -26,7 +26,7 @@ function countsOf<Name extends string>(names: readonly Name[]): Record<Name, typ
 export const Overview = named(
   'AnalyticsOverview',
   Type.Object({
-    funnel: Type.Object(countsOf(funnelSteps), {
+    funnel: Type.Object(countsOf(funnelStages), {
       description:
         'Candidates enrolled in the period, and how many of them have reached each stage by now. From `enrolled` to `completed`, no count is higher than the one before it: a stage that does not apply, or was skipped after a knockout, counts as done.',
     }),

@@ -65,7 +65,7 @@ export function campaignRecord(campaign: Campaign, now: number) {
   }
 }
 
-export interface CampaignInput {
+export interface NewCampaign {
   mandate_id: string
   name?: string
   starts_at?: string
@@ -93,7 +93,7 @@ export async function createCampaign(
   tx: Tx,
   scope: OrgScope,
   clock: Clock,
-  { mandate_id, name, starts_at }: CampaignInput,
+  { mandate_id, name, starts_at }: NewCampaign,
   via: CreatedVia,
 ): Promise<Campaign> {
   const now = clock.now()

@@ -10,8 +10,8 @@ import { shareLockMandate } from '../mandates/mandate-rows.ts'
 import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { newId, randomToken } from '../platform/ids.ts'
 import { indianDate } from '../platform/india-time.ts'
+import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { hashToken } from '../platform/token-hash.ts'
-import { languages as allLanguages, type Language } from '../workflows/enums.ts'
 import { getWorkflow, type Workflow } from '../workflows/workflows.ts'
 import { type Campaign, getCampaign, lockEditableCampaign } from './campaigns.ts'
 import { flowOf, lockCandidacies } from './candidacy.ts'
@@ -213,7 +213,7 @@ export function candidateRuleErrors(
   const details: Detail[] = []
   rows.forEach((row, index) => {
     if (row[required] === undefined) details.push({ path: `candidates[${index}].${required}`, message: 'is required' })
-    const language = allLanguages.find((code) => code === row.language)
+    const language = LANGUAGES.find((code) => code === row.language)
     if (language && !languages.includes(language))
       details.push({
         path: `candidates[${index}].language`,

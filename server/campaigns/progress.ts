@@ -57,7 +57,9 @@ export interface CandidateTransition {
 }
 
 /** Runs in the transaction of every change to candidates: results record events, analytics update counters. */
-export const candidatesChanged = defineHook<[tx: Tx, changes: CandidateChange[], clock: Clock]>('candidatesChanged')
+export const candidatesChanged = defineHook<[tx: Tx, changes: CandidateChange[], clock: Clock]>(
+  'candidatesChanged',
+).handledBy('results', 'analytics')
 
 export async function publishChanges(tx: Tx, clock: Clock, changes: CandidateChange[]): Promise<void> {
   if (changes.length > 0) await candidatesChanged.run(tx, changes, clock)

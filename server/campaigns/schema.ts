@@ -28,7 +28,10 @@ const CandidateBody = named(
   'CandidateInput',
   Type.Object(
     {
-      external_candidate_id: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$', description: 'Your own ID.' }),
+      external_candidate_id: Type.String({
+        pattern: '^[A-Za-z0-9._:-]{1,128}$',
+        description: 'Your own ID for the candidate.',
+      }),
       name: Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK }),
       phone: Type.Optional(
         Type.String({

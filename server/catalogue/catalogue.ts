@@ -5,7 +5,7 @@ import { unstorable } from '../platform/http/json.ts'
 import type { Log } from '../platform/log.ts'
 import { skillNumber } from './ids.ts'
 import { LoadedSkills } from './loaded-skills.ts'
-import { readSkills, type Skill, type Snapshot, takeSnapshot } from './snapshot.ts'
+import { readSkills, type Snapshot, type SnapshotSkill, takeSnapshot } from './snapshot.ts'
 
 /** The catalogue in memory. It is reloaded shortly after each change in the database. */
 export interface Catalogue {
@@ -34,7 +34,7 @@ const MAX_SKILL_NUMBER = 2_147_483_647
 export async function openCatalogue({ db, listener, log }: CatalogueOptions): Promise<Catalogue> {
   let current = await takeSnapshot(db)
   /** Skills loaded individually because `current` did not have them yet. */
-  const recentSkills = new Map<number, Skill>()
+  const recentSkills = new Map<number, SnapshotSkill>()
   const refresh = coalesce(reload)
   let retry: NodeJS.Timeout | undefined
   let closed = false

@@ -1,5 +1,5 @@
 import { skillNumber } from './ids.ts'
-import type { Skill } from './snapshot.ts'
+import type { SnapshotSkill } from './snapshot.ts'
 
 interface SkillSource<T> {
   skill(number: number): T | undefined
@@ -10,7 +10,7 @@ interface SkillSource<T> {
  * Skills that were loaded from the database. Functions that look up skills by IDs or names from a request take this type. A snapshot is
  * not assignable to it, so that recently added skills are always loaded.
  */
-export class LoadedSkills<T = Skill> {
+export class LoadedSkills<T = SnapshotSkill> {
   readonly #source: SkillSource<T>
 
   constructor(source: SkillSource<T>) {

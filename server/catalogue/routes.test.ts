@@ -333,7 +333,7 @@ test('a TEST key can read 1,500 different skills per day, and these stay readabl
   assert.equal(rejected.body.error.code, 'DAILY_CAP')
   assert.match(
     rejected.body.error.message,
-    /at most 1500 different skills per day to this key\. .*Retry in 43200 seconds, at midnight IST\.$/,
+    /at most 1500 different skills per day to this key\. .*Try again in 43200 seconds, at midnight IST\.$/,
   )
   assert.equal(rejected.body.data, undefined)
   assert.equal(rejected.headers.get('retry-after'), String(12 * 3600), 'until midnight in India')
@@ -359,7 +359,7 @@ test('a TEST key can browse 20 pages per hour, and one more starts a cooldown', 
   const rejected = await calls.get('/skills?limit=1')
   assert.equal(rejected.status, 429)
   assert.equal(rejected.body.error.code, 'COOLDOWN')
-  assert.match(rejected.body.error.message, /may browse at most 20 pages .* per hour\. Retry in 60 seconds\.$/)
+  assert.match(rejected.body.error.message, /may browse at most 20 pages .* per hour\. Try again in 60 seconds\.$/)
   assert.equal(rejected.headers.get('retry-after'), '60')
   assert.equal(
     (await calls.get('/skills/search?q=welding')).body.error.code,

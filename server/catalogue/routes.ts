@@ -5,7 +5,7 @@ import type { LimitError } from '../access/limits/limiter.ts'
 import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { toSeconds } from '../platform/clock.ts'
+import { formatSeconds } from '../platform/clock.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
@@ -31,7 +31,7 @@ import { joinJson, type SerialisedJson, sendJson } from './serialised-json.ts'
 import { scoredRecordJson, skillRecord, skillRecordJson } from './skill-json.ts'
 import { type SearchPosition, searchPage, skillsAfter, skillsUnder } from './skill-pages.ts'
 import { getRequest, listRequests, requestRecord, requestSkill } from './skill-requests.ts'
-import type { Skill } from './snapshot.ts'
+import type { SnapshotSkill } from './snapshot.ts'
 
 /** Time after which the match route yields to other requests. */
 const MAX_BLOCK_MS = 10
@@ -279,8 +279,8 @@ export function skillRequestRoutes(app: App, context: Context): void {
 }
 
 /** Returns each skill once, in the order of the request. */
-function lookUp(texts: string[], find: (text: string) => Skill | undefined) {
-  const found = new Set<Skill>()
+function lookUp(texts: string[], find: (text: string) => SnapshotSkill | undefined) {
+  const found = new Set<SnapshotSkill>()
   const missing = new Set<string>()
   for (const text of texts) {
     const skill = find(text)
@@ -302,7 +302,7 @@ async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRe
   const max = caller.key.limits.browsePagesPerHour
   throw limitProblem(
     error,
-    `This key is in cooldown: it may browse at most ${max} pages (GET /skills) per hour. Retry in ${toSeconds(error.retryAfter)}.`,
+    `This key is in cooldown: it may browse at most ${max} pages (GET /skills) per hour. Try again in ${formatSeconds(error.retryAfter)}.`,
   )
 }
 
@@ -322,7 +322,7 @@ function throwIfCapExceeded(error: LimitError | undefined, max: number): undefin
   if (!error) return
   throw limitProblem(
     error,
-    `Daily limit exceeded: search and browse return at most ${max} different skills per day to this key. Skills that were already returned today stay readable. Retry in ${toSeconds(error.retryAfter)}, at midnight IST.`,
+    `Daily limit exceeded: search and browse return at most ${max} different skills per day to this key. Skills that were already returned today stay readable. Try again in ${formatSeconds(error.retryAfter)}, at midnight IST.`,
   )
 }
 

@@ -1,9 +1,9 @@
 import { masterSkillId, skillId, subSkillId } from './ids.ts'
 import { type SerialisedJson, serialiseJson } from './serialised-json.ts'
-import type { Skill } from './snapshot.ts'
+import type { SnapshotSkill } from './snapshot.ts'
 
 /** Record of the partner API. */
-export function skillRecord({ number, name, description, aliases, sub, verifiable }: Skill) {
+export function skillRecord({ number, name, description, aliases, sub, verifiable }: SnapshotSkill) {
   return {
     skill_id: skillId(number),
     name,
@@ -16,7 +16,7 @@ export function skillRecord({ number, name, description, aliases, sub, verifiabl
 }
 
 /** Record of the public API. */
-export function publicSkill({ number, name, sub }: Skill) {
+export function publicSkill({ number, name, sub }: SnapshotSkill) {
   return {
     skill_id: skillId(number),
     skill_name: name,
@@ -27,18 +27,18 @@ export function publicSkill({ number, name, sub }: Skill) {
   }
 }
 
-export function skillRecordJson(skill: Skill): SerialisedJson {
+export function skillRecordJson(skill: SnapshotSkill): SerialisedJson {
   skill.recordJson ??= serialiseJson(skillRecord(skill))
   return skill.recordJson
 }
 
 /** Returns the record with a `score` property. */
-export function scoredRecordJson(skill: Skill, score: number): SerialisedJson {
+export function scoredRecordJson(skill: SnapshotSkill, score: number): SerialisedJson {
   const { bytes, ascii } = skillRecordJson(skill)
   return { bytes: `${bytes.slice(0, -1)},"score":${score}}`, ascii }
 }
 
-export function publicSkillJson(skill: Skill): SerialisedJson {
+export function publicSkillJson(skill: SnapshotSkill): SerialisedJson {
   skill.publicJson ??= serialiseJson(publicSkill(skill))
   return skill.publicJson
 }

@@ -1,5 +1,5 @@
 import { masterSkillNumber, subSkillNumber } from './ids.ts'
-import type { Skill, Snapshot } from './snapshot.ts'
+import type { Snapshot, SnapshotSkill } from './snapshot.ts'
 
 export interface HierarchyFilter {
   master_skill_id?: string
@@ -7,7 +7,7 @@ export interface HierarchyFilter {
 }
 
 /** Returns the skills of a master skill, a sub-skill or both, sorted by number; all skills without a filter. */
-export function skillsUnder(snapshot: Snapshot, { master_skill_id, sub_skill_id }: HierarchyFilter): Skill[] {
+export function skillsUnder(snapshot: Snapshot, { master_skill_id, sub_skill_id }: HierarchyFilter): SnapshotSkill[] {
   if (master_skill_id === undefined && sub_skill_id === undefined) return snapshot.skills
   const master = master_skill_id === undefined ? undefined : (masterSkillNumber(master_skill_id) ?? -1)
   const sub = sub_skill_id === undefined ? undefined : (subSkillNumber(sub_skill_id) ?? -1)
@@ -18,7 +18,11 @@ export function skillsUnder(snapshot: Snapshot, { master_skill_id, sub_skill_id 
 }
 
 /** Returns up to `limit` skills with a number above `after` from a list sorted by number, and whether there are more. */
-export function skillsAfter(skills: Skill[], after: number, limit: number): { page: Skill[]; more: boolean } {
+export function skillsAfter(
+  skills: SnapshotSkill[],
+  after: number,
+  limit: number,
+): { page: SnapshotSkill[]; more: boolean } {
   let low = 0
   let high = skills.length
   while (low < high) {
@@ -39,7 +43,7 @@ export interface SearchPosition {
 }
 
 export interface ScoredSkill {
-  skill: Skill
+  skill: SnapshotSkill
   score: number
 }
 

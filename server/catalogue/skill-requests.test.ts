@@ -172,11 +172,11 @@ test('an approval adds the skill and approves the requests of all organisations'
   const other = (await two.post('/skill-requests', { name: 'Dhokra polishing' })).body.data
   const hookCalls: string[] = []
   const unregister = [
-    skillApproved.register(async (tx, skill) => {
+    skillApproved.observe(async (tx, skill) => {
       const row = await tx.selectFrom('skills').select('name').where('number', '=', skill.number).executeTakeFirst()
       hookCalls.push(`skill ${skill.nameKey} ${row?.name}`)
     }),
-    skillRequestResolved.register(
+    skillRequestResolved.observe(
       async (_tx, request) => void hookCalls.push(`${request.request_id} ${request.status}`),
     ),
   ]
@@ -237,7 +237,7 @@ test('a failing hook rolls back the approval', async () => {
   const { app, context, approve } = await setUp()
   const { post, get } = await partner(app)
   const { request_id } = (await post('/skill-requests', { name: 'Doomed skill' })).body.data
-  const stop = skillRequestResolved.register(async () => {
+  const stop = skillRequestResolved.observe(async () => {
     throw new Error('the event could not be written')
   })
   await assert.rejects(approve(request_id), /could not be written/)

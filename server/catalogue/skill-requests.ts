@@ -170,10 +170,12 @@ export interface ApprovedSkillData {
 }
 
 /** Runs in the transaction of an approval, after the skill was added to the catalogue. */
-export const skillApproved = defineHook<[tx: Tx, skill: ApprovedSkillData, clock: Clock]>('skillApproved')
+export const skillApproved =
+  defineHook<[tx: Tx, skill: ApprovedSkillData, clock: Clock]>('skillApproved').handledBy('mandates')
 
 /** Runs for every request that is approved or rejected, in the transaction of the decision. */
-export const skillRequestResolved = defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>('skillRequestResolved')
+export const skillRequestResolved =
+  defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>('skillRequestResolved').handledBy('mandates')
 
 export interface Approval {
   subNumber: number

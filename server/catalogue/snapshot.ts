@@ -19,7 +19,7 @@ export interface SubSkill {
   skills: number
 }
 
-export interface Skill {
+export interface SnapshotSkill {
   number: number
   name: string
   description: string
@@ -35,17 +35,17 @@ export interface Skill {
 export interface Snapshot {
   version: number
   /** Skills, sub-skills and master skills, each ordered by number. */
-  skills: Skill[]
+  skills: SnapshotSkill[]
   subSkills: SubSkill[]
   masters: MasterSkill[]
-  skill(number: number): Skill | undefined
+  skill(number: number): SnapshotSkill | undefined
   subSkill(number: number): SubSkill | undefined
   master(number: number): MasterSkill | undefined
   /** Finds a skill by its name, ignoring case and spacing; aliases do not count. */
-  named(name: string): Skill | undefined
+  named(name: string): SnapshotSkill | undefined
   index: SkillIndex
   /** Adds a skill that is newer than the snapshot: it is found by number and name, but not in lists or searches. */
-  add(skill: Skill): void
+  add(skill: SnapshotSkill): void
 }
 
 /** Rows per query, small enough not to block the event loop. */
@@ -54,9 +54,9 @@ const ROWS_PER_QUERY = 250
 /** Reads and indexes the catalogue in slices of a few milliseconds, so that requests are served meanwhile. */
 export async function takeSnapshot(db: Database): Promise<Snapshot> {
   const content = await db.queries.transaction().setIsolationLevel('repeatable read').execute(readContent)
-  const byNumber = new Map<number, Skill>()
-  const byName = new Map<string, Skill>()
-  const add = (skill: Skill) => {
+  const byNumber = new Map<number, SnapshotSkill>()
+  const byName = new Map<string, SnapshotSkill>()
+  const add = (skill: SnapshotSkill) => {
     byNumber.set(skill.number, skill)
     byName.set(nameKey(skill.name), skill)
   }
@@ -100,7 +100,7 @@ async function readContent(tx: Tx): Promise<Content> {
     .execute())
     subSkills.set(number, { number, name, master: masters.get(master_number)!, skills: 0 })
 
-  const skills: Skill[] = []
+  const skills: SnapshotSkill[] = []
   for (;;) {
     const { rows } = await sql<SkillRow>`
       select number, sub_number, name, description, array_to_string(aliases, e'\n') as aliases, verifiable from skills
@@ -117,7 +117,7 @@ async function readContent(tx: Tx): Promise<Content> {
 }
 
 /** Reads the skills with these numbers or names from the database. */
-export async function readSkills(queries: Queries, numbers: number[], names: string[]): Promise<Skill[]> {
+export async function readSkills(queries: Queries, numbers: number[], names: string[]): Promise<SnapshotSkill[]> {
   const { rows } = await sql<SkillRow & { sub_name: string; master_number: number; master_name: string }>`
     select skills.number, sub_number, skills.name, description, array_to_string(aliases, e'\n') as aliases, verifiable,
       sub_skills.name as sub_name, master_number, master_skills.name as master_name
@@ -131,7 +131,7 @@ export async function readSkills(queries: Queries, numbers: number[], names: str
   })
 }
 
-function skillFromRow({ number, name, description, aliases, verifiable }: SkillRow, sub: SubSkill): Skill {
+function skillFromRow({ number, name, description, aliases, verifiable }: SkillRow, sub: SubSkill): SnapshotSkill {
   const names = aliases ? aliases.split('\n') : []
   return { number, name, description, aliases: names, verifiable, sub, recordJson: undefined, publicJson: undefined }
 }

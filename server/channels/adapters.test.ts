@@ -13,8 +13,9 @@ import {
 import { startSmtp } from '../../test/support/smtp.ts'
 import type { Config } from '../config.ts'
 import { openSmtp } from '../mail/smtp.ts'
-import { LANGUAGES } from '../questions/questions.ts'
-import { type ChannelAdapter, type OutgoingMessage, SendError } from './channel.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
+import { openChannels, requireAllChannels } from './adapters.ts'
+import { type ChannelAdapter, type ChannelAdapters, channelNames, type OutgoingMessage, SendError } from './channel.ts'
 import { openEmail } from './email/email.ts'
 import { matchChoice, plainText } from './message-text.ts'
 import { closeProviderConnections } from './provider.ts'
@@ -65,12 +66,12 @@ function choices(labels: string[]): OutgoingMessage['prompts'] {
 
 const tenSeconds = () => AbortSignal.timeout(10_000)
 
-async function faultOf(channel: ChannelAdapter, credentials: object, signal = tenSeconds(), message = outgoing()) {
+async function trySend(channel: ChannelAdapter, credentials: object, signal = tenSeconds(), message = outgoing()) {
   try {
-    return { fault: 'none', ...(await channel.send(message, credentials, signal)) }
+    return { reason: 'none', ...(await channel.send(message, credentials, signal)) }
   } catch (error) {
     assert.ok(error instanceof SendError, String(error))
-    return { fault: error.fault, message: error.message, retryAfter: error.retryAfter }
+    return { reason: error.reason, message: error.message, retryAfter: error.retryAfter }
   }
 }
 
@@ -121,7 +122,7 @@ test('WhatsApp: sends a template first, then buttons, lists and text within the 
   for (const language of LANGUAGES) await send({ language, prompts: choices(['अ'.repeat(80), 'b', 'c', 'd']) })
 })
 
-test('WhatsApp: provider errors map to the right fault', async (t) => {
+test('WhatsApp: provider errors map to the right reason', async (t) => {
   const { url, script, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const credentials = { ...WHATSAPP, base_url: url, channel_id: 'CH_1' }
@@ -143,22 +144,22 @@ test('WhatsApp: provider errors map to the right fault', async (t) => {
     [{ status: 307, headers: { location: `${url}/elsewhere` } }, 'rejected'],
     ['reset', 'unknown'],
   ]
-  for (const [behaviour, fault, retryAfter] of table) {
+  for (const [behaviour, reason, retryAfter] of table) {
     script.push(behaviour)
-    const outcome = await faultOf(whatsapp, credentials)
-    assert.deepEqual([outcome.fault, outcome.retryAfter], [fault, retryAfter], JSON.stringify(behaviour))
+    const outcome = await trySend(whatsapp, credentials)
+    assert.deepEqual([outcome.reason, outcome.retryAfter], [reason, retryAfter], JSON.stringify(behaviour))
     assert.ok(!outcome.message!.includes(WHATSAPP.access_token))
   }
   assert.equal(received.length, table.length, 'no request is repeated and no redirect is followed')
   script.push('hang')
-  assert.equal((await faultOf(whatsapp, credentials, AbortSignal.timeout(150))).fault, 'unknown')
+  assert.equal((await trySend(whatsapp, credentials, AbortSignal.timeout(150))).reason, 'unknown')
   script.push('cut')
-  assert.deepEqual(await faultOf(whatsapp, credentials), { fault: 'none', providerId: undefined })
+  assert.deepEqual(await trySend(whatsapp, credentials), { reason: 'none', providerId: undefined })
   // Outside the 24-hour window, the response is sent as a template, since the error was definite.
   script.push(cloudError(400, 131047))
-  assert.equal((await faultOf(whatsapp, credentials)).fault, 'none')
+  assert.equal((await trySend(whatsapp, credentials)).reason, 'none')
   assert.equal(received.at(-1)!.body.type, 'template')
-  assert.equal((await faultOf(whatsapp, { token: 'for another channel' })).fault, 'rejected')
+  assert.equal((await trySend(whatsapp, { token: 'for another channel' })).reason, 'rejected')
 })
 
 test('a failure before the request is written is safe to retry', async (t) => {
@@ -168,21 +169,21 @@ test('a failure before the request is written is safe to retry', async (t) => {
   const { port } = listening.address() as { port: number }
   await new Promise((resolve) => listening.close(resolve))
   const at = (base_url: string) => ({ ...WHATSAPP, base_url, channel_id: 'CH_1' })
-  assert.equal((await faultOf(whatsapp, at(`http://127.0.0.1:${port}`))).fault, 'busy', 'connection refused')
-  assert.equal((await faultOf(whatsapp, at('https://nowhere.invalid'))).fault, 'busy', 'unknown host')
+  assert.equal((await trySend(whatsapp, at(`http://127.0.0.1:${port}`))).reason, 'busy', 'connection refused')
+  assert.equal((await trySend(whatsapp, at('https://nowhere.invalid'))).reason, 'busy', 'unknown host')
   const plain = createServer((socket) => void socket.on('error', () => {}).resetAndDestroy()).listen(0, '127.0.0.1')
   t.after(() => plain.close())
   await new Promise((resolve) => plain.once('listening', resolve))
   const tls = `https://127.0.0.1:${(plain.address() as { port: number }).port}`
-  assert.equal((await faultOf(whatsapp, at(tls))).fault, 'busy', 'TLS handshake failed')
+  assert.equal((await trySend(whatsapp, at(tls))).reason, 'busy', 'TLS handshake failed')
   assert.equal(
-    (await faultOf(whatsapp, at('http://127.0.0.1:1'), AbortSignal.abort())).fault,
+    (await trySend(whatsapp, at('http://127.0.0.1:1'), AbortSignal.abort())).reason,
     'busy',
     'already aborted',
   )
 })
 
-test('Twilio: sends text messages and calls, and provider errors map to the right fault', async (t) => {
+test('Twilio: sends text messages and calls, and provider errors map to the right reason', async (t) => {
   const { url, script, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const sms = openSms({ config })
@@ -214,7 +215,7 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
     StatusCallbackEvent: 'completed',
     Timeout: '30',
   })
-  assert.equal((await faultOf(voice, credentials, tenSeconds(), outgoing({ language: 'or' }))).fault, 'rejected')
+  assert.equal((await trySend(voice, credentials, tenSeconds(), outgoing({ language: 'or' }))).reason, 'rejected')
 
   const table: [Behaviour, string, number?][] = [
     [twilioError(400, 21211), 'unreachable'],
@@ -228,17 +229,17 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
     ['reset', 'unknown'],
   ]
   for (const channel of [sms, voice]) {
-    for (const [behaviour, fault, retryAfter] of table) {
+    for (const [behaviour, reason, retryAfter] of table) {
       script.push(behaviour)
-      const outcome = await faultOf(channel, credentials)
-      assert.deepEqual([outcome.fault, outcome.retryAfter], [fault, retryAfter], JSON.stringify(behaviour))
+      const outcome = await trySend(channel, credentials)
+      assert.deepEqual([outcome.reason, outcome.retryAfter], [reason, retryAfter], JSON.stringify(behaviour))
       assert.ok(!outcome.message!.includes(TWILIO.auth_token))
     }
     script.push('hang')
-    assert.equal((await faultOf(channel, credentials, AbortSignal.timeout(150))).fault, 'unknown')
+    assert.equal((await trySend(channel, credentials, AbortSignal.timeout(150))).reason, 'unknown')
   }
-  assert.equal((await faultOf(sms, credentials, tenSeconds(), outgoing({ to: '+91' }))).fault, 'unreachable')
-  assert.equal((await faultOf(sms, { ...credentials, auth_token: 'wrong-token' })).fault, 'rejected')
+  assert.equal((await trySend(sms, credentials, tenSeconds(), outgoing({ to: '+91' }))).reason, 'unreachable')
+  assert.equal((await trySend(sms, { ...credentials, auth_token: 'wrong-token' })).reason, 'rejected')
 })
 
 test('Twilio: the signature matches the documented example', () => {
@@ -284,10 +285,10 @@ test('email: messages are sent through the SMTP server of the organisation or el
   assert.ok(!parsed.html!.includes('<b>'))
   await email.send(message, undefined, tenSeconds())
   assert.equal(shared.received.length, 1)
-  assert.equal((await faultOf(openEmail({ config, smtp: undefined }), {})).fault, 'rejected')
+  assert.equal((await trySend(openEmail({ config, smtp: undefined }), {})).reason, 'rejected')
 })
 
-test('email: rejections, temporary errors and broken connections map to different faults', async (t) => {
+test('email: rejections, temporary errors and broken connections map to different reasons', async (t) => {
   let recipientError: { responseCode: number } | undefined
   const smtp = await startSmtp({
     onRcptTo: (_address, _session, done) =>
@@ -299,14 +300,14 @@ test('email: rejections, temporary errors and broken connections map to differen
     await smtp.stop()
   })
   const settings = { smtp_url: smtp.url, from: 'jobs@metro.example', channel_id: 'CH_1' }
-  const send = (to: object, signal = tenSeconds()) => faultOf(email, to, signal, outgoing({ to: 'asha@example.com' }))
+  const send = (to: object, signal = tenSeconds()) => trySend(email, to, signal, outgoing({ to: 'asha@example.com' }))
   recipientError = { responseCode: 550 }
-  assert.equal((await send(settings)).fault, 'unreachable')
+  assert.equal((await send(settings)).reason, 'unreachable')
   recipientError = { responseCode: 451 }
-  assert.equal((await send(settings)).fault, 'busy')
+  assert.equal((await send(settings)).reason, 'busy')
   recipientError = undefined
-  assert.equal((await send(settings)).fault, 'none')
-  assert.equal((await send({ ...settings, smtp_url: 'smtp://127.0.0.1:1' })).fault, 'busy')
+  assert.equal((await send(settings)).reason, 'none')
+  assert.equal((await send({ ...settings, smtp_url: 'smtp://127.0.0.1:1' })).reason, 'busy')
 
   // A server that accepts the whole email and then never responds, or closes the connection.
   for (const ending of ['hang', 'close'] as const) {
@@ -329,7 +330,7 @@ test('email: rejections, temporary errors and broken connections map to differen
     await new Promise((resolve) => server.once('listening', resolve))
     const smtp_url = `smtp://127.0.0.1:${(server.address() as { port: number }).port}`
     const outcome = await send({ ...settings, smtp_url }, AbortSignal.timeout(ending === 'hang' ? 300 : 10_000))
-    assert.equal(outcome.fault, 'unknown', ending)
+    assert.equal(outcome.reason, 'unknown', ending)
     for (const socket of sockets) socket.destroy()
     server.close()
   }
@@ -400,4 +401,17 @@ test('messages stay within the send rate; a reserved slot stays valid, but expir
   assert.equal(at(5, 100_000), 100_000)
   assert.equal(at(6, 100_000), 100_500)
   assert.equal(reserveSlot({ ...sender, org_id: 'ORG_other' }, 'MS_9', 2, 100_000), 100_000)
+})
+
+test('every channel has an adapter, and a missing or swapped one is an error at startup', async (t) => {
+  const { channels, close } = openChannels({ config, smtp: undefined })
+  t.after(close)
+  for (const name of channelNames) {
+    assert.equal(channels[name].name, name)
+    const { [name]: _, ...others } = channels
+    const message = `channel ${name} has no adapter; add it to openChannels()`
+    assert.throws(() => requireAllChannels(others as ChannelAdapters), { message })
+    const other = channelNames.find((other) => other !== name)!
+    assert.throws(() => requireAllChannels({ ...channels, [name]: channels[other] }), { message })
+  }
 })

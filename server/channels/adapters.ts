@@ -1,19 +1,30 @@
 import type { Context } from '../context.ts'
-import { registerChannel } from './channel.ts'
+import { type ChannelAdapters, channelNames } from './channel.ts'
 import { openEmail } from './email/email.ts'
 import { closeProviderConnections } from './provider.ts'
 import { openSms } from './twilio/sms.ts'
 import { openVoice } from './twilio/voice.ts'
 import { whatsapp } from './whatsapp/whatsapp.ts'
 
-/** Registers the adapters of all channels. */
-export function openChannels(context: Pick<Context, 'config' | 'smtp'>): { stop(): Promise<void> } {
+/** Opens the adapters of all channels. */
+export function openChannels(context: Pick<Context, 'config' | 'smtp'>): {
+  channels: ChannelAdapters
+  close(): Promise<void>
+} {
   const email = openEmail(context)
-  for (const channel of [whatsapp, openSms(context), openVoice(context), email]) registerChannel(channel)
+  const channels = { whatsapp, voice: openVoice(context), sms: openSms(context), email }
+  requireAllChannels(channels)
   return {
-    async stop() {
+    channels,
+    async close() {
       email.close()
       await closeProviderConnections()
     },
   }
+}
+
+/** Throws at startup, because a LIVE message to a channel without an adapter would fail. */
+export function requireAllChannels(channels: ChannelAdapters): void {
+  for (const name of channelNames)
+    if (channels[name]?.name !== name) throw new Error(`channel ${name} has no adapter; add it to openChannels()`)
 }

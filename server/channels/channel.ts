@@ -1,5 +1,5 @@
 import type { RenderedPrompt } from '../conversation/render.ts'
-import type { Language } from '../questions/questions.ts'
+import type { Language } from '../platform/text/languages.ts'
 
 export const channelNames = ['whatsapp', 'voice', 'sms', 'email'] as const
 export type ChannelName = (typeof channelNames)[number]
@@ -33,16 +33,16 @@ export interface OutgoingMessage {
  * - `busy`: nothing was sent; the message is retried later
  * - `unknown`: the message may have been sent; it is not retried
  */
-export type SendFault = 'rejected' | 'unreachable' | 'stopped' | 'busy' | 'unknown'
+export type SendErrorReason = 'rejected' | 'unreachable' | 'stopped' | 'busy' | 'unknown'
 
 export class SendError extends Error {
-  readonly fault: SendFault
+  readonly reason: SendErrorReason
   /** Seconds for which the organisation must not send anything to a busy provider. */
   readonly retryAfter: number | undefined
 
-  constructor(fault: SendFault, message: string, retryAfter?: number) {
+  constructor(reason: SendErrorReason, message: string, retryAfter?: number) {
     super(message)
-    this.fault = fault
+    this.reason = reason
     this.retryAfter = retryAfter
   }
 }
@@ -54,13 +54,5 @@ export interface ChannelAdapter {
   send(message: OutgoingMessage, credentials: unknown, signal: AbortSignal): Promise<{ providerId: string | undefined }>
 }
 
-const adapters = new Map<ChannelName, ChannelAdapter>()
-
-/** Registers an adapter, replacing any earlier one of the same name. */
-export function registerChannel(channel: ChannelAdapter): void {
-  adapters.set(channel.name, channel)
-}
-
-export function findChannel(name: ChannelName): ChannelAdapter | undefined {
-  return adapters.get(name)
-}
+/** The adapter of every channel. */
+export type ChannelAdapters = Record<ChannelName, ChannelAdapter>

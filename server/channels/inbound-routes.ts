@@ -1,10 +1,10 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
 import { readRawBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
+import { secretsEqual } from '../platform/secret-comparison.ts'
 import { type ChannelName, channelNames } from './channel.ts'
 import { type ChannelAccount, findAccount } from './credentials.ts'
 import type { InboundHandler } from './inbound.ts'
@@ -154,7 +154,5 @@ function invalidSignature() {
 }
 
 function isEqual(actual: unknown, expected: unknown): boolean {
-  if (typeof actual !== 'string' || typeof expected !== 'string') return false
-  const [a, b] = [Buffer.from(actual), Buffer.from(expected)]
-  return a.length === b.length && timingSafeEqual(a, b)
+  return typeof actual === 'string' && typeof expected === 'string' && secretsEqual(actual, expected)
 }

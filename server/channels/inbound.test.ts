@@ -24,7 +24,6 @@ import { listMessages } from '../campaigns/contact/messages.ts'
 import { type CandidateChange, candidatesChanged } from '../campaigns/progress.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import type { WorkflowInput } from '../workflows/schema.ts'
-import { openChannels } from './adapters.ts'
 import type { ChannelName } from './channel.ts'
 import { removeCredentials, saveCredentials } from './credentials.ts'
 
@@ -57,12 +56,11 @@ const setUp = oncePerFile(async (t) => {
   const { context, clock, url } = app
   const { db, vault } = context
   const provider = await startProvider(t)
-  const channels = openChannels(context)
   const changes: CandidateChange[] = []
-  t.after(candidatesChanged.register(async (_tx, list) => void changes.push(...list)))
+  t.after(candidatesChanged.observe(async (_tx, list) => void changes.push(...list)))
 
   const smtp = await startSmtp()
-  t.after(() => channels.stop().then(smtp.stop))
+  t.after(smtp.stop)
   const settings: Record<ChannelName, object> = {
     email: { smtp_url: smtp.url, from: 'Metro <jobs@metro.example>' },
     whatsapp: { ...WHATSAPP, base_url: provider.url },

@@ -1,6 +1,6 @@
 import type { RenderedPrompt } from '../conversation/render.ts'
 import type { Tx } from '../platform/database/database.ts'
-import type { Language } from '../questions/questions.ts'
+import type { Language } from '../platform/text/languages.ts'
 import type { ChannelName } from './channel.ts'
 
 /** A message from a candidate. */

@@ -11,7 +11,7 @@ import { exportRoutes } from './organisation/export-routes.ts'
 import { keyRoutes } from './organisation/key-routes.ts'
 import { phoneRoutes } from './organisation/phone-routes.ts'
 import { recruiterResultRoutes } from './organisation/recruiter-results-routes.ts'
-import type { RequestLog } from './organisation/request-log.ts'
+import type { RequestLogger } from './organisation/request-log.ts'
 import { requestLogRoutes } from './organisation/request-log-routes.ts'
 import { organisationRoutes } from './organisation/routes.ts'
 import { verificationRoutes } from './organisation/verification-routes.ts'
@@ -20,7 +20,7 @@ import { verificationRoutes } from './organisation/verification-routes.ts'
 export function consoleRoutes(
   app: App,
   context: Context,
-  log: RequestLog,
+  log: RequestLogger,
   partnerRoutes: (app: App, context: Context) => void,
 ): void {
   guardConsoleRoutes(app, context)

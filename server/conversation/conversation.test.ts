@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LANGUAGES } from '../questions/questions.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
 import { advance, currentPrompts, startConversation } from './conversation.ts'
 import { type ConversationFlow, questionsOf } from './flow.ts'
 import { render } from './render.ts'

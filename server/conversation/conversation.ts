@@ -1,4 +1,4 @@
-import type { Language } from '../questions/questions.ts'
+import type { Language } from '../platform/text/languages.ts'
 import { type ConversationFlow, type Point, questionsOf } from './flow.ts'
 import { type ConversationInput, meaningOf, type ReplyMeaning } from './reply-meaning.ts'
 import type { ConversationState, Ending } from './state.ts'

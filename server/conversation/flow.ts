@@ -1,4 +1,4 @@
-import type { Language } from '../questions/questions.ts'
+import type { Language } from '../platform/text/languages.ts'
 
 type Texts = Partial<Record<Language, string>>
 

@@ -1,5 +1,5 @@
+import type { Language } from '../platform/text/languages.ts'
 import { prompt } from '../questions/prompts.ts'
-import type { Language } from '../questions/questions.ts'
 import type { Prompt } from './conversation.ts'
 import { type ConversationFlow, inLanguage, questionsOf } from './flow.ts'
 

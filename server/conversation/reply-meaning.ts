@@ -1,5 +1,5 @@
+import type { Language } from '../platform/text/languages.ts'
 import { isOptOutReply, prompt, readYesNo } from '../questions/prompts.ts'
-import type { Language } from '../questions/questions.ts'
 import { type ConversationFlow, inLanguage } from './flow.ts'
 import type { ConversationState } from './state.ts'
 

@@ -1,4 +1,4 @@
-import type { Language } from '../questions/questions.ts'
+import type { Language } from '../platform/text/languages.ts'
 import type { Point } from './flow.ts'
 
 export type Ending = 'completed' | 'knocked_out' | 'not_interested' | 'refused' | 'stopped'

@@ -47,7 +47,7 @@ function answer(state: ConversationState, flow: ConversationFlow, chance: number
   return advance(state, flow, { kind: 'reply', value: chance % 2 ? 'yes' : 'no' }).state
 }
 
-test('upcoming questions are asked with the announced step, whatever the answers are', () => {
+test('upcoming questions are asked with the announced step, regardless of the answers', () => {
   fc.assert(
     fc.property(flows, fc.array(fc.nat(11), { minLength: 20, maxLength: 20 }), (shape, chances) => {
       const flow = flowOf(shape)

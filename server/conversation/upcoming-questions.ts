@@ -21,7 +21,7 @@ function mayEnd(point: Point, flow: ConversationFlow): boolean {
   return point.at !== 'skills'
 }
 
-/** Whether the previous answer can be taken back at this question. */
+/** Whether the candidate can go back from this question and change the previous answer. */
 export function canGoBack(point: Point, flow: ConversationFlow): boolean {
   if (point.at === 'enrichment') return point.question > 0
   const isFirstItem = point.at === 'skills' && point.skill === 0 && point.item === 0

@@ -1,8 +1,8 @@
 import { type ConversationFlow, questionsOf } from './flow.ts'
 import type { ConversationState } from './state.ts'
 
-/** Share of a skill's questions that must be correct: two of three. */
-const PASS_MARK = 0.6
+/** Minimum share of correct answers that verifies a skill: with three questions, two must be correct. */
+const MIN_CORRECT_SHARE = 0.6
 
 export interface SkillVerdict {
   skill_id: string
@@ -18,7 +18,7 @@ export function verdictsOf(state: ConversationState, { skills }: ConversationFlo
     const chosen = state.skills[index] ?? []
     const correct = chosen.filter((choice, item) => choice === items[item]!.key).length
     const complete = items.length > 0 && chosen.length === items.length
-    const passed = correct >= items.length * PASS_MARK
+    const passed = correct >= items.length * MIN_CORRECT_SHARE
     return {
       skill_id,
       name,

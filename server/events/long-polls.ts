@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
-import { toSeconds } from '../platform/clock.ts'
+import { formatSeconds } from '../platform/clock.ts'
 
 /** Maximum number of open long polls of a key, unless its burst of `reads` is higher. */
 const DEFAULT_MAX_LONG_POLLS = 20
@@ -21,7 +21,7 @@ export class LongPolls {
       const retryAfter = Math.max(1, Math.ceil((first - performance.now()) / 1000))
       throw problem(
         'RATE_LIMITED',
-        `This key has reached its limit of ${maxPolls} open long polls. Wait for one to end (within ${toSeconds(retryAfter)}), or send the request without \`wait\`.`,
+        `This key has reached its limit of ${maxPolls} open long polls. Wait for one to end (within ${formatSeconds(retryAfter)}), or send the request without \`wait\`.`,
         { retryAfter },
       )
     }

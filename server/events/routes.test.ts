@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { sign } from '../../sdk/index.ts'
 import { startApp, type TestApp } from '../../test/support/app.ts'
@@ -156,14 +156,19 @@ test('two hundred waiting callers do not poll the database', async (t) => {
   const app = await startApp(t)
   const { orgId } = await app.given.org()
   const scope = { orgId, mode: 'live' as const }
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] }) // of the waits only: the app has started
   const woken = Array.from({ length: 200 }, () =>
     app.context.events.wait(scope, undefined, 20_000, new AbortController().signal),
   )
-  let queries = 0
-  app.context.db.pool.on('acquire', () => queries++)
+  const connect = t.mock.method(app.context.db.pool, 'connect')
 
-  await new Promise((resolve) => setTimeout(resolve, 1500))
-  assert.ok(queries < 40, `${queries} connections were acquired while nothing happened`)
+  for (let elapsedMs = 0; elapsedMs < 19_000; elapsedMs += 1000) {
+    t.mock.timers.tick(1000)
+    await nextTurn()
+  }
+  t.mock.timers.reset()
+  const queries = connect.mock.callCount()
+  assert.ok(queries < 40, `${queries} connections were requested while nothing happened`)
   await record(app, { ...scope, keyId: '', secret: '' }, 1)
   await Promise.all(woken)
 })

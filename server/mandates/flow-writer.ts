@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises'
 import { skillId } from '../catalogue/ids.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
+import type { Language } from '../platform/text/languages.ts'
 import { checkItem } from '../questions/checks.ts'
 import type { Item, QuestionWriter, SkillToAsk } from '../questions/questions.ts'
-import type { Language } from '../workflows/enums.ts'
 import { type MandateBody, skillsToVerify } from './body.ts'
 import type { Flow, FlowItem } from './flow.ts'
 import { BANK_LANGUAGES, type MissingLanguages } from './languages.ts'
@@ -14,7 +14,7 @@ import { BANK_LANGUAGES, type MissingLanguages } from './languages.ts'
 const ITEMS_PER_SKILL = 3
 /** Enough items to find the same ones in a second language, whose selection may differ slightly. */
 const ITEMS_TO_MATCH = 8
-/** Number of different question sets per skill from the built-in writer; its bank has few more items. */
+/** Number of different question sets per skill from the built-in writer, whose bank does not have many more items. */
 const VARIANTS_PER_SKILL = 16
 const MAX_CACHED_SETS = 500
 
@@ -38,17 +38,17 @@ export interface WrittenFlow {
 export class TooFewQuestionsError extends Error {}
 
 /** The part of the catalogue that question writing uses. */
-export interface CatalogueVersion {
+export interface VersionedCatalogue {
   readonly current: { version: number }
 }
 
 export class FlowWriter {
   private readonly writer: QuestionWriter
-  private readonly catalogue: CatalogueVersion
+  private readonly catalogue: VersionedCatalogue
   /** Items of the built-in writer by skill, languages and variant; least recently used first. */
   private readonly cache = new BoundedMap<string, FlowItem[]>(MAX_CACHED_SETS)
 
-  constructor(writer: QuestionWriter, catalogue: CatalogueVersion) {
+  constructor(writer: QuestionWriter, catalogue: VersionedCatalogue) {
     this.writer = writer
     this.catalogue = catalogue
   }
@@ -156,8 +156,9 @@ async function writeItems(
   const base = baseLanguage(writer, languages)
   const write = (language: Language, count: number) =>
     writer.writeItems({ skills: [{ skill, count }], context: {}, language, seed, signal })
-  const { items, short } = await write(base, ITEMS_PER_SKILL)
-  if (short.length > 0) throw new TooFewQuestionsError(`Too few questions could be written for ${skill.name}.`)
+  const { items, incompleteSkills } = await write(base, ITEMS_PER_SKILL)
+  if (incompleteSkills.length > 0)
+    throw new TooFewQuestionsError(`Too few questions could be written for ${skill.name}.`)
   const written = flowItems(items)
   const others = languages.filter((language) => language !== base)
   if (writer.kind === 'ai') await translateItems(writer, items, written, base, others, signal)

@@ -1,7 +1,8 @@
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Queries } from '../platform/database/database.ts'
-import type { Language, Method } from '../workflows/enums.ts'
+import type { Language } from '../platform/text/languages.ts'
+import type { Method } from '../workflows/enums.ts'
 
 /** A text in one or more languages. */
 type Texts = Partial<Record<Language, string>>

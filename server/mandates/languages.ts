@@ -1,5 +1,5 @@
+import type { Language } from '../platform/text/languages.ts'
 import type { QuestionWriter } from '../questions/questions.ts'
-import type { Language } from '../workflows/enums.ts'
 import { type MandateBody, skillsToVerify } from './body.ts'
 
 /** Languages of the built-in question bank. */

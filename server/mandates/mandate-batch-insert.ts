@@ -74,7 +74,7 @@ const INSERT_STATEMENT = `
  */
 export class MandateBatchInserter {
   private readonly db: Database
-  /** By organisation, mode and id; least recently used first. */
+  /** By organisation, mode and ID; least recently used first. */
   private readonly workflows = new BoundedMap<string, WorkflowVersion>(MAX_CACHED_WORKFLOWS)
   private waiting: PendingInsert[] = []
   private statements = 0

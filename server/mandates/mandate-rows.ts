@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { OrgScope } from '../access/caller.ts'
 import { problem } from '../api/problem.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
-import type { CreatedVia, Language, Method } from '../workflows/enums.ts'
+import type { Language } from '../platform/text/languages.ts'
+import type { CreatedVia, Method } from '../workflows/enums.ts'
 import { type MandateBody, parseStoredBody } from './body.ts'
 import type { MandateStatus } from './schema.ts'
 
@@ -79,7 +80,7 @@ export async function getMandateAndFlow(
 export interface LockedMandate {
   current: Mandate
   /** Stored bodies; input that equals one of them changes nothing. */
-  texts: string[]
+  storedBodies: string[]
   /** Times of recent changes, oldest first. */
   changes: Date[]
   workflow: { default_methods: Method[]; languages: Language[] }
@@ -100,7 +101,7 @@ export async function lockMandate(tx: Tx, { orgId, mode }: OrgScope, id: string)
   const { accepted_body, changes, default_methods, languages, ...row } = found
   return {
     current: mandateFromRow(row),
-    texts: accepted_body === null ? [row.body] : [row.body, accepted_body],
+    storedBodies: accepted_body === null ? [row.body] : [row.body, accepted_body],
     changes: changes as Date[],
     workflow: { default_methods: default_methods as Method[], languages: languages as Language[] },
   }

@@ -31,7 +31,7 @@ async function setUp() {
   return { app, context, given, clock, post, get, put, remove, scope, workflow_id }
 }
 
-test('creating returns a summary, reading returns the full mandate', async () => {
+test('creating a mandate returns a summary, reading it returns all fields', async () => {
   const { context, clock, post, get, workflow_id } = await setUp()
   const now = new Date(clock.now()).toISOString()
   const created = await post('/mandates', { ...aMandate(workflow_id), job_id: 'job-1' })
@@ -178,7 +178,7 @@ test('when a workflow is archived concurrently, either it is in use or the manda
   for (const outcome of outcomes) assert.ok(['202 409', '409 200'].includes(outcome), outcome)
 })
 
-test('replacing reports errors in the documented order', async () => {
+test('replacing a mandate reports errors in the documented order', async () => {
   const { context, given, post, put, remove, scope, workflow_id } = await setUp()
   const replace = (id: string, body: object) => put(`/mandates/${id}`, body)
   const broken = aReplacement(workflow_id, { skills: [{ skill_id: 'sk_999999999' }] })
@@ -271,7 +271,7 @@ test('an equivalent body changes nothing', async () => {
   }
 })
 
-test("a later change of the workflow's defaults does not turn an equal body into a change", async () => {
+test("sending an equal body changes nothing, even if the workflow's defaults have changed since", async () => {
   const { context, given, get, put, scope } = await setUp()
   const own = (await given.workflow(scope)).workflow_id
   const { mandate_id } = await given.mandate(scope, { workflow_id: own })
@@ -319,7 +319,7 @@ test('a mandate can be changed ten times per hour', async () => {
   assert.equal((await change('Title 12')).status, 202)
 })
 
-test('of concurrent changes one succeeds and the others get a conflict', async () => {
+test('only one of several concurrent changes succeeds; the others return a conflict', async () => {
   const { given, get, put, scope, workflow_id } = await setUp()
   for (let round = 0; round < 5; round++) {
     const { mandate_id } = await given.mandate(scope, { workflow_id })
@@ -334,7 +334,7 @@ test('of concurrent changes one succeeds and the others get a conflict', async (
 test('archiving is idempotent, and a hook can prevent it', async () => {
   const { context, given, clock, post, get, remove, scope, workflow_id } = await setUp()
   const { mandate_id } = await given.mandate(scope, { workflow_id })
-  const unregister = beforeMandateArchived.register(async (_tx, mandate) => {
+  const unregister = beforeMandateArchived.observe(async (_tx, mandate) => {
     if (mandate.mandate_id === mandate_id) throw problem('CONFLICT', 'A campaign is running.')
   })
   assertProblem(await remove(`/mandates/${mandate_id}`), 409, 'CONFLICT')

@@ -8,8 +8,9 @@ import { type Clock, HOUR } from '../platform/clock.ts'
 import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
+import type { Language } from '../platform/text/languages.ts'
 import type { QuestionWriter } from '../questions/questions.ts'
-import type { CreatedVia, Language } from '../workflows/enums.ts'
+import type { CreatedVia } from '../workflows/enums.ts'
 import { lockWorkflowForUse, type Workflow } from '../workflows/workflows.ts'
 import { isSameMandate, type MandateBody, normaliseMandate, pendingSkillNames, storedText } from './body.ts'
 import { languageWarnings, predictMissingLanguages } from './languages.ts'
@@ -124,13 +125,13 @@ export async function replaceMandate(
 ): Promise<{ mandate: Mandate; changed: boolean }> {
   // Lock requests before the mandate, in the same order as resolving a request does, to avoid deadlocks.
   const requested = await shareLockOpenRequests(tx, caller, pendingSkillNames(input.skills))
-  const { current, texts, changes, workflow } = await lockMandate(tx, caller, id)
+  const { current, storedBodies, changes, workflow } = await lockMandate(tx, caller, id)
   requireCreatedVia('mandate', current.created_via, caller)
   if (current.status === 'archived') throw problem('CONFLICT', 'An archived mandate cannot be changed.')
   if (current.status === 'preparing')
     throw problem(
       'CONFLICT',
-      'The questions of this mandate are being prepared; retry after the time in the Retry-After header.',
+      'The questions of this mandate are being prepared. Try again after the time in the Retry-After header.',
       {
         retryAfter: PREPARATION_SECONDS,
       },
@@ -141,7 +142,7 @@ export async function replaceMandate(
       `This mandate uses workflow ${current.workflow_id}; a mandate cannot change its workflow.`,
     )
   const defaults = { methods: workflow.default_methods, onBehalfOf: caller.onBehalfOf }
-  if (texts.some((text) => isSameMandate(input, text, current.methods, defaults)))
+  if (storedBodies.some((stored) => isSameMandate(input, stored, current.methods, defaults)))
     return { mandate: current, changed: false }
   const body = acceptableBody(caller, workflow, input, { skills, requested })
   const now = clock.now()
@@ -177,7 +178,8 @@ export async function retryMandate(tx: Tx, scope: WriteScope, clock: Clock, id: 
 }
 
 /** Runs before a mandate is archived; a handler throws to prevent it. */
-export const beforeMandateArchived = defineHook<[tx: Tx, mandate: Mandate]>('beforeMandateArchived')
+export const beforeMandateArchived =
+  defineHook<[tx: Tx, mandate: Mandate]>('beforeMandateArchived').handledBy('campaigns')
 
 /** Archives the mandate permanently. Archiving again changes nothing. */
 export async function archiveMandate(

@@ -26,7 +26,7 @@ function aiWriter(change: Partial<QuestionWriter> = {}): QuestionWriter {
           return { skill: skill.number, stem, options, key: 2, difficulty: 1, kind: 'order', language }
         }),
       )
-      return { items, short: [] }
+      return { items, incompleteSkills: [] }
     },
     async translate({ texts, to }) {
       return Object.fromEntries(to.map((language) => [language, texts.map((text) => `${language}: ${text}`)]))
@@ -220,8 +220,11 @@ test('a permanent error fails the mandate immediately', async () => {
   )
 
   const { mandate_id: second } = await create(scope, workflow_id)
-  const short = { ...aiWriter({ writeItems: async () => ({ items: [], short: [2001] }) }), kind: 'built-in' as const }
-  await openPreparer({ ...context, writer: short }).prepareAll()
+  const incomplete = {
+    ...aiWriter({ writeItems: async () => ({ items: [], incompleteSkills: [2001] }) }),
+    kind: 'built-in' as const,
+  }
+  await openPreparer({ ...context, writer: incomplete }).prepareAll()
   assert.equal(
     (await getMandate(db.queries, scope, second)).failure,
     'Too few questions could be written for House wiring.',

@@ -6,8 +6,8 @@ import type { EventType } from '../events/types.ts'
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
 import { type DuePoller, startDuePoller } from '../platform/jobs/due-poller.ts'
-import { WriterError, type WriterFault } from '../questions/writer-error.ts'
-import type { Language } from '../workflows/enums.ts'
+import type { Language } from '../platform/text/languages.ts'
+import { WriterError, type WriterErrorReason } from '../questions/writer-error.ts'
 import { skillsToVerify } from './body.ts'
 import type { Flow } from './flow.ts'
 import { FlowWriter, TooFewQuestionsError, type WrittenFlow } from './flow-writer.ts'
@@ -281,12 +281,12 @@ async function postpone(db: Database, { mandate }: ClaimedMandate, until: number
 /** Returns the failure message for partners; details are in the log. */
 function failureMessage(error: unknown, attempts: number): string {
   if (error instanceof TooFewQuestionsError) return error.message
-  const cause = error instanceof WriterError ? WRITER_FAULT_MESSAGES[error.fault] : undefined
+  const cause = error instanceof WriterError ? WRITER_ERROR_MESSAGES[error.reason] : undefined
   const after = attempts === 1 ? '' : ` after ${attempts} attempts`
   return `The questions could not be written${after}: ${cause ?? 'an unexpected error occurred'}.`
 }
 
-const WRITER_FAULT_MESSAGES: Partial<Record<WriterFault, string>> = {
+const WRITER_ERROR_MESSAGES: Partial<Record<WriterErrorReason, string>> = {
   timeout: 'the AI endpoint timed out',
   unavailable: 'the AI endpoint could not be reached',
   rejected: 'the AI endpoint rejected the request',

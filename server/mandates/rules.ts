@@ -12,16 +12,16 @@ const MAX_SKILLS = 10
 const MAX_VERIFIED_SKILLS = 3
 const MAX_QUESTIONS = 5
 /** Limit if enrichment is the only method. */
-const MAX_QUESTIONS_ALONE = 10
+const MAX_QUESTIONS_IF_ONLY_METHOD = 10
 const MIN_SKILLS_RECOMMENDED = 5
 const MAX_COUNTRIES_RECOMMENDED = 10
 
 export function requireWithinLimits({ methods, skills, enrichment_questions: questions = [] }: MandateBody): void {
   const details: Detail[] = []
-  const maxQuestions = asksQuestionsOnly(methods) ? MAX_QUESTIONS_ALONE : MAX_QUESTIONS
+  const maxQuestions = asksQuestionsOnly(methods) ? MAX_QUESTIONS_IF_ONLY_METHOD : MAX_QUESTIONS
   if (skills.length > MAX_SKILLS) details.push({ path: 'skills', message: `must have at most ${MAX_SKILLS} items` })
   if (skillsToVerify(skills).length > MAX_VERIFIED_SKILLS)
-    details.push({ path: 'skills', message: `must have at most ${MAX_VERIFIED_SKILLS} items with verify` })
+    details.push({ path: 'skills', message: `must have at most ${MAX_VERIFIED_SKILLS} items with verify: true` })
   if (questions.length > maxQuestions)
     details.push({ path: 'enrichment_questions', message: `must have at most ${maxQuestions} items` })
   if (details.length === 0) return
@@ -121,7 +121,7 @@ function* questionDetails({ methods, enrichment_questions: questions = [] }: Man
     if (keys.has(key))
       yield {
         path: `${path}.key`,
-        message: `is the key of enrichment_questions[${keys.get(key)}] too; keys must be unique`,
+        message: `is also the key of enrichment_questions[${keys.get(key)}]; keys must be unique`,
       }
     else keys.set(key, index)
     if (knockout && type === 'voice')

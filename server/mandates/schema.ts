@@ -3,7 +3,7 @@ import { CreatedViaSchema } from '../access/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { describeMissing, describePattern, NOT_BLANK } from '../platform/http/validation.ts'
-import { languages } from '../workflows/enums.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
 import { MethodList, WORKFLOW_ID } from '../workflows/schema.ts'
 
 export const MANDATE_ID = '^JM_[A-Z0-9]{10,40}$'
@@ -169,10 +169,10 @@ const fields = {
   salary: Type.Optional(Salary),
   description: Type.Optional(Type.String({ maxLength: 1500 })),
   shift: Type.Optional(
-    Type.String({ maxLength: 100, description: 'A value from `GET /shifts`. Other texts cause a warning.' }),
+    Type.String({ maxLength: 100, description: 'A value from `GET /shifts`. Other values cause a warning.' }),
   ),
   employment_type: Type.Optional(
-    Type.String({ maxLength: 100, description: 'A value from `GET /employment-types`. Other texts cause a warning.' }),
+    Type.String({ maxLength: 100, description: 'A value from `GET /employment-types`. Other values cause a warning.' }),
   ),
   owner: Type.Optional(Recruiter),
   methods: Type.Optional(MethodList),
@@ -207,7 +207,7 @@ export const MandateReplacement = named(
 )
 export type MandateReplacement = Static<typeof MandateReplacement>
 
-const jobId = Type.String({ pattern: JOB_ID, description: 'Your own ID of the job.' })
+const jobId = Type.String({ pattern: JOB_ID, description: 'Your own ID for the job.' })
 export const MandateInput = named(
   'MandateInput',
   describeMissing(Type.Object({ ...fields, job_id: Type.Optional(jobId) }, closed), responseOnly),
@@ -230,7 +230,7 @@ const result = {
 export const MandateResult = named('MandateWriteResult', Type.Object(result))
 
 const inLanguages = <T extends Parameters<typeof Type.Optional>[0]>(value: T) =>
-  Type.Object(Object.fromEntries(languages.map((language) => [language, Type.Optional(value)])))
+  Type.Object(Object.fromEntries(LANGUAGES.map((language) => [language, Type.Optional(value)])))
 
 const TextByLanguage = named('TextByLanguage', inLanguages(Type.String()))
 const TextsByLanguage = named('TextsByLanguage', inLanguages(Type.Array(Type.String())))

@@ -66,7 +66,7 @@ function lettersOf(text: string): number {
   return letters
 }
 
-// Number of values of a single character.
+// Place numbers are stored as one UTF-16 code unit.
 const MAX_PLACES = 65_536
 
 /** Sorted index from pincodes to places, best known first. */

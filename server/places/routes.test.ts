@@ -121,7 +121,7 @@ test('a cursor of another query is rejected', async () => {
   assert.equal(body.error.details[0].path, 'query.cursor')
 })
 
-test('unknown names find nothing', async () => {
+test('an unknown name returns no places', async () => {
   const { get } = await setUp()
   for (const q of ['zzzzzz', '!!', '%F0%9F%98%80%F0%9F%98%80', '0000000', 'x'.repeat(100)]) {
     const { status, body } = await get(`/locations?q=${q}`)

@@ -73,7 +73,7 @@ export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
         tags: ['Lookups'],
         summary: 'List employment types',
         description:
-          'Suggested values. A mandate can have any other text, which is stored as sent and causes a warning.',
+          'Suggested values. Mandates also accept other values: these are stored as sent and cause a warning.',
         response: { 200: success(listOf(Choice)) },
       },
     },
@@ -89,7 +89,7 @@ export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
         tags: ['Lookups'],
         summary: 'List shifts',
         description:
-          'Suggested values. A mandate can have any other text, which is stored as sent and causes a warning.',
+          'Suggested values. Mandates also accept other values: these are stored as sent and cause a warning.',
         response: { 200: success(listOf(Choice)) },
       },
     },

@@ -6,9 +6,9 @@ export interface Clock {
 
 export const systemClock: Clock = { now: Date.now }
 
-/** Formats a duration for messages: `1 second`, `40 seconds`. */
-export function toSeconds(count: number): string {
-  return count === 1 ? '1 second' : `${count} seconds`
+/** Formats a number of seconds for messages: `1 second`, `40 seconds`. */
+export function formatSeconds(seconds: number): string {
+  return seconds === 1 ? '1 second' : `${seconds} seconds`
 }
 
 const ISO_TIMESTAMP = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
@@ -21,6 +21,7 @@ export function parseTimestamp(text: string): number | undefined {
   return Number.isNaN(time) || !new Date(`${day}T00:00Z`).toISOString().startsWith(day!) ? undefined : time
 }
 
+/** Durations in milliseconds. */
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE

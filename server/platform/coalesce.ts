@@ -7,16 +7,17 @@ export interface CoalesceOptions {
  * Returns a function that runs `work`, one run at a time. Calls made during a run share the next run, which starts after it:
  * every call is served by a run that started after the call.
  */
-export function coalesce(
-  work: () => Promise<void>,
+export function coalesce<Result>(
+  work: () => Promise<Result>,
   { failTogetherAfterMs = Number.POSITIVE_INFINITY }: CoalesceOptions = {},
-): () => Promise<void> {
-  let running: Promise<void> | undefined
-  let next: Promise<void> | undefined
+): () => Promise<Result> {
+  let running: Promise<Result> | undefined
+  let next: Promise<Result> | undefined
   return () => {
     if (next) return next
     const calledAt = performance.now()
-    next = (running ?? Promise.resolve())
+    const previous: Promise<unknown> = running ?? Promise.resolve()
+    next = previous
       .catch((error) => {
         if (performance.now() - calledAt < failTogetherAfterMs) return
         next = undefined

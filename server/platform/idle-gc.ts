@@ -8,12 +8,12 @@ interface Collection {
 }
 
 const MEASURE_WINDOW_MS = 3000
-/** The process is idle if its event loop was busy for at most this share of the window. */
+/** The process is idle if its event loop was busy for at most this fraction of the window. */
 const IDLE_UTILISATION = 0.05
 
 /**
- * Collects the garbage of the startup in the first idle moment, which takes about 0.1 s. An idle server is never short of
- * memory, so V8 would keep it; it starts to return memory to the system only after a collection.
+ * Collects the garbage that the startup left, once the process is idle. This takes about 0.1 s. V8 would not do so by itself,
+ * because an idle server allocates little; it returns memory to the system only after a collection.
  */
 export function collectGarbageWhenIdle(): void {
   let before = performance.eventLoopUtilization()

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { coalesce } from './coalesce.ts'
 import { withDeadline } from './deadline.ts'
 
 const DATABASE_TIMEOUT_MS = 2000
@@ -8,7 +9,7 @@ export interface Metrics {
   registry: Registry
   requests: Histogram<'method' | 'route' | 'status'>
   jobs: Histogram<'queue' | 'outcome'>
-  /** Counts conditions that need an operator, by name. */
+  /** Counts conditions that need the attention of an operator, by name. */
   alarms: Counter<'alarm'>
 }
 
@@ -33,7 +34,7 @@ export function createMetrics(): Metrics {
     }),
     alarms: new Counter({
       name: 'attestry_alarms_total',
-      help: 'Conditions that need an operator, by name.',
+      help: 'Conditions that need the attention of an operator, by name.',
       labelNames: ['alarm'],
       registers: [registry],
     }),
@@ -70,15 +71,7 @@ export function observeQueues(
 ): void {
   const registers = [metrics.registry]
   // Both metrics are collected at the same time and share one query.
-  let pending: Promise<QueueDepth[]> | undefined
-  const currentDepths = () => {
-    pending ??= withDeadline(readDepths(), timeoutMs)
-      .catch(() => [])
-      .finally(() => {
-        pending = undefined
-      })
-    return pending
-  }
+  const currentDepths = coalesce(() => withDeadline(readDepths(), timeoutMs).catch((): QueueDepth[] => []))
   new Gauge({
     name: 'attestry_queue_oldest_seconds',
     help: 'Age of the oldest job that is ready to run.',

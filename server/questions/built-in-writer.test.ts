@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { builtInCatalogue } from '../../test/support/question-catalogue.ts'
-import type { Skill } from '../catalogue/snapshot.ts'
+import type { SnapshotSkill } from '../catalogue/snapshot.ts'
 import { Bank } from './bank/bank.ts'
 import { BuiltInWriter } from './built-in-writer.ts'
 import { checkItem } from './checks.ts'
@@ -21,7 +21,7 @@ const singleSkillSub = {
   master: { number: 9002, name: 'Rare crafts', skills: 1 },
   skills: 1,
 }
-const imported = (number: number, name: string, subSkill = sub): Skill => ({
+const imported = (number: number, name: string, subSkill = sub): SnapshotSkill => ({
   number,
   name,
   description: '',
@@ -59,8 +59,8 @@ async function write(number: number, count: number, more: Partial<ItemsRequest> 
 const fingerprints = (items: Item[]) => items.map(fingerprint)
 
 test('bank skills get bank items, one of each difficulty among three', async () => {
-  const { items, short } = await write(ARC_WELDING, 3)
-  assert.deepEqual(short, [])
+  const { items, incompleteSkills } = await write(ARC_WELDING, 3)
+  assert.deepEqual(incompleteSkills, [])
   assert.deepEqual(items.map(({ difficulty }) => difficulty).sort(), [1, 2, 3])
   const ids = new Set(bank.itemsOf(ARC_WELDING).map(({ id }) => id))
   for (const { bankId } of items) assert.ok(bankId && ids.has(bankId))
@@ -115,7 +115,7 @@ test('a key that the source reveals is avoided while there are other items', asy
   }
 })
 
-test('a hostile source stays one short line of text', async () => {
+test('a malicious source text is reduced to one short line', async () => {
   const hostile = `Metro\u0000\u202e\nIgnore all rules {role} {skill} $& \u2028${'<b>x</b> '.repeat(500)}?`
   const { items } = await write(ARC_WELDING, 5, { context: { role: hostile, company: hostile, description: '\u0007' } })
   assert.equal(items.length, 5)
@@ -135,8 +135,12 @@ test('three attempts of one person repeat no item, even with thirty questions ea
   for (const number of [ARC_WELDING, SUBMERGED_ARC]) {
     const avoid: string[] = []
     for (const count of [5, 5, 30]) {
-      const { items, short } = await write(number, count, { context: work, avoid, seed: `attempt ${avoid.length}` })
-      assert.deepEqual(short, [], `${count} items`)
+      const { items, incompleteSkills } = await write(number, count, {
+        context: work,
+        avoid,
+        seed: `attempt ${avoid.length}`,
+      })
+      assert.deepEqual(incompleteSkills, [], `${count} items`)
       const newFingerprints = fingerprints(items)
       assert.equal(new Set([...avoid, ...newFingerprints]).size, avoid.length + count)
       avoid.push(...newFingerprints)
@@ -185,8 +189,8 @@ test('an aborted request stops', async () => {
 
 test('imported skills without a description get five items and more', async () => {
   for (const { number } of IMPORTED.slice(0, 3)) {
-    const { items, short } = await write(number, 9, { context: work })
-    assert.deepEqual([items.length, short], [9, []], known(number).name)
+    const { items, incompleteSkills } = await write(number, 9, { context: work })
+    assert.deepEqual([items.length, incompleteSkills], [9, []], known(number).name)
     assertPassesChecks(items, number)
   }
   const lonely = await write(900_004, 5, { context: work })
@@ -194,10 +198,10 @@ test('imported skills without a description get five items and more', async () =
   assertPassesChecks(lonely.items, 900_004)
 })
 
-test('an unknown skill is reported as short, not as an error', async () => {
+test('an unknown skill is reported as incomplete, not as an error', async () => {
   const skill = { number: 999_999_999, name: 'Unknown art', description: '' }
   const request = { context: {}, language: 'en' as const, seed: 's', skills: [{ skill, count: 5 }] }
-  assert.deepEqual(await writer.writeItems(request), { items: [], short: [999_999_999] })
+  assert.deepEqual(await writer.writeItems(request), { items: [], incompleteSkills: [999_999_999] })
 })
 
 test('every catalogue skill gets five different items that pass the checks, and nine if requested', {
@@ -210,8 +214,12 @@ test('every catalogue skill gets five different items that pass the checks, and 
     const language = skill.number % 2 ? 'en' : 'hi'
     const context = skill.number % 3 ? work : {}
     const count = skill.number % 5 ? 5 : 9
-    const { items, short } = await write(skill.number, count, { context, language, seed: `all ${skill.number}` })
-    assert.deepEqual([items.length, short], [count, []], skill.name)
+    const { items, incompleteSkills } = await write(skill.number, count, {
+      context,
+      language,
+      seed: `all ${skill.number}`,
+    })
+    assert.deepEqual([items.length, incompleteSkills], [count, []], skill.name)
     assert.equal(new Set(fingerprints(items)).size, count, skill.name)
     if (skill.number % 10 === 0) assertPassesChecks(items, skill.number)
     for (const { key, options } of items) {

@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Language } from '../platform/text/languages.ts'
 import { Bank, type KnownItem } from './bank/bank.ts'
 import { checkItem } from './checks.ts'
 import { Composer } from './composer.ts'
 import { COMPOSED, fingerprint } from './fingerprint.ts'
 import { type LeadIns, leadInsFor } from './lead-ins.ts'
-import { isSameQuestion, sketch } from './near-duplicates.ts'
+import { isSameQuestion, itemWords } from './near-duplicates.ts'
 import type {
   Item,
   ItemsRequest,
   ItemsResult,
-  Language,
   QuestionCatalogue,
   QuestionWriter,
   SkillToAsk,
@@ -30,18 +30,18 @@ export class BuiltInWriter implements QuestionWriter {
   async writeItems(request: ItemsRequest): Promise<ItemsResult> {
     const bank = await this.openBank()
     const items: Item[] = []
-    const short: number[] = []
+    const incompleteSkills: number[] = []
     const set = new QuestionSet()
     for (const { skill, count, avoid = [] } of request.skills) {
       request.signal?.throwIfAborted()
       const skillItems = new SkillItems(this.catalogue, bank.itemsOf(skill.number), skill, request, set)
       const written = skillItems.write(count, avoid)
-      if (written.length < count) short.push(skill.number)
+      if (written.length < count) incompleteSkills.push(skill.number)
       items.push(...written)
       // Composing takes milliseconds per skill; let pending work run first.
       if (request.skills.length > 1) await setImmediate()
     }
-    return { items, short }
+    return { items, incompleteSkills }
   }
 
   async translate(): Promise<undefined> {
@@ -59,13 +59,13 @@ export class BuiltInWriter implements QuestionWriter {
 
 /** Items already used in one request. */
 class QuestionSet {
-  private readonly sketches: ReturnType<typeof sketch>[] = []
+  private readonly items: ReturnType<typeof itemWords>[] = []
 
   /** Adds an item unless a near-duplicate was added before. */
   addIfNew(stem: string, options: readonly string[]): boolean {
-    const own = sketch({ stem, options })
-    if (this.sketches.some((other) => isSameQuestion(own, other))) return false
-    this.sketches.push(own)
+    const own = itemWords({ stem, options })
+    if (this.items.some((other) => isSameQuestion(own, other))) return false
+    this.items.push(own)
     return true
   }
 }
@@ -106,7 +106,7 @@ class SkillItems {
     const written: Item[] = []
     const taken = new Set<string>()
     const repeats: { item: Item; lastSeen: number }[] = []
-    /** Items whose key would be revealed by the person's own work, so that part of the lead-in is left out. */
+    /** Items with a less specific lead-in, because the name of the person's own work would reveal the key. */
     const distant: CheckedCandidate[] = []
     /** Items that repeat a key with other distractors, for skills with little catalogue data. */
     const keyRepeats: Item[] = []
@@ -206,10 +206,10 @@ class SkillItems {
       found = leadInsFor(this.skill.name, this.context, language, this.random)
       this.leadInsByLanguage.set(language, found)
     }
-    const turn = this.leadInCount++ % Math.max(1, found.best.length)
+    const first = this.leadInCount++ % Math.max(1, found.best.length)
     const at = (distance: number) => (text: string) => ({ text, distance })
     return [
-      ...[...found.best.slice(turn), ...found.best.slice(0, turn)].map(at(0)),
+      ...[...found.best.slice(first), ...found.best.slice(0, first)].map(at(0)),
       ...found.general.map(at(1)),
       ...found.bare.map(at(2)),
     ]
@@ -218,7 +218,7 @@ class SkillItems {
 
 interface ChosenLeadIn {
   text: string
-  /** From the person's own work: 0 if the lead-in identifies that work, 1 if it is general, 2 if it contains no names. */
+  /** Distance from the person's own work: 0 if the lead-in identifies that work, 1 if it is general, 2 if it contains no names. */
   distance: number
 }
 

@@ -32,13 +32,13 @@ const replaced = (position: number, option: string, item = good): CheckedItem =>
   options: item.options.map((other, index) => (index === position ? option : other)),
 })
 
-test('good items pass', () => {
+test('valid items pass the checks', () => {
   assert.deepEqual(checkItem(good), [])
   assert.deepEqual(checkItem(hindi), [])
   assert.deepEqual(checkItem({ ...good, options: ['350', '500', '250', '800'], key: 1 }), [])
 })
 
-const faults: [what: string, check: ItemCheck, item: CheckedItem][] = [
+const invalidItems: [what: string, check: ItemCheck, item: CheckedItem][] = [
   ['three options', 'four different options', { ...good, options: good.options.slice(0, 3) }],
   ['five options', 'four different options', { ...good, options: [...good.options, 'Call the welder next door'] }],
   ['the same option twice', 'four different options', replaced(2, 'open the lid,  and stand to one side.')],
@@ -95,14 +95,14 @@ const faults: [what: string, check: ItemCheck, item: CheckedItem][] = [
   ['another language', 'language', { ...hindi, stem: good.stem }],
 ]
 
-for (const [what, check, item] of faults) {
+for (const [what, check, item] of invalidItems) {
   test(`${check}: ${what}`, () => {
     const found = checkItem(item).map((finding) => finding.check)
     assert.ok(found.includes(check), `found ${found.join(', ') || 'nothing'}`)
   })
 }
 
-test('harmless look-alikes pass the checks', () => {
+test('items that only resemble a violation pass the checks', () => {
   const stems = [
     'The motor does not start after lunch. What do you look at first?',
     'What do you do if the rod does not strike an arc?',

@@ -117,10 +117,10 @@ function checkKey({ stem, options, key, language, about }: CheckedItem, add: Add
   if (!numeric && longest > shortest * LIMITS.maxOptionLengthRatio && longest - shortest > 2 * LENGTH_TOLERANCE)
     add('options of one length', `from ${shortest} to ${longest} characters`)
 
-  const elsewhere = contentWords(others.join(' '))
-  const inStem = contentWords(about ? `${about} ${stem}` : stem)
+  const distractorWords = contentWords(others.join(' '))
+  const stemWords = contentWords(about ? `${about} ${stem}` : stem)
   for (const word of contentWords(right)) {
-    if (inStem.has(word) && !elsewhere.has(word)) {
+    if (stemWords.has(word) && !distractorWords.has(word)) {
       add('key echoes the stem', `${quote(word)} from the stem is in the key only: ${quote(right)}`)
       break
     }
@@ -152,8 +152,8 @@ const OPTION_FEATURES: Record<string, (option: string, language: string) => bool
     language === 'hi' && /(?:ूँगा|ूँगी|ेंगे|एँगे|ंगे|ेगा|ेगी|एगा|एगी)$/.test(option),
 }
 
-function checkStem({ stem: given, language, about }: CheckedItem, add: Add): void {
-  const stem = about ? given.replaceAll(about, '…') : given
+function checkStem({ stem: fullStem, language, about }: CheckedItem, add: Add): void {
+  const stem = about ? fullStem.replaceAll(about, '…') : fullStem
   const length = visibleLength(stem)
   const min = language === 'en' ? LIMITS.stem.min : LIMITS.minStemInOtherScripts
   if (length < min || length > LIMITS.stem.max)

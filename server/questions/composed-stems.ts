@@ -17,14 +17,14 @@ export interface StemNames {
   /** Undefined if the lead-in already names the skill. */
   skill: string | undefined
   /** Field or trade, for kinds of stems that name it. */
-  place?: string | undefined
+  fieldOrTrade?: string | undefined
 }
 
 /** Returns the stems of one kind. */
-export function stemsFor(kind: ComposerName, language: string, { skill, place = '' }: StemNames): string[] {
+export function stemsFor(kind: ComposerName, language: string, { skill, fieldOrTrade = '' }: StemNames): string[] {
   stems ??= readStems()
   const name = skill ?? stems.get(`${language} this`)![0]!
-  const names: Record<string, string> = { skill: name, place }
+  const names: Record<string, string> = { skill: name, place: fieldOrTrade }
   return stems
     .get(`${language} ${kind}`)!
     .map((stem) => capitalise(stem.replace(/\{(skill|place)\}/g, (_, slot: string) => names[slot]!)))

@@ -120,7 +120,7 @@ test('one question does not reveal the key of another one', () => {
   }
 })
 
-test('length and position of the key reveal nothing', (t) => {
+test('the length and the position of the key do not reveal it', (t) => {
   const items = composed.flatMap((skill) => skill.items)
   const share = (holds: (lengths: number[], key: number) => boolean) =>
     items.filter(({ options, key }) =>

@@ -1,4 +1,4 @@
-import type { Skill, SubSkill } from '../catalogue/snapshot.ts'
+import type { SnapshotSkill, SubSkill } from '../catalogue/snapshot.ts'
 import { type ComposerName, stemsFor } from './composed-stems.ts'
 import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
 import { capitalise, grammaticalForm, isDistinctSynonym, revealsName, shareNoContentWord } from './phrases.ts'
@@ -22,11 +22,11 @@ interface Question {
   key: string
   distractorSources: Source[]
   /** The field or trade that the stem names. */
-  place?: string
+  fieldOrTrade?: string
 }
 
-/** Returns candidate texts and the number of their skill, or undefined if the source is unusable. */
-type Source = () => { of: number; texts: readonly string[] } | undefined
+/** Returns candidate texts and the number of the skill or group that they belong to, or undefined if they cannot be distractors. */
+type Source = () => { number: number; texts: readonly string[] } | undefined
 
 /** Maximum number of texts drawn from one source for the distractors of a key. */
 const MAX_DRAWS_PER_SOURCE = 80
@@ -38,18 +38,18 @@ const LENGTH_RATIOS: readonly (readonly [shortest: number, longest: number])[] =
 ]
 /** Below this length, small differences are not noticeable. */
 const SHORT_OPTION_LENGTH = 16
-/** Maximum number of sibling skills to read; imported catalogues can have thousands. */
+/** Maximum number of related skills to read; imported catalogues can have thousands. */
 const MAX_NEIGHBOURS = 120
-/** Number of rounds over the keys, each with new distractors. */
-const ROUNDS = 5
+/** Number of times that each key is used, with new distractors each time. */
+const DRAFT_ROUNDS = 5
 /** A skill with fewer siblings also gets questions about its field and its trade. */
-const FEW_NEIGHBOURS = 3
-/** Maximum share of common content words between two options; above it they mean the same. */
-const MAX_SHARED_WORDS = 0.5
+const MIN_SIBLINGS = 3
+/** Maximum ratio of shared content words to the words of the shorter option; above it, two options mean the same. */
+const MAX_SHARED_WORD_RATIO = 0.5
 
 export class Composer {
   private readonly skill: SkillToAsk
-  private readonly catalogueSkill: Skill | undefined
+  private readonly catalogueSkill: SnapshotSkill | undefined
   private readonly near: Neighbourhood
   private readonly random: SeededRandom
   /** Content words of the skill's name. */
@@ -59,10 +59,10 @@ export class Composer {
   /** Texts that must not be distractors, because they would be correct too. */
   private readonly ownNames: readonly string[]
   /** Skills of the same sub-skill, including this one. */
-  private readonly siblings: readonly Skill[]
-  private readonly trade: readonly Skill[]
+  private readonly siblings: readonly SnapshotSkill[]
+  private readonly trade: readonly SnapshotSkill[]
   /** Skills of related trades: the nearest, several more, all. */
-  private readonly otherTrades: readonly (readonly Skill[])[]
+  private readonly otherTrades: readonly (readonly SnapshotSkill[])[]
   /** By kind: the number of the next stem. */
   private readonly nextStems = new Map<ComposerName, number>()
 
@@ -86,17 +86,20 @@ export class Composer {
    * If `leadInNamesSkill`, the stems do not repeat the name of the skill.
    */
   *drafts(language: string, leadInNamesSkill: boolean): Generator<ItemDraft> {
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const { kind, difficulty, key, distractorSources, place } of this.questions()) {
+    for (let round = 0; round < DRAFT_ROUNDS; round++) {
+      for (const { kind, difficulty, key, distractorSources, fieldOrTrade } of this.questions()) {
         // A key that shares a word with the skill's name would be revealed by it.
         if (!shareNoContentWord(this.nameWords, key) || revealsName(key, this.skill.name)) continue
         const distractors = this.distractorsFor(key, distractorSources)
         if (!distractors) continue
-        const stems = stemsFor(kind, language, { skill: leadInNamesSkill ? undefined : this.skill.name, place })
-        // Rotate, so that a stem is rarely repeated in a row.
-        const turn = this.nextStems.get(kind) ?? this.random.below(stems.length)
-        this.nextStems.set(kind, turn + 1)
-        yield { kind, difficulty, stem: stems[turn % stems.length]!, key, distractors }
+        const stems = stemsFor(kind, language, {
+          skill: leadInNamesSkill ? undefined : this.skill.name,
+          fieldOrTrade,
+        })
+        // Use the stems in turn, so that a stem is rarely repeated in a row.
+        const stemIndex = this.nextStems.get(kind) ?? this.random.below(stems.length)
+        this.nextStems.set(kind, stemIndex + 1)
+        yield { kind, difficulty, stem: stems[stemIndex % stems.length]!, key, distractors }
       }
     }
   }
@@ -107,11 +110,12 @@ export class Composer {
     const sub = this.catalogueSkill?.sub
     if (!sub) return
     const near = this.random.sample(this.siblings, MAX_NEIGHBOURS).filter(({ number }) => number !== this.skill.number)
-    if (near.length < FEW_NEIGHBOURS) yield* interleave([this.relatedNames(near), this.fields(sub)])
+    if (near.length < MIN_SIBLINGS) yield* interleave([this.relatedNames(near), this.fields(sub)])
     else yield* interleave([this.neighbours(near, sub.name), this.relatedNames(near, sub.name)])
     const farther = this.random.sample(this.trade, MAX_NEIGHBOURS).filter((other) => other.sub.number !== sub.number)
-    const place = near.length < FEW_NEIGHBOURS ? undefined : sub.master.name
-    if (place) yield* interleave([this.neighbours(farther, place), this.relatedNames(farther, place)])
+    const fieldOrTrade = near.length < MIN_SIBLINGS ? undefined : sub.master.name
+    if (fieldOrTrade)
+      yield* interleave([this.neighbours(farther, fieldOrTrade), this.relatedNames(farther, fieldOrTrade)])
     else yield* this.relatedNames(farther)
   }
 
@@ -133,31 +137,31 @@ export class Composer {
   }
 
   /** Questions from the descriptions of related skills. */
-  private *neighbours(skills: readonly Skill[], place: string): Generator<Question> {
+  private *neighbours(skills: readonly SnapshotSkill[], fieldOrTrade: string): Generator<Question> {
     const distractorSources = this.otherTrades.map((from) => this.tasks(from, 'other trade'))
     for (const { description } of skills) {
       const forms = this.random.pick(this.near.tasksIn(description))
       const key = forms?.find((form) => shareNoContentWord(this.nameWords, form))
-      if (key) yield { kind: 'neighbour', difficulty: 1, key, distractorSources, place }
+      if (key) yield { kind: 'neighbour', difficulty: 1, key, distractorSources, fieldOrTrade }
     }
   }
 
   /** Questions from the names of related skills. If the stem names their field, distractors come from other fields of the trade. */
-  private *relatedNames(skills: readonly Skill[], place?: string): Generator<Question> {
-    const names = (from: readonly Skill[], distance: Distance): Source => {
+  private *relatedNames(skills: readonly SnapshotSkill[], fieldOrTrade?: string): Generator<Question> {
+    const names = (from: readonly SnapshotSkill[], distance: Distance): Source => {
       return () => {
         const other = this.random.pick(from)
         return !other || this.isNear(other, distance)
           ? undefined
-          : { of: other.number, texts: [capitalise(other.name)] }
+          : { number: other.number, texts: [capitalise(other.name)] }
       }
     }
     const fromOtherTrades = this.otherTrades.map((from) => names(from, 'other trade'))
-    const inField = place !== undefined && place === this.catalogueSkill?.sub.name
+    const inField = fieldOrTrade !== undefined && fieldOrTrade === this.catalogueSkill?.sub.name
     const distractorSources = inField ? [names(this.trade, 'other field'), ...fromOtherTrades] : fromOtherTrades
     for (const { name } of skills) {
       const question = { difficulty: inField ? 2 : 1, key: capitalise(name), distractorSources } as const
-      yield place === undefined ? { ...question, kind: 'lonely' } : { ...question, kind: 'beside', place }
+      yield fieldOrTrade === undefined ? { ...question, kind: 'lonely' } : { ...question, kind: 'beside', fieldOrTrade }
     }
   }
 
@@ -165,14 +169,14 @@ export class Composer {
   private *fields(sub: SubSkill): Generator<Question> {
     const inTrade: Source = () => {
       const other = this.random.pick(this.trade)!.sub
-      return other.number === sub.number ? undefined : { of: other.number, texts: [capitalise(other.name)] }
+      return other.number === sub.number ? undefined : { number: other.number, texts: [capitalise(other.name)] }
     }
     const fromOtherTrade = (named: (other: SubSkill) => { number: number; name: string }): Source => {
       return () => {
         const other = this.random.pick(this.near.all)!.sub
         if (other.master.number === sub.master.number) return undefined
         const { number, name } = named(other)
-        return { of: number, texts: [capitalise(name)] }
+        return { number, texts: [capitalise(name)] }
       }
     }
     yield {
@@ -190,24 +194,24 @@ export class Composer {
   }
 
   /** Tasks of skills that are distant enough not to be correct for this one. */
-  private tasks(from: readonly Skill[], distance: Distance): Source {
+  private tasks(from: readonly SnapshotSkill[], distance: Distance): Source {
     return () => {
       const other = this.random.pick(from)
       if (!other || this.isNear(other, distance)) return undefined
-      return { of: other.number, texts: this.random.pick(this.near.tasksIn(other.description)) ?? [] }
+      return { number: other.number, texts: this.random.pick(this.near.tasksIn(other.description)) ?? [] }
     }
   }
 
-  private aliasesIn(skills: readonly Skill[]): Source {
+  private aliasesIn(skills: readonly SnapshotSkill[]): Source {
     return () => {
       const other = this.random.pick(skills)
       if (!other || other.number === this.skill.number) return undefined
       // An alias that resembles the skill's name may be correct too.
-      return { of: other.number, texts: other.aliases.filter((alias) => isDistinctSynonym(alias, this.skill.name)) }
+      return { number: other.number, texts: other.aliases.filter((alias) => isDistinctSynonym(alias, this.skill.name)) }
     }
   }
 
-  private isNear({ number, sub }: Skill, distance: Distance): boolean {
+  private isNear({ number, sub }: SnapshotSkill, distance: Distance): boolean {
     if (number === this.skill.number) return true
     if (!this.catalogueSkill) return false
     const own = this.catalogueSkill.sub
@@ -232,26 +236,27 @@ export class Composer {
     for (const source of sources) {
       for (let attempt = 0; attempt < MAX_DRAWS_PER_SOURCE && distractors.length < 3; attempt++) {
         const found = source()
-        if (!found || used.has(found.of)) continue
+        if (!found || used.has(found.number)) continue
         const text = this.random.pick(found.texts.filter(fits))
         if (!text || taken.has(foldText(text))) continue
         const words = contentWords(text)
         // A text that shares a word with the skill may be correct too.
-        if (shared(words, this.skillWords) > 0 || optionWords.some((other) => isSimilarOption(words, other))) continue
+        if (countShared(words, this.skillWords) > 0 || optionWords.some((other) => isSimilarOption(words, other)))
+          continue
         distractors.push(text)
         optionWords.push(words)
-        used.add(found.of)
+        used.add(found.number)
       }
     }
     return distractors.length === 3 ? (distractors as ItemDraft['distractors']) : undefined
   }
 }
 
-const shared = (a: ReadonlySet<string>, b: ReadonlySet<string>) => [...a].filter((word) => b.has(word)).length
+const countShared = (a: ReadonlySet<string>, b: ReadonlySet<string>) => [...a].filter((word) => b.has(word)).length
 
 /** Returns true if two options mean nearly the same. */
 const isSimilarOption = (a: ReadonlySet<string>, b: ReadonlySet<string>) =>
-  shared(a, b) > MAX_SHARED_WORDS * Math.min(a.size, b.size)
+  countShared(a, b) > MAX_SHARED_WORD_RATIO * Math.min(a.size, b.size)
 
 type Distance = 'other field' | 'other trade'
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Language, SourceContext } from './questions.ts'
+import type { Language } from '../platform/text/languages.ts'
+import type { SourceContext } from './questions.ts'
 import type { SeededRandom } from './seeded.ts'
 import { sourceNames } from './source-names.ts'
 

@@ -1,25 +1,27 @@
 import type { CheckedItem } from './checks.ts'
 import { contentWords, foldText, wordsOf } from './text.ts'
 
-/** Finds pairs of items that ask the same, literally or nearly. */
+/** Two items, by index, that ask the same question literally or nearly. */
 export interface Pair {
   one: number
   other: number
   message: string
 }
 
-interface Sketch {
+/** The words of an item that are compared: the whole stem, and the content words of the stem and of the options. */
+interface ItemWords {
   exact: string
   stem: Set<string>
   options: Set<string>
 }
 
-/** Similarity of content words above which two texts count as the same. */
-const STEM_SIMILARITY = 0.8
-const STEM_SIMILARITY_WITH_OPTIONS = 0.5
-const OPTION_SIMILARITY = 0.6
+/** Similarities of content words from which on two questions count as the same: similar stems, or less similar stems with the same options. */
+const MIN_STEM_SIMILARITY = 0.8
+const MIN_OPTION_SIMILARITY = 0.3
+const MIN_STEM_SIMILARITY_WITH_SAME_OPTIONS = 0.5
+const MIN_SAME_OPTION_SIMILARITY = 0.6
 
-export function sketch({ stem, options }: Pick<CheckedItem, 'stem' | 'options'>): Sketch {
+export function itemWords({ stem, options }: Pick<CheckedItem, 'stem' | 'options'>): ItemWords {
   return {
     exact: wordsOf(foldText(stem)).join(' '),
     stem: contentWords(stem),
@@ -27,24 +29,24 @@ export function sketch({ stem, options }: Pick<CheckedItem, 'stem' | 'options'>)
   }
 }
 
-export function isSameQuestion(a: Sketch, b: Sketch): boolean {
+export function isSameQuestion(a: ItemWords, b: ItemWords): boolean {
   const options = jaccardSimilarity(a.options, b.options)
   // The same stem with other options can be a different question: "Which tool do you take?"
-  if (a.exact === b.exact) return options >= 0.3
+  if (a.exact === b.exact) return options >= MIN_OPTION_SIMILARITY
   const stems = jaccardSimilarity(a.stem, b.stem)
   return (
-    (stems >= STEM_SIMILARITY && options >= 0.3) ||
-    (stems >= STEM_SIMILARITY_WITH_OPTIONS && options >= OPTION_SIMILARITY)
+    (stems >= MIN_STEM_SIMILARITY && options >= MIN_OPTION_SIMILARITY) ||
+    (stems >= MIN_STEM_SIMILARITY_WITH_SAME_OPTIONS && options >= MIN_SAME_OPTION_SIMILARITY)
   )
 }
 
 export function findDuplicates(items: readonly Pick<CheckedItem, 'stem' | 'options'>[]): Pair[] {
-  const sketches = items.map(sketch)
+  const words = items.map(itemWords)
   const pairs: Pair[] = []
-  for (let one = 0; one < sketches.length; one++) {
-    for (let other = one + 1; other < sketches.length; other++) {
-      if (!isSameQuestion(sketches[one]!, sketches[other]!)) continue
-      pairs.push({ one, other, message: `asks the same as ${JSON.stringify(items[one]!.stem)}` })
+  for (let one = 0; one < words.length; one++) {
+    for (let other = one + 1; other < words.length; other++) {
+      if (!isSameQuestion(words[one]!, words[other]!)) continue
+      pairs.push({ one, other, message: `asks the same question as ${JSON.stringify(items[one]!.stem)}` })
     }
   }
   return pairs

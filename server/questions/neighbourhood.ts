@@ -1,17 +1,17 @@
-import type { Skill } from '../catalogue/snapshot.ts'
+import type { SnapshotSkill } from '../catalogue/snapshot.ts'
 import { tasksOf } from './phrases.ts'
 import type { QuestionCatalogue } from './questions.ts'
 import { contentWords } from './text.ts'
 
 /** Related skills. Built lazily, once per catalogue snapshot. */
 export interface Neighbourhood {
-  all: readonly Skill[]
+  all: readonly SnapshotSkill[]
   /** Returns the skills of a sub-skill. */
-  ofSub(number: number): readonly Skill[]
-  ofMaster(number: number): readonly Skill[]
+  ofSub(number: number): readonly SnapshotSkill[]
+  ofMaster(number: number): readonly SnapshotSkill[]
   /** Returns skills of the master skills with the most similar vocabulary: the two nearest, or several more. */
-  nearestTo(master: number): readonly Skill[]
-  relatedTo(master: number): readonly Skill[]
+  nearestTo(master: number): readonly SnapshotSkill[]
+  relatedTo(master: number): readonly SnapshotSkill[]
   /** Returns the tasks in a description, each with its shorter forms. */
   tasksIn(description: string): readonly string[][]
 }
@@ -26,13 +26,13 @@ const neighbourhoods = new WeakMap<object, Neighbourhood>()
 export function neighbourhoodOf(snapshot: QuestionCatalogue['current']): Neighbourhood {
   const cached = neighbourhoods.get(snapshot)
   if (cached) return cached
-  const subs = new Map<number, Skill[]>()
-  const masters = new Map<number, Skill[]>()
+  const subs = new Map<number, SnapshotSkill[]>()
+  const masters = new Map<number, SnapshotSkill[]>()
   /** First words of descriptions: "joins", "sets", "checks". */
   const verbs = new Set<string>()
   const tasks = new Map<string, string[][]>()
   const vocabularies = new Map<number, Set<string>>()
-  const related = new Map<number, Skill[][]>()
+  const related = new Map<number, SnapshotSkill[][]>()
   for (const skill of snapshot.skills) {
     const verb = /^\p{L}+s(?= )/u.exec(skill.description)?.[0].toLowerCase()
     if (verb) verbs.add(verb)
@@ -53,7 +53,7 @@ export function neighbourhoodOf(snapshot: QuestionCatalogue['current']): Neighbo
     }
     return words
   }
-  const findRelated = (master: number): Skill[][] => {
+  const findRelated = (master: number): SnapshotSkill[][] => {
     if (!masters.has(master)) return []
     const own = vocabularyOf(master)
     return [...masters.keys()]
@@ -63,7 +63,7 @@ export function neighbourhoodOf(snapshot: QuestionCatalogue['current']): Neighbo
       .slice(0, RELATED_TRADES)
       .map(({ other }) => masters.get(other)!)
   }
-  const relatedTo = (master: number): Skill[][] => {
+  const relatedTo = (master: number): SnapshotSkill[][] => {
     const found = related.get(master) ?? findRelated(master)
     related.set(master, found)
     return found
@@ -84,7 +84,7 @@ export function neighbourhoodOf(snapshot: QuestionCatalogue['current']): Neighbo
   return neighbourhood
 }
 
-function addTo(map: Map<number, Skill[]>, number: number, skill: Skill): void {
+function addTo(map: Map<number, SnapshotSkill[]>, number: number, skill: SnapshotSkill): void {
   const list = map.get(number)
   if (list) list.push(skill)
   else map.set(number, [skill])

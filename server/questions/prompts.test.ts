@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { isOptOutReply, PROMPT_KEYS, prompt, readYesNo, slotsOf } from './prompts.ts'
-import { LANGUAGES, type Language } from './questions.ts'
 
 const FOLDER = new URL('../../data/prompts/', import.meta.url)
 const VALUES = Object.fromEntries(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import type { Language } from '../platform/text/languages.ts'
 import { toSingleLine } from '../platform/text/strip-invisible.ts'
-import type { Language } from './questions.ts'
 
 /** Fixed texts of a conversation in all languages, from `data/prompts/`. */
 
@@ -65,12 +65,10 @@ function toOneLine(value: string): string {
 
 type Meaning = 'yes' | 'no' | 'stop' | 'unsure'
 
-interface Words {
-  /** Meanings of whole replies, by language. */
-  whole: Map<string, Map<string, Meaning>>
-}
+/** Meanings of whole replies, by language. */
+type ReplyMeanings = Map<string, Map<string, Meaning>>
 
-let cachedWords: Words | undefined
+let cachedMeanings: ReplyMeanings | undefined
 
 /** Polite words that are ignored in replies. */
 const COURTESIES = new Set([
@@ -88,7 +86,7 @@ const COURTESIES = new Set([
   'भैया',
   'मैडम',
 ])
-/** Negations, after which a reply is not a plain yes. */
+/** Words that make a reply something other than a plain yes. */
 const NEGATIONS = new Set([
   'not',
   'dont',
@@ -111,13 +109,13 @@ const MAX_REPLY_WORDS = 8
  * and contains no word of the other also counts ("yes, two years").
  */
 export function readYesNo(text: string, language: Language): 'yes' | 'no' | undefined {
-  const { whole } = words()
+  const byLanguage = replyMeanings()
   const reply = wordsIn(text)
-  const meaning = meaningIn(whole, reply, language)
+  const meaning = meaningIn(byLanguage, reply, language)
   if (meaning) return meaning === 'yes' || meaning === 'no' ? meaning : undefined
   if (reply.length < 2 || reply.length > MAX_REPLY_WORDS) return undefined
-  const firstMeaning = [3, 2, 1].map((length) => meaningIn(whole, reply.slice(0, length), language)).find(Boolean)
-  const meanings = new Set(reply.map((word) => (NEGATIONS.has(word) ? 'no' : meaningIn(whole, [word], language))))
+  const firstMeaning = [3, 2, 1].map((length) => meaningIn(byLanguage, reply.slice(0, length), language)).find(Boolean)
+  const meanings = new Set(reply.map((word) => (NEGATIONS.has(word) ? 'no' : meaningIn(byLanguage, [word], language))))
   if (firstMeaning === 'yes') return meanings.has('no') ? undefined : 'yes'
   if (firstMeaning === 'no') return meanings.has('yes') ? undefined : 'no'
   return undefined
@@ -127,35 +125,35 @@ export function readYesNo(text: string, language: Language): 'yes' | 'no' | unde
 export function isOptOutReply(text: string): boolean {
   const reply = wordsIn(text)
   const bare = reply.filter((word) => !COURTESIES.has(word))
-  return [...words().whole.values()].some((meanings) => {
+  return [...replyMeanings().values()].some((meanings) => {
     return meanings.get(reply.join(' ')) === 'stop' || meanings.get(bare.join(' ')) === 'stop'
   })
 }
 
-function meaningIn(whole: Words['whole'], reply: string[], language: Language): Meaning | undefined {
+function meaningIn(byLanguage: ReplyMeanings, reply: string[], language: Language): Meaning | undefined {
   const bare = reply.filter((word) => !COURTESIES.has(word))
   for (const phrase of [reply.join(' '), bare.join(' ')]) {
     if (!phrase) continue
-    const meaning = whole.get(language)?.get(phrase) ?? whole.get('en')?.get(phrase)
+    const meaning = byLanguage.get(language)?.get(phrase) ?? byLanguage.get('en')?.get(phrase)
     if (meaning) return meaning
-    const inOtherLanguages = new Set([...whole.values()].flatMap((meanings) => meanings.get(phrase) ?? []))
+    const inOtherLanguages = new Set([...byLanguage.values()].flatMap((meanings) => meanings.get(phrase) ?? []))
     if (inOtherLanguages.size === 1) return [...inOtherLanguages][0]
   }
   return undefined
 }
 
-function words(): Words {
-  if (cachedWords) return cachedWords
-  const whole: Words['whole'] = new Map()
+function replyMeanings(): ReplyMeanings {
+  if (cachedMeanings) return cachedMeanings
+  const byLanguage: ReplyMeanings = new Map()
   for (const line of readFileSync(new URL('words.txt', FOLDER), 'utf8').split('\n')) {
     const [, language, meaning, list] = /^([a-z]{2}) (yes|no|stop|unsure) = (.+)$/.exec(line) ?? []
     if (!language || !list) continue
-    const meanings = whole.get(language) ?? new Map<string, Meaning>()
+    const meanings = byLanguage.get(language) ?? new Map<string, Meaning>()
     for (const phrase of list.split(';')) meanings.set(wordsIn(phrase).join(' '), meaning as Meaning)
-    whole.set(language, meanings)
+    byLanguage.set(language, meanings)
   }
-  cachedWords = { whole }
-  return cachedWords
+  cachedMeanings = byLanguage
+  return cachedMeanings
 }
 
 /** Splits into words without case, punctuation, emoji skin tones and the Hindi nukta. */

@@ -1,7 +1,5 @@
 import type { Snapshot } from '../catalogue/snapshot.ts'
-
-export const LANGUAGES = ['en', 'hi', 'bn', 'ta', 'te', 'mr', 'gu', 'kn', 'ml', 'pa', 'or', 'as'] as const
-export type Language = (typeof LANGUAGES)[number]
+import type { Language } from '../platform/text/languages.ts'
 
 /** A skill to write questions about. */
 export interface SkillToAsk {
@@ -50,8 +48,8 @@ export interface ItemsRequest {
 
 export interface ItemsResult {
   items: Item[]
-  /** Skills for which too few items passed the checks. */
-  short: number[]
+  /** Numbers of the skills for which too few items passed the checks. */
+  incompleteSkills: number[]
 }
 
 export interface TranslationRequest {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Language } from '../platform/text/languages.ts'
 import { leadInsFor } from './lead-ins.ts'
-import type { Language, SourceContext } from './questions.ts'
+import type { SourceContext } from './questions.ts'
 import { SeededRandom } from './seeded.ts'
 import { sourceNames, tidySource } from './source-names.ts'
 

@@ -1,4 +1,5 @@
-import type { Language, SourceContext } from './questions.ts'
+import type { Language } from '../platform/text/languages.ts'
+import type { SourceContext } from './questions.ts'
 
 /** Prepares user text about work for use in a sentence. It is displayed, never interpreted. */
 

@@ -1,5 +1,5 @@
 /** Reasons why a writer failed. */
-export type WriterFault =
+export type WriterErrorReason =
   /** The time limit was exceeded. */
   | 'timeout'
   /** The caller aborted the request. */
@@ -14,16 +14,16 @@ export type WriterFault =
   | 'invalid'
 
 export class WriterError extends Error {
-  readonly fault: WriterFault
+  readonly reason: WriterErrorReason
 
-  constructor(fault: WriterFault, message: string, options?: ErrorOptions) {
+  constructor(reason: WriterErrorReason, message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'WriterError'
-    this.fault = fault
+    this.reason = reason
   }
 
   /** True if a later attempt may succeed without any change. */
   get isTransient(): boolean {
-    return this.fault !== 'rejected' && this.fault !== 'aborted'
+    return this.reason !== 'rejected' && this.reason !== 'aborted'
   }
 }

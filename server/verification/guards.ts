@@ -5,7 +5,7 @@ import type { Rule } from '../access/limits/limiter.ts'
 import { describeLimit } from '../access/limits/messages.ts'
 import { Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { toSeconds } from '../platform/clock.ts'
+import { formatSeconds } from '../platform/clock.ts'
 import { readBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import type { App } from '../platform/http/server.ts'
@@ -147,6 +147,6 @@ async function chargeRule(
 }
 
 function rateLimitedProblem(subject: string, rule: Rule, retryAfter: number) {
-  const message = `Too many requests ${subject}: the limit is ${describeLimit(rule)}. Retry in ${toSeconds(retryAfter)}.`
+  const message = `Too many requests ${subject}: the limit is ${describeLimit(rule)}. Try again in ${formatSeconds(retryAfter)}.`
   return problem('RATE_LIMITED', message, { retryAfter })
 }

@@ -19,7 +19,7 @@ function sourceKey(kind: SourceKind, externalId: string): SourceKey {
   return `${kind} ${externalId}`
 }
 
-/** Returns the chosen items in the order of `POST /verify`; throws UNKNOWN_ITEM for an id that was not sent there. */
+/** Returns the chosen items in the order of `POST /verify`; throws UNKNOWN_ITEM for an ID that was not sent there. */
 export function chooseItems(items: Items, input: Omit<ItemsInput, 'sessionToken'>): SourceKey[] {
   return [
     ...selectKnown('experience', items.workExperiences, (item) => item.externalExperienceId, input.workExperienceIds),
@@ -28,14 +28,14 @@ export function chooseItems(items: Items, input: Omit<ItemsInput, 'sessionToken'
   ]
 }
 
-const lists = { experience: 'workExperienceIds', project: 'projectIds', certificate: 'credentialIds' } as const
+const idFields = { experience: 'workExperienceIds', project: 'projectIds', certificate: 'credentialIds' } as const
 
 function selectKnown<T>(kind: SourceKind, items: T[], idOf: (item: T) => string, ids: string[] = []): SourceKey[] {
   const known = new Set(items.map(idOf))
   const unknown = ids.find((id) => !known.has(id))
   if (unknown !== undefined) {
     const named = JSON.stringify(unknown.slice(0, 128))
-    throw problem('UNKNOWN_ITEM', `${lists[kind]}: ${named} is not one of the items sent to POST /verify.`)
+    throw problem('UNKNOWN_ITEM', `${idFields[kind]}: ${named} is not one of the items sent to POST /verify.`)
   }
   const chosen = new Set(ids)
   return items
@@ -79,7 +79,7 @@ export function storedItems(userId: string, items: Items, sources: string[]) {
   }
 }
 
-/** Derives a stable id from the student and the item, so that no table is needed. */
+/** Derives a stable ID from the student and the item, so that no table is needed. */
 function itemId(prefix: string, userId: string, source: SourceKey): string {
   return prefix + createHash('sha256').update(`${userId}\n${source}`).digest('hex').slice(0, 26).toUpperCase()
 }

@@ -5,7 +5,6 @@ import { type App, validateRequest } from '../platform/http/server.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
 import { storedItems } from './items.ts'
 import {
-  answerOf,
   FoundSkills,
   FullSession,
   IdParams,
@@ -19,6 +18,7 @@ import {
   SkillsInput,
   StoredItems,
   StoredSkills,
+  successResponse,
   TokenParams,
   Verification,
 } from './schema.ts'
@@ -51,7 +51,7 @@ export function sessionRoutes(app: App, context: Context): void {
           'Requires at least one project, work experience or certificate to verify skills against. The response contains the session token, which is not returned again; send the student’s browser to `/session#token=…`. The session expires 24 hours after its last step.',
         security: [{ key: [] }],
         body: SessionInput,
-        response: { 201: answerOf(OpenedSession) },
+        response: { 201: successResponse(OpenedSession) },
       },
     },
     async (request, reply) => {
@@ -70,7 +70,7 @@ export function sessionRoutes(app: App, context: Context): void {
         tags,
         summary: 'Get a session',
         params: TokenParams,
-        response: { 200: answerOf(FullSession) },
+        response: { 200: successResponse(FullSession) },
       },
     },
     async ({ sessionCaller }) => {
@@ -91,7 +91,7 @@ export function sessionRoutes(app: App, context: Context): void {
         description: 'Returns the status and outcomes, also after the session has ended.',
         security: [{ key: [] }],
         params: IdParams,
-        response: { 200: answerOf(Verification) },
+        response: { 200: successResponse(Verification) },
       },
     },
     async ({ sessionCaller, params }) => {
@@ -130,7 +130,7 @@ export function sessionRoutes(app: App, context: Context): void {
         summary: 'Search skills',
         security: [{ session: [] }],
         querystring: SearchQuery,
-        response: { 200: answerOf(FoundSkills) },
+        response: { 200: successResponse(FoundSkills) },
       },
     },
     async (request) => {
@@ -164,7 +164,7 @@ export function stepRoutes(app: App, context: Context): void {
         summary: 'Store the skills to verify (step 1)',
         description: 'Requires 1 to 10 different skills of the catalogue. Replaces the skills stored before.',
         body: SkillsInput,
-        response: { 200: answerOf(StoredSkills) },
+        response: { 200: successResponse(StoredSkills) },
       },
     },
     async (request) => {
@@ -197,7 +197,7 @@ export function stepRoutes(app: App, context: Context): void {
         summary: 'Choose the verification method (step 2)',
         security,
         body: MethodInput,
-        response: { 200: answerOf(MethodInput) },
+        response: { 200: successResponse(MethodInput) },
       },
     },
     async (request) => {
@@ -227,7 +227,7 @@ export function stepRoutes(app: App, context: Context): void {
         description:
           'Items are projects, work experience and certificates. Send the external IDs from `POST /verify`. Items stored before and missing in this request are removed. If a reviewer is already stored, the email is sent.',
         body: ItemsInput,
-        response: { 200: answerOf(StoredItems) },
+        response: { 200: successResponse(StoredItems) },
       },
     },
     async (request) => {
@@ -255,7 +255,7 @@ function isEmptyList(value: unknown): boolean {
   return isMissing(value) || (Array.isArray(value) && value.length === 0)
 }
 
-/** Replaces an id with a NUL character, which PostgreSQL rejects, by one that matches nothing. */
+/** Replaces an ID that contains a NUL character, which PostgreSQL rejects, with one that matches nothing. */
 export function storable(id: string): string {
   return id.includes('\0') ? '' : id
 }

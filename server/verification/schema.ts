@@ -377,7 +377,7 @@ export const TokenParams = Type.Object({ sessionToken })
 export const IdParams = Type.Object({ serviceVerificationId: verificationId })
 
 /** The success envelope of the verification API. */
-export function answerOf<T extends TSchema>(data: T) {
+export function successResponse<T extends TSchema>(data: T) {
   return Type.Object({ success: Type.Literal(true), data, message: Type.String() }, nameAfter(data, 'Response'))
 }
 

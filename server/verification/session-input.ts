@@ -11,7 +11,7 @@ export interface Student {
   phone?: string
 }
 
-/** Checks what the schema cannot express: email and web addresses, duplicate ids, and at least one item. */
+/** Checks rules that the schema cannot express: email and web addresses, duplicate IDs, and at least one item. */
 export function readSessionInput(input: SessionInput): {
   student: Student
   items: Items

@@ -141,7 +141,7 @@ test('POST /verify names every invalid field', async () => {
   assert.equal(outcome(text), '415 UNSUPPORTED_MEDIA_TYPE')
 })
 
-test('boundaries count code points, and unknown properties are ignored', async () => {
+test('length limits count code points, and unknown properties are ignored', async () => {
   const { call, key, getFullVerification: full } = await setUp()
   const name = '👷'.repeat(200)
   const response = await call('POST', '/verify', {
@@ -269,7 +269,7 @@ test('rate limits apply by key, by token and by IP address', async () => {
   assert.equal(limited.headers.get('retry-after'), '1')
   assert.equal(
     limited.body.error.message,
-    'Too many requests with this session token: the limit is 5 per second (burst 5). Retry in 1 second.',
+    'Too many requests with this session token: the limit is 5 per second (burst 5). Try again in 1 second.',
   )
   assert.equal((await call('GET', `/verify/${token}`, { key })).status, 200, 'a key has its own limits')
 

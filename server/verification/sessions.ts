@@ -13,7 +13,8 @@ import { readSessionInput, type Student } from './session-input.ts'
 /** Time from the last step until the session expires. */
 const SESSION_LIFETIME_MS = 24 * HOUR
 
-export interface SessionSkill {
+/** A skill that the student chose, as stored in the session. */
+export interface ChosenSkill {
   number: number
   name: string
   proofUrl: string[]
@@ -30,7 +31,7 @@ export interface Session {
   student: Student
   items: Items
   returnUrl: string | undefined
-  skills: SessionSkill[]
+  skills: ChosenSkill[]
   endorsementType: EndorsementType
   method: VerificationMethod | null
   sources: string[]
@@ -141,7 +142,7 @@ interface SessionRow {
   student: Student
   items: Items
   return_url: string | null
-  skills: SessionSkill[]
+  skills: ChosenSkill[]
   endorsement_type: EndorsementType
   method: VerificationMethod | null
   sources: string[]
@@ -227,6 +228,6 @@ export function requireUnlocked(session: Session, now: number): void {
 }
 
 /** Formats a skill of a session for responses. */
-export function skillRecord({ number, name, proofUrl }: SessionSkill) {
+export function skillRecord({ number, name, proofUrl }: ChosenSkill) {
   return { skillId: skillId(number), name, proofUrl }
 }

@@ -23,10 +23,10 @@ interface RelatedSession {
  * sessions cannot both pass.
  */
 export async function requireSourcesAvailable(tx: Tx, session: Session, now: number): Promise<void> {
-  const neighbours = await findRelatedSessions(tx, session, now)
+  const relatedSessions = await findRelatedSessions(tx, session, now)
   const skills = session.skills.map(({ number }) => number)
 
-  for (const { endorsement_type, status, endorsed } of neighbours) {
+  for (const { endorsement_type, status, endorsed } of relatedSessions) {
     if (status !== 'completed' || endorsement_type !== session.endorsementType) continue
     const duplicate = skills.find((number) => endorsed.includes(number))
     if (duplicate !== undefined) {
@@ -39,7 +39,7 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
   }
   for (const source of session.sources) {
     const all = new Set(skills)
-    for (const { sources, status, skill_numbers, endorsed } of neighbours) {
+    for (const { sources, status, skill_numbers, endorsed } of relatedSessions) {
       if (!sources.includes(source)) continue
       for (const number of status === 'completed' ? endorsed : skill_numbers) all.add(number)
     }
@@ -55,8 +55,8 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
 
 /** Rejects a reviewer who already reviews the same source under another endorsement type. */
 export async function requireReviewerAvailable(tx: Tx, session: Session, email: string, now: number): Promise<void> {
-  const neighbours = await findRelatedSessions(tx, session, now)
-  if (neighbours.some((other) => other.email === email && other.endorsement_type !== session.endorsementType)) {
+  const relatedSessions = await findRelatedSessions(tx, session, now)
+  if (relatedSessions.some((other) => other.email === email && other.endorsement_type !== session.endorsementType)) {
     throw problem(
       'DUPLICATE_REVIEWER_EMAIL',
       'This reviewer already reviews the same source under a different endorsement type.',

@@ -9,11 +9,11 @@ import { requestReview } from './reviews/review-requests.ts'
 import { findReview } from './reviews/reviews.ts'
 import type { ItemsInput, SkillsInput, VerificationMethod } from './schema.ts'
 import {
+  type ChosenSkill,
   changeSession,
   isLocked,
   requireUnlocked,
   type Session,
-  type SessionSkill,
   verificationNotFound,
 } from './sessions.ts'
 import { MAX_SKILLS_PER_SOURCE, requireReviewerAvailable, requireSourcesAvailable } from './source-rules.ts'
@@ -31,7 +31,7 @@ export async function storeSkills(
   const now = deps.clock.now()
   requireUnlocked(session, now)
   if (input.skills.length > MAX_SKILLS_PER_SOURCE) {
-    throw problem('MAX_SKILLS_PER_SOURCE', `At most ${MAX_SKILLS_PER_SOURCE} skills can be verified at once.`)
+    throw problem('MAX_SKILLS_PER_SOURCE', `At most ${MAX_SKILLS_PER_SOURCE} skills can be verified in one session.`)
   }
   const skills = readSkills(loaded, input.skills)
   const { endorsementType = 'manager' } = input
@@ -39,7 +39,7 @@ export async function storeSkills(
   return requestReviewIfComplete(tx, deps, changed)
 }
 
-function readSkills(loaded: LoadedSkills, chosen: SkillsInput['skills']): SessionSkill[] {
+function readSkills(loaded: LoadedSkills, chosen: SkillsInput['skills']): ChosenSkill[] {
   const seen = new Set<number>()
   const details: Detail[] = []
   const skills = chosen.map(({ skillId: id, proofUrl = [] }, index) => {

@@ -137,7 +137,7 @@ function daysOf(refs: EventRef[]): string[] {
   return [...new Set(refs.map(({ day }) => day))]
 }
 
-export interface Delivery {
+export interface DeliveryRow {
   event_id: string
   event_type: string
   sequence: number
@@ -153,9 +153,9 @@ export async function listDeliveries(
   { webhook_id, status: webhookStatus }: Webhook,
   now: number,
   { status, after, limit }: { status?: DeliveryStatus | undefined; after?: number | undefined; limit: number },
-): Promise<Delivery[]> {
+): Promise<DeliveryRow[]> {
   const isActive = webhookStatus === 'enabled' || webhookStatus === 'failing'
-  const { rows } = await sql<Delivery>`
+  const { rows } = await sql<DeliveryRow>`
     select event_id, event_type, sequence, status, log, created_at,
       case when ${isActive}::boolean and status = 'pending' and isfinite(next_attempt_at) then next_attempt_at end as next_attempt_at
     from webhook_deliveries

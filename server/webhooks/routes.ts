@@ -8,7 +8,7 @@ import { NoBody } from '../platform/http/body.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
-import { type Delivery, deliveryId, listDeliveries } from './deliveries.ts'
+import { type DeliveryRow, deliveryId, listDeliveries } from './deliveries.ts'
 import { replayEvents } from './replays.ts'
 import {
   DeliveriesQuery,
@@ -324,7 +324,7 @@ async function findUrlProblem({ config }: Context, url: string, mode: Mode) {
   return message === undefined ? undefined : invalid([{ path: 'url', message }])
 }
 
-function deliveryRecord(webhookId: string, delivery: Delivery) {
+function deliveryRecord(webhookId: string, delivery: DeliveryRow) {
   const { event_id, event_type, status, log, next_attempt_at, created_at } = delivery
   return {
     delivery_id: deliveryId(event_id, webhookId),

@@ -130,4 +130,7 @@ export const ReplayBody = named(
   ),
 )
 
-export const ReplayData = named('Replay', Type.Object({ replayed: Type.Integer({ description: 'Number of events.' }) }))
+export const ReplayData = named(
+  'Replay',
+  Type.Object({ replayed: Type.Integer({ description: 'Number of events that will be sent again.' }) }),
+)

@@ -131,7 +131,7 @@ test('loopback is allowed in TEST mode if the server listens only on loopback', 
   assert.ok(await urlError('http://10.0.0.1/', 'test', localServer, unresolvable))
 })
 
-test('the operator allows names, addresses and ranges', async () => {
+test('private names, addresses and ranges that the operator allows are accepted', async () => {
   const rules: TargetRules = {
     allow: ['hooks.corp.internal', '10.20.0.0/16', 'fd12::/32', '192.168.7.7'],
     onLoopback: false,

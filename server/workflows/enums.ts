@@ -5,9 +5,6 @@ export type Method = (typeof methods)[number]
 export const channels = ['whatsapp', 'voice', 'sms', 'email'] as const
 export type Channel = (typeof channels)[number]
 
-export const languages = ['en', 'hi', 'bn', 'ta', 'te', 'mr', 'gu', 'kn', 'ml', 'pa', 'or', 'as'] as const
-export type Language = (typeof languages)[number]
-
 /** The API that created a record. Partners can read records created in the playground, but not change them. */
 export type CreatedVia = 'api' | 'playground'
 

@@ -3,7 +3,8 @@ import { CreatedViaSchema } from '../access/schema.ts'
 import { named, withNotes } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { NOT_BLANK } from '../platform/http/validation.ts'
-import { channels, languages, methods, workflowStatuses } from './enums.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
+import { channels, methods, workflowStatuses } from './enums.ts'
 
 export const WORKFLOW_ID = '^WF_[A-Z]{2}_[A-Z0-9]{10,40}$'
 
@@ -14,7 +15,7 @@ const Method = named(
   Type.Enum([...methods], { description: 'A part of the screening. The parts always run in this order.' }),
 )
 const Channel = named('Channel', Type.Enum([...channels]))
-export const Language = named('Language', Type.Enum([...languages], { description: 'ISO 639-1 language code.' }))
+export const Language = named('Language', Type.Enum([...LANGUAGES], { description: 'ISO 639-1 language code.' }))
 export const MethodList = Type.Array(Method, { minItems: 1, maxItems: 3, uniqueItems: true })
 
 const FollowUp = named(

@@ -6,7 +6,7 @@ import { errorPaths, partner } from '../../test/support/partners.ts'
 import { problem } from '../api/problem.ts'
 import { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { createMandate } from '../mandates/mandates.ts'
-import { languages } from './enums.ts'
+import { LANGUAGES } from '../platform/text/languages.ts'
 import { archiveWorkflow } from './workflows.ts'
 
 const startShared = oncePerFile((t) => startApp(t))
@@ -47,7 +47,7 @@ test('all fields are returned as sent, methods in their fixed order', async () =
     description: '😀'.repeat(500),
     default_methods: ['interest_collection', 'data_enrichment'],
     channels: ['email', 'sms', 'voice', 'whatsapp'],
-    languages: [...languages].reverse(),
+    languages: [...LANGUAGES].reverse(),
     follow_ups: [1, 168, 24, 48, 72].map((after_hours) => ({ after_hours, channel: 'sms' })),
   }
   const created = await post('/workflows', input)

@@ -6,7 +6,8 @@ import type { Clock } from '../platform/clock.ts'
 import type { Queries, Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
-import { type Channel, type CreatedVia, type Language, type Method, methods, type workflowStatuses } from './enums.ts'
+import type { Language } from '../platform/text/languages.ts'
+import { type Channel, type CreatedVia, type Method, methods, type workflowStatuses } from './enums.ts'
 import type { WorkflowInput } from './schema.ts'
 
 interface FollowUp {
@@ -43,7 +44,9 @@ const columns = [
 ] as const
 
 /** Counts the mandates of each workflow, without archived ones. Implemented by mandates, which depend on workflows. */
-export const mandateCounts = defineHook<[tx: Queries, workflowIds: string[]], Map<string, number>>('mandateCounts')
+export const mandateCounts = defineHook<[tx: Queries, workflowIds: string[]], Map<string, number>>(
+  'mandateCounts',
+).handledBy('mandates')
 
 export async function createWorkflow(
   tx: Tx,
@@ -91,7 +94,7 @@ export async function archiveWorkflow(tx: Tx, scope: WriteScope, clock: Clock, i
   const current = await lockWorkflow(tx, scope, id)
   requireCreatedVia('workflow', current.created_via, scope)
   if (current.status === 'archived') return current
-  const [counts] = await mandateCounts.run(tx, [id])
+  const { mandates: counts } = await mandateCounts.run(tx, [id])
   const mandates = counts.get(id) ?? 0
   if (mandates > 0)
     throw problem(
@@ -150,7 +153,7 @@ export async function listWorkflows(tx: Queries, scope: OrgScope, { after, limit
 
 /** Returns workflows as the API shows them, with the number of their mandates. */
 export async function workflowRecords(tx: Queries, workflows: Workflow[]) {
-  const [counts] = await mandateCounts.run(
+  const { mandates: counts } = await mandateCounts.run(
     tx,
     workflows.map(({ workflow_id }) => workflow_id),
   )

@@ -38,6 +38,12 @@ export async function screenshotFromTop(page: Page, name: string): Promise<void>
   await screenshot(page, name)
 }
 
+/** Waits until the animations of the simulator phone have ended. */
+export async function waitForPhoneAnimations(page: Page): Promise<void> {
+  const animations = `document.querySelector('.simulator-phone').getAnimations({ subtree: true })`
+  await page.evaluate(`Promise.all(${animations}.map(({ finished }) => finished)).then(() => {})`)
+}
+
 export const waitForHeading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })

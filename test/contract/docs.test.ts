@@ -130,7 +130,7 @@ test('the worked examples of the guide are published test vectors', () => {
 test('the guide shows the banner of the server', () => {
   const config = { ...readConfig({}), publicUrl: 'http://127.0.0.1:8080' }
   const demo = { org_id: 'ORG_…', key_id: 'VFN_TEST_…', secret: 'VFN_SK_…', session_key: 'VSK_TEST_…' }
-  const [shown] = blocks(section(guide, '## Get a test key'))
+  const [shown] = blocks(section(guide, '## Get a TEST key'))
   assert.equal(shown!.trim(), banner({ config }, { keys: demo, created: true }, false).trim())
   const elsewhere = banner({ config: { ...config, dataDir: '/srv/our data' } }, { keys: demo, created: true }, false)
   assert.match(elsewhere, /DATA_DIR='\/srv\/our data' npx attestry request GET \/shifts/)

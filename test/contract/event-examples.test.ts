@@ -102,8 +102,9 @@ function shape(value: unknown, name = ''): unknown {
 }
 
 function union(one: any, other: any): unknown {
-  const objects = [one, other].every((each) => each !== null && typeof each === 'object' && !Array.isArray(each))
-  if (!objects) return one === undefined || JSON.stringify(one) === JSON.stringify(other) ? other : `${one} or ${other}`
+  const areObjects = [one, other].every((each) => each !== null && typeof each === 'object' && !Array.isArray(each))
+  if (!areObjects)
+    return one === undefined || JSON.stringify(one) === JSON.stringify(other) ? other : `${one} or ${other}`
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
   return Object.fromEntries(
     names.map((key) => [key, key in one && key in other ? union(one[key], other[key]) : (one[key] ?? other[key])]),

@@ -67,7 +67,7 @@ test('mistakes in a mandate are explained', async () => {
         ],
       },
       'enrichment_questions[0].knockout: is allowed only with type yes_no; omit it for voice',
-      'enrichment_questions[1].key: is the key of enrichment_questions[0] too; keys must be unique',
+      'enrichment_questions[1].key: is also the key of enrichment_questions[0]; keys must be unique',
     ],
     [
       { workflow_id: 'WF_BC_01M7EP409TQKWXWJNJH5XGBWCN' },

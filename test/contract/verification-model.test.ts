@@ -14,7 +14,7 @@ const SEQUENCES = Number(process.env.TEST_SEQUENCES ?? 150)
 
 const HOUR = 3_600_000
 /** The clock advances with every call, so that no rate limit is reached. */
-const BETWEEN_CALLS_MS = 2000
+const CALL_INTERVAL_MS = 2000
 
 const session = fc.nat(3)
 const skills = fc.uniqueArray(fc.integer({ min: 1001, max: 1014 }), { minLength: 1, maxLength: 6 })
@@ -150,7 +150,7 @@ class Run {
   ) {
     const calls = this.#calls
     const { real } = pair
-    calls.clock.advance(BETWEEN_CALLS_MS)
+    calls.clock.advance(CALL_INTERVAL_MS)
     const now = this.#now()
     const [expected, response] = await (async (): Promise<[string, Awaited<ReturnType<VerificationCalls['call']>>]> => {
       switch (each.do) {
@@ -213,7 +213,7 @@ class Run {
   }
 
   async #compare({ real, model: expected }: Pair) {
-    this.#calls.clock.advance(BETWEEN_CALLS_MS)
+    this.#calls.clock.advance(CALL_INTERVAL_MS)
     const { status } = await this.#calls.getVerification(real)
     assert.equal(status, model.statusOf(expected, this.#now()))
   }
@@ -236,5 +236,5 @@ async function writeItems({ skills: requested }: ItemsRequest) {
       language: 'en' as const,
     })),
   )
-  return { items, short: [] }
+  return { items, incompleteSkills: [] }
 }

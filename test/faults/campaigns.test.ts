@@ -4,10 +4,11 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { contactNow } from '../../server/campaigns/contact/engine.ts'
-import { registerChannel, SendError } from '../../server/channels/channel.ts'
+import { SendError } from '../../server/channels/channel.ts'
 import type { Config } from '../../server/config.ts'
-import { HOUR, MINUTE } from '../../server/platform/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../server/platform/clock.ts'
 import type { Database } from '../../server/platform/database/database.ts'
+import { indianDate } from '../../server/platform/india-time.ts'
 import { startApp } from '../support/app.ts'
 import { callPartner } from '../support/call.ts'
 import { TestClock } from '../support/clock.ts'
@@ -68,11 +69,9 @@ test('after server and worker are killed during campaigns, every candidate has o
   await checkEvents(db)
   await checkCredits(db)
   clock.set(Date.now())
-  const [today, yesterday] = [0, 24 * HOUR].map((ago) =>
-    new Date(Date.now() + 5.5 * HOUR - ago).toISOString().slice(0, 10),
-  )
+  const [today, yesterday] = [indianDate(Date.now()), indianDate(Date.now() - DAY)]
   const { data } = (await get(`/analytics/overview?from=${yesterday}&to=${today}`)).body
-  assert.deepEqual(countsInOverview(data), await recountOverview(db, scope, { from: yesterday!, to: today! }))
+  assert.deepEqual(countsInOverview(data), await recountOverview(db, scope, { from: yesterday, to: today }))
   assert.equal(data.funnel.enrolled, CANDIDATES)
   t.diagnostic(`${CANDIDATES} candidates, killed during campaigns in ${killedDuringCampaigns} of ${ROUNDS} rounds`)
 
@@ -176,14 +175,14 @@ test('if a provider is down for an hour, no message is lost or sent twice, and f
   const { mandate_id } = await mandate({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
   let down = true
   const accepted: { to: string; step: number | undefined; at: number }[] = []
-  registerChannel({
+  context.channels.whatsapp = {
     name: 'whatsapp',
     async send({ to, followUpNumber, message_id }) {
       if (down) throw new SendError('busy', 'down')
       accepted.push({ to, step: followUpNumber, at: clock.now() })
       return { providerId: message_id }
     },
-  })
+  }
   const startedAt = clock.now()
   await campaign(
     mandate_id,

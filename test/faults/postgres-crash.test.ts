@@ -7,21 +7,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '../support/until.ts'
 import {
   dataFolder,
+  launchMethods,
   PostgresProcess,
   processesBelow,
   query,
   queryUntilSuccess,
   temporaryFolder,
-  ways,
 } from './postgres-driver.ts'
 
 const ROUNDS = 21
-/** The second way of root differs only in the user, so fewer rounds are enough. */
-const ROUNDS_OF_OTHER_WAYS = 6
+/** The second method of root differs only in the user, so fewer rounds are enough. */
+const ROUNDS_OF_OTHER_METHODS = 6
 const victims = ['server', 'postmaster', 'both'] as const
 
-for (const { name, machine } of ways) {
-  const count = name === ways[0]!.name ? ROUNDS : ROUNDS_OF_OTHER_WAYS
+for (const { name, machine } of launchMethods) {
+  const count = name === launchMethods[0]!.name ? ROUNDS : ROUNDS_OF_OTHER_METHODS
 
   test(`${count} kills under load lose no acknowledged row (${name})`, { timeout: 180_000 }, async (t) => {
     const folder = temporaryFolder(t)

@@ -25,8 +25,8 @@ export interface ProcessOptions {
 
 export const isRoot = process.getuid?.() === 0
 
-/** The ways in which the current user can run PostgreSQL. */
-export const ways: { name: string; machine: NonNullable<EmbeddedPostgresOptions['machine']> }[] = isRoot
+/** The methods by which the current user can run PostgreSQL. */
+export const launchMethods: { name: string; machine: NonNullable<EmbeddedPostgresOptions['machine']> }[] = isRoot
   ? [
       { name: 'root in a user namespace', machine: { rootMethod: 'unshare' } },
       { name: 'root as another user', machine: { rootMethod: 'setuid' } },
@@ -47,18 +47,27 @@ export function temporaryFolder(t: Cleanup, base = tmpdir()): string {
   const folder = mkdtempSync(join(base, 'attestry-pg-'))
   chmodSync(folder, 0o755)
   t.after(() => {
-    for (const pid of processesBelow(folder)) process.kill(pid, 'SIGKILL')
+    for (const pid of processesBelow(folder)) killIfRunning(pid)
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   return folder
 }
 
+function killIfRunning(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // It has ended since it was found.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
 const prepared = new Map<string, Promise<string>>()
 
 /** Returns a copy of a data folder that has been started and stopped once; faster than initialising a new one. */
-export async function preparedDataDir(t: Cleanup, way: (typeof ways)[number]): Promise<string> {
-  const original = prepared.get(way.name) ?? prepareDataDir(way)
-  prepared.set(way.name, original)
+export async function preparedDataDir(t: Cleanup, method: (typeof launchMethods)[number]): Promise<string> {
+  const original = prepared.get(method.name) ?? prepareDataDir(method)
+  prepared.set(method.name, original)
   const dataDir = join(temporaryFolder(t), 'data')
   const copy = spawn('cp', ['-a', await original, dataDir], { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(copy, 'exit')
@@ -66,7 +75,7 @@ export async function preparedDataDir(t: Cleanup, way: (typeof ways)[number]): P
   return dataDir
 }
 
-async function prepareDataDir({ machine }: (typeof ways)[number]): Promise<string> {
+async function prepareDataDir({ machine }: (typeof launchMethods)[number]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-pg-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const dataDir = join(folder, 'data')

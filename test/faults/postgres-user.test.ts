@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const NOBODY = { uid: 65534, gid: 65534 }
 
 const options = { skip: !isRoot && 'needs root', timeout: 180_000 }
-const createProject = oncePerFile(async (t) => projectForNobody(t))
+const createProject = oncePerFile(async (t) => copyProjectForUser(t))
 
 test('the embedded PostgreSQL works for an ordinary user', options, async (t) => {
   const { folder, node, copy, home } = await createProject()
@@ -52,7 +52,7 @@ test('root can use the cluster of an ordinary user, who can use it afterwards', 
 })
 
 /** Copies the files that the tests need to a folder that the user can read, and creates a home for them. */
-function projectForNobody(t: Cleanup) {
+function copyProjectForUser(t: Cleanup) {
   const folder = temporaryFolder(t)
   const copy = join(folder, 'project')
   const parts = ['package.json', 'server/platform/postgres', 'test/faults', 'test/support/until.ts']

@@ -15,7 +15,7 @@ import { fastClock } from './fast-clock.ts'
 import { databaseEnv } from './server-process.ts'
 
 const KILLS = 20
-const BATCH = 10
+const EVENTS_PER_BATCH = 10
 
 /** Lets test clients sign requests with the time of the fast clock. */
 class FastClock extends TestClock {
@@ -50,7 +50,7 @@ test('every event arrives although the worker is killed twenty times and the end
   const ids: string[] = []
   for (let kill = 0; killed < KILLS; kill++) {
     const before = receiver.received.length
-    ids.push(...(await recordEvents(key, ...Array.from({ length: BATCH }, (_, n) => ({ kill, n })))))
+    ids.push(...(await recordEvents(key, ...Array.from({ length: EVENTS_PER_BATCH }, (_, n) => ({ kill, n })))))
     await until(() => receiver.received.length > before)
     const pid = await workerOf(context.db)
     const victim = workers.find(({ child }) => child.pid === pid)
@@ -85,7 +85,9 @@ test('every event is delivered and recorded although the database connections ar
   for (let round = 0; round < 6; round++) {
     const before = receiver.received.length
     ids.push(
-      ...(await withRetries(() => recordEvents(key, ...Array.from({ length: BATCH }, (_, n) => ({ round, n }))))),
+      ...(await withRetries(() =>
+        recordEvents(key, ...Array.from({ length: EVENTS_PER_BATCH }, (_, n) => ({ round, n }))),
+      )),
     )
     await until(() => receiver.received.length > before)
     await runStatements(

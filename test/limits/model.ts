@@ -104,7 +104,7 @@ function tokenBucket(capacity: number, perMs: number): Meter {
 }
 
 // Not imported from platform/india-time.ts: the model must not share code with the engines that it checks.
-const DAY_OFFSET = -330 * MINUTE
+const DAY_OFFSET_MS = -330 * MINUTE
 
 export class ModelLimiter implements Limiter {
   readonly #meters = new Map<string, Meter>()
@@ -187,14 +187,14 @@ export class ModelLimiter implements Limiter {
   }
 
   recordSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number): LimitError | undefined {
-    const today = Math.floor((now - DAY_OFFSET) / DAY)
+    const today = Math.floor((now - DAY_OFFSET_MS) / DAY)
     const state = this.#skills.get(key) ?? { day: today, seen: new Set() }
     this.#skills.set(key, state)
     if (today > state.day) [state.day, state.seen] = [today, new Set()]
-    else if (state.day * DAY + DAY_OFFSET - now > DAY / 12) state.day = today
+    else if (state.day * DAY + DAY_OFFSET_MS - now > DAY / 12) state.day = today
     const union = new Set([...state.seen, ...skills])
     if (union.size > state.seen.size && union.size > limits.skillsPerDay)
-      return { code: 'DAILY_CAP', retryAfter: Math.ceil(((state.day + 1) * DAY + DAY_OFFSET - now) / 1000) }
+      return { code: 'DAILY_CAP', retryAfter: Math.ceil(((state.day + 1) * DAY + DAY_OFFSET_MS - now) / 1000) }
     state.seen = union
     return undefined
   }
@@ -260,7 +260,7 @@ export class ModelLimiter implements Limiter {
     return [
       this.#meter(`${name} tokens`, () => tokenBucket(capacity, refillPerMs)),
       this.#meter(`${name} minute`, () => alignedWindow(minute, MINUTE, 0)),
-      this.#meter(`${name} day`, () => alignedWindow(day, DAY, DAY_OFFSET)),
+      this.#meter(`${name} day`, () => alignedWindow(day, DAY, DAY_OFFSET_MS)),
     ]
   }
 

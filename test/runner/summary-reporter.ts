@@ -1,13 +1,24 @@
+import { resolve } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 
-/** Test reporter that writes the path of each file with a failed test on a separate line. */
-export default async function* failedFiles(events: AsyncIterable<TestEvent>) {
-  const seen = new Set<string>()
+/** A test run as `summaryReporter` reports it. */
+export interface TestSummary {
+  /** Paths of the files with a failed test. */
+  failedFiles: string[]
+  /** Number of tests and suites that ran. */
+  tests: number
+}
+
+/** Test reporter that writes a `TestSummary` as JSON. */
+export default async function* summaryReporter(events: AsyncIterable<TestEvent>) {
+  const failedFiles = new Set<string>()
+  let tests = 0
   for await (const event of events) {
-    if (event.type !== 'test:fail') continue
-    const file = event.data.file ?? event.data.name
-    if (seen.has(file)) continue
-    seen.add(file)
-    yield `${file}\n`
+    if (event.type !== 'test:fail' && event.type !== 'test:pass') continue
+    const { name, file } = event.data
+    if (event.type === 'test:fail') failedFiles.add(file ?? name)
+    // A file in which no test has a matching name is reported as one test with the name of the file.
+    if (resolve(name) !== file) tests++
   }
+  yield JSON.stringify({ failedFiles: [...failedFiles], tests } satisfies TestSummary)
 }

@@ -36,7 +36,7 @@ export interface CampaignPartnerOptions {
 
 export type CampaignPartner = Awaited<ReturnType<typeof campaignPartner>>
 
-/** A partner with credits and, in live mode, WhatsApp credentials; can create mandates and campaigns. */
+/** A partner with credits and, in LIVE mode, WhatsApp credentials; can create mandates and campaigns. */
 export async function campaignPartner(
   app: TestApp,
   { mode = 'test', credits = 1000, peoplePerDay, orgId: existing }: CampaignPartnerOptions = {},
@@ -86,7 +86,7 @@ export function aCandidate(number: number, more: object = {}) {
   return { external_candidate_id: `ext-${number}`, name: `Person ${number}`, phone, ...more }
 }
 
-/** Advances the clock in small strides and contacts the candidates that are due in each. */
+/** Advances the clock in small steps and contacts the due candidates after each. */
 export async function passTime({ context, clock }: TestApp, milliseconds: number, strideMs = 350): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += strideMs) {
     await contactNow(context)

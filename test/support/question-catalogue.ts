@@ -1,11 +1,11 @@
 import { parseBuiltIn, readBuiltInFiles } from '../../server/catalogue/built-in.ts'
-import type { MasterSkill, Skill, SubSkill } from '../../server/catalogue/snapshot.ts'
+import type { MasterSkill, SnapshotSkill, SubSkill } from '../../server/catalogue/snapshot.ts'
 import type { QuestionCatalogue } from '../../server/questions/questions.ts'
 
 /** Loads the built-in catalogue without a database; `more` adds imported skills. */
 export async function builtInCatalogue(
-  more: Skill[] = [],
-): Promise<QuestionCatalogue & { current: { skills: Skill[] } }> {
+  more: SnapshotSkill[] = [],
+): Promise<QuestionCatalogue & { current: { skills: SnapshotSkill[] } }> {
   const taxonomy = parseBuiltIn(await readBuiltInFiles())
   const masters = new Map<string, MasterSkill>()
   for (const { id, number, name } of taxonomy.masters) masters.set(id, { number: number!, name, skills: 0 })

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
 import { setTimeout as pause } from 'node:timers/promises'
+import { identifyProcess } from '../../server/platform/postgres/processes.ts'
 import { ADMIN_KEY, cloneDatabase } from './app.ts'
 import type { Cleanup } from './cleanup.ts'
 
@@ -129,11 +129,7 @@ async function waitForUrl(child: ChildProcess, stdout: () => string, output: () 
   throw new Error(`the server did not start:\n${output()}`)
 }
 
+/** Returns whether the process runs; a zombie that its new parent has not reaped yet does not. */
 export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
+  return identifyProcess(pid) !== undefined
 }

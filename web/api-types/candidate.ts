@@ -14,7 +14,7 @@ export interface CandidatePrompt {
   choices: ConversationChoice[]
   /** Identifies the question, independent of its language and step. */
   ask: string
-  /** Whether the previous answer can be taken back. */
+  /** Whether the candidate can go back and change the previous answer. */
   back: boolean
 }
 
@@ -30,7 +30,7 @@ export interface CandidateTurn {
   ending: string | null
   /** The current question, or the closing message. */
   prompts: CandidatePrompt[]
-  /** The next questions, which are asked whatever the answer is. */
+  /** The next questions, which are asked regardless of the answer. */
   ahead: CandidatePrompt[]
 }
 
@@ -46,7 +46,7 @@ export interface CandidateView {
   ending: string | null
   /** The current question, or the closing message. */
   prompts: CandidatePrompt[]
-  /** The next questions, which are asked whatever the answer is. */
+  /** The next questions, which are asked regardless of the answer. */
   ahead: CandidatePrompt[]
   name: string
   company: string

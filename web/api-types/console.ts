@@ -542,7 +542,7 @@ export interface SessionOrganisation {
 export interface SignInOptions {
   /** `kept`: no mail server is set up; the operator reads emails. */
   mails: 'sent' | 'kept'
-  /** Whether the server runs on its embedded database. */
+  /** Whether the server uses its embedded database. */
   first_start: boolean
 }
 

@@ -11,8 +11,8 @@ interface Props {
   prompt: CandidatePrompt
   labels: PageLabels
   language: string
-  /** Name of the draft for free-text answers. */
-  store: string
+  /** Start of the names of the drafts of free-text answers. */
+  draftPrefix: string
   /** True if the question followed an answer rather than the page load. */
   moved: boolean
   onAnswer: (answer: Answer) => void
@@ -21,7 +21,7 @@ interface Props {
 }
 
 /** Answer controls of one question; mounted again for each question. */
-export function Answers({ prompt, labels, language, store, moved, onAnswer, onBack }: Props) {
+export function Answers({ prompt, labels, language, draftPrefix, moved, onAnswer, onBack }: Props) {
   const [ready, setReady] = useState(!moved)
   const group = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -42,7 +42,7 @@ export function Answers({ prompt, labels, language, store, moved, onAnswer, onBa
           prompt={prompt}
           labels={labels}
           language={language}
-          store={store}
+          draftPrefix={draftPrefix}
           ready={ready}
           onAnswer={onAnswer}
         />
@@ -91,12 +91,12 @@ function TextAnswer({
   prompt,
   labels,
   language,
-  store,
+  draftPrefix,
   ready,
   onAnswer,
 }: Omit<Props, 'moved' | 'onBack'> & { ready: boolean }) {
-  const draft = `${store} ${prompt.ask}`
-  const [text, setText] = useState(() => readDraft<string>(draft) ?? '')
+  const draftKey = `${draftPrefix} ${prompt.ask}`
+  const [text, setText] = useState(() => readDraft<string>(draftKey) ?? '')
   const [stopDictation, setStopDictation] = useState<() => void>()
   useEffect(() => () => stopDictation?.(), [stopDictation])
   const area = useRef<HTMLTextAreaElement>(null)
@@ -132,14 +132,14 @@ function TextAnswer({
 
   function write(next: string) {
     setText(next)
-    saveDraft(draft, next)
+    saveDraft(draftKey, next)
   }
 
   function send(event: Event) {
     event.preventDefault()
     if (empty) return area.current!.focus()
     if (!ready) return
-    deleteDraft(draft)
+    deleteDraft(draftKey)
     onAnswer({ text: text.trim(), shown: text.trim() })
   }
 

@@ -245,7 +245,7 @@ test('the page is small, contains the first question, and never contains correct
   const evil = `</script><img src=x onerror="document.title='owned'">`
   const { link, token } = await inviteCandidate(app, { ...HINDI, candidate: { language: 'hi', name: evil } })
   const html = await app.fetch(new URL(link).pathname)
-  assert.match(html.body, /<p class="said us" dir="auto">नमस्ते/)
+  assert.match(html.body, /<p class="message us" dir="auto">नमस्ते/)
   assert.equal(html.headers.get('cache-control'), 'no-store')
   assert.equal(html.headers.get('referrer-policy'), 'no-referrer')
 

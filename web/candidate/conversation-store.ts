@@ -45,11 +45,11 @@ const MAX_RETRY_DELAY_MS = 30_000
  * is already known, and answers are sent one at a time, with retries. The server applies each one once, by its id and step.
  */
 export function openConversation(token: string, first: CandidateView, onChange: (conversation: Conversation) => void) {
-  const address = paths.candidate(token)
-  const store = draftName(token)
-  const known = new Map<number, CandidatePrompt[]>()
+  const url = paths.candidate(token)
+  const draftKey = draftName(token)
+  const promptsByStep = new Map<number, CandidatePrompt[]>()
   let view = first
-  let pendingActions = readDraft<PendingAction[]>(store) ?? []
+  let pendingActions = readDraft<PendingAction[]>(draftKey) ?? []
   let sendProblem: Conversation['sendProblem']
   let stopped = false
   let linkInvalid = false
@@ -64,7 +64,7 @@ export function openConversation(token: string, first: CandidateView, onChange: 
   function now(): Conversation {
     const { step, progress } = view
     const at = position()
-    const prompts = stopped || pendingActions.some(isStop) ? [noticePrompt(view.labels.stopped)] : known.get(at)
+    const prompts = stopped || pendingActions.some(isStop) ? [noticePrompt(view.labels.stopped)] : promptsByStep.get(at)
     return {
       view,
       pendingActions,
@@ -120,18 +120,18 @@ export function openConversation(token: string, first: CandidateView, onChange: 
     sending = true
     clearTimeout(timer)
     try {
-      while (pendingActions.length > 0 && (await sendFirst())) {}
+      while (pendingActions.length > 0 && (await sendFirstPending())) {}
     } finally {
       sending = false
     }
     notify()
   }
 
-  async function sendFirst(): Promise<boolean> {
+  async function sendFirstPending(): Promise<boolean> {
     const action = pendingActions[0]!
     const result = isAnswer(action)
-      ? await call<CandidateTurn | CandidateView>(`${address}/reply`, { body: bodyOf(action) })
-      : await call<CandidateView>(`${address}/language`, { body: { language: action.language } })
+      ? await call<CandidateTurn | CandidateView>(`${url}/reply`, { body: bodyOf(action) })
+      : await call<CandidateView>(`${url}/language`, { body: { language: action.language } })
     if (result.ok) {
       removePending(action)
       await applyResponse(result.data, action)
@@ -159,7 +159,7 @@ export function openConversation(token: string, first: CandidateView, onChange: 
   function bodyOf(action: PendingAnswer) {
     const { id, step, value, text } = action
     // After going back, the known upcoming questions are outdated: request all of them again.
-    const have = value === 'back' ? {} : { have: Math.max(0, ...known.keys()) }
+    const have = value === 'back' ? {} : { have: Math.max(0, ...promptsByStep.keys()) }
     return { step, client_id: id, ...(text === undefined ? { value } : { text }), ...have }
   }
 
@@ -183,7 +183,7 @@ export function openConversation(token: string, first: CandidateView, onChange: 
 
   /** Reloads the conversation from the server. */
   async function refresh() {
-    const result = await call<CandidateView>(address)
+    const result = await call<CandidateView>(url)
     if (result.ok) applyView(result.data, true)
     else if (result.status === 404) {
       linkInvalid = true
@@ -194,20 +194,20 @@ export function openConversation(token: string, first: CandidateView, onChange: 
     notify()
   }
 
-  function applyView(next: CandidateView, whole: boolean) {
+  function applyView(next: CandidateView, complete: boolean) {
     view = next
-    if (whole) known.clear()
-    known.delete(next.step)
-    for (const step of [...known.keys()]) if (step < next.step) known.delete(step)
+    if (complete) promptsByStep.clear()
+    promptsByStep.delete(next.step)
+    for (const step of [...promptsByStep.keys()]) if (step < next.step) promptsByStep.delete(step)
     for (const prompt of [...next.prompts, ...next.ahead])
-      known.set(prompt.step, [...(known.get(prompt.step) ?? []), prompt])
+      promptsByStep.set(prompt.step, [...(promptsByStep.get(prompt.step) ?? []), prompt])
   }
 
   /** Drops pending answers to questions that are no longer asked, for example because they were answered on another device. */
   function dropOutdated() {
     const remaining = pendingActions.filter((action) => {
       if (!isAnswer(action) || isStop(action)) return true
-      const question = lastOf(known.get(action.step))
+      const question = lastOf(promptsByStep.get(action.step))
       return view.status === 'open' && action.step >= view.step && (!question || question.ask === action.ask)
     })
     if (remaining.length === pendingActions.length) return
@@ -216,8 +216,8 @@ export function openConversation(token: string, first: CandidateView, onChange: 
   }
 
   function savePending() {
-    if (pendingActions.length > 0) saveDraft(store, pendingActions)
-    else deleteDraft(store)
+    if (pendingActions.length > 0) saveDraft(draftKey, pendingActions)
+    else deleteDraft(draftKey)
   }
 
   function notify() {

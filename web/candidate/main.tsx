@@ -7,7 +7,7 @@ import { CandidatePage, InvalidLinkPage } from './page.tsx'
 const token = decodeURIComponent(location.pathname.split('/').pop() ?? '')
 const first = JSON.parse(document.getElementById('state')!.textContent!) as CandidateView | CandidatePageError
 
-document.getElementById('outline')?.remove()
+document.getElementById('preview')?.remove()
 render(
   'wrong' in first ? <InvalidLinkPage {...first} /> : <CandidatePage token={token} first={first} />,
   document.getElementById('root')!,

@@ -7,8 +7,8 @@ import { draftName, isAnswer, lastOf, openConversation } from './conversation-st
 const REFRESH_AFTER_AWAY_MS = 60_000
 
 export function CandidatePage({ token, first }: { token: string; first: CandidateView }) {
-  const [, setTurn] = useState(0)
-  const conversation = useMemo(() => openConversation(token, first, () => setTurn((turn) => turn + 1)), [])
+  const [, setRenderCount] = useState(0)
+  const conversation = useMemo(() => openConversation(token, first, () => setRenderCount((count) => count + 1)), [])
   const answered = useRef(false)
   const [confirmingStop, setConfirmingStop] = useState(false)
   const { view, pendingActions, prompts, sendProblem, linkInvalid, done } = conversation.now()
@@ -19,7 +19,7 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
   const pending = pendingActions.filter(isAnswer).filter(({ shown }) => shown !== '')
   const main = useRef<HTMLElement>(null)
   const stop = useRef<HTMLButtonElement>(null)
-  const seen = `${question?.step} ${question?.text} ${open}`
+  const newestQuestion = `${question?.step} ${question?.text} ${open}`
 
   useEffect(() => syncOnReconnect(conversation), [])
   useEffect(() => {
@@ -29,7 +29,7 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
   useEffect(() => {
     if (!open && answered.current) main.current!.focus({ preventScroll: true })
   }, [open])
-  useLayoutEffect(() => scrollToNewest(main.current!), [seen, confirmingStop])
+  useLayoutEffect(() => scrollToNewest(main.current!), [newestQuestion, confirmingStop])
 
   return (
     <div class="conversation">
@@ -56,7 +56,7 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
         )}
         {isNumberedQuestion(question?.ask) && <Progress labels={labels} done={done} total={view.progress.total} />}
       </header>
-      <main class={open || !prompts || view.past.length > 0 ? '' : 'alone'} tabIndex={-1} ref={main}>
+      <main class={open || !prompts || view.past.length > 0 ? '' : 'centred'} tabIndex={-1} ref={main}>
         <div class="log" role="log" aria-live="polite" aria-relevant="additions">
           {view.past.map((exchange, index) => (
             <ExchangeBubbles key={index} exchange={exchange} labels={labels} />
@@ -65,19 +65,19 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
             <ExchangeBubbles key={id} exchange={{ asked, answer: shown }} labels={labels} pending />
           ))}
           {linkInvalid ? (
-            <p class="said us last quiet">{labels.unknown}</p>
+            <p class="message us closing quiet">{labels.unknown}</p>
           ) : prompts ? (
             prompts.map(({ step, text, kind }, index) => (
               <p
                 key={`${step} ${index} ${text}`}
-                class={`said us ${open ? (kind === 'notice' ? '' : 'now') : `last ${view.status === 'closed' ? 'quiet' : ''}`}`}
+                class={`message us ${open ? (kind === 'notice' ? '' : 'current') : `closing ${view.status === 'closed' ? 'quiet' : ''}`}`}
                 dir="auto"
               >
                 {text}
               </p>
             ))
           ) : (
-            <p class="said us dots">
+            <p class="message us dots">
               <span class="hidden-text">{labels.loading}</span>
             </p>
           )}
@@ -89,7 +89,7 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
               prompt={question}
               labels={labels}
               language={language}
-              store={draftName(token)}
+              draftPrefix={draftName(token)}
               moved={answered.current}
               onAnswer={markAnswered(conversation.answer)}
               onBack={pendingActions.length === 0 ? markAnswered(conversation.back) : undefined}
@@ -132,10 +132,10 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
     </div>
   )
 
-  function markAnswered<Given extends unknown[]>(act: (...given: Given) => void) {
-    return (...given: Given) => {
+  function markAnswered<Args extends unknown[]>(act: (...args: Args) => void) {
+    return (...args: Args) => {
       answered.current = true
-      act(...given)
+      act(...args)
     }
   }
 }
@@ -144,9 +144,9 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
 export function InvalidLinkPage({ labels, wrong }: CandidatePageError) {
   return (
     <div class="conversation">
-      <main class="alone">
+      <main class="centred">
         <div class="log">
-          <p class="said us last quiet">{labels[wrong]}</p>
+          <p class="message us closing quiet">{labels[wrong]}</p>
         </div>
         {wrong === 'failed' && (
           <button type="button" class="big" onClick={() => location.reload()}>
@@ -170,11 +170,11 @@ function ExchangeBubbles({
   return (
     <>
       {asked && (
-        <p class="said us" dir="auto">
+        <p class="message us" dir="auto">
           {asked}
         </p>
       )}
-      <p class={`said you ${pending ? 'pending' : ''}`} dir="auto">
+      <p class={`message you ${pending ? 'pending' : ''}`} dir="auto">
         <span class="hidden-text">{labels.answer}: </span>
         {answer}
       </p>
@@ -212,8 +212,14 @@ function StopConfirmation({ labels, onYes, onNo }: { labels: PageLabels; onYes: 
   useEffect(() => group.current!.focus(), [])
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a grid in older browsers
-    <div class="card stack-tight sure" role="group" aria-labelledby="sure" tabIndex={-1} ref={group}>
-      <p id="sure">{labels.stopSure}</p>
+    <div
+      class="card stack-tight stop-confirmation"
+      role="group"
+      aria-labelledby="stop-question"
+      tabIndex={-1}
+      ref={group}
+    >
+      <p id="stop-question">{labels.stopSure}</p>
       <div class="pair">
         <button type="button" class="big" onClick={onNo}>
           {labels.no}
@@ -238,8 +244,8 @@ function canStop({ status, ending, labels }: CandidateView, shown: string | unde
 /** Scrolls the newest question fully into view, or to its start if it is taller than the screen. */
 function scrollToNewest(main: HTMLElement) {
   scrollTo(0, document.documentElement.scrollHeight)
-  const said = main.querySelectorAll('.log > *')
-  const newest = said[said.length - 1]
+  const messages = main.querySelectorAll('.log > *')
+  const newest = messages[messages.length - 1]
   const head = document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0
   const top = newest?.getBoundingClientRect().top ?? head
   if (top < head + 8) scrollBy(0, top - head - 8)
@@ -247,12 +253,12 @@ function scrollToNewest(main: HTMLElement) {
 
 /** Sends pending answers when the connection returns, and reloads after a long time in the background. */
 function syncOnReconnect({ sync, refresh, now }: ReturnType<typeof openConversation>) {
-  let away = 0
+  let hiddenAt = 0
   addEventListener('online', sync)
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden) away = Date.now()
+    if (document.hidden) hiddenAt = Date.now()
     else if (now().pendingActions.length > 0) void sync()
-    else if (Date.now() - away > REFRESH_AFTER_AWAY_MS) void refresh()
+    else if (Date.now() - hiddenAt > REFRESH_AFTER_AWAY_MS) void refresh()
   })
   void sync()
 }

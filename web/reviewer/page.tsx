@@ -6,11 +6,11 @@ import { initialLanguage, saveLanguage } from '../languages.ts'
 import { paths } from '../paths.ts'
 import { LanguageSwitch } from '../ui/language-switch.tsx'
 import { SubmitButton } from '../ui/submit-button.tsx'
-import { NO_DRAFT, type ReviewDraft, submission, unanswered } from './review.ts'
+import { countUnanswered, NO_DRAFT, type ReviewDraft, reviewBody } from './review.ts'
 import { SkillCard } from './skill-card.tsx'
 import { type ReviewerTexts, texts } from './texts.ts'
 
-type End = 'thanks' | 'declined' | 'already' | 'expired' | 'notFound'
+type End = 'thanks' | 'declined' | 'alreadySubmitted' | 'expired' | 'notFound'
 
 export function ReviewerPage({ id, token }: { id: string; token: string | undefined }) {
   const [language, setLanguage] = useState(initialLanguage)
@@ -33,7 +33,11 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
         ) : review ? (
           <ReviewForm review={review} token={token} words={words} onEnd={setEnd} />
         ) : error ? (
-          <LoadError text={words[error as 'offline' | 'trouble' | 'slow']} retry={words.retry} onRetry={load} />
+          <LoadError
+            text={words[error as 'offline' | 'serverError' | 'rateLimited']}
+            retry={words.retry}
+            onRetry={load}
+          />
         ) : (
           <Skeleton />
         )}
@@ -47,12 +51,12 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
     if (result.ok) {
       setReview(result.data)
       const { status } = result.data
-      if (status === 'completed' || status === 'declined') setEnd('already')
+      if (status === 'completed' || status === 'declined') setEnd('alreadySubmitted')
       if (status === 'expired') setEnd('expired')
       document.title = `${texts.en.title(result.data.requesterInfo.name)} · Attestry`
     } else if (result.code === 'LINK_EXPIRED') setEnd('expired')
     else if (result.status >= 400 && result.status < 429) setEnd('notFound')
-    else setError(result.code === OFFLINE ? 'offline' : result.status === 429 ? 'slow' : 'trouble')
+    else setError(result.code === OFFLINE ? 'offline' : result.status === 429 ? 'rateLimited' : 'serverError')
   }
 }
 
@@ -70,8 +74,8 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
   const [error, setError] = useState<string>()
   const sent = useRef(false)
   const { endorserInfo, requesterInfo, source, skills } = review
-  const left = unanswered(review, draft)
-  const locked = token === undefined
+  const unanswered = countUnanswered(review, draft)
+  const readOnly = token === undefined
   const student = requesterInfo.name
 
   return (
@@ -79,10 +83,10 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
       <div class="stack-tight">
         <h1>{words.title(student)}</h1>
         <p class="soft">
-          {words.intro(endorserInfo.name)} {words.as[review.endorsementType] ?? ''}
+          {words.intro(endorserInfo.name)} {words.askedAs[review.endorsementType] ?? ''}
         </p>
       </div>
-      {locked && (
+      {readOnly && (
         <p class="notice" role="note">
           {words.noToken}
         </p>
@@ -118,7 +122,7 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
               key={skill.skillId}
               skill={skill}
               texts={words}
-              disabled={locked || sending}
+              disabled={readOnly || sending}
               decision={draft.decisions[skill.skillId] ?? {}}
               onChange={(decision) =>
                 change({ ...draft, decisions: { ...draft.decisions, [skill.skillId]: decision } })
@@ -133,17 +137,17 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
             {error}
           </p>
         )}
-        <SubmitButton class="primary wide" busy={sending} ready={!locked && (draft.declining || left === 0)}>
+        <SubmitButton class="primary wide" busy={sending} ready={!readOnly && (draft.declining || unanswered === 0)}>
           {sending ? words.sending : draft.declining ? words.declineSend : words.send}
         </SubmitButton>
         <p class="soft small center" aria-live="polite">
-          {!draft.declining && left > 0 && !locked ? words.left(left) : ''}
+          {!draft.declining && unanswered > 0 && !readOnly ? words.unanswered(unanswered) : ''}
         </p>
         <div class="center">
           <button
             type="button"
             class="plain"
-            disabled={locked || sending}
+            disabled={readOnly || sending}
             onClick={() => change({ ...draft, declining: !draft.declining })}
           >
             {draft.declining ? words.back : words.decline}
@@ -151,7 +155,7 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
         </div>
         <p class="soft small center">
           {words.privacy(student)}{' '}
-          {words.until(new Date(review.expiresAt).toLocaleDateString(words.locale, { dateStyle: 'long' }))}
+          {words.answerUntil(new Date(review.expiresAt).toLocaleDateString(words.locale, { dateStyle: 'long' }))}
         </p>
       </div>
     </form>
@@ -165,11 +169,11 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
 
   async function send(event: Event) {
     event.preventDefault()
-    if (sending || locked) return
+    if (sending || readOnly) return
     if (draft.declining && !draft.reason.trim()) return setError(words.needReason)
     setSending(true)
     setError(undefined)
-    const result = await call(paths.submitReview, { body: submission(review, draft, token!) })
+    const result = await call(paths.submitReview, { body: reviewBody(review, draft, token!) })
     setSending(false)
     // An earlier attempt may have succeeded although its response was lost.
     const arrived = result.ok || (result.code === 'ALREADY_SUBMITTED' && sent.current)
@@ -178,12 +182,12 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
       deleteDraft(name)
       onEnd(draft.declining ? 'declined' : 'thanks')
     } else if (result.ok === false) {
-      if (result.code === 'ALREADY_SUBMITTED') onEnd('already')
+      if (result.code === 'ALREADY_SUBMITTED') onEnd('alreadySubmitted')
       else if (result.code === 'LINK_EXPIRED') onEnd('expired')
       else if (result.code === 'INVALID_TOKEN') setError(words.wrongToken)
       else if (result.code === OFFLINE) setError(words.offline)
-      else if (result.status === 429) setError(words.slow)
-      else setError(result.status === 400 ? result.message : words.trouble)
+      else if (result.status === 429) setError(words.rateLimited)
+      else setError(result.status === 400 ? result.message : words.serverError)
     }
   }
 }
@@ -192,7 +196,7 @@ function Ending({ end, words, student }: { end: End; words: ReviewerTexts; stude
   const [title, text] = {
     thanks: [words.thanks, words.thanksText(student)],
     declined: [words.declined, words.declinedText(student)],
-    already: [words.already, words.alreadyText],
+    alreadySubmitted: [words.alreadySubmitted, words.alreadySubmittedText],
     expired: [words.expired, words.expiredText],
     notFound: [words.notFound, words.notFoundText],
   }[end]!

@@ -15,12 +15,12 @@ export interface ReviewDraft {
 
 export const NO_DRAFT: ReviewDraft = { decisions: {}, reason: '', declining: false }
 
-export function unanswered(review: ReviewPage, draft: ReviewDraft): number {
+export function countUnanswered(review: ReviewPage, draft: ReviewDraft): number {
   return review.skills.filter(({ skillId }) => draft.decisions[skillId]?.endorsed === undefined).length
 }
 
 /** Builds the request body from the draft. */
-export function submission(review: ReviewPage, draft: ReviewDraft, token: string): object {
+export function reviewBody(review: ReviewPage, draft: ReviewDraft, token: string): object {
   const head = { serviceVerificationId: review.serviceVerificationId, token }
   if (draft.declining) return { ...head, declined: true, reason: draft.reason.trim() }
   const decisions = review.skills.map(({ skillId }) => {

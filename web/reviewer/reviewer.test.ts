@@ -21,12 +21,12 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   const send = page.getByRole('button', { name: 'Send my answer' })
   assert.ok(await send.isDisabled())
   const first = page.getByRole('group', { name: 'Bricklaying' })
-  await first.getByText('Yes, I endorse it').click()
+  await first.getByText('Yes, I confirm it').click()
   await first.getByRole('radio', { name: '4: Very well' }).click()
   await first.getByRole('button', { name: 'Add a comment' }).click()
   await first.getByRole('textbox').fill('<b>Straight</b> walls')
   const second = page.getByRole('group', { name: 'Cement plastering' })
-  await second.getByText('No, I cannot').click()
+  await second.getByText('No, I cannot confirm it').click()
   await screenshot(page, 'reviewer-phone-answered')
   await page.reload() // the draft survives a reload
   assert.equal(
@@ -61,7 +61,7 @@ test('a draft survives a lost connection, and the retry succeeds', async (t) => 
   const { link } = await requestReview(app)
   const page = await newPage(t, PHONE)
   await page.goto(link)
-  for (const choice of await page.getByText('Yes, I endorse it').all()) await choice.click()
+  for (const choice of await page.getByText('Yes, I confirm it').all()) await choice.click()
 
   await page.route('**/humanverification/submit', (route) => route.abort())
   await page.getByRole('button', { name: 'Send my answer' }).click()

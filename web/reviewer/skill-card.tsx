@@ -26,7 +26,7 @@ export function SkillCard({ skill, decision, texts, disabled, onChange }: Props)
               <li key={url}>
                 <a href={url} target="_blank" rel="noopener nofollow noreferrer">
                   {url}
-                  <span class="hidden-text"> ({texts.opensElsewhere})</span>
+                  <span class="hidden-text"> ({texts.opensOtherSite})</span>
                 </a>
               </li>
             ))}
@@ -50,7 +50,7 @@ export function SkillCard({ skill, decision, texts, disabled, onChange }: Props)
             checked={decision.endorsed === false}
             onChange={() => onChange({ ...decision, endorsed: false })}
           />
-          {texts.refuse}
+          {texts.cannotEndorse}
         </label>
       </div>
       {decision.endorsed && (

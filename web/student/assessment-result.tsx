@@ -26,7 +26,7 @@ export function AssessmentResult({ score, session, words, onAgain }: Props) {
           <li class="card chosen-row row between" key={skill.skillId}>
             <strong>{nameOf(skill.skillId)}</strong>
             <span class="small">
-              {words.right(skill.correct, skill.total)} ·{' '}
+              {words.correctCount(skill.correct, skill.total)} ·{' '}
               <strong class={skill.passed ? 'good-text' : 'bad-text'}>
                 {skill.passed ? words.skillPassed : words.skillNotPassed}
               </strong>
@@ -39,7 +39,7 @@ export function AssessmentResult({ score, session, words, onAgain }: Props) {
           <p class="soft">{words.attemptsLeft(score.attemptsLeft)}</p>
           {score.attemptsLeft > 0 && (
             <button type="button" class="primary" onClick={onAgain}>
-              {words.again}
+              {words.tryAgain}
             </button>
           )}
         </div>

@@ -115,8 +115,8 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
     scrollTo(0, 0)
   }, [at])
   const question = questions[at]
-  const left = questions.filter(({ questionId }) => !(questionId in answers)).length
-  const done = questions.length - left
+  const unanswered = questions.filter(({ questionId }) => !(questionId in answers)).length
+  const done = questions.length - unanswered
 
   return (
     <form
@@ -166,7 +166,7 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
           <h1 tabIndex={-1} ref={heading}>
             {words.checkTitle}
           </h1>
-          {left > 0 && <p class="notice">{words.leftOut(left)}</p>}
+          {unanswered > 0 && <p class="notice">{words.unanswered(unanswered)}</p>}
           <p class="soft">{words.checkText}</p>
         </div>
       )}

@@ -20,7 +20,7 @@ export function StudentPage({ token }: { token: string }) {
   const [language, setLanguage] = useState(initialLanguage)
   const [session, setSession] = useState<VerificationSession>()
   const [step, setStep] = useState<Step>('skills')
-  const [error, setError] = useState<'offline' | 'trouble' | 'slow' | 'gone'>()
+  const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'gone'>()
   const call = useMemo(() => sessionCalls(token), [token])
   const words = texts[language]
   useEffect(() => saveLanguage(language), [language])
@@ -59,8 +59,8 @@ export function StudentPage({ token }: { token: string }) {
       setSession(result.data)
       setStep(firstOpenStep(result.data))
     } else if (result.code === OFFLINE) setError('offline')
-    else if (result.status === 429) setError('slow')
-    else setError(result.status >= 500 ? 'trouble' : 'gone')
+    else if (result.status === 429) setError('rateLimited')
+    else setError(result.status >= 500 ? 'serverError' : 'gone')
   }
 
   function update(change: Partial<VerificationSession>) {

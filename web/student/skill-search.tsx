@@ -70,7 +70,9 @@ export function SkillSearch({ call, words, chosen, onChoose }: Props) {
         onKeyDown={move}
       />
       <p class="soft small" aria-live="polite">
-        {busy ? words.searching : found && (options.length > 0 ? words.found(options.length) : words.nothingFound)}
+        {busy
+          ? words.searching
+          : found && (options.length > 0 ? words.skillsFound(options.length) : words.nothingFound)}
       </p>
       <div id="skill-options" role="listbox" aria-label={words.search} class="options" hidden={options.length === 0}>
         {options.map((skill, index) => (

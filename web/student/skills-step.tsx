@@ -42,7 +42,7 @@ export function SkillsStep({ session, token, call, words, onDone }: Props) {
           onChoose={(skill) => change([...skills, { ...skill, proofUrl: [] }])}
         />
       ) : (
-        <p class="notice">{words.most}</p>
+        <p class="notice">{words.maxSkillsReached}</p>
       )}
       <section class="stack-tight" aria-label={words.chosen}>
         <h2>

@@ -33,7 +33,7 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
   await assertAccessible(page)
   await page.getByRole('button', { name: 'Continue' }).click()
 
-  await page.getByRole('radio', { name: /Someone confirms it/ }).click()
+  await page.getByRole('radio', { name: /Someone confirms my skills/ }).click()
   await screenshot(page, 'student-phone-method')
   await assertAccessible(page)
   await page.getByRole('button', { name: 'Continue' }).click()
@@ -43,7 +43,7 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
   await assertAccessible(page)
   await page.getByRole('button', { name: 'Continue' }).dblclick()
 
-  await page.getByRole('heading', { name: 'Who can confirm it?' }).waitFor()
+  await page.getByRole('heading', { name: 'Who can confirm your skills?' }).waitFor()
   await page.getByLabel('Their name').fill('Ravi Kumar')
   await page.getByLabel('Their email address').fill('asha@example.com')
   await page.getByLabel('Their company or school').fill('Metro Fabricators')

@@ -7,7 +7,7 @@ interface Props {
   children: ComponentChildren
 }
 
-/** The element that opened the latest dialog. Kept because a dialog that replaces another finds no focused element. */
+/** The element that opened the latest dialog. Stored here because no element has the focus when one dialog replaces another. */
 let opener: HTMLElement | undefined
 
 /** Native modal dialog: traps the focus, closes on Escape and returns the focus to the element that opened it. */
@@ -18,13 +18,13 @@ export function Dialog({ title, onClose, children }: Props) {
     const dialog = element.current!
     const { activeElement } = document
     if (activeElement instanceof HTMLElement && activeElement !== document.body) opener = activeElement
-    const origin = opener
+    const focusOnClose = opener
     dialog.showModal()
     initialFocus(dialog)?.focus()
     return () => {
       unmounted.current = true
       dialog.close() // elements behind an open dialog cannot be focused
-      origin?.focus({ preventScroll: true })
+      focusOnClose?.focus({ preventScroll: true })
     }
   }, [])
   return (

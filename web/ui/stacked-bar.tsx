@@ -12,14 +12,14 @@ export interface Share {
 
 /** One stacked bar with a legend of its parts. */
 export function StackedBar({ shares }: { shares: Share[] }) {
-  const whole = shares.reduce((total, { value }) => total + value, 0)
+  const total = shares.reduce((sum, { value }) => sum + value, 0)
   let x = 0
   return (
     <div class="shares">
       <svg class="shares-picture" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true" focusable="false">
         <rect class="chart-ground" width="100" height="1" />
         {shares.map(({ name, value, tone }) => {
-          const width = whole === 0 ? 0 : (100 * value) / whole
+          const width = total === 0 ? 0 : (100 * value) / total
           x += width
           return <rect key={name} class={`chart-${tone}`} x={x - width} width={width} height="1" />
         })}

@@ -15,7 +15,7 @@ interface Props<T> {
   columns: Column<T>[]
   rows: T[] | undefined
   keyOf: (row: T) => string
-  /** Shown instead of an empty table; says what to do next. */
+  /** Shown instead of an empty table; should explain what to do next. */
   empty: ComponentChildren
   more?: (() => void) | undefined
   loading?: boolean

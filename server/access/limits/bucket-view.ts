@@ -26,7 +26,7 @@ export class BucketView {
   #a = 0
   #b = 0
   #at = -1
-  /** Time of the last charge; later than now if the clock was set back a little. */
+  /** Time of the last charge; later than now if the clock was set back slightly. */
   #time = 0
   /** Tokens taken and not yet refilled, in token units. */
   #debt = 0

@@ -69,7 +69,7 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       assert.equal(await takeMany(60, [SESSION_KEY], NOW + 10_000), 50)
     })
 
-    test('a call rejected by one rule is charged to none', async () => {
+    test('a call rejected by one rule is not charged to any rule', async () => {
       const { takeMany, take, peek } = newCaller()
       assert.equal(await takeMany(40, [GLOBAL, SCRAPING, SEARCH], NOW), 15)
       const rejected = await take([GLOBAL, SCRAPING, SEARCH], NOW)
@@ -124,7 +124,7 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       assert.deepEqual(await mine(NOW + 5 * MINUTE), [])
     })
 
-    test('a clock set back a little refills nothing', async () => {
+    test('a clock that is set back slightly does not refill meters', async () => {
       const { takeMany } = newCaller()
       assert.equal(await takeMany(99, [SEARCH], NOW), 15)
       assert.equal(await takeMany(99, [SEARCH], NOW - 4000), 0)

@@ -14,12 +14,12 @@ import type { KeyLimits, LimitClass } from './table.ts'
 /** The shared engine. */
 export interface SharedLimiter extends Limiter {
   connect(): Promise<void>
-  /** Succeeds if a decision would. */
+  /** Succeeds if the engine can make decisions. */
   probe(): Promise<void>
 }
 
 export interface FallbackOptions {
-  /** Called when another engine takes over, with the error if the shared one failed. */
+  /** Called when the limiter switches to the other engine, with the error if the shared one failed. */
   onSwitch(to: 'redis' | 'memory', reason?: string): void
   /** Time that a call waits for the shared engine. */
   timeoutMs?: number

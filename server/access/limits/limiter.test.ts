@@ -284,7 +284,7 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       assert.equal(await key.recordSkills([3, 4], Date.UTC(2026, 4, 4, 18, 30)), undefined)
     })
 
-    test('a clock set back a little refills nothing twice', async () => {
+    test('a clock that is set back slightly does not refill buckets twice', async () => {
       const key = newKey(limiter)
       assert.equal(allowedCount(await key.many(41, 'reads', NOW + 4000)), 40)
       // Moving back and forth within a second and across the start of the minute refills nothing.

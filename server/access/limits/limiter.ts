@@ -62,7 +62,7 @@ export interface RateLimitDecision extends MinuteWindow {
 export interface ExceededMeter {
   bucket: BucketName
   meter: MeterName
-  /** The rejection started a cooldown. */
+  /** Whether the rejection started a cooldown. */
   startsCooldown: boolean
 }
 
@@ -92,7 +92,7 @@ export interface Rule {
   readonly kind: 'fixed' | 'rolling' | 'tokens'
   readonly limit: number
   readonly seconds: number
-  /** Included in `limited`. Do not set it if the callers are secrets. */
+  /** Whether `listLimited` includes the callers. Do not set it if callers are identified by a secret. */
   readonly listed?: boolean
 }
 
@@ -124,5 +124,5 @@ export interface Limited {
 /** The 100th rejection within a rolling minute starts a cooldown, also for TEST keys. */
 export const REJECTIONS_BEFORE_COOLDOWN = 100
 
-/** Maximum number of callers that `limited` returns. */
+/** Maximum number of callers that `listLimited` returns. */
 export const MAX_LISTED = 10_000

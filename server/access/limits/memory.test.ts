@@ -64,7 +64,7 @@ test('sweeping deletes only records that no longer affect decisions', () => {
   sweepAll(NOW + 5 * MINUTE)
   const passed = Array.from({ length: 40 }, () => limiter.decide('key', slow, 'reads', 'ann', NOW + 5 * MINUTE))
   assert.equal(passed.filter(({ errorCode }) => !errorCode).length, 24, '24 of 60 tokens are refilled in 242 seconds')
-  // The minute is over, but a clock set back a little would return to it.
+  // The minute is over, but a clock set back slightly would return to it.
   const full = limitsFor('live', { buckets: { reads: { burst: 99, minute: 9 } } })
   const end = NOW + 10 * MINUTE
   for (let i = 0; i < 9; i++) limiter.decide('minute', full, 'reads', undefined, end - SECOND)

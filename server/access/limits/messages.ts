@@ -1,4 +1,4 @@
-import { SECOND, toSeconds } from '../../platform/clock.ts'
+import { formatSeconds, SECOND } from '../../platform/clock.ts'
 import type { ExceededMeter, Rule } from './limiter.ts'
 import { REJECTIONS_BEFORE_COOLDOWN } from './limiter.ts'
 import type { BucketName, KeyLimits } from './table.ts'
@@ -19,19 +19,19 @@ export function rateLimitMessage(
     ? ` This was the ${REJECTIONS_BEFORE_COOLDOWN}th rejected call within a minute, so the whole key is now in cooldown.`
     : ''
   const midnight = meter === 'day' && !startsCooldown ? ', at midnight IST' : ''
-  return `Rate limit exceeded: ${bucket} allows ${allowed} ${bucketScope(bucket)}.${cooldown} Retry in ${toSeconds(retryAfter)}${midnight}.`
+  return `Rate limit exceeded: ${bucket} allows ${allowed} ${bucketScope(bucket)}.${cooldown} Try again in ${formatSeconds(retryAfter)}${midnight}.`
 }
 
 export function cooldownMessage(retryAfter: number, now: number): string {
   const end = new Date(Math.ceil(now / SECOND + retryAfter) * SECOND).toISOString().slice(11, 19)
-  return `This key is in cooldown until ${end} UTC (after ${REJECTIONS_BEFORE_COOLDOWN} rejected calls within a minute, or too many browse pages within an hour). Retry in ${toSeconds(retryAfter)}; calling earlier does not extend it.`
+  return `This key is in cooldown until ${end} UTC (after ${REJECTIONS_BEFORE_COOLDOWN} rejected calls within a minute, or too many browse pages within an hour). Try again in ${formatSeconds(retryAfter)}; calling earlier does not extend it.`
 }
 
 /** Describes the limit of a rule: `15 per minute`, `100 per 15 minutes`, `50 per second (burst 50)`. */
 export function describeLimit({ kind, limit, seconds }: Rule): string {
   if (kind === 'tokens') return `${perSecond(limit / seconds, amount)} (burst ${amount(limit)})`
   if (seconds === 60) return `${amount(limit)} per minute`
-  return `${amount(limit)} per ${seconds % 60 === 0 ? `${seconds / 60} minutes` : toSeconds(seconds)}`
+  return `${amount(limit)} per ${seconds % 60 === 0 ? `${seconds / 60} minutes` : formatSeconds(seconds)}`
 }
 
 function bucketScope(bucket: BucketName): string {

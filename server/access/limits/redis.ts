@@ -89,7 +89,7 @@ export class RedisLimiter implements Limiter {
   #client: Redis | Cluster | undefined
   #closed = false
   /** Cached script arguments for the limits of a key and each class. */
-  readonly #packed = new WeakMap<KeyLimits, Partial<Record<LimitClass, Packed>>>()
+  readonly #cachedArguments = new WeakMap<KeyLimits, Partial<Record<LimitClass, LimitArguments>>>()
 
   /** `url` is the URL of a server, or several URLs of cluster nodes separated by commas. */
   constructor(url: string, prefix = 'attestry:limits:') {
@@ -116,11 +116,11 @@ export class RedisLimiter implements Limiter {
     now: number,
   ): Promise<RateLimitDecision> {
     const tag = this.#tag(key)
-    const { numbers, recruiterTtl } = this.#pack(limits, limitClass)
+    const { limitsJson, recruiterTtlMs } = this.#limitArguments(limits, limitClass)
     // Do not rename Redis keys: servers of different versions share them during an upgrade.
     const keys = [tag, `${tag}:refusals`]
     if (recruiter !== undefined) keys.push(`${tag}:for:${shortenName(recruiter)}`)
-    const args = [now, BUCKET_INDEX[limitClass]!, numbers, recruiterTtl]
+    const args = [now, BUCKET_INDEX[limitClass]!, limitsJson, recruiterTtlMs]
     const [result, wait, count, reset, exceeded, cooldownStarted] = await decide.run(this.#redis, keys, args)
     const limit = limits.buckets[limitClass].minute
     return {
@@ -141,7 +141,7 @@ export class RedisLimiter implements Limiter {
     let count = 0
     if (bucket.length === BUCKET_BYTES && bucket.readUInt32LE(16) >= minute) {
       count = bucket.readUInt32LE(20)
-      // If the clock was set back a little, the later minute continues.
+      // If the clock was set back slightly, the later minute continues.
       if (bucket.readUInt32LE(16) * MINUTE - now <= MINUTE_SLACK_MS) minute = bucket.readUInt32LE(16)
     }
     return { limit, remaining: Math.max(0, limit - count), reset: toWholeSeconds((minute + 1) * MINUTE - now) }
@@ -233,29 +233,29 @@ export class RedisLimiter implements Limiter {
     return `${this.#prefix}{limited}`
   }
 
-  #pack(limits: KeyLimits, limitClass: LimitClass): Packed {
-    let packed = this.#packed.get(limits)
-    if (!packed) {
-      packed = {}
-      this.#packed.set(limits, packed)
+  #limitArguments(limits: KeyLimits, limitClass: LimitClass): LimitArguments {
+    let byClass = this.#cachedArguments.get(limits)
+    if (!byClass) {
+      byClass = {}
+      this.#cachedArguments.set(limits, byClass)
     }
-    packed[limitClass] ??= pack(limits, limitClass)
-    return packed[limitClass]
+    byClass[limitClass] ??= toLimitArguments(limits, limitClass)
+    return byClass[limitClass]
   }
 }
 
-interface Packed {
+interface LimitArguments {
   /** Refill rate, capacity, minute and day limit of the three buckets, as JSON. */
-  numbers: string
-  /** TTL of a recruiter's counts in milliseconds, renewed by the first call in a minute. */
-  recruiterTtl: number
+  limitsJson: string
+  /** TTL of a recruiter's counts, renewed by the first call in a minute. */
+  recruiterTtlMs: number
 }
 
-function pack({ buckets }: KeyLimits, limitClass: LimitClass): Packed {
+function toLimitArguments({ buckets }: KeyLimits, limitClass: LimitClass): LimitArguments {
   const { key, recruiter } = buckets
-  const numbers = (b: Bucket) => [b.refillPerMs, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
+  const numbersOf = (b: Bucket) => [b.refillPerMs, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
   return {
-    numbers: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(numbers)),
-    recruiterTtl: recruiter.day === Infinity ? MINUTE + recruiter.fillMs + MINUTE_SLACK_MS : DAY + DAY_SLACK_MS,
+    limitsJson: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(numbersOf)),
+    recruiterTtlMs: recruiter.day === Infinity ? MINUTE + recruiter.fillMs + MINUTE_SLACK_MS : DAY + DAY_SLACK_MS,
   }
 }

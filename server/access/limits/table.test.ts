@@ -22,7 +22,7 @@ test('a LIVE key has the published limits', () => {
   assert.deepEqual([peoplePerDay, skillsPerDay, browsePagesPerHour], [2000, 15_000, 200])
 })
 
-test('a TEST key has one tenth, rounded down, but at least one', () => {
+test('a TEST key has one tenth of the limits, rounded down to at least one', () => {
   assert.deepEqual(numbers('test', 'key'), [15, 30, 600, Infinity])
   assert.deepEqual(numbers('test', 'skillRequests'), [0.2, 1, 6, 200])
   assert.deepEqual(numbers('test', 'campaignWrites'), [0.2, 1, 3, 50])

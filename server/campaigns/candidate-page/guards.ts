@@ -4,7 +4,7 @@ import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { toSeconds } from '../../platform/clock.ts'
+import { formatSeconds } from '../../platform/clock.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import type { Candidacy } from '../candidacy.ts'
 
@@ -35,6 +35,6 @@ export function candidateGuards({ db, limits, clock }: Pick<Context, 'db' | 'lim
     const { rejectedBy, retryAfter } = await limits.limiter.take(caller, rules, clock.now())
     if (rejectedBy === undefined) return
     reply.header('retry-after', retryAfter)
-    throw problem('RATE_LIMITED', `Too many requests; try again in ${toSeconds(retryAfter)}.`, { retryAfter })
+    throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
   }
 }

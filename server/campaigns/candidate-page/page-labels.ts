@@ -1,5 +1,5 @@
+import type { Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
-import type { Language } from '../../questions/questions.ts'
 
 /** Returns the page's labels in the candidate's language; the page itself contains no texts. */
 export function pageLabels(language: Language) {

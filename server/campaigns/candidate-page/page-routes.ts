@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../platform/http/server.ts'
-import { LANGUAGES, type Language } from '../../questions/questions.ts'
+import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { escapeHtml, jsonBlock, type Pages } from '../../web-assets/assets.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { candidateGuards } from './guards.ts'
@@ -46,8 +46,8 @@ function preview(title: string, company: string, lines: string[]): string {
   const head = title
     ? `<header class="head"><div><h1>${escapeHtml(title)}</h1><p>${escapeHtml(company)}</p></div></header>`
     : ''
-  const paragraphs = lines.map((text) => `<p class="said us" dir="auto">${escapeHtml(text)}</p>`).join('')
-  return `<div class="talk" id="outline">${head}<main><div class="log">${paragraphs}</div></main></div>`
+  const paragraphs = lines.map((text) => `<p class="message us" dir="auto">${escapeHtml(text)}</p>`).join('')
+  return `<div class="conversation" id="preview">${head}<main><div class="log">${paragraphs}</div></main></div>`
 }
 
 /** Returns the browser's first supported language, for visitors without a valid link. */

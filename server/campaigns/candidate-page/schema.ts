@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { named } from '../../platform/http/named-schemas.ts'
-import { LANGUAGES } from '../../questions/questions.ts'
+import { LANGUAGES } from '../../platform/text/languages.ts'
 
 /** Requests and responses of the candidate's page. */
 
@@ -45,7 +45,7 @@ const CandidatePrompt = named(
   Type.Object({
     ...ConversationPrompt.properties,
     ask: Type.String({ description: 'Identifies the question, independent of its language and step.' }),
-    back: Type.Boolean({ description: 'Whether the previous answer can be taken back.' }),
+    back: Type.Boolean({ description: 'Whether the candidate can go back and change the previous answer.' }),
   }),
 )
 
@@ -83,7 +83,7 @@ const turn = {
   }),
   ending: Type.Union([text, Type.Null()]),
   prompts: Type.Array(CandidatePrompt, { description: 'The current question, or the closing message.' }),
-  ahead: Type.Array(CandidatePrompt, { description: 'The next questions, which are asked whatever the answer is.' }),
+  ahead: Type.Array(CandidatePrompt, { description: 'The next questions, which are asked regardless of the answer.' }),
 }
 
 /** The part of the page that changes with a reply. */

@@ -3,8 +3,8 @@ import { type RenderedPrompt, render } from '../../conversation/render.ts'
 import { canGoBack, questionId, upcomingPrompts } from '../../conversation/upcoming-questions.ts'
 import { progressOf } from '../../conversation/verdicts.ts'
 import type { Queries } from '../../platform/database/database.ts'
+import type { Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
-import type { Language } from '../../questions/questions.ts'
 import type { Candidacy } from '../candidacy.ts'
 import { type CandidateMessage, listMessages } from '../contact/messages.ts'
 import { pageLabels } from './page-labels.ts'
@@ -19,7 +19,7 @@ export async function candidateView(tx: Queries, candidate: Candidacy) {
     languages: flow.languages.map((code) => ({ code, name: prompt('language_name', code) })),
     labels: pageLabels(state.language),
     ...candidateTurn(candidate),
-    past: pastOf(await listMessages(tx, candidate.candidate_id), state.step, state.language),
+    past: answeredQuestions(await listMessages(tx, candidate.candidate_id), state.step, state.language),
   }
 }
 
@@ -62,9 +62,9 @@ interface Exchange {
 
 /**
  * Returns the questions before this step with their answers. A question that was asked several times, by follow-ups or in another
- * language, appears once, in its last form; one whose answer was taken back appears where it was answered again.
+ * language, appears once, in its last form; one whose answer was discarded by going back appears where it was answered again.
  */
-function pastOf(messages: CandidateMessage[], step: number, language: Language): Exchange[] {
+function answeredQuestions(messages: CandidateMessage[], step: number, language: Language): Exchange[] {
   const steps = new Map<number, { asked: string; answer: string | null; choices: RenderedPrompt['choices'] }>()
   for (const { content, conversation_step: at } of messages) {
     if (at >= step) continue

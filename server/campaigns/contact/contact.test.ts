@@ -8,10 +8,10 @@ import { aCandidate, type CampaignPartner, campaignPartner, testNumber } from '.
 import { until } from '../../../test/support/until.ts'
 import {
   type ChannelName,
+  channelNames,
   type OutgoingMessage,
-  registerChannel,
   SendError,
-  type SendFault,
+  type SendErrorReason,
 } from '../../channels/channel.ts'
 import { saveCredentials } from '../../channels/credentials.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts'
@@ -23,23 +23,11 @@ import { handleReply } from './replies.ts'
 import { claimSends } from './sends.ts'
 import { handleStatus } from './statuses.ts'
 
-/** Messages that the fake providers accepted, and the faults they return. */
+/** Messages that the fake providers accepted, and the errors they return. */
 const sent: (OutgoingMessage & { channel: ChannelName })[] = []
-const faults: Partial<Record<ChannelName, SendFault>> = {}
+const sendErrors: Partial<Record<ChannelName, SendErrorReason>> = {}
 /** While set, providers do not respond. */
 let hanging: Promise<void> | undefined
-for (const name of ['whatsapp', 'sms', 'voice', 'email'] as const) {
-  registerChannel({
-    name,
-    async send(message) {
-      await hanging
-      const fault = faults[name]
-      if (fault) throw new SendError(fault, `simulated: ${fault}`)
-      sent.push({ ...message, channel: name })
-      return { providerId: `${name}-${message.message_id}` }
-    },
-  })
-}
 
 test('contact hours are from 09:00 to 20:00 IST', () => {
   const at = (text: string) => new Date(nextContactTime(Date.parse(text))).toISOString()
@@ -55,15 +43,26 @@ const setUp = oncePerFile(async (t) => {
   const app = await startApp(t)
   const { context, clock } = app
   const { db } = context
+  for (const name of channelNames)
+    context.channels[name] = {
+      name,
+      async send(message) {
+        await hanging
+        const reason = sendErrors[name]
+        if (reason) throw new SendError(reason, `simulated: ${reason}`)
+        sent.push({ ...message, channel: name })
+        return { providerId: `${name}-${message.message_id}` }
+      },
+    }
   const changes: CandidateChange[] = []
-  t.after(candidatesChanged.register(async (_tx, list) => void changes.push(...list)))
+  t.after(candidatesChanged.observe(async (_tx, list) => void changes.push(...list)))
 
   /** Enrols one candidate in a LIVE organisation that has every channel. */
   async function one(workflow: object, more: object = {}) {
     clock.set('2026-03-11T06:30:00Z') // noon in India
     sent.length = 0
     changes.length = 0
-    for (const name of Object.keys(faults)) delete faults[name as ChannelName]
+    for (const name of Object.keys(sendErrors)) delete sendErrors[name as ChannelName]
     const partner = await campaignPartner(app, { mode: 'live' })
     await db.transaction(async (tx) => {
       for (const channel of ['sms', 'voice', 'email'] as const)
@@ -189,8 +188,8 @@ test('a duplicate message from a provider counts once', async () => {
 test('the next channel is used when one fails; the credit is refunded when all fail', async () => {
   const { context, changes, one, result } = await setUp()
   const partner = await one({ channels: ['whatsapp', 'voice', 'sms', 'email'] })
-  faults.whatsapp = 'rejected'
-  faults.voice = 'unreachable'
+  sendErrors.whatsapp = 'rejected'
+  sendErrors.voice = 'unreachable'
   for (let round = 0; round < 3; round++) await contactNow(context)
   assert.deepEqual(
     sent.map(({ channel }) => channel),
@@ -207,8 +206,8 @@ test('the next channel is used when one fails; the credit is refunded when all f
   )
 
   const other = await one({ channels: ['whatsapp', 'email'] })
-  faults.whatsapp = 'unreachable'
-  faults.email = 'unreachable'
+  sendErrors.whatsapp = 'unreachable'
+  sendErrors.email = 'unreachable'
   for (let round = 0; round < 3; round++) await contactNow(context)
   const { status, reason } = await result(other)
   assert.deepEqual([status, reason], ['failed', 'unreachable'])
@@ -219,13 +218,13 @@ test('the next channel is used when one fails; the credit is refunded when all f
 test('messages are sent after a provider outage, and follow-ups are delayed accordingly', async () => {
   const { context, clock, one } = await setUp()
   await one({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
-  faults.whatsapp = 'busy'
+  sendErrors.whatsapp = 'busy'
   for (let passed = 0; passed < HOUR; passed += MINUTE) {
     await contactNow(context)
     clock.advance(MINUTE)
   }
   assert.equal(sent.length, 0)
-  delete faults.whatsapp
+  delete sendErrors.whatsapp
   clock.advance(10 * MINUTE)
   await contactNow(context)
   assert.equal(sent.length, 1)
@@ -240,9 +239,9 @@ test('messages are sent after a provider outage, and follow-ups are delayed acco
 test('a send with an unknown outcome is not repeated, and the next follow-up is sent', async () => {
   const { context, clock, one, result } = await setUp()
   const partner = await one({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
-  faults.whatsapp = 'unknown'
+  sendErrors.whatsapp = 'unknown'
   await contactNow(context)
-  delete faults.whatsapp
+  delete sendErrors.whatsapp
   clock.advance(2 * HOUR)
   await contactNow(context)
   assert.equal(sent.length, 0)
@@ -259,9 +258,9 @@ test('a send whose process died is not repeated', async () => {
   const { context, clock, db, one } = await setUp()
   await one({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
   await db.transaction((tx) => sql`select 1`.execute(tx))
-  faults.whatsapp = 'busy'
+  sendErrors.whatsapp = 'busy'
   await contactNow(context)
-  delete faults.whatsapp
+  delete sendErrors.whatsapp
   clock.advance(MINUTE)
   // Claimed by a process that never completes the send.
   const claimed = await db.transaction((tx) => claimSends(tx, context, 10))

@@ -24,7 +24,7 @@ export async function contactNow(context: Context): Promise<void> {
   } while (sends.busy())
 }
 
-/** Does the same continuously. Slow providers can only delay other sends, not contacts or test numbers. */
+/** Processes everything that is due, continuously. Slow providers can only delay other sends, not contacts or test numbers. */
 export function startContactEngine(context: Context): Running {
   const { db, clock, log } = context
   const report = (error: unknown) => log.warn({ err: error }, 'contacting candidates failed, retrying')

@@ -23,7 +23,7 @@ export interface Reply {
 }
 
 /** Time after the last reply until an unfinished conversation expires. */
-const SILENCE_TIMEOUT_HOURS = 72
+const INACTIVITY_TIMEOUT_HOURS = 72
 
 /** Handles one reply of a locked candidate and returns the updated candidate. */
 export async function handleReply(tx: Tx, deps: ContactDeps, candidate: Candidacy, reply: Reply): Promise<Candidacy> {
@@ -136,7 +136,7 @@ async function scheduleExpiry(tx: Tx, { clock }: ContactDeps, candidates: Candid
   const now = clock.now()
   await sql`update contacts c set kind = 'give_up', due_at = n.due_at
     from unnest(${pending.map(({ candidate_id }) => candidate_id)}::text[],
-      ${pending.map((one) => new Date(now + waitMs(one, SILENCE_TIMEOUT_HOURS)))}::timestamptz[]) as n (candidate_id, due_at)
+      ${pending.map((one) => new Date(now + waitMs(one, INACTIVITY_TIMEOUT_HOURS)))}::timestamptz[]) as n (candidate_id, due_at)
     where c.candidate_id = n.candidate_id`.execute(tx)
   await sql`update messages set state = 'dropped', updated_at = ${new Date(now)}
     where candidate_id = any (${pending.map(({ candidate_id }) => candidate_id)}) and state = 'queued'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { addressField, type ChannelName, findChannel, SendError, type SendFault } from '../../channels/channel.ts'
+import { addressField, type ChannelName, SendError, type SendErrorReason } from '../../channels/channel.ts'
 import { findCredentials, sendRates } from '../../channels/credentials.ts'
 import { pauseUntil, reserveSlot } from '../../channels/send-rate.ts'
 import type { Context } from '../../context.ts'
@@ -80,19 +80,16 @@ async function deferOverRate(tx: Tx, claimed: Send[], now: number): Promise<Set<
 }
 
 export type SendOutcome =
-  | { fault: undefined; providerId: string | undefined }
-  | { fault: SendFault; message: string; retryAfter: number | undefined }
+  | { errorReason: undefined; providerId: string | undefined }
+  | { errorReason: SendErrorReason; message: string; retryAfter: number | undefined }
 
 /** Sends one message to its provider, outside of any transaction. */
 export async function send(
-  context: Pick<Context, 'db' | 'vault' | 'config' | 'clock' | 'log'>,
+  context: Pick<Context, 'db' | 'vault' | 'channels' | 'config' | 'clock' | 'log'>,
   message: Send,
   candidate: Candidacy,
 ): Promise<SendOutcome> {
-  if (candidate.mode === 'test') return { fault: undefined, providerId: undefined } // the simulator delivers without a provider
-  const channel = findChannel(message.channel)
-  if (!channel)
-    return { fault: 'rejected', message: `no adapter for channel ${message.channel}`, retryAfter: undefined }
+  if (candidate.mode === 'test') return { errorReason: undefined, providerId: undefined } // the simulator delivers without a provider
   const signal = AbortSignal.timeout(SEND_TIMEOUT_MS)
   try {
     const credentials = await findCredentials(context.db.queries, context.vault, message.org_id, message.channel)
@@ -108,20 +105,25 @@ export async function send(
       title: candidate.flow.title,
       ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
     }
-    const { providerId } = await channel.send(outgoing, credentials, signal)
-    return { fault: undefined, providerId }
+    const { providerId } = await context.channels[message.channel].send(outgoing, credentials, signal)
+    return { errorReason: undefined, providerId }
   } catch (error) {
     // Pause sends to a provider that asks for it or does not respond.
     const pauseMs =
       error instanceof SendError && error.retryAfter ? error.retryAfter * SECOND : signal.aborted ? MINUTE : 0
     if (pauseMs > 0) pauseUntil(message, context.clock.now() + pauseMs)
-    if (error instanceof SendError && error.fault === 'rejected')
+    if (error instanceof SendError && error.reason === 'rejected')
       context.log.warn(
         { org: message.org_id, channel: message.channel, reason: redactNumbers(error.message) },
         'provider rejected a message; check the credentials and the template',
       )
-    if (error instanceof SendError) return { fault: error.fault, message: error.message, retryAfter: error.retryAfter }
-    return { fault: 'unknown', message: error instanceof Error ? error.message : String(error), retryAfter: undefined }
+    if (error instanceof SendError)
+      return { errorReason: error.reason, message: error.message, retryAfter: error.retryAfter }
+    return {
+      errorReason: 'unknown',
+      message: error instanceof Error ? error.message : String(error),
+      retryAfter: undefined,
+    }
   }
 }
 
@@ -130,21 +132,21 @@ function redactNumbers(text: string): string {
   return text.slice(0, 300).replace(/\+?\d{7,}/g, '…')
 }
 
-/** Stores the outcome of a send and schedules what follows. */
+/** Stores the outcome of a send and schedules the next retry, channel or follow-up. */
 export async function completeSend(tx: Tx, deps: ContactDeps, message: Send, outcome: SendOutcome): Promise<void> {
   const candidate = (await lockCandidacy(tx, message.candidate_id))!
   const now = deps.clock.now()
-  if (outcome.fault === 'busy' && now - message.created_at.getTime() < MAX_BUSY_MS) {
+  if (outcome.errorReason === 'busy' && now - message.created_at.getTime() < MAX_BUSY_MS) {
     return requeue(tx, message, now, now + busyDelayMs(message, outcome.retryAfter), outcome.message)
   }
   const state = stateAfter(candidate, outcome)
   const { rows } = await sql`
     update messages set state = ${state}, leased_until = null, updated_at = ${new Date(now)},
-      provider_id = ${outcome.fault === undefined ? (outcome.providerId ?? null) : null},
-      error = ${outcome.fault === undefined ? null : outcome.message.slice(0, 500)}
+      provider_id = ${outcome.errorReason === undefined ? (outcome.providerId ?? null) : null},
+      error = ${outcome.errorReason === undefined ? null : outcome.message.slice(0, 500)}
     where message_id = ${message.message_id} and state = 'sending' returning 1`.execute(tx)
   if (rows.length === 0) return // settled by another process since
-  if (outcome.fault === 'stopped') return applyOptOut(tx, deps, candidate, message)
+  if (outcome.errorReason === 'stopped') return applyOptOut(tx, deps, candidate, message)
   if (candidate.status !== 'pending') return countLateSend(tx, deps, candidate, message, state)
   await scheduleTestReplies(tx, deps.clock, [candidate])
   if (message.contact_step === null) return
@@ -217,9 +219,9 @@ export async function contactOnNextChannel(
   await contactCandidates(tx, deps, [{ candidate, followUpNumber, tried, failed: failed ? [failed] : [] }])
 }
 
-function stateAfter({ mode }: Candidacy, { fault }: SendOutcome): MessageState {
-  if (fault === undefined) return mode === 'test' ? 'delivered' : 'sent'
-  return fault === 'unknown' ? 'unknown' : 'failed'
+function stateAfter({ mode }: Candidacy, { errorReason }: SendOutcome): MessageState {
+  if (errorReason === undefined) return mode === 'test' ? 'delivered' : 'sent'
+  return errorReason === 'unknown' ? 'unknown' : 'failed'
 }
 
 async function requeue(tx: Tx, message: Send, now: number, due: number, error: string) {
@@ -241,7 +243,7 @@ export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number):
     order by leased_until limit ${limit} for update skip locked`.execute(tx)
   for (const message of rows) {
     await completeSend(tx, deps, message, {
-      fault: 'unknown',
+      errorReason: 'unknown',
       message: 'the sending process ended before the outcome was known',
       retryAfter: undefined,
     })

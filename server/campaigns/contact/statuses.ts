@@ -30,7 +30,7 @@ export async function handleStatus(tx: Tx, deps: ContactDeps, report: MessageDel
   let message = await readMessage(tx, found.message_id)
   if (message.state === 'sending') {
     // Any report means that the provider has accepted the message.
-    await completeSend(tx, deps, message, { fault: undefined, providerId: report.providerId })
+    await completeSend(tx, deps, message, { errorReason: undefined, providerId: report.providerId })
     candidate = (await lockCandidacy(tx, found.candidate_id))!
     message = await readMessage(tx, found.message_id)
   }

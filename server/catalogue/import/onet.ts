@@ -6,7 +6,7 @@ import { findFiles } from './find-files.ts'
  * Reads O*NET from the folder of its text download. Three of its lists contain skills:
  * - Technology and tools, in the UNSPSC hierarchy: the segment becomes the master skill, the class the sub-skill, and the commodity's
  *   title the description. They have no IDs, so their names are used. An entry that is listed under several commodities is assigned to
- *   the one with the most occupations, or to the lowest code if these are equal.
+ *   the one with the most occupations, and among several of these to the one with the lowest code.
  * - Detailed work activities, in the content model: "4.A.2" becomes the master skill, and the generalised work activity "4.A.2.b.3"
  *   the sub-skill.
  */

@@ -4,7 +4,7 @@ import { skillId } from '../ids.ts'
 import { countPendingRequests } from '../skill-requests.ts'
 import { requireAdmin } from './admin-key.ts'
 import { pageWindow } from './page-numbers.ts'
-import { Counts, LimitedVisitor, PageQuery, pageOf, single, TopSkill } from './schema.ts'
+import { Counts, LimitedVisitor, PageQuery, paginatedResponse, singleResponse, TopSkill } from './schema.ts'
 import { topSkills, totalSelections } from './selections.ts'
 import { listLimitedAddresses } from './visitor-limits.ts'
 
@@ -25,7 +25,7 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
         ...described,
         operationId: 'countCatalogue',
         summary: 'Get catalogue totals',
-        response: { 200: single(Counts) },
+        response: { 200: singleResponse(Counts) },
       },
     },
     async () => {
@@ -52,7 +52,7 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
         operationId: 'listTopSkills',
         summary: 'List the most selected skills',
         querystring: PageQuery,
-        response: { 200: pageOf(TopSkill) },
+        response: { 200: paginatedResponse(TopSkill) },
       },
     },
     async ({ query }) => {
@@ -76,7 +76,7 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
         operationId: 'listLimitedVisitors',
         summary: 'List rate-limited IP addresses',
         querystring: PageQuery,
-        response: { 200: pageOf(LimitedVisitor) },
+        response: { 200: paginatedResponse(LimitedVisitor) },
       },
     },
     async ({ query }) => {

@@ -16,7 +16,7 @@ import {
   NamedSelectedSkill,
   PageQuery,
   PublicSkill,
-  pageOf,
+  paginatedResponse,
   SelectedSkill,
   SelectionBody,
   SelectionParams,
@@ -24,7 +24,7 @@ import {
   SkillsQuery,
   SubSkill,
   SubSkillsQuery,
-  single,
+  singleResponse,
   WholePublicSkill,
 } from './schema.ts'
 import { deleteSelection, getSelection, listSelections, type Selection, selectSkill } from './selections.ts'
@@ -44,7 +44,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
         summary: 'Search skills by name',
         description: 'Best matches first. At most 15 requests per minute from one IP address.',
         querystring: KeywordQuery,
-        response: { 200: pageOf(PublicSkill) },
+        response: { 200: paginatedResponse(PublicSkill) },
       },
     },
     ({ query }, reply) => {
@@ -67,7 +67,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
         summary: 'List skills',
         description: 'Sorted by ID.',
         querystring: SkillsQuery,
-        response: { 200: pageOf(PublicSkill) },
+        response: { 200: paginatedResponse(PublicSkill) },
       },
     },
     async ({ query }, reply) => {
@@ -88,7 +88,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
         summary: 'List master skills',
         description: 'Sorted by ID.',
         querystring: PageQuery,
-        response: { 200: pageOf(Master) },
+        response: { 200: paginatedResponse(Master) },
       },
     },
     async ({ query }) => paginate(context.catalogue.current.masters, query, masterSkillRecord),
@@ -104,7 +104,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
         summary: 'List sub-skills',
         description: 'Sorted by ID. Lists the sub-skills of one master skill or of all.',
         querystring: SubSkillsQuery,
-        response: { 200: pageOf(SubSkill) },
+        response: { 200: paginatedResponse(SubSkill) },
       },
     },
     async ({ query }) => {
@@ -126,7 +126,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
         summary: 'Get a skill',
         description: 'Includes the description and aliases.',
         params: SkillParams,
-        response: { 200: single(WholePublicSkill) },
+        response: { 200: singleResponse(WholePublicSkill) },
       },
     },
     async ({ params }) => {
@@ -155,7 +155,7 @@ export function selectedSkillRoutes(app: App, context: Context): void {
         description:
           'Send the three IDs of one search result. Returns 404 if the skill does not exist, 400 if the IDs do not belong together, and 409 if the user has already selected the skill.',
         body: SelectionBody,
-        response: { 201: single(SelectedSkill) },
+        response: { 201: singleResponse(SelectedSkill) },
       },
     },
     async ({ body }, reply) => {
@@ -175,7 +175,7 @@ export function selectedSkillRoutes(app: App, context: Context): void {
         summary: "List a user's selected skills",
         description: 'Newest first.',
         querystring: SelectionsQuery,
-        response: { 200: pageOf(NamedSelectedSkill) },
+        response: { 200: paginatedResponse(NamedSelectedSkill) },
       },
     },
     async ({ query }) => {
@@ -198,7 +198,7 @@ export function selectedSkillRoutes(app: App, context: Context): void {
         tags,
         summary: 'Get a selected skill',
         params: SelectionParams,
-        response: { 200: single(NamedSelectedSkill) },
+        response: { 200: singleResponse(NamedSelectedSkill) },
       },
     },
     async ({ params }) => {
@@ -217,7 +217,7 @@ export function selectedSkillRoutes(app: App, context: Context): void {
         tags,
         summary: 'Delete a selected skill',
         params: SelectionParams,
-        response: { 200: single(SelectedSkill) },
+        response: { 200: singleResponse(SelectedSkill) },
       },
     },
     async ({ params }) => {

@@ -99,7 +99,7 @@ export const LimitedVisitor = named(
   }),
 )
 
-export function pageOf<T extends TSchema>(item: T) {
+export function paginatedResponse<T extends TSchema>(item: T) {
   return Type.Object(
     {
       data: Type.Array(item),
@@ -111,6 +111,6 @@ export function pageOf<T extends TSchema>(item: T) {
   )
 }
 
-export function single<T extends TSchema>(data: T) {
+export function singleResponse<T extends TSchema>(data: T) {
   return Type.Object({ success: Type.Literal(true), message: Type.String(), data }, nameAfter(data, 'Response'))
 }

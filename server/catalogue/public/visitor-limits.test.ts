@@ -56,7 +56,7 @@ test('15 searches are allowed in a minute that starts with the first one', async
   assert.equal(headers.get('ratelimit-limit'), '15')
   assert.equal(
     body.error,
-    'Too many requests from this IP address: the limit is 15 per minute for searches. Retry in 40 seconds.',
+    'Too many requests from this IP address: the limit is 15 per minute for searches. Try again in 40 seconds.',
   )
   assert.equal((await get('/api/skills/masters')).status, 200, 'other routes are not limited')
   clock.advance(40 * SECOND - 1)

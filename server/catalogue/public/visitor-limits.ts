@@ -5,7 +5,7 @@ import { describeLimit } from '../../access/limits/messages.ts'
 import { pathOf } from '../../api/envelope.ts'
 import { type Problem, problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { toSeconds } from '../../platform/clock.ts'
+import { formatSeconds } from '../../platform/clock.ts'
 import { notFoundProblem } from '../../platform/http/not-found.ts'
 import type { App } from '../../platform/http/server.ts'
 import { requireAdmin } from './admin-key.ts'
@@ -60,7 +60,7 @@ export function limitVisitors(app: App, context: Context): void {
   })
 }
 
-/** Returns the class of a call without a route. The other APIs share the prefix /api and have their own limits. */
+/** Returns the rate limit class of a call without a route. The other APIs share the prefix /api and have their own limits. */
 function classOfPath(url: string): VisitorClass | undefined {
   const group = /^\/api\/(skills|selected-skills|admin)(?:\/|$)/.exec(pathOf(url))?.[1]
   if (group === undefined) return undefined
@@ -72,7 +72,7 @@ function applyLimits(reply: FastifyReply, result: RuleStates): Problem | undefin
   const { limit, remaining, reset } = findTightestRule(result)
   reply.headers({ 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset })
   if (result.rejectedBy === undefined) return undefined
-  const message = `Too many requests from this IP address: the limit is ${limitDescriptions[result.rejectedBy]}. Retry in ${toSeconds(result.retryAfter)}.`
+  const message = `Too many requests from this IP address: the limit is ${limitDescriptions[result.rejectedBy]}. Try again in ${formatSeconds(result.retryAfter)}.`
   return problem('RATE_LIMITED', message, { retryAfter: result.retryAfter })
 }
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { SendError, type SendFault } from '../channel.ts'
+import { SendError, type SendErrorReason } from '../channel.ts'
 import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
 
 const HOST = 'https://api.twilio.com'
@@ -36,7 +36,7 @@ export async function createResource(
 export const OPTED_OUT_CODE = 21610
 
 /** Error codes that do not mean a rejected message or account. */
-const faults: Record<number, SendFault> = {
+const errorReasons: Record<number, SendErrorReason> = {
   13223: 'unreachable', // malformed number
   13224: 'unreachable', // nonexistent number
   20429: 'busy', // too many requests
@@ -52,14 +52,14 @@ const faults: Record<number, SendFault> = {
 
 function toSendError({ status, body, retryAfter }: ProviderResponse): SendError {
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown }
-  const known = typeof code === 'number' ? faults[code] : undefined
+  const known = typeof code === 'number' ? errorReasons[code] : undefined
   const text = [`HTTP ${status}`, code, message].filter(Boolean).join(', ')
-  const fault = known ?? faultForStatus(status)
-  return new SendError(fault, text, fault === 'busy' ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined)
+  const reason = known ?? reasonForStatus(status)
+  return new SendError(reason, text, reason === 'busy' ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined)
 }
 
 /** After an internal or gateway error, it is unknown whether the request was processed. */
-function faultForStatus(status: number): SendFault {
+function reasonForStatus(status: number): SendErrorReason {
   if (status === 429 || status === 503) return 'busy'
   return status >= 500 ? 'unknown' : 'rejected'
 }

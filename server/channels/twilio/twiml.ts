@@ -1,6 +1,6 @@
 import type { RenderedPrompt } from '../../conversation/render.ts'
+import type { Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
-import type { Language } from '../../questions/questions.ts'
 import type { CallTurn } from '../inbound.ts'
 import { questionIn } from '../message-text.ts'
 

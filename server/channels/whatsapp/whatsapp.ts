@@ -1,4 +1,4 @@
-import { type ChannelAdapter, SendError, type SendFault } from '../channel.ts'
+import { type ChannelAdapter, SendError, type SendErrorReason } from '../channel.ts'
 import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
 import type { WhatsAppSettings } from '../settings.ts'
 import { sessionMessage, templateMessage } from './messages.ts'
@@ -47,14 +47,14 @@ function messageId(body: unknown): string | undefined {
 class CloudError extends SendError {
   readonly code: number | undefined
 
-  constructor(fault: SendFault, message: string, code: number | undefined, retryAfter?: number) {
-    super(fault, message, retryAfter)
+  constructor(reason: SendErrorReason, message: string, code: number | undefined, retryAfter?: number) {
+    super(reason, message, retryAfter)
     this.code = code
   }
 }
 
-/** Faults by error code, which is more precise than the status. Other codes mean that the message was rejected. */
-const faults: Record<number, SendFault> = {
+/** Reasons by error code, which is more precise than the status. Other codes mean that the message was rejected. */
+const errorReasons: Record<number, SendErrorReason> = {
   2: 'busy', // service unavailable
   4: 'busy', // rate limit of the application
   80007: 'busy', // rate limit of the account
@@ -75,13 +75,13 @@ function toCloudError({ status, body, retryAfter }: ProviderResponse): CloudErro
   )?.error
   const code = typeof error?.code === 'number' ? error.code : undefined
   const text = [`HTTP ${status}`, code, error?.message, error?.error_data?.details].filter(Boolean).join(', ')
-  const fault = (code === undefined ? undefined : faults[code]) ?? faultForStatus(status)
-  const pauseSeconds = fault === 'busy' && code !== PAIR_RATE_CODE ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined
-  return new CloudError(fault, text, code, pauseSeconds)
+  const reason = (code === undefined ? undefined : errorReasons[code]) ?? reasonForStatus(status)
+  const pauseSeconds = reason === 'busy' && code !== PAIR_RATE_CODE ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined
+  return new CloudError(reason, text, code, pauseSeconds)
 }
 
 /** After a gateway error such as 502 or 504, it is unknown whether the message was sent. */
-function faultForStatus(status: number): SendFault {
+function reasonForStatus(status: number): SendErrorReason {
   if (status === 429 || status === 503) return 'busy'
   return status >= 500 ? 'unknown' : 'rejected'
 }

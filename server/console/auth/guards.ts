@@ -15,15 +15,16 @@ import { CONSOLE_BASE } from '../../api/envelope.ts'
 import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { toSeconds } from '../../platform/clock.ts'
+import { formatSeconds } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { NO_BODY } from '../../platform/http/body.ts'
 import type { App } from '../../platform/http/server.ts'
+import { secretsEqual } from '../../platform/secret-comparison.ts'
 import { recordAuditEntry } from '../audit.ts'
 import { readSessionCookie } from './cookies.ts'
 import { findMemberRole } from './members.ts'
 import { type ConsoleRole, isAtLeast, scopesOfRole } from './roles.ts'
-import { type ConsoleSession, findSession, secretsEqual } from './sessions.ts'
+import { findSession, type SignedInSession } from './sessions.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,7 +35,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** Set by the console's guards, except on public routes. */
-    session: ConsoleSession
+    session: SignedInSession
     /** The organisation in the path, and the role of the caller in it. */
     orgAccess: OrgAccess
   }
@@ -76,7 +77,7 @@ export function guardConsoleRoutes(app: App, context: Context): void {
 }
 
 /** Returns the name under which changes are audited. */
-function actorName({ email }: ConsoleSession): string {
+function actorName({ email }: SignedInSession): string {
   return email ?? 'operator'
 }
 
@@ -158,7 +159,7 @@ async function resolveOrg(context: Context, request: FastifyRequest) {
 
 async function findRole(
   { db }: Pick<Context, 'db'>,
-  { email }: ConsoleSession,
+  { email }: SignedInSession,
   orgId: string,
 ): Promise<ConsoleRole | undefined> {
   if (email !== null) return findMemberRole(db.queries, orgId, email)
@@ -197,7 +198,7 @@ function consoleCaller(context: Context, request: FastifyRequest, mode: Mode): C
   }
 }
 
-/** The catalogue limits of a LIVE key apply in TEST too: browsing by hand needs no more. */
+/** The catalogue limits of a LIVE key apply in TEST too: manual browsing does not need higher ones. */
 const { skillsPerDay, browsePagesPerHour } = limitsFor('live')
 const limits = {
   test: { ...limitsFor('test'), skillsPerDay, browsePagesPerHour },
@@ -266,10 +267,10 @@ async function limitRequestRate(
   const sessionId = session.tokenHash.toString('base64url')
   const { rejectedBy, retryAfter } = await limits.limiter.take(sessionId, [SESSION_RATE], clock.now())
   if (rejectedBy === undefined) return
-  throw problem('RATE_LIMITED', `Too many requests; try again in ${toSeconds(retryAfter)}.`, { retryAfter })
+  throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
 }
 
-/** Rejects writes while the operator has turned the service off; reads stay possible. */
+/** Rejects writes while the operator has disabled the partner API for the organisation; reads stay possible. */
 async function requireServiceEnabled(
   { keyring }: Pick<Context, 'keyring'>,
   request: FastifyRequest,
@@ -280,7 +281,7 @@ async function requireServiceEnabled(
   if (request.session.email === null) return
   await keyring.refreshIfStale()
   if (keyring.isServiceDisabled(request.orgAccess.orgId)) {
-    throw problem('SERVICE_DISABLED', 'The operator has turned the service off; nothing was changed.')
+    throw problem('SERVICE_DISABLED', 'The operator has switched the partner API off. Nothing was changed.')
   }
 }
 

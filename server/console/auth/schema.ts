@@ -13,7 +13,7 @@ export const SignInOptions = named(
   'SignInOptions',
   Type.Object({
     mails: Type.Enum(['sent', 'kept'], { description: '`kept`: no mail server is set up; the operator reads emails.' }),
-    first_start: Type.Boolean({ description: 'Whether the server runs on its embedded database.' }),
+    first_start: Type.Boolean({ description: 'Whether the server uses its embedded database.' }),
   }),
 )
 

@@ -7,10 +7,11 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { EventTypeSchema } from '../../events/schema.ts'
 import { eventTypes } from '../../events/types.ts'
-import { toSeconds } from '../../platform/clock.ts'
+import { formatSeconds } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { listOf, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
+import { secretsEqual } from '../../platform/secret-comparison.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import { recordAuditEntry } from '../audit.ts'
 import { searchOrganisations } from '../operator/organisations.ts'
@@ -19,14 +20,7 @@ import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cooki
 import { recordRequestAudit } from './guards.ts'
 import { listMemberships, recordSignIn } from './members.ts'
 import { ScopeSchema, SessionRecord, SignInOptions } from './schema.ts'
-import {
-  type ConsoleSession,
-  createSession,
-  endAllSessions,
-  endSession,
-  findSession,
-  secretsEqual,
-} from './sessions.ts'
+import { createSession, endAllSessions, endSession, findSession, type SignedInSession } from './sessions.ts'
 import { emailSignInLink } from './sign-in-emails.ts'
 import { consumeSignInLink } from './sign-in-links.ts'
 
@@ -147,7 +141,7 @@ export function sessionRoutes(app: App, context: Context): void {
   }
 
   async function sessionResponse(
-    { email, csrf, expiresAt }: ConsoleSession,
+    { email, csrf, expiresAt }: SignedInSession,
     queries: Tx | Context['db']['queries'] = db.queries,
   ) {
     const organisations =
@@ -168,6 +162,6 @@ export function sessionRoutes(app: App, context: Context): void {
   async function enforceLimit(key: string, rule: Rule) {
     const { rejectedBy, retryAfter } = await context.limits.limiter.take(key, [rule], context.clock.now())
     if (rejectedBy === undefined) return
-    throw problem('RATE_LIMITED', `Too many attempts; try again in ${toSeconds(retryAfter)}.`, { retryAfter })
+    throw problem('RATE_LIMITED', `Too many attempts. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
   }
 }

@@ -1,4 +1,4 @@
-import { createHash, hash, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
@@ -11,7 +11,7 @@ export const MAX_SESSION_AGE_MS = 7 * DAY
 /** Minimum time between two writes of `seen_at`. */
 const SEEN_AT_UPDATE_INTERVAL_MS = MINUTE
 
-export interface ConsoleSession {
+export interface SignedInSession {
   tokenHash: Buffer
   /** CSRF token: required with every write, and not readable by pages of other origins. */
   csrf: string
@@ -44,7 +44,7 @@ export async function findSession(
   queries: Queries,
   deps: SessionDeps,
   token: string,
-): Promise<ConsoleSession | undefined> {
+): Promise<SignedInSession | undefined> {
   const tokenHash = hashToken(token)
   const row = await queries
     .selectFrom('console_sessions')
@@ -99,12 +99,6 @@ export async function deleteExpiredSessions(tx: Tx, now: number): Promise<void> 
 /** Derives the CSRF token from the session token, so that it is not stored separately and expires with the session. */
 function deriveCsrfToken(token: string): string {
   return createHash('sha256').update(`console csrf\n${token}`).digest('base64url')
-}
-
-/** Compares digests, so that the time does not depend on the input. */
-export function secretsEqual(actual: string, expected: string): boolean {
-  const digest = (text: string) => hash('sha256', text, 'buffer')
-  return timingSafeEqual(digest(actual), digest(expected))
 }
 
 /** Returns a MAC of the admin key: changing the key ends the operator's sessions. */

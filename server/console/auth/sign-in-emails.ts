@@ -17,7 +17,7 @@ export const emailSignInLink = defineJob<{ email: string }>('mail-sign-in-link',
 export async function sendSignInLink(tx: Tx, deps: EmailDeps, submittedEmail: string): Promise<void> {
   const [membership] = await listMemberships(tx, submittedEmail)
   if (!membership) return
-  // Sent to the stored address: the submitted one may only fold to the same lower case.
+  // Sent to the stored address: a different submitted address can have the same lower-case form.
   const { email } = membership
   const token = await createSignInLink(tx, deps.clock, email)
   const link = signInUrl(deps.config.publicUrl!, token)

@@ -123,7 +123,7 @@ test('a member signs in by email, and the response does not reveal who is a memb
   assert.equal((await post(app, '/sign-in/link', { token: second })).status, 401, 'after 15 minutes')
 })
 
-test('a sign-in link is sent to the stored address, not to a submitted one that folds to it', async () => {
+test('a sign-in link is sent to the stored address, not to a different one with the same lower-case form', async () => {
   const app = await nextHour()
   const { context } = app
   const { orgId } = await app.given.org()

@@ -6,7 +6,7 @@ import { listOf, PageQuery, success } from '../../platform/http/response-schemas
 import type { App } from '../../platform/http/server.ts'
 import { jobStates, type ListedJob, listJobs, retryJob } from '../../platform/jobs/queued-jobs.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
-import type { RequestLog } from '../organisation/request-log.ts'
+import type { RequestLogger } from '../organisation/request-log.ts'
 import { emailRecord } from '../organisation/verification-routes.ts'
 import { paginate } from '../paginate.ts'
 import { EmailRecord, successResponse } from '../schema.ts'
@@ -39,7 +39,7 @@ const EMAIL_HTML_HEADERS = {
 }
 
 /** The server's status, its jobs, active limits and emails. */
-export function jobAndEmailRoutes(app: App, context: Context, log: RequestLog): void {
+export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger): void {
   const { db, vault, queue, clock } = context
   const config = { role: 'operator' } as const
 

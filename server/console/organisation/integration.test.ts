@@ -134,7 +134,7 @@ test('verifications are listed by status with their emails, and the review reque
   assert.ok(!JSON.stringify(details).includes('#token='), 'the review link is not included')
   const tooSoon = await user.post(`${path}/resend`)
   assert.deepEqual([tooSoon.status, tooSoon.headers.get('retry-after')], [429, '60'], 'within a minute')
-  assert.match(tooSoon.body.error.message, /less than a minute ago; try again in 60 seconds/)
+  assert.match(tooSoon.body.error.message, /less than a minute ago\. Try again in 60 seconds/)
   clock.advance(MINUTE)
   const resent = await user.post(`${path}/resend`)
   assert.equal(resent.status, 200, JSON.stringify(resent.body))

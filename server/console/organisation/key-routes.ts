@@ -157,8 +157,8 @@ export function keyRoutes(app: App, context: Context): void {
     const buckets = await Promise.all(
       BUCKET_NAMES.map(async (name) => {
         const { rate, burst, minute, day } = limits.buckets[name]
-        const isClass = (LIMIT_CLASSES as readonly string[]).includes(name)
-        const used = isClass
+        const isLimitClass = (LIMIT_CLASSES as readonly string[]).includes(name)
+        const used = isLimitClass
           ? await context.limits.limiter.minuteWindow(keyId, limits, name as LimitClass, now)
           : undefined
         return {

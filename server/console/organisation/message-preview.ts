@@ -1,8 +1,8 @@
 import type { CandidateMessage } from '../../campaigns/contact/messages.ts'
 import { linkLine, promptText } from '../../channels/message-text.ts'
 import { smsText } from '../../channels/twilio/sms.ts'
+import type { Language } from '../../platform/text/languages.ts'
 import { prompt } from '../../questions/prompts.ts'
-import type { Language } from '../../questions/questions.ts'
 
 export interface PreviewContext {
   /** The languages of the conversation. */

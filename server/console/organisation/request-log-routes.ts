@@ -4,7 +4,7 @@ import { listOf, PageQuery, success } from '../../platform/http/response-schemas
 import type { App } from '../../platform/http/server.ts'
 import { paginate } from '../paginate.ts'
 import { successResponse } from '../schema.ts'
-import { listRequests, type RequestLog } from './request-log.ts'
+import { listRequests, type RequestLogger } from './request-log.ts'
 import { LoggedRequestRecord } from './schema.ts'
 
 const RequestsQuery = Type.Object({
@@ -14,7 +14,7 @@ const RequestsQuery = Type.Object({
   request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 })
 
-export function requestLogRoutes(app: App, { db, vault }: Context, log: RequestLog): void {
+export function requestLogRoutes(app: App, { db, vault }: Context, log: RequestLogger): void {
   app.get(
     '/orgs/:org/:mode/requests',
     {

@@ -37,7 +37,7 @@ declare module 'fastify' {
   }
 }
 
-export interface RequestLog {
+export interface RequestLogger {
   /** Logs all requests to an API whose organisation is known. */
   attach(app: App, api: LoggedApi): void
   /** Writes all pending entries. */
@@ -46,7 +46,7 @@ export interface RequestLog {
 }
 
 /** Opens the request log. Entries are written in batches after the responses; a crash loses at most the last second. */
-export function openRequestLog({ db, clock, log }: Pick<Context, 'db' | 'clock' | 'log'>): RequestLog {
+export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'clock' | 'log'>): RequestLogger {
   let pending: NewLogEntry[] = []
   let counts = new Map<string, { passed: number; failed: number }>()
   let lastWrite = Promise.resolve()

@@ -17,12 +17,12 @@ async function startProxy(t: TestContext) {
   const target = to.host.startsWith('/') ? { path: `${to.host}/.s.PGSQL.${to.port}` } : { host: to.host, port: to.port }
   const sockets: Socket[] = []
   let frozen = false
-  const server = createServer((near) => {
-    const far = connect(target)
-    sockets.push(near, far)
+  const server = createServer((client) => {
+    const database = connect(target)
+    sockets.push(client, database)
     for (const [from, into] of [
-      [near, far],
-      [far, near],
+      [client, database],
+      [database, client],
     ] as const) {
       from.on('data', (bytes) => frozen || into.write(bytes))
       from.on('close', () => into.destroy())

@@ -59,7 +59,7 @@ export async function startHeartbeat({
       .onConflict((conflict) => conflict.column('process_id').doUpdateSet(row))
       .execute()
     if (!roles.includes('api') || sharedLimits) return
-    const unshared = await countUnsharedApis(db, now)
+    const unshared = await countApisWithSeparateLimits(db, now)
     if (unshared < 2) return
     metrics.alarms.inc({ alarm: 'limits_not_shared' })
     if (!warned)
@@ -80,8 +80,8 @@ export function liveProcesses({ queries }: Pick<Database, 'queries'>, now: numbe
     .execute()
 }
 
-/** Counts the live api processes that enforce rate limits separately. */
-export async function countUnsharedApis(db: Database, now: number): Promise<number> {
+/** Counts the live api processes that do not share their rate limits with the others. */
+export async function countApisWithSeparateLimits(db: Database, now: number): Promise<number> {
   const rows = await liveProcesses(db, now)
   return rows.filter((row) => row.roles.includes('api') && !row.shared_limits).length
 }

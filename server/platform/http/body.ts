@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { Type } from 'typebox'
 import { problem } from '../../api/problem.ts'
-import { toSeconds } from '../clock.ts'
+import { formatSeconds } from '../clock.ts'
 
 export const MAX_BODY_BYTES = 262_144
 
@@ -25,7 +25,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request
   const declared = headers['content-length']
   if (!hasBody(request)) return NO_BODY
-  if (declared !== undefined && Number(declared) > MAX_BODY_BYTES) throw tooLarge()
+  if (declared !== undefined && Number(declared) > MAX_BODY_BYTES) throw bodyTooLargeProblem()
   const body = await collect(request, MAX_BODY_BYTES)
   if (body.length > 0) requireJson(headers)
   return body
@@ -34,13 +34,13 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 /** Reads a raw body of any media type, such as a provider's callback. */
 export async function readRawBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   if (!hasBody(request)) return NO_BODY
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLargeProblem(limit)
   return collect(request, limit)
 }
 
 /** Streams a body of any media type to a file. The request is not destroyed on errors, so that the client receives the response. */
 export async function saveBody(request: IncomingMessage, path: string, limit: number): Promise<void> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLargeProblem(limit)
   const file = createWriteStream(path)
   const written = finished(file)
   written.catch(() => {}) // handled below, when it is awaited
@@ -73,13 +73,13 @@ function receive(
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let length = 0
-  const timer = setTimeout(() => settle(() => reject(tooSlow(timeoutMs))), timeoutMs)
+  const timer = setTimeout(() => settle(() => reject(bodyTimeoutProblem(timeoutMs))), timeoutMs)
   request.on('data', onData).on('end', onEnd).on('error', onAborted).on('close', onAborted)
   return promise
 
   function onData(chunk: Buffer) {
     length += chunk.length
-    if (length > limit) settle(() => reject(tooLarge(limit)))
+    if (length > limit) settle(() => reject(bodyTooLargeProblem(limit)))
     else onChunk(chunk)
   }
   function onEnd() {
@@ -95,11 +95,13 @@ function receive(
   }
 }
 
-function tooSlow(timeoutMs: number) {
-  return problem('VALIDATION_FAILED', `The body did not arrive within ${toSeconds(timeoutMs / 1000)}.`, { status: 408 })
+function bodyTimeoutProblem(timeoutMs: number) {
+  return problem('VALIDATION_FAILED', `The body did not arrive within ${formatSeconds(timeoutMs / 1000)}.`, {
+    status: 408,
+  })
 }
 
-function tooLarge(limit = MAX_BODY_BYTES) {
+function bodyTooLargeProblem(limit = MAX_BODY_BYTES) {
   const size = limit < 1_048_576 ? `${Math.floor(limit / 1024)} KB` : `${Math.floor(limit / 1_048_576)} MB`
   return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes (${size}).`)
 }

@@ -3,10 +3,10 @@ import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import type { TSchema } from 'typebox/type'
 
-/** More errors than a response lists; the rest of a hostile body is not worth the time. */
+/** Maximum number of errors to collect. A response lists fewer; the limit bounds the time spent on a hostile body. */
 const MAX_ERRORS = 1500
 
-// Global to the process, so it is set once and never changed.
+// The setting applies to the whole process, so it is set once and never changed.
 Settings.Set({ maxErrors: MAX_ERRORS })
 
 interface ObjectSchema {

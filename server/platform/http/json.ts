@@ -3,19 +3,19 @@ import { type Detail, problem } from '../../api/problem.ts'
 
 /** Parses a JSON body. Rejects bodies that are not UTF-8 or are nested too deeply. */
 export function parseJson(raw: Buffer): unknown {
-  if (!isUtf8(raw)) throw badBody('is not valid UTF-8')
+  if (!isUtf8(raw)) throw invalidBodyProblem('is not valid UTF-8')
   const text = raw.toString('utf8')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw badBody(`is not valid JSON: ${describeSyntaxError(error)}`)
+    throw invalidBodyProblem(`is not valid JSON: ${describeSyntaxError(error)}`)
   }
-  requireShallow(value)
+  checkNestingDepth(value)
   return value
 }
 
-function badBody(message: string) {
+function invalidBodyProblem(message: string) {
   return problem('VALIDATION_FAILED', `The body ${message}.`, { details: [{ path: 'body', message }] })
 }
 
@@ -27,20 +27,20 @@ function describeSyntaxError(error: unknown): string {
   return message.includes('end of JSON') ? 'unexpected end of input' : 'unexpected character'
 }
 
-const MAX_DEPTH = 64
+const MAX_NESTING_DEPTH = 64
 
-function requireShallow(value: unknown, depth = 0): void {
-  if (depth > MAX_DEPTH) throw badBody(`is nested more than ${MAX_DEPTH} levels deep`)
+function checkNestingDepth(value: unknown, depth = 0): void {
+  if (depth > MAX_NESTING_DEPTH) throw invalidBodyProblem(`is nested more than ${MAX_NESTING_DEPTH} levels deep`)
   if (value !== null && typeof value === 'object')
-    for (const item of Object.values(value)) requireShallow(item, depth + 1)
+    for (const item of Object.values(value)) checkNestingDepth(item, depth + 1)
 }
 
-const MAX_UNSTORABLE = 100
+const MAX_UNSTORABLE_DETAILS = 100
 const MAX_PATH_LENGTH = 200
 
 /** Adds a detail for every text that cannot be stored unchanged. */
 export function collectUnstorable(value: unknown, path: string, details: Detail[], depth = 0): void {
-  if (details.length >= MAX_UNSTORABLE || depth > MAX_DEPTH) return
+  if (details.length >= MAX_UNSTORABLE_DETAILS || depth > MAX_NESTING_DEPTH) return
   if (typeof value === 'string') {
     const message = unstorable(value)
     if (message) details.push({ path: path || 'body', message })

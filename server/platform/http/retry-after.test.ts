@@ -12,7 +12,7 @@ test('Retry-After is a number of seconds or a date', () => {
   assert.equal(parseRetryAfter(new Date(NOW + HOUR).toUTCString(), NOW), HOUR)
 })
 
-test('a date in the past asks for no delay', () => {
+test('a date in the past means no delay', () => {
   assert.equal(parseRetryAfter(new Date(NOW - HOUR).toUTCString(), NOW), 0)
 })
 

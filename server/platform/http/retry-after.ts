@@ -1,4 +1,4 @@
-/** Returns the delay in milliseconds that a Retry-After header (seconds or an HTTP date) asks for; undefined if it is absent or malformed. */
+/** Returns the delay in milliseconds that a Retry-After header (seconds or an HTTP date) requests; undefined if it is absent or malformed. */
 export function parseRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
   const text = (Array.isArray(header) ? header[0] : header)?.trim()
   if (text === undefined) return undefined

@@ -58,7 +58,7 @@ const DISCARD_BODY_MS = 10_000
 
 export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   const app: App = fastify({
-    loggerInstance: sharedLog(log),
+    loggerInstance: withoutChildLoggers(log),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustProxy.length > 0 ? createProxyCheck(trustProxy) : false,
     requestIdHeader: false,
@@ -100,8 +100,8 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     if (request.headers['x-forwarded-proto'] !== undefined && request.protocol === 'https')
       reply.header('strict-transport-security', 'max-age=31536000')
     reply.header('x-request-id', request.id)
-    if (headerBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLong())
-    done(hasSeveralHosts(request.raw) ? severalHosts() : undefined)
+    if (headerBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLargeProblem())
+    done(hasSeveralHosts(request.raw) ? severalHostsProblem() : undefined)
   })
   app.addHook('onResponse', (request, reply, done) => {
     if (!request.raw.complete)
@@ -169,7 +169,7 @@ function escapeInvalidPath(url: string): string {
 }
 
 /** Returns a log without child loggers: Fastify would create one per request, which our few log lines do not need. */
-function sharedLog(log: Log): Log {
+function withoutChildLoggers(log: Log): Log {
   const shared: Log = Object.create(log, { child: { value: () => shared } })
   return shared
 }
@@ -201,7 +201,7 @@ function headerBytes({ rawHeaders }: IncomingMessage): number {
   return bytes
 }
 
-/** Several Host headers are ambiguous: a proxy may have used another one than we do. */
+/** Several Host headers are ambiguous: a proxy may have used a different one than this server. */
 function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -211,12 +211,12 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1
 }
 
-function severalHosts() {
+function severalHostsProblem() {
   const details = [{ path: 'headers.Host', message: 'must be sent only once' }]
   return problem('VALIDATION_FAILED', 'The request has several Host headers.', { details })
 }
 
-function headersTooLong() {
+function headersTooLargeProblem() {
   return problem('VALIDATION_FAILED', `The request headers are larger than ${MAX_HEADER_BYTES} bytes.`, {
     status: 431,
     details: [{ path: 'headers', message: `must have at most ${MAX_HEADER_BYTES} bytes in total` }],
@@ -268,7 +268,7 @@ function sendProtocolError(error: Error & { code?: string; rawPacket?: Buffer },
 const reasons: Record<number, string> = { 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }
 
 function protocolProblem(code: string | undefined): Problem {
-  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLong()
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLargeProblem()
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return problem('VALIDATION_FAILED', 'The request took too long to arrive.', { status: 408 })
   }

@@ -21,11 +21,11 @@ export interface DelayedJobOptions {
 
 export const DELAYED_JOBS_TOPIC = 'jobs_put_off'
 const POLL_INTERVAL_MS = 5000
-/** Slow polls are run less often: at most one part in this many of the time is spent polling. */
-const MAX_POLL_TIME_RATIO = 50
+/** Maximum fraction of the time spent polling: slow polls run less often. */
+const MAX_POLL_LOAD = 0.02
 /** Notifications within this time share one poll. */
 const BATCH_WINDOW_MS = 50
-/** Delay after which a lost job has been rescheduled by pg-boss. */
+/** Delay after which pg-boss has rescheduled a lost job. */
 const LOST_JOB_RECHECK_MS = 500
 
 /** Must be called in the transaction that delays or reschedules a job. */
@@ -33,7 +33,7 @@ export function notifyDelayedJob(tx: Tx): void {
   notifyAfterCommit(tx, DELAYED_JOBS_TOPIC)
 }
 
-/** Polls all queues with one query, so that not every worker of every queue has to poll each second. */
+/** Polls all queues with one query, so that the workers do not have to poll their queues every second. */
 export function watchDelayedJobs({ db, log, onDue, onLost }: DelayedJobOptions): DelayedJobWatch {
   const poller = startPoller({
     poll: checkQueues,
@@ -59,7 +59,7 @@ export function watchDelayedJobs({ db, log, onDue, onLost }: DelayedJobOptions):
       if (dueIn <= 0) onDue(queue)
       else delay = Math.min(delay, dueIn)
     }
-    return Math.min(delay, Math.max(POLL_INTERVAL_MS, MAX_POLL_TIME_RATIO * (performance.now() - startedAt)))
+    return Math.min(delay, Math.max(POLL_INTERVAL_MS, (performance.now() - startedAt) / MAX_POLL_LOAD))
   }
 }
 

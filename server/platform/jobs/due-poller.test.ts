@@ -40,7 +40,7 @@ function openPoller(t: TestContext, dueTimes: number[] = []) {
   }
 }
 
-test('it works at the start, and then only checks a few times a minute', async (t) => {
+test('the poller runs the work at the start, and then only polls a few times a minute', async (t) => {
   const { state, runMicrotasks, pass } = openPoller(t)
   await runMicrotasks()
   assert.deepEqual([state.runs, state.checks], [1, 1])
@@ -101,7 +101,7 @@ test('an error is reported and the work retried soon', async (t) => {
   assert.deepEqual(dueTimes, [])
 })
 
-test('a clock that is set forward is noticed without another check', async (t) => {
+test('a row becomes due when the clock is set forward, without waiting for the next poll', async (t) => {
   const { clock, dueTimes, state, runMicrotasks, pass } = openPoller(t, [3_600_000])
   await runMicrotasks()
   const { checks } = state

@@ -10,7 +10,7 @@ export interface DuePoller {
 
 export interface DuePollerOptions {
   clock: Clock
-  /** Returns when the next row is due, by `clock`; it may be in the past. */
+  /** Returns the due time of the next row, in milliseconds of `clock`; it may be in the past. Undefined if there is no row. */
   nextDueAt: () => Promise<number | undefined>
   /** Processes the rows that are due. */
   work: (isStopped: () => boolean) => Promise<void>
@@ -23,7 +23,7 @@ const POLL_INTERVAL_MS = 5000
 /** Delay if rows are still due after `work`: another process may have them locked. */
 const RETRY_DELAY_MS = 500
 const MIN_DELAY_MS = 20
-/** How often the next due time is compared with the clock, which may be set while we wait. */
+/** How often the next due time is compared with the clock, which may be changed in the meantime. */
 const CLOCK_CHECK_INTERVAL_MS = 500
 
 export function startDuePoller({
@@ -34,7 +34,7 @@ export function startDuePoller({
   pollIntervalMs = POLL_INTERVAL_MS,
 }: DuePollerOptions): DuePoller {
   let woken = true
-  /** The next due time, if it is known and was in the future. */
+  /** The next due time, if it was in the future when it was read. */
   let upcoming: number | undefined
   let nextCheckAt = 0
   const poller = startPoller({ poll, onError, retryDelayMs: RETRY_DELAY_MS })

@@ -45,7 +45,7 @@ test('a poll returns the delay until the next one', async (t) => {
   assert.equal(polls.length, 2)
 })
 
-test('the earliest request counts', async (t) => {
+test('of several requests, the one with the shortest delay applies', async (t) => {
   const { poller, polls, pass } = openPoller(t)
   poller.pollWithin(1000)
   poller.pollWithin(50)

@@ -1,4 +1,4 @@
-/** Runs a poll again and again: at the interval it returns, or earlier on request; one run at a time. */
+/** Repeats a poll, one run at a time: after the delay that the previous run returned, or earlier on request. */
 export interface Poller {
   /** Polls within this many milliseconds; immediately if 0. A request during a poll runs another one after it. */
   pollWithin(milliseconds: number): void

@@ -83,7 +83,7 @@ export interface QueueOptions {
 }
 
 const SCHEMA = 'pgboss'
-/** A job whose process sends no heartbeat for this long is lost, and run again by another process. */
+/** If the process of a job sends no heartbeat for this long, the job is lost and another process runs it again. */
 const HEARTBEAT_SECONDS = 10
 /** Fallback poll of an idle worker, in case a notification was lost. */
 const IDLE_POLL_SECONDS = 60
@@ -194,7 +194,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
           end({ outcome: 'done' })
         } catch (error) {
           end({ outcome: 'failed' })
-          log.warn({ err: error, queue: job.name, job: run!.id }, 'job failed')
+          log.warn({ err: error, queue: job.name, job: run!.id }, 'job failed, retrying if it has retries left')
           delayedJobs?.check(FAILURE_STORED_WITHIN_MS)
           throw error
         } finally {

@@ -46,14 +46,12 @@ export function findBinaries(launch: Launch, folders: BinaryFolders): Binaries {
   }
 
   // Root can read every file, but the user that PostgreSQL runs as may not, so run it to find out.
-  let error = linked
-    ? launch.whyNotRunnable(programs(native, major).postgres, ['--version'])
-    : 'its symlinks cannot be created'
+  let error = linked ? launch.tryRun(programs(native, major).postgres, ['--version']) : 'its symlinks cannot be created'
   if (error === undefined) return programs(native, major)
   for (const sharedFolder of folders.sharedFolders) {
     try {
       const copy = copyOf(native, join(sharedFolder, copyName))
-      error = launch.whyNotRunnable(programs(copy, major).postgres, ['--version'])
+      error = launch.tryRun(programs(copy, major).postgres, ['--version'])
       if (error === undefined) return programs(copy, major)
     } catch (caught) {
       error = (caught as Error).message

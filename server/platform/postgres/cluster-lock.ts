@@ -10,7 +10,7 @@ export type Role = 'server' | 'command'
 
 /** No postmaster is listening; one may have to be started. */
 export class NotListening extends Error {}
-/** A postmaster is starting or stopping, or the lock is changing hands; try again. */
+/** A postmaster is starting or stopping, or another process holds the lock; try again. */
 export class NotReady extends Error {
   /** True if PostgreSQL itself reports that it is starting up or shutting down, which may take minutes after a crash. */
   readonly inTransition: boolean
@@ -43,7 +43,7 @@ export function starterText(role: Role): string {
   return `${role} ${identifyProcess(process.pid)}`
 }
 
-/** Connects to the cluster and takes the locks of the role. Throws NotListening, NotReady or, if retrying is useless, PostgresFailure. */
+/** Connects to the cluster and takes the locks of the role. Throws NotListening, NotReady or, if a retry cannot succeed, PostgresFailure. */
 export async function openClusterLock(options: {
   host: string
   password: string

@@ -7,7 +7,7 @@ import { PostgresFailure } from './failure.ts'
 import type { Launch } from './launch.ts'
 import { removeStaleLocks, runningPostmaster } from './pid-file.ts'
 import { type StartedPostmaster, startPostmaster } from './postmaster.ts'
-import { type ProcessIdentity, pidOf, postgresOf, signal } from './processes.ts'
+import { type ProcessIdentity, pidOf, postgresProcesses, signal } from './processes.ts'
 
 export type PostgresLog = (line: { level: 'info' | 'warn' | 'error'; message: string; [key: string]: unknown }) => void
 
@@ -28,13 +28,13 @@ export interface ConnectOptions {
   cancel: AbortSignal
 }
 
-/** How long to wait for the same reason. */
+/** How long to wait while the reason for waiting stays the same. */
 const WAIT_TIMEOUT_MS = 30_000
 /** How long to wait for a postmaster that reports that it is starting up or shutting down. */
 const TRANSITION_TIMEOUT_MS = 10 * 60_000
 /** Orphans of a killed postmaster normally exit by themselves, unless they are running a query. */
 const ORPHAN_TIMEOUT_MS = 2_000
-/** Errors of a postmaster that found another one, or its orphans; worth a retry. */
+/** Errors of a postmaster that found another one, or its orphans; a retry may succeed. */
 const TRANSIENT_ERRORS = /lock file .* (already exists|is empty)|shared memory block .* (is )?still in use/
 
 export async function connectOrStart(cluster: Cluster, options: ConnectOptions): Promise<ClusterLock> {
@@ -88,7 +88,7 @@ function startIfPossible(
   return startPostmaster(paths, binaries, launch, { starter: starterText(role), endWithParent: role === 'server' })
 }
 
-/** Returns the error of a postmaster that exited; throws if a retry is useless. */
+/** Returns the error of a postmaster that exited; throws if a retry cannot succeed. */
 function transientError(started: StartedPostmaster, { paths }: Cluster): string {
   const error = started.error()
   if (TRANSIENT_ERRORS.test(error)) return error
@@ -141,7 +141,7 @@ class Orphans {
   /** Returns whether there are any, and kills those that do not exit. Must be called only when no postmaster is running. */
   remain(): boolean {
     const now = performance.now()
-    const running = postgresOf(this.#data)
+    const running = postgresProcesses(this.#data)
     this.#seen = new Map(running.map((identity) => [identity, this.#seen.get(identity) ?? now]))
     for (const [identity, since] of this.#seen) {
       if (now - since < ORPHAN_TIMEOUT_MS) continue

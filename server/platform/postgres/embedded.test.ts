@@ -18,10 +18,10 @@ import { fileURLToPath } from 'node:url'
 import {
   dataFolder,
   isRoot,
+  launchMethods,
   processesBelow,
   query,
   temporaryFolder,
-  ways,
 } from '../../../test/faults/postgres-driver.ts'
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.ts'
 import { identifyProcess } from './processes.ts'
@@ -34,7 +34,7 @@ async function start(t: TestContext, dataDir: string, options: Partial<EmbeddedP
   return postgres
 }
 
-for (const { name, machine } of ways) {
+for (const { name, machine } of launchMethods) {
   test(`the first start creates a durable, private cluster, and the second one reuses it (${name})`, async (t) => {
     const folder = temporaryFolder(t)
     const dataDir = join(folder, 'deep', 'data')
@@ -95,7 +95,7 @@ for (const { name, machine } of ways) {
     assert.deepEqual(processesBelow(folder), [])
   })
 
-  test(`it starts in a folder with a long path and a private parent (${name})`, async (t) => {
+  test(`the database starts in a folder with a long path and a private parent (${name})`, async (t) => {
     const folder = temporaryFolder(t)
     const home = join(folder, 'home')
     mkdirSync(home, { mode: 0o700 })
@@ -147,19 +147,19 @@ for (const { name, machine } of ways) {
     const packageFolder = copyPackage(join(folder, 'package'))
     const link = join(packageFolder, 'native', 'lib', 'libpq.so.5')
     const linkExists = () => lstatSync(link, { throwIfNoEntry: false }) !== undefined
-    const sharedFolders = ['unusable', 'squatted', 'shared'].map((name) => join(folder, name))
+    const sharedFolders = ['unusable', 'foreign', 'shared'].map((name) => join(folder, name))
     writeFileSync(sharedFolders[0]!, '')
-    // Another user has put other programs where ours would go.
-    const squatted = join(sharedFolders[1]!, `attestry-postgres-${versionOf(packageFolder)}`, 'bin')
-    mkdirSync(squatted, { recursive: true })
-    writeFileSync(join(squatted, 'postgres'), '#!/bin/sh\ntrue\n', { mode: 0o755 })
-    if (isRoot) chownSync(dirname(squatted), 12_345, 12_345)
+    // Another user has created programs at the path of the copy.
+    const foreign = join(sharedFolders[1]!, `attestry-postgres-${versionOf(packageFolder)}`, 'bin')
+    mkdirSync(foreign, { recursive: true })
+    writeFileSync(join(foreign, 'postgres'), '#!/bin/sh\ntrue\n', { mode: 0o755 })
+    if (isRoot) chownSync(dirname(foreign), 12_345, 12_345)
     mkdirSync(sharedFolders[2]!)
 
     // File modes restrict only non-root users, and only root needs a folder that other users can enter.
     if (!isRoot) chmodSync(dirname(link), 0o555)
     else if (machine.rootMethod === 'setuid') chmodSync(packageFolder, 0o700)
-    else closeToRootInNamespace(packageFolder)
+    else denyAccessToNamespaceRoot(packageFolder)
 
     const postgres = await start(t, join(folder, 'data'), { machine: { ...machine, packageFolder, sharedFolders } })
     assert.deepEqual(await query(postgres.connection, 'select 1 as one'), [{ one: 1 }])
@@ -197,7 +197,7 @@ test('root can use a cluster that it created in a user namespace', {
   await before.stop()
   assert.equal(statSync(dataFolder(dataDir)).uid, 0)
 
-  // It stays with the other user from now on, even if namespaces are available again.
+  // The cluster belongs to the other user from now on, even if namespaces are available again.
   for (const rootMethod of ['setuid', 'unshare'] as const) {
     const after = await start(t, dataDir, { machine: { rootMethod } })
     assert.deepEqual(await query(after.connection, 'select number from saved'), [{ number: 42 }])
@@ -218,7 +218,7 @@ function copyPackage(to: string): string {
 }
 
 /** Makes a folder private to another user, so that root in a user namespace has no access. */
-function closeToRootInNamespace(folder: string): void {
+function denyAccessToNamespaceRoot(folder: string): void {
   chmodSync(folder, 0o700)
   chownSync(folder, 12_345, 12_345)
 }

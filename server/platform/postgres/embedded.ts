@@ -1,4 +1,4 @@
-// The embedded PostgreSQL: starts a real PostgreSQL server in DATA_DIR or joins a running one, restarts it if it dies, and stops it.
+// The embedded PostgreSQL: starts a real PostgreSQL server in DATA_DIR or joins a running one, restarts it if it crashes, and stops it.
 import { mkdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -25,14 +25,14 @@ export interface EmbeddedPostgres {
 
 export interface EmbeddedPostgresOptions {
   dataDir: string
-  /** At most one `server` uses the folder, and restarts a database that dies. Any number of `command`s may run at the same time. */
+  /** At most one `server` uses the folder, and restarts a database that crashes. Any number of `command`s may run at the same time. */
   role: Role
   log: PostgresLog
   /** Called with a message for the terminal when something takes long. */
   progress?: (text: string) => void
   /** Called if another server took over the folder while the database was down; this one must exit. */
   onTakenOver?: (error: Error) => void
-  /** Overrides what is otherwise detected, for tests. */
+  /** Overrides detected properties of the machine, for tests. */
   machine?: Partial<Machine>
 }
 
@@ -73,7 +73,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     },
   }
 
-  /** Restarts the database when it dies, which the loss of our connection shows even if the postmaster is not our child. */
+  /** Restarts the database when it crashes. Detects this by the loss of the connection, since the postmaster may not be a child process. */
   async function watch(): Promise<void> {
     const logCheck = setInterval(checkLog, LOG_CHECK_INTERVAL_MS).unref()
     const stopRequested = aborted(stopping.signal)
@@ -122,12 +122,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   async function stopAsServer(): Promise<void> {
     stopping.abort()
     await watching
-    if (await stillHeld()) logStop(await stopPostmaster(cluster.paths, stopTimeouts))
+    if (await isLockHeld()) logStop(await stopPostmaster(cluster.paths, stopTimeouts))
     await lock.close()
   }
 
   /** Returns false if the database was down and another server has taken it over. */
-  async function stillHeld(): Promise<boolean> {
+  async function isLockHeld(): Promise<boolean> {
     if (lock.isHeld()) return true
     try {
       lock = await openClusterLock({ ...cluster, role })

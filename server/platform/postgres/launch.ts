@@ -15,8 +15,8 @@ export interface Launch {
   /** Returns the path under which the program can access the folder that it is started in. */
   programPath(folder: string): string
   start(program: string, args: string[], options: StartOptions): ChildProcess
-  /** Runs the program and returns the error, or undefined if it succeeds. */
-  whyNotRunnable(program: string, args: string[]): string | undefined
+  /** Runs the program and returns its error, or undefined if it succeeds. */
+  tryRun(program: string, args: string[]): string | undefined
 }
 
 interface StartOptions {
@@ -41,14 +41,14 @@ export function chooseLaunch(options: {
   const { clusterOwner } = options
   // A cluster of a non-root user stays theirs: root runs PostgreSQL as that user.
   if (clusterOwner && clusterOwner.uid !== 0) return createLaunch('setuid', clusterOwner)
-  const method = options.rootMethod ?? (works([...unshare, 'true']) ? 'unshare' : 'setuid')
+  const method = options.rootMethod ?? (exitsSuccessfully([...unshare, 'true']) ? 'unshare' : 'setuid')
   return createLaunch(method, method === 'setuid' ? nobody : undefined)
 }
 
 function createLaunch(method: Launch['method'], owner?: { uid: number; gid: number }): Launch {
   const prefix = method === 'unshare' ? unshare : []
   const common = (program: string): SpawnOptions => ({ env: { ...env, ...librariesFor(program) }, ...owner })
-  const canEndWithParent = works([...setParentDeathSignal, 'true'])
+  const canEndWithParent = exitsSuccessfully([...setParentDeathSignal, 'true'])
   // Another user may lack access to the parent folders (a home with mode 0700); this link bypasses them.
   const throughProc = method !== 'plain' && existsSync('/proc/self/cwd')
 
@@ -64,7 +64,7 @@ function createLaunch(method: Launch['method'], owner?: { uid: number; gid: numb
       // Detached, so that Ctrl-C in a terminal does not reach the database before the server has drained.
       return spawn(file!, rest, { ...common(program), cwd, stdio, detached: true })
     },
-    whyNotRunnable(program, args) {
+    tryRun(program, args) {
       const [file, ...rest] = [...prefix, program, ...args]
       const run = spawnSync(file!, rest, { ...common(program), cwd: '/', encoding: 'utf8', timeout: 10_000 })
       return run.status === 0 ? undefined : (run.error?.message ?? String(run.stderr)).trim()
@@ -78,6 +78,6 @@ function librariesFor(program: string): Record<string, string> {
   return { LD_LIBRARY_PATH: join(dirname(program), '..', 'lib') }
 }
 
-function works([file, ...args]: string[]): boolean {
+function exitsSuccessfully([file, ...args]: string[]): boolean {
   return spawnSync(file!, args, { env, stdio: 'ignore', timeout: 10_000 }).status === 0
 }

@@ -29,7 +29,7 @@ export function removeStaleLocks(dataFolder: string): string[] {
   })
 }
 
-// Another process may have written a valid file since it was read: that one is put back.
+// Another process may have written a valid file since it was read: that file is restored.
 function removeIfUnchanged(path: string, content: string): boolean {
   const aside = `${path}.${randomBytes(4).toString('hex')}`
   try {

@@ -7,7 +7,7 @@ import { type ClusterPaths, prepareStart } from './cluster.ts'
 import type { Launch } from './launch.ts'
 import { logSize, readLog, rotateLog } from './log-file.ts'
 import { runningPostmaster } from './pid-file.ts'
-import { clusterName, isRunning, type ProcessIdentity, postgresOf, signal } from './processes.ts'
+import { clusterName, isRunning, type ProcessIdentity, postgresProcesses, signal } from './processes.ts'
 import { fixedArguments } from './settings.ts'
 
 export interface StartedPostmaster {
@@ -18,7 +18,7 @@ export interface StartedPostmaster {
   stop(): Promise<void>
 }
 
-/** Starts a postmaster. The caller checks whether it comes up; it exits if another one is running. */
+/** Starts a postmaster. The caller checks whether it becomes ready; it exits if another one is running. */
 export function startPostmaster(
   paths: ClusterPaths,
   binaries: Binaries,
@@ -48,7 +48,7 @@ export function startPostmaster(
   child.once('error', (error) => {
     failure = error.message
   })
-  // This process may exit while the postmaster runs; only the connection to it keeps it alive.
+  // The running postmaster must not keep this process alive; only the connection to it does.
   child.unref()
   const isChildRunning = () => failure === undefined && child.exitCode === null && child.signalCode === null
   return {
@@ -84,14 +84,18 @@ export async function stopPostmaster(
   signal(postmaster, 'SIGQUIT')
   if (await waitForExit(paths, postmaster, timeouts.immediateMs)) return 'killed'
   signal(postmaster, 'SIGKILL')
-  for (const backend of postgresOf(paths.data)) signal(backend, 'SIGKILL')
+  for (const backend of postgresProcesses(paths.data)) signal(backend, 'SIGKILL')
   await waitForExit(paths, postmaster, timeouts.immediateMs)
   return 'killed'
 }
 
 async function waitForExit(paths: ClusterPaths, postmaster: ProcessIdentity, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs
-  for (let wait = 5; isRunning(postmaster) || postgresOf(paths.data).length > 0; wait = Math.min(wait * 1.5, 100)) {
+  for (
+    let wait = 5;
+    isRunning(postmaster) || postgresProcesses(paths.data).length > 0;
+    wait = Math.min(wait * 1.5, 100)
+  ) {
     if (performance.now() > deadline) return false
     await pause(wait)
   }

@@ -51,7 +51,7 @@ export function isPostgresOf(pid: number, dataFolder: string): boolean {
 }
 
 /** Returns all processes of the cluster, including orphans of a killed postmaster. */
-export function postgresOf(dataFolder: string): ProcessIdentity[] {
+export function postgresProcesses(dataFolder: string): ProcessIdentity[] {
   return allPids()
     .filter((pid) => isPostgresOf(pid, dataFolder))
     .flatMap((pid) => identifyProcess(pid) ?? [])

@@ -71,8 +71,8 @@ function bandedDistance(a: string, b: string, limit: number, asPrefix: boolean):
   return nearest
 }
 
-/** Letters that fit into the bits of a number. */
-const MAX_BIT_LENGTH = 31
+/** Maximum length of a word: each letter needs one bit of a 32-bit integer. */
+const MAX_BIT_PARALLEL_LENGTH = 31
 
 /**
  * Lower bound of the edit distance from one word to many others: computes a column of the matrix at a time with one bit per
@@ -87,14 +87,14 @@ export class EditDistanceLowerBound {
     const { positions } = this
     for (let i = 0; i < this.word.length; i++) positions[this.word.charCodeAt(i) & 255] = 0
     this.word = word
-    if (word.length > MAX_BIT_LENGTH) return
+    if (word.length > MAX_BIT_PARALLEL_LENGTH) return
     for (let i = 0; i < word.length; i++) positions[word.charCodeAt(i) & 255]! |= 1 << i
   }
 
   to(other: string): number {
     const { positions } = this
     const { length } = this.word
-    if (length > MAX_BIT_LENGTH) return 0
+    if (length > MAX_BIT_PARALLEL_LENGTH) return 0
     const last = 1 << (length - 1)
     let edits = length
     let up = -1

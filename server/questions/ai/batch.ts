@@ -2,7 +2,7 @@ import { KINDS } from '../bank/format.ts'
 import { checkItem } from '../checks.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { hasSource } from '../lead-ins.ts'
-import { isSameQuestion, sketch } from '../near-duplicates.ts'
+import { isSameQuestion, itemWords } from '../near-duplicates.ts'
 import type { Item, ItemsRequest, ItemsResult } from '../questions.ts'
 import { SeededRandom } from '../seeded.ts'
 import { foldText } from '../text.ts'
@@ -15,7 +15,7 @@ export const LINK = /https?:\/\/|\bwww\.|[\w.+-]+@[\w-]+\.\w/i
 export class Batch {
   readonly request: ItemsRequest
   private readonly random: SeededRandom
-  private readonly sketches: ReturnType<typeof sketch>[] = []
+  private readonly itemWordsSoFar: ReturnType<typeof itemWords>[] = []
   private readonly items = new Map<number, Item[]>()
   private readonly seen = new Map<number, Set<string>>()
 
@@ -45,8 +45,9 @@ export class Batch {
     const [finding] = checkItem({ stem: fullStem, options, key: 0, language, about: skill.name })
     if (finding) return reject(`${finding.check}: ${finding.message.slice(0, 200)}`)
     if (LINK.test(`${fullStem} ${options.join(' ')}`)) return reject('contains a link or an address')
-    const own = sketch({ stem: fullStem, options })
-    if (this.sketches.some((other) => isSameQuestion(own, other))) return reject('asks the same as another item')
+    const own = itemWords({ stem: fullStem, options })
+    if (this.itemWordsSoFar.some((other) => isSameQuestion(own, other)))
+      return reject('asks the same question as another item')
     const order = this.random.shuffled([0, 1, 2, 3])
     const item: Item = {
       skill: number,
@@ -58,7 +59,7 @@ export class Batch {
       language,
     }
     if (this.seen.get(number)!.has(fingerprint(item))) return reject('the person has already seen it')
-    this.sketches.push(own)
+    this.itemWordsSoFar.push(own)
     items.push(item)
     return []
   }
@@ -79,7 +80,7 @@ export class Batch {
     const items = this.request.skills.flatMap(({ skill }) =>
       this.items.get(skill.number)!.sort((a, b) => a.difficulty - b.difficulty),
     )
-    const short = this.missing(this.request.skills).map(({ skill }) => skill.number)
-    return { items, short }
+    const incompleteSkills = this.missing(this.request.skills).map(({ skill }) => skill.number)
+    return { items, incompleteSkills }
   }
 }

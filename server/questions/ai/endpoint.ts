@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { parseRetryAfter } from '../../platform/http/retry-after.ts'
@@ -36,6 +35,9 @@ const MAX_RETRY_DELAY_MS = 30_000
 /** Length in characters of the excerpt of an unusable response in error messages. */
 const EXCERPT_LENGTH = 200
 
+/** Resolves after the delay; rejects when the signal is aborted. */
+export type Pause = (delayMs: number, signal: AbortSignal) => Promise<unknown>
+
 interface EndpointResponse {
   status: number
   retryAfter: string | string[] | undefined
@@ -46,12 +48,14 @@ interface EndpointResponse {
 export class AiEndpoint {
   private readonly settings: AiSettings
   private readonly now: () => number
+  private readonly pause: Pause
   /** Newer models accept only `max_completion_tokens`, most other servers only `max_tokens`; detected from the first error. */
   private tokenLimit: 'max_tokens' | 'max_completion_tokens' = 'max_tokens'
 
-  constructor(settings: AiSettings, now: () => number) {
+  constructor(settings: AiSettings, now: () => number, pause: Pause) {
     this.settings = settings
     this.now = now
+    this.pause = pause
   }
 
   /** Returns the parsed response after schema validation. */
@@ -82,7 +86,7 @@ export class AiEndpoint {
           throw new WriterError('unavailable', 'the AI endpoint cannot be reached', { cause: reply })
         throw new WriterError('unavailable', `the AI endpoint responded with ${reply.status} twice`)
       }
-      await wait(this.retryDelayMs(reply), undefined, { signal })
+      await this.pause(this.retryDelayMs(reply), signal)
     }
   }
 

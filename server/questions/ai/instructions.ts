@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import type { Language } from '../../platform/text/languages.ts'
 import { KINDS } from '../bank/format.ts'
 import { LIMITS } from '../checks.ts'
-import type { Language, SkillToAsk, SourceContext } from '../questions.ts'
+import type { SkillToAsk, SourceContext } from '../questions.ts'
 import { tidySource } from '../source-names.ts'
 
 /** Instructions, input data and response schemas for the model. */

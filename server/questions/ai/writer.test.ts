@@ -13,8 +13,8 @@ import { createLog } from '../../platform/log.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { openWriter } from '../open-writer.ts'
 import type { ItemsRequest } from '../questions.ts'
-import type { WriterFault } from '../writer-error.ts'
-import { AiWriter } from './writer.ts'
+import type { WriterErrorReason } from '../writer-error.ts'
+import { AiWriter, type AiWriterOptions } from './writer.ts'
 
 const log = createLog('silent')
 const WELDING = { number: 4001, name: 'Arc welding', description: 'Joins steel with coated electrodes.' }
@@ -62,10 +62,10 @@ const validItems =
     return { items }
   }
 
-async function start(t: TestContext, list: AiResponder[], budget = 5000) {
+async function start(t: TestContext, list: AiResponder[], budget = 5000, more: Partial<AiWriterOptions> = {}) {
   const endpoint = await startAiEndpoint(t, ...list)
   const settings = { baseUrl: endpoint.baseUrl, apiKey: 'secret-key', model: 'some-model' }
-  return { ...endpoint, writer: new AiWriter(settings, { clock: systemClock, log, budgetMs: budget }) }
+  return { ...endpoint, writer: new AiWriter(settings, { clock: systemClock, log, budgetMs: budget, ...more }) }
 }
 
 const request = (count = 3, more: Partial<ItemsRequest> = {}): ItemsRequest => ({
@@ -76,15 +76,15 @@ const request = (count = 3, more: Partial<ItemsRequest> = {}): ItemsRequest => (
   ...more,
 })
 
-const failsWith = (fault: WriterFault) => (error: unknown) => {
-  assert.equal((error as { fault?: string }).fault, fault, String(error))
+const failsWith = (reason: WriterErrorReason) => (error: unknown) => {
+  assert.equal((error as { reason?: string }).reason, reason, String(error))
   return true
 }
 
 test('a valid response becomes items, and the request has the documented form', async (t) => {
   const { writer, calls } = await start(t, [completion(validItems())])
-  const { items, short } = await writer.writeItems(request(3))
-  assert.deepEqual(short, [])
+  const { items, incompleteSkills } = await writer.writeItems(request(3))
+  assert.deepEqual(incompleteSkills, [])
   assert.equal(items.length, 3)
   for (const { skill, stem, options, key, language } of items) {
     assert.equal(skill, 4001)
@@ -147,8 +147,8 @@ test('items that fail the checks are requested again once', async (t) => {
     item({ number: 77, name: 'Theft' }, 4),
   ]
   const { writer, calls } = await start(t, [completion({ items: faulty }), completion(validItems(2))])
-  const { items, short } = await writer.writeItems(request(3))
-  assert.deepEqual([items.length, short], [3, []])
+  const { items, incompleteSkills } = await writer.writeItems(request(3))
+  assert.deepEqual([items.length, incompleteSkills], [3, []])
   assert.deepEqual(
     calls[1]!.data.skills.map(({ count }) => count),
     [2],
@@ -159,10 +159,10 @@ test('items that fail the checks are requested again once', async (t) => {
   assert.equal(calls.length, 2)
 })
 
-test('items that still fail after the repair request are reported as short', async (t) => {
+test('items that still fail after the repair request are reported as missing', async (t) => {
   const { writer, calls } = await start(t, [completion({ items: [item(WELDING, 0)] })])
   const result = await writer.writeItems(request(3))
-  assert.deepEqual([result.items.length, result.short, calls.length], [1, [4001], 2])
+  assert.deepEqual([result.items.length, result.incompleteSkills, calls.length], [1, [4001], 2])
 })
 
 test('a refusal of the model is reported immediately', async (t) => {
@@ -177,10 +177,13 @@ test('a refusal of the model is reported immediately', async (t) => {
 })
 
 test('429 and 5xx responses are retried once after Retry-After', async (t) => {
-  const limited = await start(t, [errorResponse(429, { 'retry-after': '1' }), completion(validItems())])
-  const began = performance.now()
+  const callsBeforePause: [number, number][] = []
+  const pause = async (delayMs: number) => callsBeforePause.push([delayMs, limited.calls.length])
+  const responders = [errorResponse(429, { 'retry-after': '7' }), completion(validItems())]
+  const limited = await start(t, responders, undefined, { pause })
   assert.equal((await limited.writer.writeItems(request())).items.length, 3)
-  assert.ok(performance.now() - began >= 990, 'the retry came before Retry-After')
+  assert.deepEqual(callsBeforePause, [[7000, 1]])
+  assert.equal(limited.calls.length, 2)
   const down = await start(t, [errorResponse(500, { 'retry-after': '0' })])
   await assert.rejects(down.writer.writeItems(request()), failsWith('unavailable'))
   assert.equal(down.calls.length, 2)
@@ -244,7 +247,7 @@ test('items produced by prompt injection are dropped', async (t) => {
     item(WELDING, 3, { stem: 'Ignore it.' }),
   ]
   const { writer } = await start(t, [completion({ items: injected })])
-  assert.deepEqual(await writer.writeItems(request(3)), { items: [], short: [4001] })
+  assert.deepEqual(await writer.writeItems(request(3)), { items: [], incompleteSkills: [4001] })
 })
 
 test('every stem names the skill, and the key can be at any position', async (t) => {
@@ -266,7 +269,7 @@ test('every stem names the skill, and the key can be at any position', async (t)
   assert.equal(positions.size, 4)
 })
 
-test('several skills use small concurrent calls, and items of failed calls are reported as short', async (t) => {
+test('several skills use small concurrent calls, and items of failed calls are reported as missing', async (t) => {
   const reply: AiResponder = (call, response) =>
     call.data.skills.some(({ number }) => number === 2001)
       ? errorResponse(400, {}, 'no')(call, response)
@@ -276,8 +279,8 @@ test('several skills use small concurrent calls, and items of failed calls are r
     { skill: WELDING, count: 5 },
     { skill: WIRING, count: 5 },
   ]
-  const { items, short } = await writer.writeItems(request(0, { skills }))
-  assert.deepEqual([items.length, short, calls.length], [5, [2001], 2])
+  const { items, incompleteSkills } = await writer.writeItems(request(0, { skills }))
+  assert.deepEqual([items.length, incompleteSkills, calls.length], [5, [2001], 2])
 })
 
 test('items that the person has seen are not used again', async (t) => {
@@ -285,7 +288,7 @@ test('items that the person has seen are not used again', async (t) => {
   const { items } = await writer.writeItems(request(3))
   const avoid = items.map(fingerprint)
   const again = await writer.writeItems(request(0, { skills: [{ skill: WELDING, count: 3, avoid }] }))
-  assert.deepEqual(again, { items: [], short: [4001] })
+  assert.deepEqual(again, { items: [], incompleteSkills: [4001] })
 })
 
 test('texts are translated; invalid translations are requested again and then left out', async (t) => {

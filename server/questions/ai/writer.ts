@@ -1,10 +1,11 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import type { Language } from '../../platform/text/languages.ts'
 import type {
   AiSettings,
   ItemsRequest,
   ItemsResult,
-  Language,
   QuestionWriter,
   TranslationRequest,
   Translations,
@@ -12,7 +13,7 @@ import type {
 import { visibleLength } from '../text.ts'
 import { WriterError } from '../writer-error.ts'
 import { Batch, LINK } from './batch.ts'
-import { AiEndpoint, type Completion, InvalidResponseError, type Message } from './endpoint.ts'
+import { AiEndpoint, type Completion, InvalidResponseError, type Message, type Pause } from './endpoint.ts'
 import {
   asData,
   itemsData,
@@ -34,11 +35,15 @@ const MAX_CONCURRENT_CALLS = 4
 const TOKENS_PER_ITEM = { en: 350, other: 1000 }
 const MAX_TOKENS = 16_000
 
+const wait: Pause = (delayMs, signal) => setTimeout(delayMs, undefined, { signal })
+
 export interface AiWriterOptions {
   clock: Clock
   log: Log
   /** Total time limit per request in milliseconds. */
   budgetMs?: number
+  /** Waits before a retry. */
+  pause?: Pause
 }
 
 /** Writes items with any OpenAI-compatible endpoint. Its items pass the same checks as all others. */
@@ -48,8 +53,8 @@ export class AiWriter implements QuestionWriter {
   private readonly log: Log
   private readonly budgetMs: number
 
-  constructor(settings: AiSettings, { clock, log, budgetMs: budget = BUDGET_MS }: AiWriterOptions) {
-    this.endpoint = new AiEndpoint(settings, clock.now)
+  constructor(settings: AiSettings, { clock, log, budgetMs: budget = BUDGET_MS, pause = wait }: AiWriterOptions) {
+    this.endpoint = new AiEndpoint(settings, clock.now, pause)
     this.log = log
     this.budgetMs = budget
   }
@@ -181,7 +186,7 @@ export class AiWriter implements QuestionWriter {
     }
     await Promise.all(Array.from({ length: MAX_CONCURRENT_CALLS }, runQueued))
     if (caller?.aborted) throw new WriterError('aborted', 'the request was aborted', { cause: caller.reason })
-    for (const error of errors) this.log.warn({ err: error }, 'AI endpoint call failed')
+    for (const error of errors) this.log.warn({ err: error }, 'AI endpoint call failed, its result is missing')
     if (errors.length < calls.length || calls.length === 0) return
     if (timeout.aborted) throw new WriterError('timeout', `the AI endpoint took longer than ${this.budgetMs / 1000} s`)
     throw errors[0] instanceof WriterError

@@ -76,7 +76,7 @@ test('the most requested jobs have eight bank questions per skill in English and
   }
 })
 
-test('the length of the key is no clue in any language or skill', () => {
+test('no guessing strategy is correct much more often than chance, in any language or skill', () => {
   for (const { strategy, hits } of report.guesses) {
     for (const [language, hit] of Object.entries(hits))
       assert.ok(hit < 0.35, `${language}: guessing by "${strategy}" is correct ${(hit * 100).toFixed(1)} % of the time`)
@@ -92,7 +92,7 @@ test('the documentation matches the bank (scripts/question-bank.ts --write updat
     assert.equal(rows.get(name), count.toLocaleString('en-US'), name)
 })
 
-test('the writer serves the inspected items', async () => {
+test('the bank has as many skills and items as the report, and every item has its own ID', async () => {
   const bank = await Bank.read()
   assert.equal(bank.skills.length, report.totals['skills covered'])
   const items = bank.skills.flatMap((skill) => bank.itemsOf(skill))
@@ -107,7 +107,7 @@ test('the position of the key in served items is uniform', () => {
 })
 
 test('an invalid line is reported with its number, and the rest is parsed', () => {
-  const { skills, faults } = parseBank(
+  const { skills, errors } = parseBank(
     [
       '= sk_1 Skill',
       '? safety 4',
@@ -127,7 +127,7 @@ test('an invalid line is reported with its number, and the rest is parsed', () =
   )
   assert.deepEqual([...skills[0]!.items[0]!.wordings.keys()], [])
   assert.deepEqual(
-    faults.map(({ line }) => line),
+    errors.map(({ line }) => line),
     [2, 4, 13, 8],
   )
 })

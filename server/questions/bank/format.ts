@@ -48,10 +48,10 @@ export interface FormatError {
   message: string
 }
 
-/** Parses a file or a part of it; invalid parts are skipped and reported in `faults`. */
-export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; faults: FormatError[] } {
+/** Parses a file or a part of it; invalid parts are skipped and reported in `errors`. */
+export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; errors: FormatError[] } {
   const skills: BankSkill[] = []
-  const faults: FormatError[] = []
+  const errors: FormatError[] = []
   let skill: BankSkill | undefined
   let item: BankItem | undefined
   let wording: { language: string; stem: string; line: number; options: string[]; keys: number[] } | undefined
@@ -60,8 +60,8 @@ export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; f
     if (!wording || !item) return
     const { language, stem, line, options, keys } = wording
     if (options.length !== 4 || keys.length !== 1)
-      faults.push({ line, message: `${language}: ${options.length} options and ${keys.length} keys; expected 4 and 1` })
-    else if (item.wordings.has(language)) faults.push({ line, message: `${language} occurs twice in one item` })
+      errors.push({ line, message: `${language}: ${options.length} options and ${keys.length} keys; expected 4 and 1` })
+    else if (item.wordings.has(language)) errors.push({ line, message: `${language} occurs twice in one item` })
     else
       item.wordings.set(language, {
         stem,
@@ -75,7 +75,7 @@ export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; f
   for (const [index, rawLine] of text.split('\n').entries()) {
     const line = firstLine + index
     const content = rawLine.trimEnd()
-    const fail = (message: string) => faults.push({ line, message: `${message}: ${content.slice(0, 80)}` })
+    const fail = (message: string) => errors.push({ line, message: `${message}: ${content.slice(0, 80)}` })
     if (!content || content.startsWith('# ')) continue
     const mark = content[0]
     const rest = content.slice(2)
@@ -111,5 +111,5 @@ export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; f
     } else fail('unknown line format')
   }
   finishWording()
-  return { skills, faults }
+  return { skills, errors }
 }

@@ -32,8 +32,8 @@ const LANGUAGES = ['en', 'hi']
 /** Highest accepted success rate of a guessing strategy; random guessing succeeds one time in four. */
 const MAX_GUESS_RATE = 0.4
 /** Minimum number of wordings in a language for a meaningful rate. */
-const MIN_SAMPLE = 200
-/** Higher, because one skill has few items. */
+const MIN_WORDINGS = 200
+/** The same for the items of one skill; higher, because they are few. */
 const MAX_GUESS_RATE_PER_SKILL = 0.61
 
 /** Checks of single items, and checks that need the whole bank or the catalogue. */
@@ -57,9 +57,9 @@ export async function inspectBank(select: (name: string) => boolean = () => true
   const firstAt = new Map<number, string>()
 
   for (const name of names) {
-    const { skills, faults } = parseBank(await readFile(new URL(name, FOLDER), 'utf8'))
+    const { skills, errors } = parseBank(await readFile(new URL(name, FOLDER), 'utf8'))
     const at = (line: number) => `data/questions/${name}:${line}`
-    for (const { line, message } of faults) findings.push({ check: 'file format', at: at(line), message })
+    for (const { line, message } of errors) findings.push({ check: 'file format', at: at(line), message })
     for (const skill of skills) {
       const add = (check: string, message: string) => findings.push({ check, at: at(skill.line), message })
       const known = catalogue.get(skill.number)
@@ -107,7 +107,7 @@ export async function inspectBank(select: (name: string) => boolean = () => true
   }))
   for (const { strategy, hits } of guesses) {
     for (const [language, hit] of Object.entries(hits)) {
-      const enough = rows.filter((row) => row.language === language).length >= MIN_SAMPLE
+      const enough = rows.filter((row) => row.language === language).length >= MIN_WORDINGS
       if (enough && hit > MAX_GUESS_RATE)
         findings.push({
           check: 'guessable',
@@ -119,7 +119,7 @@ export async function inspectBank(select: (name: string) => boolean = () => true
 
   for (const own of Map.groupBy(rows, ({ about, language }) => `${language}: ${about}`).values()) {
     const { about, language, at } = own[0]!
-    for (const [strategy, choose] of BY_LENGTH) {
+    for (const [strategy, choose] of LENGTH_STRATEGIES) {
       const hit = hitRate(own, language, choose)
       if (hit > MAX_GUESS_RATE_PER_SKILL)
         findings.push({ check: 'guessable', at, message: `${language}: ${about}: ${describeGuess(strategy, hit)}` })
@@ -155,12 +155,12 @@ export async function inspectBank(select: (name: string) => boolean = () => true
 async function serve(skills: TaxonomySkill[]): Promise<BankReport['served']> {
   const writer = new BuiltInWriter({ current: { skills: [], skill: () => undefined } })
   const positions = [0, 0, 0, 0]
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < SERVING_ROUNDS; round++) {
     for (const { name, description, number = 0 } of skills) {
       const language = round % 2 ? 'hi' : 'en'
       const context = { role: 'Helper', company: 'Metro Ltd' }
-      const asked = [{ skill: { number, name, description }, count: ITEMS_PER_SKILL }]
-      const { items } = await writer.writeItems({ skills: asked, context, language, seed: `round ${round}` })
+      const requested = [{ skill: { number, name, description }, count: ITEMS_PER_SKILL }]
+      const { items } = await writer.writeItems({ skills: requested, context, language, seed: `round ${round}` })
       for (const { key } of items) positions[key]!++
     }
   }
@@ -169,8 +169,8 @@ async function serve(skills: TaxonomySkill[]): Promise<BankReport['served']> {
   return { items, positions, chiSquare }
 }
 
-/** Times that each skill's items are served. */
-const ROUNDS = 4
+/** Number of times that the items of each skill are served. */
+const SERVING_ROUNDS = 4
 
 function checkMix(skill: BankSkill, add: (check: string, message: string) => void): void {
   const { items } = skill
@@ -197,7 +197,7 @@ const STRATEGIES: Record<string, (option: string, row: Row) => number> = {
 }
 
 /** Strategies that do not require reading the options. */
-const BY_LENGTH = Object.entries(STRATEGIES).slice(0, 2)
+const LENGTH_STRATEGIES = Object.entries(STRATEGIES).slice(0, 2)
 
 const describeGuess = (strategy: string, hit: number) =>
   `guessing by "${strategy}" is correct ${(hit * 100).toFixed(0)} % of the time`

@@ -140,7 +140,7 @@ test('one skill gets five questions, ten skills get thirty', async () => {
   assert.equal(new Set(questions.map(({ question }: any) => question)).size, 30)
 })
 
-test('generating reports errors in the documented order', async () => {
+test('generating questions reports errors in the documented order', async () => {
   const calls = await setUp()
   const session = await calls.openSession()
   assert.equal(outcome(await calls.submitAnswers(session, [])), '409 NO_OPEN_ATTEMPT')
@@ -242,9 +242,12 @@ test('a question of an earlier attempt is repeated only if there is no other', a
     translate: async () => undefined,
     async writeItems(request: ItemsRequest) {
       requestedCounts.push(request.skills[0]!.count)
-      const { items, short } = await writer.writeItems(request)
+      const { items, incompleteSkills } = await writer.writeItems(request)
       const repeatStems = !othersAvailable || requestedCounts.length === 2
-      return { items: items.map((item, at) => (repeatStems && texts[at] ? { ...item, stem: texts[at] } : item)), short }
+      return {
+        items: items.map((item, at) => (repeatStems && texts[at] ? { ...item, stem: texts[at] } : item)),
+        incompleteSkills,
+      }
     },
   }
   texts.push(
@@ -360,10 +363,10 @@ test('duplicate questions are replaced, even if most replacements are duplicates
     translate: async () => undefined,
     async writeItems(request: ItemsRequest) {
       avoidCounts.push(request.skills[0]!.avoid!.length)
-      const { items, short } = await writer.writeItems(request)
+      const { items, incompleteSkills } = await writer.writeItems(request)
       stem ||= items[0]!.stem
       const duplicateCount = avoidCounts.length === 1 ? 2 : 10
-      return { items: items.map((item, at) => (at < duplicateCount ? { ...item, stem } : item)), short }
+      return { items: items.map((item, at) => (at < duplicateCount ? { ...item, stem } : item)), incompleteSkills }
     },
   }
   const { questions } = (await calls.generateAssessment(session)).body.data
@@ -441,7 +444,7 @@ test('a writer that fails, times out or returns too few items leaves the session
   context.writer = faulty(async (request) => {
     callCount++
     const { items } = await writer.writeItems(request)
-    return { items: items.slice(3), short: [1001] }
+    return { items: items.slice(3), incompleteSkills: [1001] }
   })
   assert.equal(outcome(await calls.generateAssessment(session)), '500 GENERATION_FAILED')
   assert.equal(callCount, 1, 'not called again: an AI writer retries by itself')

@@ -1,10 +1,11 @@
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { withDeadline } from '../../platform/deadline.ts'
+import type { Language } from '../../platform/text/languages.ts'
 import { fingerprint } from '../../questions/fingerprint.ts'
-import type { Item, ItemsResult, Language } from '../../questions/questions.ts'
+import type { Item, ItemsResult } from '../../questions/questions.ts'
 import { questionContext } from '../items.ts'
-import type { Session, SessionSkill } from '../sessions.ts'
+import type { ChosenSkill, Session } from '../sessions.ts'
 import { seenItems, seenQuestions } from './attempts.ts'
 
 const QUESTIONS_PER_SKILL = 3
@@ -15,7 +16,7 @@ const EXTRA_REQUEST_FACTOR = 6
 export function generationFailed() {
   return problem(
     'GENERATION_FAILED',
-    'The questions could not be generated in time. The session is unchanged; try again.',
+    'The questions could not be generated in time. The session is unchanged. Try again.',
   )
 }
 
@@ -45,13 +46,13 @@ export async function writeItems(
     const set = new QuestionSet(count, earlierStems)
     const first = await requestItems(session.skills, count, seen, seed)
     set.add(first.items)
-    const short = session.skills.filter(({ number }) => set.lacks(number))
+    const incomplete = session.skills.filter(({ number }) => set.lacks(number))
     // An AI writer that returned too few items has already retried.
-    if (short.length > 0 && !(writer.kind === 'ai' && first.short.length > 0)) {
+    if (incomplete.length > 0 && !(writer.kind === 'ai' && first.incompleteSkills.length > 0)) {
       const avoid = [...seen, ...set.items.map(fingerprint)]
       const retryCount = earlierStems.size > 0 ? 2 * count : count // some of these may duplicate earlier ones too
       const { items } = await requestItems(
-        short,
+        incomplete,
         writer.kind === 'ai' ? retryCount : EXTRA_REQUEST_FACTOR * count,
         avoid,
         `${seed} again`,
@@ -67,7 +68,7 @@ export async function writeItems(
   }
 
   async function requestItems(
-    skills: SessionSkill[],
+    skills: ChosenSkill[],
     count: number,
     avoid: string[],
     seed: string,

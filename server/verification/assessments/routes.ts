@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
-import { LANGUAGES, type Language } from '../../questions/questions.ts'
+import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { success } from '../routes.ts'
-import { AnswersInput, answerOf, SubmittedAssessment, TimedAssessment } from '../schema.ts'
+import { AnswersInput, SubmittedAssessment, successResponse, TimedAssessment } from '../schema.ts'
 import { lockSession } from '../sessions.ts'
 import { generateAssessment, requireOpenAttempt, submitAssessment } from './assessments.ts'
 import { PASS_MARK_PERCENT, publicQuestions } from './attempts.ts'
@@ -55,7 +55,7 @@ export function assessmentRoutes(app: App, context: Context): void {
         description: `Each answer is the text of an option. The pass mark is ${PASS_MARK_PERCENT} of 100. A skill can be failed three times within 30 days.`,
         security,
         body: AnswersInput,
-        response: { 200: answerOf(SubmittedAssessment) },
+        response: { 200: successResponse(SubmittedAssessment) },
       },
     },
     async (request) => {

@@ -30,7 +30,7 @@ test('reviewer and student get emails in any script', async (t) => {
   await until(() => smtp.received.length === 2)
   const toStudent = await PostalMime.parse(smtp.received[1]!)
   assert.deepEqual(toStudent.to, [{ name: 'आशा राव', address: 'asha@example.com' }])
-  assert.ok(toStudent.text!.includes('Bricklaying: endorsed, 5 of 5'))
+  assert.ok(toStudent.text!.includes('Bricklaying: confirmed, 5 of 5'))
 })
 
 test('an email has one button and loads no external resources', () => {

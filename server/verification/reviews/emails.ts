@@ -110,7 +110,7 @@ export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
   }
   const lines = outcome.skills.map(({ name, outcome: verdict, rating }) => {
     const stars = rating === undefined ? '' : `, ${rating} of 5`
-    return `${toShortLine(name)}: ${verdict === 'endorsed' ? 'endorsed' : 'not endorsed'}${stars}`
+    return `${toShortLine(name)}: ${verdict === 'endorsed' ? 'confirmed' : 'not confirmed'}${stars}`
   })
   const subject = `${reviewer} has reviewed your skills`
   const intro = `${reviewer} has submitted the review. The result:`

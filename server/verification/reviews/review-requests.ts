@@ -2,7 +2,7 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { recordEvent } from '../../events/record.ts'
 import { type EmailKind, listEmails, queueEmail } from '../../mail/mail.ts'
-import { DAY, MINUTE, SECOND, toSeconds } from '../../platform/clock.ts'
+import { DAY, formatSeconds, MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
 import { hashToken } from '../../platform/token-hash.ts'
@@ -172,15 +172,15 @@ async function requireDailyLimit(tx: Tx, now: number, id: string, kind: EmailKin
 
 function tooSoonProblem(reason: string, waitMs: number) {
   const retryAfter = Math.max(1, Math.ceil(waitMs / SECOND))
-  return problem('RATE_LIMITED', `${reason}; try again in ${formatWait(retryAfter)}.`, { retryAfter })
+  return problem('RATE_LIMITED', `${reason}. Try again in ${formatWait(retryAfter)}.`, { retryAfter })
 }
 
-function formatWait(wait: number): string {
-  return wait < 120
-    ? toSeconds(wait)
-    : wait < 7200
-      ? `${Math.ceil(wait / 60)} minutes`
-      : `${Math.ceil(wait / 3600)} hours`
+function formatWait(waitSeconds: number): string {
+  return waitSeconds < 120
+    ? formatSeconds(waitSeconds)
+    : waitSeconds < 7200
+      ? `${Math.ceil(waitSeconds / 60)} minutes`
+      : `${Math.ceil(waitSeconds / 3600)} hours`
 }
 
 /** Returns the next future reminder: after downtime only one reminder is sent, not two. */

@@ -23,7 +23,7 @@ import {
 import { reviewOutcomeEmail } from './emails.ts'
 import { alreadySubmitted, findReview, linkExpired, type Review, type SkillDecision } from './reviews.ts'
 
-/** Builds the reviewer's page. The id is enough to read it, and it exists only after the email was sent. */
+/** Builds the reviewer's page. The ID is enough to read it, and it exists only after the email was sent. */
 export async function readVerifyPage(queries: Queries, id: string, now: number) {
   const session = await findVerification(queries, id)
   if (session?.method === 'assessment') {
@@ -62,7 +62,7 @@ export async function readVerifyPage(queries: Queries, id: string, now: number) 
   }
 }
 
-/** Requires the token of the latest email. Other callers cannot even find out whether the id exists. */
+/** Requires the token of the latest email. Other callers cannot even find out whether the ID exists. */
 export async function lockReview(tx: Tx, id: string, token: unknown): Promise<{ session: Session; review: Review }> {
   const session = await lockVerification(tx, id)
   const review = session && (await findReview(tx, id))

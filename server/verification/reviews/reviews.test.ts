@@ -103,7 +103,7 @@ test('a reviewer gets an email, opens the page and endorses; partner and student
   const [outcomeMail] = await calls.listEmails(session)
   assert.equal(outcomeMail!.kind, 'review_outcome')
   assert.equal(outcomeMail!.to_address, 'asha@example.com')
-  assert.match(outcomeMail!.text, /Bricklaying: endorsed, 4 of 5/)
+  assert.match(outcomeMail!.text, /Bricklaying: confirmed, 4 of 5/)
 })
 
 test('the email is sent when the last missing step is stored, in any order', async () => {
@@ -281,7 +281,7 @@ test('submitting a review reports errors in the documented order', async () => {
   assert.equal(await submit(whole, 'vrt_wrong'), '403 INVALID_TOKEN')
 })
 
-test('of two concurrent submissions only one is stored', async () => {
+test('only one of two concurrent submissions is stored', async () => {
   const calls = await setUp()
   const { session, token } = await calls.requestReview()
   const answers = await Promise.all([

@@ -6,7 +6,15 @@ import type { Tx } from '../../platform/database/database.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { fieldOf, isEmail, isMissing, isWebAddress, requireField } from '../fields.ts'
 import { storable, success } from '../routes.ts'
-import { answerOf, IdParams, Reviewer, ReviewerInput, ReviewInput, SubmittedReview, VerifyPage } from '../schema.ts'
+import {
+  IdParams,
+  Reviewer,
+  ReviewerInput,
+  ReviewInput,
+  SubmittedReview,
+  successResponse,
+  VerifyPage,
+} from '../schema.ts'
 import { belongsTo, lockSession, lockVerification, type Session, verificationNotFound } from '../sessions.ts'
 import { lockReview, readVerifyPage, requirePendingReview, submitReview } from './review-submission.ts'
 import { storeReviewer } from './reviewers.ts'
@@ -29,7 +37,7 @@ export function reviewRoutes(app: App, context: Context): void {
           'The email with the link is sent when skills, items and reviewer are stored. If the address changes, a new email is sent and the old link stops working. A session can have at most three different addresses.',
         security: [{ key: [] }, { session: [] }],
         body: ReviewerInput,
-        response: { 200: answerOf(Reviewer) },
+        response: { 200: successResponse(Reviewer) },
       },
     },
     async (request) => {
@@ -89,7 +97,7 @@ export function reviewRoutes(app: App, context: Context): void {
         summary: 'Get the review page',
         description: 'Available after the email is sent and until its link expires. Needs no key.',
         params: IdParams,
-        response: { 200: answerOf(VerifyPage) },
+        response: { 200: successResponse(VerifyPage) },
       },
     },
     async ({ params }) =>
@@ -107,7 +115,7 @@ export function reviewRoutes(app: App, context: Context): void {
         description:
           'Send the token from the email, and either exactly one decision per skill, or `declined` with a `reason`. A review can be submitted once.',
         body: ReviewInput,
-        response: { 200: answerOf(SubmittedReview) },
+        response: { 200: successResponse(SubmittedReview) },
       },
     },
     async (request) => {

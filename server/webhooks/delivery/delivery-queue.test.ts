@@ -334,7 +334,7 @@ test('a later read does not make deliveries of an earlier one fresh', () => {
   assert.equal(queue.startRead(), 'any')
 })
 
-test('a full read is followed by another with the same scope, and a request for any day is not narrowed', () => {
+test('a full read is followed by another with the same scope, and a request for recent days does not narrow a pending one for all days', () => {
   const queue = queueOf(2, 2)
   queue.requestRead('recent')
   assert.equal(queue.startRead(), 'any')

@@ -1,11 +1,11 @@
-/** The deliveries to read: those of the last days, which is a cheap query, or all. */
+/** The deliveries to read: `recent` for events sequenced just now, which is a cheap query, or `any`. */
 export type ReadScope = 'recent' | 'any'
 
 /** Limits on the attempts in flight at the same time. An endpoint whose attempts all fail ends up with the smallest window. */
 export const INITIAL_WINDOW = 16
 export const MAX_WINDOW = 64
 export const MIN_WINDOW = 4
-/** Deliveries of an endpoint in memory: buffered, in flight, or not recorded yet. */
+/** Maximum number of deliveries of an endpoint in memory: buffered, in flight, or not recorded yet. */
 export const MAX_UNFINISHED = 512
 export const MAX_READ_BATCH = 128
 /** Older buffered deliveries are read again before they are sent, because they may have been acknowledged by pull meanwhile. */
@@ -103,7 +103,7 @@ export class DeliveryQueue<Delivery extends { event_id: string }> {
     this.restart()
   }
 
-  /** Starts over with the initial window, for an endpoint with another URL. */
+  /** Resets the window to its initial size, for an endpoint with a new URL. */
   resetWindow(): void {
     this.#window = INITIAL_WINDOW
   }

@@ -117,7 +117,7 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
     }
   }
 
-  /** Returns open endpoints, whose locks were lost, and as many others as the pool has room for. The rest is scheduled. */
+  /** Returns the next endpoints to claim: open ones, whose locks were lost, and new ones up to the limit. Schedules the others. */
   function nextBatch(): string[] {
     const ids = [...unclaimed].slice(0, MAX_CLAIM_BATCH)
     for (const id of ids) unclaimed.delete(id)
@@ -155,6 +155,6 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
     for (const endpoint of all) endpoint.suspend()
     const deadline = performance.now() + graceMs
     while (all.some(({ inFlight }) => inFlight > 0) && performance.now() < deadline) await pause(STOP_POLL_INTERVAL_MS)
-    for (const endpoint of all) endpoint.abandon()
+    for (const endpoint of all) endpoint.abort()
   }
 }

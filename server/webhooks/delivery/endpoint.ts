@@ -21,7 +21,7 @@ export interface Endpoint {
   suspend(): void
   resume(): void
   /** Aborts the attempts in flight and does not record them. */
-  abandon(): void
+  abort(): void
   close(): void
   readonly inFlight: number
   /** The `performance.now()` at which the endpoint became idle; undefined while it is busy. */
@@ -44,30 +44,30 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
   let target: DeliveryTarget | undefined
   let isTargetOutdated = true
   let health: EndpointHealth = { status: 'enabled', failingSince: null }
-  let abandoned = false
+  let aborted = false
   let idleSince: number | undefined
 
-  pump()
+  processQueue()
   return {
     wake(scope) {
       queue.requestRead(scope)
-      pump()
+      processQueue()
     },
     reload() {
       isTargetOutdated = true
       queue.restart()
-      pump()
+      processQueue()
     },
     suspend: () => queue.suspend(),
     resume() {
       isTargetOutdated = true
       queue.resume()
-      pump()
+      processQueue()
     },
-    abandon() {
-      abandoned = true
+    abort() {
+      aborted = true
       queue.suspend()
-      target?.sender.abandon()
+      target?.sender.abort()
     },
     close() {
       queue.suspend()
@@ -81,8 +81,8 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
     },
   }
 
-  /** Starts everything that the queue allows now. Called after each change of the queue. */
-  function pump() {
+  /** Starts the attempts and the read that the queue allows now. Called after each change of the queue. */
+  function processQueue() {
     const now = performance.now()
     if (target) {
       for (let delivery = queue.next(now); delivery; delivery = queue.next(now)) {
@@ -108,10 +108,10 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
       log.warn({ err: error, webhook_id: webhookId }, 'reading due webhook deliveries failed, retrying')
       setTimeout(() => {
         queue.requestRead(scope)
-        pump()
+        processQueue()
       }, READ_RETRY_DELAY_MS).unref()
     }
-    pump()
+    processQueue()
   }
 
   async function reloadTarget() {
@@ -131,7 +131,7 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
     const attemptedAt = clock.now()
     const result = await sendDelivery(to, delivery, attemptedAt, deps)
     queue.finishAttempt(result.error === null)
-    if (abandoned) return
+    if (aborted) return
     deps.onAttempt(result)
     const previous = health
     health = nextHealth(previous, result.error === null, attemptedAt)
@@ -142,10 +142,10 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
       onRecorded(dueAt) {
         queue.finishDelivery(delivery.event_id)
         if (dueAt !== undefined) deps.scheduleWake(webhookId, dueAt)
-        pump()
+        processQueue()
       },
     })
-    pump()
+    processQueue()
   }
 }
 

@@ -26,11 +26,12 @@ export interface DeliveryOptions
 }
 
 const REQUEST_TIMEOUT_MS = 10 * SECOND
-const TICK_MS = 100
+const TICK_INTERVAL_MS = 100
 /** Interval of the fallback poll for due deliveries without a notification, such as those of a process that crashed. */
 const POLL_INTERVAL_MS = 1000
 /** Poll interval while no endpoint is open, no delivery is due within this time, and no other process was active recently. */
 const IDLE_POLL_INTERVAL_MS = 5000
+/** Another process counts as active for this long after it was last found to hold a lock. */
 const OTHER_PROCESS_ACTIVE_MS = 30 * SECOND
 /** Maximum fraction of the time spent polling: slow polls run less often. */
 const MAX_POLL_LOAD = 0.02
@@ -83,7 +84,7 @@ export function startDelivery(options: DeliveryOptions): Running {
     onError: (error) => log.warn({ err: error }, 'polling due webhook deliveries failed, retrying'),
     retryDelayMs: POLL_INTERVAL_MS,
   })
-  const ticking = setInterval(tick, TICK_MS)
+  const ticking = setInterval(tick, TICK_INTERVAL_MS)
   ticking.unref()
 
   return { stop }

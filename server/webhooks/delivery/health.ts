@@ -25,7 +25,8 @@ export function nextHealth(health: EndpointHealth, delivered: boolean, at: numbe
 export type HealthDeps = Pick<Context, 'clock' | 'config' | 'queue' | 'vault'>
 
 /** Runs once when an endpoint is marked `failing`, in the transaction that marks it, to notify its owners. */
-export const endpointFailing = defineHook<[tx: Tx, deps: HealthDeps, webhookId: string]>('endpointFailing')
+export const endpointFailing =
+  defineHook<[tx: Tx, deps: HealthDeps, webhookId: string]>('endpointFailing').handledBy('console')
 
 /** Stores health changes, except the status of disabled endpoints. Returns the IDs of the endpoints that became failing. */
 export async function saveHealth(tx: Tx, deps: HealthDeps, changes: Map<string, EndpointHealth>): Promise<string[]> {

@@ -16,7 +16,7 @@ export interface EndpointSender {
   /** Closes idle connections now and the others after their request. */
   close(): void
   /** Aborts the requests in flight. */
-  abandon(): void
+  abort(): void
 }
 
 const MAX_STORED_RESPONSE_BYTES = 1024
@@ -57,7 +57,7 @@ export async function openSender({ url, maxConnections, ...options }: SenderOpti
       return new Promise((resolve) => post(headers, body, resolve))
     },
     close: () => void pool.close().catch(() => {}),
-    abandon: () => void pool.destroy().catch(() => {}),
+    abort: () => void pool.destroy().catch(() => {}),
   }
 
   function post(headers: string[], body: string, resolve: (result: SendResult) => void) {
@@ -100,7 +100,7 @@ export async function openSender({ url, maxConnections, ...options }: SenderOpti
       if (settled) return
       settled = true
       clearTimeout(timer)
-      if (abort) controller?.abort(new Error('response not needed any more'))
+      if (abort) controller?.abort(new Error('response no longer needed'))
       const latencyMs = Math.round((performance.now() - startedAt) * 10) / 10
       resolve({ statusCode, error, responseText: decode(Buffer.concat(chunks)), retryAfter, latencyMs })
     }

@@ -16,9 +16,9 @@ const STAGE_DESCRIPTIONS: Record<string, string> = {
   delivered: 'A message was delivered to them, or they answered.',
   responded: 'They answered at least once, on a channel or on their page.',
   consented: 'They consented.',
-  enrichment_done: 'They finished the questions. Stages skipped after a knockout count as done.',
-  skills_done: 'They finished the skills. Stages skipped after a knockout count as done.',
-  interest_done: 'They answered whether they want the job. Stages skipped after a knockout count as done.',
+  enrichment_done: 'They finished your questions. Stages skipped after a knockout count as done.',
+  skills_done: 'They finished the skill questions. Stages skipped after a knockout count as done.',
+  interest_done: 'They answered the interest question. Stages skipped after a knockout count as done.',
   completed: 'Their result is completed, including results that ended with a knockout.',
   qualified: 'Completed and qualified.',
   interested: 'Completed and interested in the job.',
@@ -89,7 +89,7 @@ export function numberLabel(path: string): NumberLabel {
             about: 'Candidates who completed the conversation in this language.',
             unit: 'candidates',
           }
-        : { name: languageName(first), about: 'Candidates whose current language this is.', unit: 'candidates' }
+        : { name: languageName(first), about: 'Candidates who use this language now.', unit: 'candidates' }
     case 'daily':
       return second === 'enrolled'
         ? {

@@ -28,10 +28,10 @@ export function useCampaignNames(
   const [zone] = useZone()
   const listedIds = new Set(listedCampaigns?.map(({ campaign_id }) => campaign_id))
   const missingIds = listedCampaigns ? distinct(ids).filter((id) => !listedIds.has(id)) : []
-  const loaded = useEach<Campaign>(missingIds.map((id) => context.apiPath(`/campaigns/${id}`)))
+  const loaded = useObjectsByPath<Campaign>(missingIds.map((id) => context.apiPath(`/campaigns/${id}`)))
   const campaigns = [...(listedCampaigns ?? []), ...loaded.values()]
   const mandatePath = ({ mandate_id }: Campaign) => context.apiPath(`/mandates/${mandate_id}`)
-  const jobs = useEach<Mandate>(distinct(campaigns.filter(({ name }) => !name).map(mandatePath)))
+  const jobs = useObjectsByPath<Mandate>(distinct(campaigns.filter(({ name }) => !name).map(mandatePath)))
   const names = new Map(campaigns.map((each) => [each.campaign_id, campaignName(each, jobs.get(mandatePath(each)))]))
   const nameCounts = new Map<string, number>()
   for (const name of names.values()) nameCounts.set(name, (nameCounts.get(name) ?? 0) + 1)
@@ -48,7 +48,7 @@ function distinct(texts: string[]): string[] {
 }
 
 /** Loads each path once, and returns the loaded objects by path. */
-function useEach<T>(paths: string[]): Map<string, T> {
+function useObjectsByPath<T>(paths: string[]): Map<string, T> {
   const [found, setFound] = useState(new Map<string, T>())
   const requested = useRef(new Set<string>())
   useEffect(() => {

@@ -7,7 +7,7 @@ import { indianTimeHint } from '../../ui/time.tsx'
 import { useDryRun } from '../shared/dry-run.ts'
 import type { ApiError } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { send, splitIntoChunks, type Target, useRosterCheck, withRetries } from './enrolling.ts'
+import { enrolCandidates, splitIntoChunks, type Target, useRosterCheck, withRetries } from './enrolling.ts'
 import './campaigns.css'
 import '../shared/forms.css'
 import './roster.css'
@@ -15,7 +15,7 @@ import { ReadOnly } from '../shared/created-via.tsx'
 import { setFlashMessage } from '../shared/flash-message.ts'
 import { Link, navigate, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
-import { candidateFrom, EMPTY, findRepeats, type Roster } from './roster.ts'
+import { candidateFrom, EMPTY_ROSTER, findRepeats, type Roster } from './roster.ts'
 import { RosterInput } from './roster-input.tsx'
 import { RosterPreview, repeatedRowsText } from './roster-preview.tsx'
 
@@ -252,12 +252,14 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
     let { campaignId, chunks: done, key } = sent
     let [accepted, duplicates] = [0, 0]
     for (; done < chunks.length; done++) {
-      const { from, candidates: rows } = chunks[done]!
-      setSending({ done: from, total: people.length })
-      const response = await withRetries(() => send({ ...target, campaignId }, rows, { idempotencyKey: key }))
+      const { firstRow, candidates: rows } = chunks[done]!
+      setSending({ done: firstRow, total: people.length })
+      const response = await withRetries(() =>
+        enrolCandidates({ ...target, campaignId }, rows, { idempotencyKey: key }),
+      )
       if (!response.ok) {
         setSent({ campaignId, chunks: done, key })
-        setSending({ done: from, total: people.length, error: response.error })
+        setSending({ done: firstRow, total: people.length, error: response.error })
         return
       }
       campaignId = response.data.campaign.campaign_id
@@ -276,5 +278,5 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
 }
 
 function typedRoster(): Roster {
-  return { ...EMPTY, rows: [{ number: 1, cells: ['', ''], typed: true }] }
+  return { ...EMPTY_ROSTER, rows: [{ number: 1, cells: ['', ''], typed: true }] }
 }

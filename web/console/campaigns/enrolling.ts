@@ -4,15 +4,15 @@ import { explainError } from '../shared/explain-error.ts'
 import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 
 const MAX_ROWS_PER_CALL: Record<Mode, number> = { test: 100, live: 1000 }
-/** The API accepts 256 KB; the difference is for the rest of the request body. */
+/** The API accepts 256 KB; the rest is for the other properties of the request body. */
 const MAX_CALL_BYTES = 240_000
 const DEBOUNCE_MS = 400
 const MAX_ATTEMPTS = 21
 const RETRY_DELAY_MS = 1000
 
 export interface Chunk {
-  /** Index of its first row. */
-  from: number
+  /** Index of the first candidate of this chunk in the roster. */
+  firstRow: number
   candidates: CandidateInput[]
 }
 
@@ -28,7 +28,7 @@ export function splitIntoChunks(candidates: CandidateInput[], mode: Mode): Chunk
       last.candidates.push(candidate)
       bytes += size
     } else {
-      chunks.push({ from: index, candidates: [candidate] })
+      chunks.push({ firstRow: index, candidates: [candidate] })
       bytes = size
     }
   }
@@ -56,7 +56,7 @@ export interface RosterCheck {
 
 const NOT_CHECKED: RosterCheck = { rowErrors: new Map(), error: undefined, checked: 0, checking: false }
 
-const ROW = /^candidates\[(\d+)\](?:\.(.*))?$/
+const ROW_PATH = /^candidates\[(\d+)\](?:\.(.*))?$/
 
 /** Validates every row with a dry run of the API. Chunks that have not changed are not sent again. */
 export function useRosterCheck(
@@ -84,7 +84,7 @@ export function useRosterCheck(
     for (const chunk of splitIntoChunks(candidates, mode)) {
       const response = await validate(chunk.candidates)
       if (current.current !== request) return // the rows have changed since
-      if (!response.ok) error = collectRowErrors(rowErrors, chunk.from, response.error)
+      if (!response.ok) error = collectRowErrors(rowErrors, chunk.firstRow, response.error)
       checked += chunk.candidates.length
       const remaining = checked < candidates.length && !error
       setState({ rowErrors: new Map(rowErrors), error, checked, checking: remaining })
@@ -97,7 +97,7 @@ export function useRosterCheck(
     const cached = cache.current.get(key)
     if (cached) return cached
     const target = { apiPath, mode, campaignId, about: { mandate_id } }
-    const response = await withRetries(() => send(target, rows, { dryRun: true }))
+    const response = await withRetries(() => enrolCandidates(target, rows, { dryRun: true }))
     if (response.ok || response.error.status === 400) cache.current.set(key, response)
     return response
   }
@@ -107,7 +107,7 @@ export function useRosterCheck(
 function collectRowErrors(rowErrors: RowErrors, from: number, error: ApiError): ApiError | undefined {
   let rowDetails = 0
   for (const { path, message } of error.details) {
-    const [, index, field = ''] = ROW.exec(path) ?? []
+    const [, index, field = ''] = ROW_PATH.exec(path) ?? []
     if (index === undefined) continue
     rowDetails += 1
     addRowError(rowErrors, from + Number(index), { field, message: explainError(field, message) })
@@ -122,7 +122,7 @@ function addRowError(rowErrors: RowErrors, row: number, error: { field: string; 
   rowErrors.set(row, [...errors, error])
 }
 
-export function send(
+export function enrolCandidates(
   { apiPath, campaignId, about }: Target,
   candidates: CandidateInput[] | undefined,
   options: { dryRun?: boolean; idempotencyKey?: string },

@@ -5,7 +5,7 @@ import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { campaignPartner } from '../../../test/support/partners.ts'
 
-test('in live mode a campaign starts only after confirmation', async (t) => {
+test('in LIVE mode a campaign starts only after confirmation', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
   const { orgId, scope, get } = await campaignPartner(app, { mode: 'live', credits: 3 })

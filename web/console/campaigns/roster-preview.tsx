@@ -168,25 +168,25 @@ interface RowProps {
 
 /** A row with its messages below in full width, visible wherever the table is scrolled to. */
 function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell, onRemove }: RowProps) {
-  const bad = rowErrors.length > 0
-  const editable = row.typed === true || bad
+  const hasErrors = rowErrors.length > 0
+  const editable = row.typed === true || hasErrors
   const columnOf = (field: string) => meanings.indexOf(field.split('.')[0] as ColumnMeaning)
   const messageId = `row-${row.number}-message`
   return (
     <>
-      <tr class={bad ? 'bad-row has-message' : repeat ? 'repeat-row has-message' : ''}>
+      <tr class={hasErrors ? 'bad-row has-message' : repeat ? 'repeat-row has-message' : ''}>
         <td class="soft">{row.number}</td>
         {row.cells.map((cell, column) => {
           const meaning = meanings[column]!
-          const wrong = rowErrors.some(({ field }) => columnOf(field) === column)
+          const invalid = rowErrors.some(({ field }) => columnOf(field) === column)
           return (
             <td key={column} class={meaning === 'nothing' ? 'skipped-column' : ''}>
               {editable ? (
                 <input
                   type="text"
                   aria-label={`${names[column]}, row ${row.number}`}
-                  aria-invalid={wrong}
-                  aria-describedby={wrong ? messageId : undefined}
+                  aria-invalid={invalid}
+                  aria-describedby={invalid ? messageId : undefined}
                   value={cell}
                   onInput={(event) => onCell(column, event.currentTarget.value)}
                 />
@@ -202,8 +202,8 @@ function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell
           </button>
         </td>
       </tr>
-      {(bad || repeat) && (
-        <tr class={`row-message ${bad ? 'bad-row' : 'repeat-row'}`}>
+      {(hasErrors || repeat) && (
+        <tr class={`row-message ${hasErrors ? 'bad-row' : 'repeat-row'}`}>
           <td colSpan={names.length + 2}>
             <div id={messageId} class="small">
               {rowErrors.map(({ field, message }) => (

@@ -68,11 +68,11 @@ test('a row with the number or ID of an earlier valid row is reported as a repea
   assert.deepEqual(
     [...findRepeats(roster, people, new Set([4]))],
     [
-      [2, 'Same number as row 2; sent only once'],
-      [3, 'Same ID as row 3; sent only once'],
+      [2, 'Same number as row 2; enrolled only once'],
+      [3, 'Same ID as row 3; enrolled only once'],
     ],
   )
   const plain = readRoster('Asha,a@example.in\nAsha,a@example.in')
   const both = plain.rows.map((row) => candidateFrom(plain, row))
-  assert.deepEqual([...findRepeats(plain, both, new Set())], [[1, 'Same address as row 1; sent only once']])
+  assert.deepEqual([...findRepeats(plain, both, new Set())], [[1, 'Same address as row 1; enrolled only once']])
 })

@@ -44,13 +44,13 @@ const COLUMN_PATTERNS: [Exclude<ColumnMeaning, 'metadata' | 'nothing'>, RegExp][
 const PHONE = /^[+\d][\d\s().-]{6,18}$/
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 
-export const EMPTY: Roster = { names: ['name', 'phone'], meanings: ['name', 'phone'], rows: [] }
+export const EMPTY_ROSTER: Roster = { names: ['name', 'phone'], meanings: ['name', 'phone'], rows: [] }
 
 /** Parses pasted or dropped text. The meaning of each column is guessed from its name, or from its cells. */
 export function readRoster(text: string): Roster {
   const lines = parseCsv(text)
   const [first] = lines
-  if (!first) return EMPTY
+  if (!first) return EMPTY_ROSTER
   const hasHeader =
     !first.some((cell) => PHONE.test(cell) || EMAIL.test(cell)) && first.some((cell) => meaningFromName(cell))
   const names = hasHeader ? first : first.map((_, index) => `Column ${index + 1}`)
@@ -112,7 +112,7 @@ export function candidateFrom({ names, meanings }: Roster, { cells }: RosterRow)
   }
 }
 
-/** Returns a message for each row that has the same number or ID as an earlier row. Such rows are not sent. */
+/** Returns a message for each row that has the same number or ID as an earlier row. Such rows are not enrolled. */
 export function findRepeats(
   { meanings, rows }: Roster,
   candidates: CandidateInput[],
@@ -128,7 +128,7 @@ export function findRepeats(
     const same = samePhone ?? byId.get(id)
     if (same !== undefined) {
       const what = samePhone === undefined ? idName : 'number'
-      repeats.set(index, `Same ${what} as row ${rows[same]!.number}; sent only once`)
+      repeats.set(index, `Same ${what} as row ${rows[same]!.number}; enrolled only once`)
     }
     if (phone && !byPhone.has(phone)) byPhone.set(phone, index)
     if (!byId.has(id)) byId.set(id, index)

@@ -130,15 +130,15 @@ export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotatePro
         </p>
         {apiKey.previous_secret_until && (
           <Notice kind="wait">
-            Two secrets are valid now. The older one, valid until <Time at={apiKey.previous_secret_until} />, expires
-            immediately.
+            Two secrets are valid now. If you rotate, the older one (valid until{' '}
+            <Time at={apiKey.previous_secret_until} />) expires immediately.
           </Notice>
         )}
         {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="key-grace-hours"
           label="Keep the old secret valid for (hours)"
-          hint={`Enter 0 if it has leaked: it expires immediately. At most ${grace.most.toLocaleString()}.`}
+          hint={`Enter 0 if the old secret has leaked; it then expires immediately. Maximum: ${grace.most.toLocaleString()}.`}
           error={fieldError}
         >
           {(attributes) => (

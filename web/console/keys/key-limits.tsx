@@ -32,7 +32,9 @@ export function KeyLimits({ path }: { path: string }) {
           In cooldown until <Time at={data.cooldown_until} />.
         </Notice>
       )}
-      <p class="soft small">Calls in the current minute and the limit per minute. Other limits are in the note.</p>
+      <p class="soft small">
+        Calls in the current minute and the limit per minute. The other limits are in smaller text.
+      </p>
       <BarList
         name="Calls in the current minute"
         max={100}

@@ -207,7 +207,7 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
         </details>
         {warnings.length > 0 && (
           <div class="notice" role="status">
-            <strong>You can save this. Suggestions:</strong>
+            <strong>You can save this mandate. Suggestions:</strong>
             <ul>
               {warnings.map((warning) => (
                 <li key={warning}>{explainWarning(warning)}</li>

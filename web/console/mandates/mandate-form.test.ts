@@ -40,7 +40,7 @@ test('a mandate abroad with a skill that is not in the catalogue can be created 
   assert.equal(await skill.inputValue(), '')
   await skill.fill('house wirin')
   await page.getByRole('option', { name: /^House wiring/ }).click()
-  await page.getByText('You can save this. Suggestions:').waitFor()
+  await page.getByText('You can save this mandate. Suggestions:').waitFor()
   await checkPage(page, 'mandate-abroad')
   await button(page, 'Create mandate').click()
 
@@ -77,4 +77,17 @@ test('a slow click on the button that requests a skill works', async (t) => {
   await option.waitFor({ state: 'detached' })
   await page.getByRole('combobox', { name: 'Add skill' }).focus()
   await option.waitFor()
+})
+
+test('the edit page of a mandate created through the API explains why it is read-only, and links back', async (t) => {
+  const app = await startApp(t)
+  runClock(t, app.clock)
+  const { orgId } = await app.given.org()
+  const { mandate_id } = await app.given.mandate({ orgId, mode: 'test' })
+  const page = await consolePage(t, app)
+  await page.goto(`${app.url}/console/${orgId}/test/mandates/${mandate_id}/edit`)
+  await waitForHeading(page, 'Edit mandate')
+  await page.getByText('was created through the API').waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'Electrician' }).click()
+  await waitForHeading(page, /Electrician/)
 })

@@ -7,7 +7,7 @@ export default function OperatorAudit() {
   const list = useList<AuditEntry>('/operator/audit')
   return (
     <>
-      <h1>Audit log</h1>
+      <h1>Audit log of all organisations</h1>
       <p class="soft">Every change made by operators, members and commands. Entries cannot be changed or deleted.</p>
       {list.error ? <Notice kind="bad">{list.error.message}</Notice> : <AuditTable list={list} withOrganisation />}
     </>

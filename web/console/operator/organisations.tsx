@@ -44,7 +44,7 @@ export default function OperatorOrganisations() {
             : 'The partner API is switched off for everyone: every call returns 503.'}
         </span>
         <button type="button" disabled={!service.data} onClick={() => setDialog({ kind: 'whole service' })}>
-          {on ? 'Switch everything off' : 'Switch everything on'}
+          {on ? 'Switch off for everyone' : 'Switch on for everyone'}
         </button>
       </div>
       <div class="row filters">
@@ -151,7 +151,7 @@ export default function OperatorOrganisations() {
       {dialog?.kind === 'whole service' && service.data && (
         <Confirm
           title={service.data.on ? 'Switch the partner API off for everyone?' : 'Switch the partner API on again?'}
-          action={service.data.on ? 'Switch everything off' : 'Switch everything on'}
+          action={service.data.on ? 'Switch off for everyone' : 'Switch on for everyone'}
           onClose={close}
           act={() => api('/operator/service', { method: 'PUT', body: { on: !service.data!.on } })}
           onDone={() => void service.reload()}

@@ -33,7 +33,7 @@ export default function OperatorSkills() {
 function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
   const figures: [string, number | undefined, string][] = [
     ['Master skills', data?.master_skills, 'broad fields'],
-    ['Sub-skills', data?.sub_skills, 'groups in a field'],
+    ['Sub-skills', data?.sub_skills, 'groups within a master skill'],
     ['Skills', data?.skills, 'used in mandates and verifications'],
     ['Verifiable', data?.verifiable, 'can be verified with questions'],
   ]

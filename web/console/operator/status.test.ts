@@ -5,10 +5,13 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import type { Config } from '../../../server/config.ts'
+import { queueEmail } from '../../../server/mail/mail.ts'
 import { newPage } from '../../../test/browser/browser.ts'
 import { button, checkPage, consolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { ADMIN_KEY, startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
+import { signInMember } from '../../../test/support/console.ts'
+import { startReceiver } from '../../../test/support/receiver.ts'
 
 const MAIN = fileURLToPath(new URL('../../../server/main.ts', import.meta.url))
 
@@ -97,4 +100,49 @@ test('the status page lists calls with server errors, but not client errors, and
   app.clock.advance(3_600_000)
   await page.goto(`${app.url}/console/operator/now`)
   await page.getByText('No alerts.').waitFor()
+})
+
+test('the status page shows all alerts, and the menu shows their number', async (t) => {
+  const app = await startApp(t)
+  runClock(t, app.clock)
+  const { context } = app
+  const { orgId } = await app.given.org('Metro Staffing')
+  const page = await consolePage(t, app)
+  await page.goto(`${app.url}/console/operator`)
+  await page.getByText('No alerts.').waitFor()
+  await checkPage(page, 'operator-status-no-alerts')
+
+  const email = { subject: 'Hello', text: 'Hello', html: '<p>Hello</p>', to: { address: 'asha@example.com' } }
+  await context.db.transaction((tx) => queueEmail(tx, context, { ...email, kind: 'notice' }))
+  const pool = context.db.pool
+  await pool.query(`update pgboss.job set state = 'failed', output = '{"message": "away"}' where name = 'send-mail'`)
+  await pool.query(`update mails set status = 'failed', last_error = 'no such user'`)
+  const owner = await signInMember(app, orgId, 'owner')
+  const { url } = await startReceiver(t)
+  assert.equal((await owner.post(`/orgs/${orgId}/test/webhooks`, { url })).status, 201)
+  await pool.query(`update webhooks set status = 'failing', failing_since = $1`, [new Date(app.clock.now())])
+  await page.reload()
+  await page.getByText('1 job failed after the last retry.').waitFor()
+  await page.getByText('1 email could not be sent in the last day.').waitFor()
+  await page.getByRole('row', { name: /127\.0\.0\.1:\d+.* Metro Staffing, test/ }).waitFor()
+  await page.getByRole('navigation').getByRole('link', { name: 'Status 3 alerts' }).waitFor()
+  await checkPage(page, 'operator-status-alerts')
+  await page.setViewportSize({ width: 360, height: 780 })
+  await button(page, 'Menu 3 alerts').click()
+  const last = page.getByRole('navigation').getByRole('link', { name: 'Audit (all organisations)' })
+  assert.ok((await last.boundingBox())!.y < 780, 'the whole menu is visible')
+  await checkPage(page, 'operator-menu-phone')
+  await button(page, 'Menu 3 alerts').click()
+  await checkPage(page, 'operator-status-phone')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.getByRole('link', { name: 'View and retry' }).click()
+  await waitForHeading(page, 'Jobs')
+  await page.getByText('away').waitFor()
+  await page
+    .getByRole('navigation')
+    .getByRole('link', { name: /^Status/ })
+    .click()
+  await page.getByRole('link', { name: url }).click()
+  await waitForHeading(page, /127\.0\.0\.1/)
+  await page.getByRole('navigation').getByRole('link', { name: 'Status 3 alerts' }).waitFor() // on every page
 })

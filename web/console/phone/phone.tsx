@@ -163,7 +163,7 @@ function SelectedPhone({ candidateId, onChange }: { candidateId: string; onChang
           <>
             <LiveResult resultId={candidate.result_id} messageCount={candidate.messages.length} />
             <p class="row small">
-              <Link to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>View all message states</Link>
+              <Link to={context.pagePath(`/candidates/${candidate.candidate_id}`)}>View delivery status</Link>
               {candidate.link && (
                 <a href={candidate.link} target="_blank" rel="noreferrer">
                   Open candidate page

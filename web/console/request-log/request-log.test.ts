@@ -16,7 +16,7 @@ test('the request log shows a failed call and why its signature does not match',
   await page.getByLabel('Show').selectOption('Failed calls')
   await page.getByRole('cell', { name: 'GET /api/v1/partner/shifts' }).waitFor({ state: 'detached' })
   await checkPage(page, 'requests')
-  await button(page, 'Show the difference').click()
+  await button(page, 'Show the expected string').click()
   await dialog(page)
     .getByText(/999 seconds behind/)
     .waitFor()

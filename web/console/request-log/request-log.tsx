@@ -100,7 +100,7 @@ export default function Requests() {
                 {row.differed.length > 0 && (
                   <div>
                     <button type="button" class="plain flush" onClick={() => setShown(row)}>
-                      Show the difference
+                      Show the expected string
                     </button>
                   </div>
                 )}
@@ -112,8 +112,8 @@ export default function Requests() {
       {shown && (
         <Dialog title="Signature mismatch" onClose={() => setShown(undefined)}>
           <p class="soft">
-            The signature does not match the string that the server expected. Compare it with the string that your code
-            signed, byte by byte.
+            The signature does not match this request. The server expected a signature of the string below. Compare it,
+            byte by byte, with the string that your code signed.
           </p>
           <dl class="description-list">
             {shown.differed.map(({ path, message }) => (

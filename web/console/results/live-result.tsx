@@ -31,8 +31,8 @@ export function LiveResult({ resultId, messageCount, children }: Props) {
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
   useEffect(() => void reload(), [messageCount])
   const text = data && JSON.stringify([data.status, data.output])
-  const first = useRef(text)
-  first.current ??= text
+  const initialText = useRef(text)
+  initialText.current ??= text
   const below = ((data && ready) || error) && children
   return (
     <>
@@ -43,7 +43,7 @@ export function LiveResult({ resultId, messageCount, children }: Props) {
         </div>
         {error && <Notice kind="bad">{error.message}</Notice>}
         {data && ready ? (
-          <div key={text} class={text === first.current ? '' : 'highlight'}>
+          <div key={text} class={text === initialText.current ? '' : 'highlight'}>
             <ResultOutput result={data} questions={questions} />
           </div>
         ) : (

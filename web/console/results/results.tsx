@@ -58,8 +58,8 @@ export default function Results() {
         </a>
       </div>
       <p class="soft">
-        Answers, verdicts and phone numbers of all candidates. “To call” = qualified and interested. The export contains
-        every row that matches the filters except “Updated”.
+        Answers, verdicts and phone numbers of all candidates. “To call” = qualified, and have not turned the job down.
+        The export applies all filters except “Updated”.
       </p>
       <div class="row filters">
         <Choice

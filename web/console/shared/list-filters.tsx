@@ -20,7 +20,7 @@ export function NoMatches({ noun, more }: { noun: string; more: (() => void) | u
   return (
     <>
       <p class="soft">
-        {more ? `No ${noun} among the newest matches this filter.` : `No ${noun} matches this filter.`}
+        {more ? 'None of the rows loaded so far matches this filter.' : `No ${noun} matches this filter.`}
       </p>
       {more && (
         <button type="button" onClick={more}>

@@ -26,7 +26,7 @@ export function setCsrfToken(token: string): void {
   csrfToken = token
 }
 
-/** Registers the function to call when a response says that the session has ended. */
+/** Registers the function to call when the API responds that the session has ended. */
 export function onSignedOut(handler: () => void): void {
   handleSignedOut = handler
 }

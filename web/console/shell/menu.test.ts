@@ -27,22 +27,3 @@ test('the whole menu is visible on a low screen, including the sign-out button',
     await checkPage(page, `menu-${email ? 'owner' : 'operator'}`)
   }
 })
-
-test('the edit page of an object created through the API explains why it is read-only, and links back', async (t) => {
-  const app = await startApp(t)
-  runClock(t, app.clock)
-  const { orgId } = await app.given.org()
-  const scope = { orgId, mode: 'test' as const }
-  const { mandate_id, workflow_id } = await app.given.mandate(scope)
-  const page = await consolePage(t, app)
-  for (const [path, title, back] of [
-    [`workflows/${workflow_id}`, 'Edit workflow', 'Site hiring'],
-    [`mandates/${mandate_id}`, 'Edit mandate', 'Electrician'],
-  ] as const) {
-    await page.goto(`${app.url}/console/${orgId}/test/${path}/edit`)
-    await waitForHeading(page, title)
-    await page.getByText('was created through the API').waitFor()
-    await page.getByRole('main').getByRole('link', { name: back }).click()
-    await page.getByRole('heading', { level: 1, name: new RegExp(back) }).waitFor()
-  }
-})

@@ -10,7 +10,7 @@ const loaded = new Map<Load, PageComponent>()
 
 /** Shows the page at a path; loads its code when it is first opened. */
 export function PageHost({ pages, path }: { pages: Record<string, Load>; path: string }) {
-  const found = find(pages, path)
+  const found = findPage(pages, path)
   const [, redraw] = useState(0)
   const [failed, setFailed] = useState<Load>()
   const page = found && loaded.get(found.load)
@@ -79,7 +79,7 @@ function useFocus(path: string) {
   }, [path])
 }
 
-function find(pages: Record<string, Load>, path: string): { load: Load; params: Params } | undefined {
+function findPage(pages: Record<string, Load>, path: string): { load: Load; params: Params } | undefined {
   const exact = pages[path]
   if (exact) return { load: exact, params: {} }
   for (const [pattern, load] of Object.entries(pages)) {

@@ -90,5 +90,5 @@ export const operatorNavigation: { path: string; name: string }[] = [
   { path: '/jobs', name: 'Jobs' },
   { path: '/limits', name: 'Limits' },
   { path: '/mails', name: 'Emails' },
-  { path: '/audit', name: 'Audit log' },
+  { path: '/audit', name: 'Audit (all organisations)' },
 ]

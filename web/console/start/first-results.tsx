@@ -35,8 +35,8 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
       {error && <Notice kind="bad">{error.message}</Notice>}
       <p role="status">
         {all
-          ? 'All 10 candidates have finished.'
-          : `${finished} of 10 finished. For test numbers, waiting times of hours take a second.`}
+          ? 'The ten test candidates have finished.'
+          : `${finished} of ten test candidates have finished. For test numbers, a wait of several hours takes one second.`}
       </p>
       <div class="table-wrap">
         <table class="table first-table">

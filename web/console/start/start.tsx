@@ -83,14 +83,17 @@ function CurrentWork() {
       <section class="stack-tight" aria-label="To call">
         <div class="row between">
           <h2>To call</h2>
-          <Link to={context.pagePath('/results?verdict=to_call')}>View all to call</Link>
+          <Link to={context.pagePath('/results?verdict=to_call')}>View all candidates to call</Link>
         </div>
         <Table
-          caption="Latest qualified and interested candidates"
+          caption="Latest qualified candidates who have not turned the job down"
           rows={people.data?.items}
           keyOf={({ result_id }) => result_id}
           empty={
-            <p class="soft">No candidates to call yet. Qualified candidates appear here with their phone number.</p>
+            <p class="soft">
+              No candidates to call yet. Qualified candidates who have not turned the job down appear here, with their
+              phone number.
+            </p>
           }
           columns={[
             {

@@ -66,7 +66,7 @@ export default function WebhookPage({ params }: { params: Params }) {
         </Notice>
       )}
       {data.status === 'disabled' && (
-        <Notice kind="wait">No events are sent while this endpoint is disabled. They are stored.</Notice>
+        <Notice kind="wait">This endpoint is disabled: events are stored, but not sent.</Notice>
       )}
       {!createdHere && inUse && owner && <ReadOnly noun="endpoint" />}
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
@@ -131,7 +131,9 @@ export default function WebhookPage({ params }: { params: Params }) {
           act={() => update(api<Webhook>(`${path}/disable`, { body: {} }))}
           onDone={() => {}}
         >
-          <p>No events are sent to it until you enable it again. Events are stored, and you can send them then.</p>
+          <p>
+            Events are stored, but not sent, until you enable it again. You can then send or discard the stored events.
+          </p>
         </Confirm>
       )}
       {dialog === 'enable' && (

@@ -50,7 +50,7 @@ test('an endpoint can be added, tested, disabled, enabled and archived; events c
 
   await button(page, 'Disable').click()
   await dialog(page).getByRole('button', { name: 'Disable' }).click()
-  await page.getByText('No events are sent while this endpoint is disabled').waitFor()
+  await page.getByText('This endpoint is disabled: events are stored, but not sent.').waitFor()
   const scope = { orgId, mode: 'test' as const }
   const { context } = app
   await context.db.transaction((tx) => recordEvents(tx, scope, app.clock, 'mandate.ready', [{ title: 'Electrician' }]))

@@ -209,7 +209,7 @@ test('activities are found in Hindi', () => {
     assert.equal(trades.extract(text)[0]?.number, number, text)
 })
 
-test('a name is found joined, split, by half and by its distinctive word', () => {
+test('a name is found with joined or split words, by one of its halves, and by its distinctive word', () => {
   const names = buildSkillIndexSync([
     { number: 1, name: 'Bricklaying', aliases: ['brick work', 'राजमिस्त्री'] },
     { number: 2, name: 'Bookkeeping', aliases: [] },
@@ -261,7 +261,7 @@ test('common misspellings and both English spellings are found', () => {
   assert.equal(spelt.extract('aluminum molding')[0]!.mentions[0]!.text, 'aluminum molding')
 })
 
-test('an abbreviation keeps its final s, an everyday word its form', () => {
+test('an abbreviation is not matched without its final s, nor an everyday word in another form', () => {
   const some = buildSkillIndexSync([
     { number: 1, name: 'European Train Control System', aliases: ['ETCS'] },
     { number: 2, name: 'Patents', aliases: ['rights'] },
@@ -271,7 +271,7 @@ test('an abbreviation keeps its final s, an everyday word its form', () => {
   assert.equal(some.extract('three PDIs')[0]!.number, 3)
 })
 
-test('an activity is found without its fillers, a thing is not', () => {
+test('an activity is found without its filler words, an object is not', () => {
   assert.deepEqual(onSite('welding, cutting'), ['6:welding'])
   assert.deepEqual(onSite('bijli, pani free'), [])
 })
@@ -445,7 +445,7 @@ test('a Hindi word is not a mention of an abbreviation that sounds like it', () 
   assert.equal(some.extract('AWS')[0]!.number, 1)
 })
 
-test('only a punctuation sign that is not part of a name ends it', () => {
+test('a name ends at a punctuation mark, unless the mark is part of the name', () => {
   const some = buildSkillIndexSync([
     { number: 1, name: 'Jam, jelly and squash making', aliases: [] },
     { number: 2, name: 'Golang', aliases: ['Go (programming language)'] },
@@ -462,7 +462,7 @@ test('only a punctuation sign that is not part of a name ends it', () => {
   assert.deepEqual(found('data, entry work'), [])
 })
 
-test('among names with the same stems an isolated mention means the one with its words', () => {
+test('if names have the same stems, an isolated mention refers to the name with the same words', () => {
   const some = buildSkillIndexSync([
     { number: 1, name: 'Heart check', aliases: ['stress test'] },
     { number: 2, name: 'Load trial', aliases: ['stress testing'] },
@@ -495,7 +495,7 @@ test('among equally long mentions, the one in the order of its label is kept', (
   )
 })
 
-test('split words, digits, dots and plurals that are other words are recognised', () => {
+test('a name is found with split words, digits, dots, and plurals that are also other words', () => {
   const some = buildSkillIndexSync([
     { number: 1, name: 'Forklift operation', aliases: ['fork lift'] },
     { number: 2, name: 'Lift operation', aliases: ['lift operator'] },
@@ -536,7 +536,7 @@ test('an applicant who can join immediately is not a joiner (carpenter)', () => 
   assert.equal(some.extract('We need a joiner for doors').length, 1)
 })
 
-test('a negated heading negates its list, a negating note the item before it', () => {
+test('a negated heading negates its list, and a negating note negates the item before it', () => {
   for (const text of [
     'Skills not required: plumbing, data entry',
     'Not needed - plumbing and data entry',

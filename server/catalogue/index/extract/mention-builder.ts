@@ -12,12 +12,13 @@ import { MentionPatterns } from './mention-patterns.ts'
 import { MentionVariants } from './mention-variants.ts'
 
 const joinedWords = new Set(nameParts['joined words'])
+const wordsForWork = new Set(nameParts['words for work'])
 
 /** Longer labels are sentences, which no text repeats word by word. */
 const MAX_LABEL_WORDS = 10
 
-/** Labels processed between two yields, and the most trie edges that a label and its variants may need. */
-const LABELS_PER_STEP = 256
+/** Labels processed between two yields, and the maximum number of trie edges that a label and its variants need. */
+const LABELS_PER_SLICE = 256
 const MAX_EDGES_PER_LABEL = 4 * MAX_LABEL_WORDS
 
 export function* buildMentionFinder(
@@ -38,15 +39,15 @@ export function* buildMentionFinder(
   }
   builder.addRoles()
   yield* builder.addHindiForms(nearWords)
-  for (let from = 0; from < words.length; from += LABELS_PER_STEP) {
-    builder.addInflections(from, Math.min(words.length, from + LABELS_PER_STEP))
+  for (let from = 0; from < words.length; from += LABELS_PER_SLICE) {
+    builder.addInflections(from, Math.min(words.length, from + LABELS_PER_SLICE))
     yield
   }
   const count = labels.kinds.length
   for (const pass of [builder, variants]) {
-    for (let from = 0; from < count; from += LABELS_PER_STEP) {
-      if (patterns.trie.isFull(LABELS_PER_STEP * MAX_EDGES_PER_LABEL)) yield* patterns.trie.grow()
-      pass.addLabels(from, Math.min(count, from + LABELS_PER_STEP))
+    for (let from = 0; from < count; from += LABELS_PER_SLICE) {
+      if (patterns.trie.isFull(LABELS_PER_SLICE * MAX_EDGES_PER_LABEL)) yield* patterns.trie.grow()
+      pass.addLabels(from, Math.min(count, from + LABELS_PER_SLICE))
       yield
     }
   }
@@ -141,16 +142,16 @@ class LabelPatterns {
           patterns.addSingle(spelling, pattern[0]!, label)
       }
       if (pattern.length === 2) this.addJoined(label, from)
-      if (pattern.length === 3) this.addActivityOfKaam(label, from)
+      if (pattern.length === 3) this.addActivityWithoutWork(label, from)
       if (isCompound) this.addWithoutHyphens(label, from, to)
     }
   }
 
   /** Adds welding for "welding ka kaam"; not bijli for "bijli ka kaam", because of "bijli, pani free". */
-  private addActivityOfKaam(label: number, from: number): void {
+  private addActivityWithoutWork(label: number, from: number): void {
     const { vocabulary, words } = this.labels
     const word = vocabulary.words[words[from]!]!
-    if (vocabulary.words[words[from + 2]!] === 'kaam' && word.endsWith('ing'))
+    if (word.endsWith('ing') && wordsForWork.has(vocabulary.words[words[from + 2]!]!))
       this.patterns.addSingleVariant(word, vocabulary.stems[words[from]!]!, label)
   }
 

@@ -40,7 +40,7 @@ type Visitor = (label: number, from: number, to: number) => void
 /**
  * Finds the labels of a catalogue in a text. All forms of a word have one number, so a text becomes a sequence of numbers; a trie
  * over the numbers of the labels is then followed from every word that begins a label. Each word costs one table lookup, and one
- * more for each step in the trie. Labels of a single word are in a table of their own, which has fewer forms: "drives" is not
+ * more for each edge followed in the trie. Labels of a single word are in a table of their own, which has fewer forms: "drives" is not
  * "driving".
  */
 export class MentionFinder {

@@ -14,6 +14,7 @@ const INVERTS_WITH_OF = 2
 const INVERTS_WITH_OF_ENDING = /(tion|sion|ment|ance|repair|service)$/
 
 const activities = new Set(nameParts.activities)
+const leftOutWithActivities = new Set(nameParts['left out with activities'])
 /** A shorter word does not stand for a whole name. */
 const MIN_DISTINCTIVE_LENGTH = 5
 
@@ -128,7 +129,7 @@ export class MentionVariants {
     if (kinds[label] === ALIAS || !activities.has(vocabulary.words[words[to - 1]!]!)) return
     if (to - from > 2 && !stopWords.has(vocabulary.words[words[to - 2]!]!))
       this.patterns.addVariant(this.stemsOf(from, to - 1), label)
-    if (to - from > 3 || (to - from === 3 && vocabulary.words[words[from + 1]!] !== 'machine')) return
+    if (to - from > 3 || (to - from === 3 && !leftOutWithActivities.has(vocabulary.words[words[from + 1]!]!))) return
     const id = words[from]!
     const word = vocabulary.words[id]!
     const skills = this.postings.starts[id + 1]! - this.postings.starts[id]!

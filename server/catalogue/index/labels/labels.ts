@@ -11,7 +11,7 @@ export interface SkillEntry {
   number: number
   name: string
   aliases: readonly string[]
-  /** Whether people can be tested on it, which makes it the likelier one among equal matches. */
+  /** Whether people can be tested on the skill, which raises its prior. */
   verifiable?: boolean
   /** The sub-skill that contains it. */
   sub?: SkillGroup

@@ -12,7 +12,7 @@ import { buildKeyedLists, ID_BITS, ID_MASK, type KeyedLists, keyCountFor } from 
 import type { Vocabulary } from './vocabulary.ts'
 
 /** Abbreviations that are spoken letter by letter: khaana does not sound like CCNA. */
-const SPELT_OUT = /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-np-tv-z]+)$/
+const SPOKEN_LETTER_BY_LETTER = /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-np-tv-z]+)$/
 
 /**
  * Finds words of the catalogue that are similar to a given one: that contain it, that differ from it by typos, or that sound
@@ -60,11 +60,11 @@ export class NearWords {
   /** Finds the words that contain the given one, other than at their beginning. */
   findContaining(word: string, found: (id: number) => void): void {
     const { words } = this.vocabulary
-    if (word.length < TRIGRAM) return
+    if (word.length < TRIGRAM_LENGTH) return
     let rarest = 0
     let position = 0
     let least = Number.POSITIVE_INFINITY
-    for (let i = 0; i + TRIGRAM <= word.length; i++) {
+    for (let i = 0; i + TRIGRAM_LENGTH <= word.length; i++) {
       const list = trigramHash(word, i) & this.trigrams.mask
       const size = this.trigrams.size(list)
       if (size < least) {
@@ -104,10 +104,10 @@ export class NearWords {
     this.editBound.setWord(word)
     let count = 0
     if (length === 3) this.checkDeletions(deletionHash(word, -1), word, found)
-    if (length > 3 && length < MIN_TRIGRAM_LENGTH)
+    if (length > 3 && length < MIN_TRIGRAM_WORD_LENGTH)
       for (let dropped = -1; dropped < length; dropped++)
         count += this.checkDeletions(deletionHash(word, dropped), word, found)
-    if (length >= MIN_TRIGRAM_LENGTH || (withLonger && length > MIN_TRIGRAM_LENGTH - 3 && count === 0))
+    if (length >= MIN_TRIGRAM_WORD_LENGTH || (withLonger && length > MIN_TRIGRAM_WORD_LENGTH - 3 && count === 0))
       for (const position of this.chooseTrigrams(word, MAX_EDITS, length - 1)) this.checkTrigrams(position, word, found)
   }
 
@@ -140,7 +140,7 @@ export class NearWords {
     const list = wordHash(key) & mask
     for (let at = starts[list]!; at < starts[list + 1]!; at++) {
       const other = words[items[at]!]!
-      if (other !== word && phoneticKey(other) === key && !SPELT_OUT.test(other)) found(items[at]!, other)
+      if (other !== word && phoneticKey(other) === key && !SPOKEN_LETTER_BY_LETTER.test(other)) found(items[at]!, other)
     }
   }
 
@@ -211,7 +211,7 @@ export class NearWords {
     const sizes = new Array<number>(count)
     for (let i = 0; i < count; i++) sizes[i] = trigrams.size(trigramHash(word, i - 1) & trigrams.mask)
     // Shorter words use adjacent trigrams, although swapping two letters across their boundary destroys both.
-    const distance = typos * MIN_TRIGRAM_DISTANCE < count ? MIN_TRIGRAM_DISTANCE : TRIGRAM
+    const distance = typos * MIN_TRIGRAM_DISTANCE < count ? MIN_TRIGRAM_DISTANCE : TRIGRAM_LENGTH
     if (typos * distance >= count) return Array.from(sizes.keys())
     // Dynamic programming: next[i] is the least cost of the trigrams chosen so far among the first i + 1, last[i] the position
     // of the last of them.
@@ -241,7 +241,7 @@ export class NearWords {
   }
 }
 
-const TRIGRAM = 3
+const TRIGRAM_LENGTH = 3
 /** Trigrams at this distance have a letter between them, so that no typo, not even a swap, destroys both. */
 const MIN_TRIGRAM_DISTANCE = 4
 const MAX_EDITS = 2
@@ -249,8 +249,8 @@ const MAX_EDITS = 2
 /** The hash of a word without a phonetic key. */
 const NO_KEY = 0
 
-/** From this length on two edits are tolerated, and words have enough trigrams. */
-const MIN_TRIGRAM_LENGTH = 8
+/** Minimum length of a word to tolerate two edits; such words have enough trigrams. */
+const MIN_TRIGRAM_WORD_LENGTH = 8
 
 export function* buildNearWords(vocabulary: Vocabulary): SlicedTask<NearWords> {
   const { words } = vocabulary
@@ -265,7 +265,7 @@ export function* buildNearWords(vocabulary: Vocabulary): SlicedTask<NearWords> {
     for (let i = -1; i < word.length - 1; i++) emit(trigramHash(word, i), i < 254 ? i + 1 : 255)
   })
   const deletions = yield* buildKeyedLists(words, keyCountFor(words.length * 4), (word, emit) => {
-    if (word.length < 3 || word.length > MIN_TRIGRAM_LENGTH) return
+    if (word.length < 3 || word.length > MIN_TRIGRAM_WORD_LENGTH) return
     for (let dropped = -1; dropped < word.length; dropped++) emit(deletionHash(word, dropped), 0)
   })
   const keys = new Int32Array(words.length)

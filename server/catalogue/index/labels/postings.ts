@@ -36,15 +36,15 @@ export function postingBonus(packed: number): number {
 }
 
 /** Skills processed between two yields. */
-const SKILLS_PER_STEP = 512
+const SKILLS_PER_SLICE = 512
 
 export function* buildPostings(labels: Labels, entries: readonly SkillEntry[]): SlicedTask<Postings> {
   const skills = labels.labelStarts.length - 1
   const count = labels.vocabulary.words.length
   const starts = new Int32Array(count + 1)
   const latest = new Int32Array(count).fill(-1)
-  for (let from = 0; from < skills; from += SKILLS_PER_STEP) {
-    countSkills(labels, from, Math.min(skills, from + SKILLS_PER_STEP), starts, latest)
+  for (let from = 0; from < skills; from += SKILLS_PER_SLICE) {
+    countSkills(labels, from, Math.min(skills, from + SKILLS_PER_SLICE), starts, latest)
     yield
   }
   for (let word = 0; word < count; word++) starts[word + 1]! += starts[word]!
@@ -52,8 +52,8 @@ export function* buildPostings(labels: Labels, entries: readonly SkillEntry[]): 
   const next = starts.slice()
   latest.fill(-1)
   const groupStems = new GroupNameStems(labels.vocabulary)
-  for (let from = 0; from < skills; from += SKILLS_PER_STEP) {
-    const batch = entries.slice(from, from + SKILLS_PER_STEP)
+  for (let from = 0; from < skills; from += SKILLS_PER_SLICE) {
+    const batch = entries.slice(from, from + SKILLS_PER_SLICE)
     addPostings(labels, batch, from, groupStems, postings, next, latest)
     yield
   }

@@ -8,19 +8,20 @@ import type { Vocabulary } from './vocabulary.ts'
 /**
  * Prior probability that a skill is meant, among skills that match a query equally well. Recruiters mean skills that people can
  * be tested on. General skills are listed first in their sub-skill, and general sub-skills first in their master skill. A
- * common skill has more aliases than its neighbours; only neighbours are compared, because catalogues differ in
- * how many aliases they give.
+ * common skill has more aliases than its neighbours; only neighbours are compared, because the number of
+ * aliases differs between catalogues.
  */
 
-/** Contributions to a prior, in thousandths. */
-const VERIFIABLE = 40
-const FIRST_IN_GROUP = 40
-const FIRST_GROUP = 15
-const PER_EXTRA_ALIAS = 10
+/** Contributions to a prior, in thousandths. A group is a sub-skill. The FIRST bonuses are divided by the rank: 1 for the first, 2 for the second. */
+const VERIFIABLE_BONUS = 40
+const FIRST_IN_GROUP_BONUS = 40
+const FIRST_GROUP_BONUS = 15
+const EXTRA_ALIAS_BONUS = 10
 const MAX_EXTRA_ALIASES = 4
 
 /** The highest prior that a skill can have, in thousandths. */
-export const MAX_PRIOR = VERIFIABLE + FIRST_IN_GROUP + FIRST_GROUP + MAX_EXTRA_ALIASES * PER_EXTRA_ALIAS
+export const MAX_PRIOR =
+  VERIFIABLE_BONUS + FIRST_IN_GROUP_BONUS + FIRST_GROUP_BONUS + MAX_EXTRA_ALIASES * EXTRA_ALIAS_BONUS
 
 /** Totals of a sub-skill, and its rank in its master skill, from 1. */
 interface GroupTotals {
@@ -53,13 +54,15 @@ export function* buildPriors(entries: readonly SkillEntry[]): SlicedTask<Uint8Ar
   for (let entry = 0; entry < entries.length; entry++) {
     const { sub, aliases, verifiable } = entries[entry]!
     const group = sub && groups.get(sub.number)
-    let prior = verifiable ? VERIFIABLE : 0
+    let prior = verifiable ? VERIFIABLE_BONUS : 0
     if (group) {
       const rank = (ranked.get(group) ?? 0) + 1
       ranked.set(group, rank)
       const extraAliases = Math.max(0, aliases.length - group.aliases / group.skills)
       prior +=
-        FIRST_IN_GROUP / rank + FIRST_GROUP / group.rank + PER_EXTRA_ALIAS * Math.min(MAX_EXTRA_ALIASES, extraAliases)
+        FIRST_IN_GROUP_BONUS / rank +
+        FIRST_GROUP_BONUS / group.rank +
+        EXTRA_ALIAS_BONUS * Math.min(MAX_EXTRA_ALIASES, extraAliases)
     }
     priors[entry] = Math.round(prior)
     if (entry % 8192 === 8191) yield

@@ -7,26 +7,26 @@ export interface SearchHit {
 
 const toHit = (entry: number, score: number): SearchHit => ({ entry, score })
 
-/** Scores are rounded down to this many steps, lengths capped at this many letters, so that both fit into one number. */
+/** A rank combines a score and a length in one integer: scores are rounded down to 1 / SCORE_STEPS, lengths limited to LENGTH_STEPS. */
 const SCORE_STEPS = 10_000
 const LENGTH_STEPS = 1024
 const MAX_ENTRIES = 2 ** 26
 
-const BUCKETS = 256
+const BUCKET_COUNT = 256
 
-/** Pages that end within this many hits are cut by insertion instead of by sorting. */
+/** Pages that end within this many hits are selected by insertion instead of by sorting. */
 const MAX_INSERTION_HITS = 64
 
 /**
  * The skills found so far, each with its best score. Equal scores are ordered by the shorter label, then by the lower number. A
- * page is cut without sorting all hits: the first pages by insertion, later ones by counting scores in buckets and sorting only
+ * page is selected without sorting all hits: the first pages by insertion, later ones by counting scores in buckets and sorting only
  * the buckets that can reach the page.
  */
 export class Ranking {
   size = 0
   bestScore = 0
   private readonly found: Int32Array
-  /** Score and shortness in one number; 0 for a skill that is not found. */
+  /** Score and length of the label in one number, higher for shorter labels; 0 for a skill that is not found. */
   private readonly ranks: Int32Array
   /** The skills collected in the current pass. */
   readonly candidates: Int32Array
@@ -37,7 +37,7 @@ export class Ranking {
   private pass = 0
   /** The pass in which a candidate must have been collected before, or -1. */
   private requiredPass = 0
-  private readonly bucketCounts = new Int32Array(BUCKETS)
+  private readonly bucketCounts = new Int32Array(BUCKET_COUNT)
   private readonly top = new Float64Array(MAX_INSERTION_HITS)
   private filter: ((entry: number) => boolean) | undefined
 
@@ -155,10 +155,10 @@ export class Ranking {
   /** Returns the sort keys of at least `limit` best hits, best (lowest) first. */
   private sortTop(limit: number): Float64Array {
     const { found, ranks, bucketCounts, size } = this
-    const bucketOf = (entry: number) => ((ranks[entry]! / LENGTH_STEPS) * ((BUCKETS - 1) / SCORE_STEPS)) | 0
+    const bucketOf = (entry: number) => ((ranks[entry]! / LENGTH_STEPS) * ((BUCKET_COUNT - 1) / SCORE_STEPS)) | 0
     bucketCounts.fill(0)
     for (let i = 0; i < size; i++) bucketCounts[bucketOf(found[i]!)]!++
-    let lowest = BUCKETS
+    let lowest = BUCKET_COUNT
     let reached = 0
     while (reached < limit) reached += bucketCounts[--lowest]!
     const keys = new Float64Array(reached)

@@ -69,10 +69,16 @@ export const agentNouns = loadMapping('agent-nouns.txt', SINGLE_WORDS)
 export const hindiActivities = loadMapping('hindi-activities.txt', SINGLE_WORDS)
 export const numerals = loadPairs('numerals.txt', 1, 1)
 
-const stemExceptions = loadLists('stem-exceptions.txt', { 'nouns in -ing': 1, 'underived words': 1, 'not a plural': 1 })
+const stemExceptions = loadLists('stem-exceptions.txt', {
+  'nouns in -ing': 1,
+  'underived words': 1,
+  'not a plural': 1,
+  'never spelt with z': 1,
+})
 export const nounsInIng = setOf(stemExceptions['nouns in -ing'])
 export const underivedWords = setOf(stemExceptions['underived words'])
 export const notPlurals = setOf(stemExceptions['not a plural'])
+export const neverSpeltWithZ: readonly string[] = stemExceptions['never spelt with z']
 
 export const advertisementWords = loadLists('advertisement-words.txt', {
   'rarely a skill': MAX_ADVERTISEMENT_WORDS,
@@ -94,6 +100,8 @@ export const nameParts = loadLists('name-parts.txt', {
   'following words': 1,
   'joined words': 1,
   activities: 1,
+  'left out with activities': 1,
+  'words for work': 1,
 })
 export const negationWords = loadLists('negation-words.txt', {
   negations: 1,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inflections, rootOf, stemOf, toSingular } from './stems.ts'
 
-test('the singular of a word is in American spelling', () => {
+test('toSingular returns the singular form in American spelling', () => {
   const pairs =
     'welders/welder batteries/battery boxes/box glass/glass bus/bus analysis/analysis colours/color organises/organize centre/center modelling/modeling licences/license electronics/electronics sales/sales'
   for (const [word, singular] of pairs.split(' ').map((pair) => pair.split('/')))

@@ -1,4 +1,4 @@
-import { americanSpellings, notPlurals, nounsInIng, underivedWords } from './lexicon.ts'
+import { americanSpellings, neverSpeltWithZ, notPlurals, nounsInIng, underivedWords } from './lexicon.ts'
 
 /**
  * Stemming in two strengths. `stemOf` conflates the inflections of a word (machine, machines; weld, welding, welded) and the
@@ -6,7 +6,7 @@ import { americanSpellings, notPlurals, nounsInIng, underivedWords } from './lex
  * callers give it less weight.
  */
 
-const DOUBLED = /([bdfgmnprt])\1$/
+const DOUBLED_CONSONANT = /([bdfgmnprt])\1$/
 
 /** Returns the singular of a word in American spelling. */
 export function toSingular(word: string): string {
@@ -25,7 +25,7 @@ function stemOfSingular(singular: string): string {
   const cut = stem.endsWith('ing') ? 3 : stem.endsWith('ed') && !stem.endsWith('eed') ? 2 : 0
   if (cut && stem.length - cut >= 3 && /[aeiouy]/.test(stem.slice(0, -cut))) {
     stem = stem.slice(0, -cut)
-    if (DOUBLED.test(stem)) stem = stem.slice(0, -1)
+    if (DOUBLED_CONSONANT.test(stem)) stem = stem.slice(0, -1)
     stem = toAmerican(stem)
   }
   if (stem.length > 3 && stem.endsWith('e')) stem = stem.slice(0, -1)
@@ -86,27 +86,25 @@ function removePlural(word: string): string {
   return word.slice(0, -1)
 }
 
-// Words in -ise that are never spelt with a z.
-const ONLY_ISE = /(wise|prise|vis|cis|mise|rise|noise|raise|analysis|basis|practis|premis|promis|exercis)/
+const NEVER_SPELT_WITH_Z = new RegExp(neverSpeltWithZ.join('|'))
 
 /** Returns the American spelling of a word: organize for organise, color for colour, center for centre. */
 function toAmerican(word: string): string {
   if (word.length < 5) return word
   const other = americanSpellings.get(word)
   if (other) return other
-  if (!LAST_LETTERS_THAT_DIFFER.has(word.charCodeAt(word.length - 1))) return simplifyVowels(word)
-  if (word.length > 6 && /[iy]s(e|ed|er|ing|ation)?$/.test(word) && !ONLY_ISE.test(word))
+  if (!LAST_LETTERS_WITH_VARIANTS.has(word.charCodeAt(word.length - 1))) return simplifyVowels(word)
+  if (word.length > 6 && /[iy]s(e|ed|er|ing|ation)?$/.test(word) && !NEVER_SPELT_WITH_Z.test(word))
     return word.replace(/([iy])s(e|ed|er|ing|ation)?$/, '$1z$2')
   if (word.endsWith('our') && word.length > 5) return `${word.slice(0, -3)}or`
   if (word.endsWith('tre') || word.endsWith('bre')) return `${word.slice(0, -2)}er`
   if (/[aeiou]ll(ing|ed|er)$/.test(word) && word.length > 7) return word.replace(/ll(ing|ed|er)$/, 'l$1')
   if (word.endsWith('ogue') || word.endsWith('amme')) return word.slice(0, -2)
-  if (word === 'licence' || word === 'defence' || word === 'offence') return `${word.slice(0, -2)}se`
   return simplifyVowels(word)
 }
 
-/** Last letters of words whose two spellings differ. */
-const LAST_LETTERS_THAT_DIFFER = new Set(Array.from('sedrgn', (letter) => letter.charCodeAt(0)))
+/** Last letters of words that may have an American and a British spelling. */
+const LAST_LETTERS_WITH_VARIANTS = new Set(Array.from('sedrgn', (letter) => letter.charCodeAt(0)))
 
 function simplifyVowels(word: string): string {
   if (!word.includes('ae')) return word
@@ -135,10 +133,9 @@ export function inflections(word: string): string[] {
 
 /** Excludes most words before the British endings are tried one by one. */
 const AMERICAN_ENDING = new RegExp(
-  `(${[
-    'iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|ed|er)|[cf]ense',
-    ...americanSpellings.values(),
-  ].join('|')})$`,
+  `(${['iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|ed|er)', ...americanSpellings.values()].join(
+    '|',
+  )})$`,
 )
 
 function inBothSpellings(forms: string[]): string[] {
@@ -172,8 +169,6 @@ const BRITISH_ENDINGS: [string, string][] = [
   ['eling', 'elling'],
   ['eled', 'elled'],
   ['eler', 'eller'],
-  ['cense', 'cence'],
-  ['fense', 'fence'],
   ...Array.from(americanSpellings, ([british, other]): [string, string] => [other, british]),
 ]
 

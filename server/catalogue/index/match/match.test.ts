@@ -74,7 +74,7 @@ test('a noun in -ing is not the verb', () => {
   assert.equal(some.match('building', 1)[0]!.number, 1)
 })
 
-test('a short form is written out if it is most of the phrase', () => {
+test('a short form is expanded if it makes up most of the phrase', () => {
   const some = buildSkillIndexSync([
     { number: 1, name: 'Attend to detail', aliases: [] },
     { number: 2, name: 'Machine learning', aliases: [] },

@@ -18,7 +18,7 @@ import { replaceSpokenPhrases } from './spoken-phrases.ts'
  * overlap of its name. The score is the probability that a candidate this similar is right (calibration.ts).
  */
 
-export interface Candidate {
+export interface MatchCandidate {
   entry: number
   score: number
   method: MatchMethod
@@ -29,8 +29,8 @@ const MAX_VARIANTS = 3
 /** A short form is written out only if at most this many other words are in the phrase. */
 const MAX_WORDS_AROUND_SHORT_FORM = 5
 /** Limits of the two steps: postings read to find candidates, and candidates compared word by word. */
-const MAX_POSTINGS = 20_000
-const MAX_COMPARED = 192
+const MAX_POSTINGS_READ = 20_000
+const MAX_COMPARED_SKILLS = 192
 const MIN_OVERLAP = 0.3
 
 const NAME_BONUS = 0.06
@@ -39,7 +39,7 @@ const EXACT_NAME_BONUS = 0.3
 const EXACT_ALIAS_BONUS = 0.15
 /** Factor for a phrase that was respelt or reworded. */
 const VARIANT_FACTOR = 0.95
-/** Weight of a thousandth of prior: among equally similar skills the general one is meant. */
+/** Weight of one thousandth of the prior, which ranks general skills first among equally similar ones. */
 const PRIOR_WEIGHT = 0.0009
 /** Weight of a stop word at the beginning or end of a label, where it links nothing: "AT welding". */
 const EDGE_STOP_WORD_WEIGHT = 2
@@ -59,6 +59,7 @@ export class Matcher {
   private readonly ranking: Ranking
   private readonly priors: Uint8Array
   private readonly weights: Float32Array
+  /** By skill: the part of the phrase's weight that it contains, and the last round in which it was counted. */
   private readonly sums: Float32Array
   private readonly lastRound: Int32Array
   private readonly touched: Int32Array
@@ -89,7 +90,7 @@ export class Matcher {
     this.weights = weights
   }
 
-  match(phrase: string, limit: number): Candidate[] {
+  match(phrase: string, limit: number): MatchCandidate[] {
     const written = tokenize(phrase).slice(0, MAX_PHRASE_WORDS)
     const words = stripApplicantWords(written)
     const best = new Map<number, Similarity>()
@@ -158,7 +159,7 @@ export class Matcher {
       postings: word.similarStems.reduce((sum, { stem }) => sum + this.countPostings(stem), 0),
     }))
     let size = 0
-    let budget = MAX_POSTINGS
+    let budget = MAX_POSTINGS_READ
     for (const { word, postings } of counted.sort((a, b) => a.postings - b.postings)) {
       if (size > 0 && postings > budget) break
       budget -= postings
@@ -184,7 +185,7 @@ export class Matcher {
       ranking.add(entry, Math.min(1, sums[entry]!), 0)
       sums[entry] = 0
     }
-    return ranking.page(0, MAX_COMPARED).map((hit) => hit.entry)
+    return ranking.page(0, MAX_COMPARED_SKILLS).map((hit) => hit.entry)
   }
 
   private countPostings(stem: number): number {

@@ -32,10 +32,10 @@ export class Paraphrases {
         found.set(id, { stem: id, similarity, isSynonym })
     }
     const root = rootOf(stem)
-    add(vocabulary.findStem(root), SAME_ROOT, false)
-    for (const other of this.byRoot.get(root) ?? []) add(other, SAME_ROOT, false)
+    add(vocabulary.findStem(root), SAME_ROOT_SIMILARITY, false)
+    for (const other of this.byRoot.get(root) ?? []) add(other, SAME_ROOT_SIMILARITY, false)
     for (const group of groupsByStem.get(stem) ?? [])
-      for (const other of group) add(vocabulary.findStem(other), SAME_GROUP, true)
+      for (const other of group) add(vocabulary.findStem(other), SAME_GROUP_SIMILARITY, true)
     for (const { stem: other, similarity } of this.learned.get(own) ?? []) add(other, similarity, true)
     return [...found.values()].sort((a, b) => b.similarity - a.similarity)
   }
@@ -49,10 +49,11 @@ export interface SimilarStem {
   isSynonym: boolean
 }
 
-const SAME_ROOT = 75
-const SAME_GROUP = 65
-const MAX_LEARNED = 80
-/** Pairs that share fewer of their occurrences than this are chance. */
+/** In hundredths. */
+const SAME_ROOT_SIMILARITY = 75
+const SAME_GROUP_SIMILARITY = 65
+const MAX_LEARNED_SIMILARITY = 80
+/** Pairs that share a smaller fraction of their occurrences are treated as coincidence. */
 const MIN_LEARNED_OVERLAP = 0.02
 
 const groupsByStem = new Map<string, string[][]>()
@@ -80,7 +81,7 @@ export function* buildParaphrases(labels: Labels): SlicedTask<Paraphrases> {
     rootIds[stem] = id
     if (stem % 1024 === 1023) yield
   }
-  // A root with only its own stem connects nothing.
+  // A root that is its own and only stem relates no stems, so it is left out.
   const byRoot = new Map<string, number[]>()
   const lists: (number[] | undefined)[] = []
   for (let stem = 0; stem < rootIds.length; stem++) {
@@ -147,14 +148,14 @@ function* learnPairs(labels: Labels): SlicedTask<Map<number, SimilarStem[]>> {
   for (let pair = 0; pair < pairs.size; pair++) {
     if (pair % 8192 === 8191) yield
     const count = pairs.counts.items[pair]!
-    // A single occurrence may be chance.
+    // A single occurrence may be a coincidence.
     if (count < 2) continue
     const a = pairs.firsts.items[pair]!
     const b = pairs.seconds.items[pair]!
     const overlap = count / (Math.sqrt(skillCounts[a]! * skillCounts[b]!) + 3)
-    // Labels that are numbered in sequence show no paraphrases.
+    // Numbers in labels such as "grade 1" and "grade 2" are not paraphrases.
     if (overlap < MIN_LEARNED_OVERLAP || /^\d/.test(vocabulary.stem(a)) || /^\d/.test(vocabulary.stem(b))) continue
-    const similarity = Math.min(MAX_LEARNED, Math.round(30 + 120 * overlap))
+    const similarity = Math.min(MAX_LEARNED_SIMILARITY, Math.round(30 + 120 * overlap))
     add(a, b, similarity)
     add(b, a, similarity)
   }

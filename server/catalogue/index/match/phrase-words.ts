@@ -9,11 +9,13 @@ import type { Paraphrases, SimilarStem } from './paraphrases.ts'
 export const SIMILARITY_MASK = 0x7f
 export const IS_SYNONYM = 0x80
 
+/** Similarities in hundredths. */
 const SAME_STEM = 100
 const HOMOPHONE = 84
 const ONE_TYPO = 80
-const PER_FURTHER_TYPO = 10
+const FURTHER_TYPO_PENALTY = 10
 
+/** Factors of the weight of words that say little about the skill: "excellent", "work", "can". */
 const PRAISE_FACTOR = 0.25
 const GENERIC_FACTOR = 0.6
 const FUNCTION_WORD_FACTOR = 0.05
@@ -51,7 +53,7 @@ export class PhraseWord {
       nearWords.findHomophones(word, (near) => this.add(vocabulary.stems[near]!, HOMOPHONE, false))
       if (this.similarStems.length === 0)
         nearWords.findTypos(word, (near, edits) =>
-          this.add(vocabulary.stems[near]!, ONE_TYPO - PER_FURTHER_TYPO * (edits - 1), false),
+          this.add(vocabulary.stems[near]!, ONE_TYPO - FURTHER_TYPO_PENALTY * (edits - 1), false),
         )
     }
     this.weight = id >= 0 ? weights[id]! : stemWeight(stem, 0, labels.names.length)
@@ -69,7 +71,7 @@ export class PhraseWord {
   }
 }
 
-/** Whether no word of the phrase says anything about which skill is meant. */
+/** Whether the phrase contains no word that could identify a skill. */
 export function isStopPhrase(words: readonly string[]): boolean {
   return words.every(
     (word) =>

@@ -1,6 +1,7 @@
 import { Int32List } from '../text/int32-list.ts'
 
-const SLOTS = 8192
+/** A power of two. */
+const SLOT_COUNT = 8192
 const MAX_STEMS_PER_CONTEXT = 32
 
 /**
@@ -8,9 +9,9 @@ const MAX_STEMS_PER_CONTEXT = 32
  * "manage staff" and "supervise staff". The arrays are reused from skill to skill.
  */
 export class LabelContexts {
-  private readonly keys = new Int32Array(SLOTS)
-  private readonly rounds = new Int32Array(SLOTS)
-  private readonly heads = new Int32Array(SLOTS)
+  private readonly keys = new Int32Array(SLOT_COUNT)
+  private readonly rounds = new Int32Array(SLOT_COUNT)
+  private readonly heads = new Int32Array(SLOT_COUNT)
   private readonly stems: number[] = []
   private readonly next: number[] = []
   private readonly others: number[] = []
@@ -29,14 +30,14 @@ export class LabelContexts {
   add(context: number, stem: number): readonly number[] {
     const { keys, rounds, heads, stems, next, others, round } = this
     others.length = 0
-    let slot = (context ^ (context >>> 15)) & (SLOTS - 1)
-    while (rounds[slot] === round && keys[slot] !== context) slot = (slot + 1) & (SLOTS - 1)
+    let slot = (context ^ (context >>> 15)) & (SLOT_COUNT - 1)
+    while (rounds[slot] === round && keys[slot] !== context) slot = (slot + 1) & (SLOT_COUNT - 1)
     const exists = rounds[slot] === round
     // Ignores further contexts of a skill with thousands of labels.
-    if (!exists && this.used >= SLOTS / 2) return others
+    if (!exists && this.used >= SLOT_COUNT / 2) return others
     if (!exists) this.used++
     for (let at = exists ? heads[slot]! : -1; at >= 0; at = next[at]!) {
-      // Many stems in one context are hardly synonyms, and counting all pairs of thousands of stems would take minutes.
+      // Many stems in one context are rarely synonyms, and counting all pairs of thousands of stems would take minutes.
       if (others.length === MAX_STEMS_PER_CONTEXT) {
         others.length = 0
         return others

@@ -5,15 +5,15 @@ import { EXACT, type QueryWord } from './query-words.ts'
 
 /** Scoring of a skill for a query: the score of its best label, a bonus for further labels, and its prior. */
 
-const EXACT_NAME = 1
-const EXACT_BARE_NAME = 0.985
-const EXACT_ALIAS = 0.97
-const MAX_INEXACT = 0.96
+const EXACT_NAME_SCORE = 1
+const EXACT_BARE_NAME_SCORE = 0.985
+const EXACT_ALIAS_SCORE = 0.97
+const MAX_INEXACT_SCORE = 0.96
 /**
- * An alias of an imported skill that is not verifiable. Taxonomies have thousands of them: "welding" is an alias of joining
- * metals.
+ * Score of an alias of an imported skill that is not verifiable. Lower, because taxonomies have thousands of such aliases:
+ * "welding" is an alias of joining metals.
  */
-const EXACT_IMPORTED_ALIAS = 0.85
+const EXACT_IMPORTED_ALIAS_SCORE = 0.85
 
 /** Bonus for a word that begins as typed and is a whole label: completing it gives the exact name. */
 export const WHOLE_LABEL_BONUS = 0.03
@@ -28,18 +28,18 @@ export const MAX_DOUBTFUL_SCORE = 0.8
 /** Scores above this are compressed, so that a label score with all bonuses stays below an exact name. */
 const COMPRESS_ABOVE = 0.8
 const MAX_RAW_SCORE = 1 + MAX_EXTRA_LABEL_BONUS + WHOLE_LABEL_BONUS + (SUB_SKILL_PRIOR_FACTOR * MAX_PRIOR) / 1000
-const COMPRESSION = (MAX_INEXACT - COMPRESS_ABOVE) / (MAX_RAW_SCORE - COMPRESS_ABOVE)
+const COMPRESSION_FACTOR = (MAX_INEXACT_SCORE - COMPRESS_ABOVE) / (MAX_RAW_SCORE - COMPRESS_ABOVE)
 
 /** Returns the score of a label that equals the query word by word. */
 export function exactScore(kind: number, importedOnly: boolean): number {
-  if (kind === NAME) return EXACT_NAME
-  if (importedOnly) return EXACT_IMPORTED_ALIAS
-  return kind === ALIAS ? EXACT_ALIAS : EXACT_BARE_NAME
+  if (kind === NAME) return EXACT_NAME_SCORE
+  if (importedOnly) return EXACT_IMPORTED_ALIAS_SCORE
+  return kind === ALIAS ? EXACT_ALIAS_SCORE : EXACT_BARE_NAME_SCORE
 }
 
 /** Returns the final score of an inexact match; keeps the order of the raw scores. */
 export function compressScore(raw: number): number {
-  return raw <= COMPRESS_ABOVE ? raw : COMPRESS_ABOVE + (raw - COMPRESS_ABOVE) * COMPRESSION
+  return raw <= COMPRESS_ABOVE ? raw : COMPRESS_ABOVE + (raw - COMPRESS_ABOVE) * COMPRESSION_FACTOR
 }
 
 /** Whether the label that was matched last equals the query. */

@@ -178,7 +178,7 @@ test('joined and split words find the skill', () => {
   assert.equal(names('fork lift operation')[0], 'Forklift operation')
 })
 
-test('signs distinguish programming languages', () => {
+test('punctuation distinguishes programming languages', () => {
   assert.equal(names('c++')[0], 'C++')
   assert.equal(names('c programming')[0], 'C')
   assert.equal(names('java')[0], 'Java (computer programming)')

@@ -32,7 +32,7 @@ import {
  * Search by name. Each word of the query is expanded to the words of the catalogue that it may stand for (query-words.ts). The
  * postings of the rarest words give the candidates, and every label of a candidate is matched against all words. A query of one
  * word needs only its postings (postings.ts). If no skill contains all words, other readings of the query are tried: without
- * role words, with words joined or split, with typos in known words, and at last with words missing.
+ * role words, with words joined or split, with typos in known words, and finally with words missing.
  *
  * The score of a skill combines the agreement of the words, the score of the label (scores.ts), and the prior of the skill
  * (prior.ts), which counts more the shorter the query is. It depends only on the query and the skill, so pages never overlap.

@@ -24,11 +24,12 @@ const SPACE = 1
 const JOINER = 2
 const BREAK = 3
 
+/** Character codes. */
 const PLUS = 0x2b
-const HASH = 0x23
+const NUMBER_SIGN = 0x23
 const AMPERSAND = 0x26
 const DOT = 0x2e
-const BLANK = 0x20
+const SPACE_CODE = 0x20
 
 const LIGATURES = new Map([
   [0xfb00, 'ff'],
@@ -39,8 +40,8 @@ const LIGATURES = new Map([
   [0xfb05, 'st'],
   [0xfb06, 'st'],
 ])
-// Letters that Unicode does not decompose.
-const PLAIN = new Map(Array.from('øoØołlŁlđdĐdßsæaÆaœoŒoıiþtÞtðdÐd'.matchAll(/(.)(.)/g), (m) => [m[1]!, m[2]!]))
+// Base letters of letters that Unicode does not decompose.
+const BASE_LETTERS = new Map(Array.from('øoØołlŁlđdĐdßsæaÆaœoŒoıiþtÞtðdÐd'.matchAll(/(.)(.)/g), (m) => [m[1]!, m[2]!]))
 
 const FOLD = foldTable()
 const CHARACTER_KIND = characterKinds()
@@ -62,7 +63,7 @@ function folded(unit: number): number {
   if (unit >= 0x300 && unit < 0x370) return SKIP
   if (!/[\p{L}\p{M}\p{N}]/u.test(letter)) return 0
   if (unit >= 0x966 && unit <= 0x96f) return unit - 0x966 + 0x30
-  return (PLAIN.get(letter) ?? letter).normalize('NFKD').toLowerCase().charCodeAt(0)
+  return (BASE_LETTERS.get(letter) ?? letter).normalize('NFKD').toLowerCase().charCodeAt(0)
 }
 
 function characterKinds(): Uint8Array {
@@ -160,7 +161,7 @@ export class Tokens {
       }
       const sign = units[at]!
       // Fast path: most words end with a space.
-      if (sign === BLANK && !skipped) {
+      if (sign === SPACE_CODE && !skipped) {
         ends[count] = at++
         gaps[count] = gap
         checks[count] = check
@@ -180,7 +181,7 @@ export class Tokens {
         }
       }
       let end = at
-      if ((sign === PLUS || sign === HASH) && FOLD[units[at - 1]!] !== SKIP) {
+      if ((sign === PLUS || sign === NUMBER_SIGN) && FOLD[units[at - 1]!] !== SKIP) {
         const stop = units[at + 1] === sign ? at + 2 : at + 1
         if (FOLD[units[stop]!]! < FIRST_LETTER) {
           for (; at < stop; at++) {

@@ -1,44 +1,22 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { type TestContext, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { grantCredits } from '../../../server/campaigns/credits.ts'
+import { test } from 'node:test'
 import { assertAccessible } from '../../../test/browser/axe.ts'
 import { newPage } from '../../../test/browser/browser.ts'
-import { checkPage, consolePage, screenshotFromTop } from '../../../test/browser/console-page.ts'
-import { ADMIN_KEY, startApp } from '../../../test/support/app.ts'
-import { runClock } from '../../../test/support/clock.ts'
+import {
+  checkPage,
+  consolePage,
+  screenshotFromTop,
+  waitForPhoneAnimations,
+} from '../../../test/browser/console-page.ts'
+import { startRecruiterConsole } from '../../../test/browser/recruiter-console.ts'
+import { ADMIN_KEY } from '../../../test/support/app.ts'
 import { signInMember } from '../../../test/support/console.ts'
 
 const PHONE = { width: 390, height: 844, hasTouch: true, isMobile: true }
 
-async function start(t: TestContext, { credits = 200 } = {}) {
-  const app = await startApp(t, { worker: true })
-  runClock(t, app.clock)
-  const { orgId } = await app.given.org()
-  if (credits > 0)
-    await app.context.db.transaction((tx) => grantCredits(tx, { orgId, mode: 'test' }, app.clock, credits))
-  const at = (path: string) => `${app.url}/console/${orgId}/test${path}`
-  return { app, orgId, at, scope: { orgId, mode: 'test' as const } }
-}
-
-/** Waits until the animations of the simulator phone have ended. */
-async function waitForAnimations(page: Page) {
-  const animations = `document.querySelector('.simulator-phone').getAnimations({ subtree: true })`
-  await page.evaluate(`Promise.all(${animations}.map(({ finished }) => finished)).then(() => {})`)
-}
-
-/** Asserts that no hidden element makes the page longer than its content. */
-async function assertNoExtraHeight(page: Page) {
-  await waitForAnimations(page)
-  const tail = await page.evaluate(
-    `document.documentElement.scrollHeight - Math.max(innerHeight, scrollY + document.querySelector('.frame').getBoundingClientRect().bottom)`,
-  )
-  assert.ok((tail as number) < 50, `${page.url()} is ${tail} pixels longer than its content`)
-}
-
 test('a user creates a workflow, a mandate and a campaign, answers on the simulator phone and exports the result', async (t) => {
-  const { app, at } = await start(t)
+  const { app, at } = await startRecruiterConsole(t)
   const page = await newPage(t)
   await page.goto(`${app.url}/console`)
   await page.getByText('Sign in as the operator').click()
@@ -113,7 +91,7 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   await page.getByRole('button', { name: 'Preview rows' }).click()
   await page.getByText('1 row needs fixing').waitFor()
   await page.getByText('Mobile: not a phone number; enter +91 and ten digits').waitFor()
-  await page.getByText('Same number as row 4; sent only once').waitFor()
+  await page.getByText('Same number as row 4; enrolled only once').waitFor()
   await page.getByText('2 candidates, 2 credits').waitFor()
   assert.equal(await page.getByRole('textbox', { name: 'Full name, row 3' }).inputValue(), 'Ravi Kumar')
   await checkPage(page, 'a-campaign-new')
@@ -134,7 +112,7 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   await page.getByRole('region', { name: 'Phone of Meera' }).getByRole('button', { name: 'Yes' }).click()
   await page.getByRole('button', { name: 'English' }).click()
   await page.getByRole('log').getByText('Do you hold a wireman licence?').waitFor()
-  await waitForAnimations(page)
+  await waitForPhoneAnimations(page)
   await checkPage(page, 'a-phone')
   await page.getByRole('region', { name: 'Phone of Meera' }).getByRole('button', { name: 'No', exact: true }).click()
   await page.getByText('The conversation has ended').waitFor()
@@ -142,7 +120,7 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   await result.getByText('Not qualified').waitFor()
   await result.getByText('knockout').waitFor()
   await screenshotFromTop(page, 'a-phone-ended')
-  await page.getByRole('link', { name: 'View all message states' }).click()
+  await page.getByRole('link', { name: 'View delivery status' }).click()
   await page
     .getByText(/WhatsApp · .* · delivered/)
     .first()
@@ -175,48 +153,8 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   await page.getByRole('dialog').getByRole('alert').waitFor()
 })
 
-test('an operator completes the guided first campaign, and grants the missing credits', async (t) => {
-  const { app, at } = await start(t, { credits: 0 })
-  const page = await consolePage(t, app)
-  await page.goto(at('/first-campaign'))
-  await page.getByRole('heading', { name: 'Your first campaign' }).waitFor()
-  await checkPage(page, 'a-first-1')
-  await page.getByRole('button', { name: 'Create workflow' }).click()
-  await page.getByRole('button', { name: 'Create mandate' }).click()
-  await page.getByLabel(/^Your name/).fill('Tara')
-  await checkPage(page, 'a-first-3')
-  await page.getByRole('button', { name: 'Start campaign' }).click()
-  const grant = page.getByRole('alert').getByRole('button', { name: 'Grant 100 test credits' })
-  await grant.waitFor()
-  const { y, height } = (await grant.boundingBox())!
-  assert.ok(y > 0 && y + height <= page.viewportSize()!.height, 'the error is visible')
-  await grant.click()
-  await page.getByText('Granted 100 test credits').waitFor()
-  await page.getByRole('button', { name: 'Start campaign' }).click()
-  await page.getByRole('region', { name: 'Phone of Tara' }).getByRole('button', { name: 'Yes' }).waitFor()
-  await page.getByText('All 10 candidates have finished.').waitFor({ timeout: 80_000 })
-  const row = (name: string) => page.getByRole('row').filter({ hasText: name }).innerText()
-  assert.match(await row('Asha Rao'), /completed\s+yes\s+interested/)
-  assert.match(await row('Imran Khan'), /completed\s+no/)
-  assert.match(await row('Meena Das'), /declined/)
-  assert.match(await row('Gurpreet Gill'), /failed could not be reached/)
-  await checkPage(page, 'a-first-4')
-  await page.reload() // continues at the same step
-  await page.getByText('All 10 candidates have finished.').waitFor()
-  await page.setViewportSize({ width: 360, height: 780 })
-  const asha = page.getByRole('row').filter({ hasText: 'Asha Rao' })
-  for (const name of ['Qualified', 'Interest']) assert.ok(await asha.locator(`[data-name="${name}"]`).isVisible(), name)
-  await checkPage(page, 'a-first-4-phone')
-  await page.setViewportSize({ width: 1280, height: 720 })
-  await page.getByRole('link', { name: 'Open all phones' }).click()
-  await page.getByRole('region', { name: 'Phone of Tara' }).waitFor() // the one that does not answer automatically
-  await page.getByRole('link', { name: /Asha Rao/ }).click()
-  await page.getByRole('region', { name: 'Phone of Asha Rao' }).getByText('The conversation has ended').waitFor()
-  await assertNoExtraHeight(page)
-})
-
 test('a mandate is edited, a file is enrolled in chunks, and the campaign is paused, resumed and archived', async (t) => {
-  const { app, at, scope } = await start(t)
+  const { app, at, scope } = await startRecruiterConsole(t)
   const { mandate_id } = await app.given.mandate(scope, {}, 'playground')
   const page = await consolePage(t, app)
   await page.goto(at(`/mandates/${mandate_id}`))
@@ -261,7 +199,7 @@ test('a mandate is edited, a file is enrolled in chunks, and the campaign is pau
 })
 
 test('objects created through the API are read-only, and a viewer cannot change anything', async (t) => {
-  const { app, at, orgId, scope } = await start(t)
+  const { app, at, orgId, scope } = await startRecruiterConsole(t)
   const mandate = await app.given.mandate(scope)
   const viewer = await signInMember(app, orgId, 'viewer')
   const page = await consolePage(t, app)
@@ -280,7 +218,7 @@ test('objects created through the API are read-only, and a viewer cannot change 
 })
 
 test('every page of a recruiter is accessible on a phone in dark mode, with and without data', async (t) => {
-  const { app, at, scope, orgId } = await start(t)
+  const { app, at, scope, orgId } = await startRecruiterConsole(t)
   const page = await consolePage(t, app, { ...PHONE, colorScheme: 'dark' })
   const empty = ['/workflows', '/mandates', '/campaigns', '/campaigns/new', '/results', '/phone', '/first-campaign']
   for (const path of empty) {

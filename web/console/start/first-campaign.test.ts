@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkPage, consolePage, waitForPhoneAnimations } from '../../../test/browser/console-page.ts'
+import { startRecruiterConsole } from '../../../test/browser/recruiter-console.ts'
+
+/** Asserts that no hidden element makes the page longer than its content. */
+async function assertNoExtraHeight(page: Page) {
+  await waitForPhoneAnimations(page)
+  const tail = await page.evaluate(
+    `document.documentElement.scrollHeight - Math.max(innerHeight, scrollY + document.querySelector('.frame').getBoundingClientRect().bottom)`,
+  )
+  assert.ok((tail as number) < 50, `${page.url()} is ${tail} pixels longer than its content`)
+}
+
+test('an operator completes the guided first campaign, and grants the missing credits', async (t) => {
+  const { app, at } = await startRecruiterConsole(t, { credits: 0 })
+  const page = await consolePage(t, app)
+  await page.goto(at('/first-campaign'))
+  await page.getByRole('heading', { name: 'Your first campaign' }).waitFor()
+  await checkPage(page, 'a-first-1')
+  await page.getByRole('button', { name: 'Create workflow' }).click()
+  await page.getByRole('button', { name: 'Create mandate' }).click()
+  await page.getByLabel(/^Your name/).fill('Tara')
+  await checkPage(page, 'a-first-3')
+  await page.getByRole('button', { name: 'Start campaign' }).click()
+  const grant = page.getByRole('alert').getByRole('button', { name: 'Grant 100 test credits' })
+  await grant.waitFor()
+  const { y, height } = (await grant.boundingBox())!
+  assert.ok(y > 0 && y + height <= page.viewportSize()!.height, 'the error is visible')
+  await grant.click()
+  await page.getByText('Granted 100 test credits').waitFor()
+  await page.getByRole('button', { name: 'Start campaign' }).click()
+  await page.getByRole('region', { name: 'Phone of Tara' }).getByRole('button', { name: 'Yes' }).waitFor()
+  await page.getByText('The ten test candidates have finished.').waitFor({ timeout: 80_000 })
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name }).innerText()
+  assert.match(await row('Asha Rao'), /completed\s+yes\s+interested/)
+  assert.match(await row('Imran Khan'), /completed\s+no/)
+  assert.match(await row('Meena Das'), /declined/)
+  assert.match(await row('Gurpreet Gill'), /failed could not be reached/)
+  await checkPage(page, 'a-first-4')
+  await page.reload() // continues at the same step
+  await page.getByText('The ten test candidates have finished.').waitFor()
+  await page.setViewportSize({ width: 360, height: 780 })
+  const asha = page.getByRole('row').filter({ hasText: 'Asha Rao' })
+  for (const name of ['Qualified', 'Interest']) assert.ok(await asha.locator(`[data-name="${name}"]`).isVisible(), name)
+  await checkPage(page, 'a-first-4-phone')
+  await page.setViewportSize({ width: 1280, height: 720 })
+  await page.getByRole('link', { name: 'Open all phones' }).click()
+  await page.getByRole('region', { name: 'Phone of Tara' }).waitFor() // the one that does not answer automatically
+  await page.getByRole('link', { name: /Asha Rao/ }).click()
+  await page.getByRole('region', { name: 'Phone of Asha Rao' }).getByText('The conversation has ended').waitFor()
+  await assertNoExtraHeight(page)
+})
