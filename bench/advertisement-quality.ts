@@ -1,21 +1,21 @@
 /**
  * Measures the quality of `extract` on Indian job advertisements with the built-in catalogue: precision and recall of the skills
- * that the employer requires, and how well scores predict correctness. Separately for the half that is used for tuning and the
- * held-out half. Prints a table, or JSON with --json; --misses lists the errors in the tuning half.
+ * that the employer requires, and how well scores predict correctness. The half of the advertisements that is used for tuning and
+ * the held-out half are measured separately. Prints a table, or JSON with --json; --misses lists the errors in the tuning half.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { buildSkillIndexSync, type SkillIndex } from '../server/catalogue/index/skill-index.ts'
 import { type Prediction, reliabilityRows } from './reliability.ts'
 import { type BenchmarkRow, printRows } from './support/benchmark.ts'
-import { builtIn } from './support/skill-catalogues.ts'
+import { builtInSkills } from './support/skill-catalogues.ts'
 
 const MAX_SKILLS = 25
-/** Skills with at least this score count as extracted. */
+/** Skills with at least this score count as extracted in the rows "score at least". */
 const MIN_SCORE = 0.5
 
-const folder = new URL('advertisements/', import.meta.url)
+const advertisementsFolder = new URL('advertisements/', import.meta.url)
 
-interface Label {
+interface SkillLabel {
   /** The number in the skill ID `sk_…`. */
   number: number
   name: string
@@ -25,17 +25,17 @@ export interface Advertisement {
   number: number
   title: string
   text: string
-  asks: Label[]
+  requiredSkills: SkillLabel[]
   /** Skills that the text mentions but does not require. */
-  notAsked: Label[]
+  excludedSkills: SkillLabel[]
 }
 
 export function readAdvertisements(): Advertisement[] {
-  return readdirSync(folder)
+  return readdirSync(advertisementsFolder)
     .filter((file) => file.endsWith('.txt'))
     .sort()
     .flatMap((file) =>
-      readFileSync(new URL(file, folder), 'utf8')
+      readFileSync(new URL(file, advertisementsFolder), 'utf8')
         .split(/^== /m)
         .slice(1)
         .map((part) => readAdvertisement(file, part)),
@@ -43,32 +43,35 @@ export function readAdvertisements(): Advertisement[] {
 }
 
 function readAdvertisement(file: string, part: string): Advertisement {
-  const found = /^(\d+) \| ([^\n]+)\nasks: ([^\n]+)\n(?:not asked: ([^\n]+)\n)?\n(.+)$/s.exec(part)
-  if (!found) throw new Error(`${file}: invalid advertisement: ${part.slice(0, 40)}`)
-  const [, number, title, asks, notAsked, text] = found
+  const match = /^(\d+) \| ([^\n]+)\nrequired: ([^\n]+)\n(?:not required: ([^\n]+)\n)?\n(.+)$/s.exec(part)
+  if (!match) throw new Error(`${file}: invalid advertisement: ${part.slice(0, 40)}`)
+  const [, number, title, requiredSkills, excludedSkills, text] = match
   return {
     number: Number(number),
     title: title!,
     text: text!.trim(),
-    asks: readLabels(asks!),
-    notAsked: notAsked ? readLabels(notAsked) : [],
+    requiredSkills: readLabels(requiredSkills!),
+    excludedSkills: excludedSkills ? readLabels(excludedSkills) : [],
   }
 }
 
-function readLabels(line: string): Label[] {
+function readLabels(line: string): SkillLabel[] {
   return line.split('; ').map((label) => {
-    const found = /^sk_(\d+) (.+)$/.exec(label)
-    if (!found) throw new Error(`invalid label ${label}: expected "sk_1001 Bricklaying"`)
-    return { number: Number(found[1]), name: found[2]! }
+    const match = /^sk_(\d+) (.+)$/.exec(label)
+    if (!match) throw new Error(`invalid label ${label}: expected "sk_1001 Bricklaying"`)
+    return { number: Number(match[1]), name: match[2]! }
   })
 }
 
 export const isForTuning = ({ number }: Advertisement): boolean => number % 2 === 1
 
 export function advertisementRows(): BenchmarkRow[] {
-  const index = buildSkillIndexSync(builtIn())
-  const all = readAdvertisements()
-  const halves = { tuning: all.filter(isForTuning), 'held out': all.filter((one) => !isForTuning(one)) }
+  const index = buildSkillIndexSync(builtInSkills())
+  const advertisements = readAdvertisements()
+  const halves = {
+    tuning: advertisements.filter(isForTuning),
+    'held out': advertisements.filter((advertisement) => !isForTuning(advertisement)),
+  }
   return Object.entries(halves).flatMap(([name, half]) => [
     ...skillRows(`${name}, first ${MAX_SKILLS}`, index, half, 0),
     ...skillRows(`${name}, score at least ${MIN_SCORE}`, index, half, MIN_SCORE),
@@ -76,67 +79,62 @@ export function advertisementRows(): BenchmarkRow[] {
   ])
 }
 
-function skillRows(
-  name: string,
-  index: SkillIndex,
-  advertisements: Advertisement[],
-  threshold: number,
-): BenchmarkRow[] {
-  let extracted = 0
-  let required = 0
-  let correct = 0
-  let excluded = 0
-  let wronglyExtracted = 0
-  for (const { text, asks, notAsked } of advertisements) {
-    const numbers = extractNumbers(index, text, threshold)
-    extracted += numbers.size
-    required += asks.length
-    correct += asks.filter(({ number }) => numbers.has(number)).length
-    excluded += notAsked.length
-    wronglyExtracted += notAsked.filter(({ number }) => numbers.has(number)).length
+function skillRows(name: string, index: SkillIndex, advertisements: Advertisement[], minScore: number): BenchmarkRow[] {
+  let extractedCount = 0
+  let requiredCount = 0
+  let correctCount = 0
+  let excludedCount = 0
+  let wronglyExtractedCount = 0
+  for (const { text, requiredSkills, excludedSkills } of advertisements) {
+    const skillNumbers = extractSkillNumbers(index, text, minScore)
+    extractedCount += skillNumbers.size
+    requiredCount += requiredSkills.length
+    correctCount += requiredSkills.filter(({ number }) => skillNumbers.has(number)).length
+    excludedCount += excludedSkills.length
+    wronglyExtractedCount += excludedSkills.filter(({ number }) => skillNumbers.has(number)).length
   }
-  const note = `${advertisements.length} advertisements, ${required} required skills, ${extracted} extracted`
+  const note = `${advertisements.length} advertisements, ${requiredCount} required skills, ${extractedCount} extracted`
   return [
-    { name: `advertisements, ${name}, precision`, value: correct / extracted, unit: '', note },
-    { name: `advertisements, ${name}, recall`, value: correct / required, unit: '' },
-    { name: `advertisements, ${name}, F1`, value: (2 * correct) / (extracted + required), unit: '' },
+    { name: `advertisements, ${name}, precision`, value: correctCount / extractedCount, unit: '', note },
+    { name: `advertisements, ${name}, recall`, value: correctCount / requiredCount, unit: '' },
+    { name: `advertisements, ${name}, F1`, value: (2 * correctCount) / (extractedCount + requiredCount), unit: '' },
     {
       name: `advertisements, ${name}, extracted though not required`,
-      value: wronglyExtracted / excluded,
+      value: wronglyExtractedCount / excludedCount,
       unit: '',
-      note: `of ${excluded} that the texts mention but do not require`,
+      note: `of ${excludedCount} skills that the texts mention but do not require`,
     },
   ]
 }
 
 function extractPredictions(index: SkillIndex, advertisements: Advertisement[]): Prediction[] {
-  return advertisements.flatMap(({ text, asks }) =>
+  return advertisements.flatMap(({ text, requiredSkills }) =>
     index
       .extract(text, MAX_SKILLS)
-      .map(({ number, score }) => ({ score, correct: asks.some((ask) => ask.number === number) })),
+      .map(({ number, score }) => ({ score, correct: requiredSkills.some((label) => label.number === number) })),
   )
 }
 
-function extractNumbers(index: SkillIndex, text: string, threshold: number): Set<number> {
-  const skills = index.extract(text, MAX_SKILLS).filter(({ score }) => score >= threshold)
+function extractSkillNumbers(index: SkillIndex, text: string, minScore: number): Set<number> {
+  const skills = index.extract(text, MAX_SKILLS).filter(({ score }) => score >= minScore)
   return new Set(skills.map(({ number }) => number))
 }
 
-/** Prints the errors in the tuning half. The held-out half is never shown. */
+/** Prints the extraction errors in the tuning half of the advertisements. The held-out half is never shown. */
 function printMisses(): void {
-  const index = buildSkillIndexSync(builtIn())
-  for (const { number, title, text, asks, notAsked } of readAdvertisements().filter(isForTuning)) {
+  const index = buildSkillIndexSync(builtInSkills())
+  for (const { number, title, text, requiredSkills, excludedSkills } of readAdvertisements().filter(isForTuning)) {
     const skills = index.extract(text, MAX_SKILLS)
-    const missed = asks.filter((label) => !skills.some((skill) => skill.number === label.number))
-    const extra = skills.filter((skill) => !asks.some((label) => label.number === skill.number))
+    const missedSkills = requiredSkills.filter((label) => !skills.some((skill) => skill.number === label.number))
+    const extraSkills = skills.filter((skill) => !requiredSkills.some((label) => label.number === skill.number))
     console.log(`\n${number} ${title}`)
-    console.log(`  missed: ${missed.map(({ name }) => name).join('; ')}`)
-    for (const skill of extra) {
+    console.log(`  missed: ${missedSkills.map(({ name }) => name).join('; ')}`)
+    for (const skill of extraSkills) {
       const mentions = skill.mentions.map(({ start, end }) => text.slice(start, end)).join(', ')
-      const why = notAsked.some((label) => label.number === skill.number)
+      const reason = excludedSkills.some((label) => label.number === skill.number)
         ? 'not required'
         : 'not mentioned as a requirement'
-      console.log(`  ${why}: ${skill.name} ${skill.score.toFixed(2)} (${mentions})`)
+      console.log(`  ${reason}: ${skill.name} ${skill.score.toFixed(2)} (${mentions})`)
     }
   }
 }

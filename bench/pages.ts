@@ -19,20 +19,21 @@ import {
   runFromCommandLine,
 } from './support/benchmark.ts'
 
-const FAST_3G = { latency: 150, kilobits: 1600 }
-const SLOW_2G = { latency: 600, kilobits: 100 }
+const FAST_3G = { latencyMs: 150, kilobitsPerSecond: 1600 }
+const SLOW_2G = { latencyMs: 600, kilobitsPerSecond: 100 }
 
 type Network = typeof FAST_3G
 
 interface Visit {
   bytes: number
   requests: number
-  /** Milliseconds from opening the link. */
-  readable: number
-  interactive: number
+  /** Time from opening the link until the page can be read. */
+  readableMs: number
+  /** Time from opening the link until the page can be used. */
+  interactiveMs: number
 }
 
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   if (!isChromiumAvailable()) throw new BenchmarkSkipped(`no Chromium found. ${CHROMIUM_ADVICE}`)
   const rounds = short ? 1 : 5
   await buildPages()
@@ -45,9 +46,9 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
         candidate: { language: 'hi', name: 'आशा वर्मा' },
       })
       const candidatePage = "candidate's page, in Hindi"
-      const reviewVisits = await visit(browser, reviewLink, 'form .choice', FAST_3G, rounds)
-      const candidateVisits = await visit(browser, candidateLink, '.answers button', FAST_3G, rounds)
-      const visitsOn2G = await visit(browser, candidateLink, '.answers button', SLOW_2G, rounds)
+      const reviewVisits = await visitRepeatedly(browser, reviewLink, 'form .choice', FAST_3G, rounds)
+      const candidateVisits = await visitRepeatedly(browser, candidateLink, '.answers button', FAST_3G, rounds)
+      const visitsOn2G = await visitRepeatedly(browser, candidateLink, '.answers button', SLOW_2G, rounds)
       return [
         ...pageRows("reviewer's page", reviewVisits),
         ...pageRows(candidatePage, candidateVisits),
@@ -59,11 +60,11 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
   })
 }
 
-/** Opens the page several times, each with an empty cache, and waits for an element that can be used. */
-async function visit(
+/** Opens the page once per round with an empty cache, and waits for an element that can be used. */
+async function visitRepeatedly(
   browser: Browser,
   link: string,
-  usable: string,
+  usableSelector: string,
   network: Network,
   rounds: number,
 ): Promise<Visit[]> {
@@ -73,10 +74,10 @@ async function visit(
     const page = await context.newPage()
     const session = await context.newCDPSession(page)
     await session.send('Network.enable')
-    const throughput = (network.kilobits * 1000) / 8
+    const throughput = (network.kilobitsPerSecond * 1000) / 8
     await session.send('Network.emulateNetworkConditions', {
       offline: false,
-      latency: network.latency,
+      latency: network.latencyMs,
       downloadThroughput: throughput,
       uploadThroughput: throughput / 2,
     })
@@ -88,16 +89,16 @@ async function visit(
     })
     // The script of the page renders its buttons; they can be pressed one frame later.
     await page.addInitScript(`new MutationObserver((_, observer) => {
-      if (!document.querySelector('#root ${usable}')) return
+      if (!document.querySelector('#root ${usableSelector}')) return
       observer.disconnect()
       requestAnimationFrame(() => setTimeout(() => { window.interactiveAt = performance.now() }))
     }).observe(document, { childList: true, subtree: true })`)
     await page.goto(link)
-    const painted = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-    await until(() => page.evaluate(`window.interactiveAt !== undefined && ${painted} !== undefined`))
-    const readable: number = await page.evaluate(painted)
-    const interactive: number = await page.evaluate('window.interactiveAt')
-    visits.push({ bytes, requests, readable, interactive })
+    const firstPaintExpression = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    await until(() => page.evaluate(`window.interactiveAt !== undefined && ${firstPaintExpression} !== undefined`))
+    const readableMs: number = await page.evaluate(firstPaintExpression)
+    const interactiveMs: number = await page.evaluate('window.interactiveAt')
+    visits.push({ bytes, requests, readableMs, interactiveMs })
     await context.close()
   }
   return visits
@@ -116,17 +117,27 @@ function pageRows(name: string, visits: Visit[]): BenchmarkRow[] {
   ]
 }
 
-function timeRows(name: string, visits: Visit[], { latency, kilobits }: Network, goalSeconds: number): BenchmarkRow[] {
-  const note = `${latency} ms, ${kilobits} kbit/s, empty cache, median of ${visits.length}`
+function timeRows(
+  name: string,
+  visits: Visit[],
+  { latencyMs, kilobitsPerSecond }: Network,
+  targetSeconds: number,
+): BenchmarkRow[] {
+  const note = `${latencyMs} ms, ${kilobitsPerSecond} kbit/s, empty cache, median of ${visits.length}`
   return [
-    { name: `${name}: readable after`, value: median(visits.map(({ readable }) => readable)) / 1000, unit: 's', note },
+    {
+      name: `${name}: readable after`,
+      value: median(visits.map(({ readableMs }) => readableMs)) / 1000,
+      unit: 's',
+      note,
+    },
     {
       name: `${name}: interactive after`,
-      value: median(visits.map(({ interactive }) => interactive)) / 1000,
+      value: median(visits.map(({ interactiveMs }) => interactiveMs)) / 1000,
       unit: 's',
-      note: `${note}; target: under ${goalSeconds}`,
+      note: `${note}; target: under ${targetSeconds}`,
     },
   ]
 }
 
-if (import.meta.main) await runFromCommandLine('pages', run)
+if (import.meta.main) await runFromCommandLine('pages', runBenchmark)

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 
 /** Measures the CPU time of the partner guards (signature, service switch, limits, scope) for a request with a 2 KB body. */
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const script = new URL('support/partner-guards-calls.ts', import.meta.url).pathname
-  const calls = short ? 1_000 : 20_000
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, String(calls)], { encoding: 'utf8' })
+  const callCount = short ? 1_000 : 20_000
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, String(callCount)], { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
   const { guardsOnly, withParsing } = JSON.parse(stdout) as { guardsOnly: number; withParsing: number }
   return [
@@ -19,4 +19,4 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
   ]
 }
 
-if (import.meta.main) await runFromCommandLine('partner-guards', run)
+if (import.meta.main) await runFromCommandLine('partner-guards', runBenchmark)

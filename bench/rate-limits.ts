@@ -20,84 +20,98 @@ import {
 
 const CONCURRENCY = 50
 const SMALL_KEY_COUNT = 1000
-/** The interval at which the server writes changed counters. */
+/** The interval at which the server saves changed rate-limit counters. */
 const SNAPSHOT_INTERVAL_MS = 250
 
 interface Sizes {
   rounds: number
   roundMs: number
-  manyKeys: number
+  keyCount: number
 }
 
-const FULL: Sizes = { rounds: 9, roundMs: 400, manyKeys: 100_000 }
-const SHORT: Sizes = { rounds: 1, roundMs: 50, manyKeys: 5_000 }
+const FULL: Sizes = { rounds: 9, roundMs: 400, keyCount: 100_000 }
+const SHORT: Sizes = { rounds: 1, roundMs: 50, keyCount: 5_000 }
 
-/** High enough that every call is allowed and all nine meters are charged. */
-const HIGH = { rate: 1e6, burst: 1e6, minute: 1e9, day: 1e9 }
-const limits = limitsFor('live', { buckets: { key: HIGH, reads: HIGH, recruiter: HIGH } })
+/** Rates so high that every call is allowed and all nine meters are charged. */
+const HIGH_RATES = { rate: 1e6, burst: 1e6, minute: 1e9, day: 1e9 }
+const limits = limitsFor('live', { buckets: { key: HIGH_RATES, reads: HIGH_RATES, recruiter: HIGH_RATES } })
 
 const keyName = (i: number) => `VFN_LIVE_01KAQ0Z8M4T6${String(i).padStart(12, '0')}`
 const recruiterName = (i: number) => `recruiter-${i}@example.com`
 
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
-  // In this order, because the memory limiters of rate-limiter-flexible leave many timers behind.
+  // The in-process measurement is last, because the memory limiters of rate-limiter-flexible leave many timers behind.
   return [...(await measureRedis(sizes)), ...measureMemory(sizes), ...(await measureInProcess(sizes))]
 }
 
 async function measureInProcess(sizes: Sizes): Promise<BenchmarkRow[]> {
-  const few = await throughput(SMALL_KEY_COUNT, sizes)
-  const many = await throughput(sizes.manyKeys, sizes)
-  const format = (count: number) => `${count.toLocaleString('en')} keys`
+  const withFewKeys = await measureThroughput(SMALL_KEY_COUNT, sizes)
+  const withManyKeys = await measureThroughput(sizes.keyCount, sizes)
+  const formatKeyCount = (count: number) => `${count.toLocaleString('en')} keys`
   return [
-    { name: 'in-process', value: many.ours, unit: 'decisions/s', note: format(sizes.manyKeys) },
-    { name: 'in-process, counters saved for restarts', value: many.saving, unit: 'decisions/s' },
-    { name: 'rate-limiter-flexible, memory', value: many.theirs, unit: 'decisions/s' },
-    { name: 'compared with it', value: many.ours / many.theirs, unit: 'times', note: 'target: at least 15' },
-    { name: 'in-process, few keys', value: few.ours, unit: 'decisions/s', note: format(SMALL_KEY_COUNT) },
-    { name: 'rate-limiter-flexible, memory, few keys', value: few.theirs, unit: 'decisions/s' },
-    { name: 'compared with it, few keys', value: few.ours / few.theirs, unit: 'times' },
+    { name: 'in-process', value: withManyKeys.ours, unit: 'decisions/s', note: formatKeyCount(sizes.keyCount) },
+    { name: 'in-process, with counters saved for restarts', value: withManyKeys.saving, unit: 'decisions/s' },
+    { name: 'rate-limiter-flexible, memory', value: withManyKeys.theirs, unit: 'decisions/s' },
+    {
+      name: 'compared with rate-limiter-flexible',
+      value: withManyKeys.ours / withManyKeys.theirs,
+      unit: 'times',
+      note: 'target: at least 15',
+    },
+    {
+      name: 'in-process, few keys',
+      value: withFewKeys.ours,
+      unit: 'decisions/s',
+      note: formatKeyCount(SMALL_KEY_COUNT),
+    },
+    { name: 'rate-limiter-flexible, memory, few keys', value: withFewKeys.theirs, unit: 'decisions/s' },
+    {
+      name: 'compared with rate-limiter-flexible, few keys',
+      value: withFewKeys.ours / withFewKeys.theirs,
+      unit: 'times',
+    },
   ]
 }
 
-async function throughput(count: number, sizes: Sizes) {
-  const theirs = peer((options) => new RateLimiterMemory(options))
-  const [keys, recruiters] = [names(count, keyName), names(count, recruiterName)]
-  const decider = (limiter: MemoryLimiter) => {
-    const next = scatteredIndexes(count)
+async function measureThroughput(keyCount: number, sizes: Sizes) {
+  const decideWithPeer = createPeer((options) => new RateLimiterMemory(options))
+  const [keys, recruiters] = [createNames(keyCount, keyName), createNames(keyCount, recruiterName)]
+  const createDecider = (limiter: MemoryLimiter) => {
+    const nextIndex = scatteredIndexes(keyCount)
     return () => {
-      const index = next()
+      const index = nextIndex()
       limiter.decide(keys[index]!, limits, 'reads', recruiters[index]!, Date.now())
     }
   }
-  const saving = new MemoryLimiter({ trackChanges: true })
-  const decideAndSave = decider(saving)
-  let snapshotDue = 0
-  const next = scatteredIndexes(count)
+  const savingLimiter = new MemoryLimiter({ trackChanges: true })
+  const decideAndSave = createDecider(savingLimiter)
+  let nextSnapshotAt = 0
+  const nextPeerIndex = scatteredIndexes(keyCount)
   return {
-    ours: await medianRate(byCpuTime(decider(new MemoryLimiter()), sizes), sizes),
+    ours: await medianRate(byCpuTime(createDecider(new MemoryLimiter()), sizes), sizes),
     saving: await medianRate(
       byCpuTime((i) => {
         decideAndSave()
-        if (i % 1000 === 0 && performance.now() > snapshotDue) {
-          snapshotDue = performance.now() + SNAPSHOT_INTERVAL_MS
-          saving.snapshot(Date.now())
+        if (i % 1000 === 0 && performance.now() > nextSnapshotAt) {
+          nextSnapshotAt = performance.now() + SNAPSHOT_INTERVAL_MS
+          savingLimiter.snapshot(Date.now())
         }
       }, sizes),
       sizes,
     ),
-    // Last, so that its garbage does not slow down the others.
+    // The peer is last, so that its garbage does not slow down the other measurements.
     theirs: await medianRate(
       byCpuTime(() => {
-        const index = next()
-        return theirs(keys[index]!, recruiters[index]!)
+        const index = nextPeerIndex()
+        return decideWithPeer(keys[index]!, recruiters[index]!)
       }, sizes),
       sizes,
     ),
   }
 }
 
-/** Returns all indexes in an order in which consecutive ones are far from each other in memory. */
+/** Returns a function that yields all indexes in an order in which consecutive ones are far from each other in memory. */
 function scatteredIndexes(count: number): () => number {
   let index = 0
   return () => {
@@ -107,69 +121,81 @@ function scatteredIndexes(count: number): () => number {
 }
 
 async function measureRedis(sizes: Sizes): Promise<BenchmarkRow[]> {
-  const missing = redisSkipReason()
-  if (missing) return [skippedRow('Redis', missing)]
+  const skipReason = redisSkipReason()
+  if (skipReason) return [skippedRow('Redis', skipReason)]
   await using server = await startRedis()
-  const ours = new RedisLimiter(server.url)
-  await ours.connect()
+  const ourLimiter = new RedisLimiter(server.url)
+  await ourLimiter.connect()
   const storeClient = new Redis(server.url)
-  const theirs = peer((options) => new RateLimiterRedis({ ...options, storeClient }))
-  const [keys, recruiters] = [names(SMALL_KEY_COUNT, keyName), names(SMALL_KEY_COUNT, recruiterName)]
-  const [ourRate, theirRate] = await bestRatesInTurns(
+  const decideWithPeer = createPeer((options) => new RateLimiterRedis({ ...options, storeClient }))
+  const [keys, recruiters] = [createNames(SMALL_KEY_COUNT, keyName), createNames(SMALL_KEY_COUNT, recruiterName)]
+  const [ourRate, peerRate] = await bestRatesInTurns(
     concurrently(async (i) => {
-      await ours.decide(keys[i % SMALL_KEY_COUNT]!, limits, 'reads', recruiters[i % SMALL_KEY_COUNT]!, Date.now())
+      await ourLimiter.decide(keys[i % SMALL_KEY_COUNT]!, limits, 'reads', recruiters[i % SMALL_KEY_COUNT]!, Date.now())
     }, sizes),
-    concurrently((i) => theirs(keys[i % SMALL_KEY_COUNT]!, recruiters[i % SMALL_KEY_COUNT]!), sizes),
+    concurrently((i) => decideWithPeer(keys[i % SMALL_KEY_COUNT]!, recruiters[i % SMALL_KEY_COUNT]!), sizes),
     sizes,
   )
-  ours.close()
+  ourLimiter.close()
   storeClient.disconnect()
   return [
     { name: 'Redis', value: ourRate, unit: 'decisions/s', note: `${CONCURRENCY} concurrent, one round trip each` },
     {
       name: 'rate-limiter-flexible, Redis',
-      value: theirRate,
+      value: peerRate,
       unit: 'decisions/s',
       note: 'nine concurrent round trips each',
     },
-    { name: 'compared with it', value: ourRate / theirRate, unit: 'times', note: 'target: at least 4' },
+    {
+      name: 'compared with rate-limiter-flexible, Redis',
+      value: ourRate / peerRate,
+      unit: 'times',
+      note: 'target: at least 4',
+    },
   ]
 }
 
-/** Measures the memory for many keys, each with three buckets in use. */
-function measureMemory({ manyKeys }: Sizes): BenchmarkRow[] {
-  const [keys, recruiters] = [names(manyKeys, keyName), names(manyKeys, recruiterName)]
-  const ours = new MemoryLimiter()
-  const before = bytesInUse()
-  for (let i = 0; i < manyKeys; i++) ours.decide(keys[i]!, limits, 'reads', recruiters[i]!, Date.now())
-  const used = bytesInUse() - before
+/** Measures the memory of the limiters for many keys, each with three buckets in use. */
+function measureMemory({ keyCount }: Sizes): BenchmarkRow[] {
+  const [keys, recruiters] = [createNames(keyCount, keyName), createNames(keyCount, recruiterName)]
+  const ourLimiter = new MemoryLimiter()
+  const bytesBefore = bytesInUse()
+  for (let i = 0; i < keyCount; i++) ourLimiter.decide(keys[i]!, limits, 'reads', recruiters[i]!, Date.now())
+  const bytesUsed = bytesInUse() - bytesBefore
 
   // One bucket per key, and no meter so short that it expires during the measurement.
-  const theirs = [60, 60, 86_400].map(
+  const peerLimiters = [60, 60, 86_400].map(
     (duration, i) => new RateLimiterMemory({ points: 1e9, duration, keyPrefix: `${i}` }),
   )
-  const beforeTheirs = bytesInUse()
-  for (const key of keys) for (const limiter of theirs) void limiter.consume(key)
-  const usedTheirs = bytesInUse() - beforeTheirs
-  for (const key of keys) for (const limiter of theirs) void limiter.delete(key)
+  const peerBytesBefore = bytesInUse()
+  for (const key of keys) for (const limiter of peerLimiters) void limiter.consume(key)
+  const peerBytesUsed = bytesInUse() - peerBytesBefore
+  for (const key of keys) for (const limiter of peerLimiters) void limiter.delete(key)
   return [
     {
-      name: `memory with ${manyKeys.toLocaleString('en')} keys`,
-      value: used / ours.usage.buckets,
+      name: `memory with ${keyCount.toLocaleString('en')} keys`,
+      value: bytesUsed / ourLimiter.usage.buckets,
       unit: 'bytes/bucket',
-      note: `${ours.usage.buckets.toLocaleString('en')} buckets; target: at most 150`,
+      note: `${ourLimiter.usage.buckets.toLocaleString('en')} buckets; target: at most 150`,
     },
-    { name: 'rate-limiter-flexible, memory', value: usedTheirs / manyKeys, unit: 'bytes/bucket' },
+    { name: 'rate-limiter-flexible, memory', value: peerBytesUsed / keyCount, unit: 'bytes/bucket' },
   ]
 }
 
-/** The same three buckets of three meters, all nine consumed concurrently, as the documentation of the package combines limiters. */
-function peer(
-  make: (options: { points: number; duration: number; keyPrefix: string }) => RateLimiterMemory | RateLimiterRedis,
+/**
+ * Creates a limiter of rate-limiter-flexible with the same three buckets of three meters. All nine meters are consumed concurrently,
+ * as the documentation of the package combines limiters.
+ */
+function createPeer(
+  createLimiter: (options: {
+    points: number
+    duration: number
+    keyPrefix: string
+  }) => RateLimiterMemory | RateLimiterRedis,
 ) {
-  const meters = (bucket: string) =>
-    [1, 60, 86_400].map((duration) => make({ points: 1e9, duration, keyPrefix: `${bucket}${duration}` }))
-  const [key, reads, recruiter] = [meters('key'), meters('reads'), meters('recruiter')]
+  const createMeters = (bucket: string) =>
+    [1, 60, 86_400].map((duration) => createLimiter({ points: 1e9, duration, keyPrefix: `${bucket}${duration}` }))
+  const [key, reads, recruiter] = [createMeters('key'), createMeters('reads'), createMeters('recruiter')]
   return async (keyId: string, recruiterId: string) => {
     await Promise.all([
       ...key.map((limiter) => limiter.consume(keyId)),
@@ -183,13 +209,13 @@ function peer(
 type Round = () => Promise<number>
 
 /** Measures the rate by the CPU time of the process, including garbage collection, which hardly depends on other load. */
-function byCpuTime(act: (i: number) => void | Promise<void>, { roundMs }: Sizes): Round {
+function byCpuTime(action: (i: number) => void | Promise<void>, { roundMs }: Sizes): Round {
   let i = 0
   return async () => {
     const [startedAt, first, cpu] = [performance.now(), i, process.cpuUsage()]
     while (performance.now() - startedAt < roundMs) {
       for (let n = 0; n < 100; n++) {
-        const pending = act(i++)
+        const pending = action(i++)
         if (pending) await pending
       }
     }
@@ -199,19 +225,19 @@ function byCpuTime(act: (i: number) => void | Promise<void>, { roundMs }: Sizes)
 }
 
 /** Measures the rate of concurrent actions by wall-clock time. */
-function concurrently(act: (i: number) => Promise<void>, { roundMs }: Sizes): Round {
+function concurrently(action: (i: number) => Promise<void>, { roundMs }: Sizes): Round {
   let i = 0
   return async () => {
     const [startedAt, first] = [performance.now(), i]
-    const work = async () => {
-      while (performance.now() - startedAt < roundMs) await act(i++)
+    const repeatAction = async () => {
+      while (performance.now() - startedAt < roundMs) await action(i++)
     }
-    await Promise.all(Array.from({ length: CONCURRENCY }, work))
+    await Promise.all(Array.from({ length: CONCURRENCY }, repeatAction))
     return ((i - first) * 1000) / (performance.now() - startedAt)
   }
 }
 
-/** Returns the median of several rounds, after a warm-up round. */
+/** Returns the median rate of several rounds, after a warm-up round. */
 async function medianRate(round: Round, { rounds }: Sizes): Promise<number> {
   bytesInUse()
   await round()
@@ -220,19 +246,20 @@ async function medianRate(round: Round, { rounds }: Sizes): Promise<number> {
   return median(rates)
 }
 
-/** Returns the best rates of two loads that take turns: by wall-clock time, slow rounds only show a busy machine. */
-async function bestRatesInTurns(one: Round, other: Round, { rounds }: Sizes): Promise<[number, number]> {
-  let best: [number, number] = [0, 0]
-  for (let i = 0; i <= rounds; i++) best = [Math.max(best[0], await one()), Math.max(best[1], await other())]
-  return best
+/** Returns the best rates of two loads that take turns. The best one counts, because slow rounds only show a busy machine. */
+async function bestRatesInTurns(firstRound: Round, secondRound: Round, { rounds }: Sizes): Promise<[number, number]> {
+  let bestRates: [number, number] = [0, 0]
+  for (let i = 0; i <= rounds; i++)
+    bestRates = [Math.max(bestRates[0], await firstRound()), Math.max(bestRates[1], await secondRound())]
+  return bestRates
 }
 
-/** Returns flat strings, as the HTTP parser creates them. */
-function names(count: number, name: (i: number) => string): string[] {
+/** Returns names as flat strings, as the HTTP parser creates them. */
+function createNames(count: number, name: (i: number) => string): string[] {
   return Array.from({ length: count }, (_, i) => Buffer.from(name(i)).toString('latin1'))
 }
 
-/** Returns the bytes in use after a garbage collection. */
+/** Returns the memory in use after a garbage collection, in bytes. */
 function bytesInUse(): number {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
@@ -241,4 +268,4 @@ function bytesInUse(): number {
   return heapUsed + external
 }
 
-if (import.meta.main) await runFromCommandLine('rate-limits', run)
+if (import.meta.main) await runFromCommandLine('rate-limits', runBenchmark)

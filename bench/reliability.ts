@@ -1,12 +1,12 @@
 import type { BenchmarkRow } from './support/benchmark.ts'
 
-/** A predicted skill with its score, which should equal the probability that it is correct. */
+/** A predicted skill. Its score should equal the probability that the prediction is correct. */
 export interface Prediction {
   score: number
   correct: boolean
 }
 
-/** Returns, for each tenth of the score range, how many predictions are correct: this share should equal the score. */
+/** Returns, for each tenth of the score range, the share of correct predictions, which should equal the score. */
 export function reliabilityRows(name: string, predictions: Prediction[]): BenchmarkRow[] {
   const bins = Array.from({ length: 10 }, () => ({ count: 0, correct: 0, score: 0 }))
   for (const { score, correct } of predictions) {
@@ -15,7 +15,7 @@ export function reliabilityRows(name: string, predictions: Prediction[]): Benchm
     bin.score += score
     if (correct) bin.correct++
   }
-  const error = bins.reduce((sum, { score, correct }) => sum + Math.abs(score - correct), 0) / predictions.length
+  const meanError = bins.reduce((sum, { score, correct }) => sum + Math.abs(score - correct), 0) / predictions.length
   return [
     ...bins
       .filter(({ count }) => count > 0)
@@ -25,6 +25,6 @@ export function reliabilityRows(name: string, predictions: Prediction[]): Benchm
         unit: '',
         note: `${count} predictions`,
       })),
-    { name: `${name}, mean calibration error`, value: error, unit: '' },
+    { name: `${name}, mean calibration error`, value: meanError, unit: '' },
   ]
 }

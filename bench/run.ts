@@ -1,35 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isCi } from '../test/runner/arguments.ts'
-import { run as analytics } from './analytics.ts'
-import { run as campaignSimulator } from './campaign-simulator.ts'
-import { run as consoleLists } from './console-lists.ts'
-import { run as enrolment } from './enrolment.ts'
-import { run as http } from './http.ts'
-import { run as mandates } from './mandates.ts'
-import { run as pages } from './pages.ts'
-import { run as partnerGuards } from './partner-guards.ts'
-import { run as rateLimits } from './rate-limits.ts'
-import { run as skillExtract } from './skill-extract.ts'
-import { run as skillQuality } from './skill-quality.ts'
-import { run as skillRoute } from './skill-route.ts'
-import { run as skillSearch } from './skill-search.ts'
-import { run as startUp } from './start-up.ts'
+import { runBenchmark as analytics } from './analytics.ts'
+import { runBenchmark as campaignSimulator } from './campaign-simulator.ts'
+import { runBenchmark as consoleLists } from './console-lists.ts'
+import { runBenchmark as enrolment } from './enrolment.ts'
+import { runBenchmark as http } from './http.ts'
+import { runBenchmark as mandates } from './mandates.ts'
+import { runBenchmark as pages } from './pages.ts'
+import { runBenchmark as partnerGuards } from './partner-guards.ts'
+import { runBenchmark as rateLimits } from './rate-limits.ts'
+import { runBenchmark as skillExtract } from './skill-extract.ts'
+import { runBenchmark as skillQuality } from './skill-quality.ts'
+import { runBenchmark as skillRoute } from './skill-route.ts'
+import { runBenchmark as skillSearch } from './skill-search.ts'
+import { runBenchmark as startUp } from './start-up.ts'
 import {
   type Benchmark,
   type BenchmarkRow,
   BenchmarkSkipped,
   cleanUpBenchmarks,
-  isAllowedInCi,
+  isSkipAllowedInCi,
   printRows,
 } from './support/benchmark.ts'
-import { run as verificationSessions } from './verification-sessions.ts'
-import { run as webhookDelivery } from './webhook-delivery.ts'
+import { runBenchmark as verificationSessions } from './verification-sessions.ts'
+import { runBenchmark as webhookDelivery } from './webhook-delivery.ts'
 
 // npm run bench                     all benchmarks
-// npm run bench -- http             one or several by name
-// npm run bench -- --short          a few seconds each, to check that they work; the figures mean little
+// npm run bench -- http             one or several benchmarks by name
+// npm run bench -- --short          a few seconds per benchmark, to check that they work; the figures mean little
 // npm run bench -- --json           the figures as JSON
-// With CI=true, a benchmark that is skipped, in whole or in part, fails, except for SKIP_REASONS_ALLOWED_IN_CI.
+// With CI=true, a benchmark that is skipped, in whole or in part, fails, unless SKIP_REASONS_ALLOWED_IN_CI has the reason.
 const benchmarks: Record<string, Benchmark> = {
   'start-up': startUp,
   http,
@@ -49,27 +49,27 @@ const benchmarks: Record<string, Benchmark> = {
   'console-lists': consoleLists,
 }
 
-/** In the short form a benchmark that runs longer than this hangs. */
+/** With --short, a benchmark that runs longer than this hangs, and fails. */
 const SHORT_TIMEOUT_MS = 120_000
 
 const [short, json] = ['--short', '--json'].map((option) => process.argv.includes(option))
-const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
-const unknown = names.filter((name) => !benchmarks[name])
-if (unknown.length > 0) {
-  console.error(`unknown benchmark ${unknown.join(', ')}; choose from ${Object.keys(benchmarks).join(', ')}`)
+const selectedNames = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const unknownNames = selectedNames.filter((name) => !benchmarks[name])
+if (unknownNames.length > 0) {
+  console.error(`unknown benchmark ${unknownNames.join(', ')}; choose from ${Object.keys(benchmarks).join(', ')}`)
   process.exit(1)
 }
 
-const results: Record<string, BenchmarkRow[]> = {}
-const failed: string[] = []
-const skipped: string[] = []
+const rowsByBenchmark: Record<string, BenchmarkRow[]> = {}
+const failedNames: string[] = []
+const forbiddenSkips: string[] = []
 for (const [name, benchmark] of Object.entries(benchmarks)) {
-  if (names.length > 0 && !names.includes(name)) continue
+  if (selectedNames.length > 0 && !selectedNames.includes(name)) continue
   const startedAt = performance.now()
   console.error(`running ${name}…`)
   try {
     const rows = await withTimeout(benchmark({ short: short! }))
-    results[name] = rows
+    rowsByBenchmark[name] = rows
     if (!json) printRows(name, rows)
     for (const row of rows) if (row.skipped !== undefined) reportSkip(`${name}, ${row.name}`, row.skipped)
     console.error(`${name} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
@@ -77,26 +77,26 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
     if (error instanceof BenchmarkSkipped) reportSkip(name, error.message)
     else {
       console.error(`${name} failed:`, error)
-      failed.push(name)
+      failedNames.push(name)
     }
   }
 }
 await cleanUpBenchmarks().catch((error) => console.error('cleaning up failed:', error))
-if (json) console.log(JSON.stringify(results, null, 2))
-if (failed.length > 0) console.error(`\nfailed benchmarks: ${failed.join(', ')}`)
-const failsOnSkip = skipped.length > 0 && isCi(process.env)
-if (failsOnSkip) console.error(`\nbenchmarks that must not be skipped in CI: ${skipped.join('; ')}`)
-process.exit(failed.length > 0 || failsOnSkip ? 1 : 0)
+if (json) console.log(JSON.stringify(rowsByBenchmark, null, 2))
+if (failedNames.length > 0) console.error(`\nfailed benchmarks: ${failedNames.join(', ')}`)
+const hasForbiddenSkip = forbiddenSkips.length > 0 && isCi(process.env)
+if (hasForbiddenSkip) console.error(`\nbenchmarks that must not be skipped in CI: ${forbiddenSkips.join('; ')}`)
+process.exit(failedNames.length > 0 || hasForbiddenSkip ? 1 : 0)
 
 function reportSkip(name: string, reason: string): void {
   console.error(`${name} skipped: ${reason}`)
-  if (!isAllowedInCi(reason)) skipped.push(name)
+  if (!isSkipAllowedInCi(reason)) forbiddenSkips.push(name)
 }
 
-async function withTimeout(running: Promise<BenchmarkRow[]>): Promise<BenchmarkRow[]> {
-  if (!short) return running
+async function withTimeout(benchmarkRun: Promise<BenchmarkRow[]>): Promise<BenchmarkRow[]> {
+  if (!short) return benchmarkRun
   const timeout = pause(SHORT_TIMEOUT_MS, undefined, { ref: false }).then(() => {
     throw new Error(`not finished after ${SHORT_TIMEOUT_MS / 1000} s`)
   })
-  return Promise.race([running, timeout])
+  return Promise.race([benchmarkRun, timeout])
 }

@@ -7,64 +7,64 @@ import { buildSkillIndexSync } from '../server/catalogue/index/skill-index.ts'
 import { type BenchmarkOptions, type BenchmarkRow, runFromCommandLine } from './support/benchmark.ts'
 import {
   bytesInUse,
-  catalogue,
+  createCatalogue,
   hasSharedData,
   importOptional,
   randomNumbers,
-  sharedFile,
+  readSharedFile,
 } from './support/skill-catalogues.ts'
 
 /** The maximum length of a text in the API. */
-const TEXT_LENGTH = 50_000
-/** Our passes over the texts per round, which take about as long as one pass of a package. */
+const MAX_TEXT_LENGTH = 50_000
+/** Number of passes of our index over the texts per round. They take about as long as one pass of a package. */
 const OUR_PASSES_PER_ROUND = 5
 
 interface Sizes {
-  labels: number
-  texts: number
+  labelCount: number
+  textCount: number
   rounds: number
   repetitions: number
 }
 
-const FULL: Sizes = { labels: 50_000, texts: 20, rounds: 12, repetitions: 15 }
-const SHORT: Sizes = { labels: 5_000, texts: 3, rounds: 1, repetitions: 2 }
+const FULL: Sizes = { labelCount: 50_000, textCount: 20, rounds: 12, repetitions: 15 }
+const SHORT: Sizes = { labelCount: 5_000, textCount: 3, rounds: 1, repetitions: 2 }
 
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
-  const entries = withLabels(sizes.labels)
+  const entries = randomSkills(sizes.labelCount)
   const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
-  const texts = createTexts(labels, sizes.texts)
+  const texts = createTexts(labels, sizes.textCount)
 
-  const before = await bytesInUse()
+  const bytesBefore = await bytesInUse()
   const index = buildSkillIndexSync(entries)
-  const megabytes = ((await bytesInUse()) - before) / 1e6
-  const packages = await peers(labels)
-  const [ours, ...theirs] = measureInTurns(texts, sizes.rounds, [
+  const indexMegabytes = ((await bytesInUse()) - bytesBefore) / 1e6
+  const loadedPackages = await loadPackages(labels)
+  const [ourRate, ...packageRates] = measureInTurns(texts, sizes.rounds, [
     (text) => index.extract(text, 100),
-    ...packages.map(({ search }) => search),
+    ...loadedPackages.map(({ search }) => search),
   ])
   const rows: BenchmarkRow[] = [
     {
       name: 'extract',
-      value: ours!,
+      value: ourRate!,
       unit: 'MB/s',
       note: `${labels.length.toLocaleString('en')} names and aliases; target: at least 30`,
     },
     {
       name: 'extract, one text of 50,000 characters',
-      value: slowestText(texts, index, sizes.repetitions),
+      value: measureSlowestText(texts, index, sizes.repetitions),
       unit: 'ms',
-      note: `the slowest of ${sizes.texts} texts, best of ${sizes.repetitions} repetitions`,
+      note: `the slowest of ${sizes.textCount} texts, best of ${sizes.repetitions} repetitions`,
     },
-    { name: 'memory', value: megabytes, unit: 'MB', note: 'including search and match' },
-    ...packages.map(({ name }, i) => ({ name, value: theirs[i]!, unit: 'MB/s', note: 'mentions only' })),
+    { name: 'memory', value: indexMegabytes, unit: 'MB', note: 'including search and match' },
+    ...loadedPackages.map(({ name }, i) => ({ name, value: packageRates[i]!, unit: 'MB/s', note: 'mentions only' })),
   ]
-  if (packages.length < PACKAGES.length)
-    rows.push({ name: 'packages not installed', value: PACKAGES.length - packages.length, unit: '' })
-  if (packages.length > 0)
+  if (loadedPackages.length < PACKAGE_NAMES.length)
+    rows.push({ name: 'packages not installed', value: PACKAGE_NAMES.length - loadedPackages.length, unit: '' })
+  if (loadedPackages.length > 0)
     rows.push({
-      name: 'compared with the best of them',
-      value: ours! / Math.max(...theirs),
+      name: 'compared with the best package',
+      value: ourRate! / Math.max(...packageRates),
       unit: 'times',
       note: 'target: at least 4',
     })
@@ -78,72 +78,76 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
   return rows
 }
 
-const PACKAGES = ['modern-ahocorasick', 'ahocorasick']
+const PACKAGE_NAMES = ['modern-ahocorasick', 'ahocorasick']
 
-type Reader = (text: string) => unknown
+type TextSearch = (text: string) => unknown
 
-/** Loads the installed packages. */
-async function peers(labels: string[]): Promise<{ name: string; search: Reader }[]> {
+/** Loads the Aho-Corasick packages that are installed. */
+async function loadPackages(labels: string[]): Promise<{ name: string; search: TextSearch }[]> {
   const patterns = [...new Set(labels.map((label) => label.toLowerCase()))]
-  const found: { name: string; search: Reader }[] = []
-  for (const name of PACKAGES) {
+  const loadedPackages: { name: string; search: TextSearch }[] = []
+  for (const name of PACKAGE_NAMES) {
     // biome-ignore lint/suspicious/noExplicitAny: the packages are optional, so their types cannot be relied on
     const Package = (await importOptional<any>(name))?.default
     const matcher = Package && new Package(patterns)
-    if (matcher) found.push({ name, search: (text) => matcher.search(text.toLowerCase()) })
+    if (matcher) loadedPackages.push({ name, search: (text) => matcher.search(text.toLowerCase()) })
   }
-  return found
+  return loadedPackages
 }
 
-/** Returns megabytes per second of each reader's best round. In turns, so that other load affects all equally. */
-function measureInTurns(texts: string[], rounds: number, readers: Reader[]): number[] {
+/**
+ * Returns the megabytes of text per second in the best round of each search. They take turns, so that other load affects all
+ * equally.
+ */
+function measureInTurns(texts: string[], rounds: number, searches: TextSearch[]): number[] {
   const megabytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6
-  const best = readers.map(() => Number.POSITIVE_INFINITY)
+  const bestMs = searches.map(() => Number.POSITIVE_INFINITY)
   for (let round = 0; round < rounds; round++)
-    for (const [i, read] of readers.entries())
+    for (const [i, search] of searches.entries())
       for (let pass = 0; pass < (i === 0 ? OUR_PASSES_PER_ROUND : 1); pass++)
-        best[i] = Math.min(
-          best[i]!,
-          milliseconds(() => texts.map(read)),
+        bestMs[i] = Math.min(
+          bestMs[i]!,
+          measureMs(() => texts.map(search)),
         )
-  return best.map((ms) => (megabytes / ms) * 1000)
+  return bestMs.map((ms) => (megabytes / ms) * 1000)
 }
 
-function slowestText(
+/** Returns the time in milliseconds for the slowest text. */
+function measureSlowestText(
   texts: string[],
   index: { extract(text: string, limit: number): unknown },
   repetitions: number,
 ): number {
-  const best = (text: string) =>
-    Math.min(...Array.from({ length: repetitions }, () => milliseconds(() => index.extract(text, 100))))
-  return Math.max(...texts.map(best))
+  const bestMs = (text: string) =>
+    Math.min(...Array.from({ length: repetitions }, () => measureMs(() => index.extract(text, 100))))
+  return Math.max(...texts.map(bestMs))
 }
 
-function milliseconds(work: () => unknown): number {
+function measureMs(work: () => unknown): number {
   const startedAt = performance.now()
   work()
   return performance.now() - startedAt
 }
 
 /** Returns random skills of the real catalogues with this number of names and aliases in total. */
-function withLabels(count: number): SkillEntry[] {
+function randomSkills(labelCount: number): SkillEntry[] {
   const random = randomNumbers(3)
   const entries: SkillEntry[] = []
-  let labels = 0
-  for (const entry of catalogue(count * 1.2).sort(() => random() - 0.5)) {
-    const aliases = entry.aliases.slice(0, Math.max(0, count - labels - 1))
-    if (labels >= count) break
+  let addedCount = 0
+  for (const entry of createCatalogue(labelCount * 1.2).sort(() => random() - 0.5)) {
+    const aliases = entry.aliases.slice(0, Math.max(0, labelCount - addedCount - 1))
+    if (addedCount >= labelCount) break
     entries.push({ ...entry, aliases })
-    labels += 1 + aliases.length
+    addedCount += 1 + aliases.length
   }
   return entries
 }
 
-/** Creates texts of the maximum length: sentences of advertisements, and a skill of the catalogue in every fifth sentence. */
+/** Creates texts of the maximum length: sentences of advertisements, with a skill name in place of every fifth sentence. */
 function createTexts(labels: string[], count: number): string[] {
   const random = randomNumbers(9)
   const sentences = hasSharedData
-    ? sharedFile('eval/skillspan_dev.jsonl')
+    ? readSharedFile('eval/skillspan_dev.jsonl')
         .trim()
         .split('\n')
         .map((line) => (JSON.parse(line) as { tokens: string[] }).tokens.join(' '))
@@ -155,12 +159,12 @@ function createTexts(labels: string[], count: number): string[] {
       ]
   return Array.from({ length: count }, () => {
     let text = ''
-    while (text.length < TEXT_LENGTH) {
-      const pick = random() < 0.8 ? sentences : labels
-      text += `${pick[Math.floor(random() * pick.length)]}. `
+    while (text.length < MAX_TEXT_LENGTH) {
+      const phrases = random() < 0.8 ? sentences : labels
+      text += `${phrases[Math.floor(random() * phrases.length)]}. `
     }
-    return text.slice(0, TEXT_LENGTH)
+    return text.slice(0, MAX_TEXT_LENGTH)
   })
 }
 
-if (import.meta.main) await runFromCommandLine('skill-extract', run)
+if (import.meta.main) await runFromCommandLine('skill-extract', runBenchmark)

@@ -1,7 +1,7 @@
 /**
  * Measures the quality of `match` and `extract` on phrases and sentences of real advertisements, with ESCO as the catalogue.
- * Match: whether the annotated skill of a phrase is first (hit@1) or among the first five (hit@5), the share of annotated skills
- * among the first five (RP@5), and how well scores predict correctness. Extract: F1 of the annotated spans and, with the built-in
+ * For `match`: whether the annotated skill of a phrase is first (hit@1) or among the first five (hit@5), the share of annotated skills
+ * among the first five (RP@5), and how well scores predict correctness. For `extract`: F1 of the annotated spans and, with the built-in
  * catalogue, of the skills required by our own job advertisements.
  */
 import type { SkillEntry } from '../server/catalogue/index/labels/labels.ts'
@@ -15,51 +15,51 @@ import {
   SKIP_REASONS_ALLOWED_IN_CI,
   skippedRow,
 } from './support/benchmark.ts'
-import { builtIn, esco, hasSharedData, parseCsv, sharedFile } from './support/skill-catalogues.ts'
+import { builtInSkills, escoSkills, hasSharedData, parseCsv, readSharedFile } from './support/skill-catalogues.ts'
 
 interface AnnotatedPhrase {
-  set: string
+  evaluationSet: string
   phrase: string
   /** Numbers of the annotated skills. */
-  expected: number[]
+  expectedNumbers: number[]
 }
 
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   if (!hasSharedData)
     return [
       skippedRow('ESCO and the evaluation sets', SKIP_REASONS_ALLOWED_IN_CI.evaluationData),
       ...advertisementRows(),
     ]
   if (short) return advertisementRows()
-  const skills = esco()
-  const index = buildSkillIndexSync(skills)
+  const skills = escoSkills()
+  const escoIndex = buildSkillIndexSync(skills)
   const phrases = readPhrases(skills)
-  const both = buildSkillIndexSync([...builtIn(), ...skills])
+  const combinedIndex = buildSkillIndexSync([...builtInSkills(), ...skills])
   return [
-    ...matchRows('all phrases', index, phrases),
+    ...matchRows('all phrases', escoIndex, phrases),
     ...matchRows(
       'house',
-      index,
-      phrases.filter(({ set }) => set === 'house'),
+      escoIndex,
+      phrases.filter(({ evaluationSet }) => evaluationSet === 'house'),
     ),
     ...matchRows(
       'tech',
-      index,
-      phrases.filter(({ set }) => set === 'tech'),
+      escoIndex,
+      phrases.filter(({ evaluationSet }) => evaluationSet === 'tech'),
     ),
     ...matchRows(
       'first half',
-      index,
+      escoIndex,
       phrases.filter(({ phrase }) => isInFirstHalf(phrase)),
     ),
     ...matchRows(
       'second half',
-      index,
+      escoIndex,
       phrases.filter(({ phrase }) => !isInFirstHalf(phrase)),
     ),
-    ...reliabilityRows('match', matchPredictions(index, phrases)),
-    ...spanRows('ESCO', index),
-    ...spanRows('ESCO and built-in', both),
+    ...reliabilityRows('match', matchPredictions(escoIndex, phrases)),
+    ...spanRows('ESCO', escoIndex),
+    ...spanRows('ESCO and built-in', combinedIndex),
     ...advertisementRows(),
   ]
 }
@@ -75,19 +75,24 @@ function readPhrases(skills: SkillEntry[]): AnnotatedPhrase[] {
     for (const alias of aliases) byAlias.set(alias.toLowerCase(), [...(byAlias.get(alias.toLowerCase()) ?? []), number])
   const phrases = new Map<string, AnnotatedPhrase>()
   for (const set of ['house', 'tech']) {
-    for (const { sentence, span, sub_span, label } of parseCsv(sharedFile(`eval/${set}_validation.csv`))) {
+    for (const { sentence, span, sub_span, label } of parseCsv(readSharedFile(`eval/${set}_validation.csv`))) {
       if (!label || label === 'LABEL NOT PRESENT' || label === 'UNDERSPECIFIED') continue
       const phrase = sub_span || span!
       const key = `${set}\n${sentence}\n${phrase}`
-      const annotated = phrases.get(key) ?? { set, phrase, expected: [] }
-      annotated.expected.push(...(byName.get(label.toLowerCase()) ?? byAlias.get(label.toLowerCase()) ?? [-1]))
-      phrases.set(key, annotated)
+      const annotatedPhrase = phrases.get(key) ?? { evaluationSet: set, phrase, expectedNumbers: [] }
+      annotatedPhrase.expectedNumbers.push(
+        ...(byName.get(label.toLowerCase()) ?? byAlias.get(label.toLowerCase()) ?? [-1]),
+      )
+      phrases.set(key, annotatedPhrase)
     }
   }
-  return [...phrases.values()].map((annotated) => ({ ...annotated, expected: [...new Set(annotated.expected)] }))
+  return [...phrases.values()].map((annotatedPhrase) => ({
+    ...annotatedPhrase,
+    expectedNumbers: [...new Set(annotatedPhrase.expectedNumbers)],
+  }))
 }
 
-/** Splits the phrases into the same halves in every run; their difference shows the noise. */
+/** Splits the phrases into the same halves in every run; the difference of their results shows the noise. */
 function isInFirstHalf(phrase: string): boolean {
   let sum = 7
   for (const letter of phrase.toLowerCase()) sum = (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0
@@ -98,25 +103,25 @@ function matchRows(name: string, index: SkillIndex, phrases: AnnotatedPhrase[]):
   let hitsAt1 = 0
   let hitsAt5 = 0
   let precision = 0
-  for (const { phrase, expected } of phrases) {
-    const numbers = index.match(phrase, 5).map(({ number }) => number)
-    const correct = expected.filter((number) => numbers.includes(number)).length
-    if (expected.includes(numbers[0]!)) hitsAt1++
-    if (correct > 0) hitsAt5++
-    precision += correct / Math.min(5, expected.length)
+  for (const { phrase, expectedNumbers } of phrases) {
+    const matchedNumbers = index.match(phrase, 5).map(({ number }) => number)
+    const correctCount = expectedNumbers.filter((number) => matchedNumbers.includes(number)).length
+    if (expectedNumbers.includes(matchedNumbers[0]!)) hitsAt1++
+    if (correctCount > 0) hitsAt5++
+    precision += correctCount / Math.min(5, expectedNumbers.length)
   }
-  const average = (sum: number) => sum / phrases.length
+  const perPhrase = (sum: number) => sum / phrases.length
   return [
-    { name: `match, ${name}, hit@1`, value: average(hitsAt1), unit: '', note: `${phrases.length} phrases` },
-    { name: `match, ${name}, hit@5`, value: average(hitsAt5), unit: '' },
-    { name: `match, ${name}, RP@5`, value: average(precision), unit: '' },
+    { name: `match, ${name}, hit@1`, value: perPhrase(hitsAt1), unit: '', note: `${phrases.length} phrases` },
+    { name: `match, ${name}, hit@5`, value: perPhrase(hitsAt5), unit: '' },
+    { name: `match, ${name}, RP@5`, value: perPhrase(precision), unit: '' },
   ]
 }
 
 /** Returns the first five matches of each phrase, with whether they are correct. */
 function matchPredictions(index: SkillIndex, phrases: AnnotatedPhrase[]): Prediction[] {
-  return phrases.flatMap(({ phrase, expected }) =>
-    index.match(phrase, 5).map(({ number, score }) => ({ score, correct: expected.includes(number) })),
+  return phrases.flatMap(({ phrase, expectedNumbers }) =>
+    index.match(phrase, 5).map(({ number, score }) => ({ score, correct: expectedNumbers.includes(number) })),
   )
 }
 
@@ -126,42 +131,42 @@ interface Sentence {
 }
 
 function spanRows(name: string, index: SkillIndex): BenchmarkRow[] {
-  let annotated = 0
-  let mentioned = 0
-  let exact = 0
+  let spanCount = 0
+  let mentionCount = 0
+  let exactCount = 0
   let overlappingMentions = 0
   let overlappedSpans = 0
   for (const { text, spans } of readSentences()) {
     const mentions = index.extract(text, 100).flatMap((skill) => skill.mentions)
-    annotated += spans.length
-    mentioned += mentions.length
+    spanCount += spans.length
+    mentionCount += mentions.length
     for (const mention of mentions) {
-      if (spans.some(({ start, end }) => start === mention.start && end === mention.end)) exact++
-      if (spans.some((span) => overlap(span, mention))) overlappingMentions++
+      if (spans.some(({ start, end }) => start === mention.start && end === mention.end)) exactCount++
+      if (spans.some((span) => spansOverlap(span, mention))) overlappingMentions++
     }
-    overlappedSpans += spans.filter((span) => mentions.some((mention) => overlap(span, mention))).length
+    overlappedSpans += spans.filter((span) => mentions.some((mention) => spansOverlap(span, mention))).length
   }
-  const [precision, recall] = [overlappingMentions / mentioned, overlappedSpans / annotated]
+  const [precision, recall] = [overlappingMentions / mentionCount, overlappedSpans / spanCount]
   return [
     {
       name: `extract, ${name}, span F1`,
-      value: (2 * exact) / (mentioned + annotated),
+      value: (2 * exactCount) / (mentionCount + spanCount),
       unit: '',
-      note: `${annotated} spans, exact bounds`,
+      note: `${spanCount} spans, exact bounds`,
     },
-    { name: `extract, ${name}, span precision`, value: exact / mentioned, unit: '' },
-    { name: `extract, ${name}, span recall`, value: exact / annotated, unit: '' },
+    { name: `extract, ${name}, span precision`, value: exactCount / mentionCount, unit: '' },
+    { name: `extract, ${name}, span recall`, value: exactCount / spanCount, unit: '' },
     { name: `extract, ${name}, F1 of overlaps`, value: (2 * precision * recall) / (precision + recall), unit: '' },
   ]
 }
 
-function overlap(a: { start: number; end: number }, b: { start: number; end: number }): boolean {
+function spansOverlap(a: { start: number; end: number }, b: { start: number; end: number }): boolean {
   return a.start < b.end && b.start < a.end
 }
 
 /** Reads the sentences of SkillSpan, with tokens joined by spaces and the spans of skills and knowledge. */
 function readSentences(): Sentence[] {
-  return sharedFile('eval/skillspan_dev.jsonl')
+  return readSharedFile('eval/skillspan_dev.jsonl')
     .trim()
     .split('\n')
     .map((line) => {
@@ -184,4 +189,4 @@ function readSentences(): Sentence[] {
     })
 }
 
-if (import.meta.main) await runFromCommandLine('skill-quality', run)
+if (import.meta.main) await runFromCommandLine('skill-quality', runBenchmark)

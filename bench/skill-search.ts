@@ -1,8 +1,8 @@
 /**
  * Measures search by name in catalogues of 50,000 and 200,000 skills: exact names, prefixes, substrings, typos and swapped words,
  * each derived from a skill that must be among the first five results. Compared with MiniSearch, FlexSearch, Orama, uFuzzy and
- * pg_trgm, with the same names, aliases and queries. The best of three runs of each query counts; building is measured in CPU time
- * of the thread. Finally measures prefixes of three to eight letters in the built-in catalogue, the most common query.
+ * pg_trgm, with the same names, aliases and queries. The best of three runs of each query counts; building the index is measured in
+ * CPU time of the thread. Finally measures prefixes of three to eight letters in the built-in catalogue, the most common query.
  */
 import { buildLabels, type SkillEntry } from '../server/catalogue/index/labels/labels.ts'
 import { buildNearWords } from '../server/catalogue/index/labels/near-words.ts'
@@ -18,30 +18,36 @@ import {
   runFromCommandLine,
   skippedRow,
 } from './support/benchmark.ts'
-import { builtIn, bytesInUse, catalogue, hasSharedData, randomNumbers } from './support/skill-catalogues.ts'
+import { builtInSkills, bytesInUse, createCatalogue, hasSharedData, randomNumbers } from './support/skill-catalogues.ts'
 import { type Finder, peers } from './support/skill-search-peers.ts'
 
 const MAX_RESULTS = 5
 
 interface Sizes {
-  catalogues: number[]
-  queries: number
-  peerQueries: number
+  catalogueSizes: number[]
+  queriesPerKind: number
+  peerQueriesPerKind: number
   prefixRounds: number
-  /** At most this many of the prefixes are measured. */
-  prefixes: number
+  /** The maximum number of prefixes that are measured. */
+  maxPrefixes: number
 }
 
 const FULL: Sizes = {
-  catalogues: [50_000, 200_000],
-  queries: 1000,
-  peerQueries: 60,
+  catalogueSizes: [50_000, 200_000],
+  queriesPerKind: 1000,
+  peerQueriesPerKind: 60,
   prefixRounds: 20,
-  prefixes: Number.POSITIVE_INFINITY,
+  maxPrefixes: Number.POSITIVE_INFINITY,
 }
-const SHORT: Sizes = { catalogues: [3_000], queries: 50, peerQueries: 3, prefixRounds: 1, prefixes: 500 }
+const SHORT: Sizes = {
+  catalogueSizes: [3_000],
+  queriesPerKind: 50,
+  peerQueriesPerKind: 3,
+  prefixRounds: 1,
+  maxPrefixes: 500,
+}
 
-const GOALS: Record<string, string> = {
+const TARGETS: Record<string, string> = {
   median: 'target: at most 0.05',
   '99th percentile': 'target: at most 0.5',
   found: 'target: at least 98',
@@ -50,57 +56,63 @@ const GOALS: Record<string, string> = {
 interface Query {
   text: string
   /** The words of the skill's name, separated by spaces. */
-  expected: string
+  expectedName: string
 }
 
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
   const rows: BenchmarkRow[] = []
-  for (const size of sizes.catalogues) {
-    const entries = catalogue(size)
-    const label = size.toLocaleString('en')
+  for (const size of sizes.catalogueSizes) {
+    const entries = createCatalogue(size)
+    const sizeLabel = size.toLocaleString('en')
     buildSkillIndexSync(entries.slice(0, 2000)) // warm up
     const bytesBefore = await bytesInUse()
     const cpuBefore = threadCpuMs()
     const index = buildSkillIndexSync(entries)
     const buildMs = threadCpuMs() - cpuBefore
-    const bytes = (await bytesInUse()) - bytesBefore
-    const labels = entries.reduce((sum, entry) => sum + 1 + entry.aliases.length, 0).toLocaleString('en')
+    const indexBytes = (await bytesInUse()) - bytesBefore
+    const labelCount = entries.reduce((sum, entry) => sum + 1 + entry.aliases.length, 0).toLocaleString('en')
     rows.push({
-      name: `${label}: synchronous build`,
+      name: `${sizeLabel}: synchronous build`,
       value: buildMs / 1000,
       unit: 's',
-      note: `search, match and extract, ${labels} names and aliases`,
+      note: `search, match and extract, ${labelCount} names and aliases`,
     })
     const searchCpuBefore = threadCpuMs()
-    buildForSearch(entries)
+    buildSearchIndexOnly(entries)
     const searchSeconds = (threadCpuMs() - searchCpuBefore) / 1000
     rows.push({
-      name: `${label}: build of search alone`,
+      name: `${sizeLabel}: build of search alone`,
       value: searchSeconds,
       unit: 's',
       note: 'target: under 1 at 50,000',
     })
-    rows.push({ name: `${label}: memory`, value: bytes / 1e6, unit: 'MB', note: 'target: under 30 at 50,000' })
+    rows.push({ name: `${sizeLabel}: memory`, value: indexBytes / 1e6, unit: 'MB', note: 'target: under 30 at 50,000' })
     rows.push({
-      name: `${label}: longest pause of a time-sliced build`,
+      name: `${sizeLabel}: longest pause of a time-sliced build`,
       value: await longestPause(entries),
       unit: 'ms',
     })
 
-    const kinds = createQueries(entries, sizes.queries)
-    const ours: Finder = (query) => index.search(query, { limit: MAX_RESULTS }).skills.map(({ name }) => name)
-    for (const [kind, queries] of Object.entries(kinds))
-      rows.push(...(await measure(`${label}: ${kind}`, ours, queries, GOALS)))
+    const queriesByKind = createQueries(entries, sizes.queriesPerKind)
+    const ourFinder: Finder = (query) => index.search(query, { limit: MAX_RESULTS }).skills.map(({ name }) => name)
+    for (const [kind, queries] of Object.entries(queriesByKind))
+      rows.push(...(await measureQueries(`${sizeLabel}: ${kind}`, ourFinder, queries, TARGETS)))
     if (size > 50_000) continue
     for (const { name, load } of peers) {
       const peer = await load(entries)
       if (!peer) {
-        rows.push(skippedRow(`${label}: ${name}`, `${name} is not installed`))
+        rows.push(skippedRow(`${sizeLabel}: ${name}`, `${name} is not installed`))
         continue
       }
-      for (const [kind, queries] of Object.entries(kinds))
-        rows.push(...(await measure(`${label}: ${name}, ${kind}`, peer.find, queries.slice(0, sizes.peerQueries))))
+      for (const [kind, queries] of Object.entries(queriesByKind))
+        rows.push(
+          ...(await measureQueries(
+            `${sizeLabel}: ${name}, ${kind}`,
+            peer.find,
+            queries.slice(0, sizes.peerQueriesPerKind),
+          )),
+        )
       await peer.close?.()
     }
   }
@@ -115,59 +127,59 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
   return rows
 }
 
-async function measure(
+async function measureQueries(
   name: string,
   find: Finder,
   queries: Query[],
-  goals: Record<string, string> = {},
+  targets: Record<string, string> = {},
 ): Promise<BenchmarkRow[]> {
   for (const { text } of queries.slice(0, 300)) await find(text)
-  const times: number[] = []
-  let found = 0
-  for (const { text, expected } of queries) {
+  const timesMs: number[] = []
+  let foundCount = 0
+  for (const { text, expectedName } of queries) {
     // The best of three runs excludes interruptions by other processes.
-    let best = Number.POSITIVE_INFINITY
+    let bestMs = Number.POSITIVE_INFINITY
     let names: readonly string[] = []
     for (let run = 0; run < 3; run++) {
       const startedAt = performance.now()
       const result = find(text)
       names = result instanceof Promise ? await result : result
-      best = Math.min(best, performance.now() - startedAt)
+      bestMs = Math.min(bestMs, performance.now() - startedAt)
     }
-    times.push(best)
-    if (names.some((name) => nameKey(name) === expected)) found++
+    timesMs.push(bestMs)
+    if (names.some((name) => nameKey(name) === expectedName)) foundCount++
   }
   return [
-    { name: `${name}, median`, value: median(times), unit: 'ms', note: goals.median },
+    { name: `${name}, median`, value: median(timesMs), unit: 'ms', note: targets.median },
     {
       name: `${name}, 99th percentile`,
-      value: percentile(times, 0.99),
+      value: percentile(timesMs, 0.99),
       unit: 'ms',
-      note: goals['99th percentile'],
+      note: targets['99th percentile'],
     },
-    ...(goals.median ? [{ name: `${name}, slowest`, value: Math.max(...times), unit: 'ms' }] : []),
-    { name: `${name}, found`, value: (100 * found) / queries.length, unit: '%', note: goals.found },
+    ...(targets.median ? [{ name: `${name}, slowest`, value: Math.max(...timesMs), unit: 'ms' }] : []),
+    { name: `${name}, found`, value: (100 * foundCount) / queries.length, unit: '%', note: targets.found },
   ]
 }
 
-/** Measures every prefix of the words of the built-in names, once per round; the best round counts. */
-function measurePrefixes({ prefixRounds, prefixes: maxPrefixes }: Sizes): BenchmarkRow {
-  const entries = builtIn()
+/** Measures the search for every prefix of the words of the built-in skill names, once per round; the best round counts. */
+function measurePrefixes({ prefixRounds, maxPrefixes }: Sizes): BenchmarkRow {
+  const entries = builtInSkills()
   const index = buildSkillIndexSync(entries)
   const words = entries.flatMap(({ name }) => tokenize(name)).filter((word) => /^[a-z]{3,}$/.test(word))
-  const all = new Set(words.flatMap((word) => [3, 4, 5, 6, 7, 8].map((letters) => word.slice(0, letters))))
-  const prefixes = [...all].slice(0, maxPrefixes)
-  let best = Number.POSITIVE_INFINITY
+  const allPrefixes = new Set(words.flatMap((word) => [3, 4, 5, 6, 7, 8].map((letters) => word.slice(0, letters))))
+  const prefixes = [...allPrefixes].slice(0, maxPrefixes)
+  let bestMs = Number.POSITIVE_INFINITY
   for (let round = 0; round < prefixRounds; round++) {
     const startedAt = performance.now()
     for (const text of prefixes) index.search(text)
-    best = Math.min(best, performance.now() - startedAt)
+    bestMs = Math.min(bestMs, performance.now() - startedAt)
   }
   const note = `${prefixes.length.toLocaleString('en')} prefixes, ${entries.length.toLocaleString('en')} skills`
-  return { name: 'prefix of 3 to 8 letters, average', value: best / prefixes.length, unit: 'ms', note }
+  return { name: 'prefix of 3 to 8 letters, average', value: bestMs / prefixes.length, unit: 'ms', note }
 }
 
-function buildForSearch(entries: SkillEntry[]): void {
+function buildSearchIndexOnly(entries: SkillEntry[]): void {
   const { labels, entries: sorted } = runSync(buildLabels(entries))
   runSync(buildPostings(labels, sorted))
   runSync(buildNearWords(labels.vocabulary))
@@ -179,31 +191,31 @@ function threadCpuMs(): number {
   return (user + system) / 1000
 }
 
-/** Returns the longest CPU time between two turns of the event loop, in milliseconds. */
+/** Returns the longest CPU time between two turns of the event loop while the index is built, in milliseconds. */
 async function longestPause(entries: SkillEntry[]): Promise<number> {
-  let longest = 0
-  let last = threadCpuMs()
+  let longestMs = 0
+  let lastSampleMs = threadCpuMs()
   let building = true
-  const watch = () => {
+  const sample = () => {
     const now = threadCpuMs()
-    longest = Math.max(longest, now - last)
-    last = now
-    if (building) setImmediate(watch)
+    longestMs = Math.max(longestMs, now - lastSampleMs)
+    lastSampleMs = now
+    if (building) setImmediate(sample)
   }
-  setImmediate(watch)
+  setImmediate(sample)
   await buildSkillIndex(entries)
   building = false
-  return longest
+  return longestMs
 }
 
 const nameKey = (name: string) => tokenize(name).join(' ')
 
-/** Creates queries of each kind. Prefixes and substrings are used only if at most five names contain them. */
+/** Creates queries of each kind. A prefix or substring is used only if at most five names contain it. */
 function createQueries(entries: SkillEntry[], count: number): Record<string, Query[]> {
   const random = randomNumbers(5)
   const countStartingWith = prefixCounter(entries)
   const countContaining = substringCounter(entries)
-  const kinds: Record<string, (name: string) => string | undefined> = {
+  const derivationsByKind: Record<string, (name: string) => string | undefined> = {
     exact: (name) => name,
     prefix: (name) => {
       const text = name.slice(0, Math.max(4, Math.floor(name.length * 0.7)))
@@ -220,12 +232,12 @@ function createQueries(entries: SkillEntry[], count: number): Record<string, Que
     },
   }
   return Object.fromEntries(
-    Object.entries(kinds).map(([kind, derive]) => {
+    Object.entries(derivationsByKind).map(([kind, derive]) => {
       const queries: Query[] = []
       while (queries.length < count) {
         const { name } = entries[Math.floor(random() * entries.length)]!
         const text = derive(name)
-        if (text && text.length >= 3 && text.length <= 100) queries.push({ text, expected: nameKey(name) })
+        if (text && text.length >= 3 && text.length <= 100) queries.push({ text, expectedName: nameKey(name) })
       }
       return [kind, queries]
     }),
@@ -235,7 +247,7 @@ function createQueries(entries: SkillEntry[], count: number): Record<string, Que
 /** Returns a function that counts the names that start with a text. */
 function prefixCounter(entries: SkillEntry[]): (text: string) => number {
   const names = entries.map(({ name }) => name.toLowerCase()).sort()
-  const bound = (text: string) => {
+  const firstIndexFrom = (text: string) => {
     let low = 0
     let high = names.length
     while (low < high) {
@@ -245,40 +257,44 @@ function prefixCounter(entries: SkillEntry[]): (text: string) => number {
     }
     return low
   }
-  return (text) => bound(`${text.toLowerCase()}\uffff`) - bound(text.toLowerCase())
+  return (text) => firstIndexFrom(`${text.toLowerCase()}\uffff`) - firstIndexFrom(text.toLowerCase())
 }
 
 /** Returns a function that counts the names that contain a text, up to one more than MAX_RESULTS. */
 function substringCounter(entries: SkillEntry[]): (text: string) => number {
-  const names = entries.map(({ name }) => name.toLowerCase()).join('\n')
+  const joinedNames = entries.map(({ name }) => name.toLowerCase()).join('\n')
   return (text) => {
     const substring = text.toLowerCase()
     let count = 0
-    for (let at = names.indexOf(substring); at >= 0 && count <= MAX_RESULTS; at = names.indexOf(substring, at + 1))
+    for (
+      let position = joinedNames.indexOf(substring);
+      position >= 0 && count <= MAX_RESULTS;
+      position = joinedNames.indexOf(substring, position + 1)
+    )
       count++
     return count
   }
 }
 
-/** Makes one edit in a word of 4 to 7 letters, or one or two in a longer word. */
+/** Misspells one word of a name: one edit in a word of 4 to 7 letters, one or two edits in a longer word. */
 function misspell(name: string, random: () => number): string | undefined {
   const words = name.split(' ')
-  const candidates = words.flatMap((word, i) => (/^[a-z]{4,}$/i.test(word) ? [i] : []))
-  if (candidates.length === 0) return undefined
-  const index = candidates[Math.floor(random() * candidates.length)]!
-  let word = words[index]!
+  const editableIndexes = words.flatMap((word, i) => (/^[a-z]{4,}$/i.test(word) ? [i] : []))
+  if (editableIndexes.length === 0) return undefined
+  const wordIndex = editableIndexes[Math.floor(random() * editableIndexes.length)]!
+  let word = words[wordIndex]!
   for (let edits = word.length >= 8 && random() < 0.5 ? 2 : 1; edits > 0; edits--) {
-    const at = Math.floor(random() * (word.length - 1))
+    const position = Math.floor(random() * (word.length - 1))
     const letter = 'abcdefghijklmnopqrstuvwxyz'[Math.floor(random() * 26)]!
-    const [before, after] = [word.slice(0, at), word.slice(at)]
-    const edit = Math.floor(random() * 4)
-    if (edit === 0) word = before + letter + after.slice(1)
-    else if (edit === 1) word = before + letter + after
-    else if (edit === 2) word = before + after.slice(1)
+    const [before, after] = [word.slice(0, position), word.slice(position)]
+    const editKind = Math.floor(random() * 4)
+    if (editKind === 0) word = before + letter + after.slice(1)
+    else if (editKind === 1) word = before + letter + after
+    else if (editKind === 2) word = before + after.slice(1)
     else word = before + after[1] + after[0] + after.slice(2)
   }
-  words[index] = word
+  words[wordIndex] = word
   return words.join(' ')
 }
 
-if (import.meta.main) await runFromCommandLine('skill-search', run)
+if (import.meta.main) await runFromCommandLine('skill-search', runBenchmark)

@@ -15,32 +15,32 @@ interface Durations {
 const FULL: Durations = { settleMs: 30_000, observeMs: 30_000, restarts: 5 }
 const SHORT: Durations = { settleMs: 500, observeMs: 500, restarts: 1 }
 
-/** Measures the time from start until ready, on first and later starts, and the resources of an idle server. */
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+/** Measures the time from start until ready, on the first and on later starts, and the resources that an idle server uses. */
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const durations = short ? SHORT : FULL
   const { settleMs, observeMs, restarts } = durations
   const deployment = createDeployment()
   try {
-    const first = await deployment.start()
+    const firstServer = await deployment.start()
     await pause(settleMs + observeMs)
-    const firstMemory = await residentMegabytes(first.url)
-    await first.stop()
+    const megabytesAfterFirstStart = await residentMegabytes(firstServer.url)
+    await firstServer.stop()
     const restartMs: number[] = []
     for (let restart = 1; restart < restarts; restart++) {
       const server = await deployment.start()
       restartMs.push(server.readyAfterMs)
       await server.stop()
     }
-    const last = await deployment.start()
-    restartMs.push(last.readyAfterMs)
-    const transactions = await idleTransactions(deployment.dataDir, durations)
-    const cpu = await idleCpu(last, durations)
-    const laterMemory = await residentMegabytes(last.url)
-    await last.stop()
+    const lastServer = await deployment.start()
+    restartMs.push(lastServer.readyAfterMs)
+    const idleTransactionRate = await measureIdleTransactions(deployment.dataDir, durations)
+    const idleCpuPercent = await measureIdleCpu(lastServer, durations)
+    const megabytesAfterLaterStart = await residentMegabytes(lastServer.url)
+    await lastServer.stop()
     return [
       {
         name: 'first start until ready, packages installed',
-        value: first.readyAfterMs / 1000,
+        value: firstServer.readyAfterMs / 1000,
         unit: 's',
         note: 'target: under 90 including the installation',
       },
@@ -52,52 +52,54 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
       },
       {
         name: 'idle memory, a minute after the first start',
-        value: firstMemory,
+        value: megabytesAfterFirstStart,
         unit: 'MB RSS',
         note: 'target: under 150',
       },
       {
         name: 'idle memory, a minute after a later start',
-        value: laterMemory,
+        value: megabytesAfterLaterStart,
         unit: 'MB RSS',
         note: 'target: under 150',
       },
-      { name: 'idle transactions', value: transactions, unit: 'per second' },
-      { name: 'idle CPU, server without the database', value: cpu, unit: '% of a core' },
+      { name: 'database transactions of an idle server', value: idleTransactionRate, unit: 'per second' },
+      { name: 'idle CPU, server without the database', value: idleCpuPercent, unit: '% of a core' },
     ]
   } finally {
     deployment.remove()
   }
 }
 
-async function idleTransactions(dataDir: string, { settleMs, observeMs }: Durations): Promise<number> {
+/** Returns the database transactions of the idle server per second. */
+async function measureIdleTransactions(dataDir: string, { settleMs, observeMs }: Durations): Promise<number> {
   await pause(settleMs)
   const postgres = await startEmbeddedPostgres({ dataDir, role: 'command', log: () => {} })
   const client = new pg.Client(postgres.connection)
   await client.connect()
-  const count = async () => {
+  const countTransactions = async () => {
     const { rows } = await client.query(
       'select xact_commit + xact_rollback as count from pg_stat_database where datname = current_database()',
     )
     return Number(rows[0].count)
   }
-  const before = await count()
+  const countBefore = await countTransactions()
   await pause(observeMs)
-  const after = await count()
+  const countAfter = await countTransactions()
   await client.end()
   await postgres.stop()
-  // Without the transaction of the first count.
-  return ((after - before - 1) * 1000) / observeMs
+  // Excludes the transaction of the first count.
+  return ((countAfter - countBefore - 1) * 1000) / observeMs
 }
 
-async function idleCpu({ url }: BenchServer, { observeMs }: Durations): Promise<number> {
-  const cpuSeconds = async () => {
+/** Returns the CPU time of the idle server as a percentage of one core. */
+async function measureIdleCpu({ url }: BenchServer, { observeMs }: Durations): Promise<number> {
+  const getCpuSeconds = async () => {
     const metrics = await (await fetch(`${url}/metrics`)).text()
     return Number(/^process_cpu_seconds_total (\S+)/m.exec(metrics)![1])
   }
-  const before = await cpuSeconds()
+  const secondsBefore = await getCpuSeconds()
   await pause(observeMs)
-  return (((await cpuSeconds()) - before) / observeMs) * 1000 * 100
+  return (((await getCpuSeconds()) - secondsBefore) / observeMs) * 1000 * 100
 }
 
-if (import.meta.main) await runFromCommandLine('start-up', run)
+if (import.meta.main) await runFromCommandLine('start-up', runBenchmark)

@@ -14,31 +14,43 @@ interface Load {
   seconds: number
   maxSessions: number
   /** A key may open 50 sessions per second. There must be enough keys that the limit is never reached. */
-  keys: number
+  keyCount: number
 }
 
-const FULL: Load = { concurrency: 50, warmUpSeconds: 2, seconds: 6, maxSessions: Number.POSITIVE_INFINITY, keys: 16 }
-const SHORT: Load = { concurrency: 5, warmUpSeconds: 0, seconds: 5, maxSessions: 30, keys: 1 }
+const FULL: Load = {
+  concurrency: 50,
+  warmUpSeconds: 2,
+  seconds: 6,
+  maxSessions: Number.POSITIVE_INFINITY,
+  keyCount: 16,
+}
+const SHORT: Load = { concurrency: 5, warmUpSeconds: 0, seconds: 5, maxSessions: 30, keyCount: 1 }
 
 /** Measures sessions from `POST /verify` to stored items (four calls), on the embedded database. */
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const load = short ? SHORT : FULL
   return withServer({ short }, async ({ server, deployment }) => {
     const agent = new Agent({ connections: load.concurrency, pipelining: 1 })
     try {
-      const keys = createSessionKeys(deployment, load.keys)
+      const keys = createSessionKeys(deployment, load.keyCount)
       await completeSessions(server.url, agent, keys, load, load.warmUpSeconds)
-      const { sessions, milliseconds, durations } = await completeSessions(server.url, agent, keys, load, load.seconds)
-      if (sessions === 0) throw new Error('no session was completed')
+      const { sessionCount, elapsedMs, durationsMs } = await completeSessions(
+        server.url,
+        agent,
+        keys,
+        load,
+        load.seconds,
+      )
+      if (sessionCount === 0) throw new Error('no session was completed')
       return [
         {
           name: `sessions from open to stored items, ${load.concurrency} concurrent`,
-          value: (sessions * 1000) / milliseconds,
+          value: (sessionCount * 1000) / elapsedMs,
           unit: 'sessions per second',
           note: 'four calls each',
         },
-        { name: 'one session, median', value: median(durations), unit: 'ms' },
-        { name: 'one session, 99th percentile', value: percentile(durations, 0.99), unit: 'ms' },
+        { name: 'one session, median', value: median(durationsMs), unit: 'ms' },
+        { name: 'one session, 99th percentile', value: percentile(durationsMs, 0.99), unit: 'ms' },
       ]
     } finally {
       await agent.close()
@@ -46,11 +58,20 @@ export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> 
   })
 }
 
-function createSessionKeys({ cli }: BenchDeployment, count: number): string[] {
+function createSessionKeys({ cli }: BenchDeployment, keyCount: number): string[] {
   const { org_id } = cli<{ org_id: string }>('org', 'create', '--name', 'Bench')
-  return Array.from({ length: count }, () => {
-    const created = cli<Record<string, string>>('key', 'create', '--org', org_id, '--mode', 'live', '--kind', 'session')
-    return Object.values(created).find((value) => /^VSK_LIVE_.{30,}/.test(value))!
+  return Array.from({ length: keyCount }, () => {
+    const createdKey = cli<Record<string, string>>(
+      'key',
+      'create',
+      '--org',
+      org_id,
+      '--mode',
+      'live',
+      '--kind',
+      'session',
+    )
+    return Object.values(createdKey).find((value) => /^VSK_LIVE_.{30,}/.test(value))!
   })
 }
 
@@ -61,29 +82,29 @@ async function completeSessions(
   { concurrency, maxSessions }: Load,
   seconds: number,
 ) {
-  const durations: number[] = []
+  const durationsMs: number[] = []
   const startedAt = performance.now()
   const end = startedAt + seconds * 1000
-  let next = 0
+  let nextNumber = 0
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      while (performance.now() < end && next < maxSessions) {
-        const number = next++
+      while (performance.now() < end && nextNumber < maxSessions) {
+        const sessionNumber = nextNumber++
         const sessionStartedAt = performance.now()
-        await completeSession(number)
-        durations.push(performance.now() - sessionStartedAt)
+        await completeSession(sessionNumber)
+        durationsMs.push(performance.now() - sessionStartedAt)
       }
     }),
   )
-  return { sessions: durations.length, milliseconds: performance.now() - startedAt, durations }
+  return { sessionCount: durationsMs.length, elapsedMs: performance.now() - startedAt, durationsMs }
 
-  async function completeSession(number: number) {
-    const key = keys[number % keys.length]!
+  async function completeSession(sessionNumber: number) {
+    const key = keys[sessionNumber % keys.length]!
     const { sessionToken, serviceVerificationId } = await post(
       '/verify',
       { 'x-api-key': key },
       {
-        externalStudentId: `student-${number}`,
+        externalStudentId: `student-${sessionNumber}`,
         name: 'Asha Rao',
         email: 'asha@example.com',
         projects: [
@@ -121,4 +142,4 @@ async function completeSessions(
   }
 }
 
-if (import.meta.main) await runFromCommandLine('verification-sessions', run)
+if (import.meta.main) await runFromCommandLine('verification-sessions', runBenchmark)

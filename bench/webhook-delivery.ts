@@ -32,29 +32,29 @@ const EVENTS_PER_SECOND = 200
 const MEGABYTE = 1024 * 1024
 
 interface Sizes {
-  /** Multiple of 1,000. */
-  events: number
+  /** Number of events per round; a multiple of 1,000. */
+  eventCount: number
   rounds: number
-  /** Duration of the latency measurements. */
+  /** Duration of each latency measurement. */
   seconds: number
   warmUpSeconds: number
   pendingDeliveries: number
 }
 
-const FULL: Sizes = { events: 20_000, rounds: 2, seconds: 8, warmUpSeconds: 1, pendingDeliveries: 1_000_000 }
-const SHORT: Sizes = { events: 1_000, rounds: 1, seconds: 1, warmUpSeconds: 0.2, pendingDeliveries: 2_000 }
+const FULL: Sizes = { eventCount: 20_000, rounds: 2, seconds: 8, warmUpSeconds: 1, pendingDeliveries: 1_000_000 }
+const SHORT: Sizes = { eventCount: 1_000, rounds: 1, seconds: 1, warmUpSeconds: 0.2, pendingDeliveries: 2_000 }
 
-/** Fills a body up to about 1 KB. */
+/** Text that fills the body of an event up to about 1 KB. */
 const filler = 'x'.repeat(820)
 
-export async function run({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
+export async function runBenchmark({ short }: BenchmarkOptions): Promise<BenchmarkRow[]> {
   const sizes = short ? SHORT : FULL
   const receiver = await startReceiver()
   const { context, stop } = await startBenchApp()
   try {
-    const latency = await measureLatency(context, receiver, sizes)
-    const throughput = await measureThroughput(context, receiver, sizes)
-    return [...throughput, ...latency, ...(await measureBacklog(context, receiver, sizes))]
+    const latencyRows = await measureLatency(context, receiver, sizes)
+    const throughputRows = await measureThroughput(context, receiver, sizes)
+    return [...throughputRows, ...latencyRows, ...(await measureBacklog(context, receiver, sizes))]
   } finally {
     await stop()
     receiver.stop()
@@ -91,50 +91,56 @@ async function createEndpoint(context: Context, url: string): Promise<OrgScope &
 async function measureThroughput(
   context: Context,
   receiver: BenchReceiver,
-  { events, rounds }: Sizes,
+  { eventCount, rounds }: Sizes,
 ): Promise<BenchmarkRow[]> {
   const rates = { ours: [] as number[], bare: [] as number[] }
   for (let round = 0; round < rounds; round++) {
-    rates.bare.push(await bareLoop(receiver, events))
+    rates.bare.push(await measureBareLoop(receiver, eventCount))
     const scope = await createEndpoint(context, receiver.url('plain'))
-    for (let recorded = 0; recorded < events; recorded += 1000) {
-      const data = Array.from({ length: 1000 }, (_, i) => ({ number: recorded + i, filler }))
+    for (let recordedCount = 0; recordedCount < eventCount; recordedCount += 1000) {
+      const data = Array.from({ length: 1000 }, (_, i) => ({ number: recordedCount + i, filler }))
       await context.db.transaction((tx) => recordEvents(tx, scope, context.clock, 'result.completed', data))
     }
     await context.events.sequence()
     await receiver.reset()
     const startedAt = performance.now()
     const delivery = startDelivery(context)
-    while (await hasPending(context, scope.webhookId)) await pause(50)
-    rates.ours.push(events / ((performance.now() - startedAt) / 1000))
+    while (await hasPendingDeliveries(context, scope.webhookId)) await pause(50)
+    rates.ours.push(eventCount / ((performance.now() - startedAt) / 1000))
     await delivery.stop()
-    if ((await receiver.count()) !== events) throw new Error('not every event was received exactly once')
+    if ((await receiver.count()) !== eventCount) throw new Error('not every event was received exactly once')
   }
-  const [ours, bare] = [Math.max(...rates.ours), Math.max(...rates.bare)]
+  const [ourRate, bareRate] = [Math.max(...rates.ours), Math.max(...rates.bare)]
   return [
-    { name: 'deliveries, 1 KB, each attempt recorded', value: ours, unit: 'per second' },
-    { name: 'bare undici loop of signed requests', value: bare, unit: 'per second', note: `${CONCURRENCY} concurrent` },
-    { name: 'compared with the bare loop', value: (100 * ours) / bare, unit: '%', note: 'target: at least 20' },
+    { name: 'deliveries, 1 KB, each attempt recorded', value: ourRate, unit: 'per second' },
+    {
+      name: 'bare undici loop of signed requests',
+      value: bareRate,
+      unit: 'per second',
+      note: `${CONCURRENCY} concurrent`,
+    },
+    { name: 'compared with the bare loop', value: (100 * ourRate) / bareRate, unit: '%', note: 'target: at least 20' },
   ]
 }
 
-async function hasPending({ db }: Context, webhookId: string): Promise<boolean> {
+async function hasPendingDeliveries({ db }: Context, webhookId: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from webhook_deliveries where webhook_id = ${webhookId} and status = 'pending' limit 1`.execute(db.queries)
   return rows.length > 0
 }
 
-async function bareLoop(receiver: BenchReceiver, events: number): Promise<number> {
+/** Returns the requests per second of a bare loop that sends signed requests. */
+async function measureBareLoop(receiver: BenchReceiver, eventCount: number): Promise<number> {
   const url = new URL(receiver.url('plain'))
   const pool = new Pool(url.origin, { connections: CONCURRENCY })
   const key = createSecretKey(randomBytes(32))
-  let next = 0
+  let nextNumber = 0
   const post = async () => {
-    while (next < events) {
-      const number = next++
-      const id = `EV_${number}`
+    while (nextNumber < eventCount) {
+      const eventNumber = nextNumber++
+      const id = `EV_${eventNumber}`
       const timestamp = Math.floor(Date.now() / 1000)
-      const body = JSON.stringify({ event_id: id, type: 'result.completed', data: { number, filler } })
+      const body = JSON.stringify({ event_id: id, type: 'result.completed', data: { number: eventNumber, filler } })
       const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
       const { body: response } = await pool.request({
         path: url.pathname,
@@ -152,7 +158,7 @@ async function bareLoop(receiver: BenchReceiver, events: number): Promise<number
   }
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: CONCURRENCY }, post))
-  const rate = events / ((performance.now() - startedAt) / 1000)
+  const rate = eventCount / ((performance.now() - startedAt) / 1000)
   await pool.close()
   return rate
 }
@@ -160,19 +166,19 @@ async function bareLoop(receiver: BenchReceiver, events: number): Promise<number
 async function measureLatency(context: Context, receiver: BenchReceiver, sizes: Sizes): Promise<BenchmarkRow[]> {
   const scope = await createEndpoint(context, receiver.url('timed'))
   const delivery = startDelivery(context)
-  const times = await recordSteadily(context, receiver, scope, sizes)
+  const latenciesMs = await measureLatencies(context, receiver, scope, sizes)
   await delivery.stop()
   const note = `${EVENTS_PER_SECOND} events per second`
   return [
     {
       name: 'commit to arrival, median',
-      value: median(times),
+      value: median(latenciesMs),
       unit: 'ms',
       note: `${note}; target: under 25`,
     },
     {
       name: 'commit to arrival, 99th percentile',
-      value: percentile(times, 0.99),
+      value: percentile(latenciesMs, 0.99),
       unit: 'ms',
       note: 'target: under 150',
     },
@@ -183,76 +189,77 @@ async function measureLatency(context: Context, receiver: BenchReceiver, sizes: 
  * Records events at a steady rate and returns the milliseconds from commit to arrival of each. Omits the warm-up, in which
  * statements are planned and connections opened.
  */
-async function recordSteadily(
+async function measureLatencies(
   context: Context,
   receiver: BenchReceiver,
   scope: OrgScope,
   { seconds, warmUpSeconds }: Sizes,
 ): Promise<number[]> {
   await receiver.arrivals()
-  const committed = new Map<string, number>()
-  const warmUp = new Set<string>()
+  const commitTimes = new Map<string, number>()
+  const warmUpIds = new Set<string>()
   const writes: Promise<void>[] = []
   const startedAt = performance.now()
-  for (let number = 0; number < EVENTS_PER_SECOND * seconds; number++) {
-    const wait = startedAt + (number * 1000) / EVENTS_PER_SECOND - performance.now()
-    if (wait > 1) await pause(wait)
+  for (let eventNumber = 0; eventNumber < EVENTS_PER_SECOND * seconds; eventNumber++) {
+    const waitMs = startedAt + (eventNumber * 1000) / EVENTS_PER_SECOND - performance.now()
+    if (waitMs > 1) await pause(waitMs)
     writes.push(
       context.db
-        .transaction((tx) => recordEvent(tx, scope, context.clock, 'result.completed', { number, filler }))
+        .transaction((tx) => recordEvent(tx, scope, context.clock, 'result.completed', { number: eventNumber, filler }))
         .then((id) => {
-          committed.set(id, performance.timeOrigin + performance.now())
-          if (number < EVENTS_PER_SECOND * warmUpSeconds) warmUp.add(id)
+          commitTimes.set(id, performance.timeOrigin + performance.now())
+          if (eventNumber < EVENTS_PER_SECOND * warmUpSeconds) warmUpIds.add(id)
         }),
     )
   }
   await Promise.all(writes)
-  const arrived = new Map<string, number>()
-  while (arrived.size < committed.size) {
-    for (const [id, at] of await receiver.arrivals()) if (committed.has(id) && !arrived.has(id)) arrived.set(id, at)
+  const arrivalTimes = new Map<string, number>()
+  while (arrivalTimes.size < commitTimes.size) {
+    for (const [id, at] of await receiver.arrivals())
+      if (commitTimes.has(id) && !arrivalTimes.has(id)) arrivalTimes.set(id, at)
     await pause(20)
   }
-  return [...arrived].filter(([id]) => !warmUp.has(id)).map(([id, at]) => at - committed.get(id)!)
+  return [...arrivalTimes].filter(([id]) => !warmUpIds.has(id)).map(([id, at]) => at - commitTimes.get(id)!)
 }
 
 async function measureBacklog(context: Context, receiver: BenchReceiver, sizes: Sizes): Promise<BenchmarkRow[]> {
-  const failing = await createEndpoint(context, receiver.url('failing'))
-  const working = await createEndpoint(context, receiver.url('timed'))
-  await fill(context, failing, sizes.pendingDeliveries)
-  const before = megabytesInUse()
+  const failingEndpoint = await createEndpoint(context, receiver.url('failing'))
+  const workingEndpoint = await createEndpoint(context, receiver.url('timed'))
+  await insertPendingDeliveries(context, failingEndpoint, sizes.pendingDeliveries)
+  const megabytesBefore = megabytesInUse()
   const delivery = startDelivery(context)
-  let peak = before
-  const sampling = setInterval(() => {
-    peak = Math.max(peak, megabytesInUse())
+  let peakMegabytes = megabytesBefore
+  const samplingTimer = setInterval(() => {
+    peakMegabytes = Math.max(peakMegabytes, megabytesInUse())
   }, 1000)
-  const times = await recordSteadily(context, receiver, working, sizes)
-  clearInterval(sampling)
+  const latenciesMs = await measureLatencies(context, receiver, workingEndpoint, sizes)
+  clearInterval(samplingTimer)
   await delivery.stop()
   const note = `while ${sizes.pendingDeliveries.toLocaleString('en')} deliveries to a failing endpoint are pending`
   return [
     {
       name: `memory added by ${sizes.pendingDeliveries.toLocaleString('en')} pending deliveries`,
-      value: peak - before,
+      value: peakMegabytes - megabytesBefore,
       unit: 'MB',
       note: 'in use after garbage collection, maximum of all samples; target: about 0',
     },
-    { name: 'commit to arrival, median', value: median(times), unit: 'ms', note },
-    { name: 'commit to arrival, 99th percentile', value: percentile(times, 0.99), unit: 'ms', note },
+    { name: 'commit to arrival, median', value: median(latenciesMs), unit: 'ms', note },
+    { name: 'commit to arrival, 99th percentile', value: percentile(latenciesMs, 0.99), unit: 'ms', note },
   ]
 }
 
 setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
+const collectGarbage = runInNewContext('gc') as () => void
 
-/** Memory after a garbage collection. Resident memory would include leftovers of earlier benchmarks. */
+/** Returns the memory in use after a garbage collection. Resident memory would include leftovers of earlier benchmarks. */
 function megabytesInUse() {
-  collect()
+  collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
   return (heapUsed + external) / MEGABYTE
 }
 
 /** Inserts pending deliveries to an endpoint. */
-async function fill(
+async function insertPendingDeliveries(
   { db, clock }: Context,
   { orgId, mode, webhookId }: OrgScope & { webhookId: string },
   count: number,
@@ -268,4 +275,4 @@ async function fill(
   )
 }
 
-if (import.meta.main) await runFromCommandLine('webhook-delivery', run)
+if (import.meta.main) await runFromCommandLine('webhook-delivery', runBenchmark)

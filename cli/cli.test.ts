@@ -6,12 +6,12 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { AttestryClient } from '../sdk/index.ts'
-import { deploy } from '../test/support/server.ts'
+import { createDeployment } from '../test/support/server.ts'
 import { until } from '../test/support/until.ts'
 import { commands } from './commands.ts'
 
 test('organisations and keys can be created, used for signed calls, rotated and revoked', async (t) => {
-  const { serve, json, cli, env, dataDir } = await deploy(t)
+  const { serve, json, cli, env, dataDir } = await createDeployment(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme Staffing')
   assert.match(org.org_id, /^ORG_[0-9A-HJKMNP-TV-Z]{26}$/)
@@ -31,71 +31,75 @@ test('organisations and keys can be created, used for signed calls, rotated and 
 
   const call = async (secret = key.secret) =>
     (await new AttestryClient({ baseUrl: server.url, keyId: key.key_id, secret }).request('GET', '/shifts')).status
-  /** Waits for a change to take effect: within one second, or a few more on a busy machine. */
+  /** Waits until calls with the secret return the status: up to one second, or a few more on a busy machine. */
   const expectStatus = (status: number, secret?: string) => until(async () => (await call(secret)) === status)
   await expectStatus(200)
 
-  const rotated = await json('key', 'rotate', key.key_id)
-  await expectStatus(200, rotated.secret)
+  const rotatedKey = await json('key', 'rotate', key.key_id)
+  await expectStatus(200, rotatedKey.secret)
   assert.equal(await call(), 200, 'the old secret is still valid')
-  const now = await json('key', 'rotate', key.key_id, '--grace-hours', '0')
-  await expectStatus(200, now.secret)
-  await expectStatus(401, rotated.secret)
+  const rotatedWithoutGrace = await json('key', 'rotate', key.key_id, '--grace-hours', '0')
+  await expectStatus(200, rotatedWithoutGrace.secret)
+  await expectStatus(401, rotatedKey.secret)
 
   await json('service', 'off', '--org', org.org_id)
-  await expectStatus(503, now.secret)
+  await expectStatus(503, rotatedWithoutGrace.secret)
   await json('service', 'on', '--org', org.org_id)
-  await expectStatus(200, now.secret)
+  await expectStatus(200, rotatedWithoutGrace.secret)
 
   env.ATTESTRY_URL = server.url
   env.ATTESTRY_KEY_ID = key.key_id
-  env.ATTESTRY_SECRET = now.secret
+  env.ATTESTRY_SECRET = rotatedWithoutGrace.secret
   const response = await cli('request', 'GET', '/shifts', '-i')
   assert.equal(response.code, 0, response.stderr)
   assert.match(response.stdout, /^HTTP 200/)
-  const missing = await cli('request', 'GET', '/nowhere')
-  assert.equal(missing.code, 1)
-  assert.match(missing.stdout, /NOT_FOUND/)
-  const picked = await cli('request', 'GET', '/shifts', '--pick', 'items[0].value')
+  const notFound = await cli('request', 'GET', '/nowhere')
+  assert.equal(notFound.code, 1)
+  assert.match(notFound.stdout, /NOT_FOUND/)
+  const pickedValue = await cli('request', 'GET', '/shifts', '--pick', 'items[0].value')
   assert.deepEqual(
-    [picked.code, picked.stdout],
+    [pickedValue.code, pickedValue.stdout],
     [0, `${JSON.parse(response.stdout.slice(response.stdout.indexOf('{'))).data.items[0].value}\n`],
   )
-  const absent = await cli('request', 'GET', '/shifts', '--pick', 'items[0].nome')
-  assert.deepEqual([absent.code, absent.stdout], [1, ''])
-  assert.match(absent.stderr, /^attestry: data\.items\[0\] has no property nome; expected one of value, label\.$/m)
-  const failed = await cli('request', 'GET', '/nowhere', '--pick', 'items')
-  assert.deepEqual([failed.code, failed.stdout], [1, ''])
-  assert.match(failed.stderr, /NOT_FOUND/)
+  const unknownProperty = await cli('request', 'GET', '/shifts', '--pick', 'items[0].nome')
+  assert.deepEqual([unknownProperty.code, unknownProperty.stdout], [1, ''])
+  assert.match(
+    unknownProperty.stderr,
+    /^attestry: data\.items\[0\] has no property nome; expected one of value, label\.$/m,
+  )
+  const failedPick = await cli('request', 'GET', '/nowhere', '--pick', 'items')
+  assert.deepEqual([failedPick.code, failedPick.stdout], [1, ''])
+  assert.match(failedPick.stderr, /NOT_FOUND/)
 
   const path = join(dataDir, 'names.json')
   await writeFile(path, '{"names":["Bricklaying"]}')
-  const lookup = ['request', 'POST', '/skills/lookup', '--pick', 'found[0].skill_id', '--data']
+  const lookupArgs = ['request', 'POST', '/skills/lookup', '--pick', 'found[0].skill_id', '--data']
   const main = fileURLToPath(new URL('main.ts', import.meta.url))
-  const piped = (input: string) => spawnSync(process.execPath, [main, ...lookup, '-'], { env, input, encoding: 'utf8' })
-  assert.equal((await cli(...lookup, `@${path}`)).stdout, 'sk_1001\n', 'body from a file')
-  assert.equal(piped('{"names":["Bricklaying"]}').stdout, 'sk_1001\n', 'body from standard input')
-  assert.match(piped('no JSON').stderr, /Standard input is not valid JSON/)
+  const lookupFromStdin = (input: string) =>
+    spawnSync(process.execPath, [main, ...lookupArgs, '-'], { env, input, encoding: 'utf8' })
+  assert.equal((await cli(...lookupArgs, `@${path}`)).stdout, 'sk_1001\n', 'body from a file')
+  assert.equal(lookupFromStdin('{"names":["Bricklaying"]}').stdout, 'sk_1001\n', 'body from standard input')
+  assert.match(lookupFromStdin('no JSON').stderr, /Standard input is not valid JSON/)
 
   await json('key', 'revoke', key.key_id)
-  await expectStatus(401, now.secret)
-  const listed = await json('key', 'list', '--org', org.org_id)
-  assert.equal(listed.length, 1)
-  assert.ok(listed[0].revoked_at)
-  assert.ok(!JSON.stringify(listed).includes('VFN_SK_'))
+  await expectStatus(401, rotatedWithoutGrace.secret)
+  const listedKeys = await json('key', 'list', '--org', org.org_id)
+  assert.equal(listedKeys.length, 1)
+  assert.ok(listedKeys[0].revoked_at)
+  assert.ok(!JSON.stringify(listedKeys).includes('VFN_SK_'))
 })
 
 test('session keys are listed by a prefix, and can be revoked by the whole key', async (t) => {
-  const { json, cli } = await deploy(t)
+  const { json, cli } = await createDeployment(t)
   const org = await json('org', 'create', '--name', 'College')
   const key = await json('key', 'create', '--org', org.org_id, '--mode', 'test', '--kind', 'session')
   assert.match(key.key, /^VSK_TEST_[\w-]{43}$/)
-  const [listed] = await json('key', 'list', '--org', org.org_id)
-  assert.equal(listed.kind, 'session')
-  assert.equal(listed.key_id, key.key_id)
-  assert.ok(!JSON.stringify(listed).includes(key.key))
+  const [listedKey] = await json('key', 'list', '--org', org.org_id)
+  assert.equal(listedKey.kind, 'session')
+  assert.equal(listedKey.key_id, key.key_id)
+  assert.ok(!JSON.stringify(listedKey).includes(key.key))
   assert.equal((await json('key', 'revoke', key.key)).key_id, key.key_id)
-  const rejected = await cli(
+  const rejectedScopes = await cli(
     'key',
     'create',
     '--org',
@@ -107,12 +111,12 @@ test('session keys are listed by a prefix, and can be revoked by the whole key',
     '--scopes',
     'skills:read',
   )
-  assert.equal(rejected.code, 1)
-  assert.match(rejected.stderr, /no scopes/)
+  assert.equal(rejectedScopes.code, 1)
+  assert.match(rejectedScopes.stderr, /no scopes/)
 })
 
 test('invalid arguments produce an error message without a stack trace', async (t) => {
-  const { cli, json } = await deploy(t)
+  const { cli, json } = await createDeployment(t)
   const org = await json('org', 'create', '--name', 'Acme')
   const cases: [string[], RegExp][] = [
     [['org', 'create'], /required option '--name <name>'/],
@@ -146,8 +150,8 @@ test('invalid arguments produce an error message without a stack trace', async (
   }
 })
 
-test('the help lists the commands and their options', async (t) => {
-  const { cli } = await deploy(t)
+test('the help lists the commands, and the help of a command lists its options', async (t) => {
+  const { cli } = await createDeployment(t)
   const { code, stdout } = await cli('--help')
   assert.equal(code, 0)
   for (const word of ['serve', 'migrate', 'org', 'key', 'service', 'request', 'doctor', 'DATA_DIR'])
@@ -156,38 +160,54 @@ test('the help lists the commands and their options', async (t) => {
 })
 
 test('the help of every command ends with an example', async () => {
-  const checked: string[] = []
+  const checkedPaths: string[] = []
   const checkHelp = (command: Command, path: string) => {
-    const help: string[] = []
-    command.configureOutput({ writeOut: (text) => void help.push(text) }).outputHelp()
-    assert.match(help.join(''), new RegExp(`\\n {2}\\$ npx attestry ${path}\\b.*`), `attestry ${path} --help`)
-    checked.push(path)
+    const helpTexts: string[] = []
+    command.configureOutput({ writeOut: (text) => void helpTexts.push(text) }).outputHelp()
+    assert.match(helpTexts.join(''), new RegExp(`\\n {2}\\$ npx attestry ${path}\\b.*`), `attestry ${path} --help`)
+    checkedPaths.push(path)
     for (const inner of command.commands) checkHelp(inner, `${path} ${inner.name()}`)
   }
   for (const [name, load] of Object.entries(commands)) checkHelp(await load(), name)
-  assert.ok(checked.length > 40, checked.join(', '))
+  assert.ok(checkedPaths.length > 40, checkedPaths.join(', '))
 })
 
 test('the limits of a key can be shown, changed one by one, and reset', async (t) => {
-  const { json, cli } = await deploy(t)
+  const { json, cli } = await createDeployment(t)
   const org = await json('org', 'create', '--name', 'Acme')
   const { key_id } = await json('key', 'create', '--org', org.org_id, '--mode', 'test')
-  const before = await json('key', 'limits', key_id)
-  assert.deepEqual(before.limits.classes.mandateWrites, { per_second: 1, burst: 2, per_minute: 30, per_day: 2000 })
-  const raised = await json('key', 'limits', key_id, '--class', 'mandateWrites', '--per-minute', '500')
-  assert.deepEqual(raised.limits.classes.mandateWrites, { per_second: 1, burst: 2, per_minute: 500, per_day: 2000 })
-  const slow = await json('key', 'limits', key_id, '--class', 'skillRequests', '--per-second', '0.05')
-  assert.equal(slow.limits.classes.skillRequests.per_second, 0.05)
-  const people = await json('key', 'limits', key_id, '--people-per-day', '20000')
-  assert.equal(people.limits.people_per_day, 20_000)
-  assert.equal(people.limits.classes.mandateWrites.per_minute, 500)
-  assert.deepEqual((await json('key', 'limits', key_id, '--reset')).limits, before.limits)
+  const defaultLimits = await json('key', 'limits', key_id)
+  assert.deepEqual(defaultLimits.limits.classes.mandateWrites, {
+    per_second: 1,
+    burst: 2,
+    per_minute: 30,
+    per_day: 2000,
+  })
+  const withMinuteLimit = await json('key', 'limits', key_id, '--class', 'mandateWrites', '--per-minute', '500')
+  assert.deepEqual(withMinuteLimit.limits.classes.mandateWrites, {
+    per_second: 1,
+    burst: 2,
+    per_minute: 500,
+    per_day: 2000,
+  })
+  assert.match(
+    (await cli('key', 'limits', key_id)).stdout,
+    /^Note: mandateWrites can never reach its limit of 500 calls per minute: 1 per second with a burst of 2 allows at most 62\. Raise --per-second or --burst\.$/m,
+  )
+  const withSecondLimit = await json('key', 'limits', key_id, '--class', 'skillRequests', '--per-second', '0.05')
+  assert.equal(withSecondLimit.limits.classes.skillRequests.per_second, 0.05)
+  const withPeopleLimit = await json('key', 'limits', key_id, '--people-per-day', '20000')
+  assert.equal(withPeopleLimit.limits.people_per_day, 20_000)
+  assert.equal(withPeopleLimit.limits.classes.mandateWrites.per_minute, 500)
+  assert.deepEqual((await json('key', 'limits', key_id, '--reset')).limits, defaultLimits.limits)
   assert.match((await cli('key', 'limits', key_id, '--per-minute', '5')).stderr, /Use --class together with/)
-  assert.match((await cli('key', 'limits', key_id)).stdout, /CLASS +PER SECOND/)
+  const { stdout } = await cli('key', 'limits', key_id)
+  assert.match(stdout, /CLASS +PER SECOND/)
+  assert.doesNotMatch(stdout, /Note:/)
 })
 
 test('the profile file must be private', async (t) => {
-  const { cli, dataDir, env } = await deploy(t)
+  const { cli, dataDir, env } = await createDeployment(t)
   env.ATTESTRY_PROFILE = join(dataDir, 'profile.json')
   const profile = { baseUrl: 'http://127.0.0.1:9', keyId: 'VFN_TEST_X', secret: 'VFN_SK_X' }
   await writeFile(env.ATTESTRY_PROFILE, JSON.stringify(profile))
@@ -204,36 +224,36 @@ test('the profile file must be private', async (t) => {
 })
 
 test('the master key can be rotated while a server runs, which loads the new key on restart', async (t) => {
-  const { serve, json, cli, env, external } = await deploy(t)
+  const { serve, json, cli, env, external } = await createDeployment(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme')
   const key = await json('key', 'create', '--org', org.org_id, '--mode', 'live')
   const call = async (url: string) =>
     (await new AttestryClient({ baseUrl: url, keyId: key.key_id, secret: key.secret }).request('GET', '/shifts')).status
-  const rotated = await json('master-key', 'rotate')
+  const rotation = await json('master-key', 'rotate')
   assert.equal(await call(server.url), 200)
   await server.stop()
   if (external) {
-    env.MASTER_KEY = rotated.master_key
+    env.MASTER_KEY = rotation.master_key
     assert.equal((await json('master-key', 'finish')).forgotten, 1)
   }
-  const restarted = await serve()
-  assert.equal(await call(restarted.url), 200)
-  const repeated = await cli('master-key', 'finish')
-  assert.equal(repeated.code, 0, repeated.stderr)
-  assert.match(repeated.stdout, /^Nothing to finish/)
+  const restartedServer = await serve()
+  assert.equal(await call(restartedServer.url), 200)
+  const repeatedFinish = await cli('master-key', 'finish')
+  assert.equal(repeatedFinish.code, 0, repeatedFinish.stderr)
+  assert.match(repeatedFinish.stdout, /^Nothing to finish/)
 })
 
 test('doctor reports the state of every dependency', async (t) => {
-  const { cli, json, env } = await deploy(t)
+  const { cli, json, env } = await createDeployment(t)
   const findings = await json<{ check: string; state: string; message: string }[]>('doctor')
   assert.deepEqual(
     findings.map(({ check, state }) => `${check} ${state}`),
     ['configuration ok', 'database ok', 'redis ok', 'mail ok', 'ai ok'],
   )
   Object.assign(env, { SMTP_URL: 'smtp://127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9' })
-  const bad = await cli('doctor')
-  assert.equal(bad.code, 1)
-  assert.match(bad.stdout, /✗ redis .*not reachable/)
-  assert.match(bad.stdout, /✗ mail .*ECONNREFUSED/)
+  const failedCheck = await cli('doctor')
+  assert.equal(failedCheck.code, 1)
+  assert.match(failedCheck.stdout, /✗ redis .*not reachable/)
+  assert.match(failedCheck.stdout, /✗ mail .*ECONNREFUSED/)
 })

@@ -25,8 +25,8 @@ Examples:
   $ npx attestry request GET /shifts`,
   )
 
-const requested = process.argv.slice(2).find((argument) => Object.hasOwn(commands, argument))
-for (const load of requested ? [commands[requested]!] : Object.values(commands)) program.addCommand(await load())
+const commandName = process.argv.slice(2).find((argument) => Object.hasOwn(commands, argument))
+for (const load of commandName ? [commands[commandName]!] : Object.values(commands)) program.addCommand(await load())
 
 try {
   throwOnExit(program)

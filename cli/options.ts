@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from 'commander'
 import type { Mode } from '../server/access/keys.ts'
-import { isScope, type Scope, scopes } from '../server/access/scopes.ts'
-import { unstorable } from '../server/platform/http/json.ts'
+import { allScopes, isScope, type Scope } from '../server/access/scopes.ts'
+import { unstorableReason } from '../server/platform/http/json.ts'
 
 /** Parsers of option values. Each throws an error that describes the expected value. */
 
 export function parseName(text: string): string {
-  if (!text.trim() || [...text].length > 200 || unstorable(text))
+  if (!text.trim() || [...text].length > 200 || unstorableReason(text))
     throw new InvalidArgumentError('Expected 1 to 200 characters.')
   return text
 }
@@ -17,12 +17,14 @@ export function parseMode(text: string): Mode {
 }
 
 export function parseScopes(text: string): Scope[] {
-  if (text === 'all') return [...scopes]
-  const names = text.split(',').map((part) => part.trim())
-  const unknown = names.filter((part) => !isScope(part))
+  if (text === 'all') return [...allScopes]
+  const scopeNames = text.split(',').map((part) => part.trim())
+  const unknown = scopeNames.filter((part) => !isScope(part))
   if (unknown.length > 0)
-    throw new InvalidArgumentError(`Unknown: ${unknown.join(', ')}. Expected all, or a list of: ${scopes.join(', ')}.`)
-  return [...new Set(names as Scope[])]
+    throw new InvalidArgumentError(
+      `Unknown: ${unknown.join(', ')}. Expected all, or a list of: ${allScopes.join(', ')}.`,
+    )
+  return [...new Set(scopeNames as Scope[])]
 }
 
 export function parseFutureTime(text: string): Date {
@@ -33,7 +35,7 @@ export function parseFutureTime(text: string): Date {
   return time
 }
 
-/** Accepts up to four decimals, because the rate limits count in ten-thousandths. */
+/** Returns a parser of rates. It accepts up to four decimals, because the rate limits count in ten-thousandths of a call. */
 export function rateParser(max: number) {
   return (text: string): number => {
     const number = /^\d{1,12}(\.\d{1,4})?$/.test(text) ? Number(text) : Number.NaN

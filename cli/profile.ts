@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { readAddress, readDemoKeys } from '../server/access/demo.ts'
+import { readDemoKeys, readServerAddress } from '../server/access/demo.ts'
 import type { Environment } from '../server/config.ts'
 
 /** The server that receives signed calls, and the key that signs them. */
@@ -26,12 +26,12 @@ export async function readProfile(env: Environment): Promise<Profile> {
   const demo = await readDemoKeys(dataDir)
   if (demo)
     return {
-      baseUrl: baseUrl ?? (await readAddress(dataDir)) ?? DEFAULT_BASE_URL,
+      baseUrl: baseUrl ?? (await readServerAddress(dataDir)) ?? DEFAULT_BASE_URL,
       keyId: demo.key_id,
       secret: demo.secret,
     }
   throw new Error(
-    'no API key found: set ATTESTRY_KEY_ID and ATTESTRY_SECRET, or run the command in the folder of the server, with the same DATA_DIR',
+    'no API key found: set ATTESTRY_KEY_ID and ATTESTRY_SECRET; or, to use the demo key, run this command in the folder in which you started the server, with its DATA_DIR',
   )
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { showProgress } from './progress.ts'
 
-function stream(isTTY: boolean) {
+function fakeStream(isTTY: boolean) {
   const written: string[] = []
   return { written, isTTY, write: (text: string) => written.push(text) } as unknown as NodeJS.WriteStream & {
     written: string[]
@@ -11,7 +11,7 @@ function stream(isTTY: boolean) {
 
 test('on a terminal, a bar is redrawn in place and cleared at the end', () => {
   let now = 0
-  const terminal = stream(true)
+  const terminal = fakeStream(true)
   const progress = showProgress('Writing', terminal, () => now)
   progress.update(500, 2000)
   now = 99
@@ -26,7 +26,7 @@ test('on a terminal, a bar is redrawn in place and cleared at the end', () => {
 })
 
 test('without a terminal, plain lines are printed at intervals', () => {
-  const file = stream(false)
+  const file = fakeStream(false)
   const progress = showProgress('Writing', file, () => 0)
   for (let done = 1; done <= 1000; done++) progress.update(done, 1000)
   progress.end()

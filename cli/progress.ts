@@ -13,20 +13,20 @@ export function showProgress(
   stream: NodeJS.WriteStream = process.stderr,
   clock: () => number = () => performance.now(),
 ): Progress {
-  const bar = stream.isTTY === true
-  const interval = bar ? REDRAW_INTERVAL_MS : LINE_INTERVAL_MS
-  let shownAt = bar ? Number.NEGATIVE_INFINITY : clock()
+  const showsBar = stream.isTTY === true
+  const intervalMs = showsBar ? REDRAW_INTERVAL_MS : LINE_INTERVAL_MS
+  let shownAt = showsBar ? Number.NEGATIVE_INFINITY : clock()
   let drawn = false
   return {
     update(done, total) {
       const now = clock()
-      if (now - shownAt < interval && done < total) return
+      if (now - shownAt < intervalMs && done < total) return
       shownAt = now
       const counts = `${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')}`
-      if (!bar) stream.write(`${label}: ${counts}\n`)
+      if (!showsBar) stream.write(`${label}: ${counts}\n`)
       else {
-        const full = Math.round((BAR_WIDTH * done) / Math.max(total, 1))
-        stream.write(`\r${label} ${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${counts}\x1b[K`)
+        const filledWidth = Math.round((BAR_WIDTH * done) / Math.max(total, 1))
+        stream.write(`\r${label} ${'█'.repeat(filledWidth)}${'░'.repeat(BAR_WIDTH - filledWidth)} ${counts}\x1b[K`)
         drawn = true
       }
     },

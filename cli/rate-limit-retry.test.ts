@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { setLimits } from '../server/access/key-limits.ts'
+import { setKeyLimits } from '../server/access/key-limits.ts'
 import { systemClock } from '../server/platform/clock.ts'
 import { startApp } from '../test/support/app.ts'
 import type { TestKey } from '../test/support/call.ts'
@@ -12,45 +12,48 @@ import type { TestClock } from '../test/support/clock.ts'
 import { MAX_WAIT_SECONDS, retryWhileLimited } from './rate-limit-retry.ts'
 
 /** Runs a call that is rejected with these Retry-After values in turn and then succeeds; pauses are recorded, not waited for. */
-function callLimited(waits: (string | undefined)[], maxWaitSeconds = MAX_WAIT_SECONDS) {
-  const paused: number[] = []
+function callLimited(retryAfterValues: (string | undefined)[], maxWaitSeconds = MAX_WAIT_SECONDS) {
+  const pausedSeconds: number[] = []
   const lines: string[] = []
   let calls = 0
   const attempt = async () => {
-    const wait = waits[calls++]
-    const headers = new Headers(wait === undefined ? {} : { 'retry-after': wait })
-    return { status: calls <= waits.length ? 429 : 200, headers }
+    const retryAfter = retryAfterValues[calls++]
+    const headers = new Headers(retryAfter === undefined ? {} : { 'retry-after': retryAfter })
+    return { status: calls <= retryAfterValues.length ? 429 : 200, headers }
   }
-  const pause = async (seconds: number) => void paused.push(seconds)
+  const pause = async (seconds: number) => void pausedSeconds.push(seconds)
   const call = retryWhileLimited(attempt, { maxWaitSeconds, pause, log: (line) => lines.push(line) })
-  return call.then(({ status }) => ({ status, calls, paused, lines }))
+  return call.then(({ status }) => ({ status, calls, paused: pausedSeconds, lines }))
 }
 
 test('a rate-limited call is retried after Retry-After, within the maximum wait of a command', async () => {
   assert.deepEqual(await callLimited([]), { status: 200, calls: 1, paused: [], lines: [] })
-  const twice = await callLimited(['1', '2'])
-  assert.deepEqual([twice.status, twice.calls, twice.paused], [200, 3, [1, 2]])
-  assert.deepEqual(twice.lines, ['Rate limit exceeded; retrying in 1 s.', 'Rate limit exceeded; retrying in 2 s.'])
+  const limitedTwice = await callLimited(['1', '2'])
+  assert.deepEqual([limitedTwice.status, limitedTwice.calls, limitedTwice.paused], [200, 3, [1, 2]])
+  assert.deepEqual(limitedTwice.lines, [
+    'Rate limit exceeded; retrying in 1 s.',
+    'Rate limit exceeded; retrying in 2 s.',
+  ])
 
-  const exact = await callLimited(['10', '20'])
-  assert.deepEqual([exact.status, exact.paused], [200, [10, 20]], 'thirty seconds in total')
-  const tooLong = await callLimited(['10', '21'])
-  assert.deepEqual([tooLong.status, tooLong.calls, tooLong.paused], [429, 2, [10]])
+  const maxTotalWait = await callLimited(['10', '20'])
+  assert.deepEqual([maxTotalWait.status, maxTotalWait.paused], [200, [10, 20]], 'thirty seconds in total')
+  const tooLongWait = await callLimited(['10', '21'])
+  assert.deepEqual([tooLongWait.status, tooLongWait.calls, tooLongWait.paused], [429, 2, [10]])
   assert.equal(
-    tooLong.lines.at(-1),
+    tooLongWait.lines.at(-1),
     'Rate limit exceeded; not retrying in 21 s, because a command waits at most 30 s (waited 10 s so far).',
   )
-  const tomorrow = await callLimited(['40000'])
-  assert.deepEqual([tomorrow.status, tomorrow.paused], [429, []])
-  const forever = await callLimited(Array(100).fill('0'))
-  assert.deepEqual([forever.status, forever.calls], [429, 31], 'with Retry-After: 0, one call per second')
+  const veryLongWait = await callLimited(['40000'])
+  assert.deepEqual([veryLongWait.status, veryLongWait.paused], [429, []])
+  const zeroWaits = await callLimited(Array(100).fill('0'))
+  assert.deepEqual([zeroWaits.status, zeroWaits.calls], [429, 31], 'with Retry-After: 0, one call per second')
 
   assert.deepEqual(await callLimited(['1'], 0), { status: 429, calls: 1, paused: [], lines: [] })
   assert.deepEqual(await callLimited([undefined]), { status: 429, calls: 1, paused: [], lines: [] })
 })
 
-/** Runs the command line in a process of its own. */
-function attestry(url: string, { keyId, secret }: Pick<TestKey, 'keyId' | 'secret'>, ...args: string[]) {
+/** Runs `attestry` in a separate process, with the key in the environment. */
+function runCli(url: string, { keyId, secret }: Pick<TestKey, 'keyId' | 'secret'>, ...args: string[]) {
   const env = { ...process.env, ATTESTRY_URL: url, ATTESTRY_KEY_ID: keyId, ATTESTRY_SECRET: secret }
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) =>
     execFile(process.execPath, ['cli/main.ts', ...args], { env }, (error, stdout, stderr) =>
@@ -60,11 +63,11 @@ function attestry(url: string, { keyId, secret }: Pick<TestKey, 'keyId' | 'secre
 }
 
 test('a command that exceeds a rate limit waits, retries, and prints a message', async (t) => {
-  const limited = new Set<string>()
+  const limitedUrls = new Set<string>()
   const server = createServer(({ headers, url }, response) => {
     // Returns the received signature, so that the test can see that the retry was signed.
-    const isRetry = limited.has(url!)
-    limited.add(url!)
+    const isRetry = limitedUrls.has(url!)
+    limitedUrls.add(url!)
     response.writeHead(isRetry ? 200 : 429, {
       'content-type': 'application/json',
       ...(isRetry ? {} : { 'retry-after': '1' }),
@@ -77,8 +80,8 @@ test('a command that exceeds a rate limit waits, retries, and prints a message',
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const key = { keyId: 'VFN_TEST_1', secret: 'VFN_SK_1' }
   const [requested, listed] = await Promise.all([
-    attestry(url, key, 'request', 'GET', '/shifts', '--pick', 'signature'),
-    attestry(url, key, 'events', 'list'),
+    runCli(url, key, 'request', 'GET', '/shifts', '--pick', 'signature'),
+    runCli(url, key, 'events', 'list'),
   ])
   assert.equal(requested.code, 0, requested.stderr)
   assert.match(requested.stdout, /^v1=[0-9a-f]{64}\n$/, 'standard output contains only the response')
@@ -88,17 +91,17 @@ test('a command that exceeds a rate limit waits, retries, and prints a message',
 
 test('a command fails immediately if the wait is too long, or with --no-wait', async (t) => {
   const app = await startApp(t, { clock: systemClock as unknown as TestClock })
-  const { orgId } = await app.given.org()
-  const key = await app.given.key(orgId, { mode: 'test' })
+  const { orgId } = await app.fixtures.createOrg()
+  const key = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })
   const rates = { rate: 0.001, burst: 1, minute: 1000, day: 1000 }
-  await app.context.db.transaction((tx) => setLimits(tx, key.keyId, { bucket: 'reads', rates }))
+  await app.context.db.transaction((tx) => setKeyLimits(tx, key.keyId, { bucket: 'reads', rates }))
   await app.context.keyring.refresh()
   assert.equal((await app.as(key).get('/shifts')).status, 200)
   const [request, requestNoWait, events, eventsNoWait] = await Promise.all([
-    attestry(app.url, key, 'request', 'GET', '/shifts'),
-    attestry(app.url, key, 'request', 'GET', '/shifts', '--no-wait'),
-    attestry(app.url, key, 'events', 'list'),
-    attestry(app.url, key, 'events', 'list', '--no-wait'),
+    runCli(app.url, key, 'request', 'GET', '/shifts'),
+    runCli(app.url, key, 'request', 'GET', '/shifts', '--no-wait'),
+    runCli(app.url, key, 'events', 'list'),
+    runCli(app.url, key, 'events', 'list', '--no-wait'),
   ])
   assert.deepEqual([request.code, JSON.parse(request.stdout).error.code], [1, 'RATE_LIMITED'])
   assert.match(request.stderr, /^Rate limit exceeded; not retrying in \d+ s, because a command waits at most 30 s\.\n$/)

@@ -11,7 +11,7 @@ export const NO_WAIT_OPTION = [
 ] as const
 
 export interface LimitRetryOptions {
-  /** Total of all waits; 0 disables retries. */
+  /** Maximum total of all waits of a call; 0 disables retries. */
   maxWaitSeconds: number
   pause?: (seconds: number) => Promise<unknown>
   log?: (line: string) => void

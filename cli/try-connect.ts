@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-const TIMEOUT_MS = 5000
+const CONNECT_TIMEOUT_MS = 5000
 
 /** Opens and closes a TCP connection to the host of a URL. Returns the error, or undefined if it succeeds. */
 export function tryConnect(url: string, defaultPorts: Record<string, number>): Promise<string | undefined> {
@@ -9,14 +9,14 @@ export function tryConnect(url: string, defaultPorts: Record<string, number>): P
     const socket = connect({
       host: hostname.replace(/^\[|\]$/g, ''),
       port: Number(port) || defaultPorts[protocol]!,
-      timeout: TIMEOUT_MS,
+      timeout: CONNECT_TIMEOUT_MS,
     })
-    const end = (error?: string) => {
+    const finish = (error?: string) => {
       socket.destroy()
       resolve(error)
     }
-    socket.once('connect', () => end())
-    socket.once('timeout', () => end(`no connection within ${TIMEOUT_MS / 1000} s`))
-    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message))
+    socket.once('connect', () => finish())
+    socket.once('timeout', () => finish(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`))
+    socket.once('error', (error: NodeJS.ErrnoException) => finish(error.code ?? error.message))
   })
 }

@@ -19,11 +19,11 @@ cli: sdk
 sdk:
 `
 
-/** Runs the checker on a temporary tree of these files. */
+/** Runs the checker on a temporary folder with a small project and these files, and returns its messages. */
 function check(t: TestContext, files: Record<string, string>, boundaries = BOUNDARIES): string[] {
   const root = mkdtempSync(join(tmpdir(), 'attestry-boundaries-'))
   t.after(() => rmSync(root, { recursive: true }))
-  const all = {
+  const allFiles = {
     'package.json': '{ "workspaces": ["sdk"] }',
     'sdk/package.json': '{ "name": "@attestry/sdk" }',
     'sdk/index.ts': '',
@@ -35,7 +35,7 @@ function check(t: TestContext, files: Record<string, string>, boundaries = BOUND
     'cli/main.ts': '',
     ...files,
   }
-  for (const [path, text] of Object.entries(all)) {
+  for (const [path, text] of Object.entries(allFiles)) {
     mkdirSync(join(root, dirname(path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
@@ -81,7 +81,7 @@ test('a forbidden import fails in every syntax and names the line', (t) => {
   }
 })
 
-test('files of every JavaScript and TypeScript extension are checked', (t) => {
+test('files with any JavaScript or TypeScript extension are checked', (t) => {
   for (const extension of ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs'])
     assert.match(
       check(t, { [`server/mail/other.${extension}`]: "import '../mandates/mandates.ts'" }).join(),
@@ -100,14 +100,14 @@ test('files of every JavaScript and TypeScript extension are checked', (t) => {
     )
 })
 
-test('only the folders of build output are skipped', (t) => {
+test('only folders with build output are skipped', (t) => {
   const boundaries = `${BOUNDARIES}server/distribution:\nserver/dist:\nweb:\n`
-  const forbidden = "import '../mandates/mandates.ts'"
+  const forbiddenImport = "import '../mandates/mandates.ts'"
   const messages = check(
     t,
     {
-      'server/distribution/a.ts': forbidden,
-      'server/dist/a.ts': forbidden,
+      'server/distribution/a.ts': forbiddenImport,
+      'server/dist/a.ts': forbiddenImport,
       'web/console/dist/a.ts': "import '../../../server/mandates/mandates.ts'",
       'web/dist/a.js': "import '../../server/mandates/mandates.ts'",
       'web/dist-1/a.js': "import '../../server/mandates/mandates.ts'",
@@ -134,7 +134,7 @@ test('an import of a package of this repository counts as an import of its folde
   }
 })
 
-test('a single file is an entry of its own', (t) => {
+test('a single file can be an entry', (t) => {
   const messages = check(t, { 'server/mail/mail.ts': "import '../main.ts'", 'server/config.ts': "import './main.ts'" })
   assert.deepEqual(
     messages.map((message) => message.split('.ts. ')[0]),
@@ -145,7 +145,7 @@ test('a single file is an entry of its own', (t) => {
   )
 })
 
-test('an import whose path is computed fails', (t) => {
+test('a dynamic import with a computed path fails', (t) => {
   const [message] = check(t, { 'server/mail/mail.ts': 'const name = "x"\nawait import(name)' })
   assert.match(message!, /^server\/mail\/mail\.ts:2: the path of this import is computed/)
 })

@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url'
 
 interface Step {
   name: string
-  /** A script run by this Node, then its arguments. */
+  /** The script to run with Node, then its arguments. */
   command: string[]
 }
 
 const TSC = 'node_modules/typescript/bin/tsc'
 const BIOME = 'node_modules/@biomejs/biome/bin/biome'
 
-// The slowest first, so that the last ones to finish are short.
+// The slowest steps are first, so that only short ones run at the end.
 const steps: Step[] = [
   { name: 'types: server, command line, tests, benchmarks', command: [TSC, '--noEmit'] },
   { name: 'question bank', command: ['scripts/question-bank.ts', '--check'] },
@@ -32,40 +32,40 @@ const steps: Step[] = [
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const words = process.argv.slice(2).map((word) => word.toLowerCase())
-const selected = steps.filter(
+const selectedSteps = steps.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word)),
 )
-if (selected.length === 0) {
+if (selectedSteps.length === 0) {
   console.error(`No step matches "${words.join(' ')}". Steps: ${steps.map(({ name }) => name).join('; ')}.`)
   process.exit(1)
 }
 
 const startedAt = performance.now()
-const failed: string[] = []
-const queue = [...selected]
+const failedSteps: string[] = []
+const waitingSteps = [...selectedSteps]
 await Promise.all(
   Array.from({ length: Math.min(availableParallelism(), 4) }, async () => {
-    for (let step = queue.shift(); step; step = queue.shift()) await runStep(step)
+    for (let step = waitingSteps.shift(); step; step = waitingSteps.shift()) await runStep(step)
   }),
 )
 console.log(
-  failed.length > 0
-    ? `${failed.length} of ${selected.length} checks failed (${failed.join('; ')}) in ${secondsSince(startedAt)}`
-    : `${selected.length} ${selected.length === 1 ? 'check' : 'checks'} passed in ${secondsSince(startedAt)}`,
+  failedSteps.length > 0
+    ? `${failedSteps.length} of ${selectedSteps.length} checks failed (${failedSteps.join('; ')}) in ${secondsSince(startedAt)}`
+    : `${selectedSteps.length} ${selectedSteps.length === 1 ? 'check' : 'checks'} passed in ${secondsSince(startedAt)}`,
 )
-process.exitCode = failed.length > 0 ? 1 : 0
+process.exitCode = failedSteps.length > 0 ? 1 : 0
 
 async function runStep({ name, command }: Step): Promise<void> {
   const stepStartedAt = performance.now()
-  const { code, output } = await run(command)
+  const { code, output } = await runCommand(command)
   const passed = code === 0
   console.log(`${passed ? '✓' : '✗'} ${name.padEnd(48)} ${secondsSince(stepStartedAt).padStart(7)}`)
   if (passed) return
-  failed.push(name)
+  failedSteps.push(name)
   console.log(`\n${output.trim() || `exited with code ${code} and no output`}\n`)
 }
 
-function run(command: string[]): Promise<{ code: number | string; output: string }> {
+function runCommand(command: string[]): Promise<{ code: number | string; output: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
     const chunks: Buffer[] = []
@@ -76,6 +76,6 @@ function run(command: string[]): Promise<{ code: number | string; output: string
   })
 }
 
-function secondsSince(time: number): string {
-  return `${((performance.now() - time) / 1000).toFixed(1)} s`
+function secondsSince(startTime: number): string {
+  return `${((performance.now() - startTime) / 1000).toFixed(1)} s`
 }

@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-/** The first version that runs TypeScript without a flag. */
+/** The first Node version that runs TypeScript without a flag. */
 const MIN_NODE_VERSION = [22, 18]
-// By default V8 reserves three times 16 MB for young objects; an idle server needs little of it.
+// By default V8 reserves three times 16 MB for young objects; an idle server needs much less.
 const NODE_FLAGS = ['--max-semi-space-size=8']
 // By default glibc keeps a mostly empty heap for each of a dozen threads.
 const MEMORY_ENV = { MALLOC_ARENA_MAX: '1' }
@@ -31,7 +31,7 @@ export async function install({ dev }) {
   print(`Installed packages in ${seconds()} s.`)
 }
 
-/** Returns the path of the first package that is missing or differs from the version in the lock file. */
+/** Returns the path of the first package that is missing or has another version than in the lock file, or undefined. */
 function findMissingPackage({ dev }) {
   const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
   const installedLock = join(root, 'node_modules', '.package-lock.json')
@@ -47,8 +47,8 @@ function findMissingPackage({ dev }) {
 }
 
 /**
- * Returns the Node binary installed from npm, so that every machine runs the same version, or the current one if there
- * is none for this platform.
+ * Returns the Node binary that npm installed, so that every machine runs the same version. On a platform for which npm has none,
+ * returns the current Node.
  */
 function nodeBinary() {
   const bundled = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node')
@@ -76,8 +76,8 @@ export function runScript(script, args, env = {}) {
     },
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  // If npm is killed, it cannot forward the signal, and nothing else would stop the server. This applies to npm only: a shell may exit
-  // before the processes it started.
+  // If npm is killed, it cannot forward the signal; so the server is stopped when npm is no longer its parent. Without npm, this
+  // is not done, because a shell may exit before the processes it started.
   const parent = process.ppid
   if (process.env.npm_lifecycle_event)
     setInterval(() => {

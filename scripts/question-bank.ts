@@ -1,30 +1,30 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type BankReport, inspectBank } from '../server/questions/bank/report.ts'
 
-// Prints the contents of the question bank and the findings of the checks.
+// Prints statistics of the question bank and the findings of its checks.
 //   node scripts/question-bank.ts               prints the tables
 //   node scripts/question-bank.ts --list        also prints each finding with its file and line
 //   node scripts/question-bank.ts --write       updates the tables in docs/reference/question-bank.md
 //   node scripts/question-bank.ts --check       fails if there are findings or the page is out of date
-// Further arguments limit the report to files whose name contains one of them.
-const DOCUMENT = new URL('../docs/reference/question-bank.md', import.meta.url)
-const [START, END] = ['<!-- tables: scripts/question-bank.ts --write -->', '<!-- end of tables -->']
+// Arguments without -- limit the report to question bank files whose name contains one of them.
+const DOCUMENT_URL = new URL('../docs/reference/question-bank.md', import.meta.url)
+const [START_MARKER, END_MARKER] = ['<!-- tables: scripts/question-bank.ts --write -->', '<!-- end of tables -->']
 
 const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith('--')))
-const fileNames = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const fileNameParts = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const report = await inspectBank(
-  fileNames.length > 0 ? (name) => fileNames.some((part) => name.includes(part)) : undefined,
+  fileNameParts.length > 0 ? (name) => fileNameParts.some((part) => name.includes(part)) : undefined,
 )
-const tables = render(report)
+const tables = renderTables(report)
 
 console.log(tables)
 if (flags.has('--list')) {
-  for (const { at, check, message } of report.findings) console.log(`${at}: ${check}: ${message}`)
+  for (const { location, check, message } of report.findings) console.log(`${location}: ${check}: ${message}`)
 }
-if (flags.has('--write')) writeFileSync(DOCUMENT, withTables(readFileSync(DOCUMENT, 'utf8')))
+if (flags.has('--write')) writeFileSync(DOCUMENT_URL, insertTables(readFileSync(DOCUMENT_URL, 'utf8')))
 if (flags.has('--check')) {
-  const page = readFileSync(DOCUMENT, 'utf8')
-  if (page !== withTables(page))
+  const page = readFileSync(DOCUMENT_URL, 'utf8')
+  if (page !== insertTables(page))
     fail('docs/reference/question-bank.md is out of date: run scripts/question-bank.ts --write')
   if (report.findings.length > 0) fail(`${report.findings.length} findings: run scripts/question-bank.ts --list`)
 }
@@ -34,20 +34,21 @@ function fail(message: string): void {
   process.exitCode = 1
 }
 
-function withTables(page: string): string {
-  const [start, end] = [page.indexOf(START), page.indexOf(END)]
-  if (start < 0 || end < start) throw new Error(`${DOCUMENT.pathname} has no table markers: ${START} and ${END}`)
-  return `${page.slice(0, start + START.length)}\n\n${tables}\n${page.slice(end)}`
+function insertTables(page: string): string {
+  const [start, end] = [page.indexOf(START_MARKER), page.indexOf(END_MARKER)]
+  if (start < 0 || end < start)
+    throw new Error(`${DOCUMENT_URL.pathname} has no table markers: ${START_MARKER} and ${END_MARKER}`)
+  return `${page.slice(0, start + START_MARKER.length)}\n\n${tables}\n${page.slice(end)}`
 }
 
-function render({ files, totals, checks, guesses, served }: BankReport): string {
+function renderTables({ files, totals, checks, guesses, served }: BankReport): string {
   const lines = [
-    ...table(
+    ...renderTable(
       ['Bank', 'Count'],
       Object.entries(totals).map(([label, count]) => [label, formatCount(count)]),
     ),
     '',
-    ...table(
+    ...renderTable(
       ['Trade', 'Skills', 'Items', 'Languages'],
       files.map(({ name, skills, items, languages }) => [
         name,
@@ -57,12 +58,12 @@ function render({ files, totals, checks, guesses, served }: BankReport): string 
       ]),
     ),
     '',
-    ...table(
+    ...renderTable(
       ['Check', 'Findings', 'Per 1,000 wordings'],
       checks.map(({ check, findings, rate }) => [check, formatCount(findings), (rate * 1000).toFixed(1)]),
     ),
     '',
-    ...table(
+    ...renderTable(
       ['Guessing strategy', ...Object.keys(guesses[0]?.hits ?? {})],
       guesses.map(({ strategy, hits }) => [
         strategy,
@@ -70,7 +71,7 @@ function render({ files, totals, checks, guesses, served }: BankReport): string 
       ]),
     ),
     '',
-    ...table(
+    ...renderTable(
       ['Position of the key in served items', 'Items', 'Share'],
       served.positions.map((count, index) => [
         `option ${index + 1}`,
@@ -83,10 +84,10 @@ function render({ files, totals, checks, guesses, served }: BankReport): string 
   return lines.join('\n')
 }
 
-function table(head: string[], rows: string[][]): string[] {
+function renderTable(head: string[], rows: string[][]): string[] {
   const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((row) => row[column]!.length)))
-  const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)]
+  const renderRow = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
+  return [renderRow(head), renderRow(widths.map((width) => '-'.repeat(width))), ...rows.map(renderRow)]
 }
 
 function formatCount(count: number): string {

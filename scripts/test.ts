@@ -17,7 +17,7 @@ import type { TestSummary } from '../test/runner/summary-reporter.ts'
 //   npm test -- --test-name-pattern='failed mandates' mandates   tests by name; other options of `node --test` work too
 //   npm test -- --external                            all but the page tests, on an external PostgreSQL over TCP with a password
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
-/** If more files fail than this, the cause is not flakiness, and nothing is re-run. */
+/** If more test files fail than this, the cause is not flakiness, and no file is re-run. */
 const MAX_RERUN_FILES = 5
 const CONCURRENCY = 2
 const TEST_TIMEOUT_MS = 240_000
@@ -35,9 +35,9 @@ const reportFolder = await mkdtemp(join(tmpdir(), 'attestry-failed-'))
 let exitCode = 1
 try {
   await prepareTemplate(cluster.url)
-  const { code, failedFiles, tests } = await run(files, CONCURRENCY)
-  const isWorthRerun = code !== 0 && !options.watch && failedFiles.length > 0 && failedFiles.length <= MAX_RERUN_FILES
-  exitCode = isWorthRerun ? await rerun(failedFiles) : code
+  const { code, failedFiles, tests } = await runTests(files, CONCURRENCY)
+  const shouldRerun = code !== 0 && !options.watch && failedFiles.length > 0 && failedFiles.length <= MAX_RERUN_FILES
+  exitCode = shouldRerun ? await rerunFailedFiles(failedFiles) : code
   if (code === 0 && tests === 0) {
     console.error('no test has a matching name')
     exitCode = 1
@@ -48,31 +48,31 @@ try {
 }
 process.exit(exitCode)
 
-/** Leaves out browser tests if there is no Chromium; in CI that is an error. */
-function withoutBrowserTests(selected: string[]): string[] {
-  if (isChromiumAvailable()) return selected
+/** Leaves out browser tests if Chromium is not installed; in CI, this is an error. */
+function withoutBrowserTests(selectedFiles: string[]): string[] {
+  if (isChromiumAvailable()) return selectedFiles
   const needsBrowser = (file: string) => /\/(browser|console-page)\.ts'/.test(readFileSync(file, 'utf8'))
-  const skipped = selected.filter(needsBrowser)
-  if (skipped.length === 0) return selected
-  console.error(`no Chromium found: ${skipped.length} files with browser tests are skipped. ${CHROMIUM_ADVICE}`)
+  const skippedFiles = selectedFiles.filter(needsBrowser)
+  if (skippedFiles.length === 0) return selectedFiles
+  console.error(`no Chromium found: ${skippedFiles.length} files with browser tests are skipped. ${CHROMIUM_ADVICE}`)
   if (isCi(process.env)) process.exit(1)
-  return selected.filter((file) => !needsBrowser(file))
+  return selectedFiles.filter((file) => !needsBrowser(file))
 }
 
-/** Re-runs failed files one at a time. Files that pass then are flaky, which is a failure in CI. */
-async function rerun(failedFiles: string[]): Promise<number> {
+/** Re-runs failed test files one at a time. Files that now pass are flaky, which is a failure in CI. */
+async function rerunFailedFiles(failedFiles: string[]): Promise<number> {
   console.log(`\nre-running failed files one at a time: ${failedFiles.join(', ')}\n`)
-  const second = await run(failedFiles, 1)
-  const flaky = failedFiles.filter((file) => !second.failedFiles.includes(file))
-  if (flaky.length === 0) return second.code
-  console.log(`\nFLAKY (failed, then passed when run alone): ${flaky.join(', ')}`)
-  if (second.code !== 0 || !isCi(process.env)) return second.code
+  const secondRun = await runTests(failedFiles, 1)
+  const flakyFiles = failedFiles.filter((file) => !secondRun.failedFiles.includes(file))
+  if (flakyFiles.length === 0) return secondRun.code
+  console.log(`\nFLAKY (failed, then passed when run alone): ${flakyFiles.join(', ')}`)
+  if (secondRun.code !== 0 || !isCi(process.env)) return secondRun.code
   console.log('CI is set: a flaky test fails the run. Fix its cause.')
   return 1
 }
 
-async function run(files: string[], concurrency: number): Promise<TestSummary & { code: number }> {
-  const report = join(reportFolder, `${concurrency}`)
+async function runTests(files: string[], concurrency: number): Promise<TestSummary & { code: number }> {
+  const reportFile = join(reportFolder, `${concurrency}`)
   const child = spawn(
     process.execPath,
     [
@@ -83,7 +83,7 @@ async function run(files: string[], concurrency: number): Promise<TestSummary & 
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
       '--test-reporter=./test/runner/summary-reporter.ts',
-      `--test-reporter-destination=${report}`,
+      `--test-reporter-destination=${reportFile}`,
       ...options.nodeOptions,
       ...files,
     ],
@@ -92,14 +92,14 @@ async function run(files: string[], concurrency: number): Promise<TestSummary & 
       env: { ...process.env, TEST_POSTGRES_URL: cluster.url, ...(options.external ? { TEST_EXTERNAL: '1' } : {}) },
     },
   )
-  const forward = (signal: NodeJS.Signals) => child.kill(signal)
+  const forwardSignal = (signal: NodeJS.Signals) => child.kill(signal)
   const terminate = () => child.kill('SIGTERM')
-  for (const signal of STOP_SIGNALS) process.on(signal, forward)
+  for (const signal of STOP_SIGNALS) process.on(signal, forwardSignal)
   if (process.channel) process.on('disconnect', terminate)
   const [status] = (await once(child, 'exit')) as [number | null]
-  for (const signal of STOP_SIGNALS) process.off(signal, forward)
+  for (const signal of STOP_SIGNALS) process.off(signal, forwardSignal)
   process.off('disconnect', terminate)
   if (status === null) return { code: 1, failedFiles: [], tests: 0 }
-  const summary = JSON.parse(await readFile(report, 'utf8')) as TestSummary
+  const summary = JSON.parse(await readFile(reportFile, 'utf8')) as TestSummary
   return { ...summary, code: status, failedFiles: summary.failedFiles.map((file) => relative('.', file)) }
 }

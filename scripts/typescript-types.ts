@@ -18,24 +18,26 @@ export interface JsonSchema {
 export type NamedSchemas = Record<string, JsonSchema>
 
 /**
- * Returns TypeScript declarations for named schemas: an interface for each object, a type alias for everything else. Names that
- * one of the `imported` modules declares are imported from there.
+ * Returns TypeScript declarations for named schemas: an interface for each object, a type alias for each other schema. Types that
+ * an `imported` module declares are imported from that module.
  */
 export function typeDeclarations(schemas: NamedSchemas, imported: Record<string, NamedSchemas> = {}): string {
-  const owners = new Map(
-    Object.entries(imported).flatMap(([module, all]) => Object.keys(all).map((name) => [name, module])),
+  const modulesByName = new Map(
+    Object.entries(imported).flatMap(([module, moduleSchemas]) =>
+      Object.keys(moduleSchemas).map((name) => [name, module]),
+    ),
   )
-  const own = Object.entries(schemas).filter(([name]) => !owners.has(name))
-  const used = new Set(own.flatMap(([, schema]) => referencesIn(schema)))
+  const ownSchemas = Object.entries(schemas).filter(([name]) => !modulesByName.has(name))
+  const referencedNames = new Set(ownSchemas.flatMap(([, schema]) => referencesIn(schema)))
   const imports = Object.keys(imported).flatMap((module) => {
-    const names = [...used].filter((name) => owners.get(name) === module).sort()
+    const names = [...referencedNames].filter((name) => modulesByName.get(name) === module).sort()
     return names.length === 0 ? [] : [`import type { ${names.join(', ')} } from '${module}'`]
   })
-  const declarations = own.map(([name, schema]) => declaration(name, schema))
+  const declarations = ownSchemas.map(([name, schema]) => renderDeclaration(name, schema))
   return `${[...(imports.length > 0 ? [imports.join('\n')] : []), ...declarations].join('\n\n')}\n`
 }
 
-function declaration(name: string, schema: JsonSchema): string {
+function renderDeclaration(name: string, schema: JsonSchema): string {
   const comment = docComment(schema)
   if (isPlainObject(schema)) return `${comment}export interface ${name} ${objectBody(schema)}`
   return `${comment}export type ${name} = ${typeOf(schema)}`
@@ -68,14 +70,14 @@ export function typeOf(schema: JsonSchema): string {
 }
 
 function objectType(schema: JsonSchema): string {
-  const values = additionalValues(schema)
+  const additionalType = typeOfAdditionalProperties(schema)
   if (Object.keys(schema.properties ?? {}).length === 0)
-    return `Record<string, ${values ?? (schema.additionalProperties === false ? 'never' : 'unknown')}>`
-  return values === undefined ? objectBody(schema) : `${objectBody(schema)} & Record<string, ${values}>`
+    return `Record<string, ${additionalType ?? (schema.additionalProperties === false ? 'never' : 'unknown')}>`
+  return additionalType === undefined ? objectBody(schema) : `${objectBody(schema)} & Record<string, ${additionalType}>`
 }
 
-/** Returns the type of properties that are not listed by name, or undefined if there are none. */
-function additionalValues({ additionalProperties, patternProperties }: JsonSchema): string | undefined {
+/** Returns the type of properties that are not listed by name, or undefined if the schema allows none. */
+function typeOfAdditionalProperties({ additionalProperties, patternProperties }: JsonSchema): string | undefined {
   if (additionalProperties === true) return 'unknown'
   const schemas = [
     ...Object.values(patternProperties ?? {}),
@@ -85,7 +87,7 @@ function additionalValues({ additionalProperties, patternProperties }: JsonSchem
 }
 
 function isPlainObject(schema: JsonSchema): boolean {
-  return Object.keys(schema.properties ?? {}).length > 0 && additionalValues(schema) === undefined
+  return Object.keys(schema.properties ?? {}).length > 0 && typeOfAdditionalProperties(schema) === undefined
 }
 
 function objectBody({ properties = {}, required = [] }: JsonSchema): string {
@@ -104,7 +106,7 @@ function parenthesized(type: string): string {
   return isCompound(type) ? `(${type})` : type
 }
 
-/** Whether a type has a union or intersection outside all brackets. */
+/** Whether a type is a union or an intersection, ignoring those inside brackets. */
 function isCompound(type: string): boolean {
   let depth = 0
   for (const character of type.replace(/"(?:[^"\\]|\\.)*"/g, '')) {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 
 // Runs the full verification of CI and stops at the first failure.
-//   npm run verify                               everything
-//   npm run verify -- --without-embedded-tests   for .ci/run, which has run these with npm test
+//   npm run verify                               runs all steps
+//   npm run verify -- --without-embedded-tests   skips the tests that .ci/run has already run with npm test
 
 const steps: [name: string, args: string[]][] = [
   ['checks without a database', ['scripts/check.ts']],
@@ -12,9 +12,9 @@ const steps: [name: string, args: string[]][] = [
   ['benchmarks, short form', ['bench/run.ts', '--short']],
 ]
 
-const skipped = process.argv.includes('--without-embedded-tests') ? ['tests on the embedded PostgreSQL'] : []
+const skippedSteps = process.argv.includes('--without-embedded-tests') ? ['tests on the embedded PostgreSQL'] : []
 
-for (const [name, args] of steps.filter(([name]) => !skipped.includes(name))) {
+for (const [name, args] of steps.filter(([name]) => !skippedSteps.includes(name))) {
   const startedAt = performance.now()
   console.log(`\n=== ${name}`)
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })

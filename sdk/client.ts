@@ -9,7 +9,7 @@ export interface ClientOptions extends RetryOptions {
   keyId: string
   /** Secret of the key, `VFN_SK_…`. */
   secret: string
-  /** Default recruiter on whose behalf calls are made; a call can override it. */
+  /** Recruiter on whose behalf calls are made by default; a call can name another recruiter. */
   onBehalfOf?: string
   fetch?: typeof globalThis.fetch
 }
@@ -42,7 +42,7 @@ interface Page<T> {
   next_cursor: string | null
 }
 
-const PARTNER_BASE = '/api/v1/partner'
+const PARTNER_API_PATH = '/api/v1/partner'
 /** Methods that can be retried safely: a second call changes nothing. */
 const IDEMPOTENT_METHODS = ['GET', 'HEAD', 'PUT', 'DELETE']
 
@@ -92,7 +92,7 @@ export class AttestryClient {
    */
   async request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<AttestryResponse<T>> {
     const { baseUrl, keyId, secret, fetch = globalThis.fetch } = this.#options
-    const url = new URL(baseUrl + (path.startsWith('/api/') ? path : PARTNER_BASE + path))
+    const url = new URL(baseUrl + (path.startsWith('/api/') ? path : PARTNER_API_PATH + path))
     const target = url.pathname + url.search
     const body = options.body === undefined ? undefined : JSON.stringify(options.body)
     const timestamp = Math.floor(Date.now() / 1000)

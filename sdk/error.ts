@@ -12,7 +12,7 @@ export class AttestryError extends Error {
   readonly details: ErrorDetail[]
   /** Seconds to wait before retrying, if the response contains them. */
   readonly retryAfter: number | undefined
-  /** Include it when you report a problem: the operator can find the call in the log with it. */
+  /** ID of the request. Include it when you report a problem, so that the operator can find the call in the log. */
   readonly requestId: string | undefined
 
   constructor(status: number, headers: Headers, body: unknown) {
@@ -22,8 +22,8 @@ export class AttestryError extends Error {
     this.status = status
     this.code = code
     this.details = details ?? []
-    const wait = headers.get('retry-after')
-    this.retryAfter = wait === null ? undefined : Number(wait)
+    const retryAfterHeader = headers.get('retry-after')
+    this.retryAfter = retryAfterHeader === null ? undefined : Number(retryAfterHeader)
     this.requestId = headers.get('x-request-id') ?? undefined
   }
 }

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startApp } from '../test/support/app.ts'
 import { oncePerFile } from '../test/support/cleanup.ts'
-import { partner } from '../test/support/partners.ts'
+import { createPartner } from '../test/support/partners.ts'
 import { installSdk, packSdk } from '../test/support/sdk-package.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -27,7 +27,7 @@ const { ATTESTRY_URL: baseUrl, ATTESTRY_KEY_ID: keyId, ATTESTRY_SECRET: secret }
 const client = new AttestryClient({ baseUrl, keyId, secret })
 const idempotencyKey = 'once'
 const first = await client.call('POST', '/workflows', { body: { name: 'Site hiring' }, idempotencyKey })
-const again = await client.call('POST', '/workflows', { body: { name: 'Site hiring' }, idempotencyKey })
+const repeated = await client.call('POST', '/workflows', { body: { name: 'Site hiring' }, idempotencyKey })
 for (const name of ['Two', 'Three']) await client.call('POST', '/workflows', { body: { name } })
 const names = []
 for await (const { name } of client.list('/workflows?limit=1')) names.push(name)
@@ -36,7 +36,7 @@ const webhookSecret = 'whsec_' + btoa('a secret of twenty-four b')
 const body = JSON.stringify({ type: 'webhook.test' })
 const headers = await signWebhook(body, { id: 'EV_1', secret: webhookSecret })
 console.log(JSON.stringify({
-  same: first.workflow_id === again.workflow_id,
+  same: first.workflow_id === repeated.workflow_id,
   names,
   rejected: [rejected instanceof AttestryError, rejected.status, rejected.code, rejected.details[0].path],
   verified: (await verifyWebhook(body, headers, webhookSecret)).type,
@@ -76,16 +76,16 @@ test('the published package contains only JavaScript, declarations, README and l
   const project = await createProject()
   const files = readdirSync(join(project, 'node_modules/@attestry/sdk'), { recursive: true, encoding: 'utf8' }).sort()
   const modules = ['client', 'error', 'index', 'retry', 'sign', 'types', 'webhooks']
-  const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
-  assert.deepEqual(files, ['LICENSE', 'README.md', 'dist', ...built, 'package.json'])
+  const builtFiles = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])
+  assert.deepEqual(files, ['LICENSE', 'README.md', 'dist', ...builtFiles, 'package.json'])
 })
 
 test("the published package works in plain JavaScript on the machine's own Node", { skip }, async (t) => {
   const project = await createProject()
   const app = await startApp(t)
-  const { key } = await partner(app)
+  const { key } = await createPartner(app)
   app.clock.set(Date.now()) // the program uses the system clock
-  const run = async (program: string) => {
+  const runProgram = async (program: string) => {
     writeFileSync(join(project, 'program.mjs'), program)
     const credentials = { ATTESTRY_URL: app.url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret }
     const child = spawn('node', ['program.mjs'], {
@@ -98,7 +98,7 @@ test("the published package works in plain JavaScript on the machine's own Node"
     assert.equal(code, 0, output.join(''))
     return output.join('')
   }
-  assert.deepEqual(JSON.parse(await run(PROGRAM)), {
+  assert.deepEqual(JSON.parse(await runProgram(PROGRAM)), {
     same: true,
     names: ['Three', 'Two', 'Site hiring'],
     rejected: [true, 400, 'VALIDATION_FAILED', 'name'],
@@ -108,14 +108,14 @@ test("the published package works in plain JavaScript on the machine's own Node"
   const sections = readme.split(/^## /m).filter((section) => /^(First call|Lists)\n/.test(section))
   const snippets = sections.flatMap((section) => [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code))
   assert.equal(snippets.length, 3)
-  const printed = await run(snippets.join('\n'))
+  const printed = await runProgram(snippets.join('\n'))
   assert.match(printed, /value: 'day'.*400 VALIDATION_FAILED.*name must have at least 1 character.*req_/s)
 })
 
 test('the published package includes type declarations', async () => {
   const project = await createProject()
   writeFileSync(join(project, 'types.mts'), TYPES)
-  const strict = [
+  const compilerOptions = [
     '--noEmit',
     '--strict',
     '--module',
@@ -128,6 +128,6 @@ test('the published package includes type declarations', async () => {
     '',
   ]
   const compiler = join(root, 'node_modules/.bin/tsc')
-  const { status, stdout } = spawnSync(compiler, [...strict, 'types.mts'], { cwd: project, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(compiler, [...compilerOptions, 'types.mts'], { cwd: project, encoding: 'utf8' })
   assert.equal(status, 0, stdout)
 })

@@ -14,7 +14,7 @@ export interface RetryOptions {
 
 const DEFAULT_RETRIES = 3
 const DEFAULT_MAX_WAIT_SECONDS = 60
-const FIRST_DELAY_SECONDS = 0.5
+const FIRST_RETRY_DELAY_SECONDS = 0.5
 
 /**
  * Retries a call if that is useful and safe. A response with `Retry-After` had no effect, so any call can be retried
@@ -43,7 +43,7 @@ function retryDelaySeconds(error: unknown, retryable: boolean, retry: number): n
     if (error.status < 500) return undefined
   }
   // Exponential backoff with jitter, so that many clients do not retry at the same moment.
-  return retryable ? FIRST_DELAY_SECONDS * 2 ** retry * (0.5 + Math.random() / 2) : undefined
+  return retryable ? FIRST_RETRY_DELAY_SECONDS * 2 ** retry * (0.5 + Math.random() / 2) : undefined
 }
 
 function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {

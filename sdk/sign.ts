@@ -14,7 +14,7 @@ export interface SignInput {
 
 const encoder = new TextEncoder()
 
-/** Returns the string to sign of a partner request: seven lines. */
+/** Returns the string that is signed for a partner request: seven lines. */
 export async function linesToSign(input: SignInput): Promise<string> {
   const body = typeof input.body === 'string' ? encoder.encode(input.body) : (input.body ?? new Uint8Array())
   const digest = hex(await crypto.subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>))

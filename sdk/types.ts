@@ -15,7 +15,7 @@ export interface AnalyticsOverview {
     qualified: number
     interested: number
   }
-  /** First messages and follow-ups. `replied` counts each candidate once. */
+  /** First messages and follow-ups per channel, by delivery status. `replied` is the number of candidates who replied. */
   channels: {
     channel: 'whatsapp' | 'voice' | 'sms' | 'email'
     sent: number
@@ -24,6 +24,7 @@ export interface AnalyticsOverview {
     replied: number
     failed: number
   }[]
+  /** For each follow-up of the workflow, numbered from 1 (`step`): messages sent, and candidates who replied to it. */
   follow_ups: {
     step: number
     sent: number
@@ -36,10 +37,10 @@ export interface AnalyticsOverview {
     busy: number
     failed: number
     total_seconds: number
-    /** Average duration of answered calls, in seconds. 0 if there are none. */
+    /** Average duration of answered calls, in seconds. 0 if no call was answered. */
     average_seconds: number
   }
-  /** The stage at which candidates declined or failed. */
+  /** Number of candidates who declined or failed, by the stage at which this happened. */
   drop_offs: {
     at: 'no_response' | 'consent' | 'language' | 'enrichment' | 'skills' | 'interest'
     candidates: number
@@ -49,7 +50,7 @@ export interface AnalyticsOverview {
     candidates: number
     completed: number
   }[]
-  /** For each day of the period: candidates enrolled on that day, and results decided on that day. */
+  /** For each day of the period: candidates enrolled on that day, and results completed, declined or failed on that day. */
   daily: {
     date: string
     enrolled: number
@@ -79,9 +80,9 @@ export interface Campaign {
     declined: number
     failed: number
   }
-  /** Version of the questions for the most recently enrolled candidates. */
+  /** Version of the questions that the most recently enrolled candidates are asked. */
   flow_version: number
-  /** Increases with every change. */
+  /** Increases with every change of the campaign. */
   version: number
   starts_at: string
   created_at: string
@@ -103,7 +104,7 @@ export interface CampaignEnrolmentResponse {
 export interface CampaignInput {
   mandate_id: string
   name?: string
-  /** ISO 8601 with a time zone, up to 30 days in the future. Default: now. */
+  /** When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now. */
   starts_at?: string
   candidates?: CandidateInput[]
 }
@@ -144,9 +145,9 @@ export interface CandidateInput {
   phone?: string
   /** Required if email is the workflow's only channel. */
   email?: string
-  /** One of the workflow's languages. */
+  /** The candidate's language: one of the workflow's languages. */
   language?: Language
-  /** Your own data. Returned with the result. */
+  /** Your own data about the candidate, which is returned with the result. */
   metadata?: Record<string, string>
 }
 
@@ -164,7 +165,7 @@ export interface CandidateListResponse {
 
 export interface CatalogueSkill {
   skill_id: string
-  /** Ask questions about this skill. Possible for up to 3 skills, which must be `verifiable`. */
+  /** Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`. */
   verify?: boolean
 }
 
@@ -195,26 +196,26 @@ export interface CountedCandidate {
   result_id: string
   name: string
   external_candidate_id: string
-  /** The current status of the result. */
+  /** The current status of the candidate's result. */
   status: ResultStatus
-  /** Why the result was declined or failed. Null otherwise. */
+  /** Why the candidate declined or the conversation failed. Null otherwise. */
   reason: ResultReason | null
-  /** Null while the result is pending. False if it was declined or failed. */
+  /** Whether the candidate meets all requirements of the mandate. Null while the result is pending; false if it was declined or failed. */
   qualified: boolean | null
-  /** The question with the knockout answer: its key and its text, in English if available. */
+  /** The question to which the candidate gave a knockout answer: its key and its text (English if available). Null if there was none. */
   knocked_out_by: {
     key: string
     question: string
   } | null
-  /** The verdict on each skill. Absent if no skill is verified. */
+  /** The verdict on each skill of the mandate. Absent if the workflow verifies no skills. */
   skills?: {
     skill_id: string
     name: string
-    /** Verified if at least two of the three questions were answered correctly. */
+    /** `verified` if the candidate answered at least 60 % of the questions on the skill correctly. `not_asked` until all of them are answered. */
     verdict: 'verified' | 'not_verified' | 'not_asked'
   }[]
   interest?: 'interested' | 'not_interested' | null
-  /** Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the number. */
+  /** Number of times the candidate is counted. Each message or call counts once; for `calls.total_seconds`, each second counts once. The sum over the whole list equals the number in the overview. */
   times: number
 }
 
@@ -262,7 +263,7 @@ export interface CreditBalanceResponse {
 
 export interface CreditEntry {
   entry_id: string
-  /** Negative for credits spent. */
+  /** Number of credits: negative if spent, positive if granted or refunded. */
   amount: number
   reason: 'grant' | 'enrolment' | 'refund'
   campaign_id: string | null
@@ -290,7 +291,7 @@ export interface Delivery {
   event_id: string
   event_type: EventType
   status: DeliveryStatus
-  /** The last 100 attempts, oldest first. */
+  /** The last 100 attempts to deliver the event, oldest first. */
   attempts: DeliveryAttempt[]
   next_attempt_at: string | null
   created_at: string
@@ -320,7 +321,7 @@ export interface DeliveryListResponse {
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
 
 export interface EnableWebhookInput {
-  /** Send all events that were held for the endpoint while it was disabled. */
+  /** Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries become `failed`. */
   recover?: boolean
 }
 
@@ -331,7 +332,7 @@ export interface EnrichmentAnswer {
 }
 
 export interface EnrichmentQuestion {
-  /** Identifies the answer in the result. */
+  /** Your own key for the question. It identifies the answer in the result. */
   key: string
   type: EnrichmentType
   /** The question, in English. */
@@ -346,7 +347,7 @@ export type EnrichmentType = 'yes_no' | 'voice'
 
 export interface Enrolment {
   accepted: number
-  /** Candidates who were already in the campaign. They are not charged. */
+  /** Number of candidates who were skipped and not charged, because they were already in the campaign or appear earlier in the request. */
   duplicates: number
   credits_spent: number
   credits_left: number
@@ -375,7 +376,7 @@ export interface Event {
   delivery: {
     acknowledged_at: string | null
     acknowledged_by: 'pull' | 'webhook' | null
-    /** Number of delivery attempts to webhook endpoints. */
+    /** Number of attempts to deliver the event to webhook endpoints. */
     attempts: number
     last_error: string | null
   }
@@ -390,7 +391,7 @@ export interface EventAcknowledgement {
 
 export interface EventAcknowledgementInput {
   event_ids?: string[]
-  /** Acknowledge this event and all events before it. */
+  /** Acknowledge the event with this ID and all events before it. */
   up_to?: string
 }
 
@@ -432,13 +433,13 @@ export interface ExperienceRange {
 }
 
 export interface FollowUp {
-  /** Hours after the previous contact. */
+  /** Hours between the previous message to the candidate and this one. */
   after_hours: number
   /** One of the workflow's channels. */
   channel: Channel
 }
 
-/** Stored and returned. It does not change the questions for candidates. */
+/** Other roles for the candidates of this job. They are stored and returned, but do not change the questions for candidates. */
 export interface InterestCollection {
   other_roles?: string[]
 }
@@ -450,7 +451,7 @@ export interface Location {
   city: string
   district: string
   state: string
-  /** One of the pincodes of the place: the requested one, if a pincode was requested. */
+  /** A pincode of the place; the requested pincode if the query has one. */
   pincode: string
 }
 
@@ -470,7 +471,7 @@ export interface Mandate {
   mandate_id: string
   job_id: string | null
   status: MandateStatus
-  /** 1 on creation. Increases by one with every accepted change. */
+  /** Version of the questions: 1 on creation, and increased by one with every accepted change. */
   flow_version: number
   methods: Method[]
   /** False if the request changed nothing. */
@@ -482,7 +483,7 @@ export interface Mandate {
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
   location?: MandateLocation
-  /** ISO 3166-1 alpha-2 codes. More than 10 cause a warning. */
+  /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
   experience?: ExperienceRange
   openings?: number
@@ -493,17 +494,17 @@ export interface Mandate {
   /** A value from `GET /employment-types`. Other values cause a warning. */
   employment_type?: string
   owner?: Recruiter
-  /** Up to 10 skills, of which up to 3 with `verify`. We recommend 5 to 10. */
+  /** Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended. */
   skills: MandateSkill[]
   /** Up to 5 questions, or up to 10 if `data_enrichment` is the only method. */
   enrichment_questions?: EnrichmentQuestion[]
   interest_collection?: InterestCollection
   created_via: CreatedVia
-  /** Why the preparation failed. */
+  /** Why the questions could not be prepared. Null otherwise. */
   failure: string | null
-  /** Null until the questions are prepared. */
+  /** The prepared questions. Null until they are prepared. */
   questions: PreparedQuestions | null
-  /** Increases with every change, including the preparation. */
+  /** Version of the mandate. Increases with every change, including when its questions are prepared. */
   version: number
   created_at: string
   updated_at: string
@@ -516,7 +517,7 @@ export interface MandateInput {
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
   location?: MandateLocation
-  /** ISO 3166-1 alpha-2 codes. More than 10 cause a warning. */
+  /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
   experience?: ExperienceRange
   openings?: number
@@ -528,7 +529,7 @@ export interface MandateInput {
   employment_type?: string
   owner?: Recruiter
   methods?: Method[]
-  /** Up to 10 skills, of which up to 3 with `verify`. We recommend 5 to 10. */
+  /** Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended. */
   skills: MandateSkill[]
   /** Up to 5 questions, or up to 10 if `data_enrichment` is the only method. */
   enrichment_questions?: EnrichmentQuestion[]
@@ -562,7 +563,7 @@ export interface MandateReplacement {
   /** Use `india` with `location`, and `abroad` with `countries`. */
   location_type?: 'india' | 'abroad'
   location?: MandateLocation
-  /** ISO 3166-1 alpha-2 codes. More than 10 cause a warning. */
+  /** ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning. */
   countries?: string[]
   experience?: ExperienceRange
   openings?: number
@@ -574,7 +575,7 @@ export interface MandateReplacement {
   employment_type?: string
   owner?: Recruiter
   methods?: Method[]
-  /** Up to 10 skills, of which up to 3 with `verify`. We recommend 5 to 10. */
+  /** Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended. */
   skills: MandateSkill[]
   /** Up to 5 questions, or up to 10 if `data_enrichment` is the only method. */
   enrichment_questions?: EnrichmentQuestion[]
@@ -595,7 +596,7 @@ export interface MandateWriteResult {
   mandate_id: string
   job_id: string | null
   status: MandateStatus
-  /** 1 on creation. Increases by one with every accepted change. */
+  /** Version of the questions: 1 on creation, and increased by one with every accepted change. */
   flow_version: number
   methods: Method[]
   /** False if the request changed nothing. */
@@ -707,7 +708,7 @@ export interface ReplayInput {
   from?: string
   /** Replay events recorded before this time. */
   to?: string
-  /** Replay only events that this endpoint should have received and did not accept. */
+  /** Replay only events that this endpoint has not accepted: their delivery failed or is being retried. */
   only_failed?: boolean
 }
 
@@ -732,12 +733,12 @@ export interface Result {
   reason: ResultReason | null
   output: ResultOutput
   flow_version: number
-  /** Increases with every change. */
+  /** Increases with every change of the result. */
   version: number
   created_at: string
-  /** When the candidate was first contacted. */
+  /** When the candidate was first contacted. Null before that. */
   started_at: string | null
-  /** When the result stopped being `pending`. */
+  /** When the result became `completed`, `declined` or `failed`. Null while it is pending. */
   completed_at: string | null
   updated_at: string
 }
@@ -755,9 +756,9 @@ export interface ResultListResponse {
 }
 
 export interface ResultOutput {
-  /** Null while the result is pending. False if it was declined or failed. */
+  /** Whether the candidate meets all requirements of the mandate. Null while the result is pending; false if it was declined or failed. */
   qualified: boolean | null
-  /** Answers by the `key` of the question. */
+  /** Answers to the questions of the mandate, by the `key` of the question. */
   enrichment?: Record<string, EnrichmentAnswer>
   skills?: VerifiedSkill[]
   interest?: 'interested' | 'not_interested' | null
@@ -765,7 +766,7 @@ export interface ResultOutput {
   channel: string | null
 }
 
-/** Why the result was declined or failed. */
+/** Why the candidate declined or the conversation failed. */
 export type ResultReason = 'no_response' | 'unreachable' | 'stopped' | 'expired' | 'refused'
 
 export interface ResultResponse {
@@ -800,7 +801,7 @@ export interface SkillExtraction {
 
 export interface SkillExtractionInput {
   text: string
-  /** Maximum number of skills. */
+  /** Maximum number of skills in the response. */
   limit?: number
 }
 
@@ -824,7 +825,7 @@ export interface SkillListResponse {
 
 export interface SkillLookup {
   found: Skill[]
-  /** The requested IDs or names that do not exist. */
+  /** Requested IDs or names that are not in the catalogue. */
   missing: string[]
 }
 
@@ -975,7 +976,7 @@ export interface TextsByLanguage {
 export interface VerifiedSkill {
   skill_id: string
   name: string
-  /** Verified if at least two of the three questions were answered correctly. */
+  /** `verified` if the candidate answered at least 60 % of the questions on the skill correctly. `not_asked` until all of them are answered. */
   verdict: 'verified' | 'not_verified' | 'not_asked'
   correct: number
   asked: number
@@ -1018,7 +1019,7 @@ export interface WebhookResponse {
   data: Webhook
 }
 
-/** `failing`: all deliveries have failed for a day. Events are still sent. */
+/** `failing`: all delivery attempts have failed for a day; events are still sent. `disabled` and `archived` endpoints receive no events. */
 export type WebhookStatus = 'enabled' | 'failing' | 'disabled' | 'archived'
 
 export interface WebhookTest {
@@ -1041,7 +1042,7 @@ export interface WebhookWithSecret {
   created_via: CreatedVia
   created_at: string
   updated_at: string
-  /** `whsec_` followed by base64. Returned only here; store it. */
+  /** The signing secret: `whsec_` followed by base64. Store it, because it is returned only once. */
   secret: string
 }
 
@@ -1058,13 +1059,13 @@ export interface Workflow {
   default_methods: Method[]
   /** Channels in the order in which they are tried. */
   channels: Channel[]
-  /** The first language is the default. */
+  /** Languages of the conversation with candidates. The first language is the default. */
   languages: Language[]
   /** Messages to candidates who have not replied. */
   follow_ups: FollowUp[]
   created_via: CreatedVia
   status: WorkflowStatus
-  /** Number of mandates that are not archived. */
+  /** Number of mandates that use the workflow and are not archived. */
   mandates: number
   created_at: string
   updated_at: string
@@ -1076,7 +1077,7 @@ export interface WorkflowInput {
   default_methods?: Method[]
   /** Channels in the order in which they are tried. */
   channels?: Channel[]
-  /** The first language is the default. */
+  /** Languages of the conversation with candidates. The first language is the default. */
   languages?: Language[]
   /** Messages to candidates who have not replied. */
   follow_ups?: FollowUp[]

@@ -2,7 +2,7 @@
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined> | Iterable<[string, string]>
 
 export interface VerifyOptions {
-  /** Maximum difference between the timestamp of the delivery and this clock, in seconds. Default: 300. */
+  /** Maximum difference in seconds between the timestamp of the delivery and the current time. Default: 300. */
   tolerance?: number
   /** Current Unix time in seconds. Default: the system clock. */
   now?: number
@@ -31,7 +31,7 @@ export async function verifyWebhook<T = unknown>(
     throw new WebhookVerificationError('The webhook-id, webhook-timestamp or webhook-signature header is missing')
   if (!/^\d+$/.test(timestamp) || !(Math.abs(now - Number(timestamp)) <= tolerance))
     throw new WebhookVerificationError(
-      `The webhook-timestamp header differs from this clock by more than ${tolerance} s`,
+      `The webhook-timestamp header differs from the current time by more than ${tolerance} s`,
     )
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
   const message = encoder.encode(`${id}.${timestamp}.${text}`)
@@ -42,7 +42,7 @@ export async function verifyWebhook<T = unknown>(
     const bytes = version === 'v1' && encoded ? fromBase64(encoded) : undefined
     if (bytes && (await crypto.subtle.verify('HMAC', key, bytes, message))) return JSON.parse(text) as T
   }
-  throw new WebhookVerificationError('No signature matches this secret and body')
+  throw new WebhookVerificationError('No signature in the webhook-signature header matches the secret and the body')
 }
 
 /** Returns the headers of a delivery, for tests of a receiver. */

@@ -7,7 +7,7 @@ import { createInboundHandler } from './campaigns/contact/inbound.ts'
 import { campaignRoutes, creditRoutes } from './campaigns/routes.ts'
 import { catalogueAdminRoutes } from './catalogue/public/admin-routes.ts'
 import { publicSkillRoutes, selectedSkillRoutes } from './catalogue/public/routes.ts'
-import { limitVisitors } from './catalogue/public/visitor-limits.ts'
+import { limitPublicRequests } from './catalogue/public/visitor-limits.ts'
 import { skillRequestRoutes, skillRoutes } from './catalogue/routes.ts'
 import { HOOKS_BASE, inboundRoutes } from './channels/inbound-routes.ts'
 import { consolePageRoutes } from './console/html.ts'
@@ -18,7 +18,7 @@ import { docsRoutes } from './docs.ts'
 import { eventRoutes } from './events/routes.ts'
 import { mandateRoutes } from './mandates/routes.ts'
 import { lookupRoutes } from './places/routes.ts'
-import { hasBody, NO_BODY, readBody } from './platform/http/body.ts'
+import { EMPTY_BODY, hasBody, readBody } from './platform/http/body.ts'
 import { healthRoutes } from './platform/http/health.ts'
 import { parseJson } from './platform/http/json.ts'
 import { type App, createHttp, validateRequest } from './platform/http/server.ts'
@@ -56,7 +56,7 @@ export const apis: Record<
   catalogue: {
     base: CATALOGUE_BASE,
     routes(app, context) {
-      limitVisitors(app, context)
+      limitPublicRequests(app, context)
       readJsonBodies(app)
       publicSkillRoutes(app, context)
       selectedSkillRoutes(app, context)
@@ -87,11 +87,11 @@ export function buildApp(context: Context, draining: () => boolean = () => false
   // Long polls for events must not delay the shutdown.
   app.addHook('preClose', async () => context.events.release())
   for (const [name, { base, routes }] of Object.entries(apis)) {
-    const register = async (scope: unknown) => {
+    const registerApi = async (scope: unknown) => {
       if (name !== 'catalogue') requestLogger.attach(scope as App, name as LoggedApi)
       routes(scope as App, context)
     }
-    app.register(register, { prefix: base })
+    app.register(registerApi, { prefix: base })
   }
   app.register(async (scope) => consoleRoutes(scope as App, context, requestLogger, partnerRoutes), {
     prefix: CONSOLE_BASE,
@@ -115,7 +115,7 @@ function readJsonBodies(app: App) {
   // Most requests have no body: skip the asynchronous read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.is404) return done(null, payload)
-    request.rawBody = NO_BODY
+    request.rawBody = EMPTY_BODY
     if (!hasBody(request.raw)) return done(null, payload)
     readBody(request.raw).then((body) => {
       request.rawBody = body

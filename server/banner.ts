@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path'
-import { type Demo, demoKeysPath } from './access/demo.ts'
+import { type DemoSetup, demoKeysPath } from './access/demo.ts'
 import type { Context } from './context.ts'
 
 /** Returns the text printed when the server has started. `link` signs the operator in once. */
-export function banner(
+export function startupBanner(
   { config }: Pick<Context, 'config'>,
-  demo: Demo | undefined,
+  demo: DemoSetup | undefined,
   terminal: boolean,
   link?: string,
 ): string {
@@ -42,6 +42,6 @@ function dataDirVariable(dataDir: string): string {
 }
 
 function displayPath(path: string) {
-  const short = relative(process.cwd(), path)
-  return short.startsWith('..') ? path : short
+  const relativePath = relative(process.cwd(), path)
+  return relativePath.startsWith('..') ? path : relativePath
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError, type Environment, isLocalOnly, readConfig } from './config.ts'
 
-const KEY = Buffer.alloc(32, 1).toString('base64')
+const MASTER_KEY = Buffer.alloc(32, 1).toString('base64')
 
-function linesFor(env: Environment): string[] {
+function errorLinesFor(env: Environment): string[] {
   try {
     readConfig(env)
   } catch (error) {
@@ -14,7 +14,7 @@ function linesFor(env: Environment): string[] {
   return []
 }
 
-test('without variables, the defaults run a local server', () => {
+test('without environment variables, the defaults run a local server', () => {
   const config = readConfig({})
   assert.equal(config.host, '127.0.0.1')
   assert.equal(config.port, 8080)
@@ -34,7 +34,7 @@ test('HTTPS is required unless the server listens on loopback only or REQUIRE_HT
 })
 
 test('an invalid value is reported in one line with the variable, the value and the expected format', () => {
-  assert.deepEqual(linesFor({ PORT: 'eighty' }), [
+  assert.deepEqual(errorLinesFor({ PORT: 'eighty' }), [
     'PORT="eighty" is not valid: expected a whole number from 0 to 65535',
   ])
   for (const env of [
@@ -53,7 +53,7 @@ test('an invalid value is reported in one line with the variable, the value and 
     { LOG_LEVEL: 'loud' },
   ]) {
     const [[name, value]] = Object.entries(env) as [[string, string]]
-    const lines = linesFor(env)
+    const lines = errorLinesFor(env)
     assert.equal(lines.length, 1, name)
     assert.ok(lines[0]!.startsWith(`${name}=${JSON.stringify(value)} is not valid: expected `), lines[0])
   }
@@ -61,7 +61,7 @@ test('an invalid value is reported in one line with the variable, the value and 
 
 test('the value of a secret is never shown', () => {
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'ADMIN_API_KEY', 'MASTER_KEY', 'SMTP_URL']) {
-    const lines = linesFor({ ADMIN_API_KEY: 'long-enough-key', MASTER_KEY: KEY, [name]: 'hun ter2' })
+    const lines = errorLinesFor({ ADMIN_API_KEY: 'long-enough-key', MASTER_KEY, [name]: 'hun ter2' })
     assert.equal(lines.length, 1, lines.join('\n'))
     assert.ok(lines[0]!.startsWith(`${name} (value not shown) is not valid`))
     assert.ok(!lines[0]!.includes('hun ter2'))
@@ -69,7 +69,7 @@ test('the value of a secret is never shown', () => {
 })
 
 test('all invalid values are reported together', () => {
-  const lines = linesFor({ PORT: 'x', ROLES: 'y', MASTER_KEY: 'z', AI_MODEL: 'm' })
+  const lines = errorLinesFor({ PORT: 'x', ROLES: 'y', MASTER_KEY: 'z', AI_MODEL: 'm' })
   assert.deepEqual(
     lines.map((line) => line.split(/[= ]/)[0]),
     ['PORT', 'MASTER_KEY', 'AI_MODEL', 'ROLES'],
@@ -77,21 +77,23 @@ test('all invalid values are reported together', () => {
 })
 
 test('an external database requires the keys that are otherwise generated', () => {
-  assert.deepEqual(linesFor({ DATABASE_URL: 'postgres://u:p@localhost/db' }), [
+  assert.deepEqual(errorLinesFor({ DATABASE_URL: 'postgres://u:p@localhost/db' }), [
     'ADMIN_API_KEY is not set: it is required with DATABASE_URL',
     'MASTER_KEY is not set: it is required with DATABASE_URL',
   ])
   assert.deepEqual(
-    linesFor({ DATABASE_URL: 'postgres://u:p@localhost/db', ADMIN_API_KEY: 'long-enough-key', MASTER_KEY: KEY }),
+    errorLinesFor({ DATABASE_URL: 'postgres://u:p@localhost/db', ADMIN_API_KEY: 'long-enough-key', MASTER_KEY }),
     [],
   )
 })
 
 test('an AI endpoint and a model require each other', () => {
-  assert.deepEqual(linesFor({ AI_BASE_URL: 'https://ai.example.com/v1' }), [
+  assert.deepEqual(errorLinesFor({ AI_BASE_URL: 'https://ai.example.com/v1' }), [
     'AI_MODEL is not set: it is required with AI_BASE_URL',
   ])
-  assert.deepEqual(linesFor({ AI_API_KEY: 'k' }), ['AI_API_KEY is set without AI_BASE_URL: expected both, or neither'])
+  assert.deepEqual(errorLinesFor({ AI_API_KEY: 'k' }), [
+    'AI_API_KEY is set without AI_BASE_URL: expected both, or neither',
+  ])
   assert.deepEqual(readConfig({ AI_BASE_URL: 'https://ai.example.com/v1/', AI_MODEL: 'm' }).ai, {
     baseUrl: 'https://ai.example.com/v1',
     apiKey: undefined,
@@ -100,12 +102,12 @@ test('an AI endpoint and a model require each other', () => {
 })
 
 test('the master key is 32 bytes in base64', () => {
-  assert.equal(readConfig({ MASTER_KEY: KEY }).masterKey!.length, 32)
-  for (const key of [Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), `${KEY}!`])
-    assert.equal(linesFor({ MASTER_KEY: key }).length, 1)
+  assert.equal(readConfig({ MASTER_KEY }).masterKey!.length, 32)
+  for (const key of [Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), `${MASTER_KEY}!`])
+    assert.equal(errorLinesFor({ MASTER_KEY: key }).length, 1)
 })
 
-test('lists are separated by commas', () => {
+test('lists of values are separated by commas', () => {
   assert.deepEqual(readConfig({ TRUST_PROXY: '10.0.0.1, 192.168.0.0/16, ::1' }).trustProxy, [
     '10.0.0.1',
     '192.168.0.0/16',

@@ -7,13 +7,13 @@ type Role = 'api' | 'worker'
 export interface Config {
   host: string
   port: number
-  /** Without PUBLIC_URL, undefined until the server listens. */
+  /** Undefined until the server listens if PUBLIC_URL is not set. */
   publicUrl: string | undefined
   dataDir: string
   /** If undefined, the embedded PostgreSQL in `dataDir` is used. */
   databaseUrl: string | undefined
   redisUrl: string | undefined
-  /** If undefined, these two keys are generated on the first start and stored in `dataDir`. */
+  /** If undefined, the admin key and the master key are generated on the first start and stored in `dataDir`. */
   adminKey: string | undefined
   masterKey: Buffer | undefined
   smtpUrl: string | undefined
@@ -31,7 +31,7 @@ export interface Config {
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 type LogLevel = (typeof logLevels)[number]
 
-/** Invalid configuration, with one line per environment variable. */
+/** Invalid configuration, with one error line per environment variable. */
 export class ConfigError extends Error {
   readonly lines: string[]
 
@@ -45,58 +45,62 @@ export type Environment = Record<string, string | undefined>
 
 /** Reads the configuration; no other code reads the environment. An empty variable counts as unset. */
 export function readConfig(env: Environment, terminal = false): Config {
-  const lines: string[] = []
+  const errorLines: string[] = []
   const host = env.HOST || '127.0.0.1'
   const config: Config = {
-    host: read('HOST', '127.0.0.1', hostName, 'a host name or an IP address'),
-    port: read('PORT', 8080, wholeNumber(0, 65_535), 'a whole number from 0 to 65535'),
+    host: read('HOST', '127.0.0.1', parseHostName, 'a host name or an IP address'),
+    port: read('PORT', 8080, wholeNumberParser(0, 65_535), 'a whole number from 0 to 65535'),
     publicUrl: read(
       'PUBLIC_URL',
       undefined,
-      httpUrl,
+      parseHttpUrl,
       'an http or https URL without a query, such as https://verify.example.com',
     ),
     dataDir: resolve(env.DATA_DIR || '.attestry'),
     databaseUrl: readSecret(
       'DATABASE_URL',
-      urlWith('postgres:', 'postgresql:'),
+      urlParser('postgres:', 'postgresql:'),
       'a URL such as postgres://user:password@host:5432/database',
     ),
-    redisUrl: readSecret('REDIS_URL', urlWith('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
-    adminKey: readSecret('ADMIN_API_KEY', adminKey, 'at least 8 printable characters without spaces'),
-    masterKey: readSecret('MASTER_KEY', masterKey, '32 bytes in base64 (generate it with: openssl rand -base64 32)'),
-    smtpUrl: readSecret('SMTP_URL', urlWith('smtp:', 'smtps:'), 'a URL such as smtp://user:password@host:587'),
+    redisUrl: readSecret('REDIS_URL', urlParser('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
+    adminKey: readSecret('ADMIN_API_KEY', parseAdminKey, 'at least 8 printable characters without spaces'),
+    masterKey: readSecret(
+      'MASTER_KEY',
+      parseMasterKey,
+      '32 bytes in base64 (generate it with: openssl rand -base64 32)',
+    ),
+    smtpUrl: readSecret('SMTP_URL', urlParser('smtp:', 'smtps:'), 'a URL such as smtp://user:password@host:587'),
     mailFrom: read(
       'MAIL_FROM',
       'Attestry <no-reply@localhost>',
-      mailbox,
+      parseMailbox,
       'an email address, or a name followed by an email address in angle brackets',
     ),
     ai: readAi(),
-    requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), yesNo, 'true or false'),
-    trustProxy: read('TRUST_PROXY', [], addressRanges, 'a comma-separated list of IP addresses or CIDR ranges'),
+    requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), parseYesNo, 'true or false'),
+    trustProxy: read('TRUST_PROXY', [], parseAddressRanges, 'a comma-separated list of IP addresses or CIDR ranges'),
     webhookAllow: read(
       'WEBHOOK_ALLOW',
       [],
-      hostsOrRanges,
+      parseHostsOrRanges,
       'a comma-separated list of host names, IP addresses or CIDR ranges',
     ),
-    roles: read('ROLES', ['api', 'worker'], roles, 'api, worker, or api,worker'),
-    logLevel: read('LOG_LEVEL', terminal ? 'warn' : 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
+    roles: read('ROLES', ['api', 'worker'], parseRoles, 'api, worker, or api,worker'),
+    logLevel: read('LOG_LEVEL', terminal ? 'warn' : 'info', enumParser(logLevels), `one of ${logLevels.join(', ')}`),
   }
   if (env.DATABASE_URL) {
     for (const name of ['ADMIN_API_KEY', 'MASTER_KEY']) {
-      if (!env[name]) lines.push(`${name} is not set: it is required with DATABASE_URL`)
+      if (!env[name]) errorLines.push(`${name} is not set: it is required with DATABASE_URL`)
     }
   }
-  if (lines.length > 0) throw new ConfigError(lines)
+  if (errorLines.length > 0) throw new ConfigError(errorLines)
   return config
 
   function read<T>(name: string, fallback: T, parse: (text: string) => T | undefined, expected: string): T {
     const text = env[name]
     if (!text) return fallback
     const value = parse(text)
-    if (value === undefined) lines.push(`${name}=${JSON.stringify(text)} is not valid: expected ${expected}`)
+    if (value === undefined) errorLines.push(`${name}=${JSON.stringify(text)} is not valid: expected ${expected}`)
     return value ?? fallback
   }
 
@@ -104,99 +108,104 @@ export function readConfig(env: Environment, terminal = false): Config {
     const text = env[name]
     if (!text) return undefined
     const value = parse(text)
-    if (value === undefined) lines.push(`${name} (value not shown) is not valid: expected ${expected}`)
+    if (value === undefined) errorLines.push(`${name} (value not shown) is not valid: expected ${expected}`)
     return value
   }
 
   function readAi(): Config['ai'] {
-    const baseUrl = read('AI_BASE_URL', undefined, httpUrl, 'an http or https URL, such as https://api.example.com/v1')
+    const baseUrl = read(
+      'AI_BASE_URL',
+      undefined,
+      parseHttpUrl,
+      'an http or https URL, such as https://api.example.com/v1',
+    )
     if (!env.AI_BASE_URL) {
       for (const name of ['AI_API_KEY', 'AI_MODEL']) {
-        if (env[name]) lines.push(`${name} is set without AI_BASE_URL: expected both, or neither`)
+        if (env[name]) errorLines.push(`${name} is set without AI_BASE_URL: expected both, or neither`)
       }
       return undefined
     }
-    if (!env.AI_MODEL) lines.push('AI_MODEL is not set: it is required with AI_BASE_URL')
+    if (!env.AI_MODEL) errorLines.push('AI_MODEL is not set: it is required with AI_BASE_URL')
     return baseUrl === undefined
       ? undefined
       : { baseUrl, apiKey: env.AI_API_KEY || undefined, model: env.AI_MODEL ?? '' }
   }
 }
 
-function wholeNumber(min: number, max: number) {
+function wholeNumberParser(min: number, max: number) {
   return (text: string) => {
     const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
     return number >= min && number <= max ? number : undefined
   }
 }
 
-function oneOf<const T extends readonly string[]>(values: T) {
+function enumParser<const T extends readonly string[]>(values: T) {
   return (text: string): T[number] | undefined => values.find((value) => value === text)
 }
 
-function hostName(text: string) {
+function parseHostName(text: string) {
   return isIP(text) || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : undefined
 }
 
-function httpUrl(text: string) {
+function parseHttpUrl(text: string) {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) return undefined
   return text.replace(/\/+$/, '')
 }
 
 /** Accepts one URL, or several separated by commas (hosts of one PostgreSQL, nodes of a Redis cluster). */
-function urlWith(...protocols: string[]) {
+function urlParser(...protocols: string[]) {
   return (text: string) => {
     const urls = text.split(',').map((part) => URL.parse(part))
     return urls.every((url) => url && protocols.includes(url.protocol)) ? text : undefined
   }
 }
 
-function adminKey(text: string) {
+function parseAdminKey(text: string) {
   return /^[\x21-\x7e]{8,512}$/.test(text) ? text : undefined
 }
 
-function masterKey(text: string) {
+function parseMasterKey(text: string) {
   const bytes = Buffer.from(text, 'base64')
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32 ? bytes : undefined
 }
 
-function mailbox(text: string) {
+function parseMailbox(text: string) {
   const address = /^[^<>\r\n]*<([^<>\s]+)>$/.exec(text)?.[1] ?? text
   return /^[^\s@<>]+@[^\s@<>]+$/.test(address) ? text : undefined
 }
 
-function yesNo(text: string) {
+function parseYesNo(text: string) {
   if (/^(true|1|yes|on)$/i.test(text)) return true
   if (/^(false|0|no|off)$/i.test(text)) return false
   return undefined
 }
 
-function addressRanges(text: string) {
+function parseAddressRanges(text: string) {
   const ranges = text.split(',').map((range) => range.trim())
   return ranges.every((range) => isIP(range) !== 0 || isCidr(range)) ? ranges : undefined
 }
 
-function hostsOrRanges(text: string) {
+function parseHostsOrRanges(text: string) {
   const entries = text.split(',').map((entry) => entry.trim())
-  return entries.every((entry) => hostName(entry) !== undefined || isCidr(entry)) ? entries : undefined
+  return entries.every((entry) => parseHostName(entry) !== undefined || isCidr(entry)) ? entries : undefined
 }
 
 function isCidr(text: string) {
   return text.includes('/') && ipaddr.isValidCIDR(text)
 }
 
-function roles(text: string): Role[] | undefined {
-  const known = oneOf(['api', 'worker'])
-  const names = text.split(',').map((name) => known(name.trim()))
-  return names.includes(undefined) ? undefined : [...new Set(names as Role[])]
+function parseRoles(text: string): Role[] | undefined {
+  const parseRole = enumParser(['api', 'worker'])
+  const roles = text.split(',').map((name) => parseRole(name.trim()))
+  return roles.includes(undefined) ? undefined : [...new Set(roles as Role[])]
 }
 
 /** Returns whether only this machine can reach the server. A public https URL means that a proxy forwards requests to it. */
 export function isLocalOnly({ host, publicUrl }: Pick<Config, 'host' | 'publicUrl'>): boolean {
-  const address = publicUrl === undefined ? undefined : new URL(publicUrl)
-  const proxied = address?.protocol === 'https:' && !isLoopback(address.hostname.replace(/^\[|\]$/g, ''))
-  return isLoopback(host) && !proxied
+  const url = publicUrl === undefined ? undefined : new URL(publicUrl)
+  const isProxied = url?.protocol === 'https:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, ''))
+  return isLoopback(host) && !isProxied
 }
 
 export function isLoopback(host: string): boolean {

@@ -1,5 +1,5 @@
 import type { Keyring } from './access/keyring.ts'
-import type { Limits } from './access/rate-limits.ts'
+import type { RateLimits } from './access/rate-limits.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
 import type { ChannelAdapters } from './channels/channel.ts'
 import type { Config } from './config.ts'
@@ -27,7 +27,7 @@ export interface Context {
   vault: Vault
   queue: Queue
   keyring: Keyring
-  limits: Limits
+  limits: RateLimits
   catalogue: Catalogue
   events: Ledger
   writer: QuestionWriter

@@ -6,13 +6,13 @@ import { Type } from 'typebox'
 import type { App } from './platform/http/server.ts'
 import { randomToken } from './platform/ids.ts'
 
-const sources = [
+const apiDescriptions = [
   { title: 'Partner API', slug: 'partner', url: 'openapi/partner.json' },
   { title: 'Verification sessions', slug: 'verification', url: 'openapi/verification.json' },
   { title: 'Skill catalogue', slug: 'catalogue', url: 'openapi/catalogue.json' },
 ]
 
-interface Reference {
+interface ApiReference {
   page: string
   script: Buffer
   policy: string
@@ -20,16 +20,16 @@ interface Reference {
 
 /** Serves the API reference, rendered from openapi/. It is large, so it is loaded on the first request. */
 export function docsRoutes(app: App): void {
-  let loading: Promise<Reference> | undefined
-  const reference = () => {
-    loading ??= loadReference()
-    return loading
+  let loadingReference: Promise<ApiReference> | undefined
+  const getReference = () => {
+    loadingReference ??= loadReference()
+    return loadingReference
   }
 
   app.get('/docs', async (_request, reply) => reply.redirect('/docs/', 302))
 
   app.get('/docs/', async (_request, reply) => {
-    const { page, policy } = await reference()
+    const { page, policy } = await getReference()
     return reply
       .type('text/html; charset=utf-8')
       .headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' })
@@ -37,7 +37,7 @@ export function docsRoutes(app: App): void {
   })
 
   app.get('/docs/js/scalar.js', async (_request, reply) => {
-    const { script } = await reference()
+    const { script } = await getReference()
     return reply
       .type('text/javascript; charset=utf-8')
       .headers({ 'content-encoding': 'gzip', 'cache-control': 'public, max-age=86400' })
@@ -48,20 +48,20 @@ export function docsRoutes(app: App): void {
     '/docs/openapi/:name',
     { schema: { params: Type.Object({ name: Type.Enum(['partner.json', 'verification.json', 'catalogue.json']) }) } },
     async (request, reply) => {
-      const text = await readFile(new URL(`../openapi/${request.params.name}`, import.meta.url))
-      return reply.type('application/json; charset=utf-8').send(text)
+      const openApiJson = await readFile(new URL(`../openapi/${request.params.name}`, import.meta.url))
+      return reply.type('application/json; charset=utf-8').send(openApiJson)
     },
   )
 }
 
-async function loadReference(): Promise<Reference> {
+async function loadReference(): Promise<ApiReference> {
   const nonce = randomToken(16)
   const { default: scalar } = await import('@scalar/fastify-api-reference')
-  const site = fastify()
-  await site.register(scalar, {
+  const referenceApp = fastify()
+  await referenceApp.register(scalar, {
     routePrefix: '/docs',
     configuration: {
-      sources,
+      sources: apiDescriptions,
       pageTitle: 'Attestry API reference',
       nonce,
       withDefaultFonts: false,
@@ -72,9 +72,9 @@ async function loadReference(): Promise<Reference> {
       showDeveloperTools: 'never',
     } as object,
   })
-  const page = await site.inject('/docs/')
-  const script = await site.inject('/docs/js/scalar.js')
-  await site.close()
+  const page = await referenceApp.inject('/docs/')
+  const script = await referenceApp.inject('/docs/js/scalar.js')
+  await referenceApp.close()
   return {
     page: page.body,
     script: await promisify(gzip)(script.rawPayload),

@@ -22,11 +22,11 @@ const hooks: Record<string, { hook: Hook<any, string, unknown>; modules: string[
 
 test('this file lists every hook of the server', () => {
   const files = globSync('**/*.ts', { cwd: import.meta.dirname, exclude: (path) => /\.test\.ts$/.test(path) })
-  const defined = files.flatMap((file) => {
+  const definedHooks = files.flatMap((file) => {
     const text = readFileSync(join(import.meta.dirname, file), 'utf8')
     return [...text.matchAll(/^export const (\w+) =\s+defineHook</gm)].map(([, name]) => name)
   })
-  assert.deepEqual(defined.sort(), Object.keys(hooks).sort())
+  assert.deepEqual(definedHooks.sort(), Object.keys(hooks).sort())
 })
 
 test('a hook throws until its handlers are registered, and requires each of its modules', async () => {
@@ -35,8 +35,10 @@ test('a hook throws until its handlers are registered, and requires each of its 
       message: `hook ${name}: the handler of ${modules.join(', ')} is not registered; call registerHandlers() first`,
     })
     for (const module of modules) {
-      const others = modules.filter((other) => other !== module).map((other) => [other, async () => {}])
-      assert.throws(() => hook.register(Object.fromEntries(others)), {
+      const otherHandlers = modules
+        .filter((otherModule) => otherModule !== module)
+        .map((otherModule) => [otherModule, async () => {}])
+      assert.throws(() => hook.register(Object.fromEntries(otherHandlers)), {
         message: `hook ${name}: the handler of ${module} is missing`,
       })
     }
@@ -65,13 +67,13 @@ test('a handler that is missing, unknown or registered twice is rejected by name
   })
 })
 
-test('handlers run in the declared order, observers after them, and an error stops the rest', async () => {
+test('handlers run in the declared order, observers after them, and an error stops the remaining ones', async () => {
   const hook = defineHook<[log: string[]]>('test').handledBy('first', 'second')
   hook.register({
     second: async (log) => void log.push('second'),
     first: async (log) => void log.push('first'),
   })
-  const remove = hook.observe(async (log) => {
+  const removeObserver = hook.observe(async (log) => {
     log.push('observer')
     throw new Error('rejected')
   })
@@ -79,7 +81,7 @@ test('handlers run in the declared order, observers after them, and an error sto
   const log: string[] = []
   await assert.rejects(hook.run(log), /rejected/)
   assert.deepEqual(log, ['first', 'second', 'observer'])
-  remove()
+  removeObserver()
   await hook.run(log)
   assert.deepEqual(log.slice(3), ['first', 'second', 'last'])
 })

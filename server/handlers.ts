@@ -2,7 +2,7 @@ import { addCounts } from './analytics/rollups.ts'
 import { requireNoOpenCampaign } from './campaigns/campaigns.ts'
 import { candidatesChanged } from './campaigns/progress.ts'
 import { skillApproved, skillRequestResolved } from './catalogue/skill-requests.ts'
-import { emailOwners } from './console/organisation/failing-endpoints.ts'
+import { emailOwnersAboutFailingEndpoint } from './console/organisation/failing-endpoints.ts'
 import { countMandates } from './mandates/mandate-rows.ts'
 import { beforeMandateArchived } from './mandates/mandates.ts'
 import { recordRequestResolved, resolvePendingSkills } from './mandates/skill-requests.ts'
@@ -11,8 +11,8 @@ import { endpointFailing } from './webhooks/delivery/health.ts'
 import { mandateCounts } from './workflows/workflows.ts'
 
 /**
- * Registers every hook through which a module calls a module above it. Called by openStore, so that every process that writes,
- * commands included, has all of them. Calling it again has no effect.
+ * Registers the handlers of every hook through which a module calls a module above it. Called by `openStore`, so that every
+ * process that writes to the database, including commands, has all handlers. Calling it again has no effect.
  */
 export function registerHandlers(): void {
   mandateCounts.register({ mandates: countMandates })
@@ -20,5 +20,5 @@ export function registerHandlers(): void {
   skillApproved.register({ mandates: resolvePendingSkills })
   skillRequestResolved.register({ mandates: recordRequestResolved })
   candidatesChanged.register({ results: recordResultEvents, analytics: addCounts })
-  endpointFailing.register({ console: emailOwners })
+  endpointFailing.register({ console: emailOwnersAboutFailingEndpoint })
 }

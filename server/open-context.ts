@@ -1,5 +1,5 @@
 import { openKeyring } from './access/keyring.ts'
-import { openLimits } from './access/rate-limits.ts'
+import { openRateLimits } from './access/rate-limits.ts'
 import { openCatalogue } from './catalogue/catalogue.ts'
 import { openChannels } from './channels/adapters.ts'
 import type { Config } from './config.ts'
@@ -16,9 +16,9 @@ import { openStore } from './store.ts'
 import { fanOut } from './webhooks/deliveries.ts'
 
 export interface ContextOptions {
-  /** Every kind of job; a process that only enqueues needs them too. */
+  /** Every kind of job; a process that only enqueues jobs needs them too. */
   jobs: Job<object>[]
-  /** Registers job handlers, schedules and engines; omitted in a process that only enqueues. */
+  /** Registers job handlers, schedules and engines; omitted in a process that only enqueues jobs. */
   work?: (worker: Worker, context: Context) => void
   clock?: Clock
   log?: Log
@@ -33,12 +33,12 @@ export interface OpenedContext {
 
 /** Opens every dependency in order. If one fails to open, those opened before it are closed. */
 export async function openContext(config: Config, options: ContextOptions): Promise<OpenedContext> {
-  const opened = new AsyncDisposableStack()
+  const openedResources = new AsyncDisposableStack()
   try {
-    const context = await openAll(config, options, opened)
-    return { context, close: () => opened.disposeAsync() }
+    const context = await openAll(config, options, openedResources)
+    return { context, close: () => openedResources.disposeAsync() }
   } catch (error) {
-    await opened.disposeAsync()
+    await openedResources.disposeAsync()
     throw error
   }
 }
@@ -58,7 +58,7 @@ async function openAll(config: Config, options: ContextOptions, opened: AsyncDis
   await db.listen(listener)
   const keyring = await openKeyring({ db, vault, listener, log })
   opened.defer(() => keyring.close())
-  const limits = await openLimits({ config, db, clock, log, metrics })
+  const limits = await openRateLimits({ config, db, clock, log, metrics })
   opened.defer(() => limits.close())
   const catalogue = await openCatalogue({ db, listener, log })
   opened.defer(() => catalogue.close())

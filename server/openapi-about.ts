@@ -1,26 +1,26 @@
 import { CatalogueError, PartnerError, VerificationError } from './api/error-schemas.ts'
-import { type Code, catalogueCodes, partnerCodes, verificationCodes } from './api/problem.ts'
+import { catalogueErrorCodes, type ErrorCode, partnerErrorCodes, verificationErrorCodes } from './api/problem.ts'
 import type { apis } from './app.ts'
 
-interface About {
+interface ApiAbout {
   title: string
   description: string
-  codes: Partial<Record<Code, number>>
+  codes: Partial<Record<ErrorCode, number>>
   error: object
   securitySchemes: Record<string, object>
-  /** Applies to operations that declare none. */
+  /** Security requirements of operations that declare none. */
   security: Record<string, string[]>[]
   tags: { name: string; description: string }[]
 }
 
-const signing = [
+const partnerDescription = [
   'Job mandates, campaigns and results for partner systems. A TEST key reads and writes test data only.',
   '',
   '## Signing',
   '',
   'Every request has three headers: `x-api-key` (the key ID), `x-timestamp` (Unix time in seconds, within 5 minutes of the server clock) and `x-signature`. The signature is `v1=` followed by the lower-case hex HMAC-SHA256 of these seven lines, joined by newlines, with the secret as the key:',
   '',
-  // Short lines, so that a phone does not cut them off.
+  // Short lines, so that they fit on the screen of a phone.
   '```text',
   'VFN1',
   '{x-timestamp}',
@@ -37,22 +37,22 @@ const signing = [
   '',
   '## Rate limits',
   '',
-  'Every authenticated response has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` for the one-minute window of the limit class of the operation. A 429 response also has `Retry-After`, in seconds.',
+  'Every authenticated response has the headers `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` for the one-minute window of the rate limit class of the operation. A 429 response also has `Retry-After`, in seconds.',
 ].join('\n')
 
 const apiKey = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
 
-/** The parts of the descriptions that are not generated from routes. */
-export const about: Record<keyof typeof apis, About> = {
+/** The parts of the OpenAPI descriptions that are not generated from routes. */
+export const apiAbout: Record<keyof typeof apis, ApiAbout> = {
   partner: {
     title: 'Attestry partner API',
-    description: signing,
-    codes: partnerCodes,
+    description: partnerDescription,
+    codes: partnerErrorCodes,
     error: PartnerError,
     securitySchemes: {
       key: apiKey('x-api-key', 'The key ID, `VFN_TEST_…` or `VFN_LIVE_…`.'),
       timestamp: apiKey('x-timestamp', 'Unix time in seconds, within 5 minutes of the server clock.'),
-      signature: apiKey('x-signature', '`v1=` followed by the hex HMAC-SHA256 of the seven lines.'),
+      signature: apiKey('x-signature', '`v1=` followed by the hex HMAC-SHA256 of the request: see Signing.'),
     },
     security: [{ key: [], timestamp: [], signature: [] }],
     tags: [
@@ -65,8 +65,8 @@ export const about: Record<keyof typeof apis, About> = {
       },
       { name: 'Job mandates', description: 'Jobs for which candidates are verified.' },
       { name: 'Campaigns', description: 'Candidates who are contacted for a mandate.' },
-      { name: 'Credits', description: 'The balance and its history. Enrolling a candidate costs one credit.' },
-      { name: 'Results', description: 'The outcome for each candidate.' },
+      { name: 'Credits', description: 'The credit balance and its history. Enrolling a candidate costs one credit.' },
+      { name: 'Results', description: 'The outcome of the screening of each candidate.' },
       { name: 'Analytics', description: 'Live figures about campaigns.' },
       { name: 'Events', description: 'Changes to results, mandates and campaigns, to pull and acknowledge.' },
       { name: 'Webhooks', description: 'Endpoints to which events are sent, and their deliveries.' },
@@ -76,7 +76,7 @@ export const about: Record<keyof typeof apis, About> = {
     title: 'Attestry verification sessions',
     description:
       "Verifies a student's skills against projects, work experience and certificates, through a reviewer or an assessment.",
-    codes: verificationCodes,
+    codes: verificationErrorCodes,
     error: VerificationError,
     securitySchemes: {
       key: apiKey('x-api-key', 'A session key, `VSK_TEST_…` or `VSK_LIVE_…`.'),
@@ -94,7 +94,7 @@ export const about: Record<keyof typeof apis, About> = {
     title: 'Attestry skill catalogue',
     description:
       'The public skill catalogue and the skills that users select. No key is needed; requests are limited per IP address. The admin operations require the admin key.',
-    codes: catalogueCodes,
+    codes: catalogueErrorCodes,
     error: CatalogueError,
     securitySchemes: { admin: apiKey('x-api-key', 'The admin key.') },
     security: [],
@@ -105,7 +105,7 @@ export const about: Record<keyof typeof apis, About> = {
         description:
           "The skills that users have selected. No key is needed: anyone with a user's ID can read and change them.",
       },
-      { name: 'Admin', description: 'Figures for the operator. Requires the admin key.' },
+      { name: 'Admin', description: 'Usage figures for the operator. Requires the admin key.' },
     ],
   },
 }

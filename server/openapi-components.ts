@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Notes, schemaNamed } from './platform/http/named-schemas.ts'
+import { type SchemaNotes, schemaNamed } from './platform/http/named-schemas.ts'
 
 type Json = Record<string, unknown>
 
-/** Keys whose value is a map from arbitrary names to schemas or other nodes. */
+/** OpenAPI keys whose value is a map from arbitrary names to schemas or other nodes. */
 const NAME_MAPS = new Set(['properties', 'patternProperties', 'responses', 'headers'])
-/** Keys whose value is data, not a schema. */
+/** OpenAPI keys whose value is data, not a schema. */
 const DATA_KEYS = new Set(['default', 'enum', 'const', 'example', 'examples', 'required'])
 
 /** Collects named schemas (see `named`) as `components.schemas`. */
@@ -28,29 +28,29 @@ export class SchemaComponents {
   #copy(node: Json): Json {
     const copy: Json = {}
     for (const [key, value] of Object.entries(node)) {
-      if (NAME_MAPS.has(key) && isObject(value)) copy[key] = mapValues(value, (each) => this.reference(each))
+      if (NAME_MAPS.has(key) && isObject(value)) copy[key] = mapValues(value, (child) => this.reference(child))
       else copy[key] = DATA_KEYS.has(key) ? value : this.reference(value)
     }
     return withType(copy)
   }
 
   #component(name: string, schema: Json): Json {
-    const { title: _, ...untitled } = schema
-    const { description, default: preset, examples, ...shape } = untitled
+    const { title: _, ...schemaWithoutTitle } = schema
+    const { description, default: preset, examples, ...shape } = schemaWithoutTitle
     const structure = this.#copy(shape)
     const notes = notesOf((schemaNamed(name) ?? {}) as Json)
     const component = this.#schemas.get(name)
     if (!component) this.#schemas.set(name, { ...notes, ...structure })
     else if (!isDeepStrictEqual(component, { ...notes, ...structure }))
       throw new Error(`Two different schemas have the name ${name}.`)
-    const own = Object.entries(notesOf({ description, default: preset, examples })).filter(
-      ([key, value]) => !isDeepStrictEqual(value, notes[key as keyof Notes]),
+    const ownNotes = Object.entries(notesOf({ description, default: preset, examples })).filter(
+      ([key, value]) => !isDeepStrictEqual(value, notes[key as keyof SchemaNotes]),
     )
-    return { $ref: `#/components/schemas/${name}`, ...Object.fromEntries(own) }
+    return { $ref: `#/components/schemas/${name}`, ...Object.fromEntries(ownNotes) }
   }
 }
 
-function notesOf({ description, default: preset, examples }: Json): Notes {
+function notesOf({ description, default: preset, examples }: Json): SchemaNotes {
   return {
     ...(typeof description === 'string' ? { description } : {}),
     ...(preset === undefined ? {} : { default: preset }),

@@ -29,8 +29,8 @@ test('named schemas become references, and lists and responses get derived names
 
 test('the notes of a reference do not change the named schema', () => {
   const components = new SchemaComponents()
-  const used = withNotes(Colour, { description: 'The colour of the roof.', default: 'red' })
-  assert.deepEqual(components.reference(used), {
+  const roofColour = withNotes(Colour, { description: 'The colour of the roof.', default: 'red' })
+  assert.deepEqual(components.reference(roofColour), {
     $ref: '#/components/schemas/TestColour',
     description: 'The colour of the roof.',
     default: 'red',

@@ -7,7 +7,7 @@ import { candidateRoutes } from './campaigns/candidate-page/routes.ts'
 import { CandidatePageError } from './campaigns/candidate-page/schema.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
-import { about } from './openapi-about.ts'
+import { apiAbout } from './openapi-about.ts'
 import { SchemaComponents } from './openapi-components.ts'
 import type { App } from './platform/http/server.ts'
 
@@ -46,7 +46,7 @@ export async function describeApis(): Promise<Record<ApiName, Description>> {
 }
 
 async function describeApi(name: ApiName): Promise<Description> {
-  const { title, description, securitySchemes, security, tags } = about[name]
+  const { title, description, securitySchemes, security, tags } = apiAbout[name]
   const app = fastify() as unknown as App
   app.setValidatorCompiler((() => () => true) as never)
   await app.register(
@@ -95,10 +95,10 @@ export function pageSchemas(): { console: Schemas; candidate: Schemas } {
   }
 }
 
-/** Returns the named schemas in the bodies and responses of routes, and `others`. */
-function schemasOf(register: (app: App) => void, others: object[] = []): Schemas {
+/** Returns the named schemas in the bodies and responses of routes, and in `otherSchemas`. */
+function schemasOf(register: (app: App) => void, otherSchemas: object[] = []): Schemas {
   const components = new SchemaComponents()
-  components.reference(others)
+  components.reference(otherSchemas)
   const app = fastify() as unknown as App
   app.decorateRequest('rawBody', null as unknown as Buffer)
   app.addHook('onRoute', ({ schema }) => {
@@ -122,8 +122,8 @@ function completeOperation(operation: Operation): void {
     if (parameter.schema.default !== undefined) parameter.required = false
   }
   operation.parameters = operation.parameters?.map((parameter) => {
-    const shared = sharedParameter(parameter)
-    return shared ? ({ $ref: `#/components/parameters/${shared}` } as never) : parameter
+    const sharedReference = sharedParameter(parameter)
+    return sharedReference ? ({ $ref: `#/components/parameters/${sharedReference}` } as never) : parameter
   })
   const body = operation.requestBody?.content['application/json']?.schema
   if (body?.default !== undefined) {
@@ -142,7 +142,7 @@ const idempotencyKey = {
   type: 'string',
   minLength: 1,
   maxLength: 255,
-  description: 'Makes retries safe: for 24 hours, a request with the same key returns the first response.',
+  description: 'Makes retries safe: for 24 hours, a request with the same idempotency key returns the first response.',
 }
 
 const headerParameters = {
@@ -174,7 +174,7 @@ interface RouteConfig {
 
 /** Adds the scope, the rate limit class and the headers that a partner route requires. */
 function withRequirements(schema: RouteSchema = {}, { scope, limit, idempotent }: RouteConfig): RouteSchema {
-  const requirements = [scope ? `Scope: \`${scope}\`.` : 'Any valid key.', `Limit class: \`${limit}\`.`]
+  const requirements = [scope ? `Scope: \`${scope}\`.` : 'Any valid key.', `Rate limit class: \`${limit}\`.`]
   return {
     ...schema,
     description: [schema.description, ...requirements].filter(Boolean).join(' '),
@@ -194,10 +194,10 @@ function errorResponses(name: ApiName) {
 }
 
 function errorResponse(name: ApiName, summary: string, includes: (status: number) => boolean) {
-  const { codes, error } = about[name]
-  const listed = Object.entries(codes).filter(([, status]) => includes(status))
-  const rows = listed.map(([code, status]) => `| ${status} | ${code} |`)
-  const [code] = listed.find(([, status]) => status === 404) ?? listed[0]!
+  const { codes, error } = apiAbout[name]
+  const matchingCodes = Object.entries(codes).filter(([, status]) => includes(status))
+  const rows = matchingCodes.map(([code, status]) => `| ${status} | ${code} |`)
+  const [code] = matchingCodes.find(([, status]) => status === 404) ?? matchingCodes[0]!
   const message = code === 'NOT_FOUND' ? 'Skill sk_999 not found.' : 'Internal server error.'
   return {
     description: [summary, '', '| Status | Code |', '|---|---|', ...rows].join('\n'),

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
-import { ensureDemoKeys, writeAddress } from './access/demo.ts'
+import { ensureDemoKeys, writeServerAddress } from './access/demo.ts'
 import { buildApp } from './app.ts'
-import { banner } from './banner.ts'
+import { startupBanner } from './banner.ts'
 import { grantInitialCredits } from './campaigns/credits.ts'
 import type { Config } from './config.ts'
 import { createSignInLink, signInUrl } from './console/auth/sign-in-links.ts'
@@ -25,9 +25,9 @@ export async function serve(config: Config): Promise<void> {
   if (config.roles.includes('worker')) options.work = registerWork
   const pages = buildPages()
   pages.catch(() => {}) // reported below, where the build is awaited
-  const { context, close } = await openContext(config, options)
+  const { context, close: closeContext } = await openContext(config, options)
   await pages.catch(async (error) => {
-    await close()
+    await closeContext()
     throw error
   })
   let draining = false
@@ -42,21 +42,23 @@ export async function serve(config: Config): Promise<void> {
   if (demo) await context.db.transaction((tx) => grantInitialCredits(tx, demo.keys.org_id, context.clock))
   // A process with the worker role listens too, for its health and metrics.
   await app.listen({ host: config.host, port: config.port }).catch(async (error) => {
-    await close()
+    await closeContext()
     throw listenError(error, config)
   })
   const { port } = app.server.address() as AddressInfo
   const localUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   context.config.publicUrl ??= localUrl
-  if (demo) await writeAddress(config.dataDir, localUrl)
+  if (demo) await writeServerAddress(config.dataDir, localUrl)
   const terminal = process.stdout.isTTY === true
-  process.stdout.write(banner(context, demo, terminal, await operatorLink(context, terminal || demo?.created === true)))
+  process.stdout.write(
+    startupBanner(context, demo, terminal, await operatorLink(context, terminal || demo?.created === true)),
+  )
 
   collectGarbageWhenIdle()
 
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
-  // The launcher that started this process was killed.
+  // The channel closes when the launcher that started this process is killed.
   if (process.channel) process.on('disconnect', () => stop('disconnect'))
   const signal = await stopped
   draining = true
@@ -70,14 +72,14 @@ export async function serve(config: Config): Promise<void> {
   await app.close()
   clearInterval(idleCloser)
   await stopHeartbeat()
-  await close()
+  await closeContext()
   clearTimeout(deadline)
   process.exit(0)
 }
 
 /** Returns a sign-in link if it may be shown: at a terminal, and on the first start. Log files must not contain one. */
-async function operatorLink({ db, clock, config }: Context, shown: boolean): Promise<string | undefined> {
-  if (!config.roles.includes('api') || !shown) return undefined
+async function operatorLink({ db, clock, config }: Context, mayShow: boolean): Promise<string | undefined> {
+  if (!config.roles.includes('api') || !mayShow) return undefined
   const token = await db.transaction((tx) => createSignInLink(tx, clock, null))
   return signInUrl(config.publicUrl!, token)
 }

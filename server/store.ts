@@ -1,4 +1,4 @@
-import { loadBuiltIn } from './catalogue/built-in.ts'
+import { loadBuiltInCatalogue } from './catalogue/built-in.ts'
 import type { Config } from './config.ts'
 import { registerHandlers } from './handlers.ts'
 import type { Clock } from './platform/clock.ts'
@@ -42,13 +42,13 @@ export async function openStore(
     onError: (error) => log.warn({ err: error }, 'database connection lost, the pool will reconnect'),
   })
   opened.defer(() => db.close())
-  const applied = await migrate(db.pool, await readMigrations())
-  if (applied.length > 0) {
+  const appliedMigrations = await migrate(db.pool, await readMigrations())
+  if (appliedMigrations.length > 0) {
     progress?.('Migrating the database…')
-    log.info({ applied }, 'migrations applied')
+    log.info({ applied: appliedMigrations }, 'migrations applied')
   }
   await installQueue(connection, log)
-  await loadBuiltIn(db, clock, log)
+  await loadBuiltInCatalogue(db, clock, log)
   const masterKey = (config.masterKey ?? localSecrets?.masterKey)!
   const vault = await openVault(db, masterKey, clock)
   return { connection, db, vault, adminKey: (config.adminKey ?? localSecrets?.adminKey)!, masterKey }

@@ -19,7 +19,7 @@ const MAX_RETRY_DELAY_SECONDS = 3
 export async function call<T>(path: string, options: ApiCallOptions = {}): Promise<ApiResult<T>> {
   for (let attempt = 1; ; attempt++) {
     const { result, retryAfterSeconds } = await callOnce<T>(path, options)
-    // Retry short rate limits without showing them to the user.
+    // Retry after a short rate limit without showing an error to the user.
     if (result.status !== 429 || attempt === MAX_ATTEMPTS || retryAfterSeconds > MAX_RETRY_DELAY_SECONDS) return result
     await new Promise((resolve) => setTimeout(resolve, retryAfterSeconds * 1000))
   }

@@ -23,7 +23,7 @@ export async function isBuilt(): Promise<boolean> {
   return (await readFile(join(output, 'built.txt'), 'utf8').catch(() => '')) === sourcesHash()
 }
 
-/** Builds into a temporary folder and swaps it in by rename, so that a running server always finds complete pages. */
+/** Builds the pages in a temporary folder, which then replaces the old folder, so that a running server always finds complete pages. */
 async function build() {
   const hash = sourcesHash()
   const { build: bundle } = await import('vite')

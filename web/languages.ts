@@ -4,8 +4,8 @@ export type PageLanguage = 'en' | 'hi'
 
 /** Returns the user's last choice, or the browser's preferred language. */
 export function initialLanguage(): PageLanguage {
-  const chosen = readDraft<PageLanguage>('language')
-  if (chosen === 'en' || chosen === 'hi') return chosen
+  const savedLanguage = readDraft<PageLanguage>('language')
+  if (savedLanguage === 'en' || savedLanguage === 'hi') return savedLanguage
   return navigator.languages.some((language) => language.toLowerCase().startsWith('hi')) ? 'hi' : 'en'
 }
 

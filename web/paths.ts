@@ -1,16 +1,16 @@
 /** Every server path that the pages use. */
-const VERIFICATION = '/api/v1'
+const VERIFICATION_API = '/api/v1'
 
 export const paths = {
-  verifyPage: (id: string) => `${VERIFICATION}/humanverification/verify-page/${encodeURIComponent(id)}`,
-  submitReview: `${VERIFICATION}/humanverification/submit`,
-  session: (token: string) => `${VERIFICATION}/verify/${encodeURIComponent(token)}`,
-  searchSkills: (text: string) => `${VERIFICATION}/skills/search?q=${encodeURIComponent(text)}`,
-  storeSkills: `${VERIFICATION}/step1/storeskills/store`,
-  storeMethod: `${VERIFICATION}/step2/verification-method`,
-  storeItems: `${VERIFICATION}/step3/store-verification-items/store`,
-  storeReviewer: `${VERIFICATION}/storereviewerdetails/store`,
-  generateAssessment: `${VERIFICATION}/assessment/generate`,
-  submitAssessment: `${VERIFICATION}/assessment/submit`,
-  candidate: (token: string) => `${VERIFICATION}/candidate/${encodeURIComponent(token)}`,
+  verifyPage: (id: string) => `${VERIFICATION_API}/humanverification/verify-page/${encodeURIComponent(id)}`,
+  submitReview: `${VERIFICATION_API}/humanverification/submit`,
+  session: (token: string) => `${VERIFICATION_API}/verify/${encodeURIComponent(token)}`,
+  searchSkills: (text: string) => `${VERIFICATION_API}/skills/search?q=${encodeURIComponent(text)}`,
+  storeSkills: `${VERIFICATION_API}/step1/storeskills/store`,
+  storeMethod: `${VERIFICATION_API}/step2/verification-method`,
+  storeItems: `${VERIFICATION_API}/step3/store-verification-items/store`,
+  storeReviewer: `${VERIFICATION_API}/storereviewerdetails/store`,
+  generateAssessment: `${VERIFICATION_API}/assessment/generate`,
+  submitAssessment: `${VERIFICATION_API}/assessment/submit`,
+  candidate: (token: string) => `${VERIFICATION_API}/candidate/${encodeURIComponent(token)}`,
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { AttestryClient } from '../../sdk/index.ts'
-import { setLimits } from '../../server/access/key-limits.ts'
+import { setKeyLimits } from '../../server/access/key-limits.ts'
 import { createPartnerKey, type Mode } from '../../server/access/keys.ts'
 import { createOrganisation } from '../../server/access/organisations.ts'
-import { scopes } from '../../server/access/scopes.ts'
+import { allScopes } from '../../server/access/scopes.ts'
 import { buildApp } from '../../server/app.ts'
 import { grantCredits } from '../../server/campaigns/credits.ts'
 import { LoadedSkills } from '../../server/catalogue/loaded-skills.ts'
@@ -24,7 +24,7 @@ import { raiseLimits } from '../../test/support/partners.ts'
 export interface BenchApp {
   context: Context
   url: string
-  /** Connects as the superuser of the database. */
+  /** Database URL that connects as the superuser. */
   postgresUrl: string
   stop(): Promise<void>
 }
@@ -42,23 +42,23 @@ export async function startBenchApp({ worker = false } = {}): Promise<BenchApp> 
   })
   const log = createLog('error')
   const { context, close } = await openContext(config, { jobs, log, ...(worker ? { work: registerWork } : {}) })
-  const app = buildApp(context)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  const server = buildApp(context)
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`
   context.config.publicUrl ??= url
   return {
     context,
     url,
     postgresUrl,
     async stop() {
-      await app.close()
+      await server.close()
       await close()
       await cluster.stop()
     },
   }
 }
 
-/** Runs a function with an app of the tests, which has fixtures and a clock, on a new embedded database. */
+/** Runs a function with the test server, which has fixtures and a test clock, on a new embedded database. */
 export async function withTestApp<T>(run: (app: TestApp) => Promise<T>): Promise<T> {
   const cluster = await startCluster()
   try {
@@ -76,14 +76,14 @@ interface BenchKey {
   client: AttestryClient
 }
 
-/** Creates an organisation and a key with all scopes and without practical rate limits. */
+/** Creates an organisation and a key with all scopes and with rate limits that no benchmark reaches. */
 async function createUnlimitedKey({ context, url }: BenchApp, mode: Mode): Promise<BenchKey> {
   const { db, clock, vault } = context
   const { orgId, key } = await db.transaction(async (tx) => {
     const { org_id } = await createOrganisation(tx, 'Bench', clock)
     return {
       orgId: org_id,
-      key: await createPartnerKey(tx, vault, clock, { orgId: org_id, mode, scopes: [...scopes] }),
+      key: await createPartnerKey(tx, vault, clock, { orgId: org_id, mode, scopes: [...allScopes] }),
     }
   })
   await raiseLimits(context, key.keyId)
@@ -107,8 +107,8 @@ export async function createCampaignPartner(app: BenchApp, mode: Mode): Promise<
   const { db, clock, vault } = context
   const { orgId, keyId, client } = await createUnlimitedKey(app, mode)
   const scope = { orgId, mode }
-  const ids = await db.transaction(async (tx) => {
-    await setLimits(tx, keyId, { peoplePerDay: 1_000_000 })
+  const createdIds = await db.transaction(async (tx) => {
+    await setKeyLimits(tx, keyId, { peoplePerDay: 1_000_000 })
     await grantCredits(tx, scope, clock, 1_000_000)
     await saveCredentials(tx, vault, clock, orgId, 'whatsapp', {})
     const { workflow_id } = await createWorkflow(tx, scope, clock, { name: 'Bench' }, 'api')
@@ -120,7 +120,7 @@ export async function createCampaignPartner(app: BenchApp, mode: Mode): Promise<
   await prepareMandates(context)
   return {
     ...scope,
-    ...ids,
+    ...createdIds,
     client,
     async post(path, body) {
       const idempotencyKey = randomBytes(12).toString('hex')

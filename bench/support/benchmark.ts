@@ -1,10 +1,10 @@
-/** One figure of a benchmark. */
+/** One measured figure of a benchmark. */
 export interface BenchmarkRow {
   name: string
   value: number
   unit: string
   note?: string | undefined
-  /** Why this part of the benchmark did not run. */
+  /** The reason why this part of the benchmark did not run; undefined if it ran. */
   skipped?: string
 }
 
@@ -15,7 +15,7 @@ export interface BenchmarkOptions {
 
 export type Benchmark = (options: BenchmarkOptions) => Promise<BenchmarkRow[]>
 
-/** Thrown by a benchmark that cannot run because something optional is missing on this machine. */
+/** Thrown by a benchmark that cannot run because an optional program or file is missing on this machine. */
 export class BenchmarkSkipped extends Error {}
 
 /** The only reasons for which a benchmark, or a part of one, may be skipped in CI. */
@@ -24,11 +24,11 @@ export const SKIP_REASONS_ALLOWED_IN_CI = {
   pgbench: 'pgbench is not installed; the embedded PostgreSQL does not include it',
 }
 
-export function isAllowedInCi(reason: string): boolean {
+export function isSkipAllowedInCi(reason: string): boolean {
   return Object.values(SKIP_REASONS_ALLOWED_IN_CI).includes(reason)
 }
 
-/** Returns the row of a part that cannot run because something optional is missing on this machine. */
+/** Returns the row for a part of a benchmark that cannot run because an optional program or file is missing on this machine. */
 export function skippedRow(name: string, reason: string): BenchmarkRow {
   return { name, value: Number.NaN, unit: '', note: `skipped: ${reason}`, skipped: reason }
 }
@@ -63,12 +63,12 @@ export function printRows(title: string, rows: BenchmarkRow[]): void {
   const width = Math.max(...rows.map(({ name }) => name.length))
   console.log(`\n${title}`)
   for (const { name, value, unit, note } of rows) {
-    const shown = Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
-    console.log(`  ${name.padEnd(width)}  ${shown.padStart(12)} ${unit}${note ? `  (${note})` : ''}`)
+    const formattedValue = Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
+    console.log(`  ${name.padEnd(width)}  ${formattedValue.padStart(12)} ${unit}${note ? `  (${note})` : ''}`)
   }
 }
 
-/** Returns the value at a share of the sorted values, such as 0.99 for the 99th percentile. */
+/** Returns a percentile; `share` is 0.99 for the 99th. */
 export function percentile(values: number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!
 }

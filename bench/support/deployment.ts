@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { setLimits } from '../../server/access/key-limits.ts'
+import { setKeyLimits } from '../../server/access/key-limits.ts'
 import { BUCKET_NAMES } from '../../server/access/limits/table.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
@@ -34,7 +34,7 @@ export interface BenchDeployment {
   start(): Promise<BenchServer>
   /** Runs a CLI command and returns its JSON output. */
   cli<T>(...args: string[]): T
-  /** Creates a LIVE key without practical rate limits. */
+  /** Creates a LIVE partner key with rate limits that no benchmark reaches. */
   createKey(): Promise<DeploymentKey>
   remove(): void
 }
@@ -45,7 +45,7 @@ export function createDeployment(): BenchDeployment {
   const deployment: BenchDeployment = {
     dataDir,
     async start() {
-      const port = await freePort()
+      const port = await findFreePort()
       const startedAt = performance.now()
       const child = spawn('node', [join(root, 'scripts/launch.mjs'), 'start'], {
         env: { ...serverEnv, PORT: String(port) },
@@ -91,13 +91,13 @@ export interface RunningDeployment {
   server: BenchServer
 }
 
-/** Some benchmarks send requests with the address of their visitor, as from a proxy. */
+/** Trusts a local proxy, because some benchmarks send the visitor's address in `X-Forwarded-For`. */
 const SERVER_ENV = { TRUST_PROXY: '127.0.0.1' }
 
-let shared: Promise<RunningDeployment> | undefined
+let sharedDeployment: Promise<RunningDeployment> | undefined
 
 /**
- * Runs a benchmark with a new server. In the short form all benchmarks share one, because starting it takes longer than
+ * Runs a benchmark with a new server. With `short`, all benchmarks share one server, because starting it takes longer than
  * measuring.
  */
 export async function withServer<T>(
@@ -105,11 +105,11 @@ export async function withServer<T>(
   run: (running: RunningDeployment) => Promise<T>,
 ): Promise<T> {
   if (short) {
-    if (!shared) {
-      shared = startDeployment()
-      afterBenchmarks(async () => stopDeployment(await shared!))
+    if (!sharedDeployment) {
+      sharedDeployment = startDeployment()
+      afterBenchmarks(async () => stopDeployment(await sharedDeployment!))
     }
-    return run(await shared)
+    return run(await sharedDeployment)
   }
   const running = await startDeployment()
   try {
@@ -129,14 +129,14 @@ async function stopDeployment({ deployment, server }: RunningDeployment): Promis
   deployment.remove()
 }
 
-/** Raises all limits of a key in one transaction, which is faster than one CLI command per limit. */
+/** Raises all rate limits of a key in one transaction, which is faster than one CLI command per limit. */
 async function raiseLimits(dataDir: string, keyId: string): Promise<void> {
   const postgres = await startEmbeddedPostgres({ dataDir, role: 'command', log: () => {} })
   const db = openDatabase({ connection: postgres.connection, name: 'bench', onError: () => {} })
   try {
     const rates = { rate: 1_000_000, burst: 1_000_000, minute: 100_000_000, day: 100_000_000 }
     await db.transaction(async (tx) => {
-      for (const bucket of BUCKET_NAMES) await setLimits(tx, keyId, { bucket, rates })
+      for (const bucket of BUCKET_NAMES) await setKeyLimits(tx, keyId, { bucket, rates })
     })
   } finally {
     await db.close()
@@ -153,7 +153,7 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -6,12 +6,13 @@ import { sign } from '../../sdk/index.ts'
 export interface LoadResult {
   /** Requests per second. */
   rate: number
-  /** Latency in milliseconds. */
+  /** Median latency in milliseconds. */
   p50: number
+  /** 99th percentile of the latency in milliseconds. */
   p99: number
 }
 
-/** Sends requests for some seconds and throws if any fails. */
+/** Sends requests for the duration in `options` and throws if any request fails. */
 export async function measureLoad(options: autocannon.Options): Promise<LoadResult> {
   const result = await autocannon(options)
   if (result.non2xx > 0 || result.errors > 0)
@@ -19,7 +20,7 @@ export async function measureLoad(options: autocannon.Options): Promise<LoadResu
   return { rate: result.requests.average, p50: result.latency.p50, p99: result.latency.p99 }
 }
 
-export const bestOf = (results: LoadResult[]): LoadResult =>
+export const fastestOf = (results: LoadResult[]): LoadResult =>
   results.reduce((best, result) => (result.rate > best.rate ? result : best))
 
 interface SignedRequest {
@@ -40,18 +41,18 @@ export async function signedHeaders({ key, method, target, body }: SignedRequest
   }
 }
 
-export interface Peer {
+export interface PeerServer {
   url: string
   stop(): void
 }
 
 /** Starts a minimal server in another process that responds to every GET with the same bytes. */
-export function startPeerServer(kind: 'fastify' | 'node', body: string): Promise<Peer> {
+export function startPeerServer(kind: 'fastify' | 'node', body: string): Promise<PeerServer> {
   return forkServer('peer-server.ts', kind, body)
 }
 
-/** Forks a script of this folder that sends its port once it listens. */
-export async function forkServer(script: string, ...args: string[]): Promise<Peer> {
+/** Starts a script of this folder as a child process, which sends its port once it listens. */
+export async function forkServer(script: string, ...args: string[]): Promise<PeerServer> {
   const child = fork(new URL(script, import.meta.url).pathname, args)
   const [port] = (await once(child, 'message')) as [number]
   return { url: `http://127.0.0.1:${port}`, stop: () => void child.kill() }

@@ -4,8 +4,8 @@ import fastify from 'fastify'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../server/platform/postgres/embedded.ts'
 
-// A minimal server that accepts signed mandates, for comparison: Fastify, one signature check and one INSERT into a table with only
-// a primary key.
+// A minimal server that accepts signed mandates, for comparison: Fastify, one signature check and one INSERT into a table whose only
+// index is the primary key.
 const [dataDir, secret] = process.argv.slice(2) as [string, string]
 const { connection } = await startEmbeddedPostgres({ dataDir, role: 'command', log: () => {} })
 const pool = new pg.Pool({ ...connection, max: 20 })
@@ -18,9 +18,10 @@ app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, b
 app.post('/*', async (request, reply) => {
   const body = request.body as Buffer
   const { 'x-timestamp': timestamp, 'x-signature': signature } = request.headers
-  const lines = `VFN1\n${timestamp}\nPOST\n${request.raw.url}\n\n\n${hash('sha256', body)}`
-  const expected = createHmac('sha256', secret).update(lines).digest()
-  if (!timingSafeEqual(expected, Buffer.from(String(signature).slice(3), 'hex'))) return reply.status(401).send()
+  const stringToSign = `VFN1\n${timestamp}\nPOST\n${request.raw.url}\n\n\n${hash('sha256', body)}`
+  const expectedSignature = createHmac('sha256', secret).update(stringToSign).digest()
+  if (!timingSafeEqual(expectedSignature, Buffer.from(String(signature).slice(3), 'hex')))
+    return reply.status(401).send()
   JSON.parse(body.toString())
   const { rows } = await pool.query({
     name: 'insert',

@@ -4,18 +4,18 @@ import { HmacKey } from '../../server/access/hmac.ts'
 import type { Keyring, PartnerKey } from '../../server/access/keyring.ts'
 import { MemoryLimiter } from '../../server/access/limits/memory.ts'
 import { limitsFor } from '../../server/access/limits/table.ts'
-import { checks } from '../../server/access/partner-guards.ts'
-import type { Limits } from '../../server/access/rate-limits.ts'
+import { partnerChecks } from '../../server/access/partner-guards.ts'
+import type { RateLimits } from '../../server/access/rate-limits.ts'
 import type { Context } from '../../server/context.ts'
 import { systemClock } from '../../server/platform/clock.ts'
 import { parseJson } from '../../server/platform/http/json.ts'
 
-// Calls the partner guards without sockets and prints the CPU time per call in microseconds. In a process of its own, because
-// the CPU time is that of the whole process.
+// Calls the partner guards without sockets and prints the CPU time per call in microseconds. Runs in a separate process, because
+// CPU time is measured for the whole process.
 const ROUNDS = 5
-const CALLS = Number(process.argv[2])
+const CALL_COUNT = Number(process.argv[2])
 
-const HIGH = { rate: 1e6, burst: 1e6, minute: 1e9, day: 1e9 }
+const HIGH_RATES = { rate: 1e6, burst: 1e6, minute: 1e9, day: 1e9 }
 const secret = Buffer.from('VFN_SK_a-secret-of-the-usual-length-for-benches-0000')
 const hmacKey = new HmacKey(secret)
 const key: PartnerKey = {
@@ -24,7 +24,7 @@ const key: PartnerKey = {
   mode: 'live',
   scopes: new Set(['mandates:write']),
   secrets: () => [hmacKey],
-  limits: limitsFor('live', { buckets: { key: HIGH, mandateWrites: HIGH, recruiter: HIGH } }),
+  limits: limitsFor('live', { buckets: { key: HIGH_RATES, mandateWrites: HIGH_RATES, recruiter: HIGH_RATES } }),
   overrides: {},
   expiresAt: Number.POSITIVE_INFINITY,
   revoked: false,
@@ -37,23 +37,24 @@ const keyring: Keyring = {
   refresh: async () => {},
   close() {},
 }
-const limits: Limits = {
+const limits: RateLimits = {
   limiter: new MemoryLimiter({ trackChanges: true }),
-  failedAuthentication: () => Promise.reject(new Error('the guards rejected the request')),
+  recordFailedAuthentication: () => Promise.reject(new Error('the guards rejected the request')),
   close: async () => {},
 }
 const context = { clock: systemClock, keyring, limits } as Context
 const body = Buffer.from(JSON.stringify({ title: 'Mason', description: 'x'.repeat(1950) }))
 const timestamp = String(Math.floor(Date.now() / 1000))
 const target = '/api/v1/partner/mandates'
-const lines = `VFN1\n${timestamp}\nPOST\n${target}\nasha@example.com\nk-1\n${hash('sha256', body)}`
-const signature = `v1=${createHmac('sha256', secret).update(lines).digest('hex')}`
+const stringToSign = `VFN1\n${timestamp}\nPOST\n${target}\nasha@example.com\nk-1\n${hash('sha256', body)}`
+const signature = `v1=${createHmac('sha256', secret).update(stringToSign).digest('hex')}`
 const reply = { header() {} } as unknown as FastifyReply
 
-// The checks before these need a socket, and the checks after them a route.
-const GUARDS = ['authenticate', 'requireService', 'chargeLimits', 'requireScope']
-const guards = checks.filter(({ name }) => GUARDS.includes(name))
-if (guards.length !== GUARDS.length) throw new Error(`partner-guards.ts no longer has the checks ${GUARDS.join(', ')}`)
+// The checks that run before these guards need a socket; the checks after them need a route.
+const GUARD_NAMES = ['authenticate', 'requireService', 'chargeLimits', 'requireScope']
+const guards = partnerChecks.filter(({ name }) => GUARD_NAMES.includes(name))
+if (guards.length !== GUARD_NAMES.length)
+  throw new Error(`partner-guards.ts no longer has the checks ${GUARD_NAMES.join(', ')}`)
 
 function createRequest(): FastifyRequest {
   return {
@@ -72,7 +73,7 @@ function createRequest(): FastifyRequest {
   } as unknown as FastifyRequest
 }
 
-async function call(parse: boolean) {
+async function callGuards(parse: boolean) {
   const request = createRequest()
   for (const guard of guards) {
     const pending = guard(context, request, reply, request.routeOptions.config)
@@ -81,16 +82,16 @@ async function call(parse: boolean) {
   if (parse) parseJson(request.rawBody)
 }
 
-async function measure(parse: boolean): Promise<number> {
-  for (let warmUp = 0; warmUp < CALLS; warmUp++) await call(parse)
-  let best = Number.POSITIVE_INFINITY
+async function measureGuards(parse: boolean): Promise<number> {
+  for (let warmUp = 0; warmUp < CALL_COUNT; warmUp++) await callGuards(parse)
+  let bestMicroseconds = Number.POSITIVE_INFINITY
   for (let round = 0; round < ROUNDS; round++) {
-    const before = process.cpuUsage()
-    for (let calls = 0; calls < CALLS; calls++) await call(parse)
-    const { user, system } = process.cpuUsage(before)
-    best = Math.min(best, (user + system) / CALLS)
+    const cpuBefore = process.cpuUsage()
+    for (let calls = 0; calls < CALL_COUNT; calls++) await callGuards(parse)
+    const { user, system } = process.cpuUsage(cpuBefore)
+    bestMicroseconds = Math.min(bestMicroseconds, (user + system) / CALL_COUNT)
   }
-  return best
+  return bestMicroseconds
 }
 
-process.stdout.write(JSON.stringify({ guardsOnly: await measure(false), withParsing: await measure(true) }))
+process.stdout.write(JSON.stringify({ guardsOnly: await measureGuards(false), withParsing: await measureGuards(true) }))

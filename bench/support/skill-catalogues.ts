@@ -4,13 +4,13 @@ import { runInNewContext } from 'node:vm'
 import type { SkillEntry } from '../../server/catalogue/index/labels/labels.ts'
 
 const root = new URL('../../', import.meta.url)
-/** ESCO, O*NET and evaluation sets, if present; they are not part of the repository. */
-const shared = new URL('../../../shared/data/', import.meta.url)
+/** The folder with ESCO, O*NET and the evaluation sets, which are not part of the repository. */
+const sharedFolder = new URL('../../../shared/data/', import.meta.url)
 
-export const hasSharedData = existsSync(new URL('esco/skills_en.csv', shared))
+export const hasSharedData = existsSync(new URL('esco/skills_en.csv', sharedFolder))
 
-export function sharedFile(path: string): string {
-  return readFileSync(new URL(path, shared), 'utf8').replace(/^\uFEFF/, '')
+export function readSharedFile(path: string): string {
+  return readFileSync(new URL(path, sharedFolder), 'utf8').replace(/^\uFEFF/, '')
 }
 
 export function parseCsv(text: string): Record<string, string>[] {
@@ -19,28 +19,28 @@ export function parseCsv(text: string): Record<string, string>[] {
   let cell = ''
   let quoted = false
   for (let i = 0; i < text.length; i++) {
-    const c = text[i]!
+    const character = text[i]!
     if (quoted) {
-      if (c !== '"') cell += c
+      if (character !== '"') cell += character
       else if (text[i + 1] === '"') cell += text[++i]
       else quoted = false
-    } else if (c === '"') quoted = true
-    else if (c === ',' || c === '\n') {
+    } else if (character === '"') quoted = true
+    else if (character === ',' || character === '\n') {
       row.push(cell.endsWith('\r') ? cell.slice(0, -1) : cell)
       cell = ''
-      if (c === '\n') {
+      if (character === '\n') {
         if (row.some(Boolean)) rows.push(row)
         row = []
       }
-    } else cell += c
+    } else cell += character
   }
   if (cell || row.length) rows.push([...row, cell])
   const [header, ...body] = rows
   return body.map((cells) => Object.fromEntries(header!.map((name, i) => [name, cells[i] ?? ''])))
 }
 
-/** Reads the built-in catalogue: `sk_1 | Name | v | description | alias; alias`, under `## Sub-skill | ss_1`. */
-export function builtIn(): SkillEntry[] {
+/** Reads the built-in skills. Each line is `sk_1 | Name | v | description | alias; alias`, under `## Sub-skill | ss_1`. */
+export function builtInSkills(): SkillEntry[] {
   const folder = new URL('data/skills/', root)
   if (!existsSync(folder)) return []
   let master = { number: 0 }
@@ -56,37 +56,46 @@ export function builtIn(): SkillEntry[] {
       const skill = /^sk_(\d+) \| (.+?) \| (\S) \| .*? \|(.*)$/.exec(line)
       if (!skill) return []
       const [, number, name, flag, aliases] = skill
-      return { number: Number(number), name: name!, aliases: split(aliases!, ';'), verifiable: flag === 'v', sub: sub! }
+      return {
+        number: Number(number),
+        name: name!,
+        aliases: splitList(aliases!, ';'),
+        verifiable: flag === 'v',
+        sub: sub!,
+      }
     })
 }
 
-export function esco(first = 1_000_000): SkillEntry[] {
-  return parseCsv(sharedFile('esco/skills_en.csv')).map((row, i) => ({
-    number: first + i,
+export function escoSkills(firstNumber = 1_000_000): SkillEntry[] {
+  return parseCsv(readSharedFile('esco/skills_en.csv')).map((row, i) => ({
+    number: firstNumber + i,
     name: row.preferredLabel!,
-    aliases: split(row.altLabels!, '\n'),
+    aliases: splitList(row.altLabels!, '\n'),
   }))
 }
 
-function onet(first = 2_000_000): SkillEntry[] {
+function onetSkills(firstNumber = 2_000_000): SkillEntry[] {
   const names = new Set<string>()
   for (const [file, column] of [
     ['Technology Skills.txt', 1],
     ['Tools Used.txt', 1],
     ['DWA Reference.txt', 3],
   ] as const) {
-    for (const line of sharedFile(`onet/${file}`).split('\n').slice(1)) {
+    for (const line of readSharedFile(`onet/${file}`).split('\n').slice(1)) {
       const name = line.split('\t')[column]?.trim()
       if (name) names.add(name)
     }
   }
-  return [...names].map((name, i) => ({ number: first + i, name, aliases: [] }))
+  return [...names].map((name, i) => ({ number: firstNumber + i, name, aliases: [] }))
 }
 
-/** Generates names of one to three words, one of them composed of syllables, so that the vocabulary grows with the catalogue. */
-function generated(count: number, first = 3_000_000): SkillEntry[] {
+/**
+ * Generates skills with names of one to three words. One word is composed of syllables, so that the vocabulary grows with the
+ * catalogue.
+ */
+function generateSkills(count: number, firstNumber = 3_000_000): SkillEntry[] {
   const random = randomNumbers(11)
-  const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)]!
+  const pickRandom = <T>(words: readonly T[]) => words[Math.floor(random() * words.length)]!
   const syllables =
     'ba ber cal cor dan del dri eng fal fer gan gor hel ing jor kal lam lin mar men nor pal per quil ran rol sen sor tal ter ul van vel wir yan zor'.split(
       ' ',
@@ -101,17 +110,23 @@ function generated(count: number, first = 3_000_000): SkillEntry[] {
     )
   const names = new Set<string>()
   while (names.size < count) {
-    const invented = Array.from({ length: 2 + Math.floor(random() * 2) }, () => pick(syllables)).join('')
-    names.add([...(random() < 0.7 ? [pick(verbs)] : []), invented, ...(random() < 0.8 ? [pick(nouns)] : [])].join(' '))
+    const inventedWord = Array.from({ length: 2 + Math.floor(random() * 2) }, () => pickRandom(syllables)).join('')
+    names.add(
+      [
+        ...(random() < 0.7 ? [pickRandom(verbs)] : []),
+        inventedWord,
+        ...(random() < 0.8 ? [pickRandom(nouns)] : []),
+      ].join(' '),
+    )
   }
-  return [...names].map((name, i) => ({ number: first + i, name, aliases: [] }))
+  return [...names].map((name, i) => ({ number: firstNumber + i, name, aliases: [] }))
 }
 
-/** Returns a catalogue of this size: the available real skills, then generated ones. */
-export function catalogue(size: number): SkillEntry[] {
-  const real = builtIn()
-  if (hasSharedData && real.length < size) real.push(...esco(), ...onet())
-  return [...real.slice(0, size), ...generated(Math.max(0, size - real.length))]
+/** Returns a catalogue with this number of skills: the available real skills, then generated ones. */
+export function createCatalogue(size: number): SkillEntry[] {
+  const skills = builtInSkills()
+  if (hasSharedData && skills.length < size) skills.push(...escoSkills(), ...onetSkills())
+  return [...skills.slice(0, size), ...generateSkills(Math.max(0, size - skills.length))]
 }
 
 /** Returns a random number generator that yields the same numbers in every run. */
@@ -125,7 +140,7 @@ export function randomNumbers(seed: number): () => number {
   }
 }
 
-/** Returns the bytes in use after garbage collection; the memory of buffers is freed only some turns later. */
+/** Returns the memory in use in bytes. Collects garbage several times, because the memory of buffers is freed later than objects. */
 export async function bytesInUse(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
@@ -146,7 +161,7 @@ export async function importOptional<T>(name: string): Promise<T | undefined> {
   }
 }
 
-function split(text: string, separator: string): string[] {
+function splitList(text: string, separator: string): string[] {
   return text
     .split(separator)
     .map((part) => part.trim())

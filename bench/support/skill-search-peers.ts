@@ -3,7 +3,7 @@ import type { SkillEntry } from '../../server/catalogue/index/labels/labels.ts'
 import { startCluster } from '../../test/runner/cluster.ts'
 import { importOptional } from './skill-catalogues.ts'
 
-/** Returns the names of the first skills that match. */
+/** Returns the names of the best matching skills. */
 export type Finder = (query: string) => readonly string[] | Promise<readonly string[]>
 
 interface LoadedPeer {
@@ -11,7 +11,7 @@ interface LoadedPeer {
   close?: () => Promise<void>
 }
 
-interface Peer {
+interface SearchPeer {
   name: string
   /** Returns undefined if the package or extension is not installed. */
   load: (entries: SkillEntry[]) => Promise<LoadedPeer | undefined>
@@ -30,7 +30,7 @@ async function miniSearch(entries: SkillEntry[]): Promise<LoadedPeer | undefined
     searchOptions: { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { name: 2 } },
   })
   index.addAll(entries.map(({ number, name, aliases }) => ({ number, name, aliases: aliases.join(' ') })))
-  const names = namesOf(entries)
+  const names = namesByNumber(entries)
   const find: Finder = (query) =>
     index
       .search(query)
@@ -45,7 +45,7 @@ async function flexSearch(entries: SkillEntry[]): Promise<LoadedPeer | undefined
   const { Index, Charset } = library.Index ? library : library.default
   const index = new Index({ tokenize: 'forward', encoder: Charset.LatinBalance })
   for (const { number, name, aliases } of entries) index.add(number, [name, ...aliases].join(' '))
-  const names = namesOf(entries)
+  const names = namesByNumber(entries)
   const find: Finder = (query) =>
     index.search(query, { limit: MAX_RESULTS, suggest: true }).map((id: number) => names.get(id)!)
   return { find }
@@ -72,16 +72,16 @@ async function uFuzzy(entries: SkillEntry[]): Promise<LoadedPeer | undefined> {
   if (!library) return undefined
   const fuzzy = new library.default({ intraMode: 1 })
   const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases].map((label) => ({ label, name })))
-  const haystack = labels.map(({ label }) => label)
+  const labelTexts = labels.map(({ label }) => label)
   const find: Finder = (query) => {
-    const [matches, info, order] = fuzzy.search(haystack, query, 1)
-    const best: number[] = order ? order.map((i: number) => info.idx[i]) : (matches ?? [])
-    return [...new Set(best.slice(0, 40).map((i) => labels[i]!.name))].slice(0, MAX_RESULTS)
+    const [matches, info, order] = fuzzy.search(labelTexts, query, 1)
+    const bestIndexes: number[] = order ? order.map((i: number) => info.idx[i]) : (matches ?? [])
+    return [...new Set(bestIndexes.slice(0, 40).map((i) => labels[i]!.name))].slice(0, MAX_RESULTS)
   }
   return { find }
 }
 
-/** A table of names and aliases with a trigram GIN index, queried over a socket. */
+/** Loads names and aliases into a PostgreSQL table with a trigram GIN index, which is queried over a socket. */
 async function pgTrgm(entries: SkillEntry[]): Promise<LoadedPeer | undefined> {
   const cluster = await startCluster()
   const client = new pg.Client({ connectionString: cluster.url })
@@ -119,15 +119,15 @@ async function pgTrgm(entries: SkillEntry[]): Promise<LoadedPeer | undefined> {
   return { find, close: stop }
 }
 
-function namesOf(entries: SkillEntry[]): Map<number, string> {
+function namesByNumber(entries: SkillEntry[]): Map<number, string> {
   return new Map(entries.map(({ number, name }) => [number, name]))
 }
 
 /**
- * Search libraries, and the trigrams of PostgreSQL, with the same names and aliases, configured for prefixes and typos as their
- * documentation recommends.
+ * The search libraries, and the trigrams of PostgreSQL, that our search is compared with. They have the same names and aliases and
+ * are configured for prefixes and typos as their documentation recommends.
  */
-export const peers: Peer[] = [
+export const peers: SearchPeer[] = [
   { name: 'MiniSearch', load: miniSearch },
   { name: 'FlexSearch', load: flexSearch },
   { name: 'Orama', load: orama },

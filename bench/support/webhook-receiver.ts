@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A webhook endpoint in a process of its own, which reports on request how many webhooks it received and when.
+// A webhook endpoint in a separate process. On request, it reports how many webhooks it received and when.
 let count = 0
-let arrivals: [eventId: string, at: number][] = []
+let arrivals: [eventId: string, arrivedAt: number][] = []
 
 const server = createServer((request, response) => {
   const id = request.headers['webhook-id'] as string

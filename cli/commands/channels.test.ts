@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TWILIO, WHATSAPP } from '../../test/support/provider.ts'
-import { deploy } from '../../test/support/server.ts'
+import { createDeployment } from '../../test/support/server.ts'
 
 test('channels can be set up, listed without secrets, and removed', async (t) => {
-  const { cli, json, serve } = await deploy(t)
+  const { cli, json, serve } = await createDeployment(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme')
-  const set = (channel: string, data: object) =>
+  const setChannel = (channel: string, data: object) =>
     cli('--json', 'channels', 'set', '--org', org.org_id, '--channel', channel, '--data', JSON.stringify(data))
-  const created = await set('whatsapp', { ...WHATSAPP, per_second: 2.5 })
-  assert.equal(created.code, 0, created.stderr)
-  const { channel_id, webhooks } = JSON.parse(created.stdout)
+  const setUp = await setChannel('whatsapp', { ...WHATSAPP, per_second: 2.5 })
+  assert.equal(setUp.code, 0, setUp.stderr)
+  const { channel_id, webhooks } = JSON.parse(setUp.stdout)
   assert.match(channel_id, /^CH_[0-9A-Z]{26}$/)
   assert.match(webhooks[0], new RegExp(`/hooks/whatsapp/${channel_id}$`))
   const challenge = new URLSearchParams({
@@ -22,14 +22,14 @@ test('channels can be set up, listed without secrets, and removed', async (t) =>
   const response = await fetch(`${server.url}/hooks/whatsapp/${channel_id}?${challenge}`)
   assert.equal(await response.text(), '42', 'takes effect immediately')
 
-  const rejected = await set('voice', { ...TWILIO, from: '+14155550100', base_url: 'http://169.254.169.254' })
+  const rejected = await setChannel('voice', { ...TWILIO, from: '+14155550100', base_url: 'http://169.254.169.254' })
   assert.equal(rejected.code, 1)
   assert.match(rejected.stderr, /base_url: must be an https address/)
 
-  const listed = await cli('--json', 'channels', 'list')
-  const [account] = JSON.parse(listed.stdout)
+  const channelList = await cli('--json', 'channels', 'list')
+  const [account] = JSON.parse(channelList.stdout)
   assert.deepEqual([account.channel, account.per_second, account.settings.access_token], ['whatsapp', 2.5, '(set)'])
-  const output = [created, rejected, listed].map(({ stdout, stderr }) => stdout + stderr).join()
+  const output = [setUp, rejected, channelList].map(({ stdout, stderr }) => stdout + stderr).join()
   for (const secret of [WHATSAPP.access_token, WHATSAPP.app_secret, WHATSAPP.verify_token, TWILIO.auth_token])
     assert.ok(!output.includes(secret), secret)
 

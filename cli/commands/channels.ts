@@ -39,7 +39,7 @@ export function channelsCommand(): Command {
     .addHelpText(...examples('channels set --org ORG_… --channel whatsapp --data @whatsapp.json'))
     .action(async ({ org, channel, data }: Options, command: Command) => {
       const settings = validateSettings(channel, parseSettings(data))
-      const saved = await withStore(async ({ db, vault, clock, config }) => {
+      const savedChannel = await withStore(async ({ db, vault, clock, config }) => {
         await requireOrganisation(db.queries, org)
         const channelId = await db.transaction((tx) => saveCredentials(tx, vault, clock, org, channel, settings))
         return {
@@ -49,13 +49,13 @@ export function channelsCommand(): Command {
           webhooks: webhookUrls(channel, channelId, config.publicUrl),
         }
       })
-      print(command, saved, () =>
+      print(command, savedChannel, () =>
         [
           fieldList([
-            ['Channel', `${channel} (${saved.channel_id})`],
+            ['Channel', `${channel} (${savedChannel.channel_id})`],
             ['Organisation', org],
           ]),
-          ...saved.webhooks.map((hook) => `\nEnter this webhook URL at the provider:\n  ${hook}`),
+          ...savedChannel.webhooks.map((hook) => `\nEnter this webhook URL at the provider:\n  ${hook}`),
         ].join('\n'),
       )
     })
@@ -66,13 +66,13 @@ export function channelsCommand(): Command {
     .option('--org <org>', 'organisation ID, ORG_… (default: all organisations)')
     .addHelpText(...examples('channels list --org ORG_…'))
     .action(async ({ org }: Partial<Options>, command: Command) => {
-      const all = await withStore(async ({ db, vault, config }) =>
+      const channelRecords = await withStore(async ({ db, vault, config }) =>
         (await listAccounts(db.queries, vault, org)).map((account) => accountRecord(account, config.publicUrl)),
       )
-      print(command, all, () =>
+      print(command, channelRecords, () =>
         table(
           ['CHANNEL', 'ORGANISATION', 'SENDER', 'PER SECOND', 'UPDATED', 'ID'],
-          all.map((row) => [
+          channelRecords.map((row) => [
             row.channel,
             row.org_id,
             senderName(row.settings),
@@ -105,7 +105,7 @@ function parseChannel(text: string): ChannelName {
   return name
 }
 
-/** Parses the settings. Errors do not quote the text, because it contains secrets. */
+/** Parses the settings of a channel. Errors do not quote the text, because it contains secrets. */
 function parseSettings(text: string): unknown {
   const settings = parseJsonOrUndefined(text)
   if (settings === undefined) throw problem('VALIDATION_FAILED', 'The value of --data is not valid JSON.')
@@ -113,19 +113,19 @@ function parseSettings(text: string): unknown {
 }
 
 async function requireOrganisation(queries: Queries, orgId: string) {
-  const found = await queries
+  const organisation = await queries
     .selectFrom('organisations')
     .select('org_id')
     .where('org_id', '=', orgId)
     .executeTakeFirst()
-  if (!found) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
+  if (!organisation) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
 }
 
-/** Returns the webhook URLs that must be entered at the provider; it receives the others with each message. */
+/** Returns the webhook URLs that the operator must enter at the provider. All other URLs are sent to the provider with each message. */
 function webhookUrls(channel: ChannelName, channelId: string, publicUrl: string | undefined): string[] {
-  const base = `${(publicUrl ?? 'https://your-public-address').replace(/\/+$/, '')}/hooks`
-  if (channel === 'whatsapp') return [`${base}/whatsapp/${channelId}`]
-  return channel === 'sms' ? [`${base}/twilio/${channelId}/sms`] : []
+  const hooksUrl = `${(publicUrl ?? 'https://your-public-address').replace(/\/+$/, '')}/hooks`
+  if (channel === 'whatsapp') return [`${hooksUrl}/whatsapp/${channelId}`]
+  return channel === 'sms' ? [`${hooksUrl}/twilio/${channelId}/sms`] : []
 }
 
 function accountRecord({ credentials, ...account }: ChannelAccount, publicUrl: string | undefined) {

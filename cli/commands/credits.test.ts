@@ -2,25 +2,28 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { deploy } from '../../test/support/server.ts'
+import { createDeployment } from '../../test/support/server.ts'
 
 test('credits can be granted and shown while a server runs; the demo organisation starts with 10,000', async (t) => {
-  const { serve, json, cli, dataDir, external } = await deploy(t)
+  const { serve, json, cli, dataDir, external } = await createDeployment(t)
   await serve()
   const { org_id } = await json('org', 'create', '--name', 'Acme Staffing')
-  const granted = await json('credits', 'grant', '--org', org_id, '--mode', 'live', '--amount', '250')
-  assert.deepEqual(granted, { org_id, mode: 'live', amount: 250, balance: 250 })
+  const grantRecord = await json('credits', 'grant', '--org', org_id, '--mode', 'live', '--amount', '250')
+  assert.deepEqual(grantRecord, { org_id, mode: 'live', amount: 250, balance: 250 })
   assert.equal((await json('credits', 'show', '--org', org_id, '--mode', 'live')).balance, 250)
-  const other = await cli('credits', 'show', '--org', org_id, '--mode', 'test')
-  assert.equal(other.stdout, 'Balance: 0 test credits.\n')
+  const testBalance = await cli('credits', 'show', '--org', org_id, '--mode', 'test')
+  assert.equal(testBalance.stdout, 'Balance: 0 test credits.\n')
   for (const amount of ['0', '-5', '1.5', 'many']) {
-    const rejected = await cli('credits', 'grant', '--org', org_id, '--mode', 'live', '--amount', amount)
-    assert.equal(rejected.code, 1, amount)
+    const rejectedGrant = await cli('credits', 'grant', '--org', org_id, '--mode', 'live', '--amount', amount)
+    assert.equal(rejectedGrant.code, 1, amount)
   }
-  const unknown = await cli('credits', 'grant', '--org', 'ORG_NOBODY', '--mode', 'live', '--amount', '5')
-  assert.equal(unknown.code, 1)
-  assert.match(unknown.stderr, /^attestry: Organisation ORG_NOBODY not found\.\nTo list .*`npx attestry org list`\.\n$/)
+  const unknownOrganisation = await cli('credits', 'grant', '--org', 'ORG_NOBODY', '--mode', 'live', '--amount', '5')
+  assert.equal(unknownOrganisation.code, 1)
+  assert.match(
+    unknownOrganisation.stderr,
+    /^attestry: Organisation ORG_NOBODY not found\.\nTo list .*`npx attestry org list`\.\n$/,
+  )
   if (external) return
-  const demo = JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8'))
-  assert.equal((await json('credits', 'show', '--org', demo.org_id, '--mode', 'test')).balance, 10_000)
+  const demoKeys = JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8'))
+  assert.equal((await json('credits', 'show', '--org', demoKeys.org_id, '--mode', 'test')).balance, 10_000)
 })

@@ -21,7 +21,7 @@ export function creditsCommand(): Command {
 
   credits
     .command('grant')
-    .description('Grant credits (takes effect immediately)')
+    .description('Grant credits to an organisation (takes effect immediately)')
     .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .requiredOption('--mode <mode>', 'test or live', parseMode)
     .requiredOption('--amount <n>', 'number of credits', wholeNumberParser(1, 1_000_000_000))
@@ -43,24 +43,24 @@ export function creditsCommand(): Command {
       print(
         command,
         { org_id: org, mode, amount, balance },
-        () => `Granted ${amount} ${mode} credits. Balance: ${balance}.`,
+        () => `Granted ${amount} ${mode} credits. The balance is now ${balance} ${mode} credits.`,
       )
     })
 
   credits
     .command('show')
-    .description('Show the credit balance')
+    .description('Show the credit balance of an organisation')
     .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .requiredOption('--mode <mode>', 'test or live', parseMode)
     .addHelpText(...examples('credits show --org ORG_… --mode live'))
     .action(async ({ org, mode }: Options, command: Command) => {
       const balance = await withStore(async ({ db }) => {
-        const found = await db.queries
+        const organisation = await db.queries
           .selectFrom('organisations')
           .select('org_id')
           .where('org_id', '=', org)
           .executeTakeFirst()
-        if (!found) throw problem('NOT_FOUND', `Organisation ${org} not found.`)
+        if (!organisation) throw problem('NOT_FOUND', `Organisation ${org} not found.`)
         return balanceOf(db.queries, { orgId: org, mode })
       })
       print(command, { org_id: org, mode, balance }, () => `Balance: ${balance} ${mode} credits.`)

@@ -26,14 +26,15 @@ export function doctorCommand(): Command {
     .addHelpText(...examples('doctor', 'doctor --json'))
     .action(async (_options: object, command: Command) => {
       const findings: Finding[] = []
-      const add = (check: string, state: Finding['state'], message: string) => findings.push({ check, state, message })
+      const addFinding = (check: string, state: Finding['state'], message: string) =>
+        findings.push({ check, state, message })
       const config = readConfig(process.env) // throws a ConfigError with one line per invalid variable
-      add('configuration', 'ok', 'all variables are valid')
-      await checkDatabase(config, add)
-      await checkRedis(config, add)
-      await checkMail(config, add)
-      await checkAi(config, add)
-      checkExposure(config, add)
+      addFinding('configuration', 'ok', 'all variables are valid')
+      await checkDatabase(config, addFinding)
+      await checkRedis(config, addFinding)
+      await checkMail(config, addFinding)
+      await checkAi(config, addFinding)
+      checkExposure(config, addFinding)
       print(command, findings, () =>
         findings.map(({ check, state, message }) => `${STATE_MARKS[state]} ${check.padEnd(14)} ${message}`).join('\n'),
       )
@@ -41,10 +42,10 @@ export function doctorCommand(): Command {
     })
 }
 
-type Add = (check: string, state: Finding['state'], message: string) => void
+type AddFinding = (check: string, state: Finding['state'], message: string) => void
 
-async function checkDatabase(config: Config, add: Add) {
-  const kind = config.databaseUrl ? 'external' : `embedded in ${config.dataDir}`
+async function checkDatabase(config: Config, addFinding: AddFinding) {
+  const location = config.databaseUrl ? 'external' : `embedded in ${config.dataDir}`
   const log = createLog('silent')
   await using opened = new AsyncDisposableStack()
   try {
@@ -55,54 +56,55 @@ async function checkDatabase(config: Config, add: Add) {
     )
     const { version, size } = rows[0]!
     if (Number.parseInt(version, 10) < 15)
-      add('database', 'failed', `PostgreSQL ${version} is too old; version 15 or later is required`)
+      addFinding('database', 'failed', `PostgreSQL ${version} is too old; version 15 or later is required`)
     else
-      add(
+      addFinding(
         'database',
         'ok',
-        `PostgreSQL ${version}, ${kind}, ${size}; migrations applied; secrets can be decrypted with the master key`,
+        `PostgreSQL ${version}, ${location}, ${size}; migrations applied; secrets can be decrypted with the master key`,
       )
-    const unshared = await countApisWithSeparateLimits(db, Date.now())
-    if (unshared > 1)
-      add(
+    const apiCount = await countApisWithSeparateLimits(db, Date.now())
+    if (apiCount > 1)
+      addFinding(
         'rate limits',
         'warning',
-        `${unshared} api processes run without REDIS_URL, so each counts rate limits separately`,
+        `${apiCount} api processes run without REDIS_URL, so each counts rate limits separately`,
       )
   } catch (error) {
-    add('database', 'failed', `${kind}: ${(error as Error).message}`)
+    addFinding('database', 'failed', `${location}: ${(error as Error).message}`)
   }
 }
 
-async function checkRedis({ redisUrl }: Config, add: Add) {
-  if (!redisUrl) return add('redis', 'ok', 'not configured; each process counts rate limits separately')
+async function checkRedis({ redisUrl }: Config, addFinding: AddFinding) {
+  if (!redisUrl) return addFinding('redis', 'ok', 'not configured; each process counts rate limits separately')
   const error = await pingRedis(redisUrl)
-  if (error) add('redis', 'failed', `not reachable: ${error}; until it is, each process counts rate limits separately`)
-  else add('redis', 'ok', 'reachable')
+  if (error)
+    addFinding('redis', 'failed', `not reachable: ${error}; until it is, each process counts rate limits separately`)
+  else addFinding('redis', 'ok', 'reachable')
 }
 
-async function checkMail({ smtpUrl }: Config, add: Add) {
-  if (!smtpUrl) return add('mail', 'ok', 'not configured')
+async function checkMail({ smtpUrl }: Config, addFinding: AddFinding) {
+  if (!smtpUrl) return addFinding('mail', 'ok', 'not configured')
   const error = await tryConnect(smtpUrl, { 'smtp:': 587, 'smtps:': 465 })
-  if (error) add('mail', 'failed', `the mail server is not reachable: ${error}`)
-  else add('mail', 'ok', 'the mail server is reachable')
+  if (error) addFinding('mail', 'failed', `the mail server is not reachable: ${error}`)
+  else addFinding('mail', 'ok', 'the mail server is reachable')
 }
 
-async function checkAi({ ai }: Config, add: Add) {
-  if (!ai) return add('ai', 'ok', 'not configured')
+async function checkAi({ ai }: Config, addFinding: AddFinding) {
+  if (!ai) return addFinding('ai', 'ok', 'not configured')
   const error = await tryConnect(ai.baseUrl, { 'http:': 80, 'https:': 443 })
-  if (error) add('ai', 'failed', `the endpoint is not reachable: ${error}`)
-  else add('ai', 'ok', `the endpoint is reachable; model ${ai.model}`)
+  if (error) addFinding('ai', 'failed', `the endpoint is not reachable: ${error}`)
+  else addFinding('ai', 'ok', `the endpoint is reachable; model ${ai.model}`)
 }
 
-function checkExposure(config: Config, add: Add) {
+function checkExposure(config: Config, addFinding: AddFinding) {
   if (!config.requireHttps && config.host !== '127.0.0.1' && config.host !== 'localhost' && config.host !== '::1') {
-    add(
+    addFinding(
       'https',
       'warning',
       `REQUIRE_HTTPS is off although HOST=${config.host} is not a loopback address, so requests are not encrypted`,
     )
   }
   if (config.adminKey && config.adminKey.length < 24)
-    add('admin key', 'warning', 'ADMIN_API_KEY is shorter than 24 characters')
+    addFinding('admin key', 'warning', 'ADMIN_API_KEY is shorter than 24 characters')
 }

@@ -11,8 +11,8 @@ import type { TestKey } from '../../test/support/call.ts'
 import type { TestClock } from '../../test/support/clock.ts'
 import { until } from '../../test/support/until.ts'
 
-/** Starts the command line in a process of its own, with the key in the environment. */
-function attestry(t: TestContext, { url }: TestApp, key: TestKey, args: string[]) {
+/** Starts `attestry` in a separate process, with the key in the environment. */
+function startCli(t: TestContext, { url }: TestApp, key: TestKey, args: string[]) {
   const child = spawn(process.execPath, ['cli/main.ts', ...args], {
     env: { ...process.env, ATTESTRY_URL: url, ATTESTRY_KEY_ID: key.keyId, ATTESTRY_SECRET: key.secret },
   })
@@ -76,38 +76,38 @@ const useSystemTime = (clock: TestClock) => clock.set(systemClock.now())
 test('listen forwards signed events, acknowledges accepted ones, and retries while the receiver is down', async (t) => {
   const app = await startApp(t)
   useSystemTime(app.clock)
-  const { orgId } = await app.given.org()
-  const key = await app.given.key(orgId)
+  const { orgId } = await app.fixtures.createOrg()
+  const key = await app.fixtures.createPartnerKey(orgId)
   const receiver = await startReceiver()
   t.after(receiver.stop)
-  const record = (number: number) =>
+  const recordEvent = (number: number) =>
     app.context.db.transaction((tx) => recordEvents(tx, key, app.clock, 'result.completed', [{ number }]))
-  const [first] = await record(1)
-  const run = attestry(t, app, key, ['listen', '--forward-to', receiver.url, '--ack'])
+  const [firstEventId] = await recordEvent(1)
+  const run = startCli(t, app, key, ['listen', '--forward-to', receiver.url, '--ack'])
 
   await until(() => receiver.received.length === 1)
   const secret = /whsec_\S+/.exec(run.errors)![0]
   const { body, headers } = receiver.received[0]!
   const event = await verifyWebhook<any>(body, headers, secret)
-  assert.equal(event.event_id, first)
-  assert.equal(headers['webhook-id'], first)
+  assert.equal(event.event_id, firstEventId)
+  assert.equal(headers['webhook-id'], firstEventId)
   assert.deepEqual(event.data, { number: 1 })
   assert.equal(event.delivery, undefined)
   await until(async () => (await app.as(key).get('/events')).body.data.items.length === 0)
-  assert.match(run.output, new RegExp(`result.completed\\s+${first}\\s+200`))
+  assert.match(run.output, new RegExp(`result.completed\\s+${firstEventId}\\s+200`))
 
   receiver.respondWith(500)
-  const [rejected] = await record(2)
-  await until(() => run.output.includes(`${rejected}  500`))
+  const [rejectedEventId] = await recordEvent(2)
+  await until(() => run.output.includes(`${rejectedEventId}  500`))
   receiver.respondWith(200)
   await receiver.stop()
-  const [third] = await record(3)
+  const [thirdEventId] = await recordEvent(3)
   await until(() => run.output.includes('retrying'))
   await receiver.start()
-  await until(() => receiver.received.some(({ headers }) => headers['webhook-id'] === third))
+  await until(() => receiver.received.some(({ headers }) => headers['webhook-id'] === thirdEventId))
   await until(async () => {
     const { items } = (await app.as(key).get('/events')).body.data
-    return items.length === 1 && items[0].event_id === rejected // it stays unacknowledged
+    return items.length === 1 && items[0].event_id === rejectedEventId // it stays unacknowledged
   })
   run.child.kill('SIGINT')
   assert.equal(await run.ended, 0)
@@ -116,25 +116,25 @@ test('listen forwards signed events, acknowledges accepted ones, and retries whi
 test('events list shows unacknowledged events, or a message if there are none', async (t) => {
   const app = await startApp(t)
   useSystemTime(app.clock)
-  const { key } = await app.given.org()
-  const empty = attestry(t, app, key, ['events', 'list'])
-  assert.equal(await empty.ended, 0)
-  assert.match(empty.output, /No unacknowledged events/)
+  const { key } = await app.fixtures.createOrg()
+  const emptyList = startCli(t, app, key, ['events', 'list'])
+  assert.equal(await emptyList.ended, 0)
+  assert.match(emptyList.output, /No unacknowledged events/)
 
-  const [id] = await app.context.db.transaction((tx) => recordEvents(tx, key, app.clock, 'mandate.ready', [{}]))
-  const listed = attestry(t, app, key, ['events', 'list', '--json'])
-  assert.equal(await listed.ended, 0)
-  assert.equal(JSON.parse(listed.output)[0].event_id, id)
+  const [eventId] = await app.context.db.transaction((tx) => recordEvents(tx, key, app.clock, 'mandate.ready', [{}]))
+  const eventList = startCli(t, app, key, ['events', 'list', '--json'])
+  assert.equal(await eventList.ended, 0)
+  assert.equal(JSON.parse(eventList.output)[0].event_id, eventId)
 })
 
 test('a wrong key and an unreachable server produce an error message', async (t) => {
   const app = await startApp(t)
   useSystemTime(app.clock)
-  const { key } = await app.given.org()
-  const wrong = attestry(t, app, { ...key, secret: 'VFN_SK_wrong' }, ['events', 'list'])
-  assert.equal(await wrong.ended, 1)
-  assert.match(wrong.errors, /^attestry: .*(key|signature)/i)
-  const unreachable = attestry(t, { ...app, url: 'http://127.0.0.1:9' }, key, ['events', 'list'])
-  assert.equal(await unreachable.ended, 1)
-  assert.match(unreachable.errors, /attestry: Connecting to http:\/\/127.0.0.1:9 failed: \w+/)
+  const { key } = await app.fixtures.createOrg()
+  const wrongKey = startCli(t, app, { ...key, secret: 'VFN_SK_wrong' }, ['events', 'list'])
+  assert.equal(await wrongKey.ended, 1)
+  assert.match(wrongKey.errors, /^attestry: .*(key|signature)/i)
+  const unreachableServer = startCli(t, { ...app, url: 'http://127.0.0.1:9' }, key, ['events', 'list'])
+  assert.equal(await unreachableServer.ended, 1)
+  assert.match(unreachableServer.errors, /attestry: Connecting to http:\/\/127.0.0.1:9 failed: \w+/)
 })

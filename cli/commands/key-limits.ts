@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { getLimits, setLimits } from '../../server/access/key-limits.ts'
+import { getKeyLimits, setKeyLimits } from '../../server/access/key-limits.ts'
 import { findKeyScope, type Mode } from '../../server/access/keys.ts'
 import { BUCKET_NAMES, type BucketName, type KeyLimits, type Rates } from '../../server/access/limits/table.ts'
 import { problem } from '../../server/api/problem.ts'
@@ -26,9 +26,10 @@ export function limitsCommand(): Command {
     .description('Show the rate limits of a partner key, or change them')
     .argument('<key>', 'key ID, VFN_…')
     .addOption(
-      new Option('--class <class>', 'the bucket to change; key: the whole key, recruiter: each x-on-behalf-of').choices(
-        BUCKET_NAMES,
-      ),
+      new Option(
+        '--class <class>',
+        'class of calls whose limits change; key: all calls of the key, recruiter: calls per x-on-behalf-of value',
+      ).choices(BUCKET_NAMES),
     )
     .option('--per-second <n>', 'sustained calls per second; 0.2 is one call in 5 seconds', rateParser(MAX_LIMIT))
     .option('--burst <n>', 'maximum calls in a burst', wholeNumberParser(1, MAX_LIMIT))
@@ -50,19 +51,19 @@ export function limitsCommand(): Command {
     )
     .action(async (keyId: string, options: Options, command: Command) => {
       const change = readChange(options)
-      const found = await withStore(({ db, clock }) =>
+      const keyLimits = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
-          if (!change) return getLimits(tx, keyId)
-          const set = await setLimits(tx, keyId, change)
-          const owner = await findKeyScope(tx, keyId)
-          await recordCliChange(tx, clock, { ...owner, action: 'key.limits', subject: keyId, details: change })
-          return set
+          if (!change) return getKeyLimits(tx, keyId)
+          const updatedLimits = await setKeyLimits(tx, keyId, change)
+          const scope = await findKeyScope(tx, keyId)
+          await recordCliChange(tx, clock, { ...scope, action: 'key.limits', subject: keyId, details: change })
+          return updatedLimits
         }),
       )
       print(
         command,
-        { key_id: keyId, mode: found.mode, limits: limitsRecord(found.limits), overrides: found.overrides },
-        () => describeLimits(keyId, found.mode, found.limits),
+        { key_id: keyId, mode: keyLimits.mode, limits: limitsRecord(keyLimits.limits), overrides: keyLimits.overrides },
+        () => describeLimits(keyId, keyLimits.mode, keyLimits.limits),
       )
     })
 }
@@ -109,16 +110,19 @@ function describeLimits(keyId: string, mode: Mode, limits: KeyLimits) {
     const { rate, burst, minute, day } = limits.buckets[name]
     return [name, rate, burst, minute, Number.isFinite(day) ? day : '-']
   })
-  const inconsistent = BUCKET_NAMES.filter((name) => limits.buckets[name].rate * 60 < limits.buckets[name].minute / 2)
+  const unreachableMinuteLimits = BUCKET_NAMES.filter(
+    (name) => limits.buckets[name].rate * 60 + limits.buckets[name].burst < limits.buckets[name].minute,
+  )
   return [
     `${keyId} (${mode})`,
     '',
     table(['CLASS', 'PER SECOND', 'BURST', 'PER MINUTE', 'PER DAY'], rows, ''),
     '',
     `People contacted per day: ${limits.peoplePerDay}. Different skills read per day: ${limits.skillsPerDay}. Browse pages per hour: ${limits.browsePagesPerHour}.`,
-    ...inconsistent.map(
-      (name) =>
-        `Note: ${limits.buckets[name].rate} per second allows at most ${Math.floor(limits.buckets[name].rate * 60 + limits.buckets[name].burst)} ${name} calls per minute; raise --per-second and --burst too.`,
-    ),
+    ...unreachableMinuteLimits.map((name) => {
+      const { rate, burst, minute } = limits.buckets[name]
+      const maxCalls = Math.floor(rate * 60 + burst)
+      return `Note: ${name} can never reach its limit of ${minute} calls per minute: ${rate} per second with a burst of ${burst} allows at most ${maxCalls}. Raise --per-second or --burst.`
+    }),
   ].join('\n')
 }

@@ -13,7 +13,7 @@ import {
   rotateKey,
 } from '../../server/access/keys.ts'
 import { getOrganisation } from '../../server/access/organisations.ts'
-import { type Scope, scopes } from '../../server/access/scopes.ts'
+import { allScopes, type Scope } from '../../server/access/scopes.ts'
 import { problem } from '../../server/api/problem.ts'
 import { examples } from '../examples.ts'
 import { parseFutureTime, parseMode, parseScopes, wholeNumberParser } from '../options.ts'
@@ -45,8 +45,12 @@ export function keyCommand(): Command {
         .choices(['partner', 'session'])
         .default('partner'),
     )
-    .option('--scopes <list>', `all, or a comma-separated list of ${scopes.join(', ')} (default: all)`, parseScopes)
-    .option('--expires <time>', 'ISO 8601 time (default: the key does not expire)', parseFutureTime)
+    .option('--scopes <list>', `all, or a comma-separated list of ${allScopes.join(', ')} (default: all)`, parseScopes)
+    .option(
+      '--expires <time>',
+      'expiry of the key as an ISO 8601 time (default: the key does not expire)',
+      parseFutureTime,
+    )
     .addHelpText(
       ...examples(
         'key create --org ORG_… --mode test',
@@ -68,7 +72,7 @@ export function keyCommand(): Command {
       })
       print(command, keys, () =>
         table(
-          ['KEY', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'EXPIRES', 'OLD SECRET UNTIL', 'CREATED'],
+          ['KEY', 'KIND', 'MODE', 'STATUS', 'SCOPES', 'EXPIRES', 'OLD SECRET VALID UNTIL', 'CREATED'],
           keys.map((row) => [
             row.key_id,
             row.kind,
@@ -76,7 +80,7 @@ export function keyCommand(): Command {
             keyStatus(row, Date.now()),
             row.kind === 'partner' ? formatScopes(row.scopes) : '-',
             row.expires_at ?? 'never',
-            ifInFuture(row.previous_secret_until) ?? '-',
+            dateIfInFuture(row.previous_secret_until) ?? '-',
             row.created_at,
           ]),
           `${options.org} has no keys yet. Create one: npx attestry key create --org ${options.org} --mode test`,
@@ -90,7 +94,7 @@ export function keyCommand(): Command {
     .argument('<key>', 'key ID, VFN_… or VSK_…')
     .addHelpText(...examples('key revoke VFN_LIVE_…'))
     .action(async (id: string, _options: object, command: Command) => {
-      const revoked = await withStore(({ db, clock }) =>
+      const revokedKey = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
           const result = await revokeKey(tx, clock, id)
           await recordCliChange(tx, clock, {
@@ -103,8 +107,8 @@ export function keyCommand(): Command {
       )
       print(
         command,
-        { key_id: revoked.keyId, kind: revoked.kind, status: 'revoked' },
-        () => `Revoked ${revoked.keyId}.`,
+        { key_id: revokedKey.keyId, kind: revokedKey.kind, status: 'revoked' },
+        () => `Revoked ${revokedKey.keyId}.`,
       )
     })
 
@@ -120,19 +124,19 @@ export function keyCommand(): Command {
     )
     .addHelpText(...examples('key rotate VFN_LIVE_… --grace-hours 48'))
     .action(async (id: string, options: { graceHours: number }, command: Command) => {
-      const rotated = await withStore(({ db, vault, clock }) =>
+      const rotatedKey = await withStore(({ db, vault, clock }) =>
         db.transaction(async (tx) => {
           const result = await rotateKey(tx, vault, clock, id, options.graceHours)
           await recordCliChange(tx, clock, { ...(await findKeyScope(tx, id)), action: 'key.rotate', subject: id })
           return result
         }),
       )
-      print(command, { key_id: id, secret: rotated.secret, previous_secret_until: rotated.previousUntil }, () =>
+      print(command, { key_id: id, secret: rotatedKey.secret, previous_secret_until: rotatedKey.previousUntil }, () =>
         [
           fieldList([
             ['Key', id],
-            ['New secret', rotated.secret],
-            ['Old secret until', rotated.previousUntil],
+            ['New secret', rotatedKey.secret],
+            ['Old secret valid until', rotatedKey.previousUntil],
           ]),
           '',
           'Store the new secret now; it is not shown again.',
@@ -148,30 +152,32 @@ async function createKey(options: CreateOptions, command: Command) {
   const { org: orgId, mode, kind, expires } = options
   if (kind === 'session' && options.scopes)
     throw problem('VALIDATION_FAILED', 'Session keys have no scopes; remove --scopes.')
-  const granted = options.scopes ?? [...scopes]
-  const created = await withStore(({ db, vault, clock }) =>
+  const grantedScopes = options.scopes ?? [...allScopes]
+  const createdKey = await withStore(({ db, vault, clock }) =>
     db.transaction(async (tx) => {
       const key = { orgId, mode, expiresAt: expires }
-      const row =
+      const newKey =
         kind === 'session'
           ? { ...(await createSessionKey(tx, clock, key)), secret: undefined }
-          : { ...(await createPartnerKey(tx, vault, clock, { ...key, scopes: granted })), key: undefined }
-      await recordCliChange(tx, clock, { orgId, mode, action: 'key.create', subject: row.keyId, details: { kind } })
-      return row
+          : { ...(await createPartnerKey(tx, vault, clock, { ...key, scopes: grantedScopes })), key: undefined }
+      await recordCliChange(tx, clock, { orgId, mode, action: 'key.create', subject: newKey.keyId, details: { kind } })
+      return newKey
     }),
   )
-  const shared = { key_id: created.keyId, kind, org_id: orgId, mode, expires_at: expires ?? null }
-  const value =
-    kind === 'session' ? { ...shared, key: created.key } : { ...shared, secret: created.secret, scopes: granted }
-  print(command, value, () =>
+  const commonFields = { key_id: createdKey.keyId, kind, org_id: orgId, mode, expires_at: expires ?? null }
+  const record =
+    kind === 'session'
+      ? { ...commonFields, key: createdKey.key }
+      : { ...commonFields, secret: createdKey.secret, scopes: grantedScopes }
+  print(command, record, () =>
     [
       fieldList([
-        ['Key', kind === 'session' ? created.key : created.keyId],
+        ['Key', kind === 'session' ? createdKey.key : createdKey.keyId],
         ...(kind === 'session'
-          ? ([['Key ID', created.keyId]] as [string, string][])
+          ? ([['Key ID', createdKey.keyId]] as [string, string][])
           : ([
-              ['Secret', created.secret],
-              ['Scopes', formatScopes(granted)],
+              ['Secret', createdKey.secret],
+              ['Scopes', formatScopes(grantedScopes)],
             ] as [string, string][])),
         ['Mode', mode],
         ['Expires', expires ?? 'never'],
@@ -182,10 +188,10 @@ async function createKey(options: CreateOptions, command: Command) {
   )
 }
 
-function ifInFuture(until: Date | null): Date | undefined {
-  return until && until.getTime() > Date.now() ? until : undefined
+function dateIfInFuture(date: Date | null): Date | undefined {
+  return date && date.getTime() > Date.now() ? date : undefined
 }
 
-function formatScopes(list: string[]) {
-  return list.length === scopes.length ? 'all' : list.join(',')
+function formatScopes(granted: string[]) {
+  return granted.length === allScopes.length ? 'all' : granted.join(',')
 }

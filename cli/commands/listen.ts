@@ -21,13 +21,13 @@ export function listenCommand(): Command {
   return new Command('listen')
     .description('Forward events to a local URL, signed like webhook deliveries')
     .requiredOption('--forward-to <url>', 'target URL, such as http://localhost:3000/webhooks', parseHttpUrl)
-    .option('--ack', 'acknowledge events that the target accepts with 2xx (default: acknowledge nothing)')
+    .option('--ack', 'acknowledge events that the target accepts with 2xx (default: events stay unacknowledged)')
     .option('--types <list>', 'only these event types, separated by commas')
     .option('--secret <whsec>', 'signing secret (default: generated and printed)', parseWebhookSecret)
     .addHelpText(
       'after',
       `
-Forwards unacknowledged events first, then new ones until you press Ctrl-C. While the target is not reachable, the current event
+Forwards unacknowledged events first, then new events until you press Ctrl-C. While the target is not reachable, the current event
 is retried. If the target rejects an event, the event is printed, stays unacknowledged, and is skipped until you run the command again.
 Uses the same credentials as "attestry request".`,
     )
@@ -35,14 +35,14 @@ Uses the same credentials as "attestry request".`,
     .action(async (options: Options) => {
       const call = await openPartnerApi({ wait: false }) // the loop below retries without a time limit
       const secret = options.secret ?? `whsec_${randomBytes(24).toString('base64')}`
-      const stopping = new AbortController()
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
+      const stopController = new AbortController()
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopController.abort())
       console.error(`Forwarding events to ${options.forwardTo}, signed with ${secret}`)
       console.error(
         `${options.ack ? 'Events accepted with 2xx are acknowledged.' : 'Events are not acknowledged.'} Press Ctrl-C to stop.`,
       )
-      await listen(call, { ...options, secret }, stopping.signal).catch((error) => {
-        if (!stopping.signal.aborted) throw error
+      await listen(call, { ...options, secret }, stopController.signal).catch((error) => {
+        if (!stopController.signal.aborted) throw error
       })
     })
 }
@@ -61,13 +61,13 @@ async function listen(call: PartnerCall, options: Options & { secret: string }, 
       const { items } = await call<EventList>('GET', `/events?${query}`, { signal })
       if (unavailable) console.error('The server is available again.')
       unavailable = false
-      const accepted: string[] = []
+      const acceptedIds: string[] = []
       for (const event of items) {
         const wasAccepted = await forward(event, options, signal)
         after = event.event_id
-        if (wasAccepted) accepted.push(event.event_id)
+        if (wasAccepted) acceptedIds.push(event.event_id)
       }
-      if (options.ack && accepted.length > 0) await acknowledge(call, accepted, signal)
+      if (options.ack && acceptedIds.length > 0) await acknowledge(call, acceptedIds, signal)
     } catch (error) {
       if (!(error instanceof ServerUnavailableError)) throw error
       if (!unavailable) console.error(`${error.message}; retrying.`)

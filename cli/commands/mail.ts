@@ -17,13 +17,13 @@ export function mailCommand(): Command {
     .option('--limit <n>', 'maximum number of emails', wholeNumberParser(1, 1000), 25)
     .addHelpText(...examples('mail list --about SV_…'))
     .action(async ({ about, limit }: { about?: string; limit: number }, command: Command) => {
-      const found = await withStore(({ db }) =>
+      const emails = await withStore(({ db }) =>
         listEmails(db.queries, { limit, ...(about ? { subjectId: about } : {}) }),
       )
-      print(command, found, () =>
+      print(command, emails, () =>
         table(
           ['MAIL', 'KIND', 'TO', 'STATUS', 'ATTEMPTS', 'CREATED', 'LAST ERROR'],
-          found.map((row) => [
+          emails.map((row) => [
             row.mail_id,
             row.kind,
             row.to_address,
@@ -39,21 +39,21 @@ export function mailCommand(): Command {
 
   mail
     .command('show')
-    .description('Show an email as the recipient sees it (anyone can use the links in it: do not share them)')
+    .description('Show an email as the recipient sees it (do not share the links in it: anyone can use them)')
     .argument('<mail>', 'email ID, ML_…')
     .addHelpText(...examples('mail show ML_…'))
     .action(async (id: string, _options: object, command: Command) => {
-      const found = await withStore(({ db, vault }) => getEmail(db.queries, vault, id))
+      const email = await withStore(({ db, vault }) => getEmail(db.queries, vault, id))
       print(
         command,
-        found,
+        email,
         () =>
           `${fieldList([
-            ['To', found.to_name ? `${found.to_name} <${found.to_address}>` : found.to_address],
-            ['Subject', found.subject],
-            ['Status', found.last_error ? `${found.status}: ${found.last_error}` : found.status],
-            ['Created', found.created_at],
-          ])}\n\n${found.text}`,
+            ['To', email.to_name ? `${email.to_name} <${email.to_address}>` : email.to_address],
+            ['Subject', email.subject],
+            ['Status', email.last_error ? `${email.status}: ${email.last_error}` : email.status],
+            ['Created', email.created_at],
+          ])}\n\n${email.text}`,
       )
     })
 

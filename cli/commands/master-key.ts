@@ -17,8 +17,8 @@ export function masterKeyCommand(): Command {
     .addHelpText(...examples('master-key rotate'))
     .action(async (_options: object, command: Command) => {
       const newKey = randomBytes(32)
-      const storedInDataDir = await withStore(async ({ config, db, clock, masterKey: current }) => {
-        await db.transaction((tx) => addMasterKey(tx, current, newKey, clock))
+      const storedInDataDir = await withStore(async ({ config, db, clock, masterKey: currentKey }) => {
+        await db.transaction((tx) => addMasterKey(tx, currentKey, newKey, clock))
         if (config.masterKey) return false
         await replaceMasterKey(config.dataDir, newKey)
         await db.transaction((tx) => removeOtherMasterKeys(tx, newKey))
@@ -31,12 +31,12 @@ export function masterKeyCommand(): Command {
           () => 'Rotated the master key. The new key is stored in DATA_DIR.',
         )
       } else {
-        const text = newKey.toString('base64')
-        print(command, { rotated: true, master_key: text }, () =>
+        const encodedKey = newKey.toString('base64')
+        print(command, { rotated: true, master_key: encodedKey }, () =>
           [
-            `MASTER_KEY=${text}`,
+            `MASTER_KEY=${encodedKey}`,
             '',
-            'Both keys are valid now. Set MASTER_KEY to the new key for every process and restart them, then run: npx attestry master-key finish',
+            'The old and the new key are valid now. Set MASTER_KEY to the new key for every process and restart the processes, then run: npx attestry master-key finish',
           ].join('\n'),
         )
       }
@@ -47,11 +47,11 @@ export function masterKeyCommand(): Command {
     .description('Finish a rotation: invalidate every master key except the one in MASTER_KEY')
     .addHelpText(...examples('master-key finish'))
     .action(async (_options: object, command: Command) => {
-      const forgotten = await withStore(({ db, masterKey: current }) =>
-        db.transaction((tx) => removeOtherMasterKeys(tx, current)),
+      const removedKeyCount = await withStore(({ db, masterKey: currentKey }) =>
+        db.transaction((tx) => removeOtherMasterKeys(tx, currentKey)),
       )
-      print(command, { finished: true, forgotten }, () =>
-        forgotten > 0
+      print(command, { finished: true, forgotten: removedKeyCount }, () =>
+        removedKeyCount > 0
           ? 'Finished the rotation. Only the current master key is valid now.'
           : 'Nothing to finish: no rotation is in progress, and only the current master key is valid.',
       )

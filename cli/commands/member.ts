@@ -3,7 +3,7 @@ import { getOrganisation } from '../../server/access/organisations.ts'
 import { problem } from '../../server/api/problem.ts'
 import {
   addMember,
-  changeRole,
+  changeMemberRole,
   findMemberByEmail,
   listMembers,
   memberRecord,
@@ -21,7 +21,7 @@ interface MemberOptions {
   role: MemberRole
 }
 
-const MAX_LISTED = 1000
+const MAX_LISTED_MEMBERS = 1000
 
 export function memberCommand(): Command {
   const member = new Command('member')
@@ -40,15 +40,20 @@ export function memberCommand(): Command {
         db.transaction(async (tx) => {
           await getOrganisation(tx, org)
           const existing = await findMemberByEmail(tx, org, email)
-          const added = existing
-            ? await changeRole(tx, org, existing.member_id, role)
+          const savedMember = existing
+            ? await changeMemberRole(tx, org, existing.member_id, role)
             : await addMember(tx, clock, org, { email, role })
           const action = existing ? 'member.change' : 'member.add'
-          await recordCliChange(tx, clock, { orgId: org, action, subject: added.member_id, details: { email, role } })
-          return added
+          await recordCliChange(tx, clock, {
+            orgId: org,
+            action,
+            subject: savedMember.member_id,
+            details: { email, role },
+          })
+          return savedMember
         }),
       )
-      print(command, memberRecord(member), () => `${member.email} is now ${member.role} of ${org}.`)
+      print(command, memberRecord(member), () => `${member.email} now has the role ${member.role} in ${org}.`)
     })
 
   member
@@ -57,14 +62,14 @@ export function memberCommand(): Command {
     .requiredOption('--org <org>', 'organisation ID, ORG_…')
     .addHelpText(...examples('member list --org ORG_…'))
     .action(async ({ org }: MemberOptions, command: Command) => {
-      const found = await withStore(async ({ db }) => {
+      const members = await withStore(async ({ db }) => {
         await getOrganisation(db.queries, org)
-        return listMembers(db.queries, org, { limit: MAX_LISTED })
+        return listMembers(db.queries, org, { limit: MAX_LISTED_MEMBERS })
       })
-      print(command, found.map(memberRecord), () =>
+      print(command, members.map(memberRecord), () =>
         table(
           ['MEMBER', 'EMAIL', 'ROLE', 'CREATED', 'LAST SIGN-IN'],
-          found.map((row) => [row.member_id, row.email, row.role, row.created_at, row.last_sign_in_at]),
+          members.map((row) => [row.member_id, row.email, row.role, row.created_at, row.last_sign_in_at]),
           `No members yet. Add one: npx attestry member add --org ${org} --email ADDRESS --role owner`,
         ),
       )
@@ -77,7 +82,7 @@ export function memberCommand(): Command {
     .requiredOption('--email <address>', "the member's email address", parseEmail)
     .addHelpText(...examples('member remove --org ORG_… --email asha@example.com'))
     .action(async ({ org, email }: MemberOptions, command: Command) => {
-      const removed = await withStore(({ db, clock }) =>
+      const removedMember = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
           const existing = await findMemberByEmail(tx, org, email)
           if (!existing) throw problem('NOT_FOUND', `${email} is not a member of ${org}.`)
@@ -91,7 +96,7 @@ export function memberCommand(): Command {
           return member
         }),
       )
-      print(command, memberRecord(removed), () => `Removed ${removed.email} from ${org}.`)
+      print(command, memberRecord(removedMember), () => `Removed ${removedMember.email} from ${org}.`)
     })
 
   return member

@@ -9,13 +9,13 @@ export function migrateCommand(): Command {
     .description('Apply missing database migrations (the server also does this when it starts)')
     .addHelpText(...examples('migrate'))
     .action(async (_options: object, command: Command) => {
-      const all = await readMigrations()
+      const migrations = await readMigrations()
       // Opening the store applies missing migrations.
       await withStore(async () => {})
       print(
         command,
-        { migrations: all.map(({ name }) => name) },
-        () => `The database is up to date (${all.length} migrations).`,
+        { migrations: migrations.map(({ name }) => name) },
+        () => `The database is up to date (${migrations.length} migrations).`,
       )
     })
 }

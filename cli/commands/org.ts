@@ -17,7 +17,7 @@ export function orgCommand(): Command {
     .requiredOption('--name <name>', 'display name', parseName)
     .addHelpText(...examples('org create --name "Acme Staffing"'))
     .action(async (options: { name: string }, command: Command) => {
-      const created = await withStore(({ db, clock }) =>
+      const createdOrganisation = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
           const organisation = await createOrganisation(tx, options.name, clock)
           const { org_id: orgId, name } = organisation
@@ -27,12 +27,12 @@ export function orgCommand(): Command {
       )
       print(
         command,
-        created,
+        createdOrganisation,
         () =>
           `${fieldList([
-            ['Organisation', created.org_id],
-            ['Name', created.name],
-          ])}\n\nNext: npx attestry key create --org ${created.org_id} --mode test`,
+            ['Organisation', createdOrganisation.org_id],
+            ['Name', createdOrganisation.name],
+          ])}\n\nNext: npx attestry key create --org ${createdOrganisation.org_id} --mode test`,
       )
     })
 
@@ -41,11 +41,11 @@ export function orgCommand(): Command {
     .description('List all organisations, oldest first')
     .addHelpText(...examples('org list --json'))
     .action(async (_options: object, command: Command) => {
-      const all = await withStore(({ db }) => listOrganisations(db.queries))
-      print(command, all, () =>
+      const organisations = await withStore(({ db }) => listOrganisations(db.queries))
+      print(command, organisations, () =>
         table(
           ['ORGANISATION', 'NAME', 'PARTNER API', 'CREATED'],
-          all.map((row) => [row.org_id, row.name, row.service_off ? 'off' : 'on', row.created_at]),
+          organisations.map((row) => [row.org_id, row.name, row.service_off ? 'off' : 'on', row.created_at]),
           'No organisations yet. Create one: npx attestry org create --name NAME',
         ),
       )

@@ -33,32 +33,34 @@ export function playgroundCommand(): Command {
     .description('Create playground workflows and mandates (read-only for API partners)')
     .addHelpText(...examples(`playground workflow --org ORG_… --mode test --data '{"name":"Trial"}'`))
 
-  define('workflow', 'Create a workflow', async (tx, scope, { clock }, data) => {
-    const created = await createWorkflow(tx, scope, clock, parseInput(WorkflowInput, data), 'playground')
-    const [record] = await workflowRecords(tx, [created])
-    return { record: record!, id: created.workflow_id }
+  addSubcommand('workflow', 'Create a workflow', async (tx, scope, { clock }, data) => {
+    const workflow = await createWorkflow(tx, scope, clock, parseInput(WorkflowInput, data), 'playground')
+    const [record] = await workflowRecords(tx, [workflow])
+    return { record: record!, id: workflow.workflow_id }
   })
 
-  define(
+  addSubcommand(
     'mandate',
     'Create a job mandate (a running server prepares its questions)',
     async (tx, scope, store, data) => {
       const { clock, config } = store
       const input = parseInput<MandateInput>(MandateInput, data)
-      const numbers = input.skills.flatMap((skill) => ('skill_id' in skill ? [skillNumber(skill.skill_id) ?? 0] : []))
-      const found = await findSkills(tx, numbers)
+      const skillNumbers = input.skills.flatMap((skill) =>
+        'skill_id' in skill ? [skillNumber(skill.skill_id) ?? 0] : [],
+      )
+      const skills = await findSkills(tx, skillNumbers)
       const deps = {
         clock,
-        skills: new LoadedSkills({ skill: (number) => found.get(number) }),
+        skills: new LoadedSkills({ skill: (number) => skills.get(number) }),
         writer: { kind: config.ai ? ('ai' as const) : ('built-in' as const) },
       }
-      const created = await createMandate(tx, scope, deps, input, 'playground')
-      return { record: mandateRecord(created), id: created.mandate_id }
+      const mandate = await createMandate(tx, scope, deps, input, 'playground')
+      return { record: mandateRecord(mandate), id: mandate.mandate_id }
     },
   )
   return playground
 
-  function define(
+  function addSubcommand(
     noun: string,
     description: string,
     create: (tx: Tx, scope: OrgScope, store: CliStore, data: string) => Promise<{ record: object; id: string }>,
@@ -75,9 +77,9 @@ export function playgroundCommand(): Command {
           store.db.transaction(async (tx) => {
             await getOrganisation(tx, options.org)
             const scope = { orgId: options.org, mode: options.mode }
-            const created = await create(tx, scope, store, options.data)
-            await recordCliChange(tx, store.clock, { ...scope, action: `playground.${noun}`, subject: created.id })
-            return created
+            const result = await create(tx, scope, store, options.data)
+            await recordCliChange(tx, store.clock, { ...scope, action: `playground.${noun}`, subject: result.id })
+            return result
           }),
         )
         print(command, record, () => `Created ${noun} ${id}.`)
@@ -85,11 +87,11 @@ export function playgroundCommand(): Command {
   }
 }
 
-/** Parses the text and validates it with the schema of the partner API. */
+/** Parses a request body and validates it with its schema in the partner API. */
 function parseInput<Input>(schema: unknown, text: string): Input {
   const rawBody = Buffer.from(text)
   const body = parseJson(rawBody)
-  const found = compileRequestValidator({ body: schema })({ params: {}, query: {}, body, rawBody })
-  if (found.length > 0) throw invalid(found.map(({ detail }) => detail))
+  const errors = compileRequestValidator({ body: schema })({ params: {}, query: {}, body, rawBody })
+  if (errors.length > 0) throw invalid(errors.map(({ detail }) => detail))
   return body as Input
 }

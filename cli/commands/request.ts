@@ -81,20 +81,20 @@ function formatValue(value: unknown): string {
 
 /** Returns the part of the response's data at a path such as `items[0].name`. */
 function pickValue(body: unknown, path: string): unknown {
-  let found: unknown = (body as { data?: unknown } | undefined)?.data
-  let foundPath = 'data'
+  let value: unknown = (body as { data?: unknown } | undefined)?.data
+  let valuePath = 'data'
   for (const segment of path.split(/[.[\]]+/).filter((part) => part !== '')) {
-    const parent = typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : {}
+    const parent = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
     if (!Object.hasOwn(parent, segment)) {
-      const names = Object.keys(parent)
+      const propertyNames = Object.keys(parent)
       throw new Error(
-        `${foundPath} has no property ${segment}${names.length > 0 ? `; expected one of ${names.join(', ')}` : ''}.`,
+        `${valuePath} has no property ${segment}${propertyNames.length > 0 ? `; expected one of ${propertyNames.join(', ')}` : ''}.`,
       )
     }
-    foundPath += Array.isArray(parent) ? `[${segment}]` : `.${segment}`
-    found = parent[segment]
+    valuePath += Array.isArray(parent) ? `[${segment}]` : `.${segment}`
+    value = parent[segment]
   }
-  return found
+  return value
 }
 
 function parseMethod(text: string) {

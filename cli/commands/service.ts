@@ -7,15 +7,15 @@ import { recordCliChange } from './audit.ts'
 
 export function serviceCommand(): Command {
   const service = new Command('service')
-    .description('Disable or enable the partner API, for all organisations or for one')
+    .description('Switch the partner API on or off, for all organisations or for one')
     .addHelpText(...examples('service off --org ORG_…', 'service on'))
   for (const state of ['on', 'off'] as const) {
     service
       .command(state)
       .description(
         state === 'off'
-          ? 'Disable the partner API (takes effect within one second; calls return 503 SERVICE_DISABLED)'
-          : 'Enable the partner API',
+          ? 'Switch the partner API off (takes effect within one second; calls return 503 SERVICE_DISABLED)'
+          : 'Switch the partner API on',
       )
       .addOption(new Option('--org <org>', 'only for this organisation, ORG_…'))
       .addHelpText(...examples(`service ${state}`, `service ${state} --org ORG_…`))
@@ -29,7 +29,7 @@ export function serviceCommand(): Command {
         print(
           command,
           { service: state, org_id: options.org ?? null },
-          () => `The partner API is ${state}${options.org ? ` for ${options.org}` : ''}.`,
+          () => `The partner API is switched ${state}${options.org ? ` for ${options.org}` : ''}.`,
         )
       })
   }

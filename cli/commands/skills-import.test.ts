@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { ADMIN_KEY, cloneDatabase } from '../../test/support/app.ts'
-import { deploy } from '../../test/support/server.ts'
+import { createDeployment } from '../../test/support/server.ts'
 
 const CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
 k1,Kite making,Makes kites of paper and split bamboo.,patang; पतंग बनाना,Paper craft,Crafts,true
@@ -19,10 +19,10 @@ k3,,,,Paper craft,Crafts,
 `
 
 test('a CSV file can be imported as a dry run, imported, and imported again without changes', async (t) => {
-  const { cli, json, dataDir } = await deploy(t)
+  const { cli, json, dataDir } = await createDeployment(t)
   const path = join(dataDir, 'skills.csv')
   await writeFile(path, CSV)
-  const refused = [{ at: 'skills.csv:4', row: 'k3', reason: 'the name is missing' }]
+  const rejectedRows = [{ at: 'skills.csv:4', row: 'k3', reason: 'the name is missing' }]
   const dryRun = await json('skills', 'import', '--format', 'csv', path, '--dry-run')
   const { seconds: _, version, ...counts } = dryRun
   assert.deepEqual(counts, {
@@ -36,40 +36,43 @@ test('a CSV file can be imported as a dry run, imported, and imported again with
     new_master_skills: 1,
     new_sub_skills: 1,
     renamed: [],
-    refused,
+    refused: rejectedRows,
   })
 
-  const done = await cli('skills', 'import', '--format', 'csv', path)
-  assert.equal(done.code, 0, done.stderr)
+  const importRun = await cli('skills', 'import', '--format', 'csv', path)
+  assert.equal(importRun.code, 0, importRun.stderr)
   assert.match(
-    done.stdout,
+    importRun.stdout,
     /Added +1\nChanged +0\nMerged +1 .*\nUnchanged +0\nNew groups +2 {2}\(1 master skill, 1 sub-skill\)\nRejected +1\n/,
   )
-  assert.match(done.stdout, /skills\.csv:4 +k3 +the name is missing/)
-  assert.match(done.stdout, /Correct them and import the file again/)
-  assert.match(done.stdout, new RegExp(`at version ${version + 1}; running servers load it`))
-  assert.match(done.stderr, /Writing rows: \d+ of \d+/)
+  assert.match(importRun.stdout, /skills\.csv:4 +k3 +the name is missing/)
+  assert.match(importRun.stdout, /Correct them and import the file again/)
+  assert.match(importRun.stdout, new RegExp(`at version ${version + 1}; running servers load it`))
+  assert.match(importRun.stderr, /Writing rows: \d+ of \d+/)
 
-  const repeated = await json('skills', 'import', '--format', 'csv', path)
-  assert.deepEqual([repeated.added, repeated.changed, repeated.merged, repeated.unchanged], [0, 0, 0, 2])
-  assert.equal(repeated.version, version + 1)
+  const repeatedImport = await json('skills', 'import', '--format', 'csv', path)
+  assert.deepEqual(
+    [repeatedImport.added, repeatedImport.changed, repeatedImport.merged, repeatedImport.unchanged],
+    [0, 0, 0, 2],
+  )
+  assert.equal(repeatedImport.version, version + 1)
 })
 
 test('a dry run lists skills that the import would rename because two files use the same IDs', async (t) => {
-  const { cli, json, dataDir } = await deploy(t)
-  const [first, second] = [join(dataDir, 'first.csv'), join(dataDir, 'second.csv')]
-  await writeFile(first, CSV)
-  await writeFile(second, 'id,name,sub_skill,master_skill\nk1,Papier mache masks,Masks,Crafts\n')
-  await json('skills', 'import', '--format', 'csv', first)
-  const dryRun = await cli('skills', 'import', '--format', 'csv', second, '--dry-run')
+  const { cli, json, dataDir } = await createDeployment(t)
+  const [firstPath, secondPath] = [join(dataDir, 'first.csv'), join(dataDir, 'second.csv')]
+  await writeFile(firstPath, CSV)
+  await writeFile(secondPath, 'id,name,sub_skill,master_skill\nk1,Papier mache masks,Masks,Crafts\n')
+  await json('skills', 'import', '--format', 'csv', firstPath)
+  const dryRun = await cli('skills', 'import', '--format', 'csv', secondPath, '--dry-run')
   assert.match(dryRun.stdout, /second\.csv:2 +sk_\d+ +Kite making +Papier mache masks/)
-  assert.match(dryRun.stdout, /give them new IDs/)
-  const [renamed] = (await json('skills', 'import', '--format', 'csv', second, '--dry-run')).renamed
-  assert.deepEqual([renamed.from, renamed.to], ['Kite making', 'Papier mache masks'])
+  assert.match(dryRun.stdout, /give the row a new ID/)
+  const [renamedSkill] = (await json('skills', 'import', '--format', 'csv', secondPath, '--dry-run')).renamed
+  assert.deepEqual([renamedSkill.from, renamedSkill.to], ['Kite making', 'Papier mache masks'])
 })
 
 test('invalid files and options produce an error message', async (t) => {
-  const { cli, dataDir } = await deploy(t)
+  const { cli, dataDir } = await createDeployment(t)
   const path = join(dataDir, 'bad.csv')
   await writeFile(path, 'id;name;sub_skill\n')
   const cases: [string[], RegExp][] = [
@@ -92,7 +95,7 @@ test('invalid files and options produce an error message', async (t) => {
 
 test('a killed import leaves no changes, and the next import succeeds', async (t) => {
   const { url, drop } = await cloneDatabase()
-  const { dataDir } = await deploy(t)
+  const { dataDir } = await createDeployment(t)
   const path = join(dataDir, 'many.csv')
   const rows = Array.from({ length: 3000 }, (_, i) => `m${i},made up skill ${i},Sub,Master`)
   await writeFile(path, `id,name,sub_skill,master_skill\n${rows.join('\n')}\n`)
@@ -105,33 +108,33 @@ test('a killed import leaves no changes, and the next import succeeds', async (t
     MASTER_KEY: randomBytes(32).toString('base64'),
   }
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
-  const run = (...args: string[]) => spawn(process.execPath, [main, ...args], { env, stdio: 'ignore' })
-  const importAll = ['skills', 'import', '--format', 'csv', path]
-  const imported = async () => {
+  const runCli = (...args: string[]) => spawn(process.execPath, [main, ...args], { env, stdio: 'ignore' })
+  const importArgs = ['skills', 'import', '--format', 'csv', path]
+  const countImportedSkills = async () => {
     const { rows } = await client.query(`select count(*)::int as count from skills where number >= 1000000`)
     return rows[0].count
   }
   try {
     // Loads the built-in catalogue, which contains skill 1001 used below.
-    assert.deepEqual(await once(run('migrate'), 'exit'), [0, null])
+    assert.deepEqual(await once(runCli('migrate'), 'exit'), [0, null])
     // An open transaction holds the ID of the last row, so the import blocks after writing nearly everything.
     await client.query('begin')
     await client.query(`insert into skill_sources values ('csv', 'm2999', 1001, false, 'x', '{}', false)`)
-    const child = run(...importAll)
+    const child = runCli(...importArgs)
     const exited = once(child, 'exit')
-    for (let waiting = 0; waiting === 0; await pause(20)) {
+    for (let waitingLocks = 0; waitingLocks === 0; await pause(20)) {
       assert.equal(child.exitCode, null, 'the import is still running')
-      const found = await client.query(`select from pg_locks where not granted and locktype = 'transactionid'`)
-      waiting = found.rowCount!
+      const locks = await client.query(`select from pg_locks where not granted and locktype = 'transactionid'`)
+      waitingLocks = locks.rowCount!
     }
     child.kill('SIGKILL')
     await exited
     await client.query('rollback')
-    assert.equal(await imported(), 0)
+    assert.equal(await countImportedSkills(), 0)
     const { rows } = await client.query(`select count(*)::int as count from sub_skills where source = 'csv'`)
     assert.equal(rows[0].count, 0)
-    assert.deepEqual(await once(run(...importAll), 'exit'), [0, null])
-    assert.equal(await imported(), 3000)
+    assert.deepEqual(await once(runCli(...importArgs), 'exit'), [0, null])
+    assert.equal(await countImportedSkills(), 3000)
   } finally {
     await client.end()
     await drop()
@@ -144,18 +147,21 @@ const skip = existsSync(join(shared, 'esco')) ? false : 'the ESCO and O*NET file
 test('the published ESCO and O*NET files are imported within the time limit, and again without changes', {
   skip,
 }, async (t) => {
-  const { json } = await deploy(t)
+  const { json } = await createDeployment(t)
   for (const [format, rows, limit] of [
     ['esco', 13_939, 20],
     ['onet', 28_960, 40],
   ] as const) {
-    const first = await json('skills', 'import', '--format', format, join(shared, format))
-    assert.equal(first.rows, rows)
-    assert.equal(first.added + first.merged, rows, JSON.stringify(first.refused.slice(0, 5)))
-    assert.ok(first.merged > 0 && first.merged < rows / 50, `${first.merged} merged`)
-    assert.ok(first.seconds < limit, `${format} took ${first.seconds} s`)
-    const repeated = await json('skills', 'import', '--format', format, join(shared, format))
-    assert.deepEqual([repeated.added, repeated.changed, repeated.merged, repeated.unchanged], [0, 0, 0, rows])
-    assert.equal(repeated.version, first.version)
+    const firstImport = await json('skills', 'import', '--format', format, join(shared, format))
+    assert.equal(firstImport.rows, rows)
+    assert.equal(firstImport.added + firstImport.merged, rows, JSON.stringify(firstImport.refused.slice(0, 5)))
+    assert.ok(firstImport.merged > 0 && firstImport.merged < rows / 50, `${firstImport.merged} merged`)
+    assert.ok(firstImport.seconds < limit, `${format} took ${firstImport.seconds} s`)
+    const repeatedImport = await json('skills', 'import', '--format', format, join(shared, format))
+    assert.deepEqual(
+      [repeatedImport.added, repeatedImport.changed, repeatedImport.merged, repeatedImport.unchanged],
+      [0, 0, 0, rows],
+    )
+    assert.equal(repeatedImport.version, firstImport.version)
   }
 })

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import type { FormatName, ImportSummary } from '../../server/catalogue/import/import.ts'
+import type { ImportSummary, TaxonomyFormat } from '../../server/catalogue/import/import.ts'
 import { examples } from '../examples.ts'
 import { fieldList, print, table } from '../print.ts'
 import { showProgress } from '../progress.ts'
@@ -7,7 +7,7 @@ import { withStore } from '../store.ts'
 import { recordCliChange } from './audit.ts'
 
 interface Options {
-  format: FormatName
+  format: TaxonomyFormat
   dryRun?: boolean
 }
 
@@ -64,30 +64,35 @@ sub_skill is the ID of an existing sub-skill (ss_101). See docs/guides/import-a-
 function describeSummary(summary: ImportSummary, dryRun: boolean, seconds: number): string {
   const { rows, version, refused, renamed, ...counts } = summary
   const newGroups = counts.new_master_skills + counts.new_sub_skills
-  const changed = counts.added + counts.changed + counts.merged > 0
-  const number = (count: number) => count.toLocaleString('en-US').padStart(9)
+  const catalogueChanged = counts.added + counts.changed + counts.merged > 0
+  const alignedCount = (count: number) => count.toLocaleString('en-US').padStart(9)
   return [
     fieldList([
-      ['Rows', number(rows)],
-      ['Added', number(counts.added)],
-      ['Changed', number(counts.changed)],
+      ['Rows', alignedCount(rows)],
+      ['Added', alignedCount(counts.added)],
+      ['Changed', alignedCount(counts.changed)],
       [
         'Merged',
-        number(counts.merged) +
-          (counts.merged > 0 ? '  (a skill with this name exists: ID and aliases were added to it)' : ''),
+        alignedCount(counts.merged) +
+          (counts.merged > 0
+            ? '  (the catalogue already has these names: the IDs and aliases were added to the existing skills)'
+            : ''),
       ],
-      ['Unchanged', number(counts.unchanged)],
+      ['Unchanged', alignedCount(counts.unchanged)],
       ...(newGroups
-        ? ([['New groups', `${number(newGroups)}  (${describeGroups(counts)})`]] as [string, string][])
+        ? ([['New groups', `${alignedCount(newGroups)}  (${describeGroups(counts)})`]] as [string, string][])
         : []),
-      ['Rejected', number(refused.length)],
+      ['Rejected', alignedCount(refused.length)],
     ]),
     ...truncatedTable(
       ['LINE', 'SKILL', 'OLD NAME', 'NEW NAME'],
       renamed.map(({ at, skill_id, from, to }) => [at, skill_id, from.slice(0, 60), to.slice(0, 60)]),
     ),
     ...(renamed.length > 0
-      ? ['', 'An ID must always mean the same skill. If these rows are different skills, give them new IDs.']
+      ? [
+          '',
+          'The rows above rename existing skills. If a row describes a different skill than the existing one, give the row a new ID.',
+        ]
       : []),
     ...truncatedTable(
       ['LINE', 'ROW', 'REASON'],
@@ -98,8 +103,8 @@ function describeSummary(summary: ImportSummary, dryRun: boolean, seconds: numbe
       : []),
     '',
     dryRun
-      ? `Dry run completed in ${seconds} s; no changes made. Run without --dry-run to apply them.`
-      : changed
+      ? `Dry run completed in ${seconds} s; nothing was changed. Run the command without --dry-run to apply the changes.`
+      : catalogueChanged
         ? `Import completed in ${seconds} s. The catalogue is now at version ${version}; running servers load it in the background.`
         : `Import completed in ${seconds} s. Nothing changed; the catalogue is still at version ${version}.`,
   ].join('\n')
@@ -115,13 +120,13 @@ function countedNoun(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Returns a table of the first rows and the number of omitted rows. */
+/** Returns a table of the first rows, and a line with the number of omitted rows. */
 function truncatedTable(head: string[], rows: string[][]): string[] {
   if (rows.length === 0) return []
   const omitted = rows.length - MAX_SHOWN_ROWS
   return [
     '',
     table(head, rows.slice(0, MAX_SHOWN_ROWS), ''),
-    ...(omitted > 0 ? [`… and ${omitted} more; --json lists all of them`] : []),
+    ...(omitted > 0 ? [`… and ${omitted} more rows; --json lists all rows`] : []),
   ]
 }

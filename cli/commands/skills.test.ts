@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AttestryClient } from '../../sdk/index.ts'
-import { deploy } from '../../test/support/server.ts'
+import { createDeployment } from '../../test/support/server.ts'
 import { until } from '../../test/support/until.ts'
 
 test('skill requests can be listed, approved and rejected while a server runs', async (t) => {
-  const { serve, json, cli } = await deploy(t)
+  const { serve, json, cli } = await createDeployment(t)
   const server = await serve()
   const org = await json('org', 'create', '--name', 'Acme Staffing')
   const key = await json('key', 'create', '--org', org.org_id, '--mode', 'live')
@@ -15,9 +15,9 @@ test('skill requests can be listed, approved and rejected while a server runs', 
   assert.match((await cli('skills', 'requests')).stdout, /No pending skill requests/)
   const toApprove = (await requestSkill({ name: 'Dhokra casting', context: 'Brass figures,\nlost wax' })).data
   const toReject = (await requestSkill({ name: 'Being nice' })).data
-  const listed = await json('skills', 'requests')
+  const listedRequests = await json('skills', 'requests')
   assert.deepEqual(
-    listed.map((row: any) => [row.request_id, row.name, row.status, row.skill_id, row.org_id, row.mode]),
+    listedRequests.map((row: any) => [row.request_id, row.name, row.status, row.skill_id, row.org_id, row.mode]),
     [
       [toApprove.request_id, 'Dhokra casting', 'pending', null, org.org_id, 'live'],
       [toReject.request_id, 'Being nice', 'pending', null, org.org_id, 'live'],
@@ -25,20 +25,20 @@ test('skill requests can be listed, approved and rejected while a server runs', 
   )
   assert.match((await cli('skills', 'requests')).stdout, /Dhokra casting +pending .*Brass figures, lost wax/)
 
-  const malformed = await cli('skills', 'approve', toApprove.request_id, '--sub-skill', '201')
-  assert.notEqual(malformed.code, 0)
-  assert.match(malformed.stderr, /Expected a sub-skill ID such as ss_201/)
-  const nowhere = await cli('skills', 'approve', toApprove.request_id, '--sub-skill', 'ss_99999')
-  assert.equal(nowhere.code, 1)
-  assert.match(nowhere.stderr, /Sub-skill ss_99999 not found/)
+  const malformedId = await cli('skills', 'approve', toApprove.request_id, '--sub-skill', '201')
+  assert.notEqual(malformedId.code, 0)
+  assert.match(malformedId.stderr, /Expected a sub-skill ID such as ss_201/)
+  const unknownSubSkill = await cli('skills', 'approve', toApprove.request_id, '--sub-skill', 'ss_99999')
+  assert.equal(unknownSubSkill.code, 1)
+  assert.match(unknownSubSkill.stderr, /Sub-skill ss_99999 not found/)
   assert.notEqual((await cli('skills', 'approve', toApprove.request_id)).code, 0, 'a sub-skill is required')
 
   const approved = await json('skills', 'approve', toApprove.request_id, '--sub-skill', 'ss_201', '--verifiable')
   assert.match(approved.skill_id, /^sk_1\d{6}$/)
   assert.deepEqual([approved.status, approved.resolved], ['approved', [toApprove.request_id]])
-  const known = await client.request('GET', `/skill-requests/${toApprove.request_id}`)
-  assert.equal((known.body as any).data.skill_id, approved.skill_id)
-  // The server loads it without a restart.
+  const resolvedRequest = await client.request('GET', `/skill-requests/${toApprove.request_id}`)
+  assert.equal((resolvedRequest.body as any).data.skill_id, approved.skill_id)
+  // The server loads the new skill without a restart.
   const skill = await until(async () => {
     const response = await client.request<any>('GET', `/skills/${approved.skill_id}`)
     return response.status === 200 && response
@@ -48,15 +48,18 @@ test('skill requests can be listed, approved and rejected while a server runs', 
 
   const duplicate = (await requestSkill({ name: 'Electrician' })).data
   assert.match((await cli('skills', 'requests')).stdout, /Electrician +pending +same as sk_2001 House wiring\?/)
-  const approvedAlias = await cli('skills', 'approve', duplicate.request_id, '--sub-skill', 'ss_201')
-  assert.match(approvedAlias.stdout, /This name is also an alias of House wiring \(sk_2001\); searches find both\./)
+  const aliasApproval = await cli('skills', 'approve', duplicate.request_id, '--sub-skill', 'ss_201')
+  assert.match(
+    aliasApproval.stdout,
+    /This name is also an alias of House wiring \(sk_2001\); searches find both skills\./,
+  )
 
   const rejected = await cli('skills', 'reject', toReject.request_id)
   assert.equal(rejected.code, 0, rejected.stderr)
   for (const command of [['reject'], ['approve', '--sub-skill', 'ss_201']]) {
-    const second = await cli('skills', command[0]!, toReject.request_id, ...command.slice(1))
-    assert.equal(second.code, 1)
-    assert.match(second.stderr, /has already been decided: rejected/)
+    const secondDecision = await cli('skills', command[0]!, toReject.request_id, ...command.slice(1))
+    assert.equal(secondDecision.code, 1)
+    assert.match(secondDecision.stderr, /has already been decided: rejected/)
   }
   assert.match((await cli('skills', 'reject', 'SR_UNKNOWN')).stderr, /Skill request SR_UNKNOWN not found/)
   assert.deepEqual(await json('skills', 'requests'), [])

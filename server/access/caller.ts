@@ -25,7 +25,7 @@ export interface Caller {
 /** Organisation and mode whose rows a domain function may read. */
 export type OrgScope = Pick<Caller, 'orgId' | 'mode'>
 
-/** Scope of functions that change something. `via` defaults to the partner API. */
+/** Scope of functions that change records. `via` defaults to the partner API. */
 export type WriteScope = OrgScope & Partial<Pick<Caller, 'via'>>
 
 /**

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 /** Returns the address used for rate limits: an IPv4 address, or the /64 network of an IPv6 address, which is assigned to one customer. */
 export function callerAddress(ip: string): string {
   if (isIPv4(ip)) return ip
-  const address = bareAddress(ip)
+  const address = stripZoneAndPort(ip)
   if (!isIPv6(address)) return isIPv4(address) ? address : UNKNOWN_ADDRESS
   const parsed = ipaddr.IPv6.parse(address)
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString()
@@ -15,7 +15,9 @@ export function callerAddress(ip: string): string {
 const UNKNOWN_ADDRESS = 'unknown'
 
 /** Strips the zone of a link-local address and the port that some proxies append. */
-function bareAddress(ip: string): string {
-  const bare = ip.replace(/%.*$/, '').trim()
-  return /^\[(.+)\](?::\d+)?$/.exec(bare)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(bare)?.[1] ?? bare
+function stripZoneAndPort(ip: string): string {
+  const withoutZone = ip.replace(/%.*$/, '').trim()
+  return (
+    /^\[(.+)\](?::\d+)?$/.exec(withoutZone)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(withoutZone)?.[1] ?? withoutZone
+  )
 }

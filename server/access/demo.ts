@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Context } from '../context.ts'
 import { createPartnerKey, createSessionKey } from './keys.ts'
 import { createOrganisation, listOrganisations } from './organisations.ts'
-import { scopes } from './scopes.ts'
+import { allScopes } from './scopes.ts'
 
 /** TEST credentials created at the first start, for trying the product without setting up keys. */
 export interface DemoKeys {
@@ -13,7 +13,7 @@ export interface DemoKeys {
   session_key: string
 }
 
-export interface Demo {
+export interface DemoSetup {
   keys: DemoKeys
   /** Whether the keys were created by this start, not by an earlier one. */
   created: boolean
@@ -25,16 +25,21 @@ export async function ensureDemoKeys({
   db,
   vault,
   clock,
-}: Pick<Context, 'config' | 'db' | 'vault' | 'clock'>): Promise<Demo | undefined> {
+}: Pick<Context, 'config' | 'db' | 'vault' | 'clock'>): Promise<DemoSetup | undefined> {
   if (config.databaseUrl) return undefined
   const path = demoKeysPath(config.dataDir)
   const created = await db.transaction(async (tx) => {
     if ((await listOrganisations(tx)).length > 0) return false
     const { org_id } = await createOrganisation(tx, 'Demo organisation', clock)
-    const partner = await createPartnerKey(tx, vault, clock, { orgId: org_id, mode: 'test', scopes: [...scopes] })
-    const session = await createSessionKey(tx, clock, { orgId: org_id, mode: 'test' })
+    const partnerKey = await createPartnerKey(tx, vault, clock, { orgId: org_id, mode: 'test', scopes: [...allScopes] })
+    const sessionKey = await createSessionKey(tx, clock, { orgId: org_id, mode: 'test' })
     // Written before the commit: after a crash in between, the next start overwrites the file. The other order could lose the secrets.
-    await writePrivateFile(path, { org_id, key_id: partner.keyId, secret: partner.secret, session_key: session.key })
+    await writeDemoKeys(path, {
+      org_id,
+      key_id: partnerKey.keyId,
+      secret: partnerKey.secret,
+      session_key: sessionKey.key,
+    })
     return true
   })
   const keys = await readDemoKeys(config.dataDir)
@@ -42,11 +47,11 @@ export async function ensureDemoKeys({
 }
 
 /** Stores the address that the server listens on, for CLI commands in the same folder. */
-export async function writeAddress(dataDir: string, url: string): Promise<void> {
+export async function writeServerAddress(dataDir: string, url: string): Promise<void> {
   await writeFile(join(dataDir, 'address'), `${url}\n`, { mode: 0o600 })
 }
 
-export async function readAddress(dataDir: string): Promise<string | undefined> {
+export async function readServerAddress(dataDir: string): Promise<string | undefined> {
   const text = await readFile(join(dataDir, 'address'), 'utf8').catch(() => undefined)
   return text?.trim()
 }
@@ -63,14 +68,14 @@ export async function readDemoKeys(dataDir: string): Promise<DemoKeys | undefine
   }
 }
 
-async function writePrivateFile(path: string, keys: DemoKeys) {
-  const temporary = `${path}.${process.pid}`
-  const file = await open(temporary, 'w', 0o600)
+async function writeDemoKeys(path: string, keys: DemoKeys) {
+  const temporaryPath = `${path}.${process.pid}`
+  const file = await open(temporaryPath, 'w', 0o600)
   try {
     await file.writeFile(`${JSON.stringify(keys, null, 2)}\n`)
     await file.sync()
   } finally {
     await file.close()
   }
-  await rename(temporary, path)
+  await rename(temporaryPath, path)
 }

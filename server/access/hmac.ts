@@ -22,7 +22,7 @@ export class HmacKey {
   /** Returns the HMAC of a Latin-1 string: each character is one byte. */
   sign(latin1: string): Buffer {
     const length = BLOCK_BYTES + latin1.length
-    const message = length <= scratch.length ? scratch : Buffer.allocUnsafe(length)
+    const message = length <= messageBuffer.length ? messageBuffer : Buffer.allocUnsafe(length)
     this.#inner.copy(message)
     message.write(latin1, BLOCK_BYTES, 'latin1')
     hash('sha256', message.subarray(0, length), 'buffer').copy(this.#outer, BLOCK_BYTES)
@@ -35,4 +35,4 @@ export class HmacKey {
   }
 }
 
-const scratch = Buffer.allocUnsafe(4096)
+const messageBuffer = Buffer.allocUnsafe(4096)

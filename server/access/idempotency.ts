@@ -18,10 +18,10 @@ export interface HandlerResponse {
 }
 
 const RECORD_LIFETIME_MS = DAY
-// Not stored, so that a retry can succeed. Neither are responses with Retry-After.
+// Errors with these statuses are not stored, so that a retry can succeed; neither are errors with Retry-After.
 const STATUSES_NOT_STORED = new Set([401, 402, 429])
 
-export const deleteOldIdempotencyKeys = defineJob<Record<string, never>>('forget-idempotency-keys')
+export const deleteOldIdempotencyRecordsJob = defineJob<Record<string, never>>('forget-idempotency-keys')
 
 /**
  * Runs a write in one transaction and sends the response. With an Idempotency-Key, the first response is stored in the same
@@ -35,27 +35,29 @@ export async function runIdempotent(
   work: (tx: Tx, caller: Caller) => Promise<HandlerResponse>,
 ): Promise<FastifyReply> {
   const { caller } = request
-  const key = caller.idempotencyKey
+  const idempotencyKey = caller.idempotencyKey
   if (caller.dryRun) {
     const response = await dryRun(db, (tx) => work(tx, caller))
     return reply.status(response.status).send(response.body)
   }
-  if (key === undefined) {
-    const response = await db.transaction(runRecorded)
+  if (idempotencyKey === undefined) {
+    const response = await db.transaction(runWork)
     return reply.status(response.status).send(response.body)
   }
 
-  const requestFingerprint = fingerprint(request)
+  const requestFingerprint = fingerprintOf(request)
   const outcome = await db.transaction(async (tx) => {
-    await lockKey(tx, caller.keyId, key)
-    const stored = await findRecord(tx, caller.keyId, key, new Date(clock.now() - RECORD_LIFETIME_MS))
-    if (stored) {
-      if (!stored.fingerprint.equals(requestFingerprint)) throw keyReusedProblem()
-      const text = stored.sealed_body ? vault.open(stored.sealed_body, purpose(caller.keyId, key)) : stored.body!
-      return { status: stored.status, body: JSON.parse(text) as object, replayed: true }
+    await lockIdempotencyKey(tx, caller.keyId, idempotencyKey)
+    const storedRecord = await findRecord(tx, caller.keyId, idempotencyKey, new Date(clock.now() - RECORD_LIFETIME_MS))
+    if (storedRecord) {
+      if (!storedRecord.fingerprint.equals(requestFingerprint)) throw keyReusedProblem()
+      const bodyJson = storedRecord.sealed_body
+        ? vault.open(storedRecord.sealed_body, sealPurpose(caller.keyId, idempotencyKey))
+        : storedRecord.body!
+      return { status: storedRecord.status, body: JSON.parse(bodyJson) as object, replayed: true }
     }
-    const { response, failure } = await runInSavepoint(tx, () => runRecorded(tx))
-    if (failure && !isStored(response.status, failure)) throw failure
+    const { response, failure } = await runInSavepoint(tx, () => runWork(tx))
+    if (failure && !shouldStore(response.status, failure)) throw failure
     await insertRecord(tx, response)
     return { ...response, replayed: false }
   })
@@ -66,21 +68,21 @@ export async function runIdempotent(
   }
   return reply.status(outcome.status).send(outcome.body)
 
-  async function runRecorded(tx: Tx): Promise<HandlerResponse> {
+  async function runWork(tx: Tx): Promise<HandlerResponse> {
     const response = await work(tx, caller)
     await caller.record?.(tx, response)
     return response
   }
 
   async function insertRecord(tx: Tx, response: HandlerResponse) {
-    const text = JSON.stringify(response.body)
+    const bodyJson = JSON.stringify(response.body)
     const row = {
       key_id: caller.keyId,
-      idempotency_key: key!,
+      idempotency_key: idempotencyKey!,
       fingerprint: requestFingerprint,
       status: response.status,
-      body: response.secret ? null : text,
-      sealed_body: response.secret ? vault.seal(text, purpose(caller.keyId, key!)) : null,
+      body: response.secret ? null : bodyJson,
+      sealed_body: response.secret ? vault.seal(bodyJson, sealPurpose(caller.keyId, idempotencyKey!)) : null,
       created_at: new Date(clock.now()),
     }
     await tx
@@ -128,16 +130,16 @@ async function runInSavepoint(
   }
 }
 
-function isStored(status: number, failure: Problem) {
+function shouldStore(status: number, failure: Problem) {
   return status < 500 && !STATUSES_NOT_STORED.has(status) && failure.retryAfter === undefined
 }
 
 /** Locks the Idempotency-Key until the transaction ends. A crash releases the lock with the connection. */
-async function lockKey(tx: Tx, keyId: string, key: string) {
-  const lock = createHash('sha256').update(`${keyId}\n${key}`).digest().readBigInt64BE()
+async function lockIdempotencyKey(tx: Tx, keyId: string, key: string) {
+  const lockId = createHash('sha256').update(`${keyId}\n${key}`).digest().readBigInt64BE()
   const { rows } = await sql<{
     locked: boolean
-  }>`select pg_try_advisory_xact_lock(${lock.toString()}::bigint) as locked`.execute(tx)
+  }>`select pg_try_advisory_xact_lock(${lockId.toString()}::bigint) as locked`.execute(tx)
   if (rows[0]!.locked) return
   throw problem(
     'IDEMPOTENCY_IN_PROGRESS',
@@ -148,13 +150,13 @@ async function lockKey(tx: Tx, keyId: string, key: string) {
   )
 }
 
-function findRecord(tx: Tx, keyId: string, key: string, after: Date) {
+function findRecord(tx: Tx, keyId: string, key: string, createdAfter: Date) {
   return tx
     .selectFrom('idempotency_records')
     .select(['fingerprint', 'status', 'body', 'sealed_body'])
     .where('key_id', '=', keyId)
     .where('idempotency_key', '=', key)
-    .where('created_at', '>', after)
+    .where('created_at', '>', createdAfter)
     .executeTakeFirst()
 }
 
@@ -168,19 +170,19 @@ function keyReusedProblem() {
   )
 }
 
-function fingerprint(request: FastifyRequest): Buffer {
+function fingerprintOf(request: FastifyRequest): Buffer {
   const url = request.originalUrl
-  const query = url.indexOf('?')
-  const path = query < 0 ? url : url.slice(0, query)
+  const queryStart = url.indexOf('?')
+  const path = queryStart < 0 ? url : url.slice(0, queryStart)
   return createHash('sha256').update(`${request.method}\n${path}\n`).update(request.rawBody).digest()
 }
 
 /** Binds a sealed body to its key. Changing the text makes stored responses unreadable. */
-function purpose(keyId: string, key: string) {
+function sealPurpose(keyId: string, key: string) {
   return `answer to ${keyId} ${key}`
 }
 
-export async function deleteOldRecords(tx: Tx, now: number): Promise<void> {
+export async function deleteOldIdempotencyRecords(tx: Tx, now: number): Promise<void> {
   await tx
     .deleteFrom('idempotency_records')
     .where('created_at', '<=', new Date(now - RECORD_LIFETIME_MS))

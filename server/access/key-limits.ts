@@ -9,11 +9,11 @@ export interface KeyLimitSettings {
   overrides: KeyOverrides
 }
 
-export type LimitsChange =
+export type KeyLimitsChange =
   | { reset: true }
   | { reset?: undefined; bucket?: BucketName; rates?: Partial<Rates>; peoplePerDay?: number | undefined }
 
-export async function getLimits(tx: Tx, keyId: string): Promise<KeyLimitSettings> {
+export async function getKeyLimits(tx: Tx, keyId: string): Promise<KeyLimitSettings> {
   const row = await tx
     .selectFrom('partner_keys')
     .select(['mode', 'limits'])
@@ -24,7 +24,7 @@ export async function getLimits(tx: Tx, keyId: string): Promise<KeyLimitSettings
 }
 
 /** Overrides single limits of a key, or resets all of them to the defaults. Takes effect within a second. */
-export async function setLimits(tx: Tx, keyId: string, change: LimitsChange): Promise<KeyLimitSettings> {
+export async function setKeyLimits(tx: Tx, keyId: string, change: KeyLimitsChange): Promise<KeyLimitSettings> {
   const row = await tx
     .selectFrom('partner_keys')
     .select(['mode', 'limits'])
@@ -44,7 +44,7 @@ export async function setLimits(tx: Tx, keyId: string, change: LimitsChange): Pr
 
 function mergeLimits(
   current: KeyOverrides,
-  { bucket, rates, peoplePerDay }: Exclude<LimitsChange, { reset: true }>,
+  { bucket, rates, peoplePerDay }: Exclude<KeyLimitsChange, { reset: true }>,
 ): KeyOverrides {
   const overrides: KeyOverrides = { ...current }
   if (bucket) overrides.buckets = { ...current.buckets, [bucket]: { ...current.buckets?.[bucket], ...rates } }

@@ -72,10 +72,10 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
 
   await refresh()
   await listener.on('access_changed', refreshQuietly)
-  const timer = setInterval(() => {
+  const pollTimer = setInterval(() => {
     if (performance.now() - lastUsedAt < KEEP_POLLING_MS) refreshQuietly()
   }, POLL_INTERVAL_MS)
-  timer.unref()
+  pollTimer.unref()
 
   return {
     refreshIfStale() {
@@ -86,7 +86,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
     sessionKey: (key) => sessionKeys.get(hashToken(key).toString('base64')),
     isServiceDisabled: (orgId) => allDisabled || disabledOrganisations.has(orgId),
     refresh,
-    close: () => clearInterval(timer),
+    close: () => clearInterval(pollTimer),
   }
 
   function refreshQuietly() {
@@ -95,15 +95,15 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
 
   async function fetchChanges() {
     const startedAt = performance.now()
-    const latest = await db.queries.selectFrom('access_version').select('version').executeTakeFirstOrThrow()
-    if (latest.version !== version) {
-      await fetchAbove(version)
-      version = latest.version
+    const latestRow = await db.queries.selectFrom('access_version').select('version').executeTakeFirstOrThrow()
+    if (latestRow.version !== version) {
+      await fetchRowsAbove(version)
+      version = latestRow.version
     }
     refreshedAt = startedAt
   }
 
-  async function fetchAbove(lastVersion: number) {
+  async function fetchRowsAbove(lastVersion: number) {
     // Rows that commit after the version was read have a higher version and are fetched (again) by the next refresh.
     const [partners, sessions, organisations, service] = await db.queries
       .transaction()
@@ -140,7 +140,7 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
 
   function partnerKeyFromRow(row: PartnerKeyRow): PartnerKey {
     const overrides = row.limits as KeyOverrides
-    const previousUntil = row.previous_secret_until?.getTime() ?? 0
+    const previousSecretUntil = row.previous_secret_until?.getTime() ?? 0
     // Decrypted at first use: in a large deployment, most keys are idle.
     let current: HmacKey | undefined
     let previous: HmacKey | undefined
@@ -154,14 +154,14 @@ export async function openKeyring({ db, vault, listener, log }: KeyringOptions):
       expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
       revoked: row.revoked_at !== null,
       secrets(now) {
-        current ??= secretKey(row.secret)
-        if (row.previous_secret === null || now >= previousUntil) return [current]
-        previous ??= secretKey(row.previous_secret)
+        current ??= openHmacKey(row.secret)
+        if (row.previous_secret === null || now >= previousSecretUntil) return [current]
+        previous ??= openHmacKey(row.previous_secret)
         return [current, previous]
       },
     }
 
-    function secretKey(sealed: Buffer) {
+    function openHmacKey(sealed: Buffer) {
       return new HmacKey(Buffer.from(vault.open(sealed, secretPurpose(row.key_id))))
     }
   }

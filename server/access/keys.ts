@@ -74,34 +74,34 @@ function newSecret() {
 /** Creates a session key. The key cannot be retrieved again: the database stores only its hash. */
 export async function createSessionKey(tx: Tx, clock: Clock, key: NewKey): Promise<{ keyId: string; key: string }> {
   await getOrganisation(tx, key.orgId)
-  const text = `VSK_${key.mode.toUpperCase()}_${randomToken(32)}`
-  const keyId = text.slice(0, 'VSK_TEST_'.length + 10)
+  const sessionKey = `VSK_${key.mode.toUpperCase()}_${randomToken(32)}`
+  const keyId = sessionKey.slice(0, 'VSK_TEST_'.length + 10)
   await tx
     .insertInto('session_keys')
     .values({
       key_id: keyId,
-      hash: hashToken(text),
+      hash: hashToken(sessionKey),
       org_id: key.orgId,
       mode: key.mode,
       expires_at: key.expiresAt ?? null,
       created_at: new Date(clock.now()),
     })
     .execute()
-  return { keyId, key: text }
+  return { keyId, key: sessionKey }
 }
 
 export async function listKeys(tx: Queries, orgId: string): Promise<KeySummary[]> {
   await getOrganisation(tx, orgId)
-  const shared = ['key_id', 'org_id', 'mode', 'expires_at', 'revoked_at', 'created_at'] as const
-  const partner = await tx
+  const sharedColumns = ['key_id', 'org_id', 'mode', 'expires_at', 'revoked_at', 'created_at'] as const
+  const partnerRows = await tx
     .selectFrom('partner_keys')
-    .select([...shared, 'scopes', 'previous_secret_until'])
+    .select([...sharedColumns, 'scopes', 'previous_secret_until'])
     .where('org_id', '=', orgId)
     .execute()
-  const session = await tx.selectFrom('session_keys').select(shared).where('org_id', '=', orgId).execute()
+  const sessionRows = await tx.selectFrom('session_keys').select(sharedColumns).where('org_id', '=', orgId).execute()
   return [
-    ...partner.map((row) => ({ ...row, mode: row.mode as Mode, kind: 'partner' as const })),
-    ...session.map((row) => ({
+    ...partnerRows.map((row) => ({ ...row, mode: row.mode as Mode, kind: 'partner' as const })),
+    ...sessionRows.map((row) => ({
       ...row,
       mode: row.mode as Mode,
       kind: 'session' as const,
@@ -115,7 +115,7 @@ export async function listKeys(tx: Queries, orgId: string): Promise<KeySummary[]
 export async function revokeKey(tx: Tx, clock: Clock, key: string): Promise<{ keyId: string; kind: KeyKind }> {
   const change = { revoked_at: new Date(clock.now()) }
   const kind = key.startsWith('VSK_') ? 'session' : 'partner'
-  const found =
+  const row =
     kind === 'session'
       ? await tx
           .selectFrom('session_keys')
@@ -129,13 +129,12 @@ export async function revokeKey(tx: Tx, clock: Clock, key: string): Promise<{ ke
           .where('key_id', '=', key)
           .forUpdate()
           .executeTakeFirst()
-  if (!found) throw keyNotFound(kind === 'session' ? 'Session key' : `Key ${key}`)
-  if (!found.revoked_at) {
-    if (kind === 'session')
-      await tx.updateTable('session_keys').set(change).where('key_id', '=', found.key_id).execute()
-    else await tx.updateTable('partner_keys').set(change).where('key_id', '=', found.key_id).execute()
+  if (!row) throw keyNotFoundProblem(kind === 'session' ? 'Session key' : `Key ${key}`)
+  if (!row.revoked_at) {
+    if (kind === 'session') await tx.updateTable('session_keys').set(change).where('key_id', '=', row.key_id).execute()
+    else await tx.updateTable('partner_keys').set(change).where('key_id', '=', row.key_id).execute()
   }
-  return { keyId: found.key_id, kind }
+  return { keyId: row.key_id, kind }
 }
 
 /** Rotates a partner key's secret. The previous secret stays valid for the grace period; older ones expire immediately. */
@@ -152,7 +151,7 @@ export async function rotateKey(
     .where('key_id', '=', keyId)
     .forUpdate()
     .executeTakeFirst()
-  if (!row) throw keyNotFound(`Key ${keyId}`)
+  if (!row) throw keyNotFoundProblem(`Key ${keyId}`)
   if (row.revoked_at) throw problem('CONFLICT', `${keyId} is revoked; create a new key instead.`)
   const secret = newSecret()
   const previousUntil = new Date(clock.now() + graceHours * HOUR)
@@ -175,6 +174,6 @@ export async function findKeyScope(tx: Queries, keyId: string): Promise<{ orgId:
   return row && { orgId: row.org_id, mode: row.mode as Mode }
 }
 
-function keyNotFound(subject: string) {
+function keyNotFoundProblem(subject: string) {
   return problem('NOT_FOUND', `${subject} not found.`)
 }

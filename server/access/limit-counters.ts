@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
-import type { SavedRow } from './limits/key-state.ts'
+import type { SavedCounterRow } from './limits/key-state.ts'
 import type { MemoryLimiter } from './limits/memory.ts'
 
 const SAVE_INTERVAL_MS = 250
@@ -12,62 +12,64 @@ const SAVE_INTERVAL_MS = 250
  * Persists the counters of long windows: restores them at the start, then writes changes several times a second and at shutdown.
  * Several processes can write concurrently: each adds only its own counts, so that the next process to start restores the sum.
  */
-export async function persistCounters(
+export async function persistLimitCounters(
   memory: MemoryLimiter,
   { db, clock, log }: { db: Database; clock: Clock; log: Log },
 ): Promise<() => Promise<void>> {
-  const stored = await db.queries
+  const storedRows = await db.queries
     .selectFrom('limit_counters')
     .selectAll()
     .where('expires_at', '>', new Date(clock.now()))
     .execute()
-  const restored = stored.map((row) => ({
+  const restoredRows = storedRows.map((row) => ({
     key: row.key_id,
     name: row.name,
     value: row.value as number[],
     expiresAt: row.expires_at.getTime(),
   }))
-  memory.restore(restored, clock.now())
-  const days = new DayCounts(restored)
+  memory.restore(restoredRows, clock.now())
+  const dayCounts = new DayCounts(restoredRows)
   // Lists, such as the skills returned to a key, are stored in separate rows for each process.
   const processId = randomInt(2 ** 47)
   // Rows that could not be written are retried, unless newer rows have replaced them.
-  let pending = new Map<string, SavedRow>()
+  let pending = new Map<string, SavedCounterRow>()
   let writing = Promise.resolve()
   const timer = setInterval(() => {
-    writing = writing.then(write).catch((error) => log.warn({ err: error }, 'writing limit counters failed, retrying'))
+    writing = writing
+      .then(writeChanges)
+      .catch((error) => log.warn({ err: error }, 'writing limit counters failed, retrying'))
   }, SAVE_INTERVAL_MS)
   timer.unref()
   return async () => {
     clearInterval(timer)
     await writing
-    await write().catch((error) =>
+    await writeChanges().catch((error) =>
       log.warn({ err: error }, 'writing limit counters failed at shutdown, the last counts are lost'),
     )
   }
 
-  async function write() {
+  async function writeChanges() {
     for (const row of memory.snapshot(clock.now())) pending.set(rowId(row), row)
     if (pending.size === 0) return
     const batch = pending
     const rows = [...batch.values()]
-    await upsert(db, rows.map(rowToWrite))
-    days.recordWritten(rows)
+    await upsertRows(db, rows.map(rowToWrite))
+    dayCounts.recordWritten(rows)
     if (pending === batch) pending = new Map()
   }
 
   /** Returns the row to write: for a day's count the increment, for a list a row of this process. */
-  function rowToWrite(row: SavedRow): SavedRow {
-    if (isDay(row)) return days.increment(row)
+  function rowToWrite(row: SavedCounterRow): SavedCounterRow {
+    if (isDayCount(row)) return dayCounts.increment(row)
     return row.name === 'cooldown' ? row : { ...row, name: `${row.name}:${processId}` }
   }
 }
 
-function rowId({ key, name }: SavedRow): string {
+function rowId({ key, name }: SavedCounterRow): string {
   return `${key}\n${name}`
 }
 
-function isDay({ name }: SavedRow): boolean {
+function isDayCount({ name }: SavedCounterRow): boolean {
   return name.startsWith('day:')
 }
 
@@ -76,18 +78,18 @@ class DayCounts {
   readonly #written = new Map<string, number[]>()
   #newestDay = 0
 
-  constructor(rows: SavedRow[]) {
+  constructor(rows: SavedCounterRow[]) {
     this.recordWritten(rows)
   }
 
-  increment(row: SavedRow): SavedRow {
+  increment(row: SavedCounterRow): SavedCounterRow {
     const [day, count] = row.value as [number, number]
     const [writtenDay, written] = this.#written.get(rowId(row)) ?? []
     return { ...row, value: [day, day === writtenDay ? count - written! : count] }
   }
 
-  recordWritten(rows: SavedRow[]): void {
-    for (const row of rows.filter(isDay)) {
+  recordWritten(rows: SavedCounterRow[]): void {
+    for (const row of rows.filter(isDayCount)) {
       this.#written.set(rowId(row), row.value)
       if (row.value[0]! > this.#newestDay) this.#deleteBefore(row.value[0]!)
     }
@@ -99,8 +101,8 @@ class DayCounts {
   }
 }
 
-/** Adds the increment to a day's count, unless the table already has the next day. Of two cooldowns, the later one wins. */
-async function upsert(db: Database, rows: SavedRow[]) {
+/** Adds the increments to the stored counts of the same day. A stored count of the next day and a later cooldown are kept. */
+async function upsertRows(db: Database, rows: SavedCounterRow[]) {
   const columns = {
     keys: rows.map(({ key }) => key),
     names: rows.map(({ name }) => name),

@@ -10,25 +10,29 @@ export interface Organisation {
   created_at: Date
 }
 
-const columns = ['org_id', 'name', 'service_off', 'created_at'] as const
+const organisationColumns = ['org_id', 'name', 'service_off', 'created_at'] as const
 
 export async function createOrganisation(tx: Tx, name: string, clock: Clock): Promise<Organisation> {
   const now = clock.now()
   return tx
     .insertInto('organisations')
     .values({ org_id: newId('ORG_', now), name, created_at: new Date(now) })
-    .returning(columns)
+    .returning(organisationColumns)
     .executeTakeFirstOrThrow()
 }
 
 export async function listOrganisations(tx: Queries): Promise<Organisation[]> {
-  return tx.selectFrom('organisations').select(columns).orderBy('created_at').orderBy('org_id').execute()
+  return tx.selectFrom('organisations').select(organisationColumns).orderBy('created_at').orderBy('org_id').execute()
 }
 
 export async function getOrganisation(tx: Queries, orgId: string): Promise<Organisation> {
-  const found = await tx.selectFrom('organisations').select(columns).where('org_id', '=', orgId).executeTakeFirst()
-  if (!found) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
-  return found
+  const organisation = await tx
+    .selectFrom('organisations')
+    .select(organisationColumns)
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  if (!organisation) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
+  return organisation
 }
 
 /** Disables or enables the partner API for one organisation, or for all if `orgId` is omitted. */

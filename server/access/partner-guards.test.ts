@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { sign } from '../../sdk/index.ts'
-import { type StartOptions, startApp, type TestApp } from '../../test/support/app.ts'
+import { type StartAppOptions, startApp, type TestApp } from '../../test/support/app.ts'
 import type { TestKey } from '../../test/support/call.ts'
 import {
   addSampleResource,
@@ -18,16 +18,19 @@ import { openKeyring } from './keyring.ts'
 import { revokeKey, rotateKey } from './keys.ts'
 import { setServiceDisabled } from './organisations.ts'
 
-async function startSampleApp(t: TestContext, options: SampleResourceOptions = {}, start: StartOptions = {}) {
-  const app = await startApp(t, { ...start, extend: (server, context) => addSampleResource(server, context, options) })
+async function startSampleApp(t: TestContext, options: SampleResourceOptions = {}, startOptions: StartAppOptions = {}) {
+  const app = await startApp(t, {
+    ...startOptions,
+    extend: (server, context) => addSampleResource(server, context, options),
+  })
   await createSampleTable(app.context)
-  const { orgId, key } = await app.given.org()
+  const { orgId, key } = await app.fixtures.createOrg()
   return { ...app, orgId, key }
 }
 
-const UNAUTHORIZED = 'The request could not be authenticated: check the key, the clock and the signature.'
+const UNAUTHORIZED_MESSAGE = 'The request could not be authenticated: check the key, the clock and the signature.'
 
-test('a signed call succeeds, and its response has the minute window of its class', async (t) => {
+test('a signed call succeeds, and its RateLimit headers describe the minute window of its rate limit class', async (t) => {
   const { as, key } = await startSampleApp(t)
   const { status, body, headers } = await as(key).get('/samples?limit=3')
   assert.equal(status, 200)
@@ -40,7 +43,7 @@ test('a signed call succeeds, and its response has the minute window of its clas
 
 test('changing any signed part is rejected', async (t) => {
   const { url, clock, key } = await startSampleApp(t)
-  const signed = {
+  const signedRequest = {
     secret: key.secret,
     timestamp: Math.floor(clock.now() / 1000),
     method: 'POST',
@@ -49,26 +52,26 @@ test('changing any signed part is rejected', async (t) => {
     idempotencyKey: 'k-1',
     body: '{"name":"one"}',
   }
-  const signature = await sign(signed)
+  const signature = await sign(signedRequest)
   const send = async (
     changes: Partial<Record<'method' | 'target' | 'body' | 'timestamp' | 'onBehalfOf' | 'idempotencyKey', string>>,
   ) => {
-    const sent = { ...signed, ...changes }
-    return fetch(url + sent.target, {
-      method: sent.method,
-      body: sent.body,
+    const sentRequest = { ...signedRequest, ...changes }
+    return fetch(url + sentRequest.target, {
+      method: sentRequest.method,
+      body: sentRequest.body,
       headers: {
         'content-type': 'application/json',
         'x-api-key': key.keyId,
-        'x-timestamp': String(sent.timestamp),
+        'x-timestamp': String(sentRequest.timestamp),
         'x-signature': signature,
-        'x-on-behalf-of': sent.onBehalfOf,
-        'idempotency-key': sent.idempotencyKey,
+        'x-on-behalf-of': sentRequest.onBehalfOf,
+        'idempotency-key': sentRequest.idempotencyKey,
       },
     })
   }
   assert.equal((await send({})).status, 201)
-  const tampered = [
+  const tamperedParts = [
     { method: 'PUT' },
     { target: '/api/v1/partner/paid-samples?a=1' },
     { target: '/api/v1/partner/samples?a=2' },
@@ -77,79 +80,82 @@ test('changing any signed part is rejected', async (t) => {
     { target: '/api/v1/partner/%73amples?a=1' },
     { body: '{"name":"two"}' },
     { body: '{"name":"one"} ' },
-    { timestamp: String(signed.timestamp + 1) },
+    { timestamp: String(signedRequest.timestamp + 1) },
     { onBehalfOf: 'vikram' },
     { idempotencyKey: 'k-2' },
   ]
-  for (const change of tampered) {
+  for (const change of tamperedParts) {
     const { status } = await send(change)
     // Unknown paths and methods are rejected before the signature is checked.
-    const unrouted = 'method' in change || change.target?.includes('//')
-    assert.equal(status, unrouted ? 404 : 401, JSON.stringify(change))
+    const isUnrouted = 'method' in change || change.target?.includes('//')
+    assert.equal(status, isUnrouted ? 404 : 401, JSON.stringify(change))
   }
 })
 
 test('all authentication failures return the same response', async (t) => {
-  const { as, given, context, clock, key, orgId } = await startSampleApp(t)
-  const expired = await given.key(orgId, { expiresAt: new Date(clock.now() + MINUTE) })
-  const revoked = await given.key(orgId)
-  await context.db.transaction((tx) => revokeKey(tx, clock, revoked.keyId))
+  const { as, fixtures, context, clock, key, orgId } = await startSampleApp(t)
+  const expiredKey = await fixtures.createPartnerKey(orgId, { expiresAt: new Date(clock.now() + MINUTE) })
+  const revokedKey = await fixtures.createPartnerKey(orgId)
+  await context.db.transaction((tx) => revokeKey(tx, clock, revokedKey.keyId))
   await context.keyring.refresh()
-  const other = await given.org('Other')
+  const otherOrganisation = await fixtures.createOrg('Other')
   clock.advance(MINUTE)
-  const stale = String(Math.floor(clock.now() / 1000) - 301)
+  const staleTimestamp = String(Math.floor(clock.now() / 1000) - 301)
   const causes: [string, TestKey, Record<string, string | undefined>][] = [
     ['missing key', key, { 'x-api-key': undefined }],
     ['unknown key', { ...key, keyId: 'VFN_LIVE_AAAAAAAAAAAAAAAAAAAAAAAA' }, {}],
     ['malformed key', { ...key, keyId: 'hello' }, {}],
     ['missing timestamp', key, { 'x-timestamp': undefined }],
-    ['stale timestamp', key, { 'x-timestamp': stale }],
+    ['stale timestamp', key, { 'x-timestamp': staleTimestamp }],
     ['timestamp that is not a number', key, { 'x-timestamp': 'now' }],
     ['missing signature', key, { 'x-signature': undefined }],
     ['malformed signature', key, { 'x-signature': 'v1=zz' }],
-    ["another key's secret", { ...key, secret: other.key.secret }, {}],
-    ['expired key', expired, {}],
-    ['revoked key', revoked, {}],
+    ["another key's secret", { ...key, secret: otherOrganisation.key.secret }, {}],
+    ['expired key', expiredKey, {}],
+    ['revoked key', revokedKey, {}],
   ]
   for (const [cause, callerKey, headers] of causes) {
     const { status, body } = await as(callerKey).get('/samples', { headers })
     assert.equal(status, 401, cause)
     assert.deepEqual(
       body,
-      { success: false, error: { code: 'UNAUTHORIZED', message: UNAUTHORIZED, details: [] } },
+      { success: false, error: { code: 'UNAUTHORIZED', message: UNAUTHORIZED_MESSAGE, details: [] } },
       cause,
     )
   }
 })
 
 test('a valid TEST key receives the clock difference and the string to sign, never the signature', async (t) => {
-  const { as, given, clock, orgId } = await startSampleApp(t)
-  const key = await given.key(orgId, { mode: 'test' })
-  const ahead = String(Math.floor(clock.now() / 1000) + 400)
+  const { as, fixtures, clock, orgId } = await startSampleApp(t)
+  const key = await fixtures.createPartnerKey(orgId, { mode: 'test' })
+  const futureTimestamp = String(Math.floor(clock.now() / 1000) + 400)
   const { status, body } = await as(key).post(
     '/samples',
     { name: 'x' },
-    { onBehalfOf: 'asha', headers: { 'x-timestamp': ahead } },
+    { onBehalfOf: 'asha', headers: { 'x-timestamp': futureTimestamp } },
   )
   assert.equal(status, 401)
-  assert.equal(body.error.message, UNAUTHORIZED)
+  assert.equal(body.error.message, UNAUTHORIZED_MESSAGE)
   const [clockHint, linesHint] = body.error.details
   assert.equal(clockHint.path, 'headers.x-timestamp')
   assert.match(clockHint.message, /400 seconds/)
   assert.equal(linesHint.path, 'headers.x-signature')
-  assert.ok(linesHint.message.includes(`VFN1\n${ahead}\nPOST\n/api/v1/partner/samples\nasha\n\n`), linesHint.message)
-  const expected = await sign({
+  assert.ok(
+    linesHint.message.includes(`VFN1\n${futureTimestamp}\nPOST\n/api/v1/partner/samples\nasha\n\n`),
+    linesHint.message,
+  )
+  const expectedSignature = await sign({
     secret: key.secret,
-    timestamp: Number(ahead),
+    timestamp: Number(futureTimestamp),
     method: 'POST',
     target: '/api/v1/partner/samples',
     onBehalfOf: 'asha',
     body: '{"name":"x"}',
   })
-  assert.ok(!JSON.stringify(body).includes(expected.slice(3)))
+  assert.ok(!JSON.stringify(body).includes(expectedSignature.slice(3)))
 })
 
-test('clocks may differ by at most 300 seconds in either direction', async (t) => {
+test('the clocks of caller and server may differ by at most 300 seconds in either direction', async (t) => {
   const { as, clock, key } = await startSampleApp(t)
   const now = Math.floor(clock.now() / 1000)
   for (const [difference, status] of [
@@ -159,11 +165,11 @@ test('clocks may differ by at most 300 seconds in either direction', async (t) =
     [301, 401],
   ] as const) {
     clock.set((now - difference) * SECOND)
-    const call = as(key)
+    const client = as(key)
     clock.set((now - difference) * SECOND)
-    const signing = call.get('/samples')
+    const response = client.get('/samples')
     clock.set(now * SECOND)
-    assert.equal((await signing).status, status, String(difference))
+    assert.equal((await response).status, status, String(difference))
   }
 })
 
@@ -174,28 +180,28 @@ test('after a rotation, the previous secret is valid until its grace period ends
     await context.keyring.refresh()
     return { ...key, secret }
   }
-  const second = await rotate()
+  const secondKey = await rotate()
   assert.equal((await as(key).get('/samples')).status, 200)
-  assert.equal((await as(second).get('/samples')).status, 200)
-  const third = await rotate()
+  assert.equal((await as(secondKey).get('/samples')).status, 200)
+  const thirdKey = await rotate()
   assert.equal((await as(key).get('/samples')).status, 401)
-  assert.equal((await as(second).get('/samples')).status, 200)
+  assert.equal((await as(secondKey).get('/samples')).status, 200)
   clock.advance(24 * HOUR)
-  assert.equal((await as(second).get('/samples')).status, 401)
-  assert.equal((await as(third).get('/samples')).status, 200)
+  assert.equal((await as(secondKey).get('/samples')).status, 401)
+  assert.equal((await as(thirdKey).get('/samples')).status, 200)
 })
 
 test('a key revoked by another process is rejected when the server is notified', async (t) => {
-  const { as, given, context, clock, orgId } = await startSampleApp(t)
-  const key = await given.key(orgId)
+  const { as, fixtures, context, clock, orgId } = await startSampleApp(t)
+  const key = await fixtures.createPartnerKey(orgId)
   assert.equal((await as(key).get('/samples')).status, 200)
   await context.db.transaction((tx) => revokeKey(tx, clock, key.keyId))
   await until(async () => (await as(key).get('/samples')).status === 401)
 })
 
 test('without notifications, keys read more than a second ago are refreshed before they are used', async (t) => {
-  const { context, given, clock, orgId } = await startSampleApp(t)
-  const { keyId } = await given.key(orgId)
+  const { context, fixtures, clock, orgId } = await startSampleApp(t)
+  const { keyId } = await fixtures.createPartnerKey(orgId)
   const silentListener = { ...context.listener, on: async () => {} }
   const keyring = await openKeyring({ ...context, listener: silentListener })
   t.after(() => keyring.close())
@@ -209,26 +215,26 @@ test('without notifications, keys read more than a second ago are refreshed befo
 
 test('failed authentications are limited per address, and valid calls still succeed', async (t) => {
   const { as, clock, key } = await startSampleApp(t)
-  const wrong = as({ ...key, secret: 'VFN_SK_wrong' })
+  const wrongSecretClient = as({ ...key, secret: 'VFN_SK_wrong' })
   const statuses = await Promise.all(
-    Array.from({ length: 65 }, () => wrong.get('/samples').then(({ status }) => status)),
+    Array.from({ length: 65 }, () => wrongSecretClient.get('/samples').then(({ status }) => status)),
   )
   assert.equal(statuses.filter((status) => status === 401).length, 60)
   assert.equal(statuses.filter((status) => status === 429).length, 5)
-  const limited = await wrong.get('/samples')
-  assert.equal(limited.body.error.code, 'RATE_LIMITED')
-  assert.ok(Number(limited.headers.get('retry-after')) >= 1)
-  assert.equal(limited.headers.get('ratelimit-limit'), null)
+  const limitedResponse = await wrongSecretClient.get('/samples')
+  assert.equal(limitedResponse.body.error.code, 'RATE_LIMITED')
+  assert.ok(Number(limitedResponse.headers.get('retry-after')) >= 1)
+  assert.equal(limitedResponse.headers.get('ratelimit-limit'), null)
   assert.equal((await as(key).get('/samples')).status, 200)
   clock.advance(MINUTE)
-  assert.equal((await wrong.get('/samples')).status, 401)
+  assert.equal((await wrongSecretClient.get('/samples')).status, 401)
 })
 
 test('if HTTPS is required, plain HTTP is rejected before all other checks, unless a trusted proxy received HTTPS', async (t) => {
   const { as, key } = await startSampleApp(t, {}, { config: { requireHttps: true, trustProxy: ['127.0.0.1'] } })
-  const plain = await as({ ...key, secret: 'wrong' }).post('/samples', 'x'.repeat(MAX_BODY_BYTES + 1))
-  assert.equal(plain.status, 403)
-  assert.equal(plain.body.error.code, 'HTTPS_REQUIRED')
+  const httpResponse = await as({ ...key, secret: 'wrong' }).post('/samples', 'x'.repeat(MAX_BODY_BYTES + 1))
+  assert.equal(httpResponse.status, 403)
+  assert.equal(httpResponse.body.error.code, 'HTTPS_REQUIRED')
   assert.equal((await as(key).get('/samples', { headers: { 'x-forwarded-proto': 'https' } })).status, 200)
   assert.equal((await as(key).get('/samples', { headers: { 'x-forwarded-proto': 'https, http' } })).status, 403)
 })
@@ -239,45 +245,46 @@ test('X-Forwarded headers from untrusted addresses are ignored', async (t) => {
 })
 
 test('checks run in order: a rejected call does not reach the later checks and is not charged to their limits', async (t) => {
-  const { as, given, context, orgId, key } = await startSampleApp(t, { scope: 'mandates:write' })
-  const wrong = { ...key, secret: 'VFN_SK_wrong' }
-  const large = JSON.stringify({ name: 'x'.repeat(MAX_BODY_BYTES) })
-  // Size before media type before the signature.
+  const { as, fixtures, context, orgId, key } = await startSampleApp(t, { scope: 'mandates:write' })
+  const wrongSecretKey = { ...key, secret: 'VFN_SK_wrong' }
+  const largeBody = JSON.stringify({ name: 'x'.repeat(MAX_BODY_BYTES) })
+  // The size is checked before the media type, and the media type before the signature.
   assert.equal(
-    (await as(wrong).post('/samples', large, { headers: { 'content-type': 'text/plain' } })).body.error.code,
+    (await as(wrongSecretKey).post('/samples', largeBody, { headers: { 'content-type': 'text/plain' } })).body.error
+      .code,
     'PAYLOAD_TOO_LARGE',
   )
   assert.equal(
-    (await as(wrong).post('/samples', 'hello', { headers: { 'content-type': 'text/plain' } })).body.error.code,
+    (await as(wrongSecretKey).post('/samples', 'hello', { headers: { 'content-type': 'text/plain' } })).body.error.code,
     'UNSUPPORTED_MEDIA_TYPE',
   )
-  // Signature before the service switch.
+  // The signature is checked before the service switch.
   await context.db.transaction((tx) => setServiceDisabled(tx, true, orgId))
   await context.keyring.refresh()
-  assert.equal((await as(wrong).post('/samples', {})).status, 401)
-  // Service before limits.
-  const off = await as(key).post('/samples', {})
-  assert.equal(off.status, 503)
-  assert.equal(off.body.error.code, 'SERVICE_DISABLED')
-  assert.equal(off.headers.get('ratelimit-limit'), '300')
-  assert.equal(off.headers.get('ratelimit-remaining'), '300', 'nothing was charged')
+  assert.equal((await as(wrongSecretKey).post('/samples', {})).status, 401)
+  // The service switch is checked before the rate limits.
+  const disabledResponse = await as(key).post('/samples', {})
+  assert.equal(disabledResponse.status, 503)
+  assert.equal(disabledResponse.body.error.code, 'SERVICE_DISABLED')
+  assert.equal(disabledResponse.headers.get('ratelimit-limit'), '300')
+  assert.equal(disabledResponse.headers.get('ratelimit-remaining'), '300', 'nothing was charged')
   await context.db.transaction((tx) => setServiceDisabled(tx, false, orgId))
   await context.keyring.refresh()
-  // Limits before scope, scope before the schema, the schema before idempotency.
-  const reader = await given.key(orgId, { scopes: ['mandates:read'], mode: 'test' })
-  const first = await as(reader).post('/samples', {})
-  assert.equal(first.status, 403)
-  assert.equal(first.body.error.code, 'SCOPE_MISSING')
-  assert.match(first.body.error.message, /mandates:write/)
-  assert.equal(first.headers.get('ratelimit-remaining'), '29', 'the call was charged')
-  await as(reader).post('/samples', {})
-  const limited = await as(reader).post('/samples', {})
-  assert.equal(limited.status, 429)
-  assert.equal(limited.body.error.code, 'RATE_LIMITED')
-  assert.equal(limited.headers.get('ratelimit-remaining'), '28', 'a rejected call is not charged')
-  const invalid = await as(key).post('/samples', { nome: 1 }, { idempotencyKey: 'k' })
-  assert.equal(invalid.status, 400)
-  assert.deepEqual(invalid.body.error.details, [
+  // The rate limits are checked before the scope, the scope before the schema, and the schema before idempotency.
+  const readOnlyKey = await fixtures.createPartnerKey(orgId, { scopes: ['mandates:read'], mode: 'test' })
+  const firstResponse = await as(readOnlyKey).post('/samples', {})
+  assert.equal(firstResponse.status, 403)
+  assert.equal(firstResponse.body.error.code, 'SCOPE_MISSING')
+  assert.match(firstResponse.body.error.message, /mandates:write/)
+  assert.equal(firstResponse.headers.get('ratelimit-remaining'), '29', 'the call was charged')
+  await as(readOnlyKey).post('/samples', {})
+  const limitedResponse = await as(readOnlyKey).post('/samples', {})
+  assert.equal(limitedResponse.status, 429)
+  assert.equal(limitedResponse.body.error.code, 'RATE_LIMITED')
+  assert.equal(limitedResponse.headers.get('ratelimit-remaining'), '28', 'a rejected call is not charged')
+  const invalidResponse = await as(key).post('/samples', { nome: 1 }, { idempotencyKey: 'k' })
+  assert.equal(invalidResponse.status, 400)
+  assert.deepEqual(invalidResponse.body.error.details, [
     { path: 'name', message: 'is required' },
     { path: 'nome', message: 'is not a known property; did you mean name?' },
   ])
@@ -288,12 +295,15 @@ test('checks run in order: a rejected call does not reach the later checks and i
   )
 })
 
-test('the API can be disabled for one organisation, or for all', async (t) => {
-  const { as, given, context, orgId, key } = await startSampleApp(t)
-  const other = await given.org('Other')
-  const statuses = async () => [(await as(key).get('/samples')).status, (await as(other.key).get('/samples')).status]
-  const setDisabled = async (off: boolean, org?: string) => {
-    await context.db.transaction((tx) => setServiceDisabled(tx, off, org))
+test('the partner API can be disabled for one organisation, or for all', async (t) => {
+  const { as, fixtures, context, orgId, key } = await startSampleApp(t)
+  const otherOrganisation = await fixtures.createOrg('Other')
+  const statuses = async () => [
+    (await as(key).get('/samples')).status,
+    (await as(otherOrganisation.key).get('/samples')).status,
+  ]
+  const setDisabled = async (disabled: boolean, organisationId?: string) => {
+    await context.db.transaction((tx) => setServiceDisabled(tx, disabled, organisationId))
     await context.keyring.refresh()
   }
   await setDisabled(true, orgId)
@@ -308,12 +318,12 @@ test('the API can be disabled for one organisation, or for all', async (t) => {
 
 test('a body of exactly 262,144 bytes passes the size check, one more byte does not', async (t) => {
   const { as, key } = await startSampleApp(t)
-  const body = (bytes: number) => `{"name":"${'x'.repeat(bytes - 11)}"}`
-  assert.equal(Buffer.byteLength(body(MAX_BODY_BYTES)), 262_144)
-  assert.equal((await as(key).post('/samples', body(MAX_BODY_BYTES))).body.error.code, 'VALIDATION_FAILED')
-  const over = await as(key).post('/samples', body(MAX_BODY_BYTES + 1))
-  assert.equal(over.status, 413)
-  assert.equal(over.body.error.code, 'PAYLOAD_TOO_LARGE')
+  const bodyOfSize = (bytes: number) => `{"name":"${'x'.repeat(bytes - 11)}"}`
+  assert.equal(Buffer.byteLength(bodyOfSize(MAX_BODY_BYTES)), 262_144)
+  assert.equal((await as(key).post('/samples', bodyOfSize(MAX_BODY_BYTES))).body.error.code, 'VALIDATION_FAILED')
+  const tooLargeResponse = await as(key).post('/samples', bodyOfSize(MAX_BODY_BYTES + 1))
+  assert.equal(tooLargeResponse.status, 413)
+  assert.equal(tooLargeResponse.body.error.code, 'PAYLOAD_TOO_LARGE')
 })
 
 test('chunked bodies are signed, limited and read like other bodies', async (t) => {
@@ -328,13 +338,13 @@ test('chunked bodies are signed, limited and read like other bodies', async (t) 
       'x-signature': await sign({ secret: key.secret, timestamp, method: 'POST', target, body }),
     }
     return new Promise<number>((resolve, reject) => {
-      const sent = httpRequest(url + target, { method: 'POST', headers }, (response) => {
+      const clientRequest = httpRequest(url + target, { method: 'POST', headers }, (response) => {
         response.resume()
         resolve(response.statusCode!)
       })
-      sent.on('error', reject)
-      for (let at = 0; at < body.length; at += 50_000) sent.write(body.slice(at, at + 50_000))
-      sent.end()
+      clientRequest.on('error', reject)
+      for (let at = 0; at < body.length; at += 50_000) clientRequest.write(body.slice(at, at + 50_000))
+      clientRequest.end()
     })
   }
   assert.equal(await send('{"name":"in pieces"}'), 201)
@@ -367,8 +377,8 @@ test('a body shorter than its Content-Length has no effect', async (t) => {
 
 test('JSON in UTF-8 is accepted, all other media types are rejected', async (t) => {
   const { as, key } = await startSampleApp(t)
-  const post = (type: string | undefined, more = {}) =>
-    as(key).post('/samples', { name: 'x' }, { headers: { 'content-type': type, ...more } })
+  const post = (contentType: string | undefined, extraHeaders = {}) =>
+    as(key).post('/samples', { name: 'x' }, { headers: { 'content-type': contentType, ...extraHeaders } })
   for (const type of ['application/json', 'application/json;charset=UTF-8', 'Application/JSON; charset="utf-8"'])
     assert.equal((await post(type)).status, 201, type)
   for (const type of [
@@ -385,16 +395,16 @@ test('JSON in UTF-8 is accepted, all other media types are rejected', async (t) 
   assert.equal((await post('application/json', { 'content-encoding': 'gzip' })).status, 415)
 })
 
-test('x-on-behalf-of is 1 to 128 printable ASCII characters', async (t) => {
+test('x-on-behalf-of must have 1 to 128 printable ASCII characters', async (t) => {
   const { as, key } = await startSampleApp(t)
   assert.equal((await as(key).get('/samples', { onBehalfOf: 'a'.repeat(128) })).status, 200)
-  const long = await as(key).get('/samples', { onBehalfOf: 'a'.repeat(129) })
-  assert.equal(long.status, 400)
-  assert.deepEqual(long.body.error.details, [
+  const longNameResponse = await as(key).get('/samples', { onBehalfOf: 'a'.repeat(129) })
+  assert.equal(longNameResponse.status, 400)
+  assert.deepEqual(longNameResponse.body.error.details, [
     { path: 'headers.x-on-behalf-of', message: 'must be 1 to 128 printable ASCII characters' },
   ])
-  const empty = await as(key).get('/samples', { headers: { 'x-on-behalf-of': '' } })
-  assert.equal(empty.status, 400)
+  const emptyNameResponse = await as(key).get('/samples', { headers: { 'x-on-behalf-of': '' } })
+  assert.equal(emptyNameResponse.status, 400)
 })
 
 test('non-ASCII header bytes are signed as sent, then rejected', async (t) => {
@@ -427,7 +437,7 @@ test('a signed unicode query is read exactly as sent', async (t) => {
   assert.equal((await as(key).get('/samples?q=%E0%A4%AC%E0%A4%BF&x=a+b%20c&&=')).status, 200)
 })
 
-test('a malformed ID in the path returns 400 with its path', async (t) => {
+test('a malformed ID in the URL path returns 400 with a detail for path.id', async (t) => {
   const { as, key } = await startSampleApp(t)
   const { status, body } = await as(key).get('/samples/nonsense')
   assert.equal(status, 400)
@@ -454,12 +464,12 @@ test('invalid query parameters are reported, unknown ones are ignored', async (t
 })
 
 test('unexpected errors reveal nothing about the cause', async (t) => {
-  const { as, key, logged } = await startSampleApp(t)
+  const { as, key, logLines } = await startSampleApp(t)
   const { status, body, headers } = await as(key).get('/broken')
   assert.equal(status, 500)
   assert.equal(body.error.code, 'SERVER_ERROR')
   assert.ok(!JSON.stringify(body).includes('hunter2'))
-  assert.ok(logged.some((line) => line.includes('unexpected error') && line.includes(headers.get('x-request-id')!)))
+  assert.ok(logLines.some((line) => line.includes('unexpected error') && line.includes(headers.get('x-request-id')!)))
 })
 
 test('malformed JSON, a body of the wrong type and a missing body have different errors', async (t) => {
@@ -488,7 +498,7 @@ test('the length of a text is its number of code points', async (t) => {
 
 test('TEST and LIVE keys of one organisation have separate limits', async (t: TestContext) => {
   const app: TestApp & { orgId: string; key: TestKey } = await startSampleApp(t)
-  const testKey = await app.given.key(app.orgId, { mode: 'test' })
+  const testKey = await app.fixtures.createPartnerKey(app.orgId, { mode: 'test' })
   assert.equal((await app.as(testKey).get('/samples')).headers.get('ratelimit-limit'), '120')
   assert.equal((await app.as(app.key).get('/samples')).headers.get('ratelimit-limit'), '1200')
 })
@@ -510,9 +520,9 @@ test('all errors in path, query, headers and body are reported together', async 
 
 test('a request with more errors than can be listed is rejected', async (t) => {
   const { as, key, context } = await startSampleApp(t)
-  const junk = Array.from({ length: 12_000 }, (_, index) => `"${index.toString(36)}x":1`).join(',')
+  const unknownProperties = Array.from({ length: 12_000 }, (_, index) => `"${index.toString(36)}x":1`).join(',')
   for (const name of ['"fine"', '""', '5', `"${'y'.repeat(50_000)}"`]) {
-    const { status, body } = await as(key).post('/samples', `{"name":${name},${junk}}`)
+    const { status, body } = await as(key).post('/samples', `{"name":${name},${unknownProperties}}`)
     assert.equal(status, 400, name.slice(0, 10))
     assert.equal(body.error.code, 'VALIDATION_FAILED')
     assert.ok(body.error.details.length > 0 && body.error.details.length <= 1000)
@@ -530,12 +540,12 @@ test('a small request cannot cause a huge response', async (t) => {
 
 test('texts that cannot be stored are reported with the other errors, also in queries', async (t) => {
   const { as, key } = await startSampleApp(t)
-  const both = await as(key).post('/samples', '{"name":"a\\u0000b","colour":1}')
+  const bodyResponse = await as(key).post('/samples', '{"name":"a\\u0000b","colour":1}')
   assert.deepEqual(
-    both.body.error.details.map(({ path }: { path: string }) => path),
+    bodyResponse.body.error.details.map(({ path }: { path: string }) => path),
     ['colour', 'name'],
   )
-  const query = await as(key).get('/skills/search?q=wel%00ding')
-  assert.equal(query.status, 400)
-  assert.deepEqual(query.body.error.details, [{ path: 'query.q', message: 'must not contain a NUL character' }])
+  const queryResponse = await as(key).get('/skills/search?q=wel%00ding')
+  assert.equal(queryResponse.status, 400)
+  assert.deepEqual(queryResponse.body.error.details, [{ path: 'query.q', message: 'must not contain a NUL character' }])
 })

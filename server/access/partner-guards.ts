@@ -2,19 +2,19 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { invalid } from '../api/invalid.ts'
 import { type Detail, Problem, problem } from '../api/problem.ts'
 import type { Context } from '../context.ts'
-import { hasBody, NO_BODY, readBody } from '../platform/http/body.ts'
+import { EMPTY_BODY, hasBody, readBody } from '../platform/http/body.ts'
 import { parseJson } from '../platform/http/json.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
 import { authenticate, decodeHeader } from './authentication.ts'
 import type { LimitClass } from './limits/table.ts'
-import { chargeLimits, setLimitHeaders } from './rate-limits.ts'
+import { chargeLimits, setRateLimitHeaders } from './rate-limits.ts'
 import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that the key must have; null if any valid key is accepted. */
     scope?: Scope | null
-    /** The limit class of the call. It is also charged to the bucket of the whole key. */
+    /** The rate limit class of the call. It is also charged to the bucket of the whole key. */
     limit?: LimitClass
     /** Whether an Idempotency-Key is optional, or required because the call spends credits. */
     idempotent?: 'optional' | 'required'
@@ -36,11 +36,11 @@ export type RequestCheck = (
  * The checks of a partner call, in order. A call that fails a check does not reach the later ones, and is not charged to the limits
  * that they count.
  */
-export const checks: RequestCheck[] = [
+export const partnerChecks: RequestCheck[] = [
   requireHttps,
   readRequestBody, // checks the size, then the media type
   authenticate,
-  requireService,
+  requireServiceEnabled,
   chargeLimits, // cooldown, then buckets
   requireScope,
   requireSchema, // syntax, then headers, path, query and body
@@ -48,30 +48,30 @@ export const checks: RequestCheck[] = [
   // Afterwards `runIdempotent` looks for a stored response, and the domain applies its business rules.
 ]
 
-/** Adds the checks to every route of the partner API. A route only declares its scope, limit class and idempotency. */
+/** Adds the checks to every route of the partner API. A route only declares its scope, rate limit class and idempotency. */
 export function guardPartnerRoutes(app: App, context: Context): void {
   app.decorateRequest('caller', null as never)
   app.decorateRequest('claimedKey', undefined)
   app.addHook('onRoute', ({ config, url, method }) => {
     if (config?.scope === undefined || config.limit === undefined) {
-      throw new Error(`${method} ${url} must declare its scope and its limit class`)
+      throw new Error(`${method} ${url} must declare its scope and its rate limit class`)
     }
   })
-  runChecks(app, context, checks)
+  runChecks(app, context, partnerChecks)
 }
 
 /** Runs the checks of an API in order, before the route's handler. */
 export function runChecks(app: App, context: Context, checks: RequestCheck[]): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { config } = request.routeOptions // a getter that creates a new object
-    next(0)
+    runFrom(0)
 
     /** Runs checks synchronously as long as they return no promise, which saves event-loop turns. */
-    function next(first: number) {
+    function runFrom(firstIndex: number) {
       try {
-        for (let at = first; at < checks.length; at++) {
-          const pending = checks[at]!(context, request, reply, config)
-          if (pending) return void pending.then(() => next(at + 1), done)
+        for (let index = firstIndex; index < checks.length; index++) {
+          const pending = checks[index]!(context, request, reply, config)
+          if (pending) return void pending.then(() => runFrom(index + 1), done)
         }
       } catch (error) {
         return done(error as Error)
@@ -92,7 +92,7 @@ function requireHttps({ config }: Pick<Context, 'config'>, request: FastifyReque
 
 export function readRequestBody(_context: Context, request: FastifyRequest) {
   if (!hasBody(request.raw)) {
-    request.rawBody = NO_BODY
+    request.rawBody = EMPTY_BODY
     return undefined
   }
   return readBody(request.raw).then((body) => {
@@ -100,14 +100,14 @@ export function readRequestBody(_context: Context, request: FastifyRequest) {
   })
 }
 
-function requireService(context: Context, request: FastifyRequest, reply: FastifyReply) {
+function requireServiceEnabled(context: Context, request: FastifyRequest, reply: FastifyReply) {
   return context.keyring.isServiceDisabled(request.caller.orgId)
-    ? serviceDisabledProblem(context, request, reply)
+    ? rejectDisabledService(context, request, reply)
     : undefined
 }
 
-async function serviceDisabledProblem(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
-  await setLimitHeaders(context, request, reply)
+async function rejectDisabledService(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  await setRateLimitHeaders(context, request, reply)
   throw problem('SERVICE_DISABLED', 'The operator has disabled the partner API. Nothing was changed.')
 }
 
@@ -132,10 +132,10 @@ export function requireSchema(
   if (request.rawBody.length > 0) request.body = parseJson(request.rawBody)
   const { headers } = request
   const details: Detail[] = []
-  if (!isAbsentOr(PRINTABLE_ASCII, 128, headers['x-on-behalf-of'])) {
+  if (!isAbsentOrMatches(PRINTABLE_ASCII, 128, headers['x-on-behalf-of'])) {
     details.push({ path: 'headers.x-on-behalf-of', message: 'must be 1 to 128 printable ASCII characters' })
   }
-  if (route.idempotent && !isAbsentOr(PRINTABLE, 255, headers['idempotency-key'])) {
+  if (route.idempotent && !isAbsentOrMatches(PRINTABLE, 255, headers['idempotency-key'])) {
     details.push({ path: 'headers.Idempotency-Key', message: 'must be 1 to 255 printable characters' })
   }
   if (route.extraValidation) details.push(...route.extraValidation(context, request))
@@ -153,7 +153,7 @@ export function requireSchema(
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/
 const PRINTABLE = /^[^\p{Cc}\p{Cs}\ufffd]+$/u
 
-function isAbsentOr(pattern: RegExp, maxLength: number, value: string | string[] | undefined): boolean {
+function isAbsentOrMatches(pattern: RegExp, maxLength: number, value: string | string[] | undefined): boolean {
   if (value === undefined) return true
   const text = decodeHeader(String(value))
   return pattern.test(text) && [...text].length <= maxLength

@@ -6,12 +6,12 @@ import { TestClock } from '../../test/support/clock.ts'
 import { addSampleResource, createSampleTable } from '../../test/support/sample-resource.ts'
 import { until } from '../../test/support/until.ts'
 import { MINUTE, SECOND } from '../platform/clock.ts'
-import { setLimits } from './key-limits.ts'
+import { setKeyLimits } from './key-limits.ts'
 
 async function startSampleApp(t: TestContext, clock = new TestClock()) {
   const app = await startApp(t, { clock, extend: (server, context) => addSampleResource(server, context) })
   await createSampleTable(app.context)
-  const { orgId, key } = await app.given.org()
+  const { orgId, key } = await app.fixtures.createOrg()
   return { ...app, orgId, key }
 }
 
@@ -29,15 +29,15 @@ test('a burst of exactly the maximum size is allowed', async (t) => {
 })
 
 test('a rejected call succeeds after the time in Retry-After', async (t) => {
-  const { as, given, orgId, clock } = await startSampleApp(t)
-  const key = await given.key(orgId, { mode: 'test' }) // reads: 2 per second, burst 4
+  const { as, fixtures, orgId, clock } = await startSampleApp(t)
+  const key = await fixtures.createPartnerKey(orgId, { mode: 'test' }) // reads: 2 per second, burst 4
   for (let call = 0; call < 4; call++) assert.equal((await as(key).get('/samples')).status, 200)
-  const rejected = await as(key).get('/samples')
-  assert.equal(rejected.status, 429)
-  assert.equal(rejected.body.error.code, 'RATE_LIMITED')
-  assert.equal(rejected.headers.get('retry-after'), '1')
-  assert.equal(rejected.headers.get('ratelimit-limit'), '120')
-  assert.equal(rejected.headers.get('ratelimit-remaining'), '116')
+  const rejectedResponse = await as(key).get('/samples')
+  assert.equal(rejectedResponse.status, 429)
+  assert.equal(rejectedResponse.body.error.code, 'RATE_LIMITED')
+  assert.equal(rejectedResponse.headers.get('retry-after'), '1')
+  assert.equal(rejectedResponse.headers.get('ratelimit-limit'), '120')
+  assert.equal(rejectedResponse.headers.get('ratelimit-remaining'), '116')
   clock.advance(499)
   assert.equal((await as(key).get('/samples')).status, 429)
   clock.advance(1)
@@ -45,12 +45,12 @@ test('a rejected call succeeds after the time in Retry-After', async (t) => {
 })
 
 test('the error message has the limit, its bucket and when to retry', async (t) => {
-  const { as, given, orgId, clock, context } = await startSampleApp(t)
+  const { as, fixtures, orgId, clock, context } = await startSampleApp(t)
   clock.set('2026-03-11T06:30:42.000Z')
-  type Rates = Parameters<typeof setLimits>[2] & { rates?: unknown }
-  const messageAfter = async (change: Rates | undefined, calls: number, onBehalfOf?: string) => {
-    const key = await given.key(orgId, { mode: 'test' })
-    if (change) await context.db.transaction((tx) => setLimits(tx, key.keyId, change))
+  type LimitOverrides = Parameters<typeof setKeyLimits>[2] & { rates?: unknown }
+  const messageAfter = async (change: LimitOverrides | undefined, calls: number, onBehalfOf?: string) => {
+    const key = await fixtures.createPartnerKey(orgId, { mode: 'test' })
+    if (change) await context.db.transaction((tx) => setKeyLimits(tx, key.keyId, change))
     await context.keyring.refresh()
     for (let call = 0; call < calls; call++) await as(key).post('/samples', { name: 'x' }, { onBehalfOf })
     const { body } = await as(key).post('/samples', { name: 'x' }, { onBehalfOf })
@@ -84,23 +84,23 @@ test('the error message has the limit, its bucket and when to retry', async (t) 
 })
 
 test('the minute window is aligned to the clock minute', async (t) => {
-  const { as, given, orgId, clock, context } = await startSampleApp(t)
+  const { as, fixtures, orgId, clock, context } = await startSampleApp(t)
   clock.set('2026-03-11T06:30:42.000Z')
-  const key = await given.key(orgId)
-  await context.db.transaction((tx) => setLimits(tx, key.keyId, { bucket: 'reads', rates: { minute: 3 } }))
+  const key = await fixtures.createPartnerKey(orgId)
+  await context.db.transaction((tx) => setKeyLimits(tx, key.keyId, { bucket: 'reads', rates: { minute: 3 } }))
   await context.keyring.refresh()
   for (let call = 0; call < 3; call++) assert.equal((await as(key).get('/samples')).status, 200)
-  const rejected = await as(key).get('/samples')
-  assert.equal(rejected.headers.get('retry-after'), '18')
-  assert.equal(rejected.headers.get('ratelimit-reset'), '18')
-  assert.equal(rejected.headers.get('ratelimit-remaining'), '0')
+  const rejectedResponse = await as(key).get('/samples')
+  assert.equal(rejectedResponse.headers.get('retry-after'), '18')
+  assert.equal(rejectedResponse.headers.get('ratelimit-reset'), '18')
+  assert.equal(rejectedResponse.headers.get('ratelimit-remaining'), '0')
   clock.advance(18 * SECOND)
   assert.equal((await as(key).get('/samples')).status, 200)
 })
 
 test('each recruiter has a bucket in addition to the buckets of the key', async (t) => {
   const { as, key } = await startSampleApp(t)
-  const calls = (onBehalfOf: string) =>
+  const callStatuses = (onBehalfOf: string) =>
     Promise.all(
       Array.from({ length: 8 }, () =>
         as(key)
@@ -108,37 +108,37 @@ test('each recruiter has a bucket in addition to the buckets of the key', async 
           .then(({ status }) => status),
       ),
     )
-  const allowed = (statuses: number[]) => statuses.filter((status) => status === 200).length
-  assert.equal(allowed(await calls('asha')), 5)
-  assert.equal(allowed(await calls('vikram')), 5)
-  const others = await Promise.all(
+  const countAllowed = (statuses: number[]) => statuses.filter((status) => status === 200).length
+  assert.equal(countAllowed(await callStatuses('asha')), 5)
+  assert.equal(countAllowed(await callStatuses('vikram')), 5)
+  const otherStatuses = await Promise.all(
     Array.from({ length: 40 }, () =>
       as(key)
         .get('/samples')
         .then(({ status }) => status),
     ),
   )
-  assert.equal(allowed(others), 30, 'a call rejected by one bucket is charged to none')
+  assert.equal(countAllowed(otherStatuses), 30, 'a call rejected by one bucket is charged to none')
 })
 
 test('an exceeded daily limit returns RATE_LIMITED until midnight in India', async (t) => {
-  const { as, given, orgId, clock, context } = await startSampleApp(t)
+  const { as, fixtures, orgId, clock, context } = await startSampleApp(t)
   clock.set('2026-03-11T18:29:00.000Z') // 23:59 in India
-  const key = await given.key(orgId)
-  await context.db.transaction((tx) => setLimits(tx, key.keyId, { bucket: 'mandateWrites', rates: { day: 2 } }))
+  const key = await fixtures.createPartnerKey(orgId)
+  await context.db.transaction((tx) => setKeyLimits(tx, key.keyId, { bucket: 'mandateWrites', rates: { day: 2 } }))
   await context.keyring.refresh()
   for (let call = 0; call < 2; call++) assert.equal((await as(key).post('/samples', { name: 'x' })).status, 201)
-  const rejected = await as(key).post('/samples', { name: 'x' })
-  assert.equal(rejected.body.error.code, 'RATE_LIMITED')
-  assert.equal(rejected.headers.get('retry-after'), '60')
+  const rejectedResponse = await as(key).post('/samples', { name: 'x' })
+  assert.equal(rejectedResponse.body.error.code, 'RATE_LIMITED')
+  assert.equal(rejectedResponse.headers.get('retry-after'), '60')
   clock.advance(60 * SECOND)
   assert.equal((await as(key).post('/samples', { name: 'x' })).status, 201)
 })
 
-test('the 100th rejection within a minute starts a cooldown, and repetition doubles it', async (t) => {
-  const { as, given, orgId, clock } = await startSampleApp(t)
-  const key = await given.key(orgId, { mode: 'test' })
-  const provoke = async () => {
+test('the 100th rejection within a minute starts a cooldown, and the next cooldown is twice as long', async (t) => {
+  const { as, fixtures, orgId, clock } = await startSampleApp(t)
+  const key = await fixtures.createPartnerKey(orgId, { mode: 'test' })
+  const provokeHundredthRejection = async () => {
     let last: Awaited<ReturnType<ReturnType<typeof as>['get']>> | undefined
     for (let rejected = 0; rejected < 100; ) {
       const response = await as(key).get('/samples')
@@ -149,30 +149,30 @@ test('the 100th rejection within a minute starts a cooldown, and repetition doub
     }
     return last!
   }
-  const hundredth = await provoke()
+  const hundredthRejection = await provokeHundredthRejection()
   assert.equal(
-    hundredth.body.error.message,
+    hundredthRejection.body.error.message,
     'Rate limit exceeded: reads allows 2 calls per second (burst 4) for this key. This was the 100th rejected call within a minute, so the whole key is now in cooldown. Try again in 60 seconds.',
   )
-  const inCooldown = await as(key).get('/samples')
-  const end = new Date(clock.now() + 60 * SECOND).toISOString().slice(11, 19)
+  const cooldownResponse = await as(key).get('/samples')
+  const cooldownEnd = new Date(clock.now() + 60 * SECOND).toISOString().slice(11, 19)
   assert.equal(
-    inCooldown.body.error.message,
-    `This key is in cooldown until ${end} UTC (after 100 rejected calls within a minute, or too many browse pages within an hour). Try again in 60 seconds; calling earlier does not extend it.`,
+    cooldownResponse.body.error.message,
+    `This key is in cooldown until ${cooldownEnd} UTC (after 100 rejected calls within a minute, or too many browse pages within an hour). Try again in 60 seconds; calling earlier does not extend it.`,
   )
-  assert.equal(inCooldown.status, 429)
-  assert.equal(inCooldown.body.error.code, 'COOLDOWN')
-  assert.equal(inCooldown.headers.get('retry-after'), '60')
-  assert.notEqual(inCooldown.headers.get('ratelimit-limit'), null)
+  assert.equal(cooldownResponse.status, 429)
+  assert.equal(cooldownResponse.body.error.code, 'COOLDOWN')
+  assert.equal(cooldownResponse.headers.get('retry-after'), '60')
+  assert.notEqual(cooldownResponse.headers.get('ratelimit-limit'), null)
   clock.advance(60 * SECOND)
   assert.equal((await as(key).get('/samples')).status, 200)
-  await provoke()
+  await provokeHundredthRejection()
   assert.equal((await as(key).get('/samples')).headers.get('retry-after'), '120')
 })
 
 test('single limits of a class can be raised for a key', async (t) => {
   const { as, key, context } = await startSampleApp(t)
-  await context.db.transaction((tx) => setLimits(tx, key.keyId, { bucket: 'reads', rates: { burst: 60 } }))
+  await context.db.transaction((tx) => setKeyLimits(tx, key.keyId, { bucket: 'reads', rates: { burst: 60 } }))
   await context.keyring.refresh()
   const statuses = await Promise.all(
     Array.from({ length: 100 }, () =>
@@ -186,8 +186,8 @@ test('single limits of a class can be raised for a key', async (t) => {
 })
 
 test('a clock set back neither refills buckets nor blocks callers', async (t) => {
-  const { as, given, orgId, clock } = await startSampleApp(t)
-  const key = await given.key(orgId, { mode: 'test' })
+  const { as, fixtures, orgId, clock } = await startSampleApp(t)
+  const key = await fixtures.createPartnerKey(orgId, { mode: 'test' })
   for (let call = 0; call < 4; call++) await as(key).get('/samples')
   clock.advance(-30 * SECOND)
   assert.equal((await as(key).get('/samples')).status, 429)
@@ -200,23 +200,23 @@ test('counters of long windows survive a restart of the server', async (t) => {
   t.after(drop)
   const clock = new TestClock()
   const masterKey = Buffer.alloc(32, 7)
-  const open = (inner: Cleanup) =>
-    startApp(inner, {
+  const openApp = (cleanup: Cleanup) =>
+    startApp(cleanup, {
       clock,
       config: { databaseUrl: url, masterKey },
       extend: (server, context) => addSampleResource(server, context),
     })
-  const key = await withCleanup(async (inner) => {
-    const { given, as, context } = await open(inner)
+  const key = await withCleanup(async (cleanup) => {
+    const { fixtures, as, context } = await openApp(cleanup)
     await createSampleTable(context)
-    const { key } = await given.org()
-    await context.db.transaction((tx) => setLimits(tx, key.keyId, { bucket: 'mandateWrites', rates: { day: 3 } }))
+    const { key } = await fixtures.createOrg()
+    await context.db.transaction((tx) => setKeyLimits(tx, key.keyId, { bucket: 'mandateWrites', rates: { day: 3 } }))
     await context.keyring.refresh()
     for (let call = 0; call < 2; call++) assert.equal((await as(key).post('/samples', { name: 'x' })).status, 201)
     return key
   })
   clock.advance(MINUTE)
-  const { as } = await open(t)
+  const { as } = await openApp(t)
   assert.equal((await as(key).post('/samples', { name: 'x' })).status, 201)
   assert.equal((await as(key).post('/samples', { name: 'x' })).status, 429)
 })
@@ -226,38 +226,38 @@ test("several processes without Redis do not overwrite each other's counts", asy
   t.after(drop)
   const clock = new TestClock()
   const masterKey = Buffer.alloc(32, 7)
-  const open = (inner: Cleanup) =>
-    startApp(inner, {
+  const openApp = (cleanup: Cleanup) =>
+    startApp(cleanup, {
       clock,
       config: { databaseUrl: url, masterKey },
       extend: (server, context) => addSampleResource(server, context),
     })
   const { key, seenByBoth } = await withCleanup(async (inner) => {
-    const [one, two] = [await open(inner), await open(inner)]
+    const [one, two] = [await openApp(inner), await openApp(inner)]
     await createSampleTable(one.context)
-    const { key } = await one.given.org()
+    const { key } = await one.fixtures.createOrg()
     await one.context.db.transaction(async (tx) => {
-      await setLimits(tx, key.keyId, { bucket: 'mandateWrites', rates: { day: 6 } })
+      await setKeyLimits(tx, key.keyId, { bucket: 'mandateWrites', rates: { day: 6 } })
     })
     for (const { context } of [one, two]) await context.keyring.refresh()
     for (const app of [one, two, one, two, one]) {
       assert.equal((await app.as(key).post('/samples', { name: 'x' })).status, 201)
-      await until(async () => (await countOf(app, 'day:mandateWrites')) > 0)
+      await until(async () => (await storedCountOf(app, 'day:mandateWrites')) > 0)
     }
-    const seen = new Set<string>()
+    const seenSkillIds = new Set<string>()
     for (const [app, word] of [
       [one, 'welding'],
       [two, 'wiring'],
       [one, 'plumbing'],
     ] as const) {
       const { data } = (await app.as(key).get(`/skills/search?limit=50&q=${word}`)).body
-      for (const { skill_id } of data.items) seen.add(skill_id)
+      for (const { skill_id } of data.items) seenSkillIds.add(skill_id)
     }
-    return { key, seenByBoth: seen.size }
+    return { key, seenByBoth: seenSkillIds.size }
   })
   clock.advance(MINUTE)
-  const app = await open(t)
-  assert.equal(await countOf(app, 'day:mandateWrites'), 5, 'the next process restores the sum')
+  const app = await openApp(t)
+  assert.equal(await storedCountOf(app, 'day:mandateWrites'), 5, 'the next process restores the sum')
   assert.equal((await app.as(key).post('/samples', { name: 'x' })).status, 201)
   assert.equal((await app.as(key).post('/samples', { name: 'x' })).status, 429)
   const { rows } = await app.context.db.pool.query(
@@ -266,7 +266,7 @@ test("several processes without Redis do not overwrite each other's counts", asy
   assert.ok(seenByBoth > 50)
   assert.equal(rows.length, seenByBoth)
 
-  async function countOf({ context }: TestApp, name: string): Promise<number> {
+  async function storedCountOf({ context }: TestApp, name: string): Promise<number> {
     const { rows } = await context.db.pool.query('select value from limit_counters where name = $1', [name])
     return rows[0]?.value[1] ?? 0
   }

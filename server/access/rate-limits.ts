@@ -8,21 +8,21 @@ import { defineJob } from '../platform/jobs/queue.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { callerAddress } from './client-address.ts'
-import { persistCounters } from './limit-counters.ts'
+import { persistLimitCounters } from './limit-counters.ts'
 import { FallbackLimiter } from './limits/fallback.ts'
 import type { Limiter, MinuteWindow, RateLimitDecision, Rule } from './limits/limiter.ts'
 import { MemoryLimiter } from './limits/memory.ts'
 import { cooldownMessage, rateLimitMessage } from './limits/messages.ts'
 import type { KeyLimits } from './limits/table.ts'
 
-export interface Limits {
+export interface RateLimits {
   limiter: Limiter
   /** Counts a failed authentication. Returns the seconds to wait if there were too many, else 0. */
-  failedAuthentication(ip: string): Promise<number>
+  recordFailedAuthentication(ip: string): Promise<number>
   close(): Promise<void>
 }
 
-export interface LimitsOptions {
+export interface RateLimitsOptions {
   config: Config
   db: Database
   clock: Clock
@@ -30,76 +30,78 @@ export interface LimitsOptions {
   metrics: Metrics
 }
 
-const FAILED_AUTHENTICATIONS: Rule[] = [{ name: 'auth', kind: 'fixed', limit: 60, seconds: 60 }]
+const FAILED_AUTHENTICATION_RULES: Rule[] = [{ name: 'auth', kind: 'fixed', limit: 60, seconds: 60 }]
 
-export async function openLimits({ config, db, clock, log, metrics }: LimitsOptions): Promise<Limits> {
+export async function openRateLimits({ config, db, clock, log, metrics }: RateLimitsOptions): Promise<RateLimits> {
   const memory = new MemoryLimiter({ trackChanges: config.redisUrl === undefined })
-  const stopPersisting = config.redisUrl === undefined ? await persistCounters(memory, { db, clock, log }) : undefined
-  const limiter = config.redisUrl ? await sharedLimiter(config.redisUrl, memory, log, metrics) : memory
-  const sweep = setInterval(() => memory.sweep(clock.now()), 1000)
-  sweep.unref()
+  const stopPersisting =
+    config.redisUrl === undefined ? await persistLimitCounters(memory, { db, clock, log }) : undefined
+  const limiter = config.redisUrl ? await openSharedLimiter(config.redisUrl, memory, log, metrics) : memory
+  const sweepTimer = setInterval(() => memory.sweep(clock.now()), 1000)
+  sweepTimer.unref()
   return {
     limiter,
-    async failedAuthentication(ip) {
+    async recordFailedAuthentication(ip) {
       const caller = callerAddress(ip)
-      const { retryAfter } = await limiter.take(caller, FAILED_AUTHENTICATIONS, clock.now())
+      const { retryAfter } = await limiter.take(caller, FAILED_AUTHENTICATION_RULES, clock.now())
       return retryAfter
     },
     async close() {
-      clearInterval(sweep)
+      clearInterval(sweepTimer)
       await stopPersisting?.()
       await limiter.close()
     },
   }
 }
 
-interface LimitDeps {
-  limits: Limits
+interface RateLimitDeps {
+  limits: RateLimits
   clock: Clock
 }
 
 /** Charges the call to its buckets and sets the RateLimit headers. Throws a problem if a limit is exceeded. */
 export function chargeLimits(
-  { limits, clock }: LimitDeps,
+  { limits, clock }: RateLimitDeps,
   { caller }: FastifyRequest,
   reply: FastifyReply,
   route: FastifyContextConfig,
 ): undefined | Promise<void> {
   const keyLimits = caller.key.limits
   const now = clock.now()
-  const decided = limits.limiter.decide(caller.keyId, keyLimits, route.limit!, caller.onBehalfOf, now)
-  if (decided instanceof Promise) return decided.then((decision) => applyDecision(decision, keyLimits, reply, now))
-  return applyDecision(decided, keyLimits, reply, now)
+  const pendingDecision = limits.limiter.decide(caller.keyId, keyLimits, route.limit!, caller.onBehalfOf, now)
+  if (pendingDecision instanceof Promise)
+    return pendingDecision.then((decision) => applyDecision(decision, keyLimits, reply, now))
+  return applyDecision(pendingDecision, keyLimits, reply, now)
 }
 
 /** Sets the RateLimit headers without charging the call, for responses that are sent before `chargeLimits` runs. */
-export async function setLimitHeaders(
-  { limits, clock }: LimitDeps,
+export async function setRateLimitHeaders(
+  { limits, clock }: RateLimitDeps,
   { caller, routeOptions }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  setHeaders(
+  writeRateLimitHeaders(
     await limits.limiter.minuteWindow(caller.keyId, caller.key.limits, routeOptions.config.limit!, clock.now()),
     reply,
   )
 }
 
-function setHeaders({ limit, remaining, reset }: MinuteWindow, reply: FastifyReply) {
+function writeRateLimitHeaders({ limit, remaining, reset }: MinuteWindow, reply: FastifyReply) {
   reply.header('ratelimit-limit', limit)
   reply.header('ratelimit-remaining', remaining)
   reply.header('ratelimit-reset', reset)
 }
 
 function applyDecision(decision: RateLimitDecision, limits: KeyLimits, reply: FastifyReply, now: number): undefined {
-  setHeaders(decision, reply)
+  writeRateLimitHeaders(decision, reply)
   const { errorCode, exceeded, retryAfter } = decision
   if (!errorCode) return
   const message = exceeded ? rateLimitMessage(exceeded, limits, retryAfter) : cooldownMessage(retryAfter, now)
   throw problem(errorCode, message, { retryAfter })
 }
 
-async function sharedLimiter(url: string, memory: MemoryLimiter, log: Log, metrics: Metrics): Promise<Limiter> {
-  const down = new Gauge({
+async function openSharedLimiter(url: string, memory: MemoryLimiter, log: Log, metrics: Metrics): Promise<Limiter> {
+  const redisDownGauge = new Gauge({
     name: 'attestry_redis_down',
     help: '1 while Redis does not respond and each process counts rate limits separately.',
     registers: [metrics.registry],
@@ -108,7 +110,7 @@ async function sharedLimiter(url: string, memory: MemoryLimiter, log: Log, metri
   const { RedisLimiter } = await import('./limits/redis.ts')
   const limiter = new FallbackLimiter(new RedisLimiter(url), memory, {
     onSwitch(state, reason) {
-      down.set(state === 'memory' ? 1 : 0)
+      redisDownGauge.set(state === 'memory' ? 1 : 0)
       if (state === 'memory') {
         metrics.alarms.inc({ alarm: 'redis_down' })
         log.error({ reason }, 'Redis is not responding, counting rate limits in each process until it does')
@@ -140,8 +142,8 @@ export async function pingRedis(url: string): Promise<string | undefined> {
   }
 }
 
-export const forgetLimitCounters = defineJob<Record<string, never>>('forget-limit-counters')
+export const deleteExpiredLimitCountersJob = defineJob<Record<string, never>>('forget-limit-counters')
 
-export async function deleteOldCounters(tx: Tx, now: number): Promise<void> {
+export async function deleteExpiredLimitCounters(tx: Tx, now: number): Promise<void> {
   await tx.deleteFrom('limit_counters').where('expires_at', '<=', new Date(now)).execute()
 }

@@ -1,4 +1,4 @@
-export const scopes = [
+export const allScopes = [
   'skills:read',
   'skills:request',
   'workflows:read',
@@ -15,8 +15,8 @@ export const scopes = [
   'analytics:read',
 ] as const
 
-export type Scope = (typeof scopes)[number]
+export type Scope = (typeof allScopes)[number]
 
 export function isScope(text: string): text is Scope {
-  return (scopes as readonly string[]).includes(text)
+  return (allScopes as readonly string[]).includes(text)
 }

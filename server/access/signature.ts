@@ -12,31 +12,31 @@ export interface SignedRequest {
   body: Buffer
 }
 
-const NO_BODY = hash('sha256', '')
+const EMPTY_BODY_DIGEST = hash('sha256', '')
 
-/** Returns the string to sign: seven lines. */
+/** Returns the string to sign: seven lines, of which the last is the SHA-256 of the body. */
 export function stringToSign({ timestamp, method, target, onBehalfOf, idempotencyKey, body }: SignedRequest): string {
-  const digest = body.length === 0 ? NO_BODY : hash('sha256', body)
+  const digest = body.length === 0 ? EMPTY_BODY_DIGEST : hash('sha256', body)
   return `VFN1\n${timestamp}\n${method}\n${target}\n${onBehalfOf}\n${idempotencyKey}\n${digest}`
 }
 
-const SIGNATURE = /^v1=[0-9a-f]{64}$/
+const SIGNATURE_PATTERN = /^v1=[0-9a-f]{64}$/
 
-export function isWellFormed(signature: string): boolean {
-  return SIGNATURE.test(signature)
+export function isWellFormedSignature(signature: string): boolean {
+  return SIGNATURE_PATTERN.test(signature)
 }
 
-const NO_SIGNATURE = Buffer.alloc(32)
+const PLACEHOLDER_SIGNATURE = Buffer.alloc(32)
 
 /**
  * Checks the signature against every valid secret, in constant time. Node decodes headers and URLs as Latin-1, so encoding them as
  * Latin-1 restores the bytes that were sent.
  */
-export function isSigned(lines: string, signature: string, secrets: HmacKey[]): boolean {
-  const wellFormed = isWellFormed(signature)
-  const received = wellFormed ? Buffer.from(signature.slice(3), 'hex') : NO_SIGNATURE
+export function isSignatureValid(signedText: string, signature: string, secrets: HmacKey[]): boolean {
+  const wellFormed = isWellFormedSignature(signature)
+  const receivedSignature = wellFormed ? Buffer.from(signature.slice(3), 'hex') : PLACEHOLDER_SIGNATURE
   let matches = false
-  for (const secret of secrets) matches = secret.verify(lines, received) || matches
+  for (const secret of secrets) matches = secret.verify(signedText, receivedSignature) || matches
   return matches && wellFormed
 }
 

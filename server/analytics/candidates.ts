@@ -6,11 +6,11 @@ import type { ConversationState } from '../conversation/state.ts'
 import type { Flow } from '../mandates/flow.ts'
 import type { Queries } from '../platform/database/database.ts'
 import { resultOutput } from '../results/record.ts'
-import type { Counted } from './numbers.ts'
-import { type Subject, subjectColumn } from './rollups.ts'
+import type { CountedNumber } from './numbers.ts'
+import { type AnalyticsSubject, subjectColumn } from './rollups.ts'
 
-/** A candidate in the list behind a number. */
-export interface CountedRow {
+/** A candidate who is counted in a number of the overview. */
+export interface CountedCandidateRow {
   candidate_id: string
   campaign_id: string
   campaign_name: string | null
@@ -28,27 +28,27 @@ export interface CountedRow {
   day: string
 }
 
-type Row = Omit<CountedRow, 'state' | 'flow'> & { conversation: string; flow_version: number }
+type QueriedRow = Omit<CountedCandidateRow, 'state' | 'flow'> & { conversation: string; flow_version: number }
 
-export type CountedPosition = Pick<CountedRow, 'campaign_id' | 'day' | 'candidate_id'>
+export type CountedCandidatePosition = Pick<CountedCandidateRow, 'campaign_id' | 'day' | 'candidate_id'>
 
 /**
- * Lists the candidates behind a number: the newest campaign first, and within it the latest day. In this order each campaign is one
+ * Lists the candidates who are counted in a number: the newest campaign first, and within it the latest day. In this order each campaign is one
  * index range, and reading stops when the page is full.
  */
-export async function listCounted(
+export async function listCountedCandidates(
   tx: Queries,
   { orgId, mode }: OrgScope,
-  { kind, id }: Subject,
-  { counter, from, to }: Counted,
-  { after, limit }: { after: CountedPosition | undefined; limit: number },
-): Promise<CountedRow[]> {
-  const ofSubject = kind === 'all' ? sql`true` : sql`g.${sql.ref(subjectColumn[kind])} = ${id}`
-  const campaignsAfter = after ? sql`g.campaign_id <= ${after.campaign_id}` : sql`true`
-  const peopleAfter = after
+  { kind, id }: AnalyticsSubject,
+  { counter, from, to }: CountedNumber,
+  { after, limit }: { after: CountedCandidatePosition | undefined; limit: number },
+): Promise<CountedCandidateRow[]> {
+  const subjectCondition = kind === 'all' ? sql`true` : sql`g.${sql.ref(subjectColumn[kind])} = ${id}`
+  const campaignCondition = after ? sql`g.campaign_id <= ${after.campaign_id}` : sql`true`
+  const candidateCondition = after
     ? sql`(a.day, a.candidate_id) < (case g.campaign_id when ${after.campaign_id} then ${after.day}::date else 'infinity' end, ${after.candidate_id})`
     : sql`true`
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<QueriedRow>`
     select l.candidate_id, l.campaign_id, l.campaign_name, p.mandate_id, p.result_id, c.name, c.external_candidate_id, p.status,
       p.reason, p.conversation, p.flow_version, l.amount as times, l.day::text
     from (
@@ -56,32 +56,34 @@ export async function listCounted(
       from campaigns g cross join lateral (
         select a.day, a.candidate_id, a.amount from analytics_candidates a
         where a.campaign_id = g.campaign_id and a.counter = ${counter} and a.day between ${from}::date and ${to}::date
-          and a.amount > 0 and ${peopleAfter}
+          and a.amount > 0 and ${candidateCondition}
         order by a.day desc, a.candidate_id desc limit ${limit}
       ) a
-      where g.org_id = ${orgId} and g.mode = ${mode} and ${ofSubject} and ${campaignsAfter}
+      where g.org_id = ${orgId} and g.mode = ${mode} and ${subjectCondition} and ${campaignCondition}
       order by g.campaign_id desc, a.day desc, a.candidate_id desc limit ${limit}
     ) l join candidates c using (candidate_id) join candidate_progress p using (candidate_id)
     order by l.campaign_id desc, l.day desc, l.candidate_id desc`.execute(tx)
-  const found: CountedRow[] = []
+  const countedRows: CountedCandidateRow[] = []
   for (const { conversation, flow_version, ...row } of rows) {
     const flow = await flowOf(tx, { orgId, mode }, row.mandate_id, flow_version)
-    found.push({ ...row, state: JSON.parse(conversation), flow })
+    countedRows.push({ ...row, state: JSON.parse(conversation), flow })
   }
-  return found
+  return countedRows
 }
 
-/** Builds the record of a listed candidate, with the outcome and its reason. */
-export function countedRecord({ campaign_name, day: _, state, flow, ...row }: CountedRow) {
+/** Builds the API record of a counted candidate, with the outcome and its reason. */
+export function toCountedCandidate({ campaign_name, day: _, state, flow, ...row }: CountedCandidateRow) {
   const { qualified, enrichment, skills, interest } = {
     ...resultOutput({ state, flow, channel: null, status: row.status }),
   }
-  const knockout = flow.enrichment.find(({ key }) => enrichment?.[key]?.knocked_out)
+  const knockoutQuestion = flow.enrichment.find(({ key }) => enrichment?.[key]?.knocked_out)
   return {
     ...row,
     ...(campaign_name === null ? {} : { campaign_name }),
     qualified,
-    knocked_out_by: knockout ? { key: knockout.key, question: inLanguage(knockout.text, 'en') } : null,
+    knocked_out_by: knockoutQuestion
+      ? { key: knockoutQuestion.key, question: inLanguage(knockoutQuestion.text, 'en') }
+      : null,
     ...(skills ? { skills: skills.map(({ skill_id, name, verdict }) => ({ skill_id, name, verdict })) } : {}),
     ...(interest === undefined ? {} : { interest }),
   }

@@ -3,12 +3,18 @@ import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { assertListsAddUp } from '../../test/support/analytics-drilldown.ts'
 import { startApp, type TestApp } from '../../test/support/app.ts'
-import { aCandidate, type CampaignPartner, campaignPartner, passTime, testNumber } from '../../test/support/partners.ts'
+import {
+  aCandidate,
+  aTestNumberCandidate,
+  type CampaignPartner,
+  createCampaignPartner,
+  passTime,
+} from '../../test/support/partners.ts'
 import { countsInOverview, recountOverview } from '../../test/support/recount.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { contactNow } from '../campaigns/contact/engine.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
-import { handleStatus } from '../campaigns/contact/statuses.ts'
+import { handleDeliveryStatus } from '../campaigns/contact/statuses.ts'
 import { type ChannelName, SendError } from '../channels/channel.ts'
 import { saveCredentials } from '../channels/credentials.ts'
 import { personaReply } from '../channels/simulator/personas.ts'
@@ -19,31 +25,31 @@ import { aggregateChanges } from './rollups.ts'
 
 // Environment variables: SEED=… repeats a run, ACTIONS=… sets its number of random actions.
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
-const ACTIONS = Number(process.env.ACTIONS ?? 60)
+const ACTION_COUNT = Number(process.env.ACTIONS ?? 60)
 
 for (const mode of ['test', 'live'] as const) {
   test(`the figures of random ${mode} campaigns equal a recount (seed ${SEED})`, async (t) => {
     const app = await startApp(t)
     const random = randomFrom(SEED)
-    const one = await campaignPartner(app, { mode, credits: 2000 })
-    if (mode === 'live') await installRandomChannels(app, one, random)
-    await run(t, app, one, random)
+    const partner = await createCampaignPartner(app, { mode, credits: 2000 })
+    if (mode === 'live') await installRandomChannels(app, partner, random)
+    await runRandomActions(t, app, partner, random)
   })
 }
 
 type Random = ReturnType<typeof randomFrom>
 
-async function run(t: TestContext, app: TestApp, one: CampaignPartner, random: Random) {
+async function runRandomActions(t: TestContext, app: TestApp, partner: CampaignPartner, random: Random) {
   const { context, clock } = app
   const { db } = context
-  const { get, post, remove, scope } = one
+  const { get, post, remove, scope } = partner
   const workflows = [
     { channels: ['whatsapp', 'sms'], languages: ['en', 'hi'], follow_ups: [{ after_hours: 20, channel: 'sms' }] },
-    { channels: one.mode === 'test' ? ['voice', 'sms'] : ['sms'], languages: ['en'], follow_ups: [] },
+    { channels: partner.mode === 'test' ? ['voice', 'sms'] : ['sms'], languages: ['en'], follow_ups: [] },
   ]
   const mandates: Mandate[] = []
-  for (const workflow of workflows) mandates.push(await one.mandate(workflow as object))
-  const campaigns: string[] = []
+  for (const workflow of workflows) mandates.push(await partner.createMandate(workflow as object))
+  const campaignIds: string[] = []
   const startedAt = clock.now()
   let people = 0
   let checks = 0
@@ -51,84 +57,102 @@ async function run(t: TestContext, app: TestApp, one: CampaignPartner, random: R
   const actions: Record<string, () => Promise<unknown>> = {
     async start() {
       const mandate = random.of(mandates)
-      const more = mandate === mandates[0] ? () => random.of([{}, { language: 'hi' }]) : () => ({})
-      const { campaign } = await one.campaign(mandate.mandate_id, newCandidates(more))
-      campaigns.push(campaign.campaign_id)
+      const randomProperties = mandate === mandates[0] ? () => random.of([{}, { language: 'hi' }]) : () => ({})
+      const { campaign } = await partner.createCampaign(mandate.mandate_id, newCandidates(randomProperties))
+      campaignIds.push(campaign.campaign_id)
     },
     enrol: () =>
-      one.enrol(
-        random.of(campaigns),
+      partner.enrol(
+        random.of(campaignIds),
         newCandidates(() => ({})),
       ),
-    reply: () => replyAs(app, one, random),
+    reply: () => replyAsRandomCandidate(app, partner, random),
     report: () => reportStatuses(app, random),
     async pause() {
-      const path = `/campaigns/${random.of(campaigns)}`
+      const path = `/campaigns/${random.of(campaignIds)}`
       await post(`${path}/pause`, {})
       await contactNow(context)
       if (random.oneIn(3)) await post(`${path}/resume`, {})
     },
-    resume: () => post(`/campaigns/${random.of(campaigns)}/resume`, {}),
-    archive: async () => random.oneIn(3) && (await remove(`/campaigns/${random.of(campaigns)}`)),
+    resume: () => post(`/campaigns/${random.of(campaignIds)}/resume`, {}),
+    archive: async () => random.oneIn(3) && (await remove(`/campaigns/${random.of(campaignIds)}`)),
     async wait() {
       if (random.oneIn(2)) return passTime(app, 2000, 500)
       clock.advance(random.of([1, 9, 21, 73]) * HOUR)
       await contactNow(context)
     },
     aggregate: () => db.transaction((tx) => aggregateChanges(tx, random.of([3, 50, 10_000]))),
-    check,
+    check: checkFigures,
   }
-  const often = ['start', 'enrol', 'reply', 'reply', 'reply', 'wait', 'wait', 'wait', 'report', 'report', 'check']
+  const frequentActions = [
+    'start',
+    'enrol',
+    'reply',
+    'reply',
+    'reply',
+    'wait',
+    'wait',
+    'wait',
+    'report',
+    'report',
+    'check',
+  ]
   await actions.start!()
-  for (let done = 0; done < ACTIONS; done++) await actions[random.of([...Object.keys(actions), ...often])]!()
+  for (let done = 0; done < ACTION_COUNT; done++)
+    await actions[random.of([...Object.keys(actions), ...frequentActions])]!()
   for (let days = 0; days < 4; days++) {
     clock.advance(24 * HOUR)
     await contactNow(context)
   }
-  await check()
+  await checkFigures()
   await db.transaction((tx) => aggregateChanges(tx, 100_000))
-  await check()
+  await checkFigures()
   const period = `from=${indianDate(startedAt)}&to=${indianDate(clock.now())}`
   const { data } = (await get(`/analytics/overview?${period}`)).body
   const { funnel } = data
   await assertListsAddUp(get, data, period, 1 + random.number(20))
   t.diagnostic(`${funnel.enrolled} candidates, ${funnel.completed} completed, ${checks} checks`)
 
-  function newCandidates(more: () => object) {
+  function newCandidates(extraProperties: () => object) {
     const testNumbers = random.oneIn(2) ? [random.number(10) + 1] : []
     return [
-      ...testNumbers.map((number) => testNumber(number, { external_candidate_id: `test-${++people}` })),
+      ...testNumbers.map((number) => aTestNumberCandidate(number, { external_candidate_id: `test-${++people}` })),
       // A few phone numbers are reused, so that an opt-out also applies to another campaign.
       ...Array.from({ length: 1 + random.number(6) }, () =>
         aCandidate(random.oneIn(4) ? random.number(5) : 100 + ++people, {
           external_candidate_id: `ext-${++people}`,
-          ...more(),
+          ...extraProperties(),
         }),
       ),
     ]
   }
 
-  async function check() {
+  async function checkFigures() {
     checks++
     const days = [startedAt, clock.now(), startedAt + random.number(10) * 24 * HOUR].map(indianDate)
     for (const [from, to] of [days.slice(0, 2), [days[2]!, days[2]!]] as [string, string][]) {
       const period = `from=${from}&to=${to}`
       const mandate = random.of(mandates)
-      const id = random.of(campaigns)
-      const own = (await get(`/campaigns/${id}`)).body.data.mandate_id === mandate.mandate_id
+      const campaignId = random.of(campaignIds)
+      const belongsToMandate = (await get(`/campaigns/${campaignId}`)).body.data.mandate_id === mandate.mandate_id
       const { workflow_id, mandate_id } = mandate
       const path = `/analytics/workflows/${workflow_id}/overview?${period}`
       await assertSameAsRecount(`/analytics/overview?${period}`, { from, to })
       await assertSameAsRecount(path, { from, to, workflow_id })
       await assertSameAsRecount(`${path}&mandate_id=${mandate_id}`, { from, to, mandate_id })
-      if (own) await assertSameAsRecount(`${path}&campaign_id=${id}`, { from, to, campaign_id: id })
+      if (belongsToMandate)
+        await assertSameAsRecount(`${path}&campaign_id=${campaignId}`, { from, to, campaign_id: campaignId })
     }
   }
 
   async function assertSameAsRecount(path: string, filter: Parameters<typeof recountOverview>[2]) {
     const { status, body } = await get(path)
     assert.equal(status, 200, JSON.stringify(body))
-    assert.deepEqual(sorted(countsInOverview(body.data)), sorted(await recountOverview(db, scope, filter)), path)
+    assert.deepEqual(
+      sortByName(countsInOverview(body.data)),
+      sortByName(await recountOverview(db, scope, filter)),
+      path,
+    )
     const { qualified, interested, ...stages } = body.data.funnel
     const counts = Object.values(stages) as number[]
     assert.deepEqual(
@@ -141,7 +165,7 @@ async function run(t: TestContext, app: TestApp, one: CampaignPartner, random: R
 }
 
 /** Replies as a random candidate who is not a test number: on the channel or on the page, with valid and invalid replies. */
-async function replyAs({ context }: TestApp, { scope }: CampaignPartner, random: Random) {
+async function replyAsRandomCandidate({ context }: TestApp, { scope }: CampaignPartner, random: Random) {
   const { rows } = await sql<{ candidate_id: string }>`
     select candidate_id from candidate_progress p join candidates c using (candidate_id)
     where p.org_id = ${scope.orgId} and p.mode = ${scope.mode} and c.phone not like '+91999%'
@@ -205,22 +229,22 @@ async function reportStatuses({ context }: TestApp, random: Random) {
     order by message_id desc limit 30`.execute(context.db.queries)
   for (const { channel, provider_id: providerId } of rows.filter(() => random.oneIn(2))) {
     const status = random.of(['delivered', 'delivered', 'read', 'failed'] as const)
-    await context.db.transaction((tx) => handleStatus(tx, context, { channel, providerId, status }))
+    await context.db.transaction((tx) => handleDeliveryStatus(tx, context, { channel, providerId, status }))
   }
 }
 
-function sorted(counts: Record<string, number>) {
+function sortByName(counts: Record<string, number>) {
   return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** Returns a pseudo-random number generator: the same seed gives the same numbers. */
 function randomFrom(seed: number) {
   let state = seed
-  const next = () => {
+  const nextFraction = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return (state >>> 8) / 2 ** 24
   }
-  const number = (below: number) => Math.floor(next() * below)
+  const number = (below: number) => Math.floor(nextFraction() * below)
   return {
     number,
     /** Returns true with a probability of 1 in `times`. */

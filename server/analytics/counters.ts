@@ -1,7 +1,7 @@
 import type { CandidateChange } from '../campaigns/progress.ts'
 import { counterByDailyName, counterByPath } from './numbers.ts'
 
-/** Counters that are shown per day. */
+/** Counters that the overview shows per day. */
 export const dailyCounters = [...counterByDailyName.values()]
 
 /** All counters; the totals table has a column for each. */
@@ -21,8 +21,8 @@ export interface Count {
 export function countsOf(change: CandidateChange): Count[] {
   const { enrolledDay, day, enrolled, reached, channels, followUps, calls, language, languageBefore } = change
   const { ended, dropOff } = change
-  const list: Count[] = []
-  const add = (counter: string, amount = 1, on = enrolledDay) => list.push({ day: on, counter, amount })
+  const counts: Count[] = []
+  const add = (counter: string, amount = 1, on = enrolledDay) => counts.push({ day: on, counter, amount })
   if (enrolled) {
     add('funnel_enrolled')
     add(`language_${language}_candidates`)
@@ -31,8 +31,8 @@ export function countsOf(change: CandidateChange): Count[] {
     add(`language_${language}_candidates`)
   }
   for (const stage of reached) add(`funnel_${stage}`)
-  for (const { channel, what } of channels) add(`channel_${channel}_${what}`)
-  for (const { step, what } of followUps) add(`follow_up_${step}_${what}`)
+  for (const { channel, event } of channels) add(`channel_${channel}_${event}`)
+  for (const { followUpNumber, event } of followUps) add(`follow_up_${followUpNumber}_${event}`)
   for (const { outcome, seconds } of calls) {
     add(`call_${outcome}`)
     if (seconds > 0) add('call_seconds', seconds)
@@ -40,5 +40,5 @@ export function countsOf(change: CandidateChange): Count[] {
   if (dropOff) add(`drop_off_${dropOff}`)
   if (ended) add(`ended_${ended}`, 1, day)
   if (ended === 'completed') add(`language_${language}_completed`)
-  return list
+  return counts
 }

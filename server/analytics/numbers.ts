@@ -13,11 +13,11 @@ export const followUpCounts = ['sent', 'replied'] as const
 export const callOutcomes = ['placed', 'answered', 'no_answer', 'busy', 'failed'] as const
 export const dropOffPoints = ['no_response', 'consent', 'language', 'enrichment', 'skills', 'interest'] as const
 export const languageCounts = ['candidates', 'completed'] as const
-const outcomes = ['completed', 'declined', 'failed'] as const
-export const dailyCounts = ['enrolled', ...outcomes] as const
+const resultOutcomes = ['completed', 'declined', 'failed'] as const
+export const dailyCounts = ['enrolled', ...resultOutcomes] as const
 
-/** Sections of the overview: counter prefix, and the allowed names on each level. */
-const sections: Record<string, { prefix: string; names: readonly (readonly (string | number)[])[] }> = {
+/** Sections of the overview: the prefix of their counters, and the allowed names on each level of the path. */
+const overviewSections: Record<string, { prefix: string; names: readonly (readonly (string | number)[])[] }> = {
   funnel: { prefix: 'funnel', names: [funnelStages] },
   channels: { prefix: 'channel', names: [channelNames, channelCounts] },
   follow_ups: { prefix: 'follow_up', names: [followUpNumbers, followUpCounts] },
@@ -28,27 +28,27 @@ const sections: Record<string, { prefix: string; names: readonly (readonly (stri
 
 /** Maps the path of each number of the overview (`channels.sms.sent`), except daily ones, to its counter. */
 export const counterByPath: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(sections).flatMap(([section, { prefix, names }]) =>
+  ...Object.entries(overviewSections).flatMap(([section, { prefix, names }]) =>
     combinations(names).map((path) => [[section, ...path].join('.'), [prefix, ...path].join('_')] as const),
   ),
   ['calls.total_seconds', 'call_seconds'] as const,
 ])
 
-/** Maps the names of daily numbers to their counters. */
+/** Maps the name of each daily number (`enrolled`) to its counter. */
 export const counterByDailyName: ReadonlyMap<string, string> = new Map(
   dailyCounts.map((name) => [name, name === 'enrolled' ? 'funnel_enrolled' : `ended_${name}`]),
 )
 
 /** A counter and the days over which it is summed. */
-export interface Counted extends Period {
+export interface CountedNumber extends Period {
   counter: string
 }
 
 /** Returns the counter and the days behind the number at a path. */
-export function readCounted(path: string, period: Period): Counted {
+export function readCountedNumber(path: string, period: Period): CountedNumber {
   const counter = counterByPath.get(path)
   if (counter !== undefined) return { counter, ...period }
-  const [, day, name] = readDaily(path)!
+  const [, day, name] = matchDailyPath(path)!
   if (!daysOf(period).includes(day!))
     throw invalid([
       { path: 'query.counted', message: `must be a day within the period ${period.from} to ${period.to}` },
@@ -56,27 +56,27 @@ export function readCounted(path: string, period: Period): Counted {
   return { counter: counterByDailyName.get(name!)!, from: day!, to: day! }
 }
 
-/** Returns why a path is invalid, or undefined if it is valid. */
-export function pathError(path: string): string | undefined {
-  if (counterByPath.has(path) || readDaily(path)) return undefined
+/** Returns why the path of a number is invalid, or undefined if it is valid. */
+export function countedPathError(path: string): string | undefined {
+  if (counterByPath.has(path) || matchDailyPath(path)) return undefined
   const [section = ''] = path.split('.')
-  const known = Object.hasOwn(pathPatterns, section) ? pathPatterns[section] : undefined
-  return known
-    ? `must be ${known}`
+  const pattern = Object.hasOwn(pathPatterns, section) ? pathPatterns[section] : undefined
+  return pattern
+    ? `must be ${pattern}`
     : `must be the path of a number in the overview: ${Object.values(pathPatterns).join(', or ')}`
 }
 
-function readDaily(path: string): RegExpExecArray | undefined {
-  const read = /^daily\.(\d{4}-\d{2}-\d{2})\.(\w+)$/.exec(path)
-  return read && counterByDailyName.has(read[2]!) ? read : undefined
+function matchDailyPath(path: string): RegExpExecArray | undefined {
+  const match = /^daily\.(\d{4}-\d{2}-\d{2})\.(\w+)$/.exec(path)
+  return match && counterByDailyName.has(match[2]!) ? match : undefined
 }
 
 /** Readable pattern of the paths in each section. */
 const pathPatterns: Record<string, string> = {
   ...Object.fromEntries(
-    Object.entries(sections).map(([section, { names }]) => {
-      const all = section === 'calls' ? [[...callOutcomes, 'total_seconds']] : names
-      return [section, [section, ...all.map((each) => `{${each.join('|')}}`)].join('.')]
+    Object.entries(overviewSections).map(([section, { names }]) => {
+      const allowedNames = section === 'calls' ? [[...callOutcomes, 'total_seconds']] : names
+      return [section, [section, ...allowedNames.map((each) => `{${each.join('|')}}`)].join('.')]
     }),
   ),
   daily: `daily.{a day of the period, such as 2026-03-11}.{${dailyCounts.join('|')}}`,

@@ -22,44 +22,47 @@ export interface WorkflowSetup {
 }
 
 /** Builds the overview of a period from its counts. */
-export function buildOverview(rows: CountRow[], period: Period, setUp: WorkflowSetup) {
+export function buildOverview(rows: CountRow[], period: Period, workflowSetup: WorkflowSetup) {
   const sums = new Map<string, number>()
   for (const { counter, day, amount } of rows) {
     const key = day === null ? counter : `${day} ${counter}`
     sums.set(key, (sums.get(key) ?? 0) + amount)
   }
-  const at = (path: string) => sums.get(counterByPath.get(path)!) ?? 0
-  const below = <Name extends string>(path: string, names: readonly Name[]) =>
-    Object.fromEntries(names.map((name) => [name, at(`${path}.${name}`)])) as Record<Name, number>
-  const isAny = (counts: Record<string, number>) => Object.values(counts).some((count) => count !== 0)
+  const countAt = (path: string) => sums.get(counterByPath.get(path)!) ?? 0
+  const countsBelow = <Name extends string>(path: string, names: readonly Name[]) =>
+    Object.fromEntries(names.map((name) => [name, countAt(`${path}.${name}`)])) as Record<Name, number>
+  const hasCounts = (counts: Record<string, number>) => Object.values(counts).some((count) => count !== 0)
 
-  const channels = channelNames.map((channel) => ({ channel, counts: below(`channels.${channel}`, channelCounts) }))
+  const channels = channelNames.map((channel) => ({
+    channel,
+    counts: countsBelow(`channels.${channel}`, channelCounts),
+  }))
   const followUps = followUpNumbers.map((number) => ({
     number,
-    counts: below(`follow_ups.${number}`, followUpCounts),
+    counts: countsBelow(`follow_ups.${number}`, followUpCounts),
   }))
-  const calls = below('calls', callOutcomes)
-  const seconds = at('calls.total_seconds')
-  const languageCountsList = LANGUAGES.map((language) => ({
+  const calls = countsBelow('calls', callOutcomes)
+  const totalSeconds = countAt('calls.total_seconds')
+  const languages = LANGUAGES.map((language) => ({
     language,
-    counts: below(`languages.${language}`, languageCounts),
+    counts: countsBelow(`languages.${language}`, languageCounts),
   }))
   return {
-    funnel: below('funnel', funnelStages),
+    funnel: countsBelow('funnel', funnelStages),
     channels: channels
-      .filter(({ channel, counts }) => setUp.channels.includes(channel) || isAny(counts))
+      .filter(({ channel, counts }) => workflowSetup.channels.includes(channel) || hasCounts(counts))
       .map(({ channel, counts }) => ({ channel, ...counts })),
     follow_ups: followUps
-      .slice(0, Math.max(setUp.followUps, followUps.findLastIndex(({ counts }) => isAny(counts)) + 1))
+      .slice(0, Math.max(workflowSetup.followUps, followUps.findLastIndex(({ counts }) => hasCounts(counts)) + 1))
       .map(({ number, counts }) => ({ step: number, ...counts })),
     calls: {
       ...calls,
-      total_seconds: seconds,
-      average_seconds: calls.answered === 0 ? 0 : Math.round((10 * seconds) / calls.answered) / 10,
+      total_seconds: totalSeconds,
+      average_seconds: calls.answered === 0 ? 0 : Math.round((10 * totalSeconds) / calls.answered) / 10,
     },
-    drop_offs: dropOffPoints.map((point) => ({ at: point, candidates: at(`drop_offs.${point}`) })),
-    languages: languageCountsList
-      .filter(({ counts }) => isAny(counts))
+    drop_offs: dropOffPoints.map((point) => ({ at: point, candidates: countAt(`drop_offs.${point}`) })),
+    languages: languages
+      .filter(({ counts }) => hasCounts(counts))
       .map(({ language, counts }) => ({ language, ...counts })),
     daily: daysOf(period).map((date) => {
       const counts = dailyCounts.map((name) => [name, sums.get(`${date} ${counterByDailyName.get(name)}`) ?? 0])

@@ -4,8 +4,8 @@ import type { CandidateChange } from '../campaigns/progress.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { type Count, counters, countsOf, dailyCounters } from './counters.ts'
 
-/** Notification topic: there are changes to aggregate. */
-export const COUNTS_ADDED = 'analytics counted'
+/** Notification topic, published when there are changes to aggregate. */
+export const COUNTS_ADDED_TOPIC = 'analytics counted'
 
 interface CandidateCount extends Count {
   change: CandidateChange
@@ -13,31 +13,33 @@ interface CandidateCount extends Count {
 
 /** Stores counts twice: summed for the figures, and per candidate for the lists behind them. */
 export async function addCounts(tx: Tx, changes: CandidateChange[]): Promise<void> {
-  const added = changes.flatMap((change) => countsOf(change).map((count): CandidateCount => ({ ...count, change })))
-  const rows = sumBy(added, ({ campaignId }) => campaignId)
-  const people = sumBy(added, ({ candidateId }) => candidateId)
-  if (people.length === 0) return
+  const counts = changes.flatMap((change) => countsOf(change).map((count): CandidateCount => ({ ...count, change })))
+  const campaignCounts = sumCountsBy(counts, ({ campaignId }) => campaignId)
+  const candidateCounts = sumCountsBy(counts, ({ candidateId }) => candidateId)
+  if (candidateCounts.length === 0) return
   await sql`
     with listed as (
       insert into analytics_candidates as c (campaign_id, counter, day, candidate_id, amount)
-      select * from unnest(${people.map(({ change }) => change.campaignId)}::text[], ${people.map(({ counter }) => counter)}::text[],
-        ${people.map(({ day }) => day)}::date[], ${people.map(({ change }) => change.candidateId)}::text[],
-        ${people.map(({ amount }) => amount)}::int[])
+      select * from unnest(${candidateCounts.map(({ change }) => change.campaignId)}::text[], ${candidateCounts.map(({ counter }) => counter)}::text[],
+        ${candidateCounts.map(({ day }) => day)}::date[], ${candidateCounts.map(({ change }) => change.candidateId)}::text[],
+        ${candidateCounts.map(({ amount }) => amount)}::int[])
       on conflict (counter, campaign_id, day, candidate_id) do update set amount = c.amount + excluded.amount
     )
     insert into analytics_changes (org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, amount)
-    select * from unnest(${rows.map(({ change }) => change.orgId)}::text[], ${rows.map(({ change }) => change.mode)}::text[],
-      ${rows.map(({ change }) => change.workflowId)}::text[], ${rows.map(({ change }) => change.mandateId)}::text[],
-      ${rows.map(({ change }) => change.campaignId)}::text[], ${rows.map(({ day }) => day)}::date[],
-      ${rows.map(({ counter }) => counter)}::text[], ${rows.map(({ amount }) => amount)}::int[])`.execute(tx)
-  notifyAfterCommit(tx, COUNTS_ADDED)
+    select * from unnest(${campaignCounts.map(({ change }) => change.orgId)}::text[], ${campaignCounts.map(({ change }) => change.mode)}::text[],
+      ${campaignCounts.map(({ change }) => change.workflowId)}::text[], ${campaignCounts.map(({ change }) => change.mandateId)}::text[],
+      ${campaignCounts.map(({ change }) => change.campaignId)}::text[], ${campaignCounts.map(({ day }) => day)}::date[],
+      ${campaignCounts.map(({ counter }) => counter)}::text[], ${campaignCounts.map(({ amount }) => amount)}::int[])`.execute(
+    tx,
+  )
+  notifyAfterCommit(tx, COUNTS_ADDED_TOPIC)
 }
 
-/** Sums the counts by name, day and counter. */
-function sumBy(added: CandidateCount[], nameOf: (change: CandidateChange) => string): CandidateCount[] {
+/** Sums the counts with the same ID, day and counter. */
+function sumCountsBy(counts: CandidateCount[], idOf: (change: CandidateChange) => string): CandidateCount[] {
   const sums = new Map<string, CandidateCount>()
-  for (const one of added) {
-    const key = `${nameOf(one.change)} ${one.day} ${one.counter}`
+  for (const one of counts) {
+    const key = `${idOf(one.change)} ${one.day} ${one.counter}`
     const sum = sums.get(key)
     if (sum) sum.amount += one.amount
     else sums.set(key, { ...one })
@@ -45,7 +47,7 @@ function sumBy(added: CandidateCount[], nameOf: (change: CandidateChange) => str
   return [...sums.values()].filter(({ amount }) => amount !== 0)
 }
 
-const columns = sql.join(
+const counterColumns = sql.join(
   counters.map((name) => sql.ref(name)),
   sql`, `,
 )
@@ -66,7 +68,7 @@ export async function aggregateChanges(tx: Tx, limit: number): Promise<number> {
       select org_id, mode, workflow_id, mandate_id, campaign_id, day, counter, sum(amount) as amount
       from removed group by org_id, mode, workflow_id, mandate_id, campaign_id, day, counter
     ), added as (
-      insert into analytics_totals as t (org_id, mode, subject, day, ${columns})
+      insert into analytics_totals as t (org_id, mode, subject, day, ${counterColumns})
       select org_id, mode, subject, day, ${forEachCounter((name) => sql`coalesce(sum(amount) filter (where counter = ${sql.lit(name)}), 0)`)}
       from summed cross join lateral (values (''), (workflow_id), (mandate_id), (campaign_id)) as s (subject)
       group by org_id, mode, subject, day
@@ -78,35 +80,35 @@ export async function aggregateChanges(tx: Tx, limit: number): Promise<number> {
 }
 
 /** The object that figures are about: the whole organisation, a workflow, a mandate or a campaign. */
-export interface Subject {
+export interface AnalyticsSubject {
   kind: 'all' | 'workflow' | 'mandate' | 'campaign'
   id: string
 }
 
 export const subjectColumn = { workflow: 'workflow_id', mandate: 'mandate_id', campaign: 'campaign_id' } as const
 
-/** A sum over all days (`day` is null) or of one day. */
+/** Sum of a counter over all days of a period (`day` is null) or on one day. */
 export interface CountRow {
   counter: string
   day: string | null
   amount: number
 }
 
-/** Reads totals and changes not aggregated yet in one statement, so that each change is counted exactly once. */
+/** Reads the totals and the changes that are not aggregated yet in one statement, so that each change is counted exactly once. */
 export async function readCounts(
   tx: Queries,
   { orgId, mode }: OrgScope,
-  { kind, id }: Subject,
+  { kind, id }: AnalyticsSubject,
   { from, to }: { from: string; to: string },
 ): Promise<CountRow[]> {
-  const ofSubject = kind === 'all' ? sql`true` : sql`${sql.ref(subjectColumn[kind])} = ${id}`
+  const subjectCondition = kind === 'all' ? sql`true` : sql`${sql.ref(subjectColumn[kind])} = ${id}`
   const { rows } = await sql<CountRow>`
     with totals as not materialized (
       select * from analytics_totals
       where org_id = ${orgId} and mode = ${mode} and subject = ${id} and day between ${from}::date and ${to}::date
     ), changes as materialized (
       select counter, day, sum(amount) as amount from analytics_changes
-      where org_id = ${orgId} and mode = ${mode} and ${ofSubject} and day between ${from}::date and ${to}::date
+      where org_id = ${orgId} and mode = ${mode} and ${subjectCondition} and day between ${from}::date and ${to}::date
       group by counter, day
     )
     select u.counter, null as day, u.amount
@@ -123,11 +125,11 @@ export async function readCounts(
   return rows
 }
 
-function forEachCounter(write: (counter: string) => RawBuilder<unknown>) {
-  return sql.join(counters.map(write), sql`, `)
+function forEachCounter(toSql: (counter: string) => RawBuilder<unknown>) {
+  return sql.join(counters.map(toSql), sql`, `)
 }
 
-/** Pairs of counter name and column, for unpivoting. */
+/** Returns pairs of a counter name and its column, which turn columns into rows. */
 function nameValuePairs(names: readonly string[]) {
   return sql.join(
     names.map((name) => sql`(${sql.lit(name)}, ${sql.ref(name)})`),

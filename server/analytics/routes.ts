@@ -11,19 +11,24 @@ import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
 import { WorkflowParams } from '../workflows/schema.ts'
 import { findWorkflow, getWorkflow } from '../workflows/workflows.ts'
-import { type CountedPosition, type CountedRow, countedRecord, listCounted } from './candidates.ts'
-import { pathError, readCounted } from './numbers.ts'
+import {
+  type CountedCandidatePosition,
+  type CountedCandidateRow,
+  listCountedCandidates,
+  toCountedCandidate,
+} from './candidates.ts'
+import { countedPathError, readCountedNumber } from './numbers.ts'
 import { buildOverview } from './overview.ts'
 import { type Period, readPeriod } from './period.ts'
-import { readCounts, type Subject } from './rollups.ts'
-import { CountedCandidate, CountedQuery, Overview, OverviewQuery } from './schema.ts'
+import { type AnalyticsSubject, readCounts } from './rollups.ts'
+import { CountedCandidate, CountedCandidatesQuery, Overview, OverviewQuery } from './schema.ts'
 
-/** Routes of analytics; figures always reflect the current results. */
+/** Adds the analytics routes. Their figures always reflect the current results. */
 export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
   const config = { scope: 'analytics:read', limit: 'reads' } as const
   const tags = ['Analytics']
   const description =
-    'All figures describe the current state of the candidates who were enrolled in the period. Only `completed`, `declined` and `failed` in `daily` count on the day of the outcome. Days are calendar days in India.'
+    'All figures describe the current state of the candidates who were enrolled in the period. Only `completed`, `declined` and `failed` in `daily` are counted on the day of the outcome. Days are calendar days in India.'
   const response = { 200: success(Overview) }
 
   app.get(
@@ -45,8 +50,8 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       const workflow = await getWorkflow(db.queries, caller, params.workflow_id)
       const subject = await resolveSubject(db.queries, caller, workflow.workflow_id, query)
       const rows = await readCounts(db.queries, caller, subject, period)
-      const setUp = { channels: workflow.channels, followUps: workflow.follow_ups.length }
-      return { success: true as const, message: 'Overview', data: buildOverview(rows, period, setUp) }
+      const workflowSetup = { channels: workflow.channels, followUps: workflow.follow_ups.length }
+      return { success: true as const, message: 'Overview', data: buildOverview(rows, period, workflowSetup) }
     },
   )
 
@@ -82,41 +87,48 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       schema: {
         operationId: 'listCountedCandidates',
         tags,
-        summary: 'List the candidates behind a number',
+        summary: 'List the candidates behind a number of the overview',
         description:
           'Lists the candidates who are counted in the number at the path `counted`, with the same filters as the overview, and the outcome of each. The newest campaign comes first, and within a campaign the candidate enrolled last. The sum of `times` over the whole list equals the number.',
-        querystring: CountedQuery,
+        querystring: CountedCandidatesQuery,
         response: { 200: success(listOf(CountedCandidate)) },
       },
     },
     async ({ caller, query }) => {
       const { counted, from, to, workflow_id, mandate_id, campaign_id, limit, cursor } = query
       const filters = JSON.stringify([counted, from, to, workflow_id, mandate_id, campaign_id])
-      const list = `analytics candidates ${caller.orgId} ${caller.mode} ${filters}`
-      const now = readPeriod(query, clock.now())
-      const last = readCursor<{ period: Period; position: CountedPosition }>(vault, list, cursor)
+      const listName = `analytics candidates ${caller.orgId} ${caller.mode} ${filters}`
+      const requestedPeriod = readPeriod(query, clock.now())
+      const cursorContent = readCursor<{ period: Period; position: CountedCandidatePosition }>(vault, listName, cursor)
       // Later pages keep the period of the first page, even past midnight.
-      const period = last?.period ?? now
-      const number = readCounted(counted, period)
+      const period = cursorContent?.period ?? requestedPeriod
+      const countedNumber = readCountedNumber(counted, period)
       if (workflow_id !== undefined && !(await findWorkflow(db.queries, caller, workflow_id)))
         throw invalid([{ path: 'query.workflow_id', message: 'is not a workflow of this organisation and mode' }])
       const subject = await resolveSubject(db.queries, caller, workflow_id, query)
-      const found = await listCounted(db.queries, caller, subject, number, { after: last?.position, limit: limit + 1 })
-      const page = found.slice(0, limit)
+      const rows = await listCountedCandidates(db.queries, caller, subject, countedNumber, {
+        after: cursorContent?.position,
+        limit: limit + 1,
+      })
+      const page = rows.slice(0, limit)
       const next_cursor =
-        found.length > limit ? writeCursor(vault, list, { period, position: positionOf(page.at(-1)!) }) : null
-      return { success: true as const, message: 'Candidates', data: { items: page.map(countedRecord), next_cursor } }
+        rows.length > limit ? writeCursor(vault, listName, { period, position: positionOf(page.at(-1)!) }) : null
+      return {
+        success: true as const,
+        message: 'Candidates',
+        data: { items: page.map(toCountedCandidate), next_cursor },
+      }
     },
   )
 }
 
 function validateCountedPath(_context: Context, { query }: FastifyRequest): Detail[] {
   const { counted } = query as { counted?: unknown }
-  const error = typeof counted === 'string' ? pathError(counted) : undefined
+  const error = typeof counted === 'string' ? countedPathError(counted) : undefined
   return error === undefined ? [] : [{ path: 'query.counted', message: error }]
 }
 
-function positionOf({ campaign_id, day, candidate_id }: CountedRow): CountedPosition {
+function positionOf({ campaign_id, day, candidate_id }: CountedCandidateRow): CountedCandidatePosition {
   return { campaign_id, day, candidate_id }
 }
 
@@ -126,18 +138,19 @@ async function resolveSubject(
   scope: OrgScope,
   workflowId: string | undefined,
   { mandate_id, campaign_id }: { mandate_id?: string | undefined; campaign_id?: string | undefined },
-): Promise<Subject> {
+): Promise<AnalyticsSubject> {
   const details: Detail[] = []
-  const reject = (name: string, parent: string) =>
+  const addDetail = (name: string, parent: string) =>
     details.push({ path: `query.${name}_id`, message: `is not a ${name} of this ${parent}` })
   const parent = workflowId === undefined ? 'organisation' : 'workflow'
-  const belongs = (found: { workflow_id: string } | undefined) =>
-    found !== undefined && (workflowId === undefined || found.workflow_id === workflowId)
-  if (mandate_id !== undefined && !belongs(await findMandate(tx, scope, mandate_id))) reject('mandate', parent)
+  const belongsToWorkflow = (object: { workflow_id: string } | undefined) =>
+    object !== undefined && (workflowId === undefined || object.workflow_id === workflowId)
+  if (mandate_id !== undefined && !belongsToWorkflow(await findMandate(tx, scope, mandate_id)))
+    addDetail('mandate', parent)
   if (campaign_id !== undefined) {
     const campaign = await findCampaign(tx, scope, campaign_id)
-    if (!belongs(campaign)) reject('campaign', parent)
-    else if (mandate_id !== undefined && campaign!.mandate_id !== mandate_id) reject('campaign', 'mandate')
+    if (!belongsToWorkflow(campaign)) addDetail('campaign', parent)
+    else if (mandate_id !== undefined && campaign!.mandate_id !== mandate_id) addDetail('campaign', 'mandate')
   }
   if (details.length > 0) throw invalid(details)
   if (campaign_id !== undefined) return { kind: 'campaign', id: campaign_id }

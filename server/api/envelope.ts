@@ -1,4 +1,11 @@
-import { type Code, catalogueCodes, type Detail, Problem, partnerCodes, verificationCodes } from './problem.ts'
+import {
+  catalogueErrorCodes,
+  type Detail,
+  type ErrorCode,
+  Problem,
+  partnerErrorCodes,
+  verificationErrorCodes,
+} from './problem.ts'
 
 /** The three public APIs, the console's API, and the other paths (pages and probes). */
 export type Api = 'partner' | 'verification' | 'catalogue' | 'console' | 'site'
@@ -11,10 +18,10 @@ export const CONSOLE_BASE = '/console/api'
 /** Returns the API that a path belongs to, even if no route matches it. */
 export function apiOfPath(url: string): Api {
   const path = pathOf(url)
-  if (within(path, PARTNER_BASE)) return 'partner'
-  if (within(path, VERIFICATION_BASE)) return 'verification'
-  if (within(path, CATALOGUE_BASE)) return 'catalogue'
-  if (within(path, CONSOLE_BASE)) return 'console'
+  if (isWithin(path, PARTNER_BASE)) return 'partner'
+  if (isWithin(path, VERIFICATION_BASE)) return 'verification'
+  if (isWithin(path, CATALOGUE_BASE)) return 'catalogue'
+  if (isWithin(path, CONSOLE_BASE)) return 'console'
   return 'site'
 }
 
@@ -28,55 +35,55 @@ export function pathOf(target: string): string {
   }
 }
 
-function within(path: string, base: string) {
+function isWithin(path: string, base: string) {
   return path === base || path.startsWith(`${base}/`)
 }
 
-const unexpectedCodes = {
+const unexpectedErrorCodes = {
   partner: 'SERVER_ERROR',
   verification: 'INTERNAL_ERROR',
   catalogue: 'SERVER_ERROR',
   console: 'SERVER_ERROR',
   site: 'SERVER_ERROR',
-} as const satisfies Record<Api, Code>
+} as const satisfies Record<Api, ErrorCode>
 
-const statuses: Record<Api, Partial<Record<Code, number>>> = {
-  partner: partnerCodes,
-  verification: verificationCodes,
-  catalogue: catalogueCodes,
-  console: partnerCodes, // the console reuses the partner API's routes
-  site: catalogueCodes,
+const statusByCode: Record<Api, Partial<Record<ErrorCode, number>>> = {
+  partner: partnerErrorCodes,
+  verification: verificationErrorCodes,
+  catalogue: catalogueErrorCodes,
+  console: partnerErrorCodes, // the console reuses the partner API's routes
+  site: catalogueErrorCodes,
 }
 
 export interface ErrorResponse {
   status: number
-  code: Code
+  code: ErrorCode
   body: object
 }
 
-/** Renders a problem for an API. A code that the API does not document is a bug and becomes an unexpected error. */
+/** Returns the error response for a problem in the envelope of an API. A code that the API does not document is a bug and becomes an unexpected error. */
 export function errorEnvelope(api: Api, error: Problem): ErrorResponse {
-  const status = statuses[api][error.code]
+  const status = statusByCode[api][error.code]
   if (status === undefined) return errorEnvelope(api, unexpectedProblem(api))
   return { status: error.status ?? status, code: error.code, body: errorBody(api, error) }
 }
 
 export function unexpectedProblem(api: Api): Problem {
   return new Problem(
-    unexpectedCodes[api],
+    unexpectedErrorCodes[api],
     'Unexpected server error. When you report it, include the x-request-id header of this response.',
   )
 }
 
 function errorBody(api: Api, { code, message, details }: Problem): object {
   if (api === 'partner' || api === 'console') return { success: false, error: { code, message, details } }
-  if (api === 'verification') return { success: false, error: { code, message: withFields(message, details) } }
-  const text = withFields(message, details)
-  return { success: false, message: text, error: text }
+  if (api === 'verification') return { success: false, error: { code, message: listFields(message, details) } }
+  const messageWithFields = listFields(message, details)
+  return { success: false, message: messageWithFields, error: messageWithFields }
 }
 
 /** Lists the invalid fields in the message, for envelopes without `details`. */
-function withFields(message: string, details: Detail[]): string {
+function listFields(message: string, details: Detail[]): string {
   if (details.length === 0) return message
   return details.map((detail) => `${detail.path}: ${detail.message}`).join('; ')
 }

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { named } from '../platform/http/named-schemas.ts'
-import { partnerCodes, verificationCodes } from './problem.ts'
+import { partnerErrorCodes, verificationErrorCodes } from './problem.ts'
 
 /** Schemas of the error bodies that `errorEnvelope` writes. */
 
-const failure = Type.Literal(false)
+const successFalse = Type.Literal(false)
 const message = Type.String({ description: 'A message for developers. It can change; use `code` in programs.' })
-const codesOf = <Code extends string>(codes: Record<Code, number>) => Type.Enum(Object.keys(codes) as Code[])
+const codeSchema = <Code extends string>(codes: Record<Code, number>) => Type.Enum(Object.keys(codes) as Code[])
 
 const ErrorDetail = named(
   'ErrorDetail',
@@ -22,9 +22,9 @@ const ErrorDetail = named(
 export const PartnerError = named(
   'PartnerError',
   Type.Object({
-    success: failure,
+    success: successFalse,
     error: Type.Object({
-      code: named('PartnerErrorCode', codesOf(partnerCodes)),
+      code: named('PartnerErrorCode', codeSchema(partnerErrorCodes)),
       message,
       details: Type.Array(ErrorDetail, { description: 'One item per validation error. Empty for other errors.' }),
     }),
@@ -34,16 +34,16 @@ export const PartnerError = named(
 export const VerificationError = named(
   'VerificationError',
   Type.Object({
-    success: failure,
-    error: Type.Object({ code: named('VerificationErrorCode', codesOf(verificationCodes)), message }),
+    success: successFalse,
+    error: Type.Object({ code: named('VerificationErrorCode', codeSchema(verificationErrorCodes)), message }),
   }),
 )
 
 export const CatalogueError = named(
   'CatalogueError',
   Type.Object({
-    success: failure,
-    message: Type.String({ description: 'A message for developers.' }),
+    success: successFalse,
+    message: Type.String({ description: 'A message for developers. It can change.' }),
     error: Type.String({ description: 'The same text as `message`.' }),
   }),
 )

@@ -13,12 +13,12 @@ export function invalid(errors: Detail[]): Problem {
   return problem('VALIDATION_FAILED', message, { details })
 }
 
-/** Keeps one error of each invalid list item before a second error of any. */
+/** Keeps MAX_DETAILS errors: first one error of each invalid list item, then further errors. */
 function truncateDetails(errors: Detail[]): Detail[] {
-  const firsts = new Map(
+  const firstErrors = new Map(
     errors.toReversed().map((detail) => [/^[^\]]*\]/.exec(detail.path)?.[0] ?? detail.path, detail]),
   )
-  const chosen = new Set([...firsts.values()].slice(-MAX_DETAILS))
-  for (const detail of errors) if (chosen.size < MAX_DETAILS) chosen.add(detail)
-  return errors.filter((detail) => chosen.has(detail))
+  const keptErrors = new Set([...firstErrors.values()].slice(-MAX_DETAILS))
+  for (const detail of errors) if (keptErrors.size < MAX_DETAILS) keptErrors.add(detail)
+  return errors.filter((detail) => keptErrors.has(detail))
 }

@@ -2,7 +2,7 @@
  * All error codes of the three APIs with their HTTP status; no other codes are returned. Domain code throws
  * `problem(code, message)`, and the transport renders it in the envelope of the API that was called.
  */
-export const partnerCodes = {
+export const partnerErrorCodes = {
   VALIDATION_FAILED: 400,
   IDEMPOTENCY_KEY_REQUIRED: 400,
   UNAUTHORIZED: 401,
@@ -25,7 +25,7 @@ export const partnerCodes = {
   SERVICE_DISABLED: 503,
 } as const
 
-export const verificationCodes = {
+export const verificationErrorCodes = {
   VALIDATION_FAILED: 400,
   MISSING_VERIFICATION_ID: 400,
   MISSING_VERIFICATION_METHOD: 400,
@@ -68,7 +68,7 @@ export const verificationCodes = {
 } as const
 
 /** Error responses of the catalogue API contain no code; these codes only determine the status. */
-export const catalogueCodes = {
+export const catalogueErrorCodes = {
   VALIDATION_FAILED: 400,
   ACCESS_DENIED: 403,
   NOT_FOUND: 404,
@@ -79,10 +79,10 @@ export const catalogueCodes = {
   SERVER_ERROR: 500,
 } as const
 
-type PartnerCode = keyof typeof partnerCodes
-export type VerificationCode = keyof typeof verificationCodes
-type CatalogueCode = keyof typeof catalogueCodes
-export type Code = PartnerCode | VerificationCode | CatalogueCode
+type PartnerErrorCode = keyof typeof partnerErrorCodes
+export type VerificationErrorCode = keyof typeof verificationErrorCodes
+type CatalogueErrorCode = keyof typeof catalogueErrorCodes
+export type ErrorCode = PartnerErrorCode | VerificationErrorCode | CatalogueErrorCode
 
 /** One validation error: the path of the invalid field, such as `skills[2].skill_id`, and what is wrong with it. */
 export interface Detail {
@@ -90,15 +90,16 @@ export interface Detail {
   message: string
 }
 
+/** An expected error that the API returns to the caller. */
 export class Problem extends Error {
-  readonly code: Code
+  readonly code: ErrorCode
   readonly details: Detail[]
-  /** Seconds; sent as `Retry-After`. */
+  /** Seconds after which the call can be retried; sent as the header Retry-After. */
   readonly retryAfter: number | undefined
   /** Set if HTTP has a more specific status than the code's own, such as 431 for headers that are too large. */
   readonly status: number | undefined
 
-  constructor(code: Code, message: string, extra: ProblemExtra = {}) {
+  constructor(code: ErrorCode, message: string, extra: ProblemOptions = {}) {
     // Expected error: skip the stack trace, which is slow to capture.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
@@ -111,12 +112,12 @@ export class Problem extends Error {
   }
 }
 
-export interface ProblemExtra {
+export interface ProblemOptions {
   details?: Detail[]
   retryAfter?: number
   status?: number
 }
 
-export function problem(code: Code, message: string, extra?: ProblemExtra): Problem {
+export function problem(code: ErrorCode, message: string, extra?: ProblemOptions): Problem {
   return new Problem(code, message, extra)
 }

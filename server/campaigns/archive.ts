@@ -10,27 +10,27 @@ import { recordTransitions } from './progress.ts'
 export async function archiveCampaign(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Campaign> {
   await getCampaign(tx, scope, id)
   // Lock order: candidates before their campaign.
-  await lockPending(tx, id)
+  await lockPendingCandidates(tx, id)
   const campaign = await lockControllableCampaign(tx, scope, id)
   if (campaign.hold === 'archived') return campaign
   await setHold(tx, clock, id, 'archived')
-  const pending = await lockPending(tx, id)
-  for (let from = 0; from < pending.length; from += BATCH_SIZE) {
-    const batch = await lockCandidacies(tx, pending.slice(from, from + BATCH_SIZE))
-    const end = { status: 'failed', reason: 'stopped' } as const
+  const pendingIds = await lockPendingCandidates(tx, id)
+  for (let start = 0; start < pendingIds.length; start += MAX_BATCH_CANDIDATES) {
+    const batch = await lockCandidacies(tx, pendingIds.slice(start, start + MAX_BATCH_CANDIDATES))
+    const finalState = { status: 'failed', reason: 'stopped' } as const
     await recordTransitions(
       tx,
       clock,
-      batch.map((before) => ({ before, end })),
+      batch.map((before) => ({ before, end: finalState })),
     )
   }
   return getCampaign(tx, scope, id)
 }
 
-/** Candidates loaded at a time. */
-const BATCH_SIZE = 1000
+/** Maximum number of candidates that are failed at a time. */
+const MAX_BATCH_CANDIDATES = 1000
 
-async function lockPending(tx: Tx, campaignId: string): Promise<string[]> {
+async function lockPendingCandidates(tx: Tx, campaignId: string): Promise<string[]> {
   const { rows } = await sql<{ candidate_id: string }>`
     select candidate_id from candidate_progress where campaign_id = ${campaignId} and status = 'pending'
     order by candidate_id for update`.execute(tx)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { aMandate, prepareMandates, startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { aCandidate, campaignPartner, errorPaths } from '../../test/support/partners.ts'
+import { aCandidate, createCampaignPartner, errorPaths } from '../../test/support/partners.ts'
 import { archiveMandate } from '../mandates/mandates.ts'
 import { DAY, HOUR } from '../platform/clock.ts'
 
@@ -24,10 +24,10 @@ const CAMPAIGN_FIELDS = [
 ]
 const UNKNOWN_MANDATE = 'JM_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const app = await startShared()
+  const app = await startSharedApp()
   const { context, clock } = app
   return { app, context, clock }
 }
@@ -35,9 +35,9 @@ async function setUp() {
 test('campaigns are created, read and listed', async () => {
   const { app, clock } = await setUp()
   const now = new Date(clock.now()).toISOString()
-  const { get, campaign, mandate } = await campaignPartner(app)
-  const { mandate_id } = await mandate({}, { job_id: 'J-1' })
-  const created = await campaign(mandate_id, [aCandidate(1), aCandidate(2)], { name: 'Pune, March' })
+  const { get, createCampaign, createMandate } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate({}, { job_id: 'J-1' })
+  const created = await createCampaign(mandate_id, [aCandidate(1), aCandidate(2)], { name: 'Pune, March' })
   assert.deepEqual(Object.keys(created.campaign).sort(), CAMPAIGN_FIELDS.toSorted())
   assert.match(created.campaign.campaign_id, /^CP_[0-9A-HJKMNP-TV-Z]{26}$/)
   assert.deepEqual(
@@ -59,37 +59,40 @@ test('campaigns are created, read and listed', async () => {
     },
   )
   assert.deepEqual(created.enrolment, { accepted: 2, duplicates: 0, credits_spent: 2, credits_left: 998 })
-  const empty = await campaign(mandate_id)
-  assert.equal(empty.enrolment, undefined)
-  assert.equal('name' in empty.campaign, false)
-  const read = await get(`/campaigns/${created.campaign.campaign_id}`)
-  assert.deepEqual(read.body.data, created.campaign)
-  const first = await get('/campaigns?limit=1')
-  assert.deepEqual(first.body.data.items, [empty.campaign])
-  const second = await get(`/campaigns?limit=1&cursor=${first.body.data.next_cursor}`)
-  assert.deepEqual(second.body.data, { items: [created.campaign], next_cursor: null })
-  const people = await get(`/campaigns/${created.campaign.campaign_id}/candidates?limit=1`)
-  const [person] = people.body.data.items
+  const withoutCandidates = await createCampaign(mandate_id)
+  assert.equal(withoutCandidates.enrolment, undefined)
+  assert.equal('name' in withoutCandidates.campaign, false)
+  const readResponse = await get(`/campaigns/${created.campaign.campaign_id}`)
+  assert.deepEqual(readResponse.body.data, created.campaign)
+  const firstPage = await get('/campaigns?limit=1')
+  assert.deepEqual(firstPage.body.data.items, [withoutCandidates.campaign])
+  const secondPage = await get(`/campaigns?limit=1&cursor=${firstPage.body.data.next_cursor}`)
+  assert.deepEqual(secondPage.body.data, { items: [created.campaign], next_cursor: null })
+  const firstCandidatePage = await get(`/campaigns/${created.campaign.campaign_id}/candidates?limit=1`)
+  const [person] = firstCandidatePage.body.data.items
   assert.deepEqual(
     { ...person, candidate_id: '', result_id: '' },
     { candidate_id: '', external_candidate_id: 'ext-2', name: 'Person 2', status: 'pending', result_id: '' },
   )
-  const rest = await get(
-    `/campaigns/${created.campaign.campaign_id}/candidates?limit=1&cursor=${people.body.data.next_cursor}`,
+  const secondCandidatePage = await get(
+    `/campaigns/${created.campaign.campaign_id}/candidates?limit=1&cursor=${firstCandidatePage.body.data.next_cursor}`,
   )
-  assert.deepEqual([rest.body.data.items[0].external_candidate_id, rest.body.data.next_cursor], ['ext-1', null])
+  assert.deepEqual(
+    [secondCandidatePage.body.data.items[0].external_candidate_id, secondCandidatePage.body.data.next_cursor],
+    ['ext-1', null],
+  )
   const result = await get(`/results/${person.result_id}`)
   assert.equal(result.body.data.candidate.candidate_id, person.candidate_id)
 })
 
 test('campaigns are not visible to other organisations or modes', async () => {
   const { app } = await setUp()
-  const partner = await campaignPartner(app)
-  const { mandate_id } = await partner.mandate()
-  const { campaign } = await partner.campaign(mandate_id)
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const { campaign } = await partner.createCampaign(mandate_id)
   for (const outsider of [
-    await campaignPartner(app),
-    await campaignPartner(app, { mode: 'live', orgId: partner.orgId }),
+    await createCampaignPartner(app),
+    await createCampaignPartner(app, { mode: 'live', orgId: partner.orgId }),
   ]) {
     const path = `/campaigns/${campaign.campaign_id}`
     const responses = [
@@ -103,62 +106,72 @@ test('campaigns are not visible to other organisations or modes', async () => {
       responses.map(({ status }) => status),
       [404, 404, 404, 404, 404],
     )
-    const created = await outsider.post('/campaigns', { mandate_id }, { idempotencyKey: true })
-    assert.deepEqual([created.status, errorPaths(created)], [400, ['mandate_id']])
+    const response = await outsider.post('/campaigns', { mandate_id }, { idempotencyKey: true })
+    assert.deepEqual([response.status, errorPaths(response)], [400, ['mandate_id']])
   }
   assert.equal((await partner.get('/campaigns/CP_x')).status, 400)
 })
 
 test('invalid requests are rejected in the documented order', async () => {
   const { app, context, clock } = await setUp()
-  const { post, mandate, campaign, scope } = await campaignPartner(app, { credits: 1 })
-  const { mandate_id } = await mandate()
-  const create = (body: object, key: string | true = true) => post('/campaigns', body, { idempotencyKey: key })
-  const missing = await post('/campaigns', { mandate_id })
-  assert.deepEqual([missing.status, missing.body.error.code], [400, 'IDEMPOTENCY_KEY_REQUIRED'])
-  const bad = await create({ mandate_id: 'x', name: ' ', owner: 1, candidates: [{ name: 'A', metadata: { a: 1 } }] })
-  assert.deepEqual(errorPaths(bad).sort(), [
+  const { post, createMandate, createCampaign, scope } = await createCampaignPartner(app, { credits: 1 })
+  const { mandate_id } = await createMandate()
+  const postCampaign = (body: object, key: string | true = true) => post('/campaigns', body, { idempotencyKey: key })
+  const withoutKey = await post('/campaigns', { mandate_id })
+  assert.deepEqual([withoutKey.status, withoutKey.body.error.code], [400, 'IDEMPOTENCY_KEY_REQUIRED'])
+  const withInvalidFields = await postCampaign({
+    mandate_id: 'x',
+    name: ' ',
+    owner: 1,
+    candidates: [{ name: 'A', metadata: { a: 1 } }],
+  })
+  assert.deepEqual(errorPaths(withInvalidFields).sort(), [
     'candidates[0].external_candidate_id',
     'candidates[0].metadata.a',
     'mandate_id',
     'name',
     'owner',
   ])
-  assert.deepEqual(errorPaths(await create({ mandate_id, starts_at: 'tomorrow' })), ['starts_at'])
-  const late = new Date(clock.now() + 30 * DAY + 1000).toISOString()
-  assert.deepEqual(errorPaths(await create({ mandate_id, starts_at: late })), ['starts_at'])
-  const many = Array.from({ length: 101 }, (_, index) => aCandidate(index))
-  assert.deepEqual(errorPaths(await create({ mandate_id: UNKNOWN_MANDATE, candidates: many })), ['candidates'])
-  assert.deepEqual(errorPaths(await create({ mandate_id, candidates: [] })), ['candidates'])
+  assert.deepEqual(errorPaths(await postCampaign({ mandate_id, starts_at: 'tomorrow' })), ['starts_at'])
+  const tooLateStart = new Date(clock.now() + 30 * DAY + 1000).toISOString()
+  assert.deepEqual(errorPaths(await postCampaign({ mandate_id, starts_at: tooLateStart })), ['starts_at'])
+  const tooManyCandidates = Array.from({ length: 101 }, (_, index) => aCandidate(index))
+  assert.deepEqual(errorPaths(await postCampaign({ mandate_id: UNKNOWN_MANDATE, candidates: tooManyCandidates })), [
+    'candidates',
+  ])
+  assert.deepEqual(errorPaths(await postCampaign({ mandate_id, candidates: [] })), ['candidates'])
   assert.deepEqual(
-    errorPaths(await create({ mandate_id: UNKNOWN_MANDATE, candidates: [{ ...aCandidate(1), language: 'ta' }] })),
+    errorPaths(await postCampaign({ mandate_id: UNKNOWN_MANDATE, candidates: [{ ...aCandidate(1), language: 'ta' }] })),
     ['mandate_id'],
   )
   await sql`update mandates set status = 'preparing' where mandate_id = ${mandate_id}`.execute(context.db.queries)
-  const unready = await create({ mandate_id, candidates: [{ ...aCandidate(1), language: 'ta' }] })
-  assert.deepEqual([unready.status, unready.body.error.code], [409, 'CONFLICT'])
-  assert.equal(unready.headers.get('retry-after'), '2') // so that a retry with the same key can succeed
+  const withUnreadyMandate = await postCampaign({ mandate_id, candidates: [{ ...aCandidate(1), language: 'ta' }] })
+  assert.deepEqual([withUnreadyMandate.status, withUnreadyMandate.body.error.code], [409, 'CONFLICT'])
+  assert.equal(withUnreadyMandate.headers.get('retry-after'), '2') // so that a retry with the same key can succeed
   await sql`update mandates set status = 'ready' where mandate_id = ${mandate_id}`.execute(context.db.queries)
-  const rows = await create({
+  const withInvalidRows = await postCampaign({
     mandate_id,
     candidates: [aCandidate(1), { ...aCandidate(2), language: 'ta' }, { external_candidate_id: 'e', name: 'E' }],
   })
-  assert.deepEqual([rows.status, errorPaths(rows)], [400, ['candidates[1].language', 'candidates[2].phone']])
-  const poor = await create({ mandate_id, candidates: [aCandidate(1), aCandidate(2)] }, 'poor')
-  assert.deepEqual([poor.status, poor.body.error.code], [402, 'INSUFFICIENT_CREDITS'])
-  assert.match(poor.body.error.details[0].message, /2 credits.*1/)
-  const { rows: left } = await sql<{ campaigns: number; people: number }>`
+  assert.deepEqual(
+    [withInvalidRows.status, errorPaths(withInvalidRows)],
+    [400, ['candidates[1].language', 'candidates[2].phone']],
+  )
+  const withTooFewCredits = await postCampaign({ mandate_id, candidates: [aCandidate(1), aCandidate(2)] }, 'poor')
+  assert.deepEqual([withTooFewCredits.status, withTooFewCredits.body.error.code], [402, 'INSUFFICIENT_CREDITS'])
+  assert.match(withTooFewCredits.body.error.details[0].message, /2 credits.*1/)
+  const { rows: storedCounts } = await sql<{ campaigns: number; people: number }>`
       select (select count(*) from campaigns where org_id = ${scope.orgId})::int as campaigns,
         (select count(*) from candidates where org_id = ${scope.orgId})::int as people`.execute(context.db.queries)
-  assert.deepEqual(left, [{ campaigns: 0, people: 0 }])
-  const { campaign: created } = await campaign(mandate_id, [aCandidate(1)])
+  assert.deepEqual(storedCounts, [{ campaigns: 0, people: 0 }])
+  const { campaign: created } = await createCampaign(mandate_id, [aCandidate(1)])
   assert.equal(created.counts.candidates, 1)
 })
 
 test('all errors are reported together, and a request with an invalid body does not consume its idempotency key', async () => {
   const { app } = await setUp()
-  const { post, enrol, mandate, campaign } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
+  const { post, enrol, createMandate, createCampaign } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
   const candidates = [
     { ...aCandidate(0), phone: 'x' },
     { external_candidate_id: 'e', name: 'E' },
@@ -166,7 +179,7 @@ test('all errors are reported together, and a request with an invalid body does 
     { ...aCandidate(3), language: 'xx' },
     null,
   ]
-  const paths = [
+  const candidateErrorPaths = [
     'candidates[0].phone',
     'candidates[1].phone',
     'candidates[2].language',
@@ -175,17 +188,21 @@ test('all errors are reported together, and a request with an invalid body does 
     'candidates[4].phone',
   ]
   const body = { mandate_id, starts_at: '2026-02-30T10:00:00Z', candidates }
-  const rejected = await post('/campaigns', body, { idempotencyKey: 'shape' })
-  assert.deepEqual(errorPaths(rejected).sort(), [...paths, 'starts_at'])
-  const many = Array.from({ length: 101 }, (_, index) => aCandidate(index, { phone: 'x' }))
-  const more = await post('/campaigns', { mandate_id, candidates: many }, { idempotencyKey: 'shape' })
-  assert.equal(errorPaths(more).length, 102)
+  const rejectedResponse = await post('/campaigns', body, { idempotencyKey: 'shape' })
+  assert.deepEqual(errorPaths(rejectedResponse).sort(), [...candidateErrorPaths, 'starts_at'])
+  const tooManyCandidates = Array.from({ length: 101 }, (_, index) => aCandidate(index, { phone: 'x' }))
+  const secondRejected = await post(
+    '/campaigns',
+    { mandate_id, candidates: tooManyCandidates },
+    { idempotencyKey: 'shape' },
+  )
+  assert.equal(errorPaths(secondRejected).length, 102)
   // Neither error response was stored: the key can be used for the corrected request.
   const { status } = await post('/campaigns', { mandate_id }, { idempotencyKey: 'shape' })
   assert.equal(status, 202)
-  const { campaign: created } = await campaign(mandate_id)
-  assert.deepEqual(errorPaths(await enrol(created.campaign_id, candidates as object[])).sort(), paths)
-  const outsider = await campaignPartner(app)
+  const { campaign: created } = await createCampaign(mandate_id)
+  assert.deepEqual(errorPaths(await enrol(created.campaign_id, candidates as object[])).sort(), candidateErrorPaths)
+  const outsider = await createCampaignPartner(app)
   assert.deepEqual(errorPaths(await outsider.enrol(created.campaign_id, candidates as object[])).sort(), [
     'candidates[0].phone',
     'candidates[3].language',
@@ -193,32 +210,43 @@ test('all errors are reported together, and a request with an invalid body does 
   ])
 })
 
-test('each of a thousand invalid rows is reported', async () => {
+test('each of a thousand invalid candidates is reported', async () => {
   const { app } = await setUp()
-  const { post, mandate } = await campaignPartner(app, { mode: 'live' })
-  const { mandate_id } = await mandate()
+  const { post, createMandate } = await createCampaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await createMandate()
   const candidates = Array.from({ length: 1000 }, () => ({ phone: 'x', age: 1 }))
-  const rejected = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
-  const rows = new Set(errorPaths(rejected).map((path) => path.split('.')[0]))
-  assert.deepEqual([rejected.status, rows.size], [400, 1000])
-  const worse = { external_candidate_id: '!', name: '', phone: 'x', email: 'y', a: 1, b: 2, c: 3, d: 4, metadata: 5 }
-  const allInvalid = { mandate_id, candidates: Array.from({ length: 1000 }, () => worse) }
-  const all = await post('/campaigns', allInvalid, { idempotencyKey: true })
-  assert.equal(new Set(errorPaths(all).map((path) => path.split('.')[0])).size, 1000, 'with several errors each')
+  const rejectedResponse = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
+  const reportedRows = new Set(errorPaths(rejectedResponse).map((path) => path.split('.')[0]))
+  assert.deepEqual([rejectedResponse.status, reportedRows.size], [400, 1000])
+  const invalidCandidate = {
+    external_candidate_id: '!',
+    name: '',
+    phone: 'x',
+    email: 'y',
+    a: 1,
+    b: 2,
+    c: 3,
+    d: 4,
+    metadata: 5,
+  }
+  const invalidBody = { mandate_id, candidates: Array.from({ length: 1000 }, () => invalidCandidate) }
+  const response = await post('/campaigns', invalidBody, { idempotencyKey: true })
+  assert.equal(new Set(errorPaths(response).map((path) => path.split('.')[0])).size, 1000, 'with several errors each')
 })
 
-test('each field of a row is validated', async () => {
+test('each field of a candidate is validated', async () => {
   const { app } = await setUp()
-  const { post, mandate } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
-  const pathOf = async (more: object) => {
-    const body = { mandate_id, candidates: [{ ...aCandidate(1), ...more }] }
+  const { post, createMandate } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
+  const errorPathFor = async (overrides: object) => {
+    const body = { mandate_id, candidates: [{ ...aCandidate(1), ...overrides }] }
     const response = await post('/campaigns', body, { idempotencyKey: true })
     return response.status === 202 ? 'valid' : errorPaths(response).at(-1)
   }
   const emojis = (count: number) => '😀'.repeat(count)
-  const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']))
-  for (const [more, expected] of [
+  const metadataPairs = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']))
+  for (const [overrides, expected] of [
     [{ phone: '+919876543210' }, 'valid'],
     [{ phone: '+1234567' }, 'valid'],
     [{ phone: '+123456789012345' }, 'valid'],
@@ -243,63 +271,75 @@ test('each field of a row is validated', async () => {
     [{ external_candidate_id: 'a'.repeat(129) }, 'candidates[0].external_candidate_id'],
     [{ external_candidate_id: 'a b' }, 'candidates[0].external_candidate_id'],
     [{ language: 'xx' }, 'candidates[0].language'],
-    [{ metadata: pairs(20) }, 'valid'],
-    [{ metadata: pairs(21) }, 'candidates[0].metadata'],
+    [{ metadata: metadataPairs(20) }, 'valid'],
+    [{ metadata: metadataPairs(21) }, 'candidates[0].metadata'],
     [{ metadata: { [emojis(40)]: emojis(500) } }, 'valid'],
     [{ metadata: { [emojis(41)]: 'v' } }, 'candidates[0].metadata'],
     [{ metadata: { a: emojis(501) } }, 'candidates[0].metadata.a'],
     [{ age: 3 }, 'candidates[0].age'],
   ] as const)
-    assert.equal(await pathOf(more), expected, JSON.stringify(more).slice(0, 80))
+    assert.equal(await errorPathFor(overrides), expected, JSON.stringify(overrides).slice(0, 80))
 })
 
 test('a phone number has one spelling: others are rejected with an explanation', async () => {
   const { app } = await setUp()
-  const { post, mandate } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
-  const candidates = ['+919876543210', '+9109876543210', '0091 98765 43210'].map((phone, at) => ({
-    ...aCandidate(at),
+  const { post, createMandate } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
+  const candidates = ['+919876543210', '+9109876543210', '0091 98765 43210'].map((phone, index) => ({
+    ...aCandidate(index),
     phone,
   }))
-  const rejected = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
-  assert.equal(rejected.status, 400)
-  const messages = Object.fromEntries(rejected.body.error.details.map(({ path, message }: any) => [path, message]))
-  assert.deepEqual(Object.keys(messages).sort(), ['candidates[1].phone', 'candidates[2].phone'])
-  assert.match(messages['candidates[1].phone'], /without the 0 after \+91.*: \+919876543210$/)
-  assert.match(messages['candidates[2].phone'], /E\.164 format: a \+ and 7 to 15 digits/)
+  const rejectedResponse = await post('/campaigns', { mandate_id, candidates }, { idempotencyKey: true })
+  assert.equal(rejectedResponse.status, 400)
+  const messagesByPath = Object.fromEntries(
+    rejectedResponse.body.error.details.map(({ path, message }: any) => [path, message]),
+  )
+  assert.deepEqual(Object.keys(messagesByPath).sort(), ['candidates[1].phone', 'candidates[2].phone'])
+  assert.match(messagesByPath['candidates[1].phone'], /without the 0 after \+91.*: \+919876543210$/)
+  assert.match(messagesByPath['candidates[2].phone'], /E\.164 format: a \+ and 7 to 15 digits/)
 })
 
 test('the email address is required if email is the only channel', async () => {
   const { app } = await setUp()
-  const { post, mandate, campaign } = await campaignPartner(app)
-  const { mandate_id } = await mandate({ channels: ['email'] })
-  const without = await post('/campaigns', { mandate_id, candidates: [aCandidate(1)] }, { idempotencyKey: true })
-  assert.deepEqual(errorPaths(without), ['candidates[0].email'])
-  const created = await campaign(mandate_id, [{ external_candidate_id: 'a', name: 'A', email: 'a@example.com' }])
+  const { post, createMandate, createCampaign } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate({ channels: ['email'] })
+  const withoutEmail = await post('/campaigns', { mandate_id, candidates: [aCandidate(1)] }, { idempotencyKey: true })
+  assert.deepEqual(errorPaths(withoutEmail), ['candidates[0].email'])
+  const created = await createCampaign(mandate_id, [{ external_candidate_id: 'a', name: 'A', email: 'a@example.com' }])
   assert.equal(created.enrolment.accepted, 1)
 })
 
 test('candidates who are already in the campaign are skipped and not charged', async () => {
   const { app } = await setUp()
-  const { get, enrol, mandate, campaign } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
-  const { campaign: created, enrolment } = await campaign(mandate_id, [
+  const { get, enrol, createMandate, createCampaign } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
+  const { campaign: created, enrolment } = await createCampaign(mandate_id, [
     aCandidate(1),
     aCandidate(1),
     { ...aCandidate(2), phone: aCandidate(1).phone },
     { ...aCandidate(3), external_candidate_id: 'ext-1' },
   ])
   assert.deepEqual(enrolment, { accepted: 1, duplicates: 3, credits_spent: 1, credits_left: 999 })
-  const more = await enrol(created.campaign_id, [
+  const withOneNewCandidate = await enrol(created.campaign_id, [
     { ...aCandidate(9), phone: aCandidate(1).phone },
     { ...aCandidate(8), external_candidate_id: 'ext-1' },
     aCandidate(7),
   ])
-  assert.equal(more.status, 202)
-  assert.deepEqual(more.body.data.enrolment, { accepted: 1, duplicates: 2, credits_spent: 1, credits_left: 998 })
-  const none = await enrol(created.campaign_id, [aCandidate(7)])
-  assert.deepEqual(none.body.data.enrolment, { accepted: 0, duplicates: 1, credits_spent: 0, credits_left: 998 })
-  assert.equal(none.body.data.campaign.version, more.body.data.campaign.version)
+  assert.equal(withOneNewCandidate.status, 202)
+  assert.deepEqual(withOneNewCandidate.body.data.enrolment, {
+    accepted: 1,
+    duplicates: 2,
+    credits_spent: 1,
+    credits_left: 998,
+  })
+  const withoutNewCandidates = await enrol(created.campaign_id, [aCandidate(7)])
+  assert.deepEqual(withoutNewCandidates.body.data.enrolment, {
+    accepted: 0,
+    duplicates: 1,
+    credits_spent: 0,
+    credits_left: 998,
+  })
+  assert.equal(withoutNewCandidates.body.data.campaign.version, withOneNewCandidate.body.data.campaign.version)
   const entries = await get('/credits/entries')
   assert.deepEqual(
     entries.body.data.items.map(({ amount, reason, balance_after }: any) => [amount, reason, balance_after]),
@@ -321,63 +361,74 @@ test('candidates who are already in the campaign are skipped and not charged', a
 
 test('a retry enrols and charges once', async () => {
   const { app } = await setUp()
-  const { get, post, mandate } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
+  const { get, post, createMandate } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
   const body = { mandate_id, candidates: [aCandidate(1)] }
   const responses = await Promise.all(
     Array.from({ length: 5 }, () => post('/campaigns', body, { idempotencyKey: 'same' })),
   )
-  const retry = await post('/campaigns', body, { idempotencyKey: 'same' })
+  const retryResponse = await post('/campaigns', body, { idempotencyKey: 'same' })
   assert.ok(responses.every(({ status }) => status === 202 || status === 409))
-  assert.deepEqual([retry.status, retry.headers.get('idempotency-replayed')], [202, 'true'])
+  assert.deepEqual([retryResponse.status, retryResponse.headers.get('idempotency-replayed')], [202, 'true'])
   assert.equal((await get('/credits')).body.data.balance, 999)
   assert.equal((await get('/campaigns')).body.data.items.length, 1)
 })
 
 test('limits apply to people per day and candidates per campaign', async () => {
   const { app, context, clock } = await setUp()
-  const few = await campaignPartner(app, { peoplePerDay: 3 })
-  const { mandate_id } = await few.mandate()
-  const { campaign } = await few.campaign(mandate_id, [aCandidate(1), aCandidate(2)])
+  const limitedPartner = await createCampaignPartner(app, { peoplePerDay: 3 })
+  const { mandate_id } = await limitedPartner.createMandate()
+  const { campaign } = await limitedPartner.createCampaign(mandate_id, [aCandidate(1), aCandidate(2)])
   // The same people in another campaign are not counted again.
-  await few.campaign(mandate_id, [aCandidate(1), aCandidate(2), aCandidate(3)])
-  const over = await few.enrol(campaign.campaign_id, [aCandidate(4)])
-  assert.deepEqual([over.status, over.body.error.code], [422, 'LIMIT_EXCEEDED'])
-  const own = await campaignPartner(app, { orgId: few.orgId, credits: 0, peoplePerDay: 3 })
-  assert.equal((await own.enrol(campaign.campaign_id, [aCandidate(4)])).status, 202) // counted by key
+  await limitedPartner.createCampaign(mandate_id, [aCandidate(1), aCandidate(2), aCandidate(3)])
+  const overLimit = await limitedPartner.enrol(campaign.campaign_id, [aCandidate(4)])
+  assert.deepEqual([overLimit.status, overLimit.body.error.code], [422, 'LIMIT_EXCEEDED'])
+  const otherKey = await createCampaignPartner(app, { orgId: limitedPartner.orgId, credits: 0, peoplePerDay: 3 })
+  assert.equal((await otherKey.enrol(campaign.campaign_id, [aCandidate(4)])).status, 202) // counted by key
   clock.set('2026-03-11T18:30:00Z') // midnight in India
-  assert.equal((await few.enrol(campaign.campaign_id, [aCandidate(5)])).status, 202)
+  assert.equal((await limitedPartner.enrol(campaign.campaign_id, [aCandidate(5)])).status, 202)
   clock.set('2026-03-11T06:30:00Z')
 
-  const many = await campaignPartner(app)
-  const big = await many.campaign((await many.mandate()).mandate_id, [aCandidate(1)])
-  await sql`update campaigns set candidates = 1999, completed = 1998 where campaign_id = ${big.campaign.campaign_id}`.execute(
+  const unlimitedPartner = await createCampaignPartner(app)
+  const largeCampaign = await unlimitedPartner.createCampaign((await unlimitedPartner.createMandate()).mandate_id, [
+    aCandidate(1),
+  ])
+  await sql`update campaigns set candidates = 1999, completed = 1998 where campaign_id = ${largeCampaign.campaign.campaign_id}`.execute(
     context.db.queries,
   )
-  const full = await many.enrol(big.campaign.campaign_id, [aCandidate(2), aCandidate(3)])
-  assert.deepEqual([full.status, full.body.error.code], [422, 'LIMIT_EXCEEDED'])
-  assert.equal((await many.enrol(big.campaign.campaign_id, [aCandidate(2), aCandidate(1)])).status, 202)
+  const overCapacity = await unlimitedPartner.enrol(largeCampaign.campaign.campaign_id, [aCandidate(2), aCandidate(3)])
+  assert.deepEqual([overCapacity.status, overCapacity.body.error.code], [422, 'LIMIT_EXCEEDED'])
+  assert.equal(
+    (await unlimitedPartner.enrol(largeCampaign.campaign.campaign_id, [aCandidate(2), aCandidate(1)])).status,
+    202,
+  )
 })
 
 test('campaigns can be paused, resumed and archived only from the right states', async () => {
   const { app } = await setUp()
-  const { get, post, remove, enrol, mandate, campaign } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
-  const { campaign: created } = await campaign(mandate_id, [aCandidate(1)])
+  const { get, post, remove, enrol, createMandate, createCampaign } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
+  const { campaign: created } = await createCampaign(mandate_id, [aCandidate(1)])
   const path = `/campaigns/${created.campaign_id}`
-  const status = async (response: Promise<any>) => {
+  const statusOf = async (response: Promise<any>) => {
     const { status, body } = await response
     return [status, body.data?.status ?? body.error.code]
   }
-  assert.deepEqual(await status(post(`${path}/resume`)), [409, 'CONFLICT'])
-  assert.deepEqual(await status(post(`${path}/pause`, { until: 'Monday' })), [400, 'VALIDATION_FAILED'])
-  assert.deepEqual(await status(post(`${path}/pause`)), [200, 'paused'])
-  assert.deepEqual(await status(post(`${path}/pause`)), [409, 'CONFLICT'])
+  assert.deepEqual(await statusOf(post(`${path}/resume`)), [409, 'CONFLICT'])
+  assert.deepEqual(await statusOf(post(`${path}/pause`, { until: 'Monday' })), [400, 'VALIDATION_FAILED'])
+  assert.deepEqual(await statusOf(post(`${path}/pause`)), [200, 'paused'])
+  assert.deepEqual(await statusOf(post(`${path}/pause`)), [409, 'CONFLICT'])
   assert.equal((await enrol(created.campaign_id, [aCandidate(2)])).body.data.campaign.status, 'paused')
-  assert.deepEqual(await status(post(`${path}/resume`, {})), [200, 'running'])
-  const archived = await remove(path)
-  assert.deepEqual([archived.status, archived.body.data.status], [200, 'archived'])
-  assert.deepEqual(archived.body.data.counts, { candidates: 2, pending: 0, completed: 0, declined: 0, failed: 2 })
+  assert.deepEqual(await statusOf(post(`${path}/resume`, {})), [200, 'running'])
+  const archiveResponse = await remove(path)
+  assert.deepEqual([archiveResponse.status, archiveResponse.body.data.status], [200, 'archived'])
+  assert.deepEqual(archiveResponse.body.data.counts, {
+    candidates: 2,
+    pending: 0,
+    completed: 0,
+    declined: 0,
+    failed: 2,
+  })
   const results = (await get(`/results?campaign_id=${created.campaign_id}`)).body.data.items
   assert.deepEqual(
     results.map(({ status, reason }: any) => [status, reason]),
@@ -386,18 +437,18 @@ test('campaigns can be paused, resumed and archived only from the right states',
       ['failed', 'stopped'],
     ],
   )
-  const repeated = await remove(path)
-  assert.deepEqual([repeated.status, repeated.body.data], [200, archived.body.data])
+  const repeatedResponse = await remove(path)
+  assert.deepEqual([repeatedResponse.status, repeatedResponse.body.data], [200, archiveResponse.body.data])
   for (const change of [post(`${path}/pause`), post(`${path}/resume`), enrol(created.campaign_id, [aCandidate(3)])])
-    assert.deepEqual(await status(change), [409, 'CONFLICT'])
+    assert.deepEqual(await statusOf(change), [409, 'CONFLICT'])
 })
 
 test('a campaign is scheduled until its start', async () => {
   const { app, clock } = await setUp()
-  const { get, post, enrol, mandate, campaign } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
+  const { get, post, enrol, createMandate, createCampaign } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
   const starts_at = new Date(clock.now() + 2 * HOUR).toISOString()
-  const { campaign: created } = await campaign(mandate_id, [aCandidate(1)], { starts_at })
+  const { campaign: created } = await createCampaign(mandate_id, [aCandidate(1)], { starts_at })
   assert.deepEqual([created.status, created.starts_at], ['scheduled', starts_at])
   assert.equal((await post(`/campaigns/${created.campaign_id}/pause`)).status, 409)
   assert.equal((await enrol(created.campaign_id, [aCandidate(2)])).body.data.campaign.status, 'scheduled')
@@ -408,9 +459,9 @@ test('a campaign is scheduled until its start', async () => {
 
 test('a mandate with an open campaign cannot be archived', async () => {
   const { app, context, clock } = await setUp()
-  const { remove, mandate, campaign, scope } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
-  const { campaign: created } = await campaign(mandate_id)
+  const { remove, createMandate, createCampaign, scope } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
+  const { campaign: created } = await createCampaign(mandate_id)
   assert.equal((await remove(`/mandates/${mandate_id}`)).status, 409)
   assert.equal((await remove(`/campaigns/${created.campaign_id}`)).status, 200)
   await context.db.transaction((tx) => archiveMandate(tx, scope, clock, mandate_id))
@@ -418,8 +469,8 @@ test('a mandate with an open campaign cannot be archived', async () => {
 
 test('a campaign created in the console can be read but not changed through the API', async () => {
   const { app, context } = await setUp()
-  const { get, post, remove, enrol, mandate, campaign } = await campaignPartner(app)
-  const { campaign: created } = await campaign((await mandate()).mandate_id)
+  const { get, post, remove, enrol, createMandate, createCampaign } = await createCampaignPartner(app)
+  const { campaign: created } = await createCampaign((await createMandate()).mandate_id)
   await sql`update campaigns set created_via = 'playground' where campaign_id = ${created.campaign_id}`.execute(
     context.db.queries,
   )
@@ -436,33 +487,36 @@ test('a campaign created in the console can be read but not changed through the 
 
 test('a LIVE campaign needs credentials for one of its channels; the error lists them', async () => {
   const { app } = await setUp()
-  const { post, mandate } = await campaignPartner(app, { mode: 'live' })
-  const { mandate_id } = await mandate({ channels: ['sms', 'voice'] })
-  const rejected = await post(
+  const { post, createMandate } = await createCampaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await createMandate({ channels: ['sms', 'voice'] })
+  const rejectedResponse = await post(
     '/campaigns',
     { mandate_id, candidates: [{ ...aCandidate(1), language: 'ta' }] },
     { idempotencyKey: true },
   )
-  assert.deepEqual([rejected.status, rejected.body.error.code], [409, 'CONFLICT'])
-  assert.match(rejected.body.error.message, /sms, voice/)
-  const both = await mandate({ channels: ['sms', 'whatsapp'] })
-  assert.equal((await post('/campaigns', { mandate_id: both.mandate_id }, { idempotencyKey: true })).status, 202)
+  assert.deepEqual([rejectedResponse.status, rejectedResponse.body.error.code], [409, 'CONFLICT'])
+  assert.match(rejectedResponse.body.error.message, /sms, voice/)
+  const mandateWithWhatsApp = await createMandate({ channels: ['sms', 'whatsapp'] })
+  assert.equal(
+    (await post('/campaigns', { mandate_id: mandateWithWhatsApp.mandate_id }, { idempotencyKey: true })).status,
+    202,
+  )
 })
 
 test('candidates keep the questions that were ready at their enrolment', async () => {
   const { app, context } = await setUp()
-  const { get, put, enrol, mandate, campaign } = await campaignPartner(app)
-  const { mandate_id, workflow_id } = await mandate()
-  const { campaign: created } = await campaign(mandate_id, [aCandidate(1)])
-  const changed = await put(`/mandates/${mandate_id}`, { ...aMandate(workflow_id), title: 'Wireman' })
-  assert.equal(changed.status, 202, JSON.stringify(changed.body))
+  const { get, put, enrol, createMandate, createCampaign } = await createCampaignPartner(app)
+  const { mandate_id, workflow_id } = await createMandate()
+  const { campaign: created } = await createCampaign(mandate_id, [aCandidate(1)])
+  const replaceResponse = await put(`/mandates/${mandate_id}`, { ...aMandate(workflow_id), title: 'Wireman' })
+  assert.equal(replaceResponse.status, 202, JSON.stringify(replaceResponse.body))
   await enrol(created.campaign_id, [aCandidate(2)])
   await prepareMandates(context)
-  const later = await enrol(created.campaign_id, [aCandidate(3)])
-  assert.equal(later.body.data.campaign.flow_version, 2)
+  const laterEnrolment = await enrol(created.campaign_id, [aCandidate(3)])
+  assert.equal(laterEnrolment.body.data.campaign.flow_version, 2)
   const results = (await get('/results')).body.data.items
   assert.deepEqual(
-    Object.fromEntries(results.map((one: any) => [one.candidate.external_candidate_id, one.flow_version])),
+    Object.fromEntries(results.map((result: any) => [result.candidate.external_candidate_id, result.flow_version])),
     { 'ext-1': 1, 'ext-2': 1, 'ext-3': 2 },
   )
 })

@@ -4,7 +4,7 @@ import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { recordEvent } from '../events/record.ts'
 import { type Mandate, shareLockMandate } from '../mandates/mandate-rows.ts'
-import { PREPARATION_SECONDS } from '../mandates/mandates.ts'
+import { MAX_PREPARATION_SECONDS } from '../mandates/mandates.ts'
 import { type Clock, DAY, parseTimestamp } from '../platform/clock.ts'
 import { notifyAfterCommit, type Queries, type Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
@@ -45,7 +45,7 @@ function statusOf(campaign: Campaign, now: number): CampaignStatus {
   return campaign.starts_at.getTime() > now ? 'scheduled' : 'running'
 }
 
-/** Returns the API representation, which is also the payload of events. */
+/** Returns the campaign as the API represents it, which is also the payload of events. */
 export function campaignRecord(campaign: Campaign, now: number) {
   const { candidates, pending, completed, declined, failed } = campaign
   return {
@@ -80,8 +80,8 @@ export function startsAtError(text: string, now: number): string | undefined {
   return time > now + MAX_START_DELAY_MS ? 'must be at most 30 days in the future' : undefined
 }
 
-/** Returns epoch milliseconds; a start in the past means now. */
-function parseStart(text: string | undefined, now: number): number {
+/** Returns the start time in epoch milliseconds; a time in the past means now. */
+function parseStartTime(text: string | undefined, now: number): number {
   if (text === undefined) return now
   const message = startsAtError(text, now)
   if (message) throw invalid([{ path: 'starts_at', message }])
@@ -97,7 +97,7 @@ export async function createCampaign(
   via: CreatedVia,
 ): Promise<Campaign> {
   const now = clock.now()
-  const starts = parseStart(starts_at, now)
+  const startTime = parseStartTime(starts_at, now)
   const mandate = await shareLockMandate(tx, scope, mandate_id)
   if (!mandate)
     throw invalid([
@@ -108,13 +108,13 @@ export async function createCampaign(
     ])
   if (mandate.status !== 'ready')
     throw problem('CONFLICT', `The mandate is ${mandate.status}; it must be ready before a campaign can be created.`, {
-      ...(mandate.status === 'preparing' ? { retryAfter: PREPARATION_SECONDS } : {}),
+      ...(mandate.status === 'preparing' ? { retryAfter: MAX_PREPARATION_SECONDS } : {}),
     })
   const { rows } = await sql<Campaign>`
     insert into campaigns (campaign_id, org_id, mode, mandate_id, workflow_id, job_id, name, created_via, flow_version,
       starts_at, created_at, updated_at)
     values (${newId('CP_', now)}, ${scope.orgId}, ${scope.mode}, ${mandate_id}, ${mandate.workflow_id}, ${mandate.job_id},
-      ${name ?? null}, ${via}, ${mandate.flow_version}, ${new Date(starts)}, ${new Date(now)}, ${new Date(now)})
+      ${name ?? null}, ${via}, ${mandate.flow_version}, ${new Date(startTime)}, ${new Date(now)}, ${new Date(now)})
     returning *`.execute(tx)
   return rows[0]!
 }
@@ -149,7 +149,7 @@ export async function listCampaigns(
   return rows
 }
 
-/** Stops contacting candidates until the campaign is resumed. */
+/** Pauses a campaign: its candidates are not contacted until it is resumed. */
 export async function pauseCampaign(tx: Tx, scope: WriteScope, clock: Clock, id: string): Promise<Campaign> {
   const campaign = await lockControllableCampaign(tx, scope, id)
   const status = statusOf(campaign, clock.now())
@@ -191,7 +191,12 @@ export async function lockControllableCampaign(tx: Tx, scope: WriteScope, id: st
 export type EndedCounts = Record<'completed' | 'declined' | 'failed', number>
 
 /** Updates the counts for ended candidates; returns the campaign if that completed it. */
-export async function countEnded(tx: Tx, clock: Clock, id: string, ended: EndedCounts): Promise<Campaign | undefined> {
+export async function countEndedCandidates(
+  tx: Tx,
+  clock: Clock,
+  id: string,
+  ended: EndedCounts,
+): Promise<Campaign | undefined> {
   const { completed, declined, failed } = ended
   const now = clock.now()
   const { rows } = await sql<Campaign>`

@@ -8,8 +8,8 @@ import type { Queries, Tx } from '../platform/database/database.ts'
 
 export const resultStatuses = ['pending', 'completed', 'declined', 'failed'] as const
 export type ResultStatus = (typeof resultStatuses)[number]
-export const reasons = ['no_response', 'unreachable', 'stopped', 'expired', 'refused'] as const
-export type ResultReason = (typeof reasons)[number]
+export const resultReasons = ['no_response', 'unreachable', 'stopped', 'expired', 'refused'] as const
+export type ResultReason = (typeof resultReasons)[number]
 
 /** A candidate in a campaign, with the conversation's state and the campaign's questions. */
 export interface Candidacy {
@@ -40,28 +40,30 @@ export interface Candidacy {
   version: number
   created_at: Date
   updated_at: Date
-  /** Why the campaign does not contact its candidates; null if it does. */
+  /** Why the campaign currently contacts no candidates; null if it does contact them. */
   hold: 'paused' | 'archived' | null
 }
 
-type Row = Omit<Candidacy, 'state' | 'flow' | 'metadata'> & { conversation: string; metadata: string }
+type CandidacyRow = Omit<Candidacy, 'state' | 'flow' | 'metadata'> & { conversation: string; metadata: string }
 
 const columns = sql`p.candidate_id, p.campaign_id, p.org_id, p.mode, p.mandate_id, g.workflow_id, g.job_id, p.result_id,
   c.external_candidate_id, c.name, c.phone, c.email, c.metadata, c.token, p.status, p.reason, p.flow_version, p.conversation,
   p.stages, p.contact_step, p.channel, p.started_at, p.completed_at, p.version, p.created_at, p.updated_at, g.hold`
-const tables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id`
+const joinedTables = sql`candidate_progress p join candidates c using (candidate_id) join campaigns g on g.campaign_id = p.campaign_id`
 
 /** Locks the candidates that no other transaction has locked, ordered by ID. */
 export async function lockAvailableCandidacies(tx: Tx, candidateIds: string[]): Promise<Candidacy[]> {
   if (candidateIds.length === 0) return []
-  const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = any (${candidateIds})
+  const { rows } =
+    await sql<CandidacyRow>`select ${columns} from ${joinedTables} where p.candidate_id = any (${candidateIds})
     order by p.candidate_id for update of p skip locked`.execute(tx)
   return toCandidacies(tx, rows)
 }
 
 export async function lockCandidacies(tx: Tx, candidateIds: string[]): Promise<Candidacy[]> {
   if (candidateIds.length === 0) return []
-  const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = any (${candidateIds})
+  const { rows } =
+    await sql<CandidacyRow>`select ${columns} from ${joinedTables} where p.candidate_id = any (${candidateIds})
     order by p.candidate_id for update of p`.execute(tx)
   return toCandidacies(tx, rows)
 }
@@ -71,7 +73,8 @@ export async function lockCandidacy(tx: Tx, candidateId: string): Promise<Candid
 }
 
 export async function findCandidacy(tx: Queries, candidateId: string): Promise<Candidacy | undefined> {
-  const { rows } = await sql<Row>`select ${columns} from ${tables} where p.candidate_id = ${candidateId}`.execute(tx)
+  const { rows } =
+    await sql<CandidacyRow>`select ${columns} from ${joinedTables} where p.candidate_id = ${candidateId}`.execute(tx)
   return (await toCandidacies(tx, rows))[0]
 }
 
@@ -81,30 +84,30 @@ export async function selectCandidacies(
   where: ReturnType<typeof sql>,
   order: ReturnType<typeof sql>,
 ): Promise<(Candidacy & { listed_at: Date })[]> {
-  const { rows } = await sql<Row & { listed_at: Date }>`
-    select ${columns}, p.listed_at from ${tables} where ${where} ${order}`.execute(tx)
+  const { rows } = await sql<CandidacyRow & { listed_at: Date }>`
+    select ${columns}, p.listed_at from ${joinedTables} where ${where} ${order}`.execute(tx)
   return (await toCandidacies(tx, rows)) as (Candidacy & { listed_at: Date })[]
 }
 
-async function toCandidacies(tx: Queries, rows: Row[]): Promise<Candidacy[]> {
-  const found: Candidacy[] = []
+async function toCandidacies(tx: Queries, rows: CandidacyRow[]): Promise<Candidacy[]> {
+  const candidacies: Candidacy[] = []
   for (const { conversation, metadata, ...row } of rows) {
     const flow = await flowOf(tx, { orgId: row.org_id, mode: row.mode }, row.mandate_id, row.flow_version)
-    found.push({ ...row, metadata: JSON.parse(metadata), state: JSON.parse(conversation), flow })
+    candidacies.push({ ...row, metadata: JSON.parse(metadata), state: JSON.parse(conversation), flow })
   }
-  return found
+  return candidacies
 }
 
 // A version of a flow is immutable, so it can be cached.
 const MAX_CACHED_FLOWS = 200
-const flows = new BoundedMap<string, Flow>(MAX_CACHED_FLOWS)
+const flowCache = new BoundedMap<string, Flow>(MAX_CACHED_FLOWS)
 
 export async function flowOf(tx: Queries, scope: OrgScope, mandateId: string, version: number): Promise<Flow> {
   const key = `${mandateId} ${version}`
-  const cached = flows.get(key)
-  if (cached) return cached
+  const cachedFlow = flowCache.get(key)
+  if (cachedFlow) return cachedFlow
   const flow = await getFlow(tx, scope, mandateId, version)
-  flows.set(key, flow)
+  flowCache.set(key, flow)
   return flow
 }
 
@@ -116,7 +119,7 @@ export interface ListedCandidate {
   result_id: string
 }
 
-/** Lists candidates, newest first. */
+/** Lists the candidates of a campaign, newest first. */
 export async function listCandidates(
   tx: Queries,
   campaignId: string,

@@ -3,24 +3,27 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { aCandidate, campaignPartner } from '../../test/support/partners.ts'
-import { balanceOf, grantCredits, grantInitialCredits, listEntries, refundCredit } from './credits.ts'
+import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
+import { balanceOf, grantCredits, grantInitialCredits, listCreditEntries, refundCredit } from './credits.ts'
 
 test('a hundred concurrent enrolments never overdraw the balance', async (t) => {
   const app = await startApp(t)
-  const { get, enrol, campaign, mandate, scope } = await campaignPartner(app, { credits: 60, peoplePerDay: 1000 })
-  const { mandate_id } = await mandate()
-  const campaigns = await Promise.all(Array.from({ length: 4 }, () => campaign(mandate_id)))
+  const { get, enrol, createCampaign, createMandate, scope } = await createCampaignPartner(app, {
+    credits: 60,
+    peoplePerDay: 1000,
+  })
+  const { mandate_id } = await createMandate()
+  const campaigns = await Promise.all(Array.from({ length: 4 }, () => createCampaign(mandate_id)))
   const responses = await Promise.all(
-    Array.from({ length: 100 }, (_, at) =>
-      enrol(campaigns[at % 4].campaign.campaign_id, [aCandidate(2 * at), aCandidate(2 * at + 1)]),
+    Array.from({ length: 100 }, (_, index) =>
+      enrol(campaigns[index % 4].campaign.campaign_id, [aCandidate(2 * index), aCandidate(2 * index + 1)]),
     ),
   )
-  const accepted = responses.filter(({ status }) => status === 202)
-  assert.equal(accepted.length, 30)
+  const acceptedResponses = responses.filter(({ status }) => status === 202)
+  assert.equal(acceptedResponses.length, 30)
   assert.ok(responses.every(({ status }) => status === 202 || status === 402))
   assert.equal((await get('/credits')).body.data.balance, 0)
-  const entries = await listEntries(app.context.db.queries, scope, { before: undefined, limit: 100 })
+  const entries = await listCreditEntries(app.context.db.queries, scope, { before: undefined, limit: 100 })
   assert.equal(entries.length, 31)
   let balance = 0
   for (const { amount, balance_after } of entries.reverse()) {
@@ -31,11 +34,11 @@ test('a hundred concurrent enrolments never overdraw the balance', async (t) => 
   assert.equal(rows.length, 60)
 })
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const { context, clock, given } = await startShared()
-  const { orgId } = await given.org()
+  const { context, clock, fixtures } = await startSharedApp()
+  const { orgId } = await fixtures.createOrg()
   const { db } = context
   return { clock, orgId, db }
 }

@@ -10,7 +10,7 @@ type CreditReason = (typeof creditReasons)[number]
 
 export interface CreditEntry {
   entry_id: string
-  /** Negative when spent. */
+  /** In credits; negative if they were spent. */
   amount: number
   reason: CreditReason
   campaign_id: string | null
@@ -18,19 +18,23 @@ export interface CreditEntry {
   created_at: Date
 }
 
-/** Far below the largest exact integer. */
-const MAX_BALANCE = 1_000_000_000_000
+/** Far below the largest integer that a JavaScript number represents exactly. */
+const MAX_BALANCE_CREDITS = 1_000_000_000_000
 
 /** Adds credits and returns the new balance. */
 export async function grantCredits(tx: Tx, scope: OrgScope, clock: Clock, amount: number): Promise<number> {
   const { orgId, mode } = scope
-  const known = await tx.selectFrom('organisations').select('org_id').where('org_id', '=', orgId).executeTakeFirst()
-  if (!known) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
+  const organisation = await tx
+    .selectFrom('organisations')
+    .select('org_id')
+    .where('org_id', '=', orgId)
+    .executeTakeFirst()
+  if (!organisation) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
   await sql`insert into credit_balances (org_id, mode, balance, entries) values (${orgId}, ${mode}, 0, 0)
     on conflict do nothing`.execute(tx)
   const balance = await addEntry(tx, scope, clock, { amount, reason: 'grant' })
-  if (balance! > MAX_BALANCE)
-    throw problem('LIMIT_EXCEEDED', `The balance would exceed the maximum of ${MAX_BALANCE} credits.`)
+  if (balance! > MAX_BALANCE_CREDITS)
+    throw problem('LIMIT_EXCEEDED', `The balance would exceed the maximum of ${MAX_BALANCE_CREDITS} credits.`)
   return balance!
 }
 
@@ -40,13 +44,13 @@ export async function spendCredits(
   scope: OrgScope,
   clock: Clock,
   campaignId: string,
-  candidates: number,
+  candidateCount: number,
 ): Promise<number> {
-  if (candidates === 0) return balanceOf(tx, scope)
-  const left = await addEntry(tx, scope, clock, { amount: -candidates, reason: 'enrolment', campaignId })
-  if (left !== undefined) return left
+  if (candidateCount === 0) return balanceOf(tx, scope)
+  const newBalance = await addEntry(tx, scope, clock, { amount: -candidateCount, reason: 'enrolment', campaignId })
+  if (newBalance !== undefined) return newBalance
   const balance = await balanceOf(tx, scope)
-  const message = `needs ${candidates} ${candidates === 1 ? 'credit' : 'credits'}, but the balance is ${balance}`
+  const message = `needs ${candidateCount} ${candidateCount === 1 ? 'credit' : 'credits'}, but the balance is ${balance}`
   throw problem('INSUFFICIENT_CREDITS', `This request ${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
@@ -61,7 +65,7 @@ export async function refundCredit(
   await addEntry(tx, scope, clock, { amount: 1, reason: 'refund', campaignId, candidateId })
 }
 
-interface Entry {
+interface NewCreditEntry {
   amount: number
   reason: CreditReason
   campaignId?: string
@@ -73,7 +77,7 @@ async function addEntry(
   tx: Tx,
   { orgId, mode }: OrgScope,
   clock: Clock,
-  { amount, reason, campaignId, candidateId }: Entry,
+  { amount, reason, campaignId, candidateId }: NewCreditEntry,
 ): Promise<number | undefined> {
   const now = clock.now()
   const { rows } = await sql<{ balance_after: number }>`
@@ -96,7 +100,7 @@ export async function balanceOf(tx: Queries, { orgId, mode }: OrgScope): Promise
 }
 
 /** Lists entries, newest first; `before` is the number of the last entry on the previous page. */
-export async function listEntries(
+export async function listCreditEntries(
   tx: Queries,
   { orgId, mode }: OrgScope,
   { before, limit }: { before: number | undefined; limit: number },
@@ -112,7 +116,7 @@ export async function listEntries(
 export async function grantInitialCredits(tx: Tx, orgId: string, clock: Clock): Promise<void> {
   const scope = { orgId, mode: 'test' as const }
   await sql`select pg_advisory_xact_lock(hashtextextended(${`first credits ${orgId}`}, 0))`.execute(tx)
-  if ((await listEntries(tx, scope, { before: undefined, limit: 1 })).length === 0)
+  if ((await listCreditEntries(tx, scope, { before: undefined, limit: 1 })).length === 0)
     await grantCredits(tx, scope, clock, INITIAL_CREDITS)
 }
 

@@ -16,7 +16,7 @@ export async function countDailyPeople(
 ): Promise<void> {
   if (people.length === 0) return
   const day = indianDate(clock.now())
-  const hashes = [...new Set(people.map(({ phone, email }) => phone ?? email!.toLowerCase()))].map((address) =>
+  const personHashes = [...new Set(people.map(({ phone, email }) => phone ?? email!.toLowerCase()))].map((address) =>
     createHash('sha256').update(address).digest().subarray(0, 16),
   )
   // Lock the counter row first, so that concurrent requests of one key are counted one after the other.
@@ -24,20 +24,20 @@ export async function countDailyPeople(
     on conflict (key_id, day) do update set people = people_days.people`.execute(tx)
   const { rows } = await sql<{ people: number }>`
     with added as (
-      insert into people_enrolled (key_id, day, person) select ${keyId}, ${day}, person from unnest(${hashes}::bytea[]) as person
+      insert into people_enrolled (key_id, day, person) select ${keyId}, ${day}, person from unnest(${personHashes}::bytea[]) as person
       on conflict do nothing returning 1
     )
     update people_days set people = people + (select count(*) from added)::int
     where key_id = ${keyId} and day = ${day} returning people`.execute(tx)
-  const count = rows[0]!.people
-  if (count <= limit) return
-  const message = `${count} distinct people since midnight IST exceed this key's limit of ${limit} per day`
+  const peopleToday = rows[0]!.people
+  if (peopleToday <= limit) return
+  const message = `${peopleToday} distinct people since midnight IST exceed this key's limit of ${limit} per day`
   throw problem('LIMIT_EXCEEDED', `${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
-export const deletePastPeopleJob = defineJob<Record<string, never>>('forget-people-of-past-days')
+export const deletePastDailyPeopleJob = defineJob<Record<string, never>>('forget-people-of-past-days')
 
-export async function deletePastPeople(tx: Tx, clock: Clock): Promise<void> {
+export async function deletePastDailyPeople(tx: Tx, clock: Clock): Promise<void> {
   const today = indianDate(clock.now())
   await sql`delete from people_enrolled where day < ${today}`.execute(tx)
   await sql`delete from people_days where day < ${today}`.execute(tx)

@@ -9,7 +9,7 @@ import { phoneError } from './phone-number.ts'
 
 /** Returns validation errors that depend on the key or the time, which the schema cannot express. */
 export function enrolmentInputErrors({ clock }: Pick<Context, 'clock'>, { caller, body }: FastifyRequest): Detail[] {
-  const { starts_at, candidates } = fieldsOf(body)
+  const { starts_at, candidates } = fieldsOfObject(body)
   const details: Detail[] = []
   const message = typeof starts_at === 'string' ? startsAtError(starts_at, clock.now()) : undefined
   if (message) details.push({ path: 'starts_at', message })
@@ -19,7 +19,7 @@ export function enrolmentInputErrors({ clock }: Pick<Context, 'clock'>, { caller
     details.push({ path: 'candidates', message: `must have at most ${limit} items with a TEST key` })
   if (Array.isArray(candidates)) {
     candidates.slice(0, MAX_CANDIDATES_PER_REQUEST.live).forEach((row, index) => {
-      const message = phoneError(fieldsOf(row).phone)
+      const message = phoneError(fieldsOfObject(row).phone)
       if (message) details.push({ path: `candidates[${index}].phone`, message })
     })
   }
@@ -29,9 +29,9 @@ export function enrolmentInputErrors({ clock }: Pick<Context, 'clock'>, { caller
 /** Returns violations of the workflow's rules, to be reported together with schema errors. */
 export async function enrolmentRuleErrors({ db }: Pick<Context, 'db'>, request: FastifyRequest): Promise<Detail[]> {
   const { caller, body, params } = request
-  const { mandate_id, candidates } = fieldsOf(body)
+  const { mandate_id, candidates } = fieldsOfObject(body)
   if (!Array.isArray(candidates)) return []
-  const { campaign_id } = fieldsOf(params)
+  const { campaign_id } = fieldsOfObject(params)
   const target =
     typeof campaign_id === 'string'
       ? await findCampaign(db.queries, caller, campaign_id)
@@ -40,11 +40,11 @@ export async function enrolmentRuleErrors({ db }: Pick<Context, 'db'>, request: 
         : undefined
   if (!target) return []
   return candidateRuleErrors(
-    candidates.slice(0, MAX_CANDIDATES_PER_REQUEST.live).map(fieldsOf),
+    candidates.slice(0, MAX_CANDIDATES_PER_REQUEST.live).map(fieldsOfObject),
     await getWorkflow(db.queries, caller, target.workflow_id),
   )
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
+function fieldsOfObject(value: unknown): Record<string, unknown> {
   return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {}
 }

@@ -60,7 +60,7 @@ export async function enrolInCampaign(
   if (mandate!.status === 'archived') throw problem('CONFLICT', 'The mandate of this campaign is archived.')
   const flow_version = mandate!.status === 'ready' ? mandate!.flow_version : campaign.flow_version
   await requireChannelCredentials(tx, caller, deps, campaign)
-  return enrol(tx, caller, deps, { ...campaign, flow_version }, candidates)
+  return enrolCandidates(tx, caller, deps, { ...campaign, flow_version }, candidates)
 }
 
 /** Requires credentials for at least one channel of a LIVE campaign; TEST uses the simulator. */
@@ -73,8 +73,8 @@ export async function requireChannelCredentials(
   const { orgId, mode } = caller
   if (mode === 'test') return
   const { channels } = await getWorkflow(tx, caller, workflow_id)
-  const available = await availableChannels(tx, orgId, config.smtpUrl !== undefined)
-  if (!channels.some((channel) => available.has(channel)))
+  const configuredChannels = await availableChannels(tx, orgId, config.smtpUrl !== undefined)
+  if (!channels.some((channel) => configuredChannels.has(channel)))
     throw problem(
       'CONFLICT',
       `The organisation has no credentials for any channel of the workflow: ${channels.join(', ')}.`,
@@ -82,7 +82,7 @@ export async function requireChannelCredentials(
 }
 
 /** Enrols all candidates or none. The campaign must be locked, or created in the same transaction. */
-export async function enrol(
+export async function enrolCandidates(
   tx: Tx,
   caller: EnrollingCaller,
   deps: EnrolmentDeps,
@@ -96,32 +96,32 @@ export async function enrol(
   const rows = withoutDuplicates(candidates)
   const now = clock.now()
   const flow = await flowOf(tx, caller, campaign.mandate_id, campaign.flow_version)
-  const fallback = flow.languages[0] ?? workflow.languages[0]!
+  const fallbackLanguage = flow.languages[0] ?? workflow.languages[0]!
   const tokens = rows.map(() => randomToken(32))
-  const ids = rows.map(() => newId('CD_', now))
-  const start = Math.max(now, campaign.starts_at.getTime())
-  const time = new Date(now)
+  const candidateIds = rows.map(() => newId('CD_', now))
+  const startTime = Math.max(now, campaign.starts_at.getTime())
+  const enrolledAt = new Date(now)
   const { rows: added } = await sql<{ candidate_id: string; phone: string | null; email: string | null }>`
     with input as (
-      select * from unnest(${ids}::text[], ${rows.map(() => newId('RS_', now))}::text[],
+      select * from unnest(${candidateIds}::text[], ${rows.map(() => newId('RS_', now))}::text[],
         ${rows.map((row) => row.external_candidate_id)}::text[], ${rows.map((row) => row.name)}::text[],
         ${rows.map((row) => row.phone ?? null)}::text[], ${rows.map((row) => row.email ?? null)}::text[],
         ${rows.map((row) => row.language ?? null)}::text[], ${rows.map((row) => JSON.stringify(row.metadata ?? {}))}::text[],
-        ${tokens.map(hashToken)}::bytea[], ${tokens.map((token, at) => vault.seal(token, tokenPurpose(ids[at]!)))}::bytea[],
-        ${rows.map((row) => JSON.stringify(startConversation(row.language ?? fallback, row.language !== undefined)))}::text[],
-        ${rows.map((row) => new Date(firstContactTime(caller.mode, row, start)))}::timestamptz[])
+        ${tokens.map(hashToken)}::bytea[], ${tokens.map((token, index) => vault.seal(token, tokenPurpose(candidateIds[index]!)))}::bytea[],
+        ${rows.map((row) => JSON.stringify(startConversation(row.language ?? fallbackLanguage, row.language !== undefined)))}::text[],
+        ${rows.map((row) => new Date(firstContactTime(caller.mode, row, startTime)))}::timestamptz[])
         as n (candidate_id, result_id, external_candidate_id, name, phone, email, language, metadata, token_hash, token, conversation, due_at)
     ), added as (
       insert into candidates (candidate_id, campaign_id, org_id, mode, external_candidate_id, name, phone, email, language, metadata,
         token_hash, token, enrolled_at)
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, external_candidate_id, name, phone, email, language,
-        metadata, token_hash, token, ${time} from input
+        metadata, token_hash, token, ${enrolledAt} from input
       on conflict do nothing returning candidate_id, phone, email
     ), progress as (
       insert into candidate_progress (candidate_id, campaign_id, org_id, mode, mandate_id, result_id, status, flow_version, conversation,
         created_at, updated_at)
       select candidate_id, ${campaign.campaign_id}, ${caller.orgId}, ${caller.mode}, ${campaign.mandate_id}, result_id, 'pending',
-        ${campaign.flow_version}, conversation, ${time}, ${time} from input join added using (candidate_id)
+        ${campaign.flow_version}, conversation, ${enrolledAt}, ${enrolledAt} from input join added using (candidate_id)
     ), due as (
       insert into contacts (candidate_id, campaign_id, kind, step, due_at, held)
       select candidate_id, ${campaign.campaign_id}, 'contact', 0, due_at, ${campaign.hold === 'paused'}
@@ -129,12 +129,17 @@ export async function enrol(
     )
     select candidate_id, phone, email from added`.execute(tx)
 
-  const accepted = added.length
-  requireCampaignCapacity(campaign, accepted)
+  const acceptedCount = added.length
+  requireCampaignCapacity(campaign, acceptedCount)
   await countDailyPeople(tx, clock, caller.keyId, caller.key.limits.peoplePerDay, added)
-  const changed = await countEnrolled(tx, campaign, accepted, time)
-  const left = await spendCredits(tx, caller, clock, campaign.campaign_id, accepted)
-  const enrolment = { accepted, duplicates: candidates.length - accepted, credits_spent: accepted, credits_left: left }
+  const updatedCampaign = await countEnrolled(tx, campaign, acceptedCount, enrolledAt)
+  const creditsLeft = await spendCredits(tx, caller, clock, campaign.campaign_id, acceptedCount)
+  const enrolment = {
+    accepted: acceptedCount,
+    duplicates: candidates.length - acceptedCount,
+    credits_spent: acceptedCount,
+    credits_left: creditsLeft,
+  }
   await publishEnrolments(
     tx,
     deps,
@@ -146,7 +151,7 @@ export async function enrol(
     added.map((row) => ({ ...row, ...scope })),
   )
   notifyAfterCommit(tx, CONTACT_DUE)
-  if (optedOut.length === 0) return { campaign: changed, enrolment }
+  if (optedOut.length === 0) return { campaign: updatedCampaign, enrolment }
   await declineAllOptedOut(
     tx,
     deps,
@@ -208,11 +213,12 @@ export function candidateRuleErrors(
   workflow: Workflow,
 ): Detail[] {
   const { channels, languages } = workflow
-  const emailOnly = channels.every((channel) => channel === 'email')
-  const required = emailOnly ? 'email' : 'phone'
+  const isEmailOnly = channels.every((channel) => channel === 'email')
+  const requiredField = isEmailOnly ? 'email' : 'phone'
   const details: Detail[] = []
   rows.forEach((row, index) => {
-    if (row[required] === undefined) details.push({ path: `candidates[${index}].${required}`, message: 'is required' })
+    if (row[requiredField] === undefined)
+      details.push({ path: `candidates[${index}].${requiredField}`, message: 'is required' })
     const language = LANGUAGES.find((code) => code === row.language)
     if (language && !languages.includes(language))
       details.push({
@@ -228,10 +234,10 @@ function withoutDuplicates(rows: CandidateInput[]): CandidateInput[] {
   const phones = new Set<string>()
   const externalIds = new Set<string>()
   return rows.filter(({ phone, external_candidate_id }) => {
-    const repeated = externalIds.has(external_candidate_id) || (phone !== undefined && phones.has(phone))
+    const isRepeated = externalIds.has(external_candidate_id) || (phone !== undefined && phones.has(phone))
     externalIds.add(external_candidate_id)
     if (phone !== undefined) phones.add(phone)
-    return !repeated
+    return !isRepeated
   })
 }
 

@@ -14,9 +14,9 @@ const TRUNK_PREFIX =
 /** Rejects numbers with a trunk prefix, so that each number has one spelling. Other format errors are left to the schema. */
 export function phoneError(phone: unknown): string | undefined {
   if (typeof phone !== 'string' || !new RegExp(PHONE_PATTERN).test(phone)) return undefined
-  const code = TRUNK_PREFIX.exec(phone)?.[0].slice(0, -1)
+  const countryCode = TRUNK_PREFIX.exec(phone)?.[0].slice(0, -1)
   return (
-    code &&
-    `must be without the 0 after ${code}, which is only dialled domestically: ${code}${phone.slice(code.length + 1)}`
+    countryCode &&
+    `must be without the 0 after ${countryCode}, which is only dialled domestically: ${countryCode}${phone.slice(countryCode.length + 1)}`
   )
 }

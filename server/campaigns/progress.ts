@@ -4,17 +4,17 @@ import type { Clock } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { indianDate } from '../platform/india-time.ts'
-import { type Campaign, countEnded, type EndedCounts, recordCompletion } from './campaigns.ts'
+import { type Campaign, countEndedCandidates, type EndedCounts, recordCompletion } from './campaigns.ts'
 import type { Candidacy, ResultReason, ResultStatus } from './candidacy.ts'
 import { refundCredit } from './credits.ts'
 import { hasReached, type Stage, stagesIn } from './stages.ts'
 
-/** The point at which a candidate who did not complete dropped off. */
+/** The part of the conversation in which a candidate who did not complete it dropped off. */
 type DropOff = 'no_response' | 'consent' | 'language' | 'enrichment' | 'skills' | 'interest'
 
 type CallOutcome = 'placed' | 'answered' | 'no_answer' | 'busy' | 'failed'
 
-/** One change of a candidate, for results and analytics. Counts are increments. */
+/** One change of a candidate, for results and analytics. */
 export interface CandidateChange {
   orgId: string
   mode: 'test' | 'live'
@@ -27,10 +27,10 @@ export interface CandidateChange {
   day: string
   /** Whether this change is the enrolment. */
   enrolled: boolean
-  /** Funnel stages newly reached. */
+  /** Funnel stages that the candidate reached with this change. */
   reached: Stage[]
-  channels: { channel: ChannelName; what: 'sent' | 'delivered' | 'read' | 'replied' | 'failed' }[]
-  followUps: { step: number; what: 'sent' | 'replied' }[]
+  channels: { channel: ChannelName; event: 'sent' | 'delivered' | 'read' | 'replied' | 'failed' }[]
+  followUps: { followUpNumber: number; event: 'sent' | 'replied' }[]
   calls: { outcome: CallOutcome; seconds: number }[]
   language: string
   /** Equals `language` if it did not change. */
@@ -73,54 +73,54 @@ export async function recordTransitions(
 ): Promise<Candidacy[]> {
   if (transitions.length === 0) return []
   const time = new Date(clock.now())
-  const after = transitions.map(({ before, changes, end }): Candidacy => {
-    const ending = end ? { ...end, completed_at: time } : {}
-    return { ...before, ...changes, ...ending, version: before.version + 1, updated_at: time }
+  const updatedCandidates = transitions.map(({ before, changes, end }): Candidacy => {
+    const finalFields = end ? { ...end, completed_at: time } : {}
+    return { ...before, ...changes, ...finalFields, version: before.version + 1, updated_at: time }
   })
   await sql`
     update candidate_progress p set status = n.status, reason = n.reason, conversation = n.conversation, stages = n.stages,
       contact_step = n.contact_step, channel = n.channel, started_at = n.started_at, completed_at = n.completed_at,
       version = n.version, updated_at = ${time}, moved = true
-    from unnest(${after.map((c) => c.candidate_id)}::text[], ${after.map((c) => c.status)}::text[],
-      ${after.map((c) => c.reason)}::text[], ${after.map((c) => JSON.stringify(c.state))}::text[],
-      ${after.map((c) => c.stages)}::int[], ${after.map((c) => c.contact_step)}::int[], ${after.map((c) => c.channel)}::text[],
-      ${after.map((c) => c.started_at)}::timestamptz[], ${after.map((c) => c.completed_at)}::timestamptz[],
-      ${after.map((c) => c.version)}::int[])
+    from unnest(${updatedCandidates.map((c) => c.candidate_id)}::text[], ${updatedCandidates.map((c) => c.status)}::text[],
+      ${updatedCandidates.map((c) => c.reason)}::text[], ${updatedCandidates.map((c) => JSON.stringify(c.state))}::text[],
+      ${updatedCandidates.map((c) => c.stages)}::int[], ${updatedCandidates.map((c) => c.contact_step)}::int[], ${updatedCandidates.map((c) => c.channel)}::text[],
+      ${updatedCandidates.map((c) => c.started_at)}::timestamptz[], ${updatedCandidates.map((c) => c.completed_at)}::timestamptz[],
+      ${updatedCandidates.map((c) => c.version)}::int[])
       as n (candidate_id, status, reason, conversation, stages, contact_step, channel, started_at, completed_at, version)
     where p.candidate_id = n.candidate_id`.execute(tx)
-  const ended = transitions.filter(({ end }) => end)
-  const completed = ended.length > 0 ? await settleEnded(tx, clock, ended) : []
+  const endedTransitions = transitions.filter(({ end }) => end)
+  const completedCampaigns = endedTransitions.length > 0 ? await settleEndedCandidates(tx, clock, endedTransitions) : []
   await publishChanges(
     tx,
     clock,
-    transitions.map((transition, index) => changeOf(transition, after[index]!, time.getTime())),
+    transitions.map((transition, index) => changeOf(transition, updatedCandidates[index]!, time.getTime())),
   )
   // The completion event follows the events of the results.
-  for (const campaign of completed) await recordCompletion(tx, clock, campaign)
-  return after
+  for (const campaign of completedCampaigns) await recordCompletion(tx, clock, campaign)
+  return updatedCandidates
 }
 
 /** Cancels contacts of ended candidates, updates the campaigns' counts and refunds credits; returns completed campaigns. */
-async function settleEnded(tx: Tx, clock: Clock, ended: CandidateTransition[]): Promise<Campaign[]> {
+async function settleEndedCandidates(tx: Tx, clock: Clock, ended: CandidateTransition[]): Promise<Campaign[]> {
   const ids = ended.map(({ before }) => before.candidate_id)
   await sql`delete from contacts where candidate_id = any (${ids})`.execute(tx)
   // Drop queued contacts, but still send responses to the last reply.
   await sql`update messages set state = 'dropped', updated_at = ${new Date(clock.now())}
     where candidate_id = any (${ids}) and state = 'queued' and contact_step is not null`.execute(tx)
-  const campaigns = Map.groupBy(ended, ({ before }) => before.campaign_id)
+  const endedByCampaign = Map.groupBy(ended, ({ before }) => before.campaign_id)
   // Lock order: campaigns by ID, then the balance, as in enrolment.
-  const completed: Campaign[] = []
-  for (const id of [...campaigns.keys()].sort()) {
+  const completedCampaigns: Campaign[] = []
+  for (const id of [...endedByCampaign.keys()].sort()) {
     const counts: EndedCounts = { completed: 0, declined: 0, failed: 0 }
-    for (const { end } of campaigns.get(id)!) counts[end!.status]++
-    const campaign = await countEnded(tx, clock, id, counts)
-    if (campaign) completed.push(campaign)
+    for (const { end } of endedByCampaign.get(id)!) counts[end!.status]++
+    const campaign = await countEndedCandidates(tx, clock, id, counts)
+    if (campaign) completedCampaigns.push(campaign)
   }
   for (const { before, refund } of ended) {
     const { org_id: orgId, mode, campaign_id, candidate_id } = before
     if (refund) await refundCredit(tx, { orgId, mode }, clock, campaign_id, candidate_id)
   }
-  return completed
+  return completedCampaigns
 }
 
 function changeOf(transition: CandidateTransition, after: Candidacy, now: number): CandidateChange {
@@ -147,7 +147,7 @@ function changeOf(transition: CandidateTransition, after: Candidacy, now: number
   }
 }
 
-/** Candidates who never responded count as `no_response`. */
+/** Returns the part in which the candidate dropped off; `no_response` for candidates who never responded. */
 function dropOffOf(before: Candidacy, after: Candidacy): DropOff {
   return hasReached(after.stages, 'responded') ? (before.state.point.at as DropOff) : 'no_response'
 }

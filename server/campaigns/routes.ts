@@ -15,8 +15,8 @@ import {
   resumeCampaign,
 } from './campaigns.ts'
 import { listCandidates } from './candidacy.ts'
-import { balanceOf, listEntries } from './credits.ts'
-import { type Enrolment, enrol, enrolInCampaign, requireChannelCredentials } from './enrolment.ts'
+import { balanceOf, listCreditEntries } from './credits.ts'
+import { type Enrolment, enrolCandidates, enrolInCampaign, requireChannelCredentials } from './enrolment.ts'
 import { enrolmentInputErrors, enrolmentRuleErrors } from './enrolment-input.ts'
 import {
   CampaignBody,
@@ -31,10 +31,10 @@ import {
 
 export function campaignRoutes(app: App, context: Context): void {
   const { db, clock, vault } = context
-  const reading = { scope: 'campaigns:read', limit: 'reads' } as const
-  const writing = { scope: 'campaigns:write', limit: 'campaignWrites' } as const
-  const enrolling = {
-    ...writing,
+  const readAccess = { scope: 'campaigns:read', limit: 'reads' } as const
+  const writeAccess = { scope: 'campaigns:write', limit: 'campaignWrites' } as const
+  const enrolAccess = {
+    ...writeAccess,
     idempotent: 'required',
     extraValidation: enrolmentInputErrors,
     businessRuleErrors: enrolmentRuleErrors,
@@ -44,7 +44,7 @@ export function campaignRoutes(app: App, context: Context): void {
   app.post(
     '/campaigns',
     {
-      config: enrolling,
+      config: enrolAccess,
       schema: {
         operationId: 'createCampaign',
         tags,
@@ -61,7 +61,7 @@ export function campaignRoutes(app: App, context: Context): void {
         const created = await createCampaign(tx, caller, clock, input, caller.via)
         await requireChannelCredentials(tx, caller, context, created)
         if (!candidates) return { status: 202, body: enrolmentResponse('Campaign created', created) }
-        const { campaign, enrolment } = await enrol(tx, caller, context, created, candidates)
+        const { campaign, enrolment } = await enrolCandidates(tx, caller, context, created, candidates)
         return { status: 202, body: enrolmentResponse('Campaign created', campaign, enrolment) }
       })
     },
@@ -70,13 +70,13 @@ export function campaignRoutes(app: App, context: Context): void {
   app.post(
     '/campaigns/:campaign_id/candidates',
     {
-      config: enrolling,
+      config: enrolAccess,
       schema: {
         operationId: 'enrolCandidates',
         tags,
         summary: 'Enrol candidates in a campaign',
         description:
-          'Candidates who are already in the campaign, by phone number or by your ID, are skipped and not charged. A completed campaign becomes active again.',
+          'Candidates whose phone number or `external_candidate_id` is already in the campaign are skipped and not charged. A completed campaign becomes active again.',
         params: CampaignParams,
         body: EnrolmentBody,
         response: { 202: success(EnrolmentResponse) },
@@ -100,21 +100,21 @@ export function campaignRoutes(app: App, context: Context): void {
   app.get(
     '/campaigns',
     {
-      config: reading,
+      config: readAccess,
       schema: {
         operationId: 'listCampaigns',
         tags,
         summary: 'List campaigns',
-        description: 'Newest first.',
+        description: 'Lists the newest first.',
         querystring: PageQuery,
         response: { 200: success(listOf(CampaignRecord)) },
       },
     },
     async ({ caller, query: { limit, cursor } }) => {
-      const before = readCursor<string>(vault, 'campaigns', cursor)
-      const found = await listCampaigns(db.queries, caller, { before, limit: limit + 1 })
-      const page = found.slice(0, limit)
-      const next_cursor = found.length > limit ? writeCursor(vault, 'campaigns', page.at(-1)!.campaign_id) : null
+      const lastId = readCursor<string>(vault, 'campaigns', cursor)
+      const campaigns = await listCampaigns(db.queries, caller, { before: lastId, limit: limit + 1 })
+      const page = campaigns.slice(0, limit)
+      const next_cursor = campaigns.length > limit ? writeCursor(vault, 'campaigns', page.at(-1)!.campaign_id) : null
       const items = page.map((campaign) => campaignRecord(campaign, clock.now()))
       return { success: true as const, message: 'Campaigns', data: { items, next_cursor } }
     },
@@ -123,7 +123,7 @@ export function campaignRoutes(app: App, context: Context): void {
   app.get(
     '/campaigns/:campaign_id',
     {
-      config: reading,
+      config: readAccess,
       schema: {
         operationId: 'getCampaign',
         tags,
@@ -141,12 +141,12 @@ export function campaignRoutes(app: App, context: Context): void {
   app.get(
     '/campaigns/:campaign_id/candidates',
     {
-      config: reading,
+      config: readAccess,
       schema: {
         operationId: 'listCandidates',
         tags,
         summary: 'List the candidates of a campaign',
-        description: 'Newest first.',
+        description: 'Lists the newest first.',
         params: CampaignParams,
         querystring: PageQuery,
         response: { 200: success(listOf(CandidateRecord)) },
@@ -154,11 +154,11 @@ export function campaignRoutes(app: App, context: Context): void {
     },
     async ({ caller, params, query: { limit, cursor } }) => {
       const { campaign_id } = await getCampaign(db.queries, caller, params.campaign_id)
-      const list = `candidates of ${campaign_id}`
-      const before = readCursor<string>(vault, list, cursor)
-      const found = await listCandidates(db.queries, campaign_id, { before, limit: limit + 1 })
-      const items = found.slice(0, limit)
-      const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.candidate_id) : null
+      const cursorScope = `candidates of ${campaign_id}`
+      const lastId = readCursor<string>(vault, cursorScope, cursor)
+      const candidates = await listCandidates(db.queries, campaign_id, { before: lastId, limit: limit + 1 })
+      const items = candidates.slice(0, limit)
+      const next_cursor = candidates.length > limit ? writeCursor(vault, cursorScope, items.at(-1)!.candidate_id) : null
       return { success: true as const, message: 'Candidates', data: { items, next_cursor } }
     },
   )
@@ -170,7 +170,7 @@ export function campaignRoutes(app: App, context: Context): void {
     app.post(
       `/campaigns/:campaign_id/${verb}`,
       {
-        config: { ...writing, idempotent: 'optional' },
+        config: { ...writeAccess, idempotent: 'optional' },
         schema: {
           operationId: `${verb}Campaign`,
           tags,
@@ -193,7 +193,7 @@ export function campaignRoutes(app: App, context: Context): void {
   app.delete(
     '/campaigns/:campaign_id',
     {
-      config: { ...writing, idempotent: 'optional' },
+      config: { ...writeAccess, idempotent: 'optional' },
       schema: {
         operationId: 'archiveCampaign',
         tags,
@@ -219,13 +219,13 @@ export function campaignRoutes(app: App, context: Context): void {
 }
 
 export function creditRoutes(app: App, { db, vault }: Context): void {
-  const config = { scope: 'campaigns:read', limit: 'reads' } as const
+  const access = { scope: 'campaigns:read', limit: 'reads' } as const
   const tags = ['Credits']
 
   app.get(
     '/credits',
     {
-      config,
+      config: access,
       schema: {
         operationId: 'getCredits',
         tags,
@@ -242,21 +242,21 @@ export function creditRoutes(app: App, { db, vault }: Context): void {
   app.get(
     '/credits/entries',
     {
-      config,
+      config: access,
       schema: {
         operationId: 'listCreditEntries',
         tags,
         summary: 'List credit entries',
-        description: 'Grants, enrolments and refunds, newest first.',
+        description: 'Lists grants, enrolments and refunds, newest first.',
         querystring: PageQuery,
         response: { 200: success(listOf(CreditEntryRecord)) },
       },
     },
     async ({ caller, query: { limit, cursor } }) => {
-      const before = readCursor<number>(vault, 'credit entries', cursor)
-      const found = await listEntries(db.queries, caller, { before, limit: limit + 1 })
-      const page = found.slice(0, limit)
-      const next_cursor = found.length > limit ? writeCursor(vault, 'credit entries', page.at(-1)!.number) : null
+      const lastNumber = readCursor<number>(vault, 'credit entries', cursor)
+      const entries = await listCreditEntries(db.queries, caller, { before: lastNumber, limit: limit + 1 })
+      const page = entries.slice(0, limit)
+      const next_cursor = entries.length > limit ? writeCursor(vault, 'credit entries', page.at(-1)!.number) : null
       const items = page.map(({ number: _, created_at, ...entry }) => ({
         ...entry,
         created_at: created_at.toISOString(),

@@ -1,27 +1,27 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
 import { named, withNotes } from '../platform/http/named-schemas.ts'
-import { describePattern, NOT_BLANK } from '../platform/http/validation.ts'
+import { describePattern, NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { Language } from '../workflows/schema.ts'
 import { campaignStatuses } from './campaigns.ts'
-import { reasons, resultStatuses } from './candidacy.ts'
+import { resultReasons, resultStatuses } from './candidacy.ts'
 import { creditReasons } from './credits.ts'
 import { PHONE_FORMAT_MESSAGE, PHONE_PATTERN } from './phone-number.ts'
 
 const closed = { additionalProperties: false }
-const time = Type.String({ format: 'date-time' })
+const timestamp = Type.String({ format: 'date-time' })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-export const CAMPAIGN_ID = '^CP_[A-Z0-9]{10,40}$'
-const MANDATE_ID = '^JM_[A-Z0-9]{10,40}$'
+export const CAMPAIGN_ID_PATTERN = '^CP_[A-Z0-9]{10,40}$'
+const MANDATE_ID_PATTERN = '^JM_[A-Z0-9]{10,40}$'
 
 // Rejects control characters and directional marks (\p{C}) as well as white space.
-const EMAIL = '^[^\\s\\p{C}@<>"(),:;]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$'
+const EMAIL_PATTERN = '^[^\\s\\p{C}@<>"(),:;]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$'
 
 export const ResultStatusSchema = named('ResultStatus', Type.Enum([...resultStatuses]))
 export const ResultReasonSchema = named(
   'ResultReason',
-  Type.Enum([...reasons], { description: 'Why the result was declined or failed.' }),
+  Type.Enum([...resultReasons], { description: 'Why the candidate declined or the conversation failed.' }),
 )
 
 const CandidateBody = named(
@@ -32,7 +32,7 @@ const CandidateBody = named(
         pattern: '^[A-Za-z0-9._:-]{1,128}$',
         description: 'Your own ID for the candidate.',
       }),
-      name: Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK }),
+      name: Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK_PATTERN }),
       phone: Type.Optional(
         Type.String({
           pattern: describePattern(PHONE_PATTERN, PHONE_FORMAT_MESSAGE),
@@ -43,18 +43,20 @@ const CandidateBody = named(
       email: Type.Optional(
         Type.String({
           maxLength: 254,
-          pattern: describePattern(EMAIL, 'must be an email address, such as asha@example.com'),
+          pattern: describePattern(EMAIL_PATTERN, 'must be an email address, such as asha@example.com'),
           description: "Required if email is the workflow's only channel.",
         }),
       ),
-      language: Type.Optional(withNotes(Language, { description: "One of the workflow's languages." })),
+      language: Type.Optional(
+        withNotes(Language, { description: "The candidate's language: one of the workflow's languages." }),
+      ),
       metadata: Type.Optional(
         Type.Unsafe<Record<string, string>>({
           type: 'object',
           maxProperties: 20,
           propertyNames: { type: 'string', maxLength: 40 },
           additionalProperties: { type: 'string', maxLength: 500 },
-          description: 'Your own data. Returned with the result.',
+          description: 'Your own data about the candidate, which is returned with the result.',
         }),
       ),
     },
@@ -68,12 +70,13 @@ export const CampaignBody = named(
   'CampaignInput',
   Type.Object(
     {
-      mandate_id: Type.String({ pattern: MANDATE_ID }),
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 120, pattern: NOT_BLANK })),
+      mandate_id: Type.String({ pattern: MANDATE_ID_PATTERN }),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 120, pattern: NOT_BLANK_PATTERN })),
       starts_at: Type.Optional(
         Type.String({
           maxLength: 40,
-          description: 'ISO 8601 with a time zone, up to 30 days in the future. Default: now.',
+          description:
+            'When the campaign starts to contact candidates: ISO 8601 with a time zone, up to 30 days in the future. Default: now.',
         }),
       ),
       candidates: Type.Optional(candidates),
@@ -85,7 +88,7 @@ export type CampaignBody = Static<typeof CampaignBody>
 
 export const EnrolmentBody = named('EnrolmentInput', Type.Object({ candidates }, closed))
 
-export const CampaignParams = Type.Object({ campaign_id: Type.String({ pattern: CAMPAIGN_ID }) })
+export const CampaignParams = Type.Object({ campaign_id: Type.String({ pattern: CAMPAIGN_ID_PATTERN }) })
 
 const count = Type.Integer({ minimum: 0 })
 
@@ -99,12 +102,14 @@ export const CampaignRecord = named(
     name: Type.Optional(Type.String()),
     status: named('CampaignStatus', Type.Enum([...campaignStatuses])),
     counts: Type.Object({ candidates: count, pending: count, completed: count, declined: count, failed: count }),
-    flow_version: Type.Integer({ description: 'Version of the questions for the most recently enrolled candidates.' }),
-    version: Type.Integer({ description: 'Increases with every change.' }),
-    starts_at: time,
-    created_at: time,
-    updated_at: time,
-    completed_at: orNull(time),
+    flow_version: Type.Integer({
+      description: 'Version of the questions that the most recently enrolled candidates are asked.',
+    }),
+    version: Type.Integer({ description: 'Increases with every change of the campaign.' }),
+    starts_at: timestamp,
+    created_at: timestamp,
+    updated_at: timestamp,
+    completed_at: orNull(timestamp),
   }),
 )
 
@@ -114,7 +119,8 @@ const EnrolmentSchema = named(
     accepted: count,
     duplicates: Type.Integer({
       minimum: 0,
-      description: 'Candidates who were already in the campaign. They are not charged.',
+      description:
+        'Number of candidates who were skipped and not charged, because they were already in the campaign or appear earlier in the request.',
     }),
     credits_spent: count,
     credits_left: count,
@@ -143,10 +149,10 @@ export const CreditEntryRecord = named(
   'CreditEntry',
   Type.Object({
     entry_id: Type.String(),
-    amount: Type.Integer({ description: 'Negative for credits spent.' }),
+    amount: Type.Integer({ description: 'Number of credits: negative if spent, positive if granted or refunded.' }),
     reason: Type.Enum([...creditReasons]),
     campaign_id: orNull(Type.String()),
     balance_after: count,
-    created_at: time,
+    created_at: timestamp,
   }),
 )

@@ -31,21 +31,21 @@ export function hasReached(reached: number, stage: Stage): boolean {
   return (reached & stageBit(stage)) !== 0
 }
 
-export function stagesIn(bits: number): Stage[] {
-  return stages.filter((stage) => hasReached(bits, stage))
+export function stagesIn(stageBits: number): Stage[] {
+  return stages.filter((stage) => hasReached(stageBits, stage))
 }
 
 /** Returns the stages that a conversation has reached after a reply. */
 export function stagesOf(state: ConversationState, flow: ConversationFlow): number {
-  const done = partsDone(state, flow)
+  const finishedParts = partsDone(state, flow)
   let reached = stagesUpTo('responded')
-  if (done.consented) reached |= stagesUpTo('consented')
-  if (done.enrichment) reached |= stagesUpTo('enrichment_done')
-  if (done.skills) reached |= stagesUpTo('skills_done')
-  if (done.interest) reached |= stagesUpTo('interest_done')
-  const qualified = isQualified(state, flow)
-  if (qualified !== null) reached |= stagesUpTo('completed')
-  if (qualified) reached |= stageBit('qualified')
+  if (finishedParts.consented) reached |= stagesUpTo('consented')
+  if (finishedParts.enrichment) reached |= stagesUpTo('enrichment_done')
+  if (finishedParts.skills) reached |= stagesUpTo('skills_done')
+  if (finishedParts.interest) reached |= stagesUpTo('interest_done')
+  const isQualifiedSoFar = isQualified(state, flow)
+  if (isQualifiedSoFar !== null) reached |= stagesUpTo('completed')
+  if (isQualifiedSoFar) reached |= stageBit('qualified')
   if (state.interest) reached |= stageBit('interested')
   return reached
 }

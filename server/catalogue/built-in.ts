@@ -6,7 +6,7 @@ import type { Log } from '../platform/log.ts'
 import { masterSkillNumber, skillNumber, subSkillNumber } from './ids.ts'
 import { mergeTaxonomy } from './import/merge.ts'
 import { readStoredCatalogue } from './import/stored-catalogue.ts'
-import { writeChanges } from './import/write.ts'
+import { writeCatalogueChanges } from './import/write.ts'
 import { nameKey } from './names.ts'
 import { incrementCatalogueVersion, lockCatalogue } from './store.ts'
 import type { Taxonomy } from './taxonomy.ts'
@@ -20,46 +20,48 @@ import type { Taxonomy } from './taxonomy.ts'
  *
  * Numbers are permanent: a skill keeps its ID in every release, and an ID is never reused for another skill.
  */
-export interface BuiltInFile {
+export interface BuiltInCatalogueFile {
   name: string
   text: string
 }
 
 const SKILLS_FOLDER = new URL('../../data/skills/', import.meta.url)
 
-export async function readBuiltInFiles(): Promise<BuiltInFile[]> {
-  const names = (await readdir(SKILLS_FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name)).sort()
-  return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, SKILLS_FOLDER), 'utf8') })))
+export async function readBuiltInCatalogueFiles(): Promise<BuiltInCatalogueFile[]> {
+  const fileNames = (await readdir(SKILLS_FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name)).sort()
+  return Promise.all(
+    fileNames.map(async (name) => ({ name, text: await readFile(new URL(name, SKILLS_FOLDER), 'utf8') })),
+  )
 }
 
-/** Loads the files into the database, unless the same files are already loaded. */
-export async function loadBuiltIn(db: Database, clock: Clock, log: Log): Promise<void> {
-  const files = await readBuiltInFiles()
+/** Loads the built-in catalogue into the database, unless the same files are already loaded. */
+export async function loadBuiltInCatalogue(db: Database, clock: Clock, log: Log): Promise<void> {
+  const files = await readBuiltInCatalogueFiles()
   const checksum = computeChecksum(files)
   const { built_in_checksum } = await db.queries
     .selectFrom('catalogue_version')
     .select('built_in_checksum')
     .executeTakeFirstOrThrow()
   if (built_in_checksum === checksum) return
-  const taxonomy = parseBuiltIn(files)
+  const taxonomy = parseBuiltInCatalogue(files)
   await db.transaction(async (tx) => {
     // If several processes start at the same time, the first one loads the files.
     if ((await lockCatalogue(tx)).builtInChecksum === checksum) return
     const { changes, summary } = mergeTaxonomy(await readStoredCatalogue(tx), taxonomy)
-    if (await writeChanges(tx, 'builtin', changes, new Date(clock.now()))) await incrementCatalogueVersion(tx)
+    if (await writeCatalogueChanges(tx, 'builtin', changes, new Date(clock.now()))) await incrementCatalogueVersion(tx)
     for (const { at, row, reason } of summary.refused)
       log.warn(`built-in skill rejected, skipping it: ${at}: ${row}: ${reason}`)
     await tx.updateTable('catalogue_version').set({ built_in_checksum: checksum }).execute()
   })
 }
 
-function computeChecksum(files: BuiltInFile[]): string {
+function computeChecksum(files: BuiltInCatalogueFile[]): string {
   const hash = createHash('sha256')
   for (const { name, text } of files) hash.update(`${name}\n${text.length}\n${text}`)
   return hash.digest('hex')
 }
 
-export function parseBuiltIn(files: BuiltInFile[]): Taxonomy {
+export function parseBuiltInCatalogue(files: BuiltInCatalogueFile[]): Taxonomy {
   const taxonomy: Taxonomy = { source: 'builtin', masters: [], subSkills: [], skills: [], rejected: [] }
   const firstLocations = new Map<string, string>()
   for (const file of files) {
@@ -67,14 +69,14 @@ export function parseBuiltIn(files: BuiltInFile[]): Taxonomy {
     let subSkill: string | undefined
     file.text.split('\n').forEach((line, index) => {
       if (!line.trim()) return
-      const at = `data/skills/${file.name}:${index + 1}`
+      const location = `data/skills/${file.name}:${index + 1}`
       const fail = (message: string): never => {
-        throw new Error(`${at}: ${message}: ${line.slice(0, 100)}`)
+        throw new Error(`${location}: ${message}: ${line.slice(0, 100)}`)
       }
-      const rejectDuplicate = (item: string) => {
-        const first = firstLocations.get(item)
-        if (first) fail(`${item} is already defined at ${first}`)
-        firstLocations.set(item, at)
+      const rejectDuplicate = (idOrName: string) => {
+        const firstLocation = firstLocations.get(idOrName)
+        if (firstLocation) fail(`${idOrName} is already defined at ${firstLocation}`)
+        firstLocations.set(idOrName, location)
       }
       const heading = /^(#{1,2}) ([^|]+) \| (\S+)$/.exec(line)
       if (heading) {
@@ -109,7 +111,7 @@ export function parseBuiltIn(files: BuiltInFile[]): Taxonomy {
         description,
         aliases,
         verifiable,
-        at,
+        location,
         subSkill: subSkill ?? fail('skill before its sub-skill'),
       })
     })

@@ -5,26 +5,26 @@ import { until } from '../../test/support/until.ts'
 import { openDatabase } from '../platform/database/database.ts'
 import { addSkill, lockCatalogue } from './store.ts'
 
-const request = (name: string, more: object = {}) => ({
+const newSkill = (name: string, overrides: object = {}) => ({
   name,
   subNumber: 101,
   source: 'request' as const,
   sourceId: `SR_${name}`,
-  ...more,
+  ...overrides,
 })
 
 test('the built-in catalogue is available from the first start', async (t) => {
   const { current } = (await startApp(t)).context.catalogue
-  const skill = current.named('  brick LAYING')
+  const skill = current.skillByName('  brick LAYING')
   assert.equal(skill?.number, 1001)
   assert.equal(current.skill(1001), skill)
   assert.equal(skill.sub, current.subSkill(101))
   assert.equal(skill.sub.master, current.master(1))
   assert.ok(skill.aliases.includes('राजमिस्त्री'))
-  assert.equal(current.named('raj mistri'), undefined, 'an alias is not a name')
+  assert.equal(current.skillByName('raj mistri'), undefined, 'an alias is not a name')
   assert.equal(current.skill(999_999), undefined)
-  const found = current.index.search('brick laying').skills
-  assert.equal(found[0]?.number, 1001)
+  const foundSkills = current.index.search('brick laying').skills
+  assert.equal(foundSkills[0]?.number, 1001)
 })
 
 test('skills, sub-skills and master skills are sorted by number and count their skills', async (t) => {
@@ -34,25 +34,26 @@ test('skills, sub-skills and master skills are sorted by number and count their 
       list.map(({ number }) => number),
       list.map(({ number }) => number).sort((a, b) => a - b),
     )
-  for (const sub of subSkills) assert.equal(sub.skills, skills.filter((skill) => skill.sub === sub).length, sub.name)
+  for (const sub of subSkills)
+    assert.equal(sub.skillCount, skills.filter((skill) => skill.sub === sub).length, sub.name)
   for (const master of masters)
-    assert.equal(master.skills, skills.filter((skill) => skill.sub.master === master).length, master.name)
+    assert.equal(master.skillCount, skills.filter((skill) => skill.sub.master === master).length, master.name)
 })
 
 test('a skill is added once, and servers load it', async (t) => {
   const { context, clock } = await startApp(t)
-  const before = context.catalogue.current
-  const result = await context.db.transaction((tx) => addSkill(tx, clock, request(' Drone  piloting ')))
-  assert.deepEqual(result, { number: 1_000_000, added: true })
-  await until(() => context.catalogue.current.version > before.version)
+  const snapshotBefore = context.catalogue.current
+  const addedSkill = await context.db.transaction((tx) => addSkill(tx, clock, newSkill(' Drone  piloting ')))
+  assert.deepEqual(addedSkill, { number: 1_000_000, added: true })
+  await until(() => context.catalogue.current.version > snapshotBefore.version)
   const { current } = context.catalogue
-  assert.equal(current.named('drone piloting')?.number, 1_000_000)
+  assert.equal(current.skillByName('drone piloting')?.number, 1_000_000)
   assert.equal(current.skill(1_000_000)?.name, 'Drone piloting')
-  assert.equal(current.subSkill(101)!.skills, before.subSkill(101)!.skills + 1)
-  assert.equal(before.skill(1_000_000), undefined, 'an older snapshot does not change')
+  assert.equal(current.subSkill(101)!.skillCount, snapshotBefore.subSkill(101)!.skillCount + 1)
+  assert.equal(snapshotBefore.skill(1_000_000), undefined, 'an older snapshot does not change')
 
-  const repeated = request('DRONE PILOTING', { sourceId: 'SR_2', verifiable: true })
-  assert.deepEqual(await context.db.transaction((tx) => addSkill(tx, clock, repeated)), {
+  const sameSkill = newSkill('DRONE PILOTING', { sourceId: 'SR_2', verifiable: true })
+  assert.deepEqual(await context.db.transaction((tx) => addSkill(tx, clock, sameSkill)), {
     number: 1_000_000,
     added: false,
   })
@@ -62,7 +63,7 @@ test('a skill is added once, and servers load it', async (t) => {
 
 test('a skill cannot be added to a missing sub-skill', async (t) => {
   const { context, clock } = await startApp(t)
-  const adding = context.db.transaction((tx) => addSkill(tx, clock, request('Drone piloting', { subNumber: 99 })))
+  const adding = context.db.transaction((tx) => addSkill(tx, clock, newSkill('Drone piloting', { subNumber: 99 })))
   await assert.rejects(adding, /Sub-skill ss_99 not found/)
 })
 
@@ -70,7 +71,7 @@ test('one of several concurrent writers adds the skill, and the others find it',
   const { context, clock } = await startApp(t)
   const results = await Promise.all(
     Array.from({ length: 10 }, (_, i) =>
-      context.db.transaction((tx) => addSkill(tx, clock, request('Drone piloting', { sourceId: `SR_${i}` }))),
+      context.db.transaction((tx) => addSkill(tx, clock, newSkill('Drone piloting', { sourceId: `SR_${i}` }))),
     ),
   )
   assert.deepEqual(new Set(results.map(({ number }) => number)).size, 1)
@@ -82,42 +83,42 @@ test('a rolled-back change is not loaded', async (t) => {
   const { version } = context.catalogue.current
   await context.db
     .transaction(async (tx) => {
-      await addSkill(tx, clock, request('Drone piloting'))
+      await addSkill(tx, clock, newSkill('Drone piloting'))
       throw new Error('rolled back')
     })
     .catch(() => {})
   await context.catalogue.refresh()
   assert.equal(context.catalogue.current.version, version)
-  assert.equal(context.catalogue.current.named('Drone piloting'), undefined)
+  assert.equal(context.catalogue.current.skillByName('Drone piloting'), undefined)
 })
 
 test('refresh resolves after earlier commits are loaded, also while another refresh runs', async (t) => {
   const { context, clock } = await startApp(t)
   const { db, catalogue } = context
   for (const name of ['Drone piloting', 'Kite making', 'Well digging']) {
-    const running = catalogue.refresh()
-    await db.transaction((tx) => addSkill(tx, clock, request(name)))
+    const earlierRefresh = catalogue.refresh()
+    await db.transaction((tx) => addSkill(tx, clock, newSkill(name)))
     await catalogue.refresh()
-    assert.ok(catalogue.current.named(name), name)
-    await running
+    assert.ok(catalogue.current.skillByName(name), name)
+    await earlierRefresh
   }
 })
 
 test('a change by another process is loaded', async (t) => {
   const { context, clock } = await startApp(t)
-  const other = openDatabase({
+  const otherDatabase = openDatabase({
     connection: { connectionString: context.config.databaseUrl! },
     name: 'another process',
     onError: () => {},
   })
   try {
-    await other.transaction(async (tx) => {
+    await otherDatabase.transaction(async (tx) => {
       await lockCatalogue(tx)
-      await addSkill(tx, clock, request('Drone piloting'))
+      await addSkill(tx, clock, newSkill('Drone piloting'))
     })
-    await until(() => context.catalogue.current.named('Drone piloting') !== undefined)
+    await until(() => context.catalogue.current.skillByName('Drone piloting') !== undefined)
   } finally {
-    await other.close()
+    await otherDatabase.close()
   }
 })
 
@@ -125,7 +126,7 @@ test('a skill can be found by ID and name before the catalogue is reloaded', asy
   const { context, fetch } = await startApp(t)
   const { db, catalogue } = context
   // Inserted without a notification, as if reloading took very long.
-  const row = {
+  const skillRow = {
     number: 1_000_007,
     sub_number: 101,
     name: 'Drone piloting',
@@ -136,16 +137,20 @@ test('a skill can be found by ID and name before the catalogue is reloaded', asy
     created_at: new Date(),
     updated_at: new Date(),
   }
-  await db.queries.insertInto('skills').values(row).execute()
+  await db.queries.insertInto('skills').values(skillRow).execute()
   const { data } = (await fetch('/api/skills/sk_1000007')).body
   assert.deepEqual([data.skill_name, data.sub_skill_id, data.master_skill_id], ['Drone piloting', 'ss_101', 'ms_1'])
-  const body = { user_id: 'u1', skill_id: 'sk_1000007', sub_skill_id: 'ss_101', master_skill_id: 'ms_1' }
+  const selectionBody = { user_id: 'u1', skill_id: 'sk_1000007', sub_skill_id: 'ss_101', master_skill_id: 'ms_1' }
   const headers = { 'content-type': 'application/json' }
-  const selected = await fetch('/api/selected-skills', { method: 'POST', headers, body: JSON.stringify(body) })
-  assert.equal(selected.status, 201)
-  assert.equal(catalogue.current.named('DRONE piloting')?.number, 1_000_007)
+  const selection = await fetch('/api/selected-skills', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(selectionBody),
+  })
+  assert.equal(selection.status, 201)
+  assert.equal(catalogue.current.skillByName('DRONE piloting')?.number, 1_000_007)
 
-  await db.transaction((tx) => addSkill(tx, context.clock, request('Kite making')))
+  await db.transaction((tx) => addSkill(tx, context.clock, newSkill('Kite making')))
   await catalogue.refresh()
   assert.ok(catalogue.current.skills.some(({ number }) => number === 1_000_007))
   await catalogue.load({ ids: ['sk_1000008', 'sk_3000000000', 'unknown'], names: ['unknown \0', '\ud800', ''] })

@@ -1,7 +1,7 @@
 import { coalesce } from '../platform/coalesce.ts'
 import type { Database } from '../platform/database/database.ts'
 import type { Listener } from '../platform/database/listener.ts'
-import { unstorable } from '../platform/http/json.ts'
+import { unstorableReason } from '../platform/http/json.ts'
 import type { Log } from '../platform/log.ts'
 import { skillNumber } from './ids.ts'
 import { LoadedSkills } from './loaded-skills.ts'
@@ -15,7 +15,7 @@ export interface Catalogue {
    * Unknown IDs and names are not an error.
    */
   load(skills: { ids?: string[]; names?: string[] }): Promise<LoadedSkills>
-  /** Resolves when `current` includes everything that was committed before the call. */
+  /** Resolves when `current` includes all changes that were committed before the call. */
   refresh(): Promise<void>
   close(): void
 }
@@ -36,9 +36,9 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
   /** Skills loaded individually because `current` did not have them yet. */
   const recentSkills = new Map<number, SnapshotSkill>()
   const refresh = coalesce(reload)
-  let retry: NodeJS.Timeout | undefined
+  let retryTimer: NodeJS.Timeout | undefined
   let closed = false
-  await listener.on('catalogue_changed', refreshQuietly)
+  await listener.on('catalogue_changed', refreshInBackground)
 
   return {
     get current() {
@@ -49,7 +49,7 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
         .map(skillNumber)
         .filter((number) => number !== undefined)
         .filter((number) => number <= MAX_SKILL_NUMBER && !current.skill(number))
-      const missingNames = names.filter((name) => !current.named(name) && unstorable(name) === undefined)
+      const missingNames = names.filter((name) => !current.skillByName(name) && unstorableReason(name) === undefined)
       if (missingNumbers.length > 0 || missingNames.length > 0) {
         for (const skill of await readSkills(db.queries, missingNumbers, missingNames))
           recentSkills.set(skill.number, skill)
@@ -60,7 +60,7 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     refresh,
     close() {
       closed = true
-      clearTimeout(retry)
+      clearTimeout(retryTimer)
     },
   }
 
@@ -75,7 +75,7 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     log.info({ version: current.version, skills: current.skills.length, milliseconds }, 'catalogue reloaded')
   }
 
-  /** Adds individually loaded skills to a snapshot that was started before they existed. */
+  /** Adds individually loaded skills to `current`, whose snapshot may have been started before they existed. */
   function addRecentSkills(): void {
     for (const [number, skill] of recentSkills) {
       if (current.skill(number) === skill) continue
@@ -84,13 +84,13 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     }
   }
 
-  function refreshQuietly(): void {
-    clearTimeout(retry)
+  function refreshInBackground(): void {
+    clearTimeout(retryTimer)
     refresh().catch((error) => {
       if (closed) return
       log.warn({ err: error }, 'reloading the catalogue failed, retrying')
-      retry = setTimeout(refreshQuietly, RETRY_DELAY_MS)
-      retry.unref()
+      retryTimer = setTimeout(refreshInBackground, RETRY_DELAY_MS)
+      retryTimer.unref()
     })
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseBuiltIn, readBuiltInFiles } from './built-in.ts'
+import { parseBuiltInCatalogue, readBuiltInCatalogueFiles } from './built-in.ts'
 import { buildSkillIndexSync } from './index/skill-index.ts'
 
-/** Common queries by the skill that recruiters expect first. */
-const EXPECTED_FIRST: Record<string, string> = {
+/** Skills that recruiters expect first, each with common queries, separated by commas. */
+const QUERIES_BY_FIRST_SKILL: Record<string, string> = {
   'House wiring':
     'bijli, बिजली, bijlee, bijli wala, bijli mistri, electrician, elctrician, electritian, wireman, इलेक्ट्रीशियन, wiring, electrical wiring, elec, electr',
   'Arc welding': 'weldng, welding, welder, वेल्डिंग, वेल्डर, wellding, welding ka kaam, weld',
@@ -158,28 +158,28 @@ const EXPECTED_FIRST: Record<string, string> = {
   'Food delivery': 'food deliv',
 }
 
-const { skills, subSkills, masters } = parseBuiltIn(await readBuiltInFiles())
-const masterOf = new Map(masters.map(({ id, number }) => [id, { number: number! }]))
-const groups = new Map(
-  subSkills.map(({ id, number, name, master }) => [id, { number: number!, name, master: masterOf.get(master!)! }]),
+const { skills, subSkills, masters } = parseBuiltInCatalogue(await readBuiltInCatalogueFiles())
+const mastersById = new Map(masters.map(({ id, number }) => [id, { number: number! }]))
+const subSkillsById = new Map(
+  subSkills.map(({ id, number, name, master }) => [id, { number: number!, name, master: mastersById.get(master!)! }]),
 )
 const index = buildSkillIndexSync(
-  skills.map(({ number, subSkill, ...skill }) => ({ ...skill, number: number!, sub: groups.get(subSkill)! })),
+  skills.map(({ number, subSkill, ...skill }) => ({ ...skill, number: number!, sub: subSkillsById.get(subSkill)! })),
 )
 
 test('common queries return the expected skill first', () => {
-  const wrong: string[] = []
-  for (const [name, queries] of Object.entries(EXPECTED_FIRST)) {
+  const failures: string[] = []
+  for (const [name, queries] of Object.entries(QUERIES_BY_FIRST_SKILL)) {
     for (const query of queries.split(', ')) {
-      const found = index.search(query, { limit: 5 }).skills.map((skill) => skill.name)
-      if (found[0] !== name) wrong.push(`${query}: ${found.join(', ')} instead of ${name}`)
+      const foundNames = index.search(query, { limit: 5 }).skills.map((skill) => skill.name)
+      if (foundNames[0] !== name) failures.push(`${query}: ${foundNames.join(', ')} instead of ${name}`)
     }
   }
-  assert.deepEqual(wrong, [])
+  assert.deepEqual(failures, [])
 })
 
 /** Ambiguous queries whose most likely skill must be among the first three. */
-const EXPECTED_IN_TOP_THREE: Record<string, string> = {
+const EXPECTED_SKILL_IN_TOP_THREE: Record<string, string> = {
   mechanic: 'Car periodic service',
   electrical: 'House wiring',
   security: 'Static guarding',
@@ -199,12 +199,12 @@ const EXPECTED_IN_TOP_THREE: Record<string, string> = {
 }
 
 test('an ambiguous query returns the most likely skill among the first three', () => {
-  const wrong: string[] = []
-  for (const [query, name] of Object.entries(EXPECTED_IN_TOP_THREE)) {
-    const found = index.search(query, { limit: 3 }).skills.map((skill) => skill.name)
-    if (!found.includes(name)) wrong.push(`${query}: ${found.join(', ')} without ${name}`)
+  const failures: string[] = []
+  for (const [query, name] of Object.entries(EXPECTED_SKILL_IN_TOP_THREE)) {
+    const foundNames = index.search(query, { limit: 3 }).skills.map((skill) => skill.name)
+    if (!foundNames.includes(name)) failures.push(`${query}: ${foundNames.join(', ')} without ${name}`)
   }
-  assert.deepEqual(wrong, [])
+  assert.deepEqual(failures, [])
 })
 
 test('the common word for a trade is found in a text', () => {
@@ -215,9 +215,9 @@ test('the common word for a trade is found in a text', () => {
     ['loading of trucks', 'Truck loading'],
     ['वेल्डर की भर्ती', 'Arc welding'],
   ] as const) {
-    const [first] = index.extract(text)
-    assert.equal(first?.name, name, text)
-    assert.ok(first.score >= 0.5, text)
+    const [firstSkill] = index.extract(text)
+    assert.equal(firstSkill?.name, name, text)
+    assert.ok(firstSkill.score >= 0.5, text)
   }
 })
 

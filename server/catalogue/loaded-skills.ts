@@ -3,7 +3,7 @@ import type { SnapshotSkill } from './snapshot.ts'
 
 interface SkillSource<T> {
   skill(number: number): T | undefined
-  named?(name: string): T | undefined
+  skillByName?(name: string): T | undefined
 }
 
 /**
@@ -21,13 +21,14 @@ export class LoadedSkills<T = SnapshotSkill> {
     return this.#source.skill(number)
   }
 
+  /** Finds a skill by its ID, such as `sk_1001`. */
   byId(id: string): T | undefined {
     const number = skillNumber(id)
     return number === undefined ? undefined : this.#source.skill(number)
   }
 
   /** Finds a skill by its name, ignoring case and spacing; aliases do not count. */
-  named(name: string): T | undefined {
-    return this.#source.named?.(name)
+  byName(name: string): T | undefined {
+    return this.#source.skillByName?.(name)
   }
 }

@@ -13,13 +13,13 @@ export function nameKey(name: string): string {
  * search for "java script".
  */
 export function distinctAliases(name: string, aliases: Iterable<string>): string[] {
-  const seen = new Set(['', foldCase(normaliseText(name))])
+  const seenKeys = new Set(['', foldCase(normaliseText(name))])
   const distinct: string[] = []
   for (const text of aliases) {
     const alias = normaliseText(text)
     const folded = foldCase(alias)
-    if (seen.has(folded)) continue
-    seen.add(folded)
+    if (seenKeys.has(folded)) continue
+    seenKeys.add(folded)
     distinct.push(alias)
   }
   return distinct

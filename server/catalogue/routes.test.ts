@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { partner } from '../../test/support/partners.ts'
+import { createPartner } from '../../test/support/partners.ts'
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts'
 import { skillId } from './ids.ts'
 import { addSkill } from './store.ts'
 
-const RECORD = ['skill_id', 'name', 'description', 'aliases', 'sub_skill', 'master_skill', 'verifiable']
+const SKILL_FIELDS = ['skill_id', 'name', 'description', 'aliases', 'sub_skill', 'master_skill', 'verifiable']
 
-type Calls = ReturnType<TestApp['as']>
+type PartnerClient = ReturnType<TestApp['as']>
 
 /** Reads all pages of a list. */
-async function readAll(calls: Calls, path: string): Promise<any[]> {
+async function readAll(calls: PartnerClient, path: string): Promise<any[]> {
   const items: any[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { status, body } = await calls.get(`${path}${cursor ? `&cursor=${cursor}` : ''}`)
@@ -32,13 +32,13 @@ function assertInvalid(response: { status: number; body: any }, ...paths: string
   )
 }
 
-const q = encodeURIComponent
+const encode = encodeURIComponent
 
 const startShared = oncePerFile((t) => startApp(t))
 
 async function setUp() {
   const app = await startShared()
-  const key = (await partner(app)).key
+  const key = (await createPartner(app)).key
   const calls = app.as(key)
   const { context } = app
   return { app, key, calls, context }
@@ -46,8 +46,8 @@ async function setUp() {
 
 test('search matches typos, Hindi in either script and prefixes, best match first', async () => {
   const { calls } = await setUp()
-  const names = async (text: string) => {
-    const { status, body } = await calls.get(`/skills/search?q=${q(text)}&limit=5`)
+  const searchNames = async (text: string) => {
+    const { status, body } = await calls.get(`/skills/search?q=${encode(text)}&limit=5`)
     assert.equal(status, 200, JSON.stringify(body))
     assert.equal(body.success, true)
     const scores = body.data.items.map(({ score }: { score: number }) => score)
@@ -56,7 +56,7 @@ test('search matches typos, Hindi in either script and prefixes, best match firs
       scores.toSorted((a: number, b: number) => b - a),
     )
     assert.ok(scores.every((score: number) => score > 0 && score <= 1))
-    for (const item of body.data.items) assert.deepEqual(Object.keys(item), [...RECORD, 'score'])
+    for (const item of body.data.items) assert.deepEqual(Object.keys(item), [...SKILL_FIELDS, 'score'])
     return body.data.items.map(({ name, aliases }: any) => [name, ...aliases].join(' ; '))
   }
   for (const [text, expected] of [
@@ -66,16 +66,16 @@ test('search matches typos, Hindi in either script and prefixes, best match firs
     ['bricklay', /Bricklaying/],
     ['wiring house', /House wiring/],
   ] as const) {
-    const found = await names(text)
-    assert.match(found[0] ?? 'nothing', expected, text)
+    const foundNames = await searchNames(text)
+    assert.match(foundNames[0] ?? 'nothing', expected, text)
   }
-  const exact = await calls.get('/skills/search?q=Bricklaying')
-  assert.deepEqual([exact.body.data.items[0].skill_id, exact.body.data.items[0].score], ['sk_1001', 1])
-  const none = await calls.get('/skills/search?q=qqqqzzzzxxxx')
-  assert.deepEqual(none.body.data, { items: [], next_cursor: null })
+  const exactResponse = await calls.get('/skills/search?q=Bricklaying')
+  assert.deepEqual([exactResponse.body.data.items[0].skill_id, exactResponse.body.data.items[0].score], ['sk_1001', 1])
+  const emptyResponse = await calls.get('/skills/search?q=qqqqzzzzxxxx')
+  assert.deepEqual(emptyResponse.body.data, { items: [], next_cursor: null })
 })
 
-test('search accepts 3 to 100 characters and pages of 1 to 50', async () => {
+test('search accepts queries of 3 to 100 characters and pages of 1 to 50 skills', async () => {
   const { calls } = await setUp()
   assertInvalid(await calls.get('/skills/search'), 'query.q')
   assertInvalid(await calls.get('/skills/search?q=we'), 'query.q')
@@ -86,7 +86,7 @@ test('search accepts 3 to 100 characters and pages of 1 to 50', async () => {
   assertInvalid(await calls.get('/skills/search?q=weld&limit=x'), 'query.limit')
   assertInvalid(await calls.get('/skills/search?q=weld&q=other'), 'query.q')
   assert.equal((await calls.get('/skills/search?q=wel')).status, 200)
-  assert.equal((await calls.get(`/skills/search?q=${q('बिज')}`)).status, 200, 'three code points')
+  assert.equal((await calls.get(`/skills/search?q=${encode('बिज')}`)).status, 200, 'three code points')
   assert.equal((await calls.get(`/skills/search?q=${'w'.repeat(100)}&unknown=1`)).status, 200)
   assert.equal((await calls.get('/skills/search?q=work&limit=50')).body.data.items.length, 50)
   assert.equal((await calls.get('/skills/search?q=work')).body.data.items.length, 25)
@@ -104,34 +104,37 @@ test('search pages neither overlap nor skip results, whatever their size', async
 
 test('the next search page continues after the previous one when skills are added in between', async () => {
   const { app, calls, context } = await setUp()
-  const before = await readAll(calls, '/skills/search?q=machine&limit=10')
-  const first = await calls.get('/skills/search?q=machine&limit=10')
-  const nextPage = await calls.get(`/skills/search?q=machine&limit=50&cursor=${first.body.data.next_cursor}`)
+  const resultsBefore = await readAll(calls, '/skills/search?q=machine&limit=10')
+  const firstPage = await calls.get('/skills/search?q=machine&limit=10')
+  const nextPage = await calls.get(`/skills/search?q=machine&limit=50&cursor=${firstPage.body.data.next_cursor}`)
   await context.db.transaction((tx) =>
     addSkill(tx, app.clock, { name: 'Machine', subNumber: 101, source: 'request', sourceId: 'SR_MACHINE' }),
   )
   await context.catalogue.refresh()
-  const repeated = await calls.get(`/skills/search?q=machine&limit=50&cursor=${first.body.data.next_cursor}`)
+  const nextPageAgain = await calls.get(`/skills/search?q=machine&limit=50&cursor=${firstPage.body.data.next_cursor}`)
   assert.equal((await calls.get('/skills/search?q=machine')).body.data.items[0].name, 'Machine', 'ranks above all')
   const ids = (response: any) => response.body.data.items.map(({ skill_id }: any) => skill_id)
-  assert.deepEqual(ids(repeated).slice(0, 20), ids(nextPage).slice(0, 20))
-  assert.equal(before[10].skill_id, ids(repeated)[0])
+  assert.deepEqual(ids(nextPageAgain).slice(0, 20), ids(nextPage).slice(0, 20))
+  assert.equal(resultsBefore[10].skill_id, ids(nextPageAgain)[0])
 })
 
 test('a skill can be read immediately after it was added', async () => {
   const { app, calls, context } = await setUp()
-  const add = (name: string) =>
+  const addSkillNamed = (name: string) =>
     context.db.transaction((tx) =>
       addSkill(tx, app.clock, { name, subNumber: 101, source: 'request', sourceId: `SR_${name}` }),
     )
-  const { number } = await add('Kite making')
+  const { number } = await addSkillNamed('Kite making')
   assert.equal((await calls.get(`/skills/${skillId(number)}`)).body.data?.name, 'Kite making')
-  const { number: second } = await add('Well digging')
-  const byId = await calls.post('/skills/lookup', { skill_ids: [skillId(second)] })
-  assert.deepEqual([byId.body.data.found[0]?.name, byId.body.data.missing], ['Well digging', []])
-  await add('Moon digging')
-  const byName = await calls.post('/skills/lookup', { names: ['Moon digging', 'Sun digging'] })
-  assert.deepEqual([byName.body.data.found[0]?.name, byName.body.data.missing], ['Moon digging', ['Sun digging']])
+  const { number: secondNumber } = await addSkillNamed('Well digging')
+  const idResponse = await calls.post('/skills/lookup', { skill_ids: [skillId(secondNumber)] })
+  assert.deepEqual([idResponse.body.data.found[0]?.name, idResponse.body.data.missing], ['Well digging', []])
+  await addSkillNamed('Moon digging')
+  const nameResponse = await calls.post('/skills/lookup', { names: ['Moon digging', 'Sun digging'] })
+  assert.deepEqual(
+    [nameResponse.body.data.found[0]?.name, nameResponse.body.data.missing],
+    ['Moon digging', ['Sun digging']],
+  )
 })
 
 test('a cursor is valid only unchanged and only for its list', async () => {
@@ -145,26 +148,26 @@ test('a cursor is valid only unchanged and only for its list', async () => {
   }
   assertInvalid(await calls.get(`/skills/search?q=welding&cursor=${cursor}`), 'query.cursor')
   assertInvalid(await calls.get(`/skills?cursor=${cursor}`), 'query.cursor')
-  const browsing = (await calls.get('/skills?limit=5')).body.data.next_cursor
-  assertInvalid(await calls.get(`/skills?master_skill_id=ms_2&cursor=${browsing}`), 'query.cursor')
+  const browseCursor = (await calls.get('/skills?limit=5')).body.data.next_cursor
+  assertInvalid(await calls.get(`/skills?master_skill_id=ms_2&cursor=${browseCursor}`), 'query.cursor')
 })
 
-test('browsing is sorted by ID and can be filtered by master skill and sub-skill', async () => {
+test('browsed skills are sorted by ID and can be filtered by master skill and sub-skill', async () => {
   const { calls, context } = await setUp()
   const numbers = (items: any[]) => items.map(({ skill_id }) => Number(skill_id.slice(3)))
-  const all = (await calls.get('/skills?limit=100')).body.data.items
-  assert.equal(all.length, 100)
-  assert.deepEqual(Object.keys(all[0]), RECORD)
+  const firstPage = (await calls.get('/skills?limit=100')).body.data.items
+  assert.equal(firstPage.length, 100)
+  assert.deepEqual(Object.keys(firstPage[0]), SKILL_FIELDS)
   assert.deepEqual(
-    numbers(all),
-    numbers(all).toSorted((a, b) => a - b),
+    numbers(firstPage),
+    numbers(firstPage).toSorted((a, b) => a - b),
   )
-  const electrical = await readAll(calls, '/skills?master_skill_id=ms_2&limit=17')
-  assert.equal(electrical.length, context.catalogue.current.master(2)!.skills)
-  assert.ok(electrical.every(({ master_skill }) => master_skill.master_skill_id === 'ms_2'))
-  const wiring = await readAll(calls, '/skills?sub_skill_id=ss_201&limit=100')
-  assert.equal(wiring.length, context.catalogue.current.subSkill(201)!.skills)
-  assert.deepEqual(wiring, await readAll(calls, '/skills?sub_skill_id=ss_201&master_skill_id=ms_2&limit=100'))
+  const electricalSkills = await readAll(calls, '/skills?master_skill_id=ms_2&limit=17')
+  assert.equal(electricalSkills.length, context.catalogue.current.master(2)!.skillCount)
+  assert.ok(electricalSkills.every(({ master_skill }) => master_skill.master_skill_id === 'ms_2'))
+  const wiringSkills = await readAll(calls, '/skills?sub_skill_id=ss_201&limit=100')
+  assert.equal(wiringSkills.length, context.catalogue.current.subSkill(201)!.skillCount)
+  assert.deepEqual(wiringSkills, await readAll(calls, '/skills?sub_skill_id=ss_201&master_skill_id=ms_2&limit=100'))
   for (const nothing of ['sub_skill_id=ss_201&master_skill_id=ms_1', 'sub_skill_id=ss_999999', 'master_skill_id=ms_0'])
     assert.deepEqual((await calls.get(`/skills?${nothing}`)).body.data, { items: [], next_cursor: null })
   assert.equal((await calls.get('/skills')).body.data.items.length, 25)
@@ -180,7 +183,7 @@ test('a skill can be read by its ID', async () => {
   const { calls } = await setUp()
   const { status, body } = await calls.get('/skills/sk_2001')
   assert.equal(status, 200)
-  assert.deepEqual(Object.keys(body.data), RECORD)
+  assert.deepEqual(Object.keys(body.data), SKILL_FIELDS)
   assert.equal(body.data.name, 'House wiring')
   assert.deepEqual(body.data.sub_skill, { sub_skill_id: 'ss_201', name: 'House and building wiring' })
   assert.deepEqual(body.data.master_skill, { master_skill_id: 'ms_2', name: 'Electrical work' })
@@ -194,24 +197,24 @@ test('a skill can be read by its ID', async () => {
 
 test('skills can be looked up by IDs or by names', async () => {
   const { calls } = await setUp()
-  const found = async (body: object) => {
+  const lookUp = async (body: object) => {
     const response = await calls.post('/skills/lookup', body)
     assert.equal(response.status, 200, JSON.stringify(response.body))
     const { found, missing } = response.body.data
     return [found.map((skill: any) => skill.skill_id), missing]
   }
   const ids = ['sk_2001', 'sk_999999999', 'sk_1001', 'sk_2001', 'sk_999999999']
-  assert.deepEqual(await found({ skill_ids: ids }), [['sk_2001', 'sk_1001'], ['sk_999999999']])
+  assert.deepEqual(await lookUp({ skill_ids: ids }), [['sk_2001', 'sk_1001'], ['sk_999999999']])
   const names = [' house  WIRING', 'HouseWiring', 'wireman', 'Bricklaying']
-  assert.deepEqual(await found({ names }), [['sk_2001', 'sk_1001'], ['wireman']], 'aliases are not found')
-  const hundred = Array.from({ length: 100 }, (_, i) => `sk_${900_000_000 + i}`)
-  assert.deepEqual(await found({ skill_ids: hundred }), [[], hundred])
+  assert.deepEqual(await lookUp({ names }), [['sk_2001', 'sk_1001'], ['wireman']], 'aliases are not found')
+  const hundredIds = Array.from({ length: 100 }, (_, i) => `sk_${900_000_000 + i}`)
+  assert.deepEqual(await lookUp({ skill_ids: hundredIds }), [[], hundredIds])
   assertInvalid(await calls.post('/skills/lookup', {}), 'body')
   assertInvalid(await calls.post('/skills/lookup', { skill_ids: ['sk_1'], names: ['x'] }), 'body')
   assertInvalid(await calls.post('/skills/lookup', { skill_ids: [] }), 'skill_ids')
-  assertInvalid(await calls.post('/skills/lookup', { skill_ids: [...hundred, 'sk_1'] }), 'skill_ids')
+  assertInvalid(await calls.post('/skills/lookup', { skill_ids: [...hundredIds, 'sk_1'] }), 'skill_ids')
   assertInvalid(await calls.post('/skills/lookup', { names: [] }), 'names')
-  assertInvalid(await calls.post('/skills/lookup', { names: hundred.concat('x') }), 'names')
+  assertInvalid(await calls.post('/skills/lookup', { names: hundredIds.concat('x') }), 'names')
   assertInvalid(await calls.post('/skills/lookup', { skill_ids: ['sk_1', 'two'] }), 'skill_ids[1]')
   assertInvalid(await calls.post('/skills/lookup', { names: ['x'], more: 1 }), 'more')
   assertInvalid(await calls.post('/skills/lookup'), 'body')
@@ -239,13 +242,13 @@ test('match returns the most likely skills for each phrase', async () => {
       assert.ok(['exact', 'alias', 'fuzzy', 'semantic'].includes(method))
     }
   }
-  const many = await calls.post('/skills/match', { phrases: ['welding'], limit: 10 })
-  assert.equal(many.body.data.matches[0].candidates.length, 10)
-  const fifty = Array.from({ length: 50 }, () => 'ab')
-  assert.equal((await calls.post('/skills/match', { phrases: fifty })).status, 200)
+  const tenCandidates = await calls.post('/skills/match', { phrases: ['welding'], limit: 10 })
+  assert.equal(tenCandidates.body.data.matches[0].candidates.length, 10)
+  const fiftyPhrases = Array.from({ length: 50 }, () => 'ab')
+  assert.equal((await calls.post('/skills/match', { phrases: fiftyPhrases })).status, 200)
   assert.equal((await calls.post('/skills/match', { phrases: ['x'.repeat(200)] })).status, 200)
   assertInvalid(await calls.post('/skills/match', { phrases: [] }), 'phrases')
-  assertInvalid(await calls.post('/skills/match', { phrases: [...fifty, 'ab'] }), 'phrases')
+  assertInvalid(await calls.post('/skills/match', { phrases: [...fiftyPhrases, 'ab'] }), 'phrases')
   assertInvalid(
     await calls.post('/skills/match', { phrases: ['ok', 'x', '  ', 'x'.repeat(201)] }),
     'phrases[1]',
@@ -283,9 +286,11 @@ test('extract returns mention positions in UTF-16 code units', async () => {
   for (const limit of [0, 101]) assertInvalid(await calls.post('/skills/extract', { text, limit }), 'limit')
 })
 
-test('all skill routes require skills:read', async () => {
+test('all skill routes require the scope skills:read', async () => {
   const { app, key } = await setUp()
-  const unscoped = app.as(await app.given.key(key.orgId, { scopes: ['skills:request', 'mandates:read'] }))
+  const unscoped = app.as(
+    await app.fixtures.createPartnerKey(key.orgId, { scopes: ['skills:request', 'mandates:read'] }),
+  )
   for (const response of [
     await unscoped.get('/skills'),
     await unscoped.get('/skills/search?q=x'),
@@ -299,18 +304,18 @@ test('all skill routes require skills:read', async () => {
   }
 })
 
-test('calls count towards the limits of their class', async () => {
+test('requests of skill routes count towards the limits of their class', async () => {
   const { app, key } = await setUp()
-  const fresh = app.as(await app.given.key(key.orgId))
+  const freshCalls = app.as(await app.fixtures.createPartnerKey(key.orgId))
   const limitOf = async (response: Promise<{ headers: Headers }>) => (await response).headers.get('ratelimit-limit')
-  assert.equal(await limitOf(fresh.get('/skills')), '4000')
-  assert.equal(await limitOf(fresh.get('/skills/search?q=weld')), '4000')
-  assert.equal(await limitOf(fresh.get('/skills/sk_1001')), '600')
-  assert.equal(await limitOf(fresh.post('/skills/lookup', { names: ['x'] })), '600')
-  assert.equal(await limitOf(fresh.post('/skills/match', { phrases: ['xx'] })), '300')
-  assert.equal(await limitOf(fresh.post('/skills/extract', { text: 'x' })), '300')
-  assert.equal(await limitOf(fresh.post('/skill-requests', { name: 'Zebra grooming' })), '60')
-  assert.equal(await limitOf(fresh.get('/skill-requests')), '1200')
+  assert.equal(await limitOf(freshCalls.get('/skills')), '4000')
+  assert.equal(await limitOf(freshCalls.get('/skills/search?q=weld')), '4000')
+  assert.equal(await limitOf(freshCalls.get('/skills/sk_1001')), '600')
+  assert.equal(await limitOf(freshCalls.post('/skills/lookup', { names: ['x'] })), '600')
+  assert.equal(await limitOf(freshCalls.post('/skills/match', { phrases: ['xx'] })), '300')
+  assert.equal(await limitOf(freshCalls.post('/skills/extract', { text: 'x' })), '300')
+  assert.equal(await limitOf(freshCalls.post('/skill-requests', { name: 'Zebra grooming' })), '60')
+  assert.equal(await limitOf(freshCalls.get('/skill-requests')), '1200')
 })
 
 const startForLimits = oncePerFile((t) => startApp(t))
@@ -319,30 +324,30 @@ test('a TEST key can read 1,500 different skills per day, and these stay readabl
   const app = await startForLimits()
   const { clock } = app
   clock.set('2026-03-11T06:30:00.000Z')
-  const calls = app.as((await partner(app, 'test')).key)
+  const calls = app.as((await createPartner(app, 'test')).key)
   let cursor = ''
-  let last = ''
+  let lastSkillId = ''
   for (let page = 1; page <= 15; page++) {
     const { status, body } = await calls.get(`/skills?limit=100${cursor}`)
     assert.equal(status, 200, JSON.stringify(body))
-    last = body.data.items.at(-1).skill_id
+    lastSkillId = body.data.items.at(-1).skill_id
     cursor = `&cursor=${body.data.next_cursor}`
   }
-  const rejected = await calls.get(`/skills?limit=1${cursor}`)
-  assert.equal(rejected.status, 429)
-  assert.equal(rejected.body.error.code, 'DAILY_CAP')
+  const rejectedResponse = await calls.get(`/skills?limit=1${cursor}`)
+  assert.equal(rejectedResponse.status, 429)
+  assert.equal(rejectedResponse.body.error.code, 'DAILY_CAP')
   assert.match(
-    rejected.body.error.message,
+    rejectedResponse.body.error.message,
     /at most 1500 different skills per day to this key\. .*Try again in 43200 seconds, at midnight IST\.$/,
   )
-  assert.equal(rejected.body.data, undefined)
-  assert.equal(rejected.headers.get('retry-after'), String(12 * 3600), 'until midnight in India')
-  const unseen = app.context.catalogue.current.skills.find(({ number }) => number > Number(last.slice(3)))!
-  const search = await calls.get(`/skills/search?q=${q(unseen.name)}`)
-  assert.equal(search.body.error?.code, 'DAILY_CAP', 'search and browse count together')
+  assert.equal(rejectedResponse.body.data, undefined)
+  assert.equal(rejectedResponse.headers.get('retry-after'), String(12 * 3600), 'until midnight in India')
+  const unseenSkill = app.context.catalogue.current.skills.find(({ number }) => number > Number(lastSkillId.slice(3)))!
+  const searchResponse = await calls.get(`/skills/search?q=${encode(unseenSkill.name)}`)
+  assert.equal(searchResponse.body.error?.code, 'DAILY_CAP', 'search and browse count together')
   assert.equal((await calls.get('/skills?limit=100')).status, 200, 'seen before')
   assert.equal((await calls.get('/skills/search?q=Bricklaying&limit=1')).status, 200)
-  assert.equal((await calls.get(`/skills/sk_${unseen.number}`)).status, 200, 'a lookup does not count')
+  assert.equal((await calls.get(`/skills/sk_${unseenSkill.number}`)).status, 200, 'a lookup does not count')
   clock.advance(12 * HOUR)
   assert.equal((await calls.get(`/skills?limit=100${cursor}`)).status, 200)
 })
@@ -350,17 +355,20 @@ test('a TEST key can read 1,500 different skills per day, and these stay readabl
 test('a TEST key can browse 20 pages per hour, and one more starts a cooldown', async () => {
   const app = await startForLimits()
   const { clock } = app
-  const key = (await partner(app, 'test')).key
+  const key = (await createPartner(app, 'test')).key
   const calls = app.as(key)
   for (let call = 0; call < 25; call++)
     assert.equal((await calls.get('/skills?cursor=bad')).status, 400, 'an invalid request does not count')
   for (let page = 1; page <= 20; page++) assert.equal((await calls.get('/skills?limit=1')).status, 200)
   assert.equal((await calls.get('/skills/search?q=welding&limit=1')).status, 200, 'search does not count')
-  const rejected = await calls.get('/skills?limit=1')
-  assert.equal(rejected.status, 429)
-  assert.equal(rejected.body.error.code, 'COOLDOWN')
-  assert.match(rejected.body.error.message, /may browse at most 20 pages .* per hour\. Try again in 60 seconds\.$/)
-  assert.equal(rejected.headers.get('retry-after'), '60')
+  const rejectedResponse = await calls.get('/skills?limit=1')
+  assert.equal(rejectedResponse.status, 429)
+  assert.equal(rejectedResponse.body.error.code, 'COOLDOWN')
+  assert.match(
+    rejectedResponse.body.error.message,
+    /may browse at most 20 pages .* per hour\. Try again in 60 seconds\.$/,
+  )
+  assert.equal(rejectedResponse.headers.get('retry-after'), '60')
   assert.equal(
     (await calls.get('/skills/search?q=welding')).body.error.code,
     'COOLDOWN',
@@ -375,10 +383,10 @@ test('a TEST key can browse 20 pages per hour, and one more starts a cooldown', 
   assert.equal((await calls.get('/skills?limit=1')).status, 200)
 })
 
-test('rate limits and scopes are checked first', async () => {
+test('rate limits and scopes are checked before the limit of browse pages', async () => {
   const app = await startForLimits()
-  const { orgId } = await app.given.org()
-  const calls = app.as(await app.given.key(orgId, { mode: 'test', scopes: ['mandates:read'] }))
+  const { orgId } = await app.fixtures.createOrg()
+  const calls = app.as(await app.fixtures.createPartnerKey(orgId, { mode: 'test', scopes: ['mandates:read'] }))
   for (let page = 1; page <= 20; page++) {
     assert.equal((await calls.get('/skills')).body.error.code, 'SCOPE_MISSING')
   }

@@ -14,7 +14,6 @@ import {
   BrowseQuery,
   ExtractBody,
   ExtractData,
-  FoundSkill,
   LookupBody,
   LookupData,
   MatchBody,
@@ -26,77 +25,78 @@ import {
   SkillRequestParams,
   SkillRequestRecord,
   SkillRequestsQuery,
+  SkillSearchResult,
 } from './schema.ts'
 import { joinJson, type SerialisedJson, sendJson } from './serialised-json.ts'
 import { scoredRecordJson, skillRecord, skillRecordJson } from './skill-json.ts'
-import { type SearchPosition, searchPage, skillsAfter, skillsUnder } from './skill-pages.ts'
+import { filterSkills, type SearchPosition, searchPage, skillsAfter } from './skill-pages.ts'
 import { getRequest, listRequests, requestRecord, requestSkill } from './skill-requests.ts'
 import type { SnapshotSkill } from './snapshot.ts'
 
-/** Time after which the match route yields to other requests. */
-const MAX_BLOCK_MS = 10
+/** Time after which the match route lets other requests run. */
+const MAX_BLOCKING_TIME_MS = 10
 
 /** Skill routes of the partner API. */
 export function skillRoutes(app: App, context: Context): void {
   const { vault } = context
-  const reading = { scope: 'skills:read' } as const
+  const readingScope = { scope: 'skills:read' } as const
 
   app.get(
     '/skills',
     {
-      config: { ...reading, limit: 'skillsSearch' },
+      config: { ...readingScope, limit: 'skillsSearch' },
       schema: {
         operationId: 'browseSkills',
         tags: ['Skills'],
         summary: 'Browse skills',
         description:
-          'Sorted by ID. Each page counts towards the hourly limit of browse pages, and each new skill towards the daily limit of different skills.',
+          'Skills are sorted by ID. Each page counts towards the hourly limit of browse pages, and each skill that this key has not received today counts towards the daily limit of different skills.',
         querystring: BrowseQuery,
         response: { 200: success(listOf(SkillRecord)) },
       },
     },
     async (request, reply) => {
       const { limit, cursor, master_skill_id, sub_skill_id } = request.query
-      const list = `skills ${master_skill_id ?? ''} ${sub_skill_id ?? ''}`
-      const after = readCursor<number>(vault, list, cursor) ?? 0
+      const listName = `skills ${master_skill_id ?? ''} ${sub_skill_id ?? ''}`
+      const lastNumber = readCursor<number>(vault, listName, cursor) ?? 0
       await countBrowsePage(context, request)
-      const skills = skillsUnder(context.catalogue.current, request.query)
-      const { page, more } = skillsAfter(skills, after, limit)
+      const skills = filterSkills(context.catalogue.current, request.query)
+      const { page, hasMore } = skillsAfter(skills, lastNumber, limit)
       const numbers = page.map(({ number }) => number)
       await countSeenSkills(context, request, numbers)
-      const next = more ? writeCursor(vault, list, numbers.at(-1)!) : null
-      return sendJson(reply, listJson('Skills', page.map(skillRecordJson), next))
+      const nextCursor = hasMore ? writeCursor(vault, listName, numbers.at(-1)!) : null
+      return sendJson(reply, listJson('Skills', page.map(skillRecordJson), nextCursor))
     },
   )
 
   app.get(
     '/skills/search',
     {
-      config: { ...reading, limit: 'skillsSearch' },
+      config: { ...readingScope, limit: 'skillsSearch' },
       schema: {
         operationId: 'searchSkills',
         tags: ['Skills'],
         summary: 'Search skills by name',
         description:
-          'Best matches first. Also matches word prefixes, typos, reordered words and aliases. Each new skill counts towards the daily limit of different skills.',
+          'Returns the best matches first. Also matches word prefixes, typos, reordered words and aliases. Each skill that this key has not received today counts towards the daily limit of different skills.',
         querystring: SearchQuery,
-        response: { 200: success(listOf(FoundSkill)) },
+        response: { 200: success(listOf(SkillSearchResult)) },
       },
     },
     (request, reply) => {
       const { q, limit, cursor } = request.query
       const { current } = context.catalogue
-      const list = `skills called ${q}`
-      const from = readCursor<SearchPosition>(vault, list, cursor)
-      const { found, next } = searchPage(current, q, limit, from)
-      const items = found.map(({ skill, score }) => scoredRecordJson(skill, score))
-      const next_cursor = next ? writeCursor(vault, list, next) : null
+      const listName = `skills called ${q}`
+      const position = readCursor<SearchPosition>(vault, listName, cursor)
+      const { results, next: nextPosition } = searchPage(current, q, limit, position)
+      const items = results.map(({ skill, score }) => scoredRecordJson(skill, score))
+      const next_cursor = nextPosition ? writeCursor(vault, listName, nextPosition) : null
       const body = listJson('Skills found', items, next_cursor)
-      const numbers = found.map(({ skill }) => skill.number)
-      const counting = countSeenSkills(context, request, numbers)
-      if (!counting) sendJson(reply, body)
+      const numbers = results.map(({ skill }) => skill.number)
+      const limitCheck = countSeenSkills(context, request, numbers)
+      if (!limitCheck) sendJson(reply, body)
       else
-        counting.then(
+        limitCheck.then(
           () => sendJson(reply, body),
           (error) => reply.send(error),
         )
@@ -106,7 +106,7 @@ export function skillRoutes(app: App, context: Context): void {
   app.get(
     '/skills/:skill_id',
     {
-      config: { ...reading, limit: 'skillsLookup' },
+      config: { ...readingScope, limit: 'skillsLookup' },
       schema: {
         operationId: 'getSkill',
         tags: ['Skills'],
@@ -125,7 +125,7 @@ export function skillRoutes(app: App, context: Context): void {
   app.post(
     '/skills/lookup',
     {
-      config: { ...reading, limit: 'skillsLookup' },
+      config: { ...readingScope, limit: 'skillsLookup' },
       schema: {
         operationId: 'lookUpSkills',
         tags: ['Skills'],
@@ -141,8 +141,10 @@ export function skillRoutes(app: App, context: Context): void {
       if ((skill_ids === undefined) === (names === undefined)) {
         throw invalid([{ path: 'body', message: 'must have exactly one of skill_ids and names' }])
       }
-      const loaded = await context.catalogue.load({ ids: skill_ids ?? [], names: names ?? [] })
-      const data = skill_ids ? lookUp(skill_ids, (id) => loaded.byId(id)) : lookUp(names!, (name) => loaded.named(name))
+      const loadedSkills = await context.catalogue.load({ ids: skill_ids ?? [], names: names ?? [] })
+      const data = skill_ids
+        ? lookUpSkills(skill_ids, (id) => loadedSkills.byId(id))
+        : lookUpSkills(names!, (name) => loadedSkills.byName(name))
       return { success: true as const, message: 'Skills', data }
     },
   )
@@ -150,7 +152,7 @@ export function skillRoutes(app: App, context: Context): void {
   app.post(
     '/skills/match',
     {
-      config: { ...reading, limit: 'skillsMatch' },
+      config: { ...readingScope, limit: 'skillsMatch' },
       schema: {
         operationId: 'matchSkills',
         tags: ['Skills'],
@@ -168,7 +170,7 @@ export function skillRoutes(app: App, context: Context): void {
       let startedAt = performance.now()
       for (const phrase of phrases) {
         // Fifty long phrases with typos are slow to match, so other requests are served in between.
-        if (performance.now() - startedAt > MAX_BLOCK_MS) {
+        if (performance.now() - startedAt > MAX_BLOCKING_TIME_MS) {
           await setImmediate()
           startedAt = performance.now()
         }
@@ -184,12 +186,12 @@ export function skillRoutes(app: App, context: Context): void {
   app.post(
     '/skills/extract',
     {
-      config: { ...reading, limit: 'skillsMatch' },
+      config: { ...readingScope, limit: 'skillsMatch' },
       schema: {
         operationId: 'extractSkills',
         tags: ['Skills'],
         summary: 'Extract skills from a text',
-        description: 'Best matches first, each with its positions in the text.',
+        description: 'Returns the best matches first, each with its positions in the text.',
         body: ExtractBody,
         response: { 200: success(ExtractData) },
       },
@@ -205,7 +207,7 @@ export function skillRoutes(app: App, context: Context): void {
   )
 }
 
-/** Requests for skills that are missing in the catalogue. */
+/** Routes for requests to add skills that are missing in the catalogue. */
 export function skillRequestRoutes(app: App, context: Context): void {
   const { db, clock, vault } = context
   const tags = ['Skill requests']
@@ -242,18 +244,18 @@ export function skillRequestRoutes(app: App, context: Context): void {
         operationId: 'listSkillRequests',
         tags,
         summary: 'List skill requests',
-        description: 'Newest first.',
+        description: 'The newest requests come first.',
         querystring: SkillRequestsQuery,
         response: { 200: success(listOf(SkillRequestRecord)) },
       },
     },
     async ({ caller, query }) => {
       const { status, limit, cursor } = query
-      const list = `skill requests ${caller.orgId} ${caller.mode} ${status ?? ''}`
-      const after = readCursor<string>(vault, list, cursor)
-      const found = await listRequests(db.queries, caller, { status, after, limit: limit + 1 })
-      const items = found.slice(0, limit).map(requestRecord)
-      const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.request_id) : null
+      const listName = `skill requests ${caller.orgId} ${caller.mode} ${status ?? ''}`
+      const lastRequestId = readCursor<string>(vault, listName, cursor)
+      const requests = await listRequests(db.queries, caller, { status, after: lastRequestId, limit: limit + 1 })
+      const items = requests.slice(0, limit).map(requestRecord)
+      const next_cursor = requests.length > limit ? writeCursor(vault, listName, items.at(-1)!.request_id) : null
       return { success: true as const, message: 'Skill requests', data: { items, next_cursor } }
     },
   )
@@ -278,51 +280,51 @@ export function skillRequestRoutes(app: App, context: Context): void {
   )
 }
 
-/** Returns each skill once, in the order of the request. */
-function lookUp(texts: string[], find: (text: string) => SnapshotSkill | undefined) {
-  const found = new Set<SnapshotSkill>()
-  const missing = new Set<string>()
+/** Looks up skills by ID or name. Returns each skill once, in the order of the request. */
+function lookUpSkills(texts: string[], find: (text: string) => SnapshotSkill | undefined) {
+  const foundSkills = new Set<SnapshotSkill>()
+  const missingTexts = new Set<string>()
   for (const text of texts) {
     const skill = find(text)
-    if (skill) found.add(skill)
-    else missing.add(text)
+    if (skill) foundSkills.add(skill)
+    else missingTexts.add(text)
   }
-  return { found: [...found].map(skillRecord), missing: [...missing] }
+  return { found: [...foundSkills].map(skillRecord), missing: [...missingTexts] }
 }
 
 /** Returns the response body of a list whose items are already serialised. */
-function listJson(message: string, items: SerialisedJson[], next: string | null): string | Buffer {
-  const after = `,"next_cursor":${next === null ? 'null' : `"${next}"`}}}`
-  return joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, after)
+function listJson(message: string, items: SerialisedJson[], nextCursor: string | null): string | Buffer {
+  const closingJson = `,"next_cursor":${nextCursor === null ? 'null' : `"${nextCursor}"`}}}`
+  return joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, closingJson)
 }
 
 async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRequest) {
   const error = await limits.limiter.recordPage(caller.keyId, caller.key.limits, clock.now())
   if (!error) return
-  const max = caller.key.limits.browsePagesPerHour
+  const maxPages = caller.key.limits.browsePagesPerHour
   throw limitProblem(
     error,
-    `This key is in cooldown: it may browse at most ${max} pages (GET /skills) per hour. Try again in ${formatSeconds(error.retryAfter)}.`,
+    `This key is in cooldown: it may browse at most ${maxPages} pages (GET /skills) per hour. Try again in ${formatSeconds(error.retryAfter)}.`,
   )
 }
 
-/** Synchronous if the counts are in memory, which avoids a promise per search. */
+/** Counts the skills towards the daily limit. Synchronous if the counts are in memory, which avoids a promise per search. */
 function countSeenSkills(
   { limits, clock }: Context,
   { caller: { key, keyId } }: FastifyRequest,
   numbers: number[],
 ): undefined | Promise<void> {
-  const max = key.limits.skillsPerDay
+  const maxSkills = key.limits.skillsPerDay
   const error = limits.limiter.recordSkills(keyId, key.limits, numbers, clock.now())
-  if (error instanceof Promise) return error.then((resolved) => throwIfCapExceeded(resolved, max))
-  return throwIfCapExceeded(error, max)
+  if (error instanceof Promise) return error.then((resolved) => throwIfCapExceeded(resolved, maxSkills))
+  return throwIfCapExceeded(error, maxSkills)
 }
 
-function throwIfCapExceeded(error: LimitError | undefined, max: number): undefined {
+function throwIfCapExceeded(error: LimitError | undefined, maxSkills: number): undefined {
   if (!error) return
   throw limitProblem(
     error,
-    `Daily limit exceeded: search and browse return at most ${max} different skills per day to this key. Skills that were already returned today stay readable. Try again in ${formatSeconds(error.retryAfter)}, at midnight IST.`,
+    `Daily limit exceeded: search and browse return at most ${maxSkills} different skills per day to this key. Skills that were already returned today stay readable. Try again in ${formatSeconds(error.retryAfter)}, at midnight IST.`,
   )
 }
 

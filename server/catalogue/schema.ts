@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
-import { NOT_BLANK } from '../platform/http/validation.ts'
+import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { requestStatuses } from './skill-requests.ts'
 
 /** Schemas of the partner API's skill routes. The schemas of the public API are in public/schema.ts. */
@@ -16,7 +16,7 @@ export const MasterSkillName = named(
   Type.Object({ master_skill_id: masterSkillIdText, name: Type.String() }),
 )
 
-const record = {
+const skillFields = {
   skill_id: skillIdText,
   name: Type.String(),
   description: Type.String(),
@@ -26,8 +26,8 @@ const record = {
   verifiable: Type.Boolean({ description: 'Whether candidates can be asked questions about this skill.' }),
 }
 
-export const SkillRecord = named('Skill', Type.Object(record))
-export const FoundSkill = named('SkillSearchResult', Type.Object({ ...record, score }))
+export const SkillRecord = named('Skill', Type.Object(skillFields))
+export const SkillSearchResult = named('SkillSearchResult', Type.Object({ ...skillFields, score }))
 
 export const SkillParams = Type.Object({ skill_id: skillIdText })
 
@@ -39,7 +39,7 @@ export const hierarchyFilters = {
 export const BrowseQuery = Type.Object({ ...hierarchyFilters, ...pageQuery })
 
 export const SearchQuery = Type.Object({
-  q: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK }),
+  q: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK_PATTERN }),
   limit: Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'Maximum number of items on the page.' }),
   cursor: pageQuery.cursor,
 })
@@ -50,7 +50,7 @@ export const LookupBody = named(
     {
       skill_ids: Type.Optional(Type.Array(skillIdText, { minItems: 1, maxItems: 100 })),
       names: Type.Optional(
-        Type.Array(Type.String({ pattern: NOT_BLANK }), {
+        Type.Array(Type.String({ pattern: NOT_BLANK_PATTERN }), {
           minItems: 1,
           maxItems: 100,
           description: 'Skill names, without aliases. Case and white space are ignored.',
@@ -65,7 +65,7 @@ export const LookupData = named(
   'SkillLookup',
   Type.Object({
     found: Type.Array(SkillRecord),
-    missing: Type.Array(Type.String(), { description: 'The requested IDs or names that do not exist.' }),
+    missing: Type.Array(Type.String(), { description: 'Requested IDs or names that are not in the catalogue.' }),
   }),
 )
 
@@ -73,7 +73,7 @@ export const MatchBody = named(
   'SkillMatchInput',
   Type.Object(
     {
-      phrases: Type.Array(Type.String({ minLength: 2, maxLength: 200, pattern: NOT_BLANK }), {
+      phrases: Type.Array(Type.String({ minLength: 2, maxLength: 200, pattern: NOT_BLANK_PATTERN }), {
         minItems: 1,
         maxItems: 50,
       }),
@@ -104,9 +104,14 @@ export const ExtractBody = named(
   'SkillExtractionInput',
   Type.Object(
     {
-      text: Type.String({ maxLength: 50_000, pattern: NOT_BLANK }),
+      text: Type.String({ maxLength: 50_000, pattern: NOT_BLANK_PATTERN }),
       limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Maximum number of skills.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          default: 25,
+          description: 'Maximum number of skills in the response.',
+        }),
       ),
     },
     { additionalProperties: false },
@@ -132,7 +137,7 @@ export const SkillRequestBody = named(
   'SkillRequestInput',
   Type.Object(
     {
-      name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK }),
+      name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK_PATTERN }),
       context: Type.Optional(
         Type.String({
           maxLength: 500,

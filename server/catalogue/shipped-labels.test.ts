@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseBuiltIn, readBuiltInFiles } from './built-in.ts'
+import { parseBuiltInCatalogue, readBuiltInCatalogueFiles } from './built-in.ts'
 import { functionWords, stopWords } from './index/lexicon/lexicon.ts'
 import { buildSkillIndexSync } from './index/skill-index.ts'
 import { tokenize } from './index/text/tokens.ts'
 
 /** Checks of every name and alias of the built-in catalogue. */
 
-const { skills, subSkills, masters } = parseBuiltIn(await readBuiltInFiles())
-const masterOf = new Map(masters.map(({ id, number }) => [id, { number: number! }]))
-const groups = new Map(
-  subSkills.map(({ id, number, name, master }) => [id, { number: number!, name, master: masterOf.get(master!)! }]),
+const { skills, subSkills, masters } = parseBuiltInCatalogue(await readBuiltInCatalogueFiles())
+const mastersById = new Map(masters.map(({ id, number }) => [id, { number: number! }]))
+const subSkillsById = new Map(
+  subSkills.map(({ id, number, name, master }) => [id, { number: number!, name, master: mastersById.get(master!)! }]),
 )
 const entries = skills.map(({ number, subSkill, ...skill }) => ({
   ...skill,
   number: number!,
-  sub: groups.get(subSkill)!,
+  sub: subSkillsById.get(subSkill)!,
 }))
 const index = buildSkillIndexSync(entries)
 const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
 
-/** The skills that have a label, keyed by its words. Several skills can share an alias. */
+/** Numbers of the skills that have a label, by the words of the label. Several skills can share an alias. */
 const skillsByLabel = new Map<string, Set<number>>()
 for (const { number, name, aliases } of entries) {
   for (const label of [name, ...aliases]) {
@@ -30,39 +30,40 @@ for (const { number, name, aliases } of entries) {
 }
 const hasLabel = (label: string, number: number) => skillsByLabel.get(tokenize(label).join(' '))!.has(number)
 
-test('extracting from a name or alias finds its skill', () => {
-  const missed = labels.filter((label) => !index.extract(label).some(({ number }) => hasLabel(label, number)))
+test('a name or alias is extracted as a mention of its skill', () => {
+  const missedLabels = labels.filter((label) => !index.extract(label).some(({ number }) => hasLabel(label, number)))
   assert.ok(labels.length > 15_000)
-  assert.deepEqual(missed, [])
+  assert.deepEqual(missedLabels, [])
 })
 
 test('a name with punctuation is one mention', () => {
-  const broken = entries
+  const failedEntries = entries
     .filter(({ name }) => /[,:(]/.test(name))
     .filter(({ number, name }) => {
-      const [found] = index.extract(name)
-      return found?.number !== number || found.mentions[0]!.text !== name
+      const [firstSkill] = index.extract(name)
+      return firstSkill?.number !== number || firstSkill.mentions[0]!.text !== name
     })
   assert.deepEqual(
-    broken.map(({ name }) => name),
+    failedEntries.map(({ name }) => name),
     [],
   )
 })
 
 test('matching a name or alias returns its skill first', () => {
   // All names and a fifth of the labels, to keep the test short.
-  const sample = [...entries.map(({ name }) => name), ...labels.filter((_, i) => i % 5 === 0)]
-  const missed = sample.filter((label) => {
-    const [found] = index.match(label, 1)
-    return !found || !hasLabel(label, found.number)
+  const sampledLabels = [...entries.map(({ name }) => name), ...labels.filter((_, i) => i % 5 === 0)]
+  const missedLabels = sampledLabels.filter((label) => {
+    const [firstMatch] = index.match(label, 1)
+    return !firstMatch || !hasLabel(label, firstMatch.number)
   })
-  assert.deepEqual(missed, [])
+  assert.deepEqual(missedLabels, [])
 })
 
 test('function words match only skills with that name', () => {
   for (const phrase of [...stopWords, ...functionWords, 'of the', 'who can', 'be able to', 'the person who will']) {
-    const [found] = index.match(phrase, 1)
-    if (found) assert.ok(hasLabel(phrase, found.number) || found.score < 0.05, `${phrase}: ${found.name}`)
+    const [firstMatch] = index.match(phrase, 1)
+    if (firstMatch)
+      assert.ok(hasLabel(phrase, firstMatch.number) || firstMatch.score < 0.05, `${phrase}: ${firstMatch.name}`)
   }
 })
 

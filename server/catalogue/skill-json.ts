@@ -2,7 +2,7 @@ import { masterSkillId, skillId, subSkillId } from './ids.ts'
 import { type SerialisedJson, serialiseJson } from './serialised-json.ts'
 import type { SnapshotSkill } from './snapshot.ts'
 
-/** Record of the partner API. */
+/** Returns the skill as a record of the partner API. */
 export function skillRecord({ number, name, description, aliases, sub, verifiable }: SnapshotSkill) {
   return {
     skill_id: skillId(number),
@@ -15,8 +15,8 @@ export function skillRecord({ number, name, description, aliases, sub, verifiabl
   }
 }
 
-/** Record of the public API. */
-export function publicSkill({ number, name, sub }: SnapshotSkill) {
+/** Returns the skill as a record of the public API. */
+export function publicSkillRecord({ number, name, sub }: SnapshotSkill) {
   return {
     skill_id: skillId(number),
     skill_name: name,
@@ -39,6 +39,6 @@ export function scoredRecordJson(skill: SnapshotSkill, score: number): Serialise
 }
 
 export function publicSkillJson(skill: SnapshotSkill): SerialisedJson {
-  skill.publicJson ??= serialiseJson(publicSkill(skill))
+  skill.publicJson ??= serialiseJson(publicSkillRecord(skill))
   return skill.publicJson
 }

@@ -7,13 +7,14 @@ export interface HierarchyFilter {
 }
 
 /** Returns the skills of a master skill, a sub-skill or both, sorted by number; all skills without a filter. */
-export function skillsUnder(snapshot: Snapshot, { master_skill_id, sub_skill_id }: HierarchyFilter): SnapshotSkill[] {
+export function filterSkills(snapshot: Snapshot, { master_skill_id, sub_skill_id }: HierarchyFilter): SnapshotSkill[] {
   if (master_skill_id === undefined && sub_skill_id === undefined) return snapshot.skills
-  const master = master_skill_id === undefined ? undefined : (masterSkillNumber(master_skill_id) ?? -1)
-  const sub = sub_skill_id === undefined ? undefined : (subSkillNumber(sub_skill_id) ?? -1)
+  const masterNumber = master_skill_id === undefined ? undefined : (masterSkillNumber(master_skill_id) ?? -1)
+  const subNumber = sub_skill_id === undefined ? undefined : (subSkillNumber(sub_skill_id) ?? -1)
   return snapshot.skills.filter(
     (skill) =>
-      (sub === undefined || skill.sub.number === sub) && (master === undefined || skill.sub.master.number === master),
+      (subNumber === undefined || skill.sub.number === subNumber) &&
+      (masterNumber === undefined || skill.sub.master.number === masterNumber),
   )
 }
 
@@ -22,7 +23,7 @@ export function skillsAfter(
   skills: SnapshotSkill[],
   after: number,
   limit: number,
-): { page: SnapshotSkill[]; more: boolean } {
+): { page: SnapshotSkill[]; hasMore: boolean } {
   let low = 0
   let high = skills.length
   while (low < high) {
@@ -30,7 +31,7 @@ export function skillsAfter(
     if (skills[middle]!.number <= after) low = middle + 1
     else high = middle
   }
-  return { page: skills.slice(low, low + limit), more: low + limit < skills.length }
+  return { page: skills.slice(low, low + limit), hasMore: low + limit < skills.length }
 }
 
 /** The end of a page of search results. */
@@ -38,7 +39,7 @@ export interface SearchPosition {
   /** Version of the catalogue that was searched. */
   version: number
   offset: number
-  /** Number of the last skill of the page. */
+  /** Number of the last skill on the page. */
   last: number
 }
 
@@ -55,18 +56,21 @@ export function searchPage(
   snapshot: Snapshot,
   query: string,
   limit: number,
-  from: SearchPosition | undefined,
-): { found: ScoredSkill[]; next: SearchPosition | undefined } {
-  const offset = from ? offsetAfter(snapshot, query, from) : 0
+  position: SearchPosition | undefined,
+): { results: ScoredSkill[]; next: SearchPosition | undefined } {
+  const offset = position ? offsetAfterPosition(snapshot, query, position) : 0
   const { skills, total } = snapshot.index.search(query, { offset, limit })
-  const found = skills.map(({ number, score }) => ({ skill: snapshot.skill(number)!, score }))
-  const last = skills.at(-1)
-  const end = offset + skills.length
-  const next = last && end < total ? { version: snapshot.version, offset: end, last: last.number } : undefined
-  return { found, next }
+  const results = skills.map(({ number, score }) => ({ skill: snapshot.skill(number)!, score }))
+  const lastSkill = skills.at(-1)
+  const endOffset = offset + skills.length
+  const nextPosition =
+    lastSkill && endOffset < total
+      ? { version: snapshot.version, offset: endOffset, last: lastSkill.number }
+      : undefined
+  return { results, next: nextPosition }
 }
 
-function offsetAfter(snapshot: Snapshot, query: string, { version, offset, last }: SearchPosition): number {
+function offsetAfterPosition(snapshot: Snapshot, query: string, { version, offset, last }: SearchPosition): number {
   if (version === snapshot.version) return offset
   const { skills } = snapshot.index.search(query, { limit: snapshot.skills.length })
   const index = skills.findIndex(({ number }) => number === last)

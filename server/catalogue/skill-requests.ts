@@ -21,7 +21,7 @@ export interface SkillRequest {
   name_key: string
   context: string | null
   status: RequestStatus
-  /** Set after approval, or from the start if the catalogue already had the name. */
+  /** The requested skill: set after approval, or from the start if the catalogue already had the name. */
   skill_number: number | null
   created_at: Date
   updated_at: Date
@@ -39,12 +39,12 @@ export async function requestSkill(
   clock: Clock,
   { name, context }: SkillRequestInput,
 ): Promise<{ request: SkillRequest; created: boolean }> {
-  const key = nameKey(name)
-  await lockName(tx, key)
-  const skill = await tx.selectFrom('skills').select('number').where('name_key', '=', key).executeTakeFirst()
+  const requestedKey = nameKey(name)
+  await lockName(tx, requestedKey)
+  const skill = await tx.selectFrom('skills').select('number').where('name_key', '=', requestedKey).executeTakeFirst()
   const status = skill ? 'duplicate' : 'pending'
   const existing = await selectRequests(tx, { orgId, mode })
-    .where('name_key', '=', key)
+    .where('name_key', '=', requestedKey)
     .where('status', '=', status)
     .executeTakeFirst()
   if (existing) return { request: existing as SkillRequest, created: false }
@@ -56,7 +56,7 @@ export async function requestSkill(
       org_id: orgId,
       mode,
       name,
-      name_key: key,
+      name_key: requestedKey,
       context: context ?? null,
       status,
       skill_number: skill?.number ?? null,
@@ -70,32 +70,32 @@ export async function requestSkill(
 
 /** Finds the organisation's pending request for a skill of this name. */
 export async function findOpenRequest(tx: Queries, scope: OrgScope, name: string): Promise<SkillRequest | undefined> {
-  const found = await selectRequests(tx, scope)
+  const openRequest = await selectRequests(tx, scope)
     .where('name_key', '=', nameKey(name))
     .where('status', '=', 'pending')
     .executeTakeFirst()
-  return found as SkillRequest | undefined
+  return openRequest as SkillRequest | undefined
 }
 
 /**
  * Locks the organisation's open requests for these names and returns their name keys. The requests cannot be decided before
- * the transaction ends, so the decision sees rows that the transaction adds for them.
+ * the transaction ends, so the decision includes rows that the transaction adds for them.
  */
-export async function shareLockOpenRequests(tx: Tx, scope: OrgScope, names: string[]): Promise<Set<string>> {
+export async function lockOpenRequestsForShare(tx: Tx, scope: OrgScope, names: string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set()
-  const found = await selectRequests(tx, scope)
+  const openRequests = await selectRequests(tx, scope)
     .where('name_key', 'in', names.map(nameKey))
     .where('status', '=', 'pending')
     .orderBy('request_id')
     .forShare()
     .execute()
-  return new Set(found.map(({ name_key }) => name_key))
+  return new Set(openRequests.map(({ name_key }) => name_key))
 }
 
 export async function getRequest(tx: Queries, scope: OrgScope, id: string): Promise<SkillRequest> {
-  const found = await selectRequests(tx, scope).where('request_id', '=', id).executeTakeFirst()
-  if (!found) throw problem('NOT_FOUND', `Skill request ${id} not found.`)
-  return found as SkillRequest
+  const skillRequest = await selectRequests(tx, scope).where('request_id', '=', id).executeTakeFirst()
+  if (!skillRequest) throw problem('NOT_FOUND', `Skill request ${id} not found.`)
+  return skillRequest as SkillRequest
 }
 
 export interface SkillRequestFilter {
@@ -105,26 +105,26 @@ export interface SkillRequestFilter {
   limit: number
 }
 
-/** Newest first. */
+/** Lists the organisation's requests, newest first. */
 export async function listRequests(
   tx: Queries,
   scope: OrgScope,
   { status, after, limit }: SkillRequestFilter,
 ): Promise<SkillRequest[]> {
-  const found = await selectRequests(tx, scope)
+  const skillRequests = await selectRequests(tx, scope)
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
     .$if(after !== undefined, (query) => query.where('request_id', '<', after!))
     .orderBy('request_id', 'desc')
     .limit(limit)
     .execute()
-  return found as SkillRequest[]
+  return skillRequests as SkillRequest[]
 }
 
 function selectRequests(tx: Queries, { orgId, mode }: OrgScope) {
   return tx.selectFrom('skill_requests').selectAll().where('org_id', '=', orgId).where('mode', '=', mode)
 }
 
-/** Record of the partner API. */
+/** Returns the request as a record of the partner API. */
 export function requestRecord({ request_id, name, status, skill_number, created_at }: SkillRequest) {
   return {
     request_id,
@@ -136,12 +136,12 @@ export function requestRecord({ request_id, name, status, skill_number, created_
 }
 
 /** Lists the requests of all organisations, oldest first. For operators. */
-export async function listAllRequests(
+export async function listRequestsOfAllOrganisations(
   tx: Queries,
   status: RequestStatus | undefined,
   { after, limit }: { after?: string | undefined; limit?: number } = {},
 ): Promise<SkillRequest[]> {
-  const found = await tx
+  const skillRequests = await tx
     .selectFrom('skill_requests')
     .selectAll()
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
@@ -149,7 +149,7 @@ export async function listAllRequests(
     .orderBy('request_id')
     .$if(limit !== undefined, (query) => query.limit(limit!))
     .execute()
-  return found as SkillRequest[]
+  return skillRequests as SkillRequest[]
 }
 
 export async function countPendingRequests(tx: Queries): Promise<number> {
@@ -177,7 +177,7 @@ export const skillApproved =
 export const skillRequestResolved =
   defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>('skillRequestResolved').handledBy('mandates')
 
-export interface Approval {
+export interface SkillApproval {
   subNumber: number
   verifiable?: boolean
   description?: string
@@ -188,7 +188,7 @@ export async function approveRequest(
   tx: Tx,
   clock: Clock,
   id: string,
-  { subNumber, verifiable = false, description = '' }: Approval,
+  { subNumber, verifiable = false, description = '' }: SkillApproval,
 ): Promise<{ skill: ApprovedSkillData; requests: SkillRequest[] }> {
   const { name, name_key: key } = await lockPendingRequest(tx, id)
   const { number } = await addSkill(tx, clock, {
@@ -236,9 +236,13 @@ async function runResolvedHooks(tx: Tx, requests: SkillRequest[], clock: Clock) 
 
 /** Locks a request until the transaction ends. Throws if it has already been decided. */
 async function lockPendingRequest(tx: Tx, id: string): Promise<Pick<SkillRequest, 'name' | 'name_key'>> {
-  const found = await tx.selectFrom('skill_requests').select('name_key').where('request_id', '=', id).executeTakeFirst()
-  if (!found) throw problem('NOT_FOUND', `Skill request ${id} not found.`)
-  await lockName(tx, found.name_key)
+  const skillRequest = await tx
+    .selectFrom('skill_requests')
+    .select('name_key')
+    .where('request_id', '=', id)
+    .executeTakeFirst()
+  if (!skillRequest) throw problem('NOT_FOUND', `Skill request ${id} not found.`)
+  await lockName(tx, skillRequest.name_key)
   const { name, name_key, status, skill_number } = await tx
     .selectFrom('skill_requests')
     .selectAll()
@@ -252,7 +256,7 @@ async function lockPendingRequest(tx: Tx, id: string): Promise<Pick<SkillRequest
 
 /**
  * Serialises requests for a name and decisions about it. Without this lock, a request created during the approval of the same
- * name would see neither the skill nor the decision, and stay pending forever.
+ * name would miss both the skill and the decision, and stay pending forever.
  */
 async function lockName(tx: Tx, key: string) {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`skill request ${key}`}, 0))`.execute(tx)

@@ -8,15 +8,15 @@ import type { SerialisedJson } from './serialised-json.ts'
 export interface MasterSkill {
   number: number
   name: string
-  /** Number of skills below it. */
-  skills: number
+  /** Number of skills in all its sub-skills. */
+  skillCount: number
 }
 
 export interface SubSkill {
   number: number
   name: string
   master: MasterSkill
-  skills: number
+  skillCount: number
 }
 
 export interface SnapshotSkill {
@@ -31,7 +31,7 @@ export interface SnapshotSkill {
   publicJson?: SerialisedJson | undefined
 }
 
-/** The whole catalogue at one version. Immutable except for `add`; a new version is a new snapshot. */
+/** The whole catalogue in one version. Immutable except for `add`; a new version is a new snapshot. */
 export interface Snapshot {
   version: number
   /** Skills, sub-skills and master skills, each ordered by number. */
@@ -42,23 +42,23 @@ export interface Snapshot {
   subSkill(number: number): SubSkill | undefined
   master(number: number): MasterSkill | undefined
   /** Finds a skill by its name, ignoring case and spacing; aliases do not count. */
-  named(name: string): SnapshotSkill | undefined
+  skillByName(name: string): SnapshotSkill | undefined
   index: SkillIndex
   /** Adds a skill that is newer than the snapshot: it is found by number and name, but not in lists or searches. */
   add(skill: SnapshotSkill): void
 }
 
-/** Rows per query, small enough not to block the event loop. */
+/** Number of rows per query, small enough not to block the event loop. */
 const ROWS_PER_QUERY = 250
 
 /** Reads and indexes the catalogue in slices of a few milliseconds, so that requests are served meanwhile. */
 export async function takeSnapshot(db: Database): Promise<Snapshot> {
-  const content = await db.queries.transaction().setIsolationLevel('repeatable read').execute(readContent)
-  const byNumber = new Map<number, SnapshotSkill>()
-  const byName = new Map<string, SnapshotSkill>()
+  const content = await db.queries.transaction().setIsolationLevel('repeatable read').execute(readCatalogueContent)
+  const skillsByNumber = new Map<number, SnapshotSkill>()
+  const skillsByName = new Map<string, SnapshotSkill>()
   const add = (skill: SnapshotSkill) => {
-    byNumber.set(skill.number, skill)
-    byName.set(nameKey(skill.name), skill)
+    skillsByNumber.set(skill.number, skill)
+    skillsByName.set(nameKey(skill.name), skill)
   }
   await runInSlices(
     (function* (): SlicedTask<void> {
@@ -72,18 +72,18 @@ export async function takeSnapshot(db: Database): Promise<Snapshot> {
   const masters = new Map(content.masters.map((master) => [master.number, master]))
   return {
     ...content,
-    skill: (number) => byNumber.get(number),
+    skill: (number) => skillsByNumber.get(number),
     subSkill: (number) => subSkills.get(number),
     master: (number) => masters.get(number),
-    named: (name) => byName.get(nameKey(name)),
+    skillByName: (name) => skillsByName.get(nameKey(name)),
     index: await buildSkillIndex(content.skills),
     add,
   }
 }
 
-type Content = Pick<Snapshot, 'version' | 'skills' | 'subSkills' | 'masters'>
+type CatalogueContent = Pick<Snapshot, 'version' | 'skills' | 'subSkills' | 'masters'>
 
-async function readContent(tx: Tx): Promise<Content> {
+async function readCatalogueContent(tx: Tx): Promise<CatalogueContent> {
   const { version } = await tx.selectFrom('catalogue_version').select('version').executeTakeFirstOrThrow()
   const masters = new Map<number, MasterSkill>()
   for (const { number, name } of await tx
@@ -91,14 +91,14 @@ async function readContent(tx: Tx): Promise<Content> {
     .select(['number', 'name'])
     .orderBy('number')
     .execute())
-    masters.set(number, { number, name, skills: 0 })
+    masters.set(number, { number, name, skillCount: 0 })
   const subSkills = new Map<number, SubSkill>()
   for (const { number, name, master_number } of await tx
     .selectFrom('sub_skills')
     .select(['number', 'name', 'master_number'])
     .orderBy('number')
     .execute())
-    subSkills.set(number, { number, name, master: masters.get(master_number)!, skills: 0 })
+    subSkills.set(number, { number, name, master: masters.get(master_number)!, skillCount: 0 })
 
   const skills: SnapshotSkill[] = []
   for (;;) {
@@ -107,8 +107,8 @@ async function readContent(tx: Tx): Promise<Content> {
       where number > ${skills.at(-1)?.number ?? 0} order by number limit ${ROWS_PER_QUERY}`.execute(tx)
     for (const row of rows) {
       const sub = subSkills.get(row.sub_number)!
-      sub.skills++
-      sub.master.skills++
+      sub.skillCount++
+      sub.master.skillCount++
       skills.push(skillFromRow(row, sub))
     }
     if (rows.length < ROWS_PER_QUERY) break
@@ -126,14 +126,23 @@ export async function readSkills(queries: Queries, numbers: number[], names: str
     queries,
   )
   return rows.map(({ sub_name, master_number, master_name, ...row }) => {
-    const master = { number: master_number, name: master_name, skills: 0 }
-    return skillFromRow(row, { number: row.sub_number, name: sub_name, master, skills: 0 })
+    const master = { number: master_number, name: master_name, skillCount: 0 }
+    return skillFromRow(row, { number: row.sub_number, name: sub_name, master, skillCount: 0 })
   })
 }
 
 function skillFromRow({ number, name, description, aliases, verifiable }: SkillRow, sub: SubSkill): SnapshotSkill {
-  const names = aliases ? aliases.split('\n') : []
-  return { number, name, description, aliases: names, verifiable, sub, recordJson: undefined, publicJson: undefined }
+  const aliasList = aliases ? aliases.split('\n') : []
+  return {
+    number,
+    name,
+    description,
+    aliases: aliasList,
+    verifiable,
+    sub,
+    recordJson: undefined,
+    publicJson: undefined,
+  }
 }
 
 interface SkillRow {
@@ -141,7 +150,7 @@ interface SkillRow {
   sub_number: number
   name: string
   description: string
-  /** One per line: splitting is much cheaper than parsing PostgreSQL's array syntax. */
+  /** One alias per line: splitting is much cheaper than parsing PostgreSQL's array syntax. */
   aliases: string
   verifiable: boolean
 }

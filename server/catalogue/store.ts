@@ -12,7 +12,7 @@ export async function lockCatalogue(tx: Tx): Promise<{ version: number; builtInC
   return { version: row.version, builtInChecksum: row.built_in_checksum }
 }
 
-/** Makes running servers reload the catalogue after the commit. */
+/** Increments the version of the catalogue, so that running servers reload it after the commit. */
 export async function incrementCatalogueVersion(tx: Tx): Promise<number> {
   const { rows } = await sql<{ version: number }>`select next_catalogue_version() as version`.execute(tx)
   return rows[0]!.version
@@ -79,11 +79,15 @@ async function nextSkillNumber(tx: Tx): Promise<number> {
   return rows[0]!.number
 }
 
-/** Reads the skills with these numbers, as far as they exist. For CLI commands, which have no snapshot. */
+/** Reads the existing skills with these numbers. For CLI commands, which have no snapshot. */
 export async function findSkills(tx: Queries, numbers: number[]): Promise<Map<number, { verifiable: boolean }>> {
   // `in ()` is a syntax error; there is no skill 0.
-  const nonEmpty = numbers.length > 0 ? numbers : [0]
-  const rows = await tx.selectFrom('skills').select(['number', 'verifiable']).where('number', 'in', nonEmpty).execute()
+  const numbersOrZero = numbers.length > 0 ? numbers : [0]
+  const rows = await tx
+    .selectFrom('skills')
+    .select(['number', 'verifiable'])
+    .where('number', 'in', numbersOrZero)
+    .execute()
   return new Map(rows.map(({ number, verifiable }) => [number, { verifiable }]))
 }
 

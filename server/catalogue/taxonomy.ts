@@ -23,7 +23,7 @@ export interface TaxonomySubSkill {
   master?: string
   name: string
   number?: number
-  /** With `number`: the name of the master skill that the file expects it to belong to, if any. */
+  /** Only with `number`: the name of the master skill that the file names for the sub-skill, if any. */
   expectedMaster?: string
 }
 
@@ -36,12 +36,13 @@ export interface TaxonomySkill {
   subSkill: string
   verifiable: boolean
   number?: number
-  /** File and line. */
-  at: string
+  /** File and line of the skill, such as `skills.csv:12`. */
+  location: string
 }
 
+/** A row that was not imported. */
 export interface RejectedRow {
-  /** File and line. */
+  /** File and line of the row, such as `skills.csv:12`. */
   at: string
   /** The row's name or ID; empty if it has neither. */
   row: string

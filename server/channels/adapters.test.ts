@@ -3,8 +3,8 @@ import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import PostalMime from 'postal-mime'
 import {
-  type Behaviour,
   cloudError,
+  type ProviderBehaviour,
   startProvider,
   TWILIO,
   twilioError,
@@ -29,22 +29,22 @@ import { whatsapp } from './whatsapp/whatsapp.ts'
 const config = { publicUrl: 'https://verify.example.com', mailFrom: 'Attestry <no-reply@example.com>' } as Config
 const LINK = 'https://verify.example.com/c/abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG'
 
-function outgoing(more: Partial<OutgoingMessage> = {}): OutgoingMessage {
+function outgoingMessage(overrides: Partial<OutgoingMessage> = {}): OutgoingMessage {
   return {
     message_id: 'MS_01J00000000000000000000000',
     org_id: 'ORG_1',
     to: '+919812345678',
     name: 'Asha',
     language: 'en',
-    prompts: [yesNo(3)],
+    prompts: [yesNoPrompt(3)],
     link: LINK,
     company: 'Metro Ltd',
     title: 'Electrician',
-    ...more,
+    ...overrides,
   }
 }
 
-function yesNo(step: number): OutgoingMessage['prompts'][number] {
+function yesNoPrompt(step: number): OutgoingMessage['prompts'][number] {
   const choices = [
     { value: 'yes', label: 'Yes' },
     { value: 'no', label: 'No' },
@@ -52,7 +52,7 @@ function yesNo(step: number): OutgoingMessage['prompts'][number] {
   return { step, kind: 'yes_no', text: 'Do you hold a licence?', choices }
 }
 
-function choices(labels: string[]): OutgoingMessage['prompts'] {
+function choicePrompts(labels: string[]): OutgoingMessage['prompts'] {
   return [
     { step: 4, kind: 'notice', text: 'Now some questions.', choices: [] },
     {
@@ -64,9 +64,14 @@ function choices(labels: string[]): OutgoingMessage['prompts'] {
   ]
 }
 
-const tenSeconds = () => AbortSignal.timeout(10_000)
+const tenSecondTimeout = () => AbortSignal.timeout(10_000)
 
-async function trySend(channel: ChannelAdapter, credentials: object, signal = tenSeconds(), message = outgoing()) {
+async function trySend(
+  channel: ChannelAdapter,
+  credentials: object,
+  signal = tenSecondTimeout(),
+  message = outgoingMessage(),
+) {
   try {
     return { reason: 'none', ...(await channel.send(message, credentials, signal)) }
   } catch (error) {
@@ -79,8 +84,8 @@ test('WhatsApp: sends a template first, then buttons, lists and text within the 
   const { url, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const credentials = { ...WHATSAPP, base_url: `${url}/`, channel_id: 'CH_1' }
-  const send = async (more: Partial<OutgoingMessage>) => {
-    const { providerId } = await whatsapp.send(outgoing(more), credentials, tenSeconds())
+  const send = async (overrides: Partial<OutgoingMessage>) => {
+    const { providerId } = await whatsapp.send(outgoingMessage(overrides), credentials, tenSecondTimeout())
     const { body, id } = received.at(-1)!
     assert.equal(providerId, id)
     assert.equal(body.to, '919812345678')
@@ -88,45 +93,50 @@ test('WhatsApp: sends a template first, then buttons, lists and text within the 
     assert.ok(JSON.stringify(body).includes(LINK), 'every message carries the link')
     return body
   }
-  const first = await send({ followUpNumber: 0, name: 'Asha\n\tDevi', language: 'hi' })
-  assert.equal(first.template.name, 'job_questions')
-  assert.equal(first.template.language.code, 'hi')
+  const templateMessage = await send({ followUpNumber: 0, name: 'Asha\n\tDevi', language: 'hi' })
+  assert.equal(templateMessage.template.name, 'job_questions')
+  assert.equal(templateMessage.template.language.code, 'hi')
   assert.deepEqual(
-    first.template.components[0].parameters.map(({ text }: any) => text),
+    templateMessage.template.components[0].parameters.map(({ text }: any) => text),
     ['Asha Devi', 'Metro Ltd', 'Electrician', LINK],
   )
   assert.deepEqual(
-    first.template.components.slice(1).map(({ parameters }: any) => parameters[0].payload),
+    templateMessage.template.components.slice(1).map(({ parameters }: any) => parameters[0].payload),
     ['3:yes', '3:no'],
   )
   assert.equal((await send({ followUpNumber: 1, language: 'ta' })).template.language.code, 'en')
 
-  const buttons = await send({})
+  const buttonMessage = await send({})
   assert.deepEqual(
-    buttons.interactive.action.buttons.map(({ reply }: any) => reply),
+    buttonMessage.interactive.action.buttons.map(({ reply }: any) => reply),
     [
       { id: '3:yes', title: 'Yes' },
       { id: '3:no', title: 'No' },
     ],
   )
-  const list = await send({ prompts: choices(['Red', 'Green', 'Blue', 'Black']) })
-  assert.equal(list.interactive.type, 'list')
-  assert.deepEqual(list.interactive.action.sections[0].rows[3], { id: '4:3', title: 'Black' })
-  const long = await send({ prompts: choices(['a', 'b', 'c', 'd'].map((letter) => letter.repeat(90))) })
-  assert.equal(long.interactive.action.sections[0].rows[1].title, '2')
-  assert.ok(long.interactive.body.text.includes(`2. ${'b'.repeat(90)}`), 'long options are listed in full')
-  assert.equal((await send({ prompts: choices(Array.from({ length: 12 }, (_, n) => `L${n}`)) })).type, 'text')
-  assert.equal((await send({ prompts: [{ ...yesNo(3), text: 'long '.repeat(400) }] })).type, 'text')
-  const huge = await send({ prompts: [{ ...yesNo(3), text: 'très long '.repeat(900) }] })
-  assert.ok(huge.text.body.endsWith(LINK))
-  for (const language of LANGUAGES) await send({ language, prompts: choices(['अ'.repeat(80), 'b', 'c', 'd']) })
+  const listMessage = await send({ prompts: choicePrompts(['Red', 'Green', 'Blue', 'Black']) })
+  assert.equal(listMessage.interactive.type, 'list')
+  assert.deepEqual(listMessage.interactive.action.sections[0].rows[3], { id: '4:3', title: 'Black' })
+  const longOptionsMessage = await send({
+    prompts: choicePrompts(['a', 'b', 'c', 'd'].map((letter) => letter.repeat(90))),
+  })
+  assert.equal(longOptionsMessage.interactive.action.sections[0].rows[1].title, '2')
+  assert.ok(
+    longOptionsMessage.interactive.body.text.includes(`2. ${'b'.repeat(90)}`),
+    'long options are listed in full',
+  )
+  assert.equal((await send({ prompts: choicePrompts(Array.from({ length: 12 }, (_, n) => `L${n}`)) })).type, 'text')
+  assert.equal((await send({ prompts: [{ ...yesNoPrompt(3), text: 'long '.repeat(400) }] })).type, 'text')
+  const longTextMessage = await send({ prompts: [{ ...yesNoPrompt(3), text: 'très long '.repeat(900) }] })
+  assert.ok(longTextMessage.text.body.endsWith(LINK))
+  for (const language of LANGUAGES) await send({ language, prompts: choicePrompts(['अ'.repeat(80), 'b', 'c', 'd']) })
 })
 
 test('WhatsApp: provider errors map to the right reason', async (t) => {
-  const { url, script, received } = await startProvider(t)
+  const { url, nextBehaviours, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const credentials = { ...WHATSAPP, base_url: url, channel_id: 'CH_1' }
-  const table: [Behaviour, string, number?][] = [
+  const cases: [ProviderBehaviour, string, number?][] = [
     [cloudError(400, 131026), 'unreachable'],
     [cloudError(429, 130429), 'busy', 5],
     [{ ...cloudError(429, 130429), headers: { 'retry-after': '17' } }, 'busy', 17],
@@ -144,19 +154,19 @@ test('WhatsApp: provider errors map to the right reason', async (t) => {
     [{ status: 307, headers: { location: `${url}/elsewhere` } }, 'rejected'],
     ['reset', 'unknown'],
   ]
-  for (const [behaviour, reason, retryAfter] of table) {
-    script.push(behaviour)
+  for (const [behaviour, reason, retryAfter] of cases) {
+    nextBehaviours.push(behaviour)
     const outcome = await trySend(whatsapp, credentials)
     assert.deepEqual([outcome.reason, outcome.retryAfter], [reason, retryAfter], JSON.stringify(behaviour))
     assert.ok(!outcome.message!.includes(WHATSAPP.access_token))
   }
-  assert.equal(received.length, table.length, 'no request is repeated and no redirect is followed')
-  script.push('hang')
+  assert.equal(received.length, cases.length, 'no request is repeated and no redirect is followed')
+  nextBehaviours.push('hang')
   assert.equal((await trySend(whatsapp, credentials, AbortSignal.timeout(150))).reason, 'unknown')
-  script.push('cut')
+  nextBehaviours.push('cut')
   assert.deepEqual(await trySend(whatsapp, credentials), { reason: 'none', providerId: undefined })
   // Outside the 24-hour window, the response is sent as a template, since the error was definite.
-  script.push(cloudError(400, 131047))
+  nextBehaviours.push(cloudError(400, 131047))
   assert.equal((await trySend(whatsapp, credentials)).reason, 'none')
   assert.equal(received.at(-1)!.body.type, 'template')
   assert.equal((await trySend(whatsapp, { token: 'for another channel' })).reason, 'rejected')
@@ -164,47 +174,63 @@ test('WhatsApp: provider errors map to the right reason', async (t) => {
 
 test('a failure before the request is written is safe to retry', async (t) => {
   t.after(closeProviderConnections)
-  const listening = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => listening.once('listening', resolve))
-  const { port } = listening.address() as { port: number }
-  await new Promise((resolve) => listening.close(resolve))
-  const at = (base_url: string) => ({ ...WHATSAPP, base_url, channel_id: 'CH_1' })
-  assert.equal((await trySend(whatsapp, at(`http://127.0.0.1:${port}`))).reason, 'busy', 'connection refused')
-  assert.equal((await trySend(whatsapp, at('https://nowhere.invalid'))).reason, 'busy', 'unknown host')
-  const plain = createServer((socket) => void socket.on('error', () => {}).resetAndDestroy()).listen(0, '127.0.0.1')
-  t.after(() => plain.close())
-  await new Promise((resolve) => plain.once('listening', resolve))
-  const tls = `https://127.0.0.1:${(plain.address() as { port: number }).port}`
-  assert.equal((await trySend(whatsapp, at(tls))).reason, 'busy', 'TLS handshake failed')
+  const closedServer = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => closedServer.once('listening', resolve))
+  const { port } = closedServer.address() as { port: number }
+  await new Promise((resolve) => closedServer.close(resolve))
+  const credentialsFor = (base_url: string) => ({ ...WHATSAPP, base_url, channel_id: 'CH_1' })
   assert.equal(
-    (await trySend(whatsapp, at('http://127.0.0.1:1'), AbortSignal.abort())).reason,
+    (await trySend(whatsapp, credentialsFor(`http://127.0.0.1:${port}`))).reason,
+    'busy',
+    'connection refused',
+  )
+  assert.equal((await trySend(whatsapp, credentialsFor('https://nowhere.invalid'))).reason, 'busy', 'unknown host')
+  const serverWithoutTls = createServer((socket) => void socket.on('error', () => {}).resetAndDestroy()).listen(
+    0,
+    '127.0.0.1',
+  )
+  t.after(() => serverWithoutTls.close())
+  await new Promise((resolve) => serverWithoutTls.once('listening', resolve))
+  const httpsUrl = `https://127.0.0.1:${(serverWithoutTls.address() as { port: number }).port}`
+  assert.equal((await trySend(whatsapp, credentialsFor(httpsUrl))).reason, 'busy', 'TLS handshake failed')
+  assert.equal(
+    (await trySend(whatsapp, credentialsFor('http://127.0.0.1:1'), AbortSignal.abort())).reason,
     'busy',
     'already aborted',
   )
 })
 
 test('Twilio: sends text messages and calls, and provider errors map to the right reason', async (t) => {
-  const { url, script, received } = await startProvider(t)
+  const { url, nextBehaviours, received } = await startProvider(t)
   t.after(closeProviderConnections)
   const sms = openSms({ config })
   const credentials = { ...TWILIO, from: '+14155550100', base_url: url, channel_id: 'CH_1' }
-  const sent = await sms.send(outgoing(), credentials, tenSeconds())
-  assert.equal(sent.providerId, received[0]!.id)
+  const sendResult = await sms.send(outgoingMessage(), credentials, tenSecondTimeout())
+  assert.equal(sendResult.providerId, received[0]!.id)
   assert.deepEqual(received[0]!.body, {
     To: '+919812345678',
     From: '+14155550100',
     Body: `Do you hold a licence?\n\n1. Yes\n2. No\nReply with the number of your answer.\nAnswer here: ${LINK}`,
     StatusCallback: 'https://verify.example.com/hooks/twilio/CH_1/status/MS_01J00000000000000000000000',
   })
-  await sms.send(outgoing({ prompts: [{ ...yesNo(1), text: 'बहुत '.repeat(900) }] }), credentials, tenSeconds())
+  await sms.send(
+    outgoingMessage({ prompts: [{ ...yesNoPrompt(1), text: 'बहुत '.repeat(900) }] }),
+    credentials,
+    tenSecondTimeout(),
+  )
   assert.ok(received[1]!.body.Body.endsWith(LINK))
-  const service = { ...TWILIO, messaging_service_sid: `MG${'0'.repeat(32)}`, base_url: url, channel_id: 'CH_1' }
-  await sms.send(outgoing(), service, tenSeconds())
-  assert.equal(received[2]!.body.MessagingServiceSid, service.messaging_service_sid)
+  const serviceCredentials = {
+    ...TWILIO,
+    messaging_service_sid: `MG${'0'.repeat(32)}`,
+    base_url: url,
+    channel_id: 'CH_1',
+  }
+  await sms.send(outgoingMessage(), serviceCredentials, tenSecondTimeout())
+  assert.equal(received[2]!.body.MessagingServiceSid, serviceCredentials.messaging_service_sid)
   assert.equal(received[2]!.body.From, undefined)
 
   const voice = openVoice({ config })
-  await voice.send(outgoing(), credentials, tenSeconds())
+  await voice.send(outgoingMessage(), credentials, tenSecondTimeout())
   assert.deepEqual(received[3]!.body, {
     To: '+919812345678',
     From: '+14155550100',
@@ -215,9 +241,12 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
     StatusCallbackEvent: 'completed',
     Timeout: '30',
   })
-  assert.equal((await trySend(voice, credentials, tenSeconds(), outgoing({ language: 'or' }))).reason, 'rejected')
+  assert.equal(
+    (await trySend(voice, credentials, tenSecondTimeout(), outgoingMessage({ language: 'or' }))).reason,
+    'rejected',
+  )
 
-  const table: [Behaviour, string, number?][] = [
+  const cases: [ProviderBehaviour, string, number?][] = [
     [twilioError(400, 21211), 'unreachable'],
     [twilioError(400, 21610), 'stopped'],
     [twilioError(400, 21614), 'unreachable'],
@@ -229,16 +258,19 @@ test('Twilio: sends text messages and calls, and provider errors map to the righ
     ['reset', 'unknown'],
   ]
   for (const channel of [sms, voice]) {
-    for (const [behaviour, reason, retryAfter] of table) {
-      script.push(behaviour)
+    for (const [behaviour, reason, retryAfter] of cases) {
+      nextBehaviours.push(behaviour)
       const outcome = await trySend(channel, credentials)
       assert.deepEqual([outcome.reason, outcome.retryAfter], [reason, retryAfter], JSON.stringify(behaviour))
       assert.ok(!outcome.message!.includes(TWILIO.auth_token))
     }
-    script.push('hang')
+    nextBehaviours.push('hang')
     assert.equal((await trySend(channel, credentials, AbortSignal.timeout(150))).reason, 'unknown')
   }
-  assert.equal((await trySend(sms, credentials, tenSeconds(), outgoing({ to: '+91' }))).reason, 'unreachable')
+  assert.equal(
+    (await trySend(sms, credentials, tenSecondTimeout(), outgoingMessage({ to: '+91' }))).reason,
+    'unreachable',
+  )
   assert.equal((await trySend(sms, { ...credentials, auth_token: 'wrong-token' })).reason, 'rejected')
 })
 
@@ -252,39 +284,39 @@ test('Twilio: the signature matches the documented example', () => {
   ])
   const url = 'https://mycompany.com/myapp.php?foo=1&bar=2'
   assert.equal(twilioSignature('12345', url, form), '0/KCTR6DLpKmkAf8muzZqo1nDgQ=')
-  const ported = twilioSignature('12345', 'https://mycompany.com:443/myapp.php?foo=1&bar=2', form)
-  assert.ok(isSignedByTwilio('12345', url, form, ported))
+  const signatureWithPort = twilioSignature('12345', 'https://mycompany.com:443/myapp.php?foo=1&bar=2', form)
+  assert.ok(isSignedByTwilio('12345', url, form, signatureWithPort))
   assert.ok(!isSignedByTwilio('12345', url, form, 'AAAAAAAAAAAAAAAAAAAAAAAAAAA='))
   assert.ok(!isSignedByTwilio('12345', url, form, undefined))
 })
 
 test('email: messages are sent through the SMTP server of the organisation or else of the deployment', async (t) => {
-  const own = await startSmtp()
-  const shared = await startSmtp()
-  const smtp = await openSmtp(shared.url)
+  const ownServer = await startSmtp()
+  const sharedServer = await startSmtp()
+  const smtp = await openSmtp(sharedServer.url)
   const email = openEmail({ config, smtp })
   t.after(async () => {
     email.close()
     smtp.close()
-    await own.stop()
-    await shared.stop()
+    await ownServer.stop()
+    await sharedServer.stop()
   })
   const title = 'Fitter\u202e\r\nBcc: all@example.com <b>'
   const name = 'Asha\r\nBcc: all@example.com\u200b \u202eRao'
-  const message = outgoing({ to: 'asha@example.com', followUpNumber: 0, name, title, language: 'hi' })
-  const settings = { smtp_url: own.url, from: 'Metro <jobs@metro.example>', channel_id: 'CH_1' }
-  const sent = await email.send(message, settings, tenSeconds())
-  assert.equal(sent.providerId, '<MS_01J00000000000000000000000@metro.example>')
-  const parsed = await PostalMime.parse(own.received[0]!)
-  assert.equal(parsed.from!.address, 'jobs@metro.example')
-  assert.deepEqual(parsed.to, [{ name: 'Asha Bcc: all@example.com Rao', address: 'asha@example.com' }])
-  assert.equal(parsed.bcc, undefined)
-  assert.match(parsed.subject!, /Fitter Bcc: all@example.com <b>/)
-  assert.ok(parsed.text!.includes(LINK))
-  assert.ok(parsed.html!.includes(`href="${LINK}"`))
-  assert.ok(!parsed.html!.includes('<b>'))
-  await email.send(message, undefined, tenSeconds())
-  assert.equal(shared.received.length, 1)
+  const message = outgoingMessage({ to: 'asha@example.com', followUpNumber: 0, name, title, language: 'hi' })
+  const settings = { smtp_url: ownServer.url, from: 'Metro <jobs@metro.example>', channel_id: 'CH_1' }
+  const sendResult = await email.send(message, settings, tenSecondTimeout())
+  assert.equal(sendResult.providerId, '<MS_01J00000000000000000000000@metro.example>')
+  const receivedEmail = await PostalMime.parse(ownServer.received[0]!)
+  assert.equal(receivedEmail.from!.address, 'jobs@metro.example')
+  assert.deepEqual(receivedEmail.to, [{ name: 'Asha Bcc: all@example.com Rao', address: 'asha@example.com' }])
+  assert.equal(receivedEmail.bcc, undefined)
+  assert.match(receivedEmail.subject!, /Fitter Bcc: all@example.com <b>/)
+  assert.ok(receivedEmail.text!.includes(LINK))
+  assert.ok(receivedEmail.html!.includes(`href="${LINK}"`))
+  assert.ok(!receivedEmail.html!.includes('<b>'))
+  await email.send(message, undefined, tenSecondTimeout())
+  assert.equal(sharedServer.received.length, 1)
   assert.equal((await trySend(openEmail({ config, smtp: undefined }), {})).reason, 'rejected')
 })
 
@@ -300,7 +332,8 @@ test('email: rejections, temporary errors and broken connections map to differen
     await smtp.stop()
   })
   const settings = { smtp_url: smtp.url, from: 'jobs@metro.example', channel_id: 'CH_1' }
-  const send = (to: object, signal = tenSeconds()) => trySend(email, to, signal, outgoing({ to: 'asha@example.com' }))
+  const send = (toSettings: object, signal = tenSecondTimeout()) =>
+    trySend(email, toSettings, signal, outgoingMessage({ to: 'asha@example.com' }))
   recipientError = { responseCode: 550 }
   assert.equal((await send(settings)).reason, 'unreachable')
   recipientError = { responseCode: 451 }
@@ -337,7 +370,7 @@ test('email: rejections, temporary errors and broken connections map to differen
 })
 
 test('settings: every invalid field is listed, and secrets are redacted', () => {
-  const problems = (channel: Parameters<typeof validateSettings>[0], data: unknown): string[] => {
+  const invalidPaths = (channel: Parameters<typeof validateSettings>[0], data: unknown): string[] => {
     try {
       validateSettings(channel, data)
       return []
@@ -345,16 +378,16 @@ test('settings: every invalid field is listed, and secrets are redacted', () => 
       return (error as { details: { path: string }[] }).details.map(({ path }) => path)
     }
   }
-  assert.deepEqual(problems('whatsapp', WHATSAPP), [])
-  assert.deepEqual(problems('whatsapp', { ...WHATSAPP, app_secret: undefined, phone: '1' }).sort(), [
+  assert.deepEqual(invalidPaths('whatsapp', WHATSAPP), [])
+  assert.deepEqual(invalidPaths('whatsapp', { ...WHATSAPP, app_secret: undefined, phone: '1' }).sort(), [
     'app_secret',
     'phone',
   ])
-  assert.deepEqual(problems('sms', { ...TWILIO }), ['from'])
-  assert.deepEqual(problems('sms', { ...TWILIO, from: '+14155550100' }), [])
-  assert.deepEqual(problems('voice', { ...TWILIO, from: 'Metro' }), ['from'])
-  assert.deepEqual(problems('email', { smtp_url: 'http://x', from: 'a@b.example' }), ['smtp_url'])
-  assert.deepEqual(problems('email', { smtp_url: 'smtps://a:b@mail.example:465', from: 'Jobs <a@b.example>' }), [])
+  assert.deepEqual(invalidPaths('sms', { ...TWILIO }), ['from'])
+  assert.deepEqual(invalidPaths('sms', { ...TWILIO, from: '+14155550100' }), [])
+  assert.deepEqual(invalidPaths('voice', { ...TWILIO, from: 'Metro' }), ['from'])
+  assert.deepEqual(invalidPaths('email', { smtp_url: 'http://x', from: 'a@b.example' }), ['smtp_url'])
+  assert.deepEqual(invalidPaths('email', { smtp_url: 'smtps://a:b@mail.example:465', from: 'Jobs <a@b.example>' }), [])
   for (const base_url of [
     'http://10.0.0.1',
     'http://example.com',
@@ -363,43 +396,43 @@ test('settings: every invalid field is listed, and secrets are redacted', () => 
     'https://x?y',
     'x',
   ])
-    assert.deepEqual(problems('sms', { ...TWILIO, from: '+14155550100', base_url }), ['base_url'], base_url)
+    assert.deepEqual(invalidPaths('sms', { ...TWILIO, from: '+14155550100', base_url }), ['base_url'], base_url)
   for (const base_url of ['https://api.example.com', 'http://127.0.0.1:99', 'http://[::1]:99', 'http://localhost:99'])
-    assert.deepEqual(problems('sms', { ...TWILIO, from: '+14155550100', base_url }), [], base_url)
-  const shown = JSON.stringify(redactSecrets(WHATSAPP))
+    assert.deepEqual(invalidPaths('sms', { ...TWILIO, from: '+14155550100', base_url }), [], base_url)
+  const redactedText = JSON.stringify(redactSecrets(WHATSAPP))
   for (const secret of [WHATSAPP.access_token, WHATSAPP.app_secret, WHATSAPP.verify_token])
-    assert.ok(!shown.includes(secret))
+    assert.ok(!redactedText.includes(secret))
 })
 
 test('text replies match options by number or label; other text does not match', () => {
-  const question = { ...yesNo(1), choices: [...yesNo(1).choices, { value: 'skip', label: 'Skip' }] }
+  const question = { ...yesNoPrompt(1), choices: [...yesNoPrompt(1).choices, { value: 'skip', label: 'Skip' }] }
   assert.equal(matchChoice(question, ' 3. '), 'skip')
   assert.equal(matchChoice(question, 'skip'), 'skip')
   assert.equal(matchChoice(question, '4'), undefined)
-  const words = {
+  const openQuestion = {
     step: 1,
     kind: 'words' as const,
     text: 'How many years?',
     choices: [{ value: 'skip', label: 'Skip' }],
   }
-  assert.equal(matchChoice(words, '1'), undefined, 'a number is itself an answer')
-  assert.equal(matchChoice(words, 'SKIP'), 'skip')
-  assert.match(plainText(outgoing({ prompts: [words] }), 1600), /How many years\?\n\n• Skip\nAnswer here/)
+  assert.equal(matchChoice(openQuestion, '1'), undefined, 'a number is itself an answer')
+  assert.equal(matchChoice(openQuestion, 'SKIP'), 'skip')
+  assert.match(plainText(outgoingMessage({ prompts: [openQuestion] }), 1600), /How many years\?\n\n• Skip\nAnswer here/)
 })
 
 test('messages stay within the send rate; a reserved slot stays valid, but expires overnight', () => {
   const sender = { org_id: 'ORG_rate', channel: 'sms' } as const
-  const at = (id: number, now: number, rate = 2) => reserveSlot(sender, `MS_${id}`, rate, now)
+  const slotTime = (id: number, now: number, rate = 2) => reserveSlot(sender, `MS_${id}`, rate, now)
   assert.deepEqual(
-    [1, 2, 3, 4].map((id) => at(id, 10_000)),
+    [1, 2, 3, 4].map((id) => slotTime(id, 10_000)),
     [10_000, 10_000, 10_500, 11_000],
   )
-  assert.equal(at(3, 10_200), 10_500, 'an early call returns the same slot')
-  assert.equal(at(3, 10_500), 10_500)
-  assert.equal(at(5, 10_500), 11_500)
-  assert.equal(at(4, 100_000), 100_000, 'an expired slot is replaced')
-  assert.equal(at(5, 100_000), 100_000)
-  assert.equal(at(6, 100_000), 100_500)
+  assert.equal(slotTime(3, 10_200), 10_500, 'an early call returns the same slot')
+  assert.equal(slotTime(3, 10_500), 10_500)
+  assert.equal(slotTime(5, 10_500), 11_500)
+  assert.equal(slotTime(4, 100_000), 100_000, 'an expired slot is replaced')
+  assert.equal(slotTime(5, 100_000), 100_000)
+  assert.equal(slotTime(6, 100_000), 100_500)
   assert.equal(reserveSlot({ ...sender, org_id: 'ORG_other' }, 'MS_9', 2, 100_000), 100_000)
 })
 
@@ -408,10 +441,10 @@ test('every channel has an adapter, and a missing or swapped one is an error at 
   t.after(close)
   for (const name of channelNames) {
     assert.equal(channels[name].name, name)
-    const { [name]: _, ...others } = channels
+    const { [name]: _, ...otherChannels } = channels
     const message = `channel ${name} has no adapter; add it to openChannels()`
-    assert.throws(() => requireAllChannels(others as ChannelAdapters), { message })
-    const other = channelNames.find((other) => other !== name)!
-    assert.throws(() => requireAllChannels({ ...channels, [name]: channels[other] }), { message })
+    assert.throws(() => requireAllChannels(otherChannels as ChannelAdapters), { message })
+    const otherName = channelNames.find((candidate) => candidate !== name)!
+    assert.throws(() => requireAllChannels({ ...channels, [name]: channels[otherName] }), { message })
   }
 })

@@ -16,7 +16,7 @@ export interface ChannelAccount {
   credentials: Record<string, unknown>
 }
 
-type Row = Omit<ChannelAccount, 'credentials'> & { credentials: Buffer }
+type AccountRow = Omit<ChannelAccount, 'credentials'> & { credentials: Buffer }
 
 const columns = sql`channel_id, org_id, channel, per_second, created_at, updated_at, credentials`
 
@@ -32,19 +32,19 @@ export async function saveCredentials(
   channel: ChannelName,
   credentials: object,
 ): Promise<string> {
-  const sealed = vault.seal(JSON.stringify(credentials), purpose(orgId, channel))
+  const sealedCredentials = vault.seal(JSON.stringify(credentials), credentialsPurpose(orgId, channel))
   const now = clock.now()
   const { per_second: rate } = credentials as { per_second?: number }
   const { rows } = await sql<{ channel_id: string }>`
     insert into channel_credentials (org_id, channel, channel_id, per_second, credentials, created_at, updated_at)
-    values (${orgId}, ${channel}, ${newId('CH_', now)}, ${rate ?? null}, ${sealed}, ${new Date(now)}, ${new Date(now)})
+    values (${orgId}, ${channel}, ${newId('CH_', now)}, ${rate ?? null}, ${sealedCredentials}, ${new Date(now)}, ${new Date(now)})
     on conflict (org_id, channel) do update set credentials = excluded.credentials, per_second = excluded.per_second,
       updated_at = excluded.updated_at
     returning channel_id`.execute(tx)
   return rows[0]!.channel_id
 }
 
-/** Returns false if there were no credentials. */
+/** Removes the credentials of a channel; returns false if there were none. */
 export async function removeCredentials(tx: Tx, orgId: string, channel: ChannelName): Promise<boolean> {
   const { rows } = await sql`
     delete from channel_credentials where org_id = ${orgId} and channel = ${channel} returning 1`.execute(tx)
@@ -58,34 +58,34 @@ export async function findCredentials(
   orgId: string,
   channel: ChannelName,
 ): Promise<unknown | undefined> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<AccountRow>`
     select ${columns} from channel_credentials where org_id = ${orgId} and channel = ${channel}`.execute(tx)
-  const account = rows[0] && decrypted(vault, rows[0])
+  const account = rows[0] && decryptAccount(vault, rows[0])
   return account && { ...account.credentials, channel_id: account.channel_id }
 }
 
 /** Finds an account by the channel ID in a provider's callback URL. */
 export async function findAccount(tx: Queries, vault: Vault, channelId: string): Promise<ChannelAccount | undefined> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<AccountRow>`
     select ${columns} from channel_credentials where channel_id = ${channelId}`.execute(tx)
-  return rows[0] && decrypted(vault, rows[0])
+  return rows[0] && decryptAccount(vault, rows[0])
 }
 
 /** Lists the accounts of one organisation, or of all, oldest first. */
 export async function listAccounts(tx: Queries, vault: Vault, orgId: string | undefined): Promise<ChannelAccount[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<AccountRow>`
     select ${columns} from channel_credentials where ${orgId ?? null}::text is null or org_id = ${orgId ?? null}
     order by channel_id`.execute(tx)
-  return rows.map((row) => decrypted(vault, row))
+  return rows.map((row) => decryptAccount(vault, row))
 }
 
 /** Returns the channels that the organisation has credentials for, and email if the deployment has its own SMTP server. */
 export async function availableChannels(tx: Queries, orgId: string, hasSmtpServer: boolean): Promise<Set<ChannelName>> {
   const { rows } = await sql<{ channel: ChannelName }>`
     select channel from channel_credentials where org_id = ${orgId}`.execute(tx)
-  const available = new Set(rows.map(({ channel }) => channel))
-  if (hasSmtpServer) available.add('email')
-  return available
+  const channels = new Set(rows.map(({ channel }) => channel))
+  if (hasSmtpServer) channels.add('email')
+  return channels
 }
 
 /** Returns the configured send rates by organisation and channel. */
@@ -96,10 +96,10 @@ export async function sendRates(tx: Queries, orgIds: string[]): Promise<Map<stri
   return new Map(rows.map(({ org_id, channel, per_second }) => [`${org_id} ${channel}`, per_second]))
 }
 
-function decrypted(vault: Vault, row: Row): ChannelAccount {
-  return { ...row, credentials: JSON.parse(vault.open(row.credentials, purpose(row.org_id, row.channel))) }
+function decryptAccount(vault: Vault, row: AccountRow): ChannelAccount {
+  return { ...row, credentials: JSON.parse(vault.open(row.credentials, credentialsPurpose(row.org_id, row.channel))) }
 }
 
-function purpose(orgId: string, channel: string) {
+function credentialsPurpose(orgId: string, channel: string) {
   return `credentials of ${orgId} for ${channel}`
 }

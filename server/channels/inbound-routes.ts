@@ -12,7 +12,7 @@ import { readSms, readSmsStatus } from './twilio/sms.ts'
 import { isSignedByTwilio, twilioCallbackUrl } from './twilio/twilio.ts'
 import { emptyTwiml, hangUpTwiml, turnTwiml } from './twilio/twiml.ts'
 import { readCallAnswer, readCallStatus } from './twilio/voice.ts'
-import { isSigned, readWebhook } from './whatsapp/webhook.ts'
+import { hasValidSignature, readWebhook } from './whatsapp/webhook.ts'
 
 export const HOOKS_BASE = '/hooks'
 
@@ -20,7 +20,7 @@ export const HOOKS_BASE = '/hooks'
 const MAX_JSON_BYTES = 3 * 1024 * 1024
 const MAX_FORM_BYTES = 64 * 1024
 
-interface Params {
+interface HookParams {
   channel_id: string
   message_id: string
 }
@@ -36,19 +36,21 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     // Check the channel and that a signature is present before buffering a large body.
     if (request.method === 'POST') {
       await accountOf(request, ...channelNames)
-      if (!request.headers[isTwilio(request) ? 'x-twilio-signature' : 'x-hub-signature-256']) throw invalidSignature()
-      const { message_id } = request.params as Partial<Params>
+      if (!request.headers[isTwilioRequest(request) ? 'x-twilio-signature' : 'x-hub-signature-256'])
+        throw invalidSignature()
+      const { message_id } = request.params as Partial<HookParams>
       if (message_id !== undefined && !/^[\w-]{1,64}$/.test(message_id))
         throw problem('NOT_FOUND', 'Message not found.')
     }
-    request.rawBody = await readRawBody(request.raw, isTwilio(request) ? MAX_FORM_BYTES : MAX_JSON_BYTES)
+    request.rawBody = await readRawBody(request.raw, isTwilioRequest(request) ? MAX_FORM_BYTES : MAX_JSON_BYTES)
   })
 
   app.get('/whatsapp/:channel_id', async (request, reply) => {
     const { credentials } = await accountOf(request, 'whatsapp')
     const query = request.query as Record<string, unknown>
     const challenge = query['hub.challenge']
-    const isVerified = query['hub.mode'] === 'subscribe' && isEqual(query['hub.verify_token'], credentials.verify_token)
+    const isVerified =
+      query['hub.mode'] === 'subscribe' && isSameSecret(query['hub.verify_token'], credentials.verify_token)
     if (!isVerified || typeof challenge !== 'string' || !/^[\w.-]{1,200}$/.test(challenge)) throw invalidSignature()
     return reply.type('text/plain').send(challenge)
   })
@@ -56,7 +58,8 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
   app.post('/whatsapp/:channel_id', async (request) => {
     const { org_id, credentials } = await accountOf(request, 'whatsapp')
     const { app_secret, phone_number_id } = credentials as { app_secret: string; phone_number_id: string }
-    if (!isSigned(request.rawBody, request.headers['x-hub-signature-256'], app_secret)) throw invalidSignature()
+    if (!hasValidSignature(request.rawBody, request.headers['x-hub-signature-256'], app_secret))
+      throw invalidSignature()
     let failed = false
     for (const item of readWebhook(parseJson(request.rawBody), phone_number_id)) {
       // Handle the remaining items even if one fails; the provider then retries the whole request.
@@ -77,29 +80,29 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
   })
 
   app.post('/twilio/:channel_id/sms', async (request, reply) => {
-    const { account, form } = await twilioCall(request, 'sms')
+    const { account, form } = await readSignedForm(request, 'sms')
     const sms = readSms(form)
     if (sms) await db.transaction((tx) => handler.reply(tx, account.org_id, sms))
-    return twiml(reply, emptyTwiml)
+    return sendTwiml(reply, emptyTwiml)
   })
 
   app.post('/twilio/:channel_id/status/:message_id', async (request, reply) => {
-    const { account, form } = await twilioCall(request, 'sms', 'voice')
-    const { message_id } = request.params as Params
+    const { account, form } = await readSignedForm(request, 'sms', 'voice')
+    const { message_id } = request.params as HookParams
     const report = account.channel === 'sms' ? readSmsStatus(form, message_id) : readCallStatus(form, message_id)
     if (report) await db.transaction((tx) => handler.status(tx, account.org_id, report))
-    return twiml(reply, emptyTwiml)
+    return sendTwiml(reply, emptyTwiml)
   })
 
   app.post('/twilio/:channel_id/voice/:message_id', async (request, reply) => {
-    const { account } = await twilioCall(request, 'voice')
+    const { account } = await readSignedForm(request, 'voice')
     return sendTurn(request, reply, account, undefined, 0)
   })
 
   app.post('/twilio/:channel_id/voice/:message_id/:step/:turn', async (request, reply) => {
-    const { account, form } = await twilioCall(request, 'voice')
+    const { account, form } = await readSignedForm(request, 'voice')
     const { step, turn } = request.params as { step: string; turn: string }
-    if (!/^\d{1,6}$/.test(step) || !/^\d{1,6}$/.test(turn)) return twiml(reply, hangUpTwiml)
+    if (!/^\d{1,6}$/.test(step) || !/^\d{1,6}$/.test(turn)) return sendTwiml(reply, hangUpTwiml)
     return sendTurn(request, reply, account, readCallAnswer(form, Number(step), Number(turn)), Number(turn))
   })
 
@@ -110,15 +113,15 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
     answer: ReturnType<typeof readCallAnswer>,
     turn: number,
   ) {
-    const { message_id } = request.params as Params
-    const next = await db.transaction((tx) => handler.turn(tx, account.org_id, message_id, answer))
-    if (!next) return twiml(reply, hangUpTwiml)
-    const step = next.prompts.at(-1)?.step ?? 0
+    const { message_id } = request.params as HookParams
+    const nextTurn = await db.transaction((tx) => handler.turn(tx, account.org_id, message_id, answer))
+    if (!nextTurn) return sendTwiml(reply, hangUpTwiml)
+    const step = nextTurn.prompts.at(-1)?.step ?? 0
     const path = `voice/${message_id}/${step}/${turn + 1}`
-    return twiml(reply, turnTwiml(next, twilioCallbackUrl(config.publicUrl!, account.channel_id, path)))
+    return sendTwiml(reply, turnTwiml(nextTurn, twilioCallbackUrl(config.publicUrl!, account.channel_id, path)))
   }
 
-  async function twilioCall(
+  async function readSignedForm(
     request: FastifyRequest,
     ...channels: ChannelName[]
   ): Promise<{ account: ChannelAccount; form: URLSearchParams }> {
@@ -134,18 +137,18 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
   }
 
   async function accountOf(request: FastifyRequest, ...channels: ChannelName[]): Promise<ChannelAccount> {
-    const { channel_id } = request.params as Params
+    const { channel_id } = request.params as HookParams
     const account = /^CH_[0-9A-Z]{26}$/.test(channel_id) ? await findAccount(db.queries, vault, channel_id) : undefined
     if (!account || !channels.includes(account.channel)) throw problem('NOT_FOUND', 'Channel not found.')
     return account
   }
 }
 
-function isTwilio({ raw }: FastifyRequest) {
+function isTwilioRequest({ raw }: FastifyRequest) {
   return raw.url!.includes('/twilio/')
 }
 
-function twiml(reply: FastifyReply, text: string) {
+function sendTwiml(reply: FastifyReply, text: string) {
   return reply.type('text/xml; charset=utf-8').send(text)
 }
 
@@ -153,6 +156,6 @@ function invalidSignature() {
   return problem('ACCESS_DENIED', 'The webhook signature is not valid.')
 }
 
-function isEqual(actual: unknown, expected: unknown): boolean {
+function isSameSecret(actual: unknown, expected: unknown): boolean {
   return typeof actual === 'string' && typeof expected === 'string' && secretsEqual(actual, expected)
 }

@@ -6,15 +6,15 @@ import { sql } from 'kysely'
 import PostalMime from 'postal-mime'
 import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { aCandidate, campaignPartner } from '../../test/support/partners.ts'
+import { aCandidate, createCampaignPartner } from '../../test/support/partners.ts'
 import {
   cloudError,
   cloudWebhook,
   type ProviderRequest,
   startProvider,
   TWILIO,
-  twilioCall,
   twilioError,
+  twilioWebhook,
   WHATSAPP,
 } from '../../test/support/provider.ts'
 import { startSmtp } from '../../test/support/smtp.ts'
@@ -30,8 +30,8 @@ import { removeCredentials, saveCredentials } from './credentials.ts'
 test('the body of a request with an unknown channel or without a signature is not read', {
   timeout: 60_000,
 }, async (t) => {
-  const { url, context, given } = await startApp(t)
-  const { orgId } = await given.org()
+  const { url, context, fixtures } = await startApp(t)
+  const { orgId } = await fixtures.createOrg()
   const channelId = await context.db.transaction((tx) =>
     saveCredentials(tx, context.vault, context.clock, orgId, 'whatsapp', {
       ...WHATSAPP,
@@ -70,32 +70,32 @@ const setUp = oncePerFile(async (t) => {
   let nextPerson = 100
 
   /** Enrols candidates at noon, in a new organisation with these channels. */
-  async function enrolled(
+  async function enrolCandidates(
     workflow: Partial<WorkflowInput> & { channels: ChannelName[] },
     count = 1,
-    more: object = {},
+    settingOverrides: object = {},
   ) {
     clock.set('2026-03-11T06:30:00.000Z')
     // Cancel everything that is due for earlier candidates.
     await sql`delete from contacts`.execute(db.queries)
     await sql`update messages set state = 'dropped' where state = 'queued'`.execute(db.queries)
     provider.received.length = 0
-    provider.script.length = 0
+    provider.nextBehaviours.length = 0
     changes.length = 0
-    const partner = await campaignPartner(app, { mode: 'live' })
-    const ids = new Map<ChannelName, string>()
+    const partner = await createCampaignPartner(app, { mode: 'live' })
+    const channelIds = new Map<ChannelName, string>()
     await db.transaction(async (tx) => {
       await removeCredentials(tx, partner.orgId, 'whatsapp')
       for (const channel of workflow.channels) {
-        const credentials = { ...settings[channel], ...more }
-        ids.set(channel, await saveCredentials(tx, vault, clock, partner.orgId, channel, credentials))
+        const credentials = { ...settings[channel], ...settingOverrides }
+        channelIds.set(channel, await saveCredentials(tx, vault, clock, partner.orgId, channel, credentials))
       }
     })
-    const mandate = await partner.mandate(workflow)
+    const mandate = await partner.createMandate(workflow)
     const candidates = Array.from({ length: count }, () =>
       aCandidate(nextPerson++, { email: `p${nextPerson}@example.com` }),
     )
-    const { campaign } = await partner.campaign(mandate.mandate_id, candidates)
+    const { campaign } = await partner.createCampaign(mandate.mandate_id, candidates)
     const { rows } = await sql<{ candidate_id: string }>`
       select candidate_id from candidates where campaign_id = ${campaign.campaign_id} order by phone`.execute(
       db.queries,
@@ -106,7 +106,7 @@ const setUp = oncePerFile(async (t) => {
       ...partner,
       candidateId,
       phone,
-      ids,
+      channelIds,
       messages: () => listMessages(db.queries, candidateId),
       candidate: async () => (await findCandidacy(db.queries, candidateId))!,
       async result() {
@@ -114,71 +114,85 @@ const setUp = oncePerFile(async (t) => {
         return body.data.items[0]
       },
       whatsapp: (value: Parameters<typeof cloudWebhook>[0], secret?: string) =>
-        app.fetch(`/hooks/whatsapp/${ids.get('whatsapp')}`, cloudWebhook(value, secret)),
+        app.fetch(`/hooks/whatsapp/${channelIds.get('whatsapp')}`, cloudWebhook(value, secret)),
       /** Sends a webhook request as Twilio does. */
       twilio(path: string, fields: Record<string, string>, token?: string) {
         const channel = path.startsWith('sms') || fields.MessageStatus ? 'sms' : 'voice'
-        const target = `/hooks/twilio/${ids.get(channel)}/${path}`
-        return app.fetch(target, twilioCall(url + target, fields, token))
+        const target = `/hooks/twilio/${channelIds.get(channel)}/${path}`
+        return app.fetch(target, twilioWebhook(url + target, fields, token))
       },
     }
   }
 
   let messageIds = 1000
   const nextMessageId = () => `wamid.in${messageIds++}`
-  const from = (phone: string) => phone.slice(1)
-  const textMessage = (phone: string, body: string, more: object = {}) => {
-    return { from: from(phone), id: nextMessageId(), timestamp: '1', type: 'text', text: { body }, ...more }
+  const toWhatsAppId = (phone: string) => phone.slice(1)
+  const textMessage = (phone: string, body: string, fields: object = {}) => {
+    return { from: toWhatsAppId(phone), id: nextMessageId(), timestamp: '1', type: 'text', text: { body }, ...fields }
   }
-  const statusReport = ({ id, body }: ProviderRequest, status: string, more: object = {}) => {
+  const statusReport = ({ id, body }: ProviderRequest, status: string, fields: object = {}) => {
     return {
       id,
       status,
       timestamp: '1',
       recipient_id: body.to,
       biz_opaque_callback_data: body.biz_opaque_callback_data,
-      ...more,
+      ...fields,
     }
   }
-  return { app, context, clock, url, provider, changes, smtp, enrolled, nextMessageId, from, textMessage, statusReport }
+  return {
+    app,
+    context,
+    clock,
+    url,
+    provider,
+    changes,
+    smtp,
+    enrolCandidates,
+    nextMessageId,
+    toWhatsAppId,
+    textMessage,
+    statusReport,
+  }
 })
 
 test('a WhatsApp conversation completes, with every webhook delivered twice', async () => {
-  const { context, url, provider, changes, enrolled, nextMessageId, from, textMessage, statusReport } = await setUp()
-  const one = await enrolled({ channels: ['whatsapp'], languages: ['en', 'hi'] })
-  const { phone } = one
+  const { context, url, provider, changes, enrolCandidates, nextMessageId, toWhatsAppId, textMessage, statusReport } =
+    await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp'], languages: ['en', 'hi'] })
+  const { phone } = partner
   await contactNow(context)
   assert.equal(provider.received.length, 1)
-  const [first] = provider.received
-  assert.equal(first!.body.type, 'template')
+  const [firstMessage] = provider.received
+  assert.equal(firstMessage!.body.type, 'template')
 
   // Out of order, with duplicates.
   for (const status of ['read', 'sent', 'delivered', 'read', 'failed'])
-    assert.equal((await one.whatsapp({ statuses: [statusReport(first!, status)] })).status, 200)
-  assert.equal((await one.messages())[0]!.state, 'read')
+    assert.equal((await partner.whatsapp({ statuses: [statusReport(firstMessage!, status)] })).status, 200)
+  assert.equal((await partner.messages())[0]!.state, 'read')
   assert.deepEqual(
-    changes.flatMap((change) => change.channels.map(({ what }) => what)),
+    changes.flatMap((change) => change.channels.map(({ event }) => event)),
     ['sent', 'delivered', 'read'],
   )
 
-  const payload = first!.body.template.components[1].parameters[0].payload
+  const payload = firstMessage!.body.template.components[1].parameters[0].payload
   let message: object = {
-    from: from(phone),
+    from: toWhatsAppId(phone),
     id: 'wamid.first',
     type: 'button',
     button: { payload, text: 'Yes' },
-    context: { id: first!.id },
+    context: { id: firstMessage!.id },
   }
   for (let turn = 0; turn < 30; turn++) {
     for (let delivery = 0; delivery < 2; delivery++)
-      assert.equal((await one.whatsapp({ messages: [message] })).status, 200)
+      assert.equal((await partner.whatsapp({ messages: [message] })).status, 200)
     await contactNow(context)
     assert.equal(provider.received.length, turn + 2, 'one response to each reply')
-    const { state, flow, status } = await one.candidate()
+    const { state, flow, status } = await partner.candidate()
     if (status !== 'pending') break
     const { body, id } = provider.received.at(-1)!
     assert.ok(JSON.stringify(body).includes(`${url}/c/`), 'with the link')
-    const expected =
+    const expectedValue =
       state.point.at === 'skills' ? String(flow.skills[state.point.skill]!.items[state.point.item]!.key) : 'yes'
     const { action, type } = body.interactive ?? {}
     const options =
@@ -186,10 +200,10 @@ test('a WhatsApp conversation completes, with every webhook delivered twice', as
     const choice =
       state.point.at === 'language'
         ? options.find((option: any) => option.id.endsWith(':hi'))
-        : options.find((option: any) => option.id === `${state.step}:${expected}`)
+        : options.find((option: any) => option.id === `${state.step}:${expectedValue}`)
     message = choice
       ? {
-          from: from(phone),
+          from: toWhatsAppId(phone),
           id: nextMessageId(),
           type: 'interactive',
           interactive: { type: `${type}_reply`, [`${type}_reply`]: choice },
@@ -197,7 +211,7 @@ test('a WhatsApp conversation completes, with every webhook delivered twice', as
         }
       : textMessage(phone, 'In two weeks\0')
   }
-  const result = await one.result()
+  const result = await partner.result()
   assert.equal(result.status, 'completed')
   assert.equal(result.output.qualified, true)
   assert.equal(result.output.interest, 'interested')
@@ -207,157 +221,166 @@ test('a WhatsApp conversation completes, with every webhook delivered twice', as
 })
 
 test('forged webhooks are rejected; webhooks of other organisations and unknown messages have no effect', async () => {
-  const { app, context, provider, enrolled, from, textMessage, statusReport } = await setUp()
-  const one = await enrolled({ channels: ['whatsapp', 'sms'] })
+  const { app, context, provider, enrolCandidates, toWhatsAppId, textMessage, statusReport } = await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp', 'sms'] })
   await contactNow(context)
-  const [first] = provider.received
-  const hello = { messages: [textMessage(one.phone, 'yes')] }
-  assert.equal((await one.whatsapp(hello, 'another-secret')).status, 403)
-  const signed = cloudWebhook(hello)
-  const path = `/hooks/whatsapp/${one.ids.get('whatsapp')}`
+  const [firstMessage] = provider.received
+  const signedContent = { messages: [textMessage(partner.phone, 'yes')] }
+  assert.equal((await partner.whatsapp(signedContent, 'another-secret')).status, 403)
+  const signedRequest = cloudWebhook(signedContent)
+  const path = `/hooks/whatsapp/${partner.channelIds.get('whatsapp')}`
   assert.equal(
-    (await app.fetch(path, { ...signed, body: `${signed.body} ` })).status,
+    (await app.fetch(path, { ...signedRequest, body: `${signedRequest.body} ` })).status,
     403,
     'body does not match the signature',
   )
-  assert.equal((await app.fetch(path, { ...signed, headers: {} })).status, 403)
-  assert.equal((await app.fetch(`/hooks/whatsapp/${one.ids.get('sms')}`, signed)).status, 404)
-  assert.equal((await app.fetch('/hooks/whatsapp/CH_00000000000000000000000000', signed)).status, 404)
-  assert.equal((await one.twilio('sms', { From: one.phone, MessageSid: 'SM1', Body: '1' }, 'wrong-token')).status, 403)
-  assert.equal((await app.fetch(path, { ...signed, body: 'x'.repeat(3_200_000) })).status, 413)
+  assert.equal((await app.fetch(path, { ...signedRequest, headers: {} })).status, 403)
+  assert.equal((await app.fetch(`/hooks/whatsapp/${partner.channelIds.get('sms')}`, signedRequest)).status, 404)
+  assert.equal((await app.fetch('/hooks/whatsapp/CH_00000000000000000000000000', signedRequest)).status, 404)
+  assert.equal(
+    (await partner.twilio('sms', { From: partner.phone, MessageSid: 'SM1', Body: '1' }, 'wrong-token')).status,
+    403,
+  )
+  assert.equal((await app.fetch(path, { ...signedRequest, body: 'x'.repeat(3_200_000) })).status, 413)
 
-  const otherOrg = await enrolled({ channels: ['whatsapp'] })
-  assert.equal((await otherOrg.whatsapp({ statuses: [statusReport(first!, 'failed')] })).status, 200)
-  assert.equal((await otherOrg.whatsapp({ messages: [textMessage(one.phone, 'STOP')] })).status, 200)
-  assert.equal((await one.whatsapp({ statuses: [{ id: 'wamid.unknown', status: 'failed' }] })).status, 200)
-  assert.equal((await one.whatsapp({ messages: [textMessage('+911111111111', 'hello')] })).status, 200)
-  assert.equal((await one.whatsapp({ messages: [{ from: 'x', id: 1, type: {} } as object, null as any] })).status, 200)
-  assert.equal((await one.whatsapp({ messages: [textMessage(one.phone, 'yes', { id: 'wamid.\0' })] })).status, 200)
-  assert.equal((await one.whatsapp({ statuses: [{ id: '\0', status: 'read' }] })).status, 200)
-  const reactions = [{ from: from(one.phone), id: 'wamid.r', type: 'reaction', reaction: { emoji: '👍' } }]
-  assert.equal((await one.whatsapp({ messages: reactions })).status, 200)
-  const { status, state } = await one.candidate()
-  assert.deepEqual([status, state.step, (await one.messages()).length], ['pending', 1, 1])
-  assert.equal((await one.messages())[0]!.state, 'sent')
+  const otherOrg = await enrolCandidates({ channels: ['whatsapp'] })
+  assert.equal((await otherOrg.whatsapp({ statuses: [statusReport(firstMessage!, 'failed')] })).status, 200)
+  assert.equal((await otherOrg.whatsapp({ messages: [textMessage(partner.phone, 'STOP')] })).status, 200)
+  assert.equal((await partner.whatsapp({ statuses: [{ id: 'wamid.unknown', status: 'failed' }] })).status, 200)
+  assert.equal((await partner.whatsapp({ messages: [textMessage('+911111111111', 'hello')] })).status, 200)
+  assert.equal(
+    (await partner.whatsapp({ messages: [{ from: 'x', id: 1, type: {} } as object, null as any] })).status,
+    200,
+  )
+  assert.equal(
+    (await partner.whatsapp({ messages: [textMessage(partner.phone, 'yes', { id: 'wamid.\0' })] })).status,
+    200,
+  )
+  assert.equal((await partner.whatsapp({ statuses: [{ id: '\0', status: 'read' }] })).status, 200)
+  const reactions = [{ from: toWhatsAppId(partner.phone), id: 'wamid.r', type: 'reaction', reaction: { emoji: '👍' } }]
+  assert.equal((await partner.whatsapp({ messages: reactions })).status, 200)
+  const { status, state } = await partner.candidate()
+  assert.deepEqual([status, state.step, (await partner.messages()).length], ['pending', 1, 1])
+  assert.equal((await partner.messages())[0]!.state, 'sent')
 })
 
 test('the verification challenge is returned only for the right token', async () => {
-  const { app, enrolled } = await setUp()
-  const { ids } = await enrolled({ channels: ['whatsapp'] })
-  const ask = (token: string, challenge = '1158201444') =>
+  const { app, enrolCandidates } = await setUp()
+  const { channelIds } = await enrolCandidates({ channels: ['whatsapp'] })
+  const requestChallenge = (token: string, challenge = '1158201444') =>
     app.fetch(
-      `/hooks/whatsapp/${ids.get('whatsapp')}?${new URLSearchParams({ 'hub.mode': 'subscribe', 'hub.challenge': challenge, 'hub.verify_token': token })}`,
+      `/hooks/whatsapp/${channelIds.get('whatsapp')}?${new URLSearchParams({ 'hub.mode': 'subscribe', 'hub.challenge': challenge, 'hub.verify_token': token })}`,
     )
-  const right = await ask(WHATSAPP.verify_token)
-  assert.deepEqual([right.status, String(right.body)], [200, '1158201444'])
-  assert.match(right.headers.get('content-type')!, /^text\/plain/)
-  assert.equal((await ask('guessed-token')).status, 403)
-  assert.equal((await ask(WHATSAPP.verify_token, '<script>')).status, 403)
+  const response = await requestChallenge(WHATSAPP.verify_token)
+  assert.deepEqual([response.status, String(response.body)], [200, '1158201444'])
+  assert.match(response.headers.get('content-type')!, /^text\/plain/)
+  assert.equal((await requestChallenge('guessed-token')).status, 403)
+  assert.equal((await requestChallenge(WHATSAPP.verify_token, '<script>')).status, 403)
 })
 
 test('a candidate who cannot be reached on WhatsApp gets a text message, after an immediate or a late failure', async () => {
-  const { context, provider, changes, enrolled, statusReport } = await setUp()
-  for (const late of [false, true]) {
-    const one = await enrolled({ channels: ['whatsapp', 'sms'] })
-    if (!late) provider.script.push(cloudError(400, 131026))
+  const { context, provider, changes, enrolCandidates, statusReport } = await setUp()
+  for (const isLate of [false, true]) {
+    const partner = await enrolCandidates({ channels: ['whatsapp', 'sms'] })
+    if (!isLate) provider.nextBehaviours.push(cloudError(400, 131026))
     await contactNow(context)
-    if (late) {
-      assert.equal(provider.of('Messages').length, 0)
+    if (isLate) {
+      assert.equal(provider.requestsOfKind('Messages').length, 0)
       const report = statusReport(provider.received[0]!, 'failed', {
         errors: [{ code: 131026, title: 'Undeliverable' }],
       })
-      for (let delivery = 0; delivery < 2; delivery++) await one.whatsapp({ statuses: [report] })
+      for (let delivery = 0; delivery < 2; delivery++) await partner.whatsapp({ statuses: [report] })
     }
     await contactNow(context)
     await contactNow(context)
-    const [sms] = provider.of('Messages')
+    const [sms] = provider.requestsOfKind('Messages')
     assert.equal(provider.received.length, 2)
-    assert.equal(sms!.body.To, one.phone)
+    assert.equal(sms!.body.To, partner.phone)
     assert.match(sms!.body.Body, /\/c\/[\w-]{43}$/)
     assert.deepEqual(
-      changes.flatMap((change) => change.channels.map(({ channel, what }) => `${channel} ${what}`)),
-      late ? ['whatsapp sent', 'whatsapp failed', 'sms sent'] : ['whatsapp failed', 'sms sent'],
+      changes.flatMap((change) => change.channels.map(({ channel, event }) => `${channel} ${event}`)),
+      isLate ? ['whatsapp sent', 'whatsapp failed', 'sms sent'] : ['whatsapp failed', 'sms sent'],
     )
     const path = new URL(sms!.body.StatusCallback).pathname.split('/').slice(4).join('/')
     for (const MessageStatus of ['delivered', 'sent', 'delivered'])
-      assert.equal((await one.twilio(path, { MessageSid: sms!.id, MessageStatus })).status, 200)
-    assert.equal((await one.messages())[1]!.state, 'delivered')
+      assert.equal((await partner.twilio(path, { MessageSid: sms!.id, MessageStatus })).status, 200)
+    assert.equal((await partner.messages())[1]!.state, 'delivered')
 
-    const response = await one.twilio('sms', { From: one.phone, MessageSid: 'SMin1', Body: ' 1 ' })
+    const response = await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin1', Body: ' 1 ' })
     assert.match(String(response.body), /<Response><\/Response>/)
-    await one.twilio('sms', { From: one.phone, MessageSid: 'SMin1', Body: ' 1 ' })
+    await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin1', Body: ' 1 ' })
     await contactNow(context)
     assert.match(provider.received[2]!.body.Body, /wireman licence\?\n\n1\. Yes\n2\. No/)
-    await one.twilio('sms', { From: one.phone, MessageSid: 'SMin2', Body: 'Yes' })
+    await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin2', Body: 'Yes' })
     await contactNow(context)
     assert.match(provider.received[3]!.body.Body, /When can you start/)
-    await one.twilio('sms', { From: one.phone, MessageSid: 'SMin3', Body: 'skip' })
+    await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin3', Body: 'skip' })
     await contactNow(context)
-    assert.equal((await one.candidate()).state.point.at, 'skills')
+    assert.equal((await partner.candidate()).state.point.at, 'skills')
     // STOP takes effect immediately, on every channel.
-    await one.twilio('sms', { From: one.phone, MessageSid: 'SMin4', Body: 'arrete', OptOutType: 'STOP' })
-    const { status, reason } = await one.result()
+    await partner.twilio('sms', { From: partner.phone, MessageSid: 'SMin4', Body: 'arrete', OptOutType: 'STOP' })
+    const { status, reason } = await partner.result()
     assert.deepEqual([status, reason], ['declined', 'stopped'])
   }
 })
 
 test('a candidate who has opted out at the provider is not contacted on any channel', async () => {
-  const { context, provider, enrolled } = await setUp()
-  for (const late of [false, true]) {
-    const one = await enrolled({ channels: ['sms', 'whatsapp'] })
-    if (!late) provider.script.push(twilioError(400, 21610))
+  const { context, provider, enrolCandidates } = await setUp()
+  for (const isLate of [false, true]) {
+    const partner = await enrolCandidates({ channels: ['sms', 'whatsapp'] })
+    if (!isLate) provider.nextBehaviours.push(twilioError(400, 21610))
     await contactNow(context)
-    if (late) {
+    if (isLate) {
       const { id, body } = provider.received[0]!
       const path = new URL(body.StatusCallback).pathname.split('/').slice(4).join('/')
-      await one.twilio(path, { MessageSid: id, MessageStatus: 'undelivered', ErrorCode: '21610' })
+      await partner.twilio(path, { MessageSid: id, MessageStatus: 'undelivered', ErrorCode: '21610' })
     }
     await contactNow(context)
     assert.equal(provider.received.length, 1)
-    const { status, reason } = await one.result()
+    const { status, reason } = await partner.result()
     assert.deepEqual([status, reason], ['declined', 'stopped'])
   }
 })
 
-test('reports are applied before the response to the send, and after a lost response', async () => {
-  const { context, clock, provider, changes, enrolled, statusReport } = await setUp()
-  const one = await enrolled({
+test('delivery reports are applied before the response to the send, and after a lost response', async () => {
+  const { context, clock, provider, changes, enrolCandidates, statusReport } = await setUp()
+  const partner = await enrolCandidates({
     channels: ['whatsapp', 'sms'],
     follow_ups: [{ after_hours: 24, channel: 'whatsapp' }],
   })
-  provider.script.push(async (received) => {
-    await one.whatsapp({ statuses: [statusReport(received, 'delivered')] })
+  provider.nextBehaviours.push(async (received) => {
+    await partner.whatsapp({ statuses: [statusReport(received, 'delivered')] })
   })
   await contactNow(context)
-  assert.equal((await one.messages())[0]!.state, 'delivered')
+  assert.equal((await partner.messages())[0]!.state, 'delivered')
   assert.deepEqual(
-    changes.flatMap((change) => change.channels.map(({ what }) => what)),
+    changes.flatMap((change) => change.channels.map(({ event }) => event)),
     ['sent', 'delivered'],
   )
   clock.advance(24 * HOUR)
-  provider.script.push('reset')
+  provider.nextBehaviours.push('reset')
   await contactNow(context)
   assert.equal(provider.received.length, 2, 'the follow-up')
-  assert.equal((await one.messages())[1]!.state, 'unknown')
+  assert.equal((await partner.messages())[1]!.state, 'unknown')
   clock.advance(HOUR)
   await contactNow(context)
   assert.equal(provider.received.length, 2, 'not repeated')
-  await one.whatsapp({ statuses: [statusReport(provider.received[1]!, 'delivered')] })
-  assert.equal((await one.messages())[1]!.state, 'delivered')
-  assert.equal((await one.candidate()).contact_step, 1)
+  await partner.whatsapp({ statuses: [statusReport(provider.received[1]!, 'delivered')] })
+  assert.equal((await partner.messages())[1]!.state, 'delivered')
+  assert.equal((await partner.candidate()).contact_step, 1)
 
   // A send with unknown outcome turns out to have failed: the next channel is used.
-  const other = await enrolled({ channels: ['whatsapp', 'sms'] })
-  provider.script.push('reset')
+  const secondPartner = await enrolCandidates({ channels: ['whatsapp', 'sms'] })
+  provider.nextBehaviours.push('reset')
   await contactNow(context)
-  await other.whatsapp({ statuses: [statusReport(provider.received[0]!, 'failed')] })
+  await secondPartner.whatsapp({ statuses: [statusReport(provider.received[0]!, 'failed')] })
   await contactNow(context)
-  assert.equal(provider.of('Messages').length, 1)
+  assert.equal(provider.requestsOfKind('Messages').length, 1)
 })
 
 test('an email links to the page, where the conversation continues', async () => {
-  const { app, context, url, smtp, enrolled } = await setUp()
-  const one = await enrolled({ channels: ['email'] })
+  const { app, context, url, smtp, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['email'] })
   await contactNow(context)
   assert.equal(smtp.received.length, 1)
   const { text } = await PostalMime.parse(smtp.received[0]!)
@@ -370,12 +393,15 @@ test('an email links to the page, where the conversation continues', async () =>
   assert.equal(response.body.data.step, 2)
   await contactNow(context)
   assert.equal(smtp.received.length, 1)
-  assert.equal((await one.candidate()).channel, 'email')
+  assert.equal((await partner.candidate()).channel, 'email')
 })
 
 test('quiet hours apply to contacts, not to responses', async () => {
-  const { context, clock, provider, enrolled, textMessage } = await setUp()
-  const one = await enrolled({ channels: ['whatsapp'], follow_ups: [{ after_hours: 9, channel: 'whatsapp' }] })
+  const { context, clock, provider, enrolCandidates, textMessage } = await setUp()
+  const partner = await enrolCandidates({
+    channels: ['whatsapp'],
+    follow_ups: [{ after_hours: 9, channel: 'whatsapp' }],
+  })
   await contactNow(context)
   clock.set('2026-03-11T15:40:00Z') // ten past nine in the evening
   await contactNow(context)
@@ -387,24 +413,24 @@ test('quiet hours apply to contacts, not to responses', async () => {
   await contactNow(context)
   assert.equal(provider.received.length, 2)
   clock.set('2026-03-12T17:00:00Z')
-  await one.whatsapp({ messages: [textMessage(one.phone, 'haan')] })
+  await partner.whatsapp({ messages: [textMessage(partner.phone, 'haan')] })
   await contactNow(context)
   assert.equal(provider.received.length, 3, 'a reply at night gets a response')
 })
 
 test('sends stay within the provider’s rate and pause when the provider asks for it', async () => {
-  const { context, clock, provider, enrolled } = await setUp()
-  await enrolled({ channels: ['sms'] }, 4, { per_second: 2 })
-  const counts: number[] = []
+  const { context, clock, provider, enrolCandidates } = await setUp()
+  await enrolCandidates({ channels: ['sms'] }, 4, { per_second: 2 })
+  const sentCounts: number[] = []
   for (let round = 0; round < 4; round++) {
     await contactNow(context)
-    counts.push(provider.received.length)
+    sentCounts.push(provider.received.length)
     clock.advance(SECOND / 2)
   }
-  assert.deepEqual(counts, [2, 3, 4, 4])
+  assert.deepEqual(sentCounts, [2, 3, 4, 4])
 
-  const one = await enrolled({ channels: ['whatsapp'] })
-  provider.script.push({ ...cloudError(429, 130429), headers: { 'retry-after': '90' } })
+  const partner = await enrolCandidates({ channels: ['whatsapp'] })
+  provider.nextBehaviours.push({ ...cloudError(429, 130429), headers: { 'retry-after': '90' } })
   await contactNow(context)
   clock.advance(80 * SECOND)
   await contactNow(context)
@@ -413,19 +439,19 @@ test('sends stay within the provider’s rate and pause when the provider asks f
   await contactNow(context)
   await contactNow(context)
   assert.equal(provider.received.length, 2)
-  assert.equal((await one.messages())[0]!.state, 'sent')
+  assert.equal((await partner.messages())[0]!.state, 'sent')
 })
 
 test('a call asks questions by voice and accepts keys and speech', async () => {
-  const { context, provider, changes, enrolled } = await setUp()
-  const one = await enrolled({ channels: ['voice'], languages: ['en', 'hi', 'or'] })
+  const { context, provider, changes, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['voice'], languages: ['en', 'hi', 'or'] })
   await contactNow(context)
-  const [call] = provider.of('Calls')
-  assert.equal(call!.body.To, one.phone)
+  const [call] = provider.requestsOfKind('Calls')
+  assert.equal(call!.body.To, partner.phone)
   const pathOf = (address: string) => address.split('/').slice(6).join('/')
   const CallSid = call!.id
-  const ask = async (address: string, fields: object = {}) => {
-    const { status, body, headers } = await one.twilio(pathOf(address), {
+  const sendTurn = async (address: string, fields: object = {}) => {
+    const { status, body, headers } = await partner.twilio(pathOf(address), {
       CallSid,
       CallStatus: 'in-progress',
       ...fields,
@@ -435,40 +461,40 @@ test('a call asks questions by voice and accepts keys and speech', async () => {
     const action = /action="([^"]+)"/.exec(body)?.[1] ?? ''
     return { twiml: body as string, action }
   }
-  let turn = await ask(call!.body.Url)
+  let turn = await sendTurn(call!.body.Url)
   assert.match(turn.twiml, /automated call on behalf of Metro Ltd/)
   assert.match(
     turn.twiml,
     /<Gather input="dtmf speech" language="en-IN".*press 1.*press 2.*<\/Gather><Gather.*<Say[^>]*>Thank you. Goodbye.<\/Say><Hangup\/>/,
   )
   assert.equal(turn.twiml.split('<Gather').length, 3, 'silence repeats the question once')
-  const consent = turn.action
-  turn = await ask(consent, { Digits: '7' })
+  const consentUrl = turn.action
+  turn = await sendTurn(consentUrl, { Digits: '7' })
   assert.match(turn.twiml, /did not understand/)
-  turn = await ask(turn.action, { Digits: '9' })
+  turn = await sendTurn(turn.action, { Digits: '9' })
   assert.match(turn.twiml, /May we ask you/)
-  turn = await ask(turn.action, { SpeechResult: 'Yes.', Confidence: '0.9' })
+  turn = await sendTurn(turn.action, { SpeechResult: 'Yes.', Confidence: '0.9' })
   assert.match(turn.twiml, /Which language/)
   assert.ok(!turn.twiml.includes('ଓଡ଼ିଆ'), 'a language without a voice is not offered')
-  const languages = turn.action
-  turn = await ask(languages, { Digits: '2' })
+  const languageUrl = turn.action
+  turn = await sendTurn(languageUrl, { Digits: '2' })
   assert.match(turn.twiml, /language="hi-IN"/)
-  const step = (await one.candidate()).state.step
-  turn = await ask(languages, { Digits: '2' })
-  assert.equal((await one.candidate()).state.step, step, 'a duplicate answer')
-  turn = await ask(turn.action, { Digits: '1' })
-  turn = await ask(turn.action, { SpeechResult: 'दो हफ़्ते में & <जल्दी>' })
+  const stepBefore = (await partner.candidate()).state.step
+  turn = await sendTurn(languageUrl, { Digits: '2' })
+  assert.equal((await partner.candidate()).state.step, stepBefore, 'a duplicate answer')
+  turn = await sendTurn(turn.action, { Digits: '1' })
+  turn = await sendTurn(turn.action, { SpeechResult: 'दो हफ़्ते में & <जल्दी>' })
   for (let count = 0; count < 20; count++) {
-    const { state, flow } = await one.candidate()
+    const { state, flow } = await partner.candidate()
     if (state.point.at !== 'skills') break
     const { key } = flow.skills[state.point.skill]!.items[state.point.item]!
-    turn = await ask(turn.action, { Digits: String(key + 1) })
+    turn = await sendTurn(turn.action, { Digits: String(key + 1) })
   }
-  turn = await ask(turn.action, { Digits: '1' })
+  turn = await sendTurn(turn.action, { Digits: '1' })
   assert.ok(!turn.twiml.includes('<Gather'))
   assert.match(turn.twiml, /<Hangup\/>/)
-  const status = { CallSid, CallStatus: 'completed', CallDuration: '184' }
-  for (let delivery = 0; delivery < 2; delivery++) await one.twilio(pathOf(call!.body.StatusCallback), status)
+  const statusFields = { CallSid, CallStatus: 'completed', CallDuration: '184' }
+  for (let delivery = 0; delivery < 2; delivery++) await partner.twilio(pathOf(call!.body.StatusCallback), statusFields)
   assert.deepEqual(
     changes.flatMap((change) => change.calls),
     [
@@ -478,80 +504,94 @@ test('a call asks questions by voice and accepts keys and speech', async () => {
   )
   await contactNow(context)
   assert.equal(provider.received.length, 1, 'only the one call')
-  const result = await one.result()
+  const result = await partner.result()
   assert.deepEqual([result.status, result.output.qualified, result.output.channel], ['completed', true, 'voice'])
   assert.equal(result.output.enrichment.notice.answer, 'दो हफ़्ते में & <जल्दी>')
-  assert.match((await ask(consent, { Digits: '1' })).twiml, /<Hangup\/>/, 'after the end, the call is only hung up')
-  const unknownCall = call!.body.Url.replace(/MS_\w+$/, 'MS_00000000000000000000000000')
-  assert.ok(!(await ask(unknownCall)).twiml.includes('<Say'), 'unknown call')
+  assert.match(
+    (await sendTurn(consentUrl, { Digits: '1' })).twiml,
+    /<Hangup\/>/,
+    'after the end, the call is only hung up',
+  )
+  const unknownCallUrl = call!.body.Url.replace(/MS_\w+$/, 'MS_00000000000000000000000000')
+  assert.ok(!(await sendTurn(unknownCallUrl)).twiml.includes('<Say'), 'unknown call')
 })
 
 test('pressing 0 in a call opts out', async () => {
-  const { context, provider, enrolled } = await setUp()
-  const one = await enrolled({ channels: ['voice'] })
+  const { context, provider, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['voice'] })
   await contactNow(context)
   const path = new URL(provider.received[0]!.body.Url).pathname.split('/').slice(4).join('/')
-  const firstTurn = await one.twilio(path, { CallSid: 'CA1', CallStatus: 'in-progress' })
+  const firstTurn = await partner.twilio(path, { CallSid: 'CA1', CallStatus: 'in-progress' })
   const action = /action="([^"]+)"/.exec(firstTurn.body)![1]!.split('/').slice(6).join('/')
-  assert.match((await one.twilio(action, { CallSid: 'CA1', Digits: '0' })).body, /not get any more messages.*<Hangup/)
-  assert.equal((await one.result()).reason, 'stopped')
+  assert.match(
+    (await partner.twilio(action, { CallSid: 'CA1', Digits: '0' })).body,
+    /not get any more messages.*<Hangup/,
+  )
+  assert.equal((await partner.result()).reason, 'stopped')
 })
 
 test('a call ends after repeated replies that are not understood', async () => {
-  const { context, provider, enrolled } = await setUp()
-  const one = await enrolled({ channels: ['voice'] })
+  const { context, provider, enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['voice'] })
   await contactNow(context)
   const pathOf = (address: string) => address.split('/').slice(6).join('/')
   let path = pathOf(provider.received[0]!.body.Url)
-  let twiml = (await one.twilio(path, { CallSid: 'CA1', CallStatus: 'in-progress' })).body
+  let twiml = (await partner.twilio(path, { CallSid: 'CA1', CallStatus: 'in-progress' })).body
   for (let miss = 1; miss <= 3; miss++) {
     path = pathOf(/action="([^"]+)"/.exec(twiml)![1]!)
-    twiml = (await one.twilio(path, { CallSid: 'CA1', SpeechResult: 'umm' })).body
+    twiml = (await partner.twilio(path, { CallSid: 'CA1', SpeechResult: 'umm' })).body
     assert.match(twiml, /did not understand.*<Gather/)
   }
   path = pathOf(/action="([^"]+)"/.exec(twiml)![1]!)
-  twiml = (await one.twilio(path, { CallSid: 'CA1', SpeechResult: 'umm' })).body
+  twiml = (await partner.twilio(path, { CallSid: 'CA1', SpeechResult: 'umm' })).body
   assert.match(twiml, /<Response><Say[^>]*>Thank you. Goodbye.<\/Say><Hangup\/><\/Response>/)
-  assert.equal((await one.candidate()).status, 'pending')
+  assert.equal((await partner.candidate()).status, 'pending')
 })
 
 test('after an unanswered call, the next channel or the next follow-up is used', async () => {
-  const { context, clock, provider, changes, enrolled } = await setUp()
+  const { context, clock, provider, changes, enrolCandidates } = await setUp()
   for (const channels of [['voice', 'sms'], ['voice']] as ChannelName[][]) {
-    const one = await enrolled({ channels, follow_ups: [{ after_hours: 2, channel: 'voice' }] })
+    const partner = await enrolCandidates({ channels, follow_ups: [{ after_hours: 2, channel: 'voice' }] })
     await contactNow(context)
     const path = new URL(provider.received[0]!.body.StatusCallback).pathname.split('/').slice(4).join('/')
     for (let delivery = 0; delivery < 2; delivery++)
-      await one.twilio(path, { CallSid: provider.received[0]!.id, CallStatus: 'no-answer', CallDuration: '0' })
+      await partner.twilio(path, { CallSid: provider.received[0]!.id, CallStatus: 'no-answer', CallDuration: '0' })
     await contactNow(context)
     assert.equal(provider.received.length, channels.length)
-    assert.equal((await one.candidate()).status, 'pending')
+    assert.equal((await partner.candidate()).status, 'pending')
     assert.deepEqual(
       changes.flatMap((change) => change.calls.map(({ outcome }) => outcome)),
       ['placed', 'no_answer'],
     )
     clock.advance(2 * HOUR)
     await contactNow(context)
-    assert.equal(provider.of('Calls').length, 2)
-    const secondPath = new URL(provider.of('Calls')[1]!.body.StatusCallback).pathname.split('/').slice(4).join('/')
-    await one.twilio(secondPath, { CallSid: provider.of('Calls')[1]!.id, CallStatus: 'failed' })
-    assert.equal((await one.candidate()).status, 'pending', 'the first call rang, so the candidate is not unreachable')
+    assert.equal(provider.requestsOfKind('Calls').length, 2)
+    const secondPath = new URL(provider.requestsOfKind('Calls')[1]!.body.StatusCallback).pathname
+      .split('/')
+      .slice(4)
+      .join('/')
+    await partner.twilio(secondPath, { CallSid: provider.requestsOfKind('Calls')[1]!.id, CallStatus: 'failed' })
+    assert.equal(
+      (await partner.candidate()).status,
+      'pending',
+      'the first call rang, so the candidate is not unreachable',
+    )
   }
-  const unreachable = await enrolled({ channels: ['voice'] })
+  const unreachablePartner = await enrolCandidates({ channels: ['voice'] })
   await contactNow(context)
   const path = new URL(provider.received[0]!.body.StatusCallback).pathname.split('/').slice(4).join('/')
-  await unreachable.twilio(path, { CallSid: provider.received[0]!.id, CallStatus: 'failed' })
-  const { status, reason } = await unreachable.result()
+  await unreachablePartner.twilio(path, { CallSid: provider.received[0]!.id, CallStatus: 'failed' })
+  const { status, reason } = await unreachablePartner.result()
   assert.deepEqual([status, reason], ['failed', 'unreachable'])
-  assert.equal((await unreachable.get('/credits')).body.data.balance, 1000, 'refunded')
+  assert.equal((await unreachablePartner.get('/credits')).body.data.balance, 1000, 'refunded')
 })
 
 test('a LIVE campaign without credentials for any of its channels is rejected, with the channels listed', async () => {
-  const { enrolled } = await setUp()
-  const one = await enrolled({ channels: ['whatsapp'] })
-  const mandate = await one.mandate({ channels: ['voice', 'sms'] })
+  const { enrolCandidates } = await setUp()
+  const partner = await enrolCandidates({ channels: ['whatsapp'] })
+  const mandate = await partner.createMandate({ channels: ['voice', 'sms'] })
   const body = { mandate_id: mandate.mandate_id, candidates: [aCandidate(1)] }
-  const response = await one.post('/campaigns', body, { idempotencyKey: true })
+  const response = await partner.post('/campaigns', body, { idempotencyKey: true })
   assert.equal(response.status, 409)
   assert.match(response.body.error.message, /voice, sms/)
 })

@@ -45,11 +45,11 @@ export interface CallAnswer {
 /** The next prompts in a call. */
 export interface CallTurn {
   language: Language
-  /** Set at the start of a call. */
+  /** Text to say first; set only at the start of a call. */
   greeting: string | undefined
   prompts: RenderedPrompt[]
-  /** The conversation has ended, or does not continue in this call. */
-  over: boolean
+  /** Whether the conversation has ended or does not continue in this call. */
+  isOver: boolean
 }
 
 /** Handles provider callbacks. Only messages and candidates of the given organisation are changed. */

@@ -4,8 +4,8 @@ import type { OutgoingMessage } from './channel.ts'
 
 /** Returns the question at the end of a message, if any. */
 export function questionIn(prompts: RenderedPrompt[]): RenderedPrompt | undefined {
-  const last = prompts.at(-1)
-  return last?.kind === 'notice' ? undefined : last
+  const lastPrompt = prompts.at(-1)
+  return lastPrompt?.kind === 'notice' ? undefined : lastPrompt
 }
 
 /** Returns the text of all prompts, without the options. */
@@ -30,27 +30,27 @@ export function plainText(message: Pick<OutgoingMessage, 'prompts' | 'language' 
   const question = questionIn(message.prompts)
   const options = numberedOptions(question)
   const instruction = question && options && question.kind !== 'words' ? prompt('choose_number', message.language) : ''
-  const end = [options, instruction, linkLine(message)].filter(Boolean).join('\n')
-  return `${truncate(promptText(message), maxLength - end.length - 2)}\n\n${end}`
+  const ending = [options, instruction, linkLine(message)].filter(Boolean).join('\n')
+  return `${truncate(promptText(message), maxLength - ending.length - 2)}\n\n${ending}`
 }
 
 /** Truncates to `maxLength` UTF-16 code units without splitting a character. */
 export function truncate(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
-  const letters = [...new Intl.Segmenter().segment(text.slice(0, Math.max(0, maxLength - 1)))].map(
+  const characters = [...new Intl.Segmenter().segment(text.slice(0, Math.max(0, maxLength - 1)))].map(
     ({ segment }) => segment,
   )
-  return `${(letters.length > 1 ? letters.slice(0, -1) : letters).join('')}…`
+  return `${(characters.length > 1 ? characters.slice(0, -1) : characters).join('')}…`
 }
 
 /** Returns the value of the option that a text reply names by its number or label. */
 export function matchChoice(question: RenderedPrompt | undefined, text: string): string | undefined {
   if (!question) return undefined
   const reply = normalize(text)
-  const named = question.choices.find(({ label }) => normalize(label) === reply)
-  if (named) return named.value
-  const number = question.kind === 'words' ? undefined : /^\(?(\d{1,2})[).]?$/.exec(text.trim())?.[1]
-  return number === undefined ? undefined : question.choices[Number(number) - 1]?.value
+  const optionWithLabel = question.choices.find(({ label }) => normalize(label) === reply)
+  if (optionWithLabel) return optionWithLabel.value
+  const optionNumber = question.kind === 'words' ? undefined : /^\(?(\d{1,2})[).]?$/.exec(text.trim())?.[1]
+  return optionNumber === undefined ? undefined : question.choices[Number(optionNumber) - 1]?.value
 }
 
 function normalize(text: string) {

@@ -6,7 +6,7 @@ import { SendError } from './channel.ts'
 /** A provider's response with any status. */
 export interface ProviderResponse {
   status: number
-  /** Undefined if it is not JSON or incomplete. */
+  /** The parsed JSON body; undefined if it is incomplete or not JSON. */
   body: unknown
   retryAfter: number | undefined
 }
@@ -108,7 +108,7 @@ function retryAfterSeconds(header: string | string[] | undefined): number | unde
 
 /** Closes idle connections; the next send opens new ones. */
 export async function closeProviderConnections(): Promise<void> {
-  const closing = agent
+  const closingAgent = agent
   agent = undefined
-  await closing?.close()
+  await closingAgent?.close()
 }

@@ -1,7 +1,7 @@
 import { SECOND } from '../platform/clock.ts'
 import type { ChannelName } from './channel.ts'
 
-/** Default messages per second per sender; an organisation's own setting takes precedence. */
+/** Default send rate per organisation and channel, in messages per second; the organisation's own setting takes precedence. */
 const defaultRates: Record<ChannelName, number> = { whatsapp: 80, sms: 10, voice: 1, email: 10 }
 
 /** A slot that is not used within this time after its start, for example overnight, expires. */
@@ -14,7 +14,7 @@ interface SendQueue {
 }
 
 const queues = new Map<string, SendQueue>()
-const slots = new Map<string, number>()
+const slotStarts = new Map<string, number>()
 
 export interface Sender {
   org_id: string
@@ -23,22 +23,22 @@ export interface Sender {
 
 /** Reserves a slot for a message and returns its time, which may be now. A message keeps its slot until it expires. */
 export function reserveSlot(sender: Sender, messageId: string, perSecond: number | undefined, now: number): number {
-  const reserved = slots.get(messageId)
-  if (reserved !== undefined) {
-    if (reserved > now) return reserved
-    slots.delete(messageId)
-    if (reserved + SLOT_VALID_MS > now) return now
+  const reservedStart = slotStarts.get(messageId)
+  if (reservedStart !== undefined) {
+    if (reservedStart > now) return reservedStart
+    slotStarts.delete(messageId)
+    if (reservedStart + SLOT_VALID_MS > now) return now
   }
-  const rate = perSecond ?? defaultRates[sender.channel]
-  const interval = SECOND / rate
+  const messagesPerSecond = perSecond ?? defaultRates[sender.channel]
+  const intervalMs = SECOND / messagesPerSecond
   const queue = queueOf(sender)
   // After an idle period, allow a burst of one second's worth of messages.
-  const at = Math.max(queue.nextFreeAt, now - (Math.ceil(rate) - 1) * interval)
-  queue.nextFreeAt = at + interval
-  if (at <= now) return now
-  if (slots.size >= MAX_SLOTS) deleteExpiredSlots(now)
-  slots.set(messageId, Math.ceil(at))
-  return Math.ceil(at)
+  const slotStart = Math.max(queue.nextFreeAt, now - (Math.ceil(messagesPerSecond) - 1) * intervalMs)
+  queue.nextFreeAt = slotStart + intervalMs
+  if (slotStart <= now) return now
+  if (slotStarts.size >= MAX_SLOTS) deleteExpiredSlots(now)
+  slotStarts.set(messageId, Math.ceil(slotStart))
+  return Math.ceil(slotStart)
 }
 
 /** Pauses a sender: messages without a slot are sent after `time`. */
@@ -48,12 +48,12 @@ export function pauseUntil(sender: Sender, time: number): void {
 }
 
 function queueOf({ org_id, channel }: Sender): SendQueue {
-  const name = `${org_id} ${channel}`
-  const queue = queues.get(name) ?? { nextFreeAt: 0 }
-  queues.set(name, queue)
+  const queueKey = `${org_id} ${channel}`
+  const queue = queues.get(queueKey) ?? { nextFreeAt: 0 }
+  queues.set(queueKey, queue)
   return queue
 }
 
 function deleteExpiredSlots(now: number) {
-  for (const [messageId, at] of slots) if (at + SLOT_VALID_MS < now) slots.delete(messageId)
+  for (const [messageId, slotStart] of slotStarts) if (slotStart + SLOT_VALID_MS < now) slotStarts.delete(messageId)
 }

@@ -35,12 +35,12 @@ const secret = Type.String({
 const phone = Type.String({
   pattern: describePattern('^\\+[1-9]\\d{6,14}$', 'must be a phone number in E.164 format, such as +919990000001'),
 })
-const base = {
+const commonFields = {
   base_url: Type.Optional(Type.String({ maxLength: 300 })),
   per_second: Type.Optional(Type.Number({ minimum: 0.01, maximum: 1000 })),
 }
 
-const Template = Type.Object(
+const TemplateSchema = Type.Object(
   {
     name: Type.String({
       pattern: describePattern('^[a-z0-9_]{1,512}$', 'must be 1 to 512 lower-case letters, digits or underscores'),
@@ -59,58 +59,63 @@ const WhatsApp = Type.Object(
     access_token: secret,
     app_secret: secret,
     verify_token: secret,
-    template: Template,
-    follow_up_template: Type.Optional(Template),
+    template: TemplateSchema,
+    follow_up_template: Type.Optional(TemplateSchema),
     version: Type.Optional(
       Type.String({ pattern: describePattern('^v\\d{1,3}\\.\\d$', 'must be an API version such as v21.0') }),
     ),
-    ...base,
+    ...commonFields,
   },
   closed,
 )
 export type WhatsAppSettings = Static<typeof WhatsApp> & { channel_id: string }
-export type WhatsAppTemplate = Static<typeof Template>
+export type WhatsAppTemplate = Static<typeof TemplateSchema>
 
-const twilio = {
+const twilioFields = {
   account_sid: Type.String({
     pattern: describePattern('^AC[0-9a-fA-F]{32}$', 'must be a Twilio account SID: AC and 32 hex digits'),
   }),
   auth_token: secret,
 }
 
-const Sms = Type.Object(
+const SmsSchema = Type.Object(
   {
-    ...twilio,
+    ...twilioFields,
     from: Type.Optional(Type.String({ pattern: SMS_SENDER })),
     messaging_service_sid: Type.Optional(Type.String({ pattern: MESSAGING_SERVICE_SID })),
-    ...base,
+    ...commonFields,
   },
   closed,
 )
-export type SmsSettings = Static<typeof Sms> & { channel_id: string }
+export type SmsSettings = Static<typeof SmsSchema> & { channel_id: string }
 
-const Voice = Type.Object(
-  { ...twilio, from: phone, ring_seconds: Type.Optional(Type.Integer({ minimum: 5, maximum: 120 })), ...base },
+const VoiceSchema = Type.Object(
+  {
+    ...twilioFields,
+    from: phone,
+    ring_seconds: Type.Optional(Type.Integer({ minimum: 5, maximum: 120 })),
+    ...commonFields,
+  },
   closed,
 )
-export type VoiceSettings = Static<typeof Voice> & { channel_id: string }
+export type VoiceSettings = Static<typeof VoiceSchema> & { channel_id: string }
 
-const Email = Type.Object(
+const EmailSchema = Type.Object(
   {
     smtp_url: Type.String({ maxLength: 1000, pattern: SMTP_URL }),
     from: Type.String({ maxLength: 300, pattern: EMAIL_SENDER }),
     reply_to: Type.Optional(Type.String({ maxLength: 254, pattern: EMAIL_ADDRESS })),
-    per_second: base.per_second,
+    per_second: commonFields.per_second,
   },
   closed,
 )
-export type EmailSettings = Static<typeof Email> & { channel_id: string }
+export type EmailSettings = Static<typeof EmailSchema> & { channel_id: string }
 
 const validators = {
   whatsapp: compileRequestValidator({ body: WhatsApp }),
-  sms: compileRequestValidator({ body: Sms }),
-  voice: compileRequestValidator({ body: Voice }),
-  email: compileRequestValidator({ body: Email }),
+  sms: compileRequestValidator({ body: SmsSchema }),
+  voice: compileRequestValidator({ body: VoiceSchema }),
+  email: compileRequestValidator({ body: EmailSchema }),
 }
 
 /** Throws a validation error that lists every invalid field, without its value. */
@@ -144,11 +149,11 @@ function isSafeBaseUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/g, '')))
 }
 
-const secrets = new Set(['access_token', 'app_secret', 'verify_token', 'auth_token', 'smtp_url'])
+const SECRET_FIELDS = new Set(['access_token', 'app_secret', 'verify_token', 'auth_token', 'smtp_url'])
 
 /** Replaces secrets with `(set)`, for display. */
 export function redactSecrets(settings: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [name, secrets.has(name) ? '(set)' : value]),
+    Object.entries(settings).map(([name, value]) => [name, SECRET_FIELDS.has(name) ? '(set)' : value]),
   )
 }

@@ -4,7 +4,7 @@ import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 
 export interface NewAuditEntry {
-  /** `operator`, an email address, or `cli:` and the name of the system account. */
+  /** Who made the change: `operator`, an email address, or `cli:` and the name of the system account. */
   who: string
   orgId?: string | undefined
   mode?: Mode | undefined
@@ -35,7 +35,7 @@ export async function recordAuditEntry(tx: Tx, clock: Clock, entry: NewAuditEntr
 
 export interface AuditListOptions {
   orgId?: string | undefined
-  /** Returns only entries older than this one. */
+  /** ID of an audit entry: only older entries are returned. */
   before?: string | undefined
   limit: number
 }

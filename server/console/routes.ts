@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { lazySerializers } from '../platform/http/serializers.ts'
+import { createLazySerializers } from '../platform/http/serializers.ts'
 import type { App } from '../platform/http/server.ts'
 import { guardConsoleRoutes } from './auth/guards.ts'
 import { sessionRoutes } from './auth/session-routes.ts'
@@ -40,7 +40,7 @@ export function consoleRoutes(
   jobAndEmailRoutes(app, context, log)
   app.register(
     async (scope) => {
-      scope.setSerializerCompiler(lazySerializers() as never)
+      scope.setSerializerCompiler(createLazySerializers() as never)
       partnerRoutes(scope as App, context)
     },
     { prefix: '/orgs/:org/:mode' },

@@ -41,7 +41,7 @@ export const AuditEntry = named(
   }),
 )
 
-const email = {
+const emailFields = {
   mail_id: text,
   org_id: orNull(text),
   mode: orNull(ModeSchema),
@@ -56,7 +56,7 @@ const email = {
   sent_at: orNull(text),
 }
 
-export const EmailRecord = named('EmailSummary', Type.Object(email))
+export const EmailRecord = named('EmailSummary', Type.Object(emailFields))
 
 /** Returns the console's success envelope. */
 export function successResponse<T>(message: string, data: T) {

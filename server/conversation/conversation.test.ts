@@ -37,14 +37,14 @@ const flow: ConversationFlow = {
 }
 
 function replyAll(state: ConversationState, ...texts: string[]): ConversationState {
-  return texts.reduce((at, text) => advance(at, flow, { kind: 'reply', text }).state, state)
+  return texts.reduce((current, text) => advance(current, flow, { kind: 'reply', text }).state, state)
 }
 
-const fresh = () => startConversation('en', false)
+const initialState = () => startConversation('en', false)
 
 test('a candidate completes the conversation with free-text answers', () => {
   const state = replyAll(
-    fresh(),
+    initialState(),
     'haan ji',
     'English',
     'YES',
@@ -71,7 +71,7 @@ test('a candidate completes the conversation with free-text answers', () => {
 })
 
 test('two of three correct answers verify a skill, one of three does not', () => {
-  const atSkills = replyAll(fresh(), 'yes', '1', 'yes', 'now')
+  const atSkills = replyAll(initialState(), 'yes', '1', 'yes', 'now')
   const state = replyAll(atSkills, '1', '2', '1', '4', '1', '1', 'yes')
   assert.deepEqual(
     verdictsOf(state, flow).map(({ verdict, correct }) => [verdict, correct]),
@@ -84,37 +84,37 @@ test('two of three correct answers verify a skill, one of three does not', () =>
 })
 
 test('a knockout answer ends the conversation with a thank-you', () => {
-  const state = replyAll(fresh(), 'yes', '1')
-  const { state: after, prompts, ending } = advance(state, flow, { kind: 'reply', text: 'no' })
+  const state = replyAll(initialState(), 'yes', '1')
+  const { state: endState, prompts, ending } = advance(state, flow, { kind: 'reply', text: 'no' })
   assert.equal(ending, 'knocked_out')
   assert.deepEqual(
     prompts.map(({ kind }) => kind),
     ['thanks_knocked_out'],
   )
-  assert.equal(isQualified(after, flow), false)
-  assert.ok(verdictsOf(after, flow).every(({ verdict }) => verdict === 'not_asked'))
-  assert.deepEqual(partsDone(after, flow), { consented: true, enrichment: true, skills: true, interest: true })
+  assert.equal(isQualified(endState, flow), false)
+  assert.ok(verdictsOf(endState, flow).every(({ verdict }) => verdict === 'not_asked'))
+  assert.deepEqual(partsDone(endState, flow), { consented: true, enrichment: true, skills: true, interest: true })
 })
 
 test('a refused consent ends the conversation, and STOP ends it at any point and in any language', () => {
-  assert.equal(replyAll(fresh(), 'no').ending, 'refused')
+  assert.equal(replyAll(initialState(), 'no').ending, 'refused')
   for (const text of ['STOP', 'बंद करो', 'unsubscribe']) {
-    const { state, stop } = advance(replyAll(fresh(), 'yes', '1', 'yes'), flow, { kind: 'reply', text, step: 1 })
+    const { state, stop } = advance(replyAll(initialState(), 'yes', '1', 'yes'), flow, { kind: 'reply', text, step: 1 })
     assert.deepEqual([state.ending, stop], ['stopped', true])
   }
 })
 
 test('a reply to an earlier question and a duplicate reply have no effect', () => {
-  const state = replyAll(fresh(), 'yes', '1', 'yes')
+  const state = replyAll(initialState(), 'yes', '1', 'yes')
   for (const value of ['yes', 'no', '0']) {
-    const repeated = advance(state, flow, { kind: 'reply', step: state.step - 1, value })
-    assert.equal(repeated.state, state)
-    assert.deepEqual(repeated.prompts, [])
+    const repeatedOutcome = advance(state, flow, { kind: 'reply', step: state.step - 1, value })
+    assert.equal(repeatedOutcome.state, state)
+    assert.deepEqual(repeatedOutcome.prompts, [])
   }
 })
 
 test('replies that are not understood repeat the question three times, then are ignored; a valid answer still counts', () => {
-  let state = replyAll(fresh(), 'yes', '1')
+  let state = replyAll(initialState(), 'yes', '1')
   const kinds: string[][] = []
   for (let time = 0; time < 5; time++) {
     const outcome = advance(state, flow, { kind: 'reply', text: 'perhaps, who knows what tomorrow brings' })
@@ -126,48 +126,48 @@ test('replies that are not understood repeat the question three times, then are 
 })
 
 test('going back returns to the previous question, up to the first one, and never changes skill answers', () => {
-  const second = replyAll(fresh(), 'yes', '1', 'yes')
-  const back = advance(second, flow, { kind: 'back' }).state
-  assert.deepEqual([back.point, back.enrichment], [{ at: 'enrichment', question: 0 }, []])
-  assert.equal(back.step, second.step + 1)
-  assert.deepEqual(advance(back, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 0 })
-  const skills = replyAll(second, 'now')
-  assert.deepEqual(advance(skills, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 1 })
-  const answered = replyAll(skills, '1')
-  assert.deepEqual(advance(answered, flow, { kind: 'back' }).state, answered)
+  const atSecondQuestion = replyAll(initialState(), 'yes', '1', 'yes')
+  const stateAfterBack = advance(atSecondQuestion, flow, { kind: 'back' }).state
+  assert.deepEqual([stateAfterBack.point, stateAfterBack.enrichment], [{ at: 'enrichment', question: 0 }, []])
+  assert.equal(stateAfterBack.step, atSecondQuestion.step + 1)
+  assert.deepEqual(advance(stateAfterBack, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 0 })
+  const atSkills = replyAll(atSecondQuestion, 'now')
+  assert.deepEqual(advance(atSkills, flow, { kind: 'back' }).state.point, { at: 'enrichment', question: 1 })
+  const afterSkillAnswer = replyAll(atSkills, '1')
+  assert.deepEqual(advance(afterSkillAnswer, flow, { kind: 'back' }).state, afterSkillAnswer)
 })
 
 test('changing the language repeats the same step; before consent it also skips the language question', () => {
-  const state = replyAll(fresh(), 'yes', '1')
-  const { state: other, prompts } = advance(state, flow, { kind: 'language', language: 'hi' })
-  assert.deepEqual([other.language, other.step, other.point], ['hi', state.step, state.point])
+  const state = replyAll(initialState(), 'yes', '1')
+  const { state: stateInHindi, prompts } = advance(state, flow, { kind: 'language', language: 'hi' })
+  assert.deepEqual([stateInHindi.language, stateInHindi.step, stateInHindi.point], ['hi', state.step, state.point])
   assert.equal(prompts.length, 1)
-  const early = advance(fresh(), flow, { kind: 'language', language: 'hi' }).state
-  assert.deepEqual(replyAll(early, 'हाँ').point, { at: 'enrichment', question: 0 })
+  const stateBeforeConsent = advance(initialState(), flow, { kind: 'language', language: 'hi' }).state
+  assert.deepEqual(replyAll(stateBeforeConsent, 'हाँ').point, { at: 'enrichment', question: 0 })
   assert.equal(advance(state, flow, { kind: 'language', language: 'ta' }).state.language, 'en')
 })
 
 test('optional questions can be skipped, required questions cannot', () => {
-  const first = replyAll(fresh(), 'yes', '1')
-  assert.deepEqual(advance(first, flow, { kind: 'reply', value: 'skip' }).state.point, first.point)
-  assert.deepEqual(replyAll(first, 'yes', 'skip').enrichment, ['yes', null])
+  const atFirstQuestion = replyAll(initialState(), 'yes', '1')
+  assert.deepEqual(advance(atFirstQuestion, flow, { kind: 'reply', value: 'skip' }).state.point, atFirstQuestion.point)
+  assert.deepEqual(replyAll(atFirstQuestion, 'yes', 'skip').enrichment, ['yes', null])
 })
 
 test('every prompt has a text in every language, and none reveals the correct answer', () => {
   for (const language of LANGUAGES) {
     let state = startConversation(language, true)
-    const seen: string[] = []
+    const renderedTexts: string[] = []
     while (state.ending === null) {
       for (const prompt of currentPrompts(state, flow))
-        seen.push(JSON.stringify(render(prompt, language, flow, { name: 'Asha' })))
+        renderedTexts.push(JSON.stringify(render(prompt, language, flow, { name: 'Asha' })))
       const { point } = state
       const value = point.at === 'skills' ? '0' : 'yes'
       const reply: ConversationInput =
         point.at === 'enrichment' && point.question === 1 ? { kind: 'reply', text: 'x' } : { kind: 'reply', value }
       state = advance(state, flow, reply).state
     }
-    assert.ok(seen.length >= 10)
-    for (const text of seen) assert.doesNotMatch(text, /"key"|undefined|\{\w+\}/)
+    assert.ok(renderedTexts.length >= 10)
+    for (const text of renderedTexts) assert.doesNotMatch(text, /"key"|undefined|\{\w+\}/)
   }
 })
 
@@ -226,31 +226,34 @@ const anyInput: fc.Arbitrary<ConversationInput> = fc.oneof(
 
 test('invariants hold for any replies in any order', () => {
   fc.assert(
-    fc.property(anyFlow, fc.array(anyInput, { maxLength: 40 }), (tested, inputs) => {
-      let state = startConversation(tested.languages[0]!, false)
+    fc.property(anyFlow, fc.array(anyInput, { maxLength: 40 }), (testedFlow, inputs) => {
+      let state = startConversation(testedFlow.languages[0]!, false)
       for (const input of inputs) {
-        const before = JSON.stringify(state)
-        const outcome = advance(state, tested, input)
-        assert.equal(JSON.stringify(state), before, 'the input state is not mutated')
-        assert.deepEqual(advance(state, tested, input), outcome, 'the same input returns the same outcome')
-        const after = outcome.state
-        assert.deepEqual(JSON.parse(JSON.stringify(after)), after, 'the state survives a JSON round trip')
-        assert.ok(after.step >= state.step)
+        const jsonBefore = JSON.stringify(state)
+        const outcome = advance(state, testedFlow, input)
+        assert.equal(JSON.stringify(state), jsonBefore, 'the input state is not mutated')
+        assert.deepEqual(advance(state, testedFlow, input), outcome, 'the same input returns the same outcome')
+        const stateAfter = outcome.state
+        assert.deepEqual(JSON.parse(JSON.stringify(stateAfter)), stateAfter, 'the state survives a JSON round trip')
+        assert.ok(stateAfter.step >= state.step)
         if (state.ending !== null)
-          assert.deepEqual([after.ending, after.step, outcome.prompts], [state.ending, state.step, []])
-        if (after.step > state.step) {
-          const late = advance(after, tested, { kind: 'reply', step: state.step, value: 'yes' })
-          assert.equal(late.state, after, 'a reply to the previous step has no effect')
+          assert.deepEqual([stateAfter.ending, stateAfter.step, outcome.prompts], [state.ending, state.step, []])
+        if (stateAfter.step > state.step) {
+          const lateOutcome = advance(stateAfter, testedFlow, { kind: 'reply', step: state.step, value: 'yes' })
+          assert.equal(lateOutcome.state, stateAfter, 'a reply to the previous step has no effect')
         }
-        const { done, total } = progressOf(after, tested)
+        const { done, total } = progressOf(stateAfter, testedFlow)
         assert.ok(done >= 0 && done <= total)
-        assert.ok(tested.languages.includes(after.language))
+        assert.ok(testedFlow.languages.includes(stateAfter.language))
         for (const prompt of outcome.prompts)
-          assert.ok(render(prompt, after.language, tested, { name: 'A' }).text.length > 0)
-        const parts = partsDone(after, tested)
-        assert.ok(Number(parts.consented) >= Number(parts.enrichment))
-        assert.ok(Number(parts.enrichment) >= Number(parts.skills) && Number(parts.skills) >= Number(parts.interest))
-        state = after
+          assert.ok(render(prompt, stateAfter.language, testedFlow, { name: 'A' }).text.length > 0)
+        const finishedParts = partsDone(stateAfter, testedFlow)
+        assert.ok(Number(finishedParts.consented) >= Number(finishedParts.enrichment))
+        assert.ok(
+          Number(finishedParts.enrichment) >= Number(finishedParts.skills) &&
+            Number(finishedParts.skills) >= Number(finishedParts.interest),
+        )
+        state = stateAfter
       }
     }),
     { numRuns: 300 },
@@ -259,30 +262,30 @@ test('invariants hold for any replies in any order', () => {
 
 test('answering every question completes the conversation in as many replies as there are questions', () => {
   fc.assert(
-    fc.property(anyFlow, (tested) => {
-      let state = startConversation(tested.languages[0]!, false)
+    fc.property(anyFlow, (testedFlow) => {
+      let state = startConversation(testedFlow.languages[0]!, false)
       let replies = 0
       while (state.ending === null) {
         const { point } = state
-        const knockout = point.at === 'enrichment' ? tested.enrichment[point.question]!.knockout : undefined
-        const voice = point.at === 'enrichment' && tested.enrichment[point.question]!.type === 'voice'
+        const knockout = point.at === 'enrichment' ? testedFlow.enrichment[point.question]!.knockout : undefined
+        const isVoice = point.at === 'enrichment' && testedFlow.enrichment[point.question]!.type === 'voice'
         const value =
           point.at === 'language'
-            ? tested.languages[0]!
+            ? testedFlow.languages[0]!
             : point.at === 'skills'
               ? '1'
               : knockout === 'yes'
                 ? 'no'
                 : 'yes'
-        state = advance(state, tested, {
+        state = advance(state, testedFlow, {
           kind: 'reply',
           step: state.step,
-          ...(voice ? { text: 'some words' } : { value }),
+          ...(isVoice ? { text: 'some words' } : { value }),
         }).state
         replies++
       }
       assert.equal(state.ending, 'completed')
-      assert.equal(replies, questionsOf(tested).length + 1 + (tested.languages.length > 1 ? 1 : 0))
+      assert.equal(replies, questionsOf(testedFlow).length + 1 + (testedFlow.languages.length > 1 ? 1 : 0))
     }),
     { numRuns: 200 },
   )

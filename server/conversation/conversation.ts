@@ -25,7 +25,7 @@ export interface Prompt {
   point: Point
 }
 
-export interface Outcome {
+export interface ReplyOutcome {
   state: ConversationState
   prompts: Prompt[]
   /** Set by the reply that ends the conversation. */
@@ -34,7 +34,7 @@ export interface Outcome {
   stop: boolean
 }
 
-/** Replies to one question that are answered with "not understood". Later ones are ignored, so that two bots cannot loop. */
+/** Maximum number of "not understood" responses to one question. Further such replies are ignored, so that two bots cannot loop. */
 export const MAX_MISSES = 3
 
 /** Returns the initial state. `languageKnown`: the enrolment names the candidate's language. */
@@ -66,17 +66,17 @@ type Transition = (
 // biome-ignore format: aligned columns are easier to read
 const transitions: Record<Point['at'], Partial<Record<ReplyMeaning['is'], Transition>>> = {
   //            yes                      no                        else
-  consent:    { yes: afterConsent,       no: end('refused') },
+  consent:    { yes: afterConsent,       no: endConversation('refused') },
   language:   {                                                    language: chooseLanguage },
   enrichment: { yes: answerQuestion,     no: answerQuestion,       words: answerQuestion, skip: skipQuestion, back: askPrevious },
   skills:     {                                                    choice: answerItem, back: askPrevious },
   interest:   { yes: answerInterest,     no: answerInterest },
-  ended:      { stop: stay, repeat: stay, unknown: stay, language: setLanguage },
+  ended:      { stop: keepState, repeat: keepState, unknown: keepState, language: setLanguage },
 }
 
 const defaultTransitions: Record<ReplyMeaning['is'], Transition> = {
-  stale: stay, // a reply to an earlier question, or a duplicate
-  stop: end('stopped'),
+  stale: keepState, // a reply to an earlier question, or a duplicate
+  stop: endConversation('stopped'),
   language: switchLanguage,
   repeat: repeatQuestion,
   back: repeatQuestion, // there is no previous question
@@ -89,29 +89,33 @@ const defaultTransitions: Record<ReplyMeaning['is'], Transition> = {
 }
 
 /** Applies one reply. Pure: the same state, flow and input always return the same outcome. */
-export function advance(state: ConversationState, flow: ConversationFlow, input: ConversationInput): Outcome {
+export function advance(state: ConversationState, flow: ConversationFlow, input: ConversationInput): ReplyOutcome {
   const meaning = meaningOf(state, flow, input)
   const transition =
-    transitions[state.point.at][meaning.is] ?? (state.point.at === 'ended' ? stay : defaultTransitions[meaning.is])
-  const next = transition(state, flow, meaning)
-  const ended = state.ending === null && next.state.ending !== null
-  return { ...next, stop: meaning.is === 'stop', ...(ended ? { ending: next.state.ending! } : {}) }
+    transitions[state.point.at][meaning.is] ?? (state.point.at === 'ended' ? keepState : defaultTransitions[meaning.is])
+  const transitionResult = transition(state, flow, meaning)
+  const hasEnded = state.ending === null && transitionResult.state.ending !== null
+  return {
+    ...transitionResult,
+    stop: meaning.is === 'stop',
+    ...(hasEnded ? { ending: transitionResult.state.ending! } : {}),
+  }
 }
 
 /** Returns the prompts for the current question, or the closing message once the conversation has ended. */
 export function currentPrompts(state: ConversationState, flow: ConversationFlow): Prompt[] {
   const { point, step } = state
   if (point.at === 'ended') return [{ kind: `thanks_${state.ending!}`, step, point }]
-  const intro = isFirstItem(point) && flow.skills.length > 0
+  const hasIntro = isFirstItem(point) && flow.skills.length > 0
   const question: Prompt = { kind: point.at, step, point }
-  return intro ? [{ kind: 'skills_intro', step, point }, question] : [question]
+  return hasIntro ? [{ kind: 'skills_intro', step, point }, question] : [question]
 }
 
 function isFirstItem(point: Point) {
   return point.at === 'skills' && point.skill === 0 && point.item === 0
 }
 
-function stay(state: ConversationState) {
+function keepState(state: ConversationState) {
   return { state, prompts: [] }
 }
 
@@ -120,31 +124,31 @@ function repeatQuestion(state: ConversationState, flow: ConversationFlow) {
 }
 
 function notUnderstood(state: ConversationState, flow: ConversationFlow) {
-  if (state.misses === MAX_MISSES) return stay(state)
-  const next = { ...state, misses: state.misses + 1 }
+  if (state.misses === MAX_MISSES) return keepState(state)
+  const nextState = { ...state, misses: state.misses + 1 }
   const apology: Prompt = { kind: 'not_understood', step: state.step, point: state.point }
-  return { state: next, prompts: [apology, ...currentPrompts(next, flow).slice(-1)] }
+  return { state: nextState, prompts: [apology, ...currentPrompts(nextState, flow).slice(-1)] }
 }
 
 /** Asks the next question, or completes the conversation if there is none. */
 function askNext(state: ConversationState, flow: ConversationFlow) {
   const questions = questionsOf(flow)
-  const at = questions.findIndex((point) => isSamePoint(point, state.point))
-  const next = questions[at + 1] // consent and language are not in the list: after them comes the first question
-  return next ? askAt(state, flow, next) : end('completed')(state, flow)
+  const position = questions.findIndex((point) => isSamePoint(point, state.point))
+  const nextQuestion = questions[position + 1] // consent and language are not in the list: after them comes the first question
+  return nextQuestion ? askAt(state, flow, nextQuestion) : endConversation('completed')(state, flow)
 }
 
 function askAt(state: ConversationState, flow: ConversationFlow, point: Point) {
-  const next = { ...state, point, step: state.step + 1, misses: 0 }
-  return { state: next, prompts: currentPrompts(next, flow) }
+  const nextState = { ...state, point, step: state.step + 1, misses: 0 }
+  return { state: nextState, prompts: currentPrompts(nextState, flow) }
 }
 
-function end(
+function endConversation(
   ending: Ending,
 ): (state: ConversationState, flow: ConversationFlow) => { state: ConversationState; prompts: Prompt[] } {
   return (state, flow) => {
-    const next: ConversationState = { ...state, point: { at: 'ended' }, step: state.step + 1, misses: 0, ending }
-    return { state: next, prompts: currentPrompts(next, flow) }
+    const nextState: ConversationState = { ...state, point: { at: 'ended' }, step: state.step + 1, misses: 0, ending }
+    return { state: nextState, prompts: currentPrompts(nextState, flow) }
   }
 }
 
@@ -168,7 +172,7 @@ function switchLanguage(state: ConversationState, flow: ConversationFlow, meanin
 }
 
 function setLanguage(state: ConversationState, _flow: ConversationFlow, meaning: ReplyMeaning) {
-  return stay(withLanguage(state, meaning))
+  return keepState(withLanguage(state, meaning))
 }
 
 function withLanguage(state: ConversationState, meaning: ReplyMeaning): ConversationState {
@@ -179,8 +183,10 @@ function answerQuestion(state: ConversationState, flow: ConversationFlow, meanin
   const { question } = state.point as { question: number }
   const answer = meaning.is === 'words' ? meaning.words : meaning.is
   const enrichment = [...state.enrichment.slice(0, question), answer]
-  const next = { ...state, enrichment }
-  return flow.enrichment[question]!.knockout === answer ? end('knocked_out')(next, flow) : askNext(next, flow)
+  const nextState = { ...state, enrichment }
+  return flow.enrichment[question]!.knockout === answer
+    ? endConversation('knocked_out')(nextState, flow)
+    : askNext(nextState, flow)
 }
 
 function skipQuestion(state: ConversationState, flow: ConversationFlow) {
@@ -191,11 +197,11 @@ function skipQuestion(state: ConversationState, flow: ConversationFlow) {
 /** Asks the previous question again and discards its answer. Answers to skill questions cannot be changed. */
 function askPrevious(state: ConversationState, flow: ConversationFlow) {
   const { point } = state
-  const previous =
+  const previousQuestion =
     point.at === 'enrichment' ? point.question - 1 : isFirstItem(point) ? state.enrichment.length - 1 : undefined
-  if (previous === undefined || previous < 0) return repeatQuestion(state, flow)
-  const next = { ...state, enrichment: state.enrichment.slice(0, previous) }
-  return askAt(next, flow, { at: 'enrichment', question: previous })
+  if (previousQuestion === undefined || previousQuestion < 0) return repeatQuestion(state, flow)
+  const nextState = { ...state, enrichment: state.enrichment.slice(0, previousQuestion) }
+  return askAt(nextState, flow, { at: 'enrichment', question: previousQuestion })
 }
 
 function answerItem(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
@@ -207,5 +213,5 @@ function answerItem(state: ConversationState, flow: ConversationFlow, meaning: R
 
 function answerInterest(state: ConversationState, flow: ConversationFlow, meaning: ReplyMeaning) {
   const interest = meaning.is === 'yes'
-  return end(interest ? 'completed' : 'not_interested')({ ...state, interest }, flow)
+  return endConversation(interest ? 'completed' : 'not_interested')({ ...state, interest }, flow)
 }

@@ -32,13 +32,13 @@ export type Point =
 
 /** Returns the questions of a flow in order, without consent and language. */
 export function questionsOf({ methods, enrichment, skills, interest }: ConversationFlow): Point[] {
-  const has = (method: ConversationFlow['methods'][number]) => methods.includes(method)
+  const hasMethod = (method: ConversationFlow['methods'][number]) => methods.includes(method)
   return [
-    ...(has('data_enrichment') ? enrichment.map((_, question): Point => ({ at: 'enrichment', question })) : []),
-    ...(has('skill_verification')
+    ...(hasMethod('data_enrichment') ? enrichment.map((_, question): Point => ({ at: 'enrichment', question })) : []),
+    ...(hasMethod('skill_verification')
       ? skills.flatMap(({ items }, skill) => items.map((_, item): Point => ({ at: 'skills', skill, item })))
       : []),
-    ...(interest && has('interest_collection') ? [{ at: 'interest' } as const] : []),
+    ...(interest && hasMethod('interest_collection') ? [{ at: 'interest' } as const] : []),
   ]
 }
 

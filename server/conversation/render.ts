@@ -3,7 +3,7 @@ import { prompt } from '../questions/prompts.ts'
 import type { Prompt } from './conversation.ts'
 import { type ConversationFlow, inLanguage, questionsOf } from './flow.ts'
 
-/** The text of a prompt. It never reveals which answer is correct. */
+/** A prompt as text in one language. It never reveals which answer is correct. */
 export interface RenderedPrompt {
   /** The step that a reply must name to count. */
   step: number
@@ -40,10 +40,10 @@ export function render(
     }
     case 'enrichment': {
       const { text, type, required } = flow.enrichment[(point as { question: number }).question]!
-      const skip = required ? [] : [{ value: 'skip', label: prompt('skip', language) }]
+      const skipChoices = required ? [] : [{ value: 'skip', label: prompt('skip', language) }]
       const question = inLanguage(text, language)
-      if (type === 'yes_no') return yesNo(question, [...yesNoChoices(language), ...skip])
-      return { step, kind: 'words', text: `${question}\n${prompt('own_words', language)}`, choices: skip }
+      if (type === 'yes_no') return yesNo(question, [...yesNoChoices(language), ...skipChoices])
+      return { step, kind: 'words', text: `${question}\n${prompt('own_words', language)}`, choices: skipChoices }
     }
     case 'skills_intro':
       return notice(prompt('skills_intro', language, values))
@@ -52,8 +52,8 @@ export function render(
       const { stem, options } = inLanguage(flow.skills[skill]!.items[item]!.text, language)
       const choices = options.map((label, value) => ({ value: String(value), label }))
       // The questions of one skill are consecutive, so only the first one names the skill.
-      const about = item === 0 ? `${prompt('skill_intro', language, { skill: flow.skills[skill]!.name })}\n` : ''
-      return { step, kind: 'choices', text: `${about}${stem}`, choices }
+      const skillIntro = item === 0 ? `${prompt('skill_intro', language, { skill: flow.skills[skill]!.name })}\n` : ''
+      return { step, kind: 'choices', text: `${skillIntro}${stem}`, choices }
     }
     case 'interest':
       return yesNo(prompt('interest', language, values))

@@ -43,7 +43,7 @@ function meaningOfButton(state: ConversationState, flow: ConversationFlow, value
   const { point } = state
   if (value === 'repeat') return { is: 'repeat' }
   if (value === 'back') return { is: 'back' }
-  if (point.at === 'language') return languageNamed(flow, value)
+  if (point.at === 'language') return matchLanguage(flow, value)
   if (point.at === 'skills') return /^[0-3]$/.test(value) ? { is: 'choice', choice: Number(value) } : { is: 'unknown' }
   if (value === 'skip') return canSkip(state, flow) ? { is: 'skip' } : { is: 'unknown' }
   return (value === 'yes' || value === 'no') && !isVoice(state, flow) ? { is: value } : { is: 'unknown' }
@@ -52,10 +52,10 @@ function meaningOfButton(state: ConversationState, flow: ConversationFlow, value
 function meaningOfText(state: ConversationState, flow: ConversationFlow, text: string): ReplyMeaning {
   const { point, language } = state
   if (text === '') return { is: 'unknown' }
-  if (point.at === 'language') return languageNamed(flow, text)
+  if (point.at === 'language') return matchLanguage(flow, text)
   if (point.at === 'skills') {
     const { options } = inLanguage(flow.skills[point.skill]!.items[point.item]!.text, language)
-    return choiceOf(options, text)
+    return matchOption(options, text)
   }
   if (/^skip$/i.test(text) && canSkip(state, flow)) return { is: 'skip' }
   if (isVoice(state, flow)) return { is: 'words', words: [...text].slice(0, MAX_ANSWER_CODE_POINTS).join('') }
@@ -73,25 +73,28 @@ function canSkip({ point }: ConversationState, flow: ConversationFlow) {
 }
 
 /** Matches a language by its code, its number in the list, or its name in English or in the language itself. */
-function languageNamed({ languages }: ConversationFlow, text: string): ReplyMeaning {
-  const lower = text.toLocaleLowerCase()
-  const language = /^\d{1,2}$/.test(lower)
-    ? languages[Number(lower) - 1]
-    : languages.find((code) => code === lower || namesOf(code).includes(lower))
+function matchLanguage({ languages }: ConversationFlow, text: string): ReplyMeaning {
+  const lowerCaseText = text.toLocaleLowerCase()
+  const language = /^\d{1,2}$/.test(lowerCaseText)
+    ? languages[Number(lowerCaseText) - 1]
+    : languages.find((code) => code === lowerCaseText || languageNames(code).includes(lowerCaseText))
   return language ? { is: 'language', language } : { is: 'unknown' }
 }
 
-const english = new Intl.DisplayNames(['en'], { type: 'language' })
+const englishNames = new Intl.DisplayNames(['en'], { type: 'language' })
 
-function namesOf(code: Language): string[] {
-  return [prompt('language_name', code), english.of(code) ?? code].map((name) => name.toLocaleLowerCase())
+function languageNames(code: Language): string[] {
+  return [prompt('language_name', code), englishNames.of(code) ?? code].map((name) => name.toLocaleLowerCase())
 }
 
 /** Matches `2`, `b`, `(B)` or the text of the option. */
-function choiceOf(options: readonly string[], text: string): ReplyMeaning {
-  const mark = /^\(?([1-4a-d])[).]?$/i.exec(text)?.[1]?.toLowerCase()
-  if (mark !== undefined)
-    return { is: 'choice', choice: '1234'.includes(mark) ? Number(mark) - 1 : 'abcd'.indexOf(mark) }
+function matchOption(options: readonly string[], text: string): ReplyMeaning {
+  const optionLabel = /^\(?([1-4a-d])[).]?$/i.exec(text)?.[1]?.toLowerCase()
+  if (optionLabel !== undefined)
+    return {
+      is: 'choice',
+      choice: '1234'.includes(optionLabel) ? Number(optionLabel) - 1 : 'abcd'.indexOf(optionLabel),
+    }
   const choice = options.findIndex((option) => normalize(option) === normalize(text))
   return choice < 0 ? { is: 'unknown' } : { is: 'choice', choice }
 }

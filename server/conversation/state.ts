@@ -11,7 +11,7 @@ export interface ConversationState {
   language: Language
   /** The candidate chose the language, or the enrolment named it: the language question is skipped. */
   languageKnown: boolean
-  /** Replies to the current question that were not understood. */
+  /** Number of replies to the current question that were not understood. */
   misses: number
   /** Answers by question; null for a skipped question. */
   enrichment: (string | null)[]

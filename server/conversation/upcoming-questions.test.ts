@@ -12,7 +12,7 @@ const item = {
   text: { en: { stem: 'Which?', options: ['a', 'b', 'c', 'd'] as never } },
 }
 
-const flows = fc.record({
+const anyFlowShape = fc.record({
   enrichment: fc.array(fc.constantFrom('voice', 'plain', 'knockout'), { maxLength: 5 }),
   skills: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 3 }),
   interest: fc.boolean(),
@@ -37,7 +37,7 @@ function flowOf({ enrichment, skills, interest }: { enrichment: string[]; skills
 }
 
 /** Gives some valid answer to the current question. */
-function answer(state: ConversationState, flow: ConversationFlow, chance: number): ConversationState {
+function giveAnswer(state: ConversationState, flow: ConversationFlow, chance: number): ConversationState {
   const { point } = state
   if (point.at === 'skills') return advance(state, flow, { kind: 'reply', value: String(chance % 4) }).state
   if (point.at === 'enrichment' && !flow.enrichment[point.question]!.required && chance % 3 === 0)
@@ -49,24 +49,24 @@ function answer(state: ConversationState, flow: ConversationFlow, chance: number
 
 test('upcoming questions are asked with the announced step, regardless of the answers', () => {
   fc.assert(
-    fc.property(flows, fc.array(fc.nat(11), { minLength: 20, maxLength: 20 }), (shape, chances) => {
+    fc.property(anyFlowShape, fc.array(fc.nat(11), { minLength: 20, maxLength: 20 }), (shape, chances) => {
       const flow = flowOf(shape)
       assert.deepEqual(upcomingPrompts(startConversation('en', true), flow), [], 'no questions before consent')
-      let state = answer(startConversation('en', true), flow, 1)
+      let state = giveAnswer(startConversation('en', true), flow, 1)
       let upcoming = upcomingPrompts(state, flow)
       for (const chance of chances) {
         if (state.ending) break
-        const before = upcoming.filter(({ step }) => step > state.step)
-        state = answer(state, flow, chance)
-        if (before.length > 0)
+        const announcedPrompts = upcoming.filter(({ step }) => step > state.step)
+        state = giveAnswer(state, flow, chance)
+        if (announcedPrompts.length > 0)
           assert.deepEqual(
-            before.filter(({ step }) => step === state.step),
+            announcedPrompts.filter(({ step }) => step === state.step),
             currentPrompts(state, flow),
           )
         upcoming = upcomingPrompts(state, flow)
         // Later lists repeat the remaining questions, possibly followed by more.
-        const remaining = before.filter(({ step }) => step > state.step)
-        assert.deepEqual(upcoming.slice(0, remaining.length), remaining)
+        const remainingPrompts = announcedPrompts.filter(({ step }) => step > state.step)
+        assert.deepEqual(upcoming.slice(0, remainingPrompts.length), remainingPrompts)
       }
       if (state.ending) assert.deepEqual(upcoming, [])
     }),
@@ -75,15 +75,19 @@ test('upcoming questions are asked with the announced step, regardless of the an
 
 test('canGoBack is true exactly if going back leads to another question', () => {
   fc.assert(
-    fc.property(flows, fc.array(fc.constantFrom(1, 3, 7), { minLength: 20, maxLength: 20 }), (shape, chances) => {
-      const flow = flowOf(shape)
-      let state = startConversation('en', true)
-      for (const chance of chances) {
-        if (state.ending) break
-        const before = advance(state, flow, { kind: 'back', step: state.step }).state
-        assert.equal(canGoBack(state.point, flow), before.step !== state.step)
-        state = answer(state, flow, chance)
-      }
-    }),
+    fc.property(
+      anyFlowShape,
+      fc.array(fc.constantFrom(1, 3, 7), { minLength: 20, maxLength: 20 }),
+      (shape, chances) => {
+        const flow = flowOf(shape)
+        let state = startConversation('en', true)
+        for (const chance of chances) {
+          if (state.ending) break
+          const stateAfterBack = advance(state, flow, { kind: 'back', step: state.step }).state
+          assert.equal(canGoBack(state.point, flow), stateAfterBack.step !== state.step)
+          state = giveAnswer(state, flow, chance)
+        }
+      },
+    ),
   )
 })

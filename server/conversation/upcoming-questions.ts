@@ -8,15 +8,15 @@ import type { ConversationState } from './state.ts'
  */
 export function upcomingPrompts(state: ConversationState, flow: ConversationFlow): Prompt[] {
   const questions = questionsOf(flow)
-  const at = questions.findIndex((point) => questionId(point) === questionId(state.point))
-  if (at < 0) return []
+  const position = questions.findIndex((point) => questionId(point) === questionId(state.point))
+  if (position < 0) return []
   const prompts: Prompt[] = []
-  for (let next = at + 1; next < questions.length && !mayEnd(questions[next - 1]!, flow); next++)
-    prompts.push(...currentPrompts({ ...state, point: questions[next]!, step: state.step + next - at }, flow))
+  for (let next = position + 1; next < questions.length && !mayEndConversation(questions[next - 1]!, flow); next++)
+    prompts.push(...currentPrompts({ ...state, point: questions[next]!, step: state.step + next - position }, flow))
   return prompts
 }
 
-function mayEnd(point: Point, flow: ConversationFlow): boolean {
+function mayEndConversation(point: Point, flow: ConversationFlow): boolean {
   if (point.at === 'enrichment') return flow.enrichment[point.question]!.knockout !== undefined
   return point.at !== 'skills'
 }

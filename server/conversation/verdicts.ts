@@ -15,16 +15,16 @@ export interface SkillVerdict {
 /** Returns a verdict per skill. A skill counts as not asked until all its questions are answered. */
 export function verdictsOf(state: ConversationState, { skills }: ConversationFlow): SkillVerdict[] {
   return skills.map(({ skill_id, name, items }, index) => {
-    const chosen = state.skills[index] ?? []
-    const correct = chosen.filter((choice, item) => choice === items[item]!.key).length
-    const complete = items.length > 0 && chosen.length === items.length
-    const passed = correct >= items.length * MIN_CORRECT_SHARE
+    const chosenOptions = state.skills[index] ?? []
+    const correctCount = chosenOptions.filter((choice, item) => choice === items[item]!.key).length
+    const isComplete = items.length > 0 && chosenOptions.length === items.length
+    const isPassed = correctCount >= items.length * MIN_CORRECT_SHARE
     return {
       skill_id,
       name,
-      verdict: !complete ? 'not_asked' : passed ? 'verified' : 'not_verified',
-      correct,
-      asked: chosen.length,
+      verdict: !isComplete ? 'not_asked' : isPassed ? 'verified' : 'not_verified',
+      correct: correctCount,
+      asked: chosenOptions.length,
     }
   })
 }
@@ -43,23 +43,28 @@ export function progressOf(state: ConversationState, flow: ConversationFlow): { 
   const total = questions.length
   const { point } = state
   if (point.at === 'ended') return { done: total, total }
-  const at = questions.findIndex((question) => JSON.stringify(question) === JSON.stringify(point))
-  return { done: Math.max(0, at), total }
+  const position = questions.findIndex((question) => JSON.stringify(question) === JSON.stringify(point))
+  return { done: Math.max(0, position), total }
 }
 
 /** Returns the finished parts. A part without questions is finished with consent; a knockout finishes all parts. */
 export function partsDone(state: ConversationState, flow: ConversationFlow) {
   const { at } = state.point
-  const over = state.ending === 'completed' || state.ending === 'knocked_out' || state.ending === 'not_interested'
-  const consented = over || (at !== 'consent' && at !== 'ended') || state.step > 2
-  const left = over
+  const isFinished = state.ending === 'completed' || state.ending === 'knocked_out' || state.ending === 'not_interested'
+  const consented = isFinished || (at !== 'consent' && at !== 'ended') || state.step > 2
+  const remainingParts = isFinished
     ? []
     : questionsOf(flow)
         .slice(progressOf(state, flow).done)
         .map((question) => question.at)
-  const done = (part: string) =>
-    over || (consented && at !== 'ended' && at !== 'language' && !left.includes(part as never))
-  const enrichment = done('enrichment')
-  const skills = enrichment && done('skills')
-  return { consented, enrichment, skills, interest: skills && done('interest') }
+  const isPartDone = (part: string) =>
+    isFinished || (consented && at !== 'ended' && at !== 'language' && !remainingParts.includes(part as never))
+  const isEnrichmentDone = isPartDone('enrichment')
+  const areSkillsDone = isEnrichmentDone && isPartDone('skills')
+  return {
+    consented,
+    enrichment: isEnrichmentDone,
+    skills: areSkillsDone,
+    interest: areSkillsDone && isPartDone('interest'),
+  }
 }

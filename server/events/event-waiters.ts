@@ -2,7 +2,7 @@ import type { OrgScope } from '../access/caller.ts'
 import type { EventType } from './types.ts'
 
 interface Waiter {
-  /** Undefined: all types. */
+  /** The event types to wait for; undefined for all types. */
   types: readonly EventType[] | undefined
   resolve: () => void
 }
@@ -24,16 +24,16 @@ export class EventWaiters {
     const waiters = this.#waiters.get(key) ?? new Set()
     this.#waiters.set(key, waiters)
     return new Promise((resolve) => {
-      const done = () => {
+      const finish = () => {
         clearTimeout(timer)
-        signal.removeEventListener('abort', done)
+        signal.removeEventListener('abort', finish)
         waiters.delete(waiter)
         if (waiters.size === 0 && this.#waiters.get(key) === waiters) this.#waiters.delete(key)
         resolve()
       }
-      const timer = setTimeout(done, timeoutMs)
-      signal.addEventListener('abort', done, { once: true })
-      const waiter = { types, resolve: done }
+      const timer = setTimeout(finish, timeoutMs)
+      signal.addEventListener('abort', finish, { once: true })
+      const waiter = { types, resolve: finish }
       waiters.add(waiter)
     })
   }

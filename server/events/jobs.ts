@@ -10,8 +10,8 @@ export const eventJobs = [dropOldEvents]
 export function handleEventJobs(worker: Worker, { db, clock, log }: Pick<Context, 'db' | 'clock' | 'log'>): void {
   worker.handle(dropOldEvents, async () => {
     await ensurePartitions(db, clock.now())
-    const dropped = await dropOldPartitions(db, clock.now())
-    if (dropped.length > 0) log.info({ dropped }, 'dropped partitions beyond retention')
+    const droppedPartitions = await dropOldPartitions(db, clock.now())
+    if (droppedPartitions.length > 0) log.info({ dropped: droppedPartitions }, 'dropped partitions beyond retention')
   })
   worker.schedule(dropOldEvents, '23 * * * *')
 }

@@ -5,8 +5,8 @@ import { startApp } from '../../test/support/app.ts'
 import { recordEvent, recordEvents } from './record.ts'
 
 test('an event is sequenced once its transaction has committed, and never if it is rolled back', async (t) => {
-  const { context, clock, given } = await startApp(t)
-  const { orgId } = await given.org()
+  const { context, clock, fixtures } = await startApp(t)
+  const { orgId } = await fixtures.createOrg()
   const scope = { orgId, mode: 'test' as const }
 
   await context.db.transaction((tx) => recordEvent(tx, scope, clock, 'mandate.ready', { mandate_id: 'JM_1' }))
@@ -23,29 +23,29 @@ test('an event is sequenced once its transaction has committed, and never if it 
 })
 
 test('a reader that has seen n never finds a new event below n, even with slow concurrent writers', async (t) => {
-  const { context, clock, given } = await startApp(t)
-  const { orgId } = await given.org()
+  const { context, clock, fixtures } = await startApp(t)
+  const { orgId } = await fixtures.createOrg()
   const scope = { orgId, mode: 'live' as const }
   let writing = true
-  const seen: number[] = []
+  const seenSequences: number[] = []
 
   const reader = (async () => {
-    let last = 0
-    const known = new Set<number>()
+    let lastSequence = 0
+    const knownSequences = new Set<number>()
     while (true) {
-      const stopped = !writing
-      if (stopped) await context.events.sequence()
+      const hasStopped = !writing
+      if (hasStopped) await context.events.sequence()
       const { rows } = await sql<{ sequence: number }>`select sequence from events order by sequence`.execute(
         context.db.queries,
       )
       for (const { sequence } of rows) {
-        if (known.has(sequence)) continue
-        assert.ok(sequence > last, `${sequence} appeared after ${last}`)
-        known.add(sequence)
-        seen.push(sequence)
-        last = sequence
+        if (knownSequences.has(sequence)) continue
+        assert.ok(sequence > lastSequence, `${sequence} appeared after ${lastSequence}`)
+        knownSequences.add(sequence)
+        seenSequences.push(sequence)
+        lastSequence = sequence
       }
-      if (stopped) return
+      if (hasStopped) return
     }
   })()
   const writers = Array.from({ length: 12 }, async (_, writer) => {
@@ -63,12 +63,12 @@ test('a reader that has seen n never finds a new event below n, even with slow c
   writing = false
   await reader
 
-  assert.equal(seen.length, 240)
+  assert.equal(seenSequences.length, 240)
 })
 
 test('events that were recorded but not sequenced are sequenced by the next poll', async (t) => {
-  const { context, clock, given } = await startApp(t)
-  const { orgId } = await given.org()
+  const { context, clock, fixtures } = await startApp(t)
+  const { orgId } = await fixtures.createOrg()
   const scope = { orgId, mode: 'test' as const }
   // The state after a crash between commit and notification.
   await sql`insert into event_outbox values ('EV_LOST', ${orgId}, 'test', 'mandate.ready', '{}', ${new Date(clock.now())})`.execute(

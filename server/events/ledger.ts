@@ -47,7 +47,7 @@ export interface LedgerOptions {
 
 /** PostgreSQL notification channel. The payload is organisation, mode and event types: `ORG_… live a.b,c.d`. */
 const EVENTS_SEQUENCED = 'events_sequenced'
-const MAX_BATCH = 1000
+const MAX_BATCH_EVENTS = 1000
 /** Interval of the poll for events of a process that ended, or lost its connection, before it could send a notification. */
 const POLL_INTERVAL_MS = 5000
 const RETRY_DELAY_MS = 1000
@@ -63,19 +63,19 @@ export async function openLedger({ db, clock, log, listener, onSequenced }: Ledg
   let closed = false
 
   // Events recorded by another process are usually sequenced there, unless it is a CLI command: check first.
-  db.onCommitted(EVENTS_RECORDED, (isLocal) => void (isLocal ? sequence() : sequenceRecorded()).catch(retrySoon))
+  db.onCommitted(EVENTS_RECORDED, (isLocal) => void (isLocal ? sequence() : sequenceIfRecorded()).catch(retrySoon))
   await listener.on(EVENTS_SEQUENCED, (payload) => {
     const [orgId, mode, types] = payload.split(' ')
     if (types !== undefined) waiters.wake({ orgId: orgId!, mode: mode as Mode }, types.split(','))
     else waiters.wakeAll() // after a reconnection: notifications may have been missed
   })
-  const poller = startPoller({ poll, onError: report, retryDelayMs: RETRY_DELAY_MS })
+  const poller = startPoller({ poll, onError: logFailure, retryDelayMs: RETRY_DELAY_MS })
   poller.pollWithin(POLL_INTERVAL_MS)
 
   return {
     sequence,
     async flush({ orgId, mode }) {
-      if (await hasRecorded(db.queries, sql`where org_id = ${orgId} and mode = ${mode}`)) await sequence()
+      if (await hasUnsequencedEvents(db.queries, sql`where org_id = ${orgId} and mode = ${mode}`)) await sequence()
     },
     wait: (...args) => waiters.wait(...args),
     release: () => waiters.release(),
@@ -91,7 +91,7 @@ export async function openLedger({ db, clock, log, listener, onSequenced }: Ledg
   }
 
   async function sequenceAll() {
-    while (!closed && (await sequenceBatch()) === MAX_BATCH);
+    while (!closed && (await sequenceBatch()) === MAX_BATCH_EVENTS);
   }
 
   async function sequenceBatch(): Promise<number> {
@@ -101,7 +101,7 @@ export async function openLedger({ db, clock, log, listener, onSequenced }: Ledg
       await sql`select pg_advisory_xact_lock(hashtextextended('event ledger', 0))`.execute(tx)
       const { rows } = await sql<SequencedEvent>`
         with recorded as (
-          delete from event_outbox where ctid = any (array(select ctid from event_outbox order by org_id, mode, event_id limit ${MAX_BATCH}))
+          delete from event_outbox where ctid = any (array(select ctid from event_outbox order by org_id, mode, event_id limit ${MAX_BATCH_EVENTS}))
           returning *
         )
         insert into events (day, org_id, mode, sequence, event_id, type, data, created_at)
@@ -116,31 +116,33 @@ export async function openLedger({ db, clock, log, listener, onSequenced }: Ledg
     })
   }
 
-  async function sequenceRecorded() {
-    if (!closed && (await hasRecorded(db.queries, sql``))) await sequence()
+  async function sequenceIfRecorded() {
+    if (!closed && (await hasUnsequencedEvents(db.queries, sql``))) await sequence()
   }
 
   async function poll(): Promise<number> {
-    await sequenceRecorded()
+    await sequenceIfRecorded()
     return POLL_INTERVAL_MS
   }
 
-  async function hasRecorded(queries: Queries, where: ReturnType<typeof sql>): Promise<boolean> {
+  async function hasUnsequencedEvents(queries: Queries, where: ReturnType<typeof sql>): Promise<boolean> {
     const { rows } = await sql`select 1 from event_outbox ${where} limit 1`.execute(queries)
     return rows.length > 0
   }
 
   function retrySoon(error: unknown) {
-    report(error)
+    logFailure(error)
     poller.pollWithin(RETRY_DELAY_MS)
   }
 
-  function report(error: unknown) {
+  function logFailure(error: unknown) {
     if (!closed) log.warn({ err: error }, 'sequencing events failed, retrying')
   }
 }
 
 function notificationPayloads(events: SequencedEvent[]): string[] {
-  const byScope = Map.groupBy(events, ({ org_id, mode }) => `${org_id} ${mode}`)
-  return [...byScope].map(([scope, ofScope]) => `${scope} ${[...new Set(ofScope.map(({ type }) => type))].join(',')}`)
+  const eventsByScope = Map.groupBy(events, ({ org_id, mode }) => `${org_id} ${mode}`)
+  return [...eventsByScope].map(
+    ([scope, ofScope]) => `${scope} ${[...new Set(ofScope.map(({ type }) => type))].join(',')}`,
+  )
 }

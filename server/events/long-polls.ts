@@ -17,8 +17,8 @@ export class LongPolls {
     const polls = this.#polls.get(keyId) ?? new Set()
     const maxPolls = Math.max(DEFAULT_MAX_LONG_POLLS, key.limits.buckets.reads.burst)
     if (polls.size >= maxPolls) {
-      const first = Math.min(...[...polls].map((poll) => poll.until))
-      const retryAfter = Math.max(1, Math.ceil((first - performance.now()) / 1000))
+      const earliestEnd = Math.min(...[...polls].map((poll) => poll.until))
+      const retryAfter = Math.max(1, Math.ceil((earliestEnd - performance.now()) / 1000))
       throw problem(
         'RATE_LIMITED',
         `This key has reached its limit of ${maxPolls} open long polls. Wait for one to end (within ${formatSeconds(retryAfter)}), or send the request without \`wait\`.`,

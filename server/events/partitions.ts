@@ -19,37 +19,37 @@ const readyDays = new WeakMap<Database, Set<string>>()
 
 /** Creates the partitions for today and the next days if they are missing. */
 export async function ensurePartitions(db: Database, now: number): Promise<void> {
-  const known = readyDays.get(db) ?? new Set<string>()
-  readyDays.set(db, known)
-  if (known.has(dayOf(now))) return
-  const days = Array.from({ length: PARTITION_DAYS_AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY))
+  const knownDays = readyDays.get(db) ?? new Set<string>()
+  readyDays.set(db, knownDays)
+  if (knownDays.has(dayOf(now))) return
+  const days = Array.from({ length: PARTITION_DAYS_AHEAD + 1 }, (_, daysAhead) => dayOf(now + daysAhead * DAY))
   await db.transaction(async (tx) => {
     await lockPartitions(tx)
     for (const table of PARTITIONED_TABLES) {
-      const existing = new Set(await listPartitions(tx, table))
+      const existingPartitions = new Set(await listPartitions(tx, table))
       for (const day of days) {
-        if (existing.has(partitionName(table, day))) continue
-        const until = dayOf(Date.parse(day) + DAY)
+        if (existingPartitions.has(partitionName(table, day))) continue
+        const nextDay = dayOf(Date.parse(day) + DAY)
         await sql`create table ${sql.raw(partitionName(table, day))} partition of ${sql.raw(table)}
-          for values from (${sql.raw(`'${day}'`)}) to (${sql.raw(`'${until}'`)})`.execute(tx)
+          for values from (${sql.raw(`'${day}'`)}) to (${sql.raw(`'${nextDay}'`)})`.execute(tx)
       }
     }
   })
-  for (const day of days) known.add(day)
+  for (const day of days) knownDays.add(day)
 }
 
 /** Drops the partitions of days beyond retention; returns their names. */
 export async function dropOldPartitions(db: Database, now: number): Promise<string[]> {
-  const dropped: string[] = []
-  const first = dayOf(now - (RETENTION_DAYS + 1) * DAY)
+  const droppedNames: string[] = []
+  const oldestKeptDay = dayOf(now - (RETENTION_DAYS + 1) * DAY)
   for (const table of PARTITIONED_TABLES) {
     for (const name of await listPartitions(db.queries, table)) {
-      if (name >= partitionName(table, first)) continue
+      if (name >= partitionName(table, oldestKeptDay)) continue
       await db.transaction((tx) => sql`drop table if exists ${sql.raw(name)}`.execute(tx))
-      dropped.push(name)
+      droppedNames.push(name)
     }
   }
-  return dropped
+  return droppedNames
 }
 
 async function listPartitions(tx: Queries, table: string): Promise<string[]> {
@@ -64,7 +64,7 @@ function partitionName(table: string, day: string) {
   return `${table}_${day.replaceAll('-', '')}`
 }
 
-/** Two processes may find a day missing at the same time. */
+/** Serialises the creation of partitions, because two processes may find the same one missing. */
 async function lockPartitions(tx: Queries) {
   await sql`select pg_advisory_xact_lock(hashtextextended('event partitions', 0))`.execute(tx)
 }

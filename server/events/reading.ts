@@ -48,7 +48,7 @@ export async function listEvents(
   const { rows } = await sql<StoredEvent>`
     select ${columns} from events
     where org_id = ${orgId} and mode = ${mode} and sequence > ${after?.sequence ?? 0}
-      and day >= ${after?.day ?? firstDay(now)}::date and created_at > ${oldest(now)}
+      and day >= ${after?.day ?? oldestDay(now)}::date and created_at > ${oldestCreationTime(now)}
       ${acknowledged === 'all' ? sql`` : acknowledged === 'true' ? sql`and acknowledged_at is not null` : sql`and acknowledged_at is null`}
       ${types ? sql`and type = any (${types}::text[])` : sql``}
     order by sequence limit ${limit}`.execute(queries)
@@ -65,45 +65,45 @@ export async function findEvents(
   const { rows } = await sql<StoredEvent>`
     select ${columns} from events
     where event_id = any (${ids}::text[]) and org_id = ${orgId} and mode = ${mode}
-      and day >= ${earliestDay(ids, now)}::date and created_at > ${oldest(now)}`.execute(queries)
+      and day >= ${earliestDay(ids, now)}::date and created_at > ${oldestCreationTime(now)}`.execute(queries)
   return rows
 }
 
 /** Acknowledges events by pull. Returns the events that were not acknowledged before. */
-export async function acknowledge(
+export async function acknowledgeEvents(
   tx: Tx,
   { orgId, mode }: OrgScope,
   now: number,
-  which: { ids: string[] } | { upTo: number },
+  selection: { ids: string[] } | { upTo: number },
 ): Promise<EventRef[]> {
   const { rows } = await sql<EventRef>`
     update events set acknowledged_at = ${new Date(now)}, acknowledged_by = 'pull'
     where org_id = ${orgId} and mode = ${mode} and acknowledged_at is null
       ${
-        'ids' in which
-          ? sql`and event_id = any (${which.ids}::text[]) and day >= ${earliestDay(which.ids, now)}::date`
-          : sql`and sequence <= ${which.upTo} and created_at > ${oldest(now)}`
+        'ids' in selection
+          ? sql`and event_id = any (${selection.ids}::text[]) and day >= ${earliestDay(selection.ids, now)}::date`
+          : sql`and sequence <= ${selection.upTo} and created_at > ${oldestCreationTime(now)}`
       }
     returning to_char(day, 'YYYY-MM-DD') as day, event_id`.execute(tx)
   return rows
 }
 
-function oldest(now: number) {
+function oldestCreationTime(now: number) {
   return new Date(now - RETENTION_DAYS * DAY)
 }
 
-function firstDay(now: number) {
+function oldestDay(now: number) {
   return dayOf(now - (RETENTION_DAYS + 1) * DAY)
 }
 
 /** Returns the first day that can contain the events: the day of the earliest ID, minus one day to allow for clock differences. */
 function earliestDay(ids: string[], now: number): string {
-  const earliest = Math.min(now, ...ids.map((id) => timeOf(id)))
-  const day = dayOf(earliest - DAY)
-  return day > firstDay(now) ? day : firstDay(now)
+  const earliestTime = Math.min(now, ...ids.map((id) => creationTimeOf(id)))
+  const day = dayOf(earliestTime - DAY)
+  return day > oldestDay(now) ? day : oldestDay(now)
 }
 
-function timeOf(eventId: string): number {
+function creationTimeOf(eventId: string): number {
   try {
     return decodeTime(eventId.slice('EV_'.length))
   } catch {

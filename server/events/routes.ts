@@ -9,7 +9,7 @@ import { deliveryStates, endDeliveries } from '../webhooks/deliveries.ts'
 import { LongPolls } from './long-polls.ts'
 import { RETENTION_DAYS } from './partitions.ts'
 import {
-  acknowledge,
+  acknowledgeEvents,
   type EventFilter,
   type EventPosition,
   findEvents,
@@ -35,7 +35,7 @@ export function eventRoutes(app: App, context: Context): void {
         tags,
         summary: 'List events',
         description:
-          'Oldest first. By default, returns events that have not been acknowledged. With `wait`, the request is held open until an event arrives or the time has passed. A key can hold 20 requests open at a time, or the burst of `reads` if that is higher; further requests fail with 429 RATE_LIMITED. Events are stored for 30 days.',
+          'Lists the oldest events first. By default, returns events that have not been acknowledged. With `wait`, the request is held open until an event arrives or the time has passed. A key can hold 20 requests open at a time, or the burst of `reads` if that is higher; further requests fail with 429 RATE_LIMITED. Events are stored for 30 days.',
         querystring: EventsQuery,
         response: { 200: success(listOf(EventRecord)) },
       },
@@ -43,21 +43,23 @@ export function eventRoutes(app: App, context: Context): void {
     async (request) => {
       const { caller, query } = request
       const { types, acknowledged, after, limit, cursor, wait } = query
-      const list = `events ${caller.orgId} ${caller.mode} ${types ?? ''} ${acknowledged} ${after ?? ''}`
-      const position = readCursor<EventPosition>(vault, list, cursor) ?? (await positionOf(caller, after))
+      const cursorScope = `events ${caller.orgId} ${caller.mode} ${types ?? ''} ${acknowledged} ${after ?? ''}`
+      const position = readCursor<EventPosition>(vault, cursorScope, cursor) ?? (await positionOf(caller, after))
       const filter: EventFilter = {
         types: types === undefined ? undefined : parseTypes(types),
         acknowledged,
         after: position,
         limit: limit + 1,
       }
-      const found = await readOrWait(request, filter, wait * 1000)
-      const page = found.slice(0, limit)
-      const states = await deliveryStates(db.queries, page)
-      const items = page.map((event) => eventRecord(event, states.get(event.event_id)))
-      const last = page.at(-1)
+      const foundEvents = await readOrWait(request, filter, wait * 1000)
+      const page = foundEvents.slice(0, limit)
+      const deliveryStateById = await deliveryStates(db.queries, page)
+      const items = page.map((event) => eventRecord(event, deliveryStateById.get(event.event_id)))
+      const lastEvent = page.at(-1)
       const next_cursor =
-        found.length > limit && last ? writeCursor(vault, list, { sequence: last.sequence, day: last.day }) : null
+        foundEvents.length > limit && lastEvent
+          ? writeCursor(vault, cursorScope, { sequence: lastEvent.sequence, day: lastEvent.day })
+          : null
       return { success: true as const, message: 'Events', data: { items, next_cursor } }
     },
   )
@@ -85,14 +87,14 @@ export function eventRoutes(app: App, context: Context): void {
       const requestedIds = event_ids ?? [up_to!]
       const now = clock.now()
       const data = await db.transaction(async (tx) => {
-        const known = await findEvents(tx, caller, now, requestedIds)
-        const ids = new Set(known.map(({ event_id }) => event_id))
-        const unknown = [...new Set(requestedIds)].filter((id) => !ids.has(id))
-        if (known.length === 0) return { acknowledged: 0, unknown }
-        const which = event_ids ? { ids: [...ids] } : { upTo: known[0]!.sequence }
-        const acknowledged = await acknowledge(tx, caller, now, which)
-        await endDeliveries(tx, acknowledged)
-        const result = { acknowledged: acknowledged.length, unknown }
+        const knownEvents = await findEvents(tx, caller, now, requestedIds)
+        const knownIds = new Set(knownEvents.map(({ event_id }) => event_id))
+        const unknownIds = [...new Set(requestedIds)].filter((id) => !knownIds.has(id))
+        if (knownEvents.length === 0) return { acknowledged: 0, unknown: unknownIds }
+        const selection = event_ids ? { ids: [...knownIds] } : { upTo: knownEvents[0]!.sequence }
+        const acknowledgedRefs = await acknowledgeEvents(tx, caller, now, selection)
+        await endDeliveries(tx, acknowledgedRefs)
+        const result = { acknowledged: acknowledgedRefs.length, unknown: unknownIds }
         await caller.record?.(tx, { status: 200, body: result })
         return result
       })
@@ -115,25 +117,25 @@ export function eventRoutes(app: App, context: Context): void {
     waitMs: number,
   ): Promise<StoredEvent[]> {
     const deadline = performance.now() + waitMs
-    const disconnected = new AbortController()
+    const disconnectController = new AbortController()
     let leave: (() => void) | undefined
     raw.socket.once('close', onClose)
     try {
       await events.flush(caller)
       while (true) {
         const remainingMs = deadline - performance.now()
-        const found = new AbortController()
-        const signal = AbortSignal.any([disconnected.signal, found.signal])
+        const finishController = new AbortController()
+        const signal = AbortSignal.any([disconnectController.signal, finishController.signal])
         // The wait starts before the query, so that events that arrive in between are not missed.
         const arrival = events.wait(caller, filter.types, Math.max(0, remainingMs), signal)
         try {
           const page = await listEvents(db.queries, caller, clock.now(), filter)
-          if (page.length > 0 || remainingMs <= 0 || disconnected.signal.aborted || events.released) return page
+          if (page.length > 0 || remainingMs <= 0 || disconnectController.signal.aborted || events.released) return page
           leave ??= longPolls.acquire(caller, deadline)
           await arrival
-          if (disconnected.signal.aborted) return []
+          if (disconnectController.signal.aborted) return []
         } finally {
-          found.abort()
+          finishController.abort()
         }
       }
     } finally {
@@ -142,16 +144,16 @@ export function eventRoutes(app: App, context: Context): void {
     }
 
     function onClose() {
-      disconnected.abort()
+      disconnectController.abort()
     }
   }
 }
 
-function parseTypes(list: string): EventType[] {
-  const names = list.split(',')
-  const unknown = names.filter((name) => !(eventTypes as readonly string[]).includes(name))
-  if (unknown.length === 0) return names as EventType[]
-  const message = `has unknown event types: ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; expected ${eventTypes.join(', ')}`
+function parseTypes(typeList: string): EventType[] {
+  const names = typeList.split(',')
+  const unknownNames = names.filter((name) => !(eventTypes as readonly string[]).includes(name))
+  if (unknownNames.length === 0) return names as EventType[]
+  const message = `has unknown event types: ${unknownNames.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; expected ${eventTypes.join(', ')}`
   throw invalid([{ path: 'query.types', message }])
 }
 

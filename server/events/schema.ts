@@ -4,33 +4,33 @@ import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { eventTypes } from './types.ts'
 
-const EVENT_ID = '^EV_[A-Z0-9]{10,40}$'
+const EVENT_ID_PATTERN = '^EV_[A-Z0-9]{10,40}$'
 
-export const eventIdText = Type.String({ pattern: EVENT_ID })
+export const eventIdSchema = Type.String({ pattern: EVENT_ID_PATTERN })
 export const EventTypeSchema = named('EventType', Type.Enum([...eventTypes]))
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-const time = Type.String({ description: 'ISO 8601, UTC.' })
+const timestamp = Type.String({ description: 'ISO 8601, UTC.' })
 
 export const EventRecord = named(
   'Event',
   Type.Object({
-    event_id: eventIdText,
+    event_id: eventIdSchema,
     type: EventTypeSchema,
     mode: ModeSchema,
     sequence: Type.Integer({
       description:
         'Increases with every event of the organisation and mode. Numbers may be skipped, but no event appears later with a lower number than one you have seen.',
     }),
-    created_at: time,
+    created_at: timestamp,
     data: Type.Object(
       {},
       { additionalProperties: true, description: 'The complete resource that changed, with its `version`.' },
     ),
     delivery: Type.Object({
-      acknowledged_at: orNull(time),
+      acknowledged_at: orNull(timestamp),
       acknowledged_by: orNull(Type.Enum(['pull', 'webhook'])),
-      attempts: Type.Integer({ description: 'Number of delivery attempts to webhook endpoints.' }),
+      attempts: Type.Integer({ description: 'Number of attempts to deliver the event to webhook endpoints.' }),
       last_error: orNull(Type.String()),
     }),
   }),
@@ -41,13 +41,15 @@ export const EventsQuery = Type.Object({
     Type.String({ maxLength: 1000, description: `Comma-separated list of event types: ${eventTypes.join(', ')}.` }),
   ),
   acknowledged: Type.Enum(['false', 'true', 'all'], { default: 'false' }),
-  after: Type.Optional(Type.String({ pattern: EVENT_ID, description: 'Return only events after this one.' })),
+  after: Type.Optional(
+    Type.String({ pattern: EVENT_ID_PATTERN, description: 'Return only events after the event with this ID.' }),
+  ),
   ...pageQuery,
   wait: Type.Integer({
     minimum: 0,
     maximum: 25,
     default: 0,
-    description: 'Long polling: seconds to hold the request open until an event arrives.',
+    description: 'Long polling: maximum number of seconds to hold the request open until an event arrives.',
   }),
 })
 
@@ -55,9 +57,12 @@ export const AckBody = named(
   'EventAcknowledgementInput',
   Type.Object(
     {
-      event_ids: Type.Optional(Type.Array(eventIdText, { minItems: 1, maxItems: 100 })),
+      event_ids: Type.Optional(Type.Array(eventIdSchema, { minItems: 1, maxItems: 100 })),
       up_to: Type.Optional(
-        Type.String({ pattern: EVENT_ID, description: 'Acknowledge this event and all events before it.' }),
+        Type.String({
+          pattern: EVENT_ID_PATTERN,
+          description: 'Acknowledge the event with this ID and all events before it.',
+        }),
       ),
     },
     { additionalProperties: false },

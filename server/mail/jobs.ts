@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Worker } from '../platform/jobs/queue.ts'
-import { getEmail, recordAttempt, sendEmail } from './mail.ts'
+import { getEmail, recordSendAttempt, sendEmail } from './mail.ts'
 import { SmtpSendError, senderDomain } from './smtp.ts'
 
 export const emailJobs = [sendEmail]
@@ -9,9 +9,9 @@ export function handleEmailJobs(worker: Worker, { db, clock, config, vault, log,
   worker.handle(sendEmail, async ({ mail_id: emailId }) => {
     const email = await getEmail(db.queries, vault, emailId)
     if (email.status === 'sent' || email.status === 'failed') return
-    const record = (status: 'sent' | 'failed' | 'queued' | 'kept', error?: string) =>
-      db.transaction((tx) => recordAttempt(tx, emailId, clock.now(), { status, ...(error ? { error } : {}) }))
-    if (!smtp) return record('kept')
+    const recordStatus = (status: 'sent' | 'failed' | 'queued' | 'kept', error?: string) =>
+      db.transaction((tx) => recordSendAttempt(tx, emailId, clock.now(), { status, ...(error ? { error } : {}) }))
+    if (!smtp) return recordStatus('kept')
     try {
       await smtp.send({
         from: config.mailFrom,
@@ -24,12 +24,12 @@ export function handleEmailJobs(worker: Worker, { db, clock, config, vault, log,
       })
     } catch (error) {
       if (!(error instanceof SmtpSendError)) throw error
-      const final = error.permanent || email.attempts >= sendEmail.options.retries!
-      await record(final ? 'failed' : 'queued', error.message)
-      if (!final) throw error
+      const isFinal = error.permanent || email.attempts >= sendEmail.options.retries!
+      await recordStatus(isFinal ? 'failed' : 'queued', error.message)
+      if (!isFinal) throw error
       log.warn({ email: emailId, reason: error.message }, 'sending an email failed, giving up')
       return
     }
-    await record('sent')
+    await recordStatus('sent')
   })
 }

@@ -6,7 +6,7 @@ import { startSmtp } from '../../test/support/smtp.ts'
 import { until } from '../../test/support/until.ts'
 import { getEmail, listEmails, type NewEmail, queueEmail } from './mail.ts'
 
-const AN_EMAIL: NewEmail = {
+const SAMPLE_EMAIL: NewEmail = {
   kind: 'notice',
   to: { name: 'Asha', address: 'asha@example.com' },
   subject: 'आपकी समीक्षा',
@@ -14,7 +14,7 @@ const AN_EMAIL: NewEmail = {
   html: '<p>Hello Asha</p>',
 }
 
-async function send({ context }: TestApp, email = AN_EMAIL) {
+async function queueSampleEmail({ context }: TestApp, email = SAMPLE_EMAIL) {
   return context.db.transaction((tx) => queueEmail(tx, context, email))
 }
 
@@ -26,17 +26,17 @@ test('an email is sent by SMTP once, with all its parts', async (t) => {
   })
   t.after(smtp.stop)
 
-  const id = await send(app)
+  const id = await queueSampleEmail(app)
 
   await until(async () => (await getEmail(app.context.db.queries, app.context.vault, id)).status === 'sent')
   assert.equal(smtp.received.length, 1)
-  const received = await PostalMime.parse(smtp.received[0]!)
-  assert.equal(received.subject, 'आपकी समीक्षा')
-  assert.equal(received.from?.address, 'post@example.org')
-  assert.deepEqual(received.to, [{ name: 'Asha', address: 'asha@example.com' }])
-  assert.equal(received.text?.trim(), 'Hello Asha')
-  assert.equal(received.html?.trim(), '<p>Hello Asha</p>')
-  assert.equal(received.messageId, `<${id}@example.org>`)
+  const receivedEmail = await PostalMime.parse(smtp.received[0]!)
+  assert.equal(receivedEmail.subject, 'आपकी समीक्षा')
+  assert.equal(receivedEmail.from?.address, 'post@example.org')
+  assert.deepEqual(receivedEmail.to, [{ name: 'Asha', address: 'asha@example.com' }])
+  assert.equal(receivedEmail.text?.trim(), 'Hello Asha')
+  assert.equal(receivedEmail.html?.trim(), '<p>Hello Asha</p>')
+  assert.equal(receivedEmail.messageId, `<${id}@example.org>`)
 })
 
 test('an email is not sent if its transaction is rolled back', async (t) => {
@@ -44,7 +44,7 @@ test('an email is not sent if its transaction is rolled back', async (t) => {
 
   await assert.rejects(
     context.db.transaction(async (tx) => {
-      await queueEmail(tx, context, AN_EMAIL)
+      await queueEmail(tx, context, SAMPLE_EMAIL)
       throw new Error('rolled back')
     }),
   )
@@ -55,7 +55,7 @@ test('an email is not sent if its transaction is rolled back', async (t) => {
 test('without an SMTP server the email is stored encrypted and can be read', async (t) => {
   const app = await startApp(t, { worker: true })
 
-  const id = await send(app, { ...AN_EMAIL, text: 'the link is https://verify.test/#token=abc' })
+  const id = await queueSampleEmail(app, { ...SAMPLE_EMAIL, text: 'the link is https://verify.test/#token=abc' })
 
   const { db, vault } = app.context
   await until(async () => (await getEmail(db.queries, vault, id)).status === 'kept')
@@ -78,24 +78,24 @@ test('a temporary SMTP error is retried, a permanent one fails the email', async
   t.after(smtp.stop)
   const { db, vault } = app.context
 
-  const greylisted = await send(app)
-  await until(async () => (await getEmail(db.queries, vault, greylisted)).last_error !== null)
-  const waiting = await getEmail(db.queries, vault, greylisted)
-  assert.equal(waiting.status, 'queued')
-  assert.match(waiting.last_error!, /greylisted/)
-  const retries = () =>
+  const greylistedId = await queueSampleEmail(app)
+  await until(async () => (await getEmail(db.queries, vault, greylistedId)).last_error !== null)
+  const waitingEmail = await getEmail(db.queries, vault, greylistedId)
+  assert.equal(waitingEmail.status, 'queued')
+  assert.match(waitingEmail.last_error!, /greylisted/)
+  const findRetries = () =>
     db.pool.query(
       `select extract(epoch from start_after - now()) as seconds from pgboss.job where name = 'send-mail' and state = 'retry'`,
     )
-  await until(async () => (await retries()).rows.length === 1)
-  const due = await retries()
-  assert.ok(Number(due.rows[0].seconds) < 60, 'the first retry is due within a minute')
+  await until(async () => (await findRetries()).rows.length === 1)
+  const dueRetries = await findRetries()
+  assert.ok(Number(dueRetries.rows[0].seconds) < 60, 'the first retry is due within a minute')
   await db.pool.query(`update pgboss.job set start_after = now() where name = 'send-mail'`)
-  await until(async () => (await getEmail(db.queries, vault, greylisted)).status === 'sent')
+  await until(async () => (await getEmail(db.queries, vault, greylistedId)).status === 'sent')
 
-  const rejected = await send(app, { ...AN_EMAIL, to: { address: 'nobody@example.com' } })
-  await until(async () => (await getEmail(db.queries, vault, rejected)).status === 'failed')
-  assert.match((await getEmail(db.queries, vault, rejected)).last_error!, /no such user/)
+  const rejectedId = await queueSampleEmail(app, { ...SAMPLE_EMAIL, to: { address: 'nobody@example.com' } })
+  await until(async () => (await getEmail(db.queries, vault, rejectedId)).status === 'failed')
+  assert.match((await getEmail(db.queries, vault, rejectedId)).last_error!, /no such user/)
 })
 
 test('a name or a subject cannot inject a header', async (t) => {
@@ -103,16 +103,16 @@ test('a name or a subject cannot inject a header', async (t) => {
   const app = await startApp(t, { worker: true, config: { smtpUrl: smtp.url } })
   t.after(smtp.stop)
 
-  const id = await send(app, {
-    ...AN_EMAIL,
+  const id = await queueSampleEmail(app, {
+    ...SAMPLE_EMAIL,
     to: { name: 'Eve\r\nBcc: all@example.com', address: 'eve@example.com' },
     subject: 'Hello\u2028\r\nX-Evil: yes \u202eon',
   })
 
   await until(async () => (await getEmail(app.context.db.queries, app.context.vault, id)).status === 'sent')
-  const received = await PostalMime.parse(smtp.received[0]!)
-  assert.ok(!received.headers.some(({ key }) => key === 'x-evil' || key === 'bcc'))
-  assert.equal(received.bcc, undefined)
-  assert.equal(received.subject, 'Hello X-Evil: yes on')
-  assert.deepEqual(received.to, [{ name: 'Eve Bcc: all@example.com', address: 'eve@example.com' }])
+  const receivedEmail = await PostalMime.parse(smtp.received[0]!)
+  assert.ok(!receivedEmail.headers.some(({ key }) => key === 'x-evil' || key === 'bcc'))
+  assert.equal(receivedEmail.bcc, undefined)
+  assert.equal(receivedEmail.subject, 'Hello X-Evil: yes on')
+  assert.deepEqual(receivedEmail.to, [{ name: 'Eve Bcc: all@example.com', address: 'eve@example.com' }])
 })

@@ -31,7 +31,7 @@ export interface NewEmail extends EmailContent {
   /** The ID of the record that the email is about, such as a verification; a filter of `listEmails`. */
   subjectId?: string
   /** Earliest send time, in epoch milliseconds. */
-  at?: number
+  earliestSendTime?: number
 }
 
 export const emailStatuses = ['queued', 'sent', 'failed', 'kept'] as const
@@ -66,7 +66,7 @@ export const sendEmail = defineJob<{ mail_id: string }>('send-mail', {
 export async function queueEmail(
   tx: Tx,
   { queue, clock, vault }: Pick<Context, 'queue' | 'clock' | 'vault'>,
-  { kind, to, scope, subjectId, at, subject, text, html, replyTo }: NewEmail,
+  { kind, to, scope, subjectId, earliestSendTime, subject, text, html, replyTo }: NewEmail,
 ): Promise<string> {
   const now = clock.now()
   const emailId = newId('ML_', now)
@@ -81,12 +81,17 @@ export async function queueEmail(
       about: subjectId ?? null,
       to_name: (to.name && toHeaderValue(to.name)) || null,
       to_address: to.address,
-      content: vault.seal(JSON.stringify(content), purpose(emailId)),
+      content: vault.seal(JSON.stringify(content), contentPurpose(emailId)),
       status: 'queued',
       created_at: new Date(now),
     })
     .execute()
-  await queue.enqueue(tx, sendEmail, { mail_id: emailId }, at === undefined ? {} : { at })
+  await queue.enqueue(
+    tx,
+    sendEmail,
+    { mail_id: emailId },
+    earliestSendTime === undefined ? {} : { at: earliestSendTime },
+  )
   return emailId
 }
 
@@ -101,21 +106,21 @@ export interface EmailFilter {
   kind?: EmailKind
   status?: EmailStatus
   /** The ID of the last email on the previous page. */
-  before?: string
+  beforeId?: string
   limit: number
 }
 
 /** Returns emails, newest first. */
 export async function listEmails(
   queries: Queries,
-  { scope, subjectId, kind, status, before, limit }: EmailFilter,
+  { scope, subjectId, kind, status, beforeId, limit }: EmailFilter,
 ): Promise<EmailSummary[]> {
   const rows = await selectSummaries(queries)
     .$if(scope !== undefined, (query) => query.where('org_id', '=', scope!.orgId).where('mode', '=', scope!.mode))
     .$if(subjectId !== undefined, (query) => query.where('about', '=', subjectId!))
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
-    .$if(before !== undefined, (query) => query.where('mail_id', '<', before!))
+    .$if(beforeId !== undefined, (query) => query.where('mail_id', '<', beforeId!))
     .orderBy('mail_id', 'desc')
     .limit(limit)
     .execute()
@@ -130,7 +135,7 @@ export async function getEmail(queries: Queries, vault: Vault, emailId: string):
 }
 
 function openContent(vault: Vault, emailId: string, content: Buffer): EmailContent {
-  return JSON.parse(vault.open(content, purpose(emailId))) as EmailContent
+  return JSON.parse(vault.open(content, contentPurpose(emailId))) as EmailContent
 }
 
 function selectSummaries(queries: Queries) {
@@ -153,7 +158,7 @@ function selectSummaries(queries: Queries) {
 }
 
 /** Stores the outcome of an attempt to send. */
-export async function recordAttempt(
+export async function recordSendAttempt(
   tx: Tx,
   emailId: string,
   now: number,
@@ -172,6 +177,6 @@ export async function recordAttempt(
     .execute()
 }
 
-function purpose(emailId: string) {
+function contentPurpose(emailId: string) {
   return `mail ${emailId}`
 }

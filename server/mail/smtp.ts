@@ -14,7 +14,7 @@ interface OutgoingEmail {
 
 /** The SMTP server rejected an email or could not be reached. */
 export class SmtpSendError extends Error {
-  /** Whether retrying is pointless. */
+  /** Whether every retry would fail too. */
   readonly permanent: boolean
   /** The error as nodemailer reported it. */
   readonly smtp: { code?: string | undefined; responseCode?: number | undefined; message: string }
@@ -76,8 +76,8 @@ interface NodemailerError extends Error {
 
 /** A 5xx response to the recipient or the message is permanent; every other error may be temporary. */
 function toSendError({ code, responseCode, response, message }: NodemailerError): SmtpSendError {
-  const permanent = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== undefined && responseCode >= 500
-  return new SmtpSendError((response ?? message).slice(0, 500), permanent, { code, responseCode, message })
+  const isPermanent = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode !== undefined && responseCode >= 500
+  return new SmtpSendError((response ?? message).slice(0, 500), isPermanent, { code, responseCode, message })
 }
 
 /** Returns the domain of the sender's address, used in message IDs. */

@@ -22,10 +22,10 @@ export interface MandateBody
   enrichment_questions?: EnrichmentQuestion[]
 }
 
-/** Values for properties that the input leaves out. */
+/** Default values of mandate properties that the input leaves out. */
 export interface MandateDefaults {
   methods: readonly Method[]
-  /** The recruiter named by x-on-behalf-of. */
+  /** The recruiter named in the x-on-behalf-of header. */
   onBehalfOf: string | undefined
 }
 
@@ -65,7 +65,7 @@ export function normaliseMandate(input: MandateReplacement, { methods, onBehalfO
   } as MandateBody
 }
 
-/** Serialises the body for storage. Methods that the input left out stay out; the effective ones have their own column. */
+/** Serialises the body for storage. Methods that the input left out are not added: effective methods have their own column. */
 export function storedText(body: MandateBody, { methods }: Pick<MandateReplacement, 'methods'>): string {
   return JSON.stringify(methods ? body : { ...body, methods: undefined })
 }
@@ -84,10 +84,10 @@ export function isSameMandate(
   effectiveMethods: Method[],
   defaults: MandateDefaults,
 ): boolean {
-  const accepted = JSON.parse(stored) as MandateReplacement
-  const methods = accepted.methods ? defaults.methods : effectiveMethods
-  const normalised = normaliseMandate(accepted, { methods: effectiveMethods, onBehalfOf: undefined })
-  return JSON.stringify(normaliseMandate(input, { ...defaults, methods })) === JSON.stringify(normalised)
+  const storedInput = JSON.parse(stored) as MandateReplacement
+  const methods = storedInput.methods ? defaults.methods : effectiveMethods
+  const normalisedInput = normaliseMandate(storedInput, { methods: effectiveMethods, onBehalfOf: undefined })
+  return JSON.stringify(normaliseMandate(input, { ...defaults, methods })) === JSON.stringify(normalisedInput)
 }
 
 export function skillsToVerify(skills: MandateSkill[]): string[] {

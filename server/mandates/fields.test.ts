@@ -2,24 +2,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aMandate, startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { errorPaths, partner } from '../../test/support/partners.ts'
+import { createPartner, errorPaths } from '../../test/support/partners.ts'
 import { requestSkill } from '../catalogue/skill-requests.ts'
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const app = await startShared()
-  const { context, given, clock } = app
-  const { post, get, scope } = await partner(app)
-  const { workflow_id } = await given.workflow(scope)
-  const send = (change: object) => post('/mandates', { ...aMandate(workflow_id), ...change })
-  const accepted = async (change: object) => {
-    const response = await send(change)
+  const app = await startSharedApp()
+  const { context, fixtures, clock } = app
+  const { post, get, scope } = await createPartner(app)
+  const { workflow_id } = await fixtures.createWorkflow(scope)
+  const createMandate = (change: object) => post('/mandates', { ...aMandate(workflow_id), ...change })
+  const createAndGet = async (change: object) => {
+    const response = await createMandate(change)
     assert.equal(response.status, 202, JSON.stringify([change, response.body]).slice(0, 500))
     return (await get(`/mandates/${response.body.data.mandate_id}`)).body.data
   }
   const assertRejected = async (change: object, ...paths: string[]) => {
-    const response = await send(change)
+    const response = await createMandate(change)
     assert.deepEqual(
       [response.status, response.body.error?.code],
       [400, 'VALIDATION_FAILED'],
@@ -29,7 +29,7 @@ async function setUp() {
     return response
   }
   const assertLimitExceeded = async (change: object, ...paths: string[]) => {
-    const response = await send(change)
+    const response = await createMandate(change)
     assert.deepEqual(
       [response.status, response.body.error?.code],
       [422, 'LIMIT_EXCEEDED'],
@@ -41,27 +41,32 @@ async function setUp() {
     )
   }
   const skills = context.catalogue.current.skills
-  const verifiable = skills.filter((skill) => skill.verifiable).map(({ number }) => `sk_${number}`)
-  const other = skills.find((skill) => !skill.verifiable)!
+  const verifiableSkillIds = skills.filter((skill) => skill.verifiable).map(({ number }) => `sk_${number}`)
+  const unverifiableSkill = skills.find((skill) => !skill.verifiable)!
   const takeSkills = (count: number, verify = false) =>
-    verifiable.slice(0, count).map((skill_id) => ({ skill_id, verify }))
-  const question = (key: string, more: object = {}) => ({ key, type: 'yes_no', text: 'Can you travel?', ...more })
+    verifiableSkillIds.slice(0, count).map((skill_id) => ({ skill_id, verify }))
+  const question = (key: string, overrides: object = {}) => ({
+    key,
+    type: 'yes_no',
+    text: 'Can you travel?',
+    ...overrides,
+  })
   const questions = (count: number) => Array.from({ length: count }, (_, index) => question(`q${index}`))
   return {
     app,
     context,
-    given,
+    fixtures,
     clock,
     post,
     get,
     scope,
     workflow_id,
-    send,
-    accepted,
+    createMandate,
+    createAndGet,
     assertRejected,
     assertLimitExceeded,
-    verifiable,
-    other,
+    verifiableSkillIds,
+    unverifiableSkill,
     takeSkills,
     question,
     questions,
@@ -69,34 +74,36 @@ async function setUp() {
 }
 
 test('text lengths count code points, and blank texts are rejected', async () => {
-  const { accepted, assertRejected } = await setUp()
+  const { createAndGet, assertRejected } = await setUp()
   for (const [name, maxLength] of [
     ['title', 200],
     ['company_name', 200],
   ] as const) {
-    assert.equal((await accepted({ [name]: '😀'.repeat(maxLength) }))[name], '😀'.repeat(maxLength))
-    assert.equal((await accepted({ [name]: ' x' }))[name], ' x', 'nothing is trimmed')
-    for (const bad of ['', ' \t\n', 'x'.repeat(maxLength + 1), 'a\0b', 'half \ud83d', 5, null, undefined])
-      await assertRejected({ [name]: bad }, name)
+    assert.equal((await createAndGet({ [name]: '😀'.repeat(maxLength) }))[name], '😀'.repeat(maxLength))
+    assert.equal((await createAndGet({ [name]: ' x' }))[name], ' x', 'nothing is trimmed')
+    for (const invalidText of ['', ' \t\n', 'x'.repeat(maxLength + 1), 'a\0b', 'half \ud83d', 5, null, undefined])
+      await assertRejected({ [name]: invalidText }, name)
   }
   for (const [name, maxLength] of [
     ['description', 1500],
     ['shift', 100],
     ['employment_type', 100],
   ] as const) {
-    assert.equal((await accepted({ [name]: 'ह'.repeat(maxLength) }))[name], 'ह'.repeat(maxLength))
-    assert.equal((await accepted({ [name]: '' }))[name], '')
+    assert.equal((await createAndGet({ [name]: 'ह'.repeat(maxLength) }))[name], 'ह'.repeat(maxLength))
+    assert.equal((await createAndGet({ [name]: '' }))[name], '')
     await assertRejected({ [name]: 'x'.repeat(maxLength + 1) }, name)
-    assert.equal(name in (await accepted({ [name]: undefined })), false, 'unset fields are absent')
+    assert.equal(name in (await createAndGet({ [name]: undefined })), false, 'unset fields are absent')
   }
 })
 
 test('location and countries are validated', async () => {
-  const { accepted, assertRejected } = await setUp()
-  const stored = await accepted({ location: { city: 'x'.repeat(100), state: 's'.repeat(100), pincode: '000000' } })
-  assert.deepEqual([stored.location_type, stored.location.city.length], ['india', 100])
-  assert.deepEqual((await accepted({ location: { city: 'Pune' } })).location, { city: 'Pune' })
-  await accepted({ location: undefined })
+  const { createAndGet, assertRejected } = await setUp()
+  const storedMandate = await createAndGet({
+    location: { city: 'x'.repeat(100), state: 's'.repeat(100), pincode: '000000' },
+  })
+  assert.deepEqual([storedMandate.location_type, storedMandate.location.city.length], ['india', 100])
+  assert.deepEqual((await createAndGet({ location: { city: 'Pune' } })).location, { city: 'Pune' })
+  await createAndGet({ location: undefined })
   await assertRejected({ location: {} }, 'location.city')
   await assertRejected({ location: { city: '' } }, 'location.city')
   await assertRejected({ location: { city: 'x'.repeat(101) } }, 'location.city')
@@ -107,9 +114,9 @@ test('location and countries are validated', async () => {
   await assertRejected({ location_type: 'moon' }, 'location_type')
 
   const abroad = { location_type: 'abroad', location: undefined }
-  const storedAbroad = await accepted({ ...abroad, countries: ['sa', 'AE', 'qa'] })
+  const storedAbroad = await createAndGet({ ...abroad, countries: ['sa', 'AE', 'qa'] })
   assert.deepEqual([storedAbroad.countries, storedAbroad.location_type], [['AE', 'QA', 'SA'], 'abroad'])
-  await accepted({ ...abroad, countries: Array(20).fill('AE') })
+  await createAndGet({ ...abroad, countries: Array(20).fill('AE') })
   await assertRejected({ ...abroad, countries: Array(21).fill('AE') }, 'countries')
   await assertRejected({ ...abroad, countries: [] }, 'countries')
   await assertRejected({ ...abroad, countries: ['ARE', 'A', 'É1'] }, 'countries[0]', 'countries[1]', 'countries[2]')
@@ -125,25 +132,25 @@ test('location and countries are validated', async () => {
 })
 
 test('numeric fields are validated', async () => {
-  const { accepted, assertRejected } = await setUp()
-  for (const openings of [1, 100_000]) assert.equal((await accepted({ openings })).openings, openings)
+  const { createAndGet, assertRejected } = await setUp()
+  for (const openings of [1, 100_000]) assert.equal((await createAndGet({ openings })).openings, openings)
   for (const openings of [0, 100_001, 1.5, '5', -1]) await assertRejected({ openings }, 'openings')
-  const years = (min_years: unknown, max_years: unknown) => ({ experience: { min_years, max_years } })
-  await accepted(years(0, 50))
-  await accepted(years(50, 50))
-  await assertRejected(years(-1, 51), 'experience.min_years', 'experience.max_years')
-  await assertRejected(years(1.5, 3), 'experience.min_years')
-  await assertRejected(years(4, 3), 'experience.min_years')
+  const withExperience = (min_years: unknown, max_years: unknown) => ({ experience: { min_years, max_years } })
+  await createAndGet(withExperience(0, 50))
+  await createAndGet(withExperience(50, 50))
+  await assertRejected(withExperience(-1, 51), 'experience.min_years', 'experience.max_years')
+  await assertRejected(withExperience(1.5, 3), 'experience.min_years')
+  await assertRejected(withExperience(4, 3), 'experience.min_years')
   await assertRejected({ experience: { min_years: 1 } }, 'experience.max_years')
   await assertRejected({ experience: { min_years: 1, max_years: 2, months: 3 } }, 'experience.months')
-  const pay = (min: unknown, max: unknown, more = {}) => ({ salary: { min, max, ...more } })
-  const { salary } = await accepted(pay(0, 100_000_000))
+  const withSalary = (min: unknown, max: unknown, overrides = {}) => ({ salary: { min, max, ...overrides } })
+  const { salary } = await createAndGet(withSalary(0, 100_000_000))
   assert.deepEqual(salary, { min: 0, max: 100_000_000, currency: 'INR', period: 'month' })
-  await accepted(pay(0.5, 0.5, { currency: 'INR', period: 'month' }))
-  await assertRejected(pay(-0.01, 100_000_000.01), 'salary.min', 'salary.max')
-  await assertRejected(pay(2, 1), 'salary.min')
+  await createAndGet(withSalary(0.5, 0.5, { currency: 'INR', period: 'month' }))
+  await assertRejected(withSalary(-0.01, 100_000_000.01), 'salary.min', 'salary.max')
+  await assertRejected(withSalary(2, 1), 'salary.min')
   await assertRejected(
-    pay(1, 2, { currency: 'USD', period: 'year', bonus: 1 }),
+    withSalary(1, 2, { currency: 'USD', period: 'year', bonus: 1 }),
     'salary.bonus',
     'salary.currency',
     'salary.period',
@@ -151,45 +158,46 @@ test('numeric fields are validated', async () => {
 })
 
 test('owner and interest are validated, and the owner defaults to x-on-behalf-of', async () => {
-  const { post, get, workflow_id, accepted, assertRejected } = await setUp()
+  const { post, get, workflow_id, createAndGet, assertRejected } = await setUp()
   const owner = { external_user_id: 'x'.repeat(128), name: 'n'.repeat(200) }
-  assert.deepEqual((await accepted({ owner })).owner, owner)
+  assert.deepEqual((await createAndGet({ owner })).owner, owner)
   await assertRejected({ owner: {} }, 'owner.external_user_id')
   await assertRejected({ owner: { external_user_id: '' } }, 'owner.external_user_id')
   await assertRejected({ owner: { external_user_id: 'x'.repeat(129) } }, 'owner.external_user_id')
   await assertRejected({ owner: { external_user_id: 'x', name: 'x'.repeat(201) } }, 'owner.name')
   await assertRejected({ owner: { external_user_id: 'x', mail: 'x' } }, 'owner.mail')
-  const onBehalf = await post('/mandates', aMandate(workflow_id), { onBehalfOf: 'asha@acme' })
-  const stored = (await get(`/mandates/${onBehalf.body.data.mandate_id}`)).body.data
-  assert.deepEqual(stored.owner, { external_user_id: 'asha@acme' })
-  const named = await post('/mandates', { ...aMandate(workflow_id), owner }, { onBehalfOf: 'asha@acme' })
-  assert.deepEqual((await get(`/mandates/${named.body.data.mandate_id}`)).body.data.owner, owner)
+  const onBehalfResponse = await post('/mandates', aMandate(workflow_id), { onBehalfOf: 'asha@acme' })
+  const storedMandate = (await get(`/mandates/${onBehalfResponse.body.data.mandate_id}`)).body.data
+  assert.deepEqual(storedMandate.owner, { external_user_id: 'asha@acme' })
+  const namedOwnerResponse = await post('/mandates', { ...aMandate(workflow_id), owner }, { onBehalfOf: 'asha@acme' })
+  assert.deepEqual((await get(`/mandates/${namedOwnerResponse.body.data.mandate_id}`)).body.data.owner, owner)
 
   const interest_collection = { other_roles: Array(10).fill('r'.repeat(100)) }
-  assert.deepEqual((await accepted({ interest_collection })).interest_collection, interest_collection)
-  assert.deepEqual((await accepted({ interest_collection: {} })).interest_collection, {})
+  assert.deepEqual((await createAndGet({ interest_collection })).interest_collection, interest_collection)
+  assert.deepEqual((await createAndGet({ interest_collection: {} })).interest_collection, {})
   await assertRejected({ interest_collection: { other_roles: Array(11).fill('r') } }, 'interest_collection.other_roles')
   const roles = { other_roles: ['', 'r'.repeat(101), 3] }
-  const at = (index: number) => `interest_collection.other_roles[${index}]`
-  await assertRejected({ interest_collection: roles }, at(0), at(1), at(2))
+  const rolePath = (index: number) => `interest_collection.other_roles[${index}]`
+  await assertRejected({ interest_collection: roles }, rolePath(0), rolePath(1), rolePath(2))
   await assertRejected({ interest_collection: { prompt: 'x' } }, 'interest_collection.prompt')
 })
 
 test('methods are sorted, and default to those of the workflow', async () => {
-  const { given, scope, accepted, assertRejected } = await setUp()
+  const { fixtures, scope, createAndGet, assertRejected } = await setUp()
   const shuffled = ['interest_collection', 'skill_verification', 'data_enrichment']
-  assert.deepEqual((await accepted({ methods: shuffled })).methods, shuffled.toReversed())
-  assert.deepEqual((await accepted({ methods: ['interest_collection'] })).methods, ['interest_collection'])
+  assert.deepEqual((await createAndGet({ methods: shuffled })).methods, shuffled.toReversed())
+  assert.deepEqual((await createAndGet({ methods: ['interest_collection'] })).methods, ['interest_collection'])
   for (const methods of [[], ['data_enrichment', 'data_enrichment'], 'data_enrichment'])
     await assertRejected({ methods }, 'methods')
   await assertRejected({ methods: ['skill_verification', 'x'] }, 'methods[1]')
-  const short = await given.workflow(scope, { default_methods: ['interest_collection'] })
-  assert.deepEqual((await accepted({ workflow_id: short.workflow_id })).methods, ['interest_collection'])
+  const interestWorkflow = await fixtures.createWorkflow(scope, { default_methods: ['interest_collection'] })
+  assert.deepEqual((await createAndGet({ workflow_id: interestWorkflow.workflow_id })).methods, ['interest_collection'])
 })
 
 test('skills are validated against the catalogue and the limits', async () => {
-  const { accepted, assertRejected, assertLimitExceeded, verifiable, other, takeSkills } = await setUp()
-  assert.deepEqual((await accepted({ skills: [{ skill_id: 'sk_2001' }] })).skills, [
+  const { createAndGet, assertRejected, assertLimitExceeded, verifiableSkillIds, unverifiableSkill, takeSkills } =
+    await setUp()
+  assert.deepEqual((await createAndGet({ skills: [{ skill_id: 'sk_2001' }] })).skills, [
     { skill_id: 'sk_2001', verify: false },
   ])
   await assertRejected({ skills: undefined }, 'skills')
@@ -206,22 +214,26 @@ test('skills are validated against the catalogue and the limits', async () => {
     'skills[1].skill_id',
   )
   await assertRejected({ skills: [...takeSkills(3), ...takeSkills(2)] }, 'skills[3].skill_id', 'skills[4].skill_id')
-  await assertRejected({ skills: [{ skill_id: `sk_${other.number}`, verify: true }] }, 'skills[0].verify')
-  await accepted({ skills: [{ skill_id: `sk_${other.number}`, verify: false }] })
-  await accepted({ skills: [...takeSkills(3, true), ...verifiable.slice(3, 10).map((skill_id) => ({ skill_id }))] })
+  await assertRejected({ skills: [{ skill_id: `sk_${unverifiableSkill.number}`, verify: true }] }, 'skills[0].verify')
+  await createAndGet({ skills: [{ skill_id: `sk_${unverifiableSkill.number}`, verify: false }] })
+  await createAndGet({
+    skills: [...takeSkills(3, true), ...verifiableSkillIds.slice(3, 10).map((skill_id) => ({ skill_id }))],
+  })
   await assertLimitExceeded({ skills: takeSkills(11) }, 'skills')
   await assertLimitExceeded({ skills: takeSkills(4, true) }, 'skills')
 })
 
 test('a pending skill needs a skill request of the organisation', async () => {
-  const { app, context, given, clock, scope, accepted, assertRejected } = await setUp()
-  const pending = (name: unknown, more: object = {}) => ({ skills: [{ name, pending: true, ...more }] })
+  const { app, context, fixtures, clock, scope, createAndGet, assertRejected } = await setUp()
+  const withPendingSkill = (name: unknown, overrides: object = {}) => ({
+    skills: [{ name, pending: true, ...overrides }],
+  })
   const name = 'Dhokra casting'
-  await assertRejected(pending(name), 'skills[0].name')
+  await assertRejected(withPendingSkill(name), 'skills[0].name')
   await context.db.transaction((tx) => requestSkill(tx, scope, clock, { name }))
-  const stored = await accepted(pending(' dhokra  CASTING'))
-  assert.deepEqual(stored.skills, [{ name: ' dhokra  CASTING', pending: true }])
-  assert.ok(stored.warnings.some((warning: string) => /pending/i.test(warning)))
+  const storedMandate = await createAndGet(withPendingSkill(' dhokra  CASTING'))
+  assert.deepEqual(storedMandate.skills, [{ name: ' dhokra  CASTING', pending: true }])
+  assert.ok(storedMandate.warnings.some((warning: string) => /pending/i.test(warning)))
   await assertRejected(
     {
       skills: [
@@ -231,27 +243,30 @@ test('a pending skill needs a skill request of the organisation', async () => {
     },
     'skills[1].name',
   )
-  for (const bad of ['x', 'x'.repeat(121), '  ', 5]) await assertRejected(pending(bad), 'skills[0].name')
-  await assertRejected(pending(name, { verify: true }), 'skills[0].verify')
-  await assertRejected(pending(name, { pending: false }), 'skills[0].pending')
+  for (const bad of ['x', 'x'.repeat(121), '  ', 5]) await assertRejected(withPendingSkill(bad), 'skills[0].name')
+  await assertRejected(withPendingSkill(name, { verify: true }), 'skills[0].verify')
+  await assertRejected(withPendingSkill(name, { pending: false }), 'skills[0].pending')
   await assertRejected({ skills: [{ name }] }, 'skills[0].pending')
-  const otherPartner = await partner(app)
-  const own = await given.workflow(otherPartner.scope)
-  const response = await otherPartner.post('/mandates', { ...aMandate(own.workflow_id), ...pending(name) })
+  const otherPartner = await createPartner(app)
+  const otherWorkflow = await fixtures.createWorkflow(otherPartner.scope)
+  const response = await otherPartner.post('/mandates', {
+    ...aMandate(otherWorkflow.workflow_id),
+    ...withPendingSkill(name),
+  })
   assert.deepEqual(errorPaths(response), ['skills[0].name'], 'another organisation has not requested the skill')
 })
 
 test('enrichment questions are validated, with a higher limit if enrichment is the only method', async () => {
-  const { given, scope, accepted, assertRejected, assertLimitExceeded, question, questions } = await setUp()
+  const { fixtures, scope, createAndGet, assertRejected, assertLimitExceeded, question, questions } = await setUp()
   const withQuestions = (...enrichment_questions: object[]) => ({ enrichment_questions })
-  const { enrichment_questions } = await accepted(
+  const { enrichment_questions } = await createAndGet(
     withQuestions(question('a'), question('b', { knockout: 'yes', required: false })),
   )
   assert.deepEqual(enrichment_questions, [
     { key: 'a', type: 'yes_no', text: 'Can you travel?', required: true },
     { key: 'b', type: 'yes_no', text: 'Can you travel?', knockout: 'yes', required: false },
   ])
-  await accepted(withQuestions(question('k'.repeat(64), { text: '😀'.repeat(200) }), question('._-9')))
+  await createAndGet(withQuestions(question('k'.repeat(64), { text: '😀'.repeat(200) }), question('._-9')))
   for (const key of ['', 'k'.repeat(65), 'a b', 'é'])
     await assertRejected(withQuestions(question(key)), 'enrichment_questions[0].key')
   for (const text of ['', ' ', 'x'.repeat(201)])
@@ -273,19 +288,19 @@ test('enrichment questions are validated, with a higher limit if enrichment is t
   )
   await assertRejected(withQuestions(...questions(51)), 'enrichment_questions')
 
-  await accepted(withQuestions(...questions(5)))
+  await createAndGet(withQuestions(...questions(5)))
   await assertLimitExceeded(withQuestions(...questions(6)), 'enrichment_questions')
   const onlyEnrichment = { methods: ['data_enrichment'] }
-  await accepted({ ...onlyEnrichment, ...withQuestions(...questions(10)) })
+  await createAndGet({ ...onlyEnrichment, ...withQuestions(...questions(10)) })
   await assertLimitExceeded({ ...onlyEnrichment, ...withQuestions(...questions(11)) }, 'enrichment_questions')
-  for (const none of [withQuestions(), { enrichment_questions: undefined }])
-    await assertRejected({ ...onlyEnrichment, ...none }, 'enrichment_questions')
-  const enrichmentOnly = await given.workflow(scope, { default_methods: ['data_enrichment'] })
-  await accepted({ workflow_id: enrichmentOnly.workflow_id, ...withQuestions(...questions(10)) })
-  await assertRejected({ workflow_id: enrichmentOnly.workflow_id, ...withQuestions() }, 'enrichment_questions')
+  for (const withoutQuestions of [withQuestions(), { enrichment_questions: undefined }])
+    await assertRejected({ ...onlyEnrichment, ...withoutQuestions }, 'enrichment_questions')
+  const enrichmentWorkflow = await fixtures.createWorkflow(scope, { default_methods: ['data_enrichment'] })
+  await createAndGet({ workflow_id: enrichmentWorkflow.workflow_id, ...withQuestions(...questions(10)) })
+  await assertRejected({ workflow_id: enrichmentWorkflow.workflow_id, ...withQuestions() }, 'enrichment_questions')
   await assertLimitExceeded(
     {
-      workflow_id: enrichmentOnly.workflow_id,
+      workflow_id: enrichmentWorkflow.workflow_id,
       methods: ['data_enrichment', 'interest_collection'],
       ...withQuestions(...questions(6)),
     },
@@ -294,25 +309,25 @@ test('enrichment questions are validated, with a higher limit if enrichment is t
 })
 
 test('job_id is validated', async () => {
-  const { accepted, assertRejected } = await setUp()
+  const { createAndGet, assertRejected } = await setUp()
   const job_id = 'A-z.0:_'.padEnd(128, 'x')
-  assert.equal((await accepted({ job_id })).job_id, job_id)
+  assert.equal((await createAndGet({ job_id })).job_id, job_id)
   for (const bad of ['', 'x'.repeat(129), 'a b', 'ü', 5, null]) await assertRejected({ job_id: bad }, 'job_id')
 })
 
 test('unknown properties and all schema violations are reported together', async () => {
-  const { post, send } = await setUp()
+  const { post, createMandate } = await setUp()
   const salary = { min: 'a', max: 1, bonus: 2 }
-  const response = await send({ colour: 'red', title: '', skills: [{ skill_id: 'x' }], salary })
+  const response = await createMandate({ colour: 'red', title: '', skills: [{ skill_id: 'x' }], salary })
   assert.deepEqual(errorPaths(response).sort(), ['colour', 'salary.bonus', 'salary.min', 'skills[0].skill_id', 'title'])
-  const none = await post('/mandates', {})
-  assert.deepEqual(errorPaths(none).sort(), ['company_name', 'skills', 'title', 'workflow_id'])
+  const emptyBodyResponse = await post('/mandates', {})
+  assert.deepEqual(errorPaths(emptyBodyResponse).sort(), ['company_name', 'skills', 'title', 'workflow_id'])
   assert.deepEqual(errorPaths(await post('/mandates', undefined)), ['body'])
   assert.deepEqual(errorPaths(await post('/mandates', [])), ['body'])
 })
 
 test('all cross-field violations are reported together', async () => {
-  const { assertRejected, other, takeSkills, question } = await setUp()
+  const { assertRejected, unverifiableSkill, takeSkills, question } = await setUp()
   await assertRejected(
     {
       location_type: 'abroad',
@@ -324,7 +339,7 @@ test('all cross-field violations are reported together', async () => {
         { skill_id: 'sk_999999999' },
         ...takeSkills(1),
         ...takeSkills(1),
-        { skill_id: `sk_${other.number}`, verify: true },
+        { skill_id: `sk_${unverifiableSkill.number}`, verify: true },
         { name: 'Never requested', pending: true },
       ],
       enrichment_questions: [question('a', { type: 'voice', knockout: 'no' }), question('a')],
@@ -344,7 +359,7 @@ test('all cross-field violations are reported together', async () => {
 })
 
 test('exceeded limits are reported together, before cross-field rules', async () => {
-  const { app, given, scope, assertRejected, assertLimitExceeded, takeSkills, question, questions } = await setUp()
+  const { app, fixtures, scope, assertRejected, assertLimitExceeded, takeSkills, question, questions } = await setUp()
   await assertLimitExceeded(
     {
       skills: [...takeSkills(11, true), ...takeSkills(1)],
@@ -355,23 +370,23 @@ test('exceeded limits are reported together, before cross-field rules', async ()
     'skills',
     'enrichment_questions',
   )
-  const unknown = 'WF_BC_01ARZ3NDEKTSV4RRFFQ69G5FAV'
-  await assertRejected({ workflow_id: unknown, skills: takeSkills(11) }, 'workflow_id')
-  const foreign = await given.workflow((await partner(app)).scope)
-  await assertRejected({ workflow_id: foreign.workflow_id }, 'workflow_id')
-  const test = await given.workflow({ ...scope, mode: 'test' })
-  await assertRejected({ workflow_id: test.workflow_id }, 'workflow_id')
+  const unknownWorkflowId = 'WF_BC_01ARZ3NDEKTSV4RRFFQ69G5FAV'
+  await assertRejected({ workflow_id: unknownWorkflowId, skills: takeSkills(11) }, 'workflow_id')
+  const foreignWorkflow = await fixtures.createWorkflow((await createPartner(app)).scope)
+  await assertRejected({ workflow_id: foreignWorkflow.workflow_id }, 'workflow_id')
+  const testWorkflow = await fixtures.createWorkflow({ ...scope, mode: 'test' })
+  await assertRejected({ workflow_id: testWorkflow.workflow_id }, 'workflow_id')
   await assertRejected({ workflow_id: 'WF_1' }, 'workflow_id')
 })
 
 test('questionable input is accepted with warnings', async () => {
-  const { given, scope, accepted, takeSkills } = await setUp()
-  const warningsOf = async (change: object) => (await accepted(change)).warnings as string[]
+  const { fixtures, scope, createAndGet, takeSkills } = await setUp()
+  const warningsOf = async (change: object) => (await createAndGet(change)).warnings as string[]
   assert.deepEqual(await warningsOf({}), [])
-  const assertOneWarning = async (change: object, shape: RegExp) => {
+  const assertOneWarning = async (change: object, pattern: RegExp) => {
     const warnings = await warningsOf(change)
     assert.equal(warnings.length, 1, JSON.stringify(warnings))
-    assert.match(warnings[0]!, shape)
+    assert.match(warnings[0]!, pattern)
   }
   await assertOneWarning(
     { skills: takeSkills(4, false).map((skill, index) => ({ ...skill, verify: index === 0 })) },
@@ -389,9 +404,11 @@ test('questionable input is accepted with warnings', async () => {
     await warningsOf({ methods: ['interest_collection'], enrichment_questions: undefined, skills: takeSkills(5) }),
     [],
   )
-  const hindi = await given.workflow(scope, { languages: ['hi', 'ta'] })
-  const [text, items, ...rest] = await warningsOf({ workflow_id: hindi.workflow_id })
-  assert.match(text!, /Enrichment questions stay in English.*Hindi, Tamil/)
-  assert.match(items!, /skill question.*Tamil/)
-  assert.deepEqual(rest, [])
+  const hindiWorkflow = await fixtures.createWorkflow(scope, { languages: ['hi', 'ta'] })
+  const [enrichmentWarning, skillWarning, ...otherWarnings] = await warningsOf({
+    workflow_id: hindiWorkflow.workflow_id,
+  })
+  assert.match(enrichmentWarning!, /Enrichment questions stay in English.*Hindi, Tamil/)
+  assert.match(skillWarning!, /skill question.*Tamil/)
+  assert.deepEqual(otherWarnings, [])
 })

@@ -10,13 +10,13 @@ import { type MandateBody, skillsToVerify } from './body.ts'
 import type { Flow, FlowItem } from './flow.ts'
 import { BANK_LANGUAGES, type MissingLanguages } from './languages.ts'
 
-/** Questions per skill to verify. */
+/** Number of questions per skill to verify. */
 const ITEMS_PER_SKILL = 3
-/** Enough items to find the same ones in a second language, whose selection may differ slightly. */
-const ITEMS_TO_MATCH = 8
+/** Items requested in another language: enough to find the same items again, although the selection may differ slightly. */
+const ITEMS_PER_OTHER_LANGUAGE = 8
 /** Number of different question sets per skill from the built-in writer, whose bank does not have many more items. */
 const VARIANTS_PER_SKILL = 16
-const MAX_CACHED_SETS = 500
+const MAX_CACHED_QUESTION_SETS = 500
 
 export interface FlowRequest {
   mandateId: string
@@ -46,14 +46,14 @@ export class FlowWriter {
   private readonly writer: QuestionWriter
   private readonly catalogue: VersionedCatalogue
   /** Items of the built-in writer by skill, languages and variant; least recently used first. */
-  private readonly cache = new BoundedMap<string, FlowItem[]>(MAX_CACHED_SETS)
+  private readonly cache = new BoundedMap<string, FlowItem[]>(MAX_CACHED_QUESTION_SETS)
 
   constructor(writer: QuestionWriter, catalogue: VersionedCatalogue) {
     this.writer = writer
     this.catalogue = catalogue
   }
 
-  /** Writes the whole flow: enrichment, skills, interest. Slow with an AI writer. */
+  /** Writes the whole flow: enrichment questions, skill questions and the interest question. Slow with an AI writer. */
   async write(request: FlowRequest): Promise<WrittenFlow> {
     const { body, languages } = request
     const { methods, company_name, title } = body
@@ -84,7 +84,7 @@ export class FlowWriter {
       return { number: skill.number, name: skill.name, description: skill.description }
     })
     const seed = hash('sha1', `${mandateId} ${flowVersion}`, 'buffer').readUInt32BE()
-    const write =
+    const writeSkillItems =
       this.writer.kind === 'built-in'
         ? (skill: SkillToAsk) => this.cachedItems(skill, languages, seed % VARIANTS_PER_SKILL, signal)
         : (skill: SkillToAsk) => writeItems(this.writer, skill, { languages, seed: String(seed), signal })
@@ -92,25 +92,25 @@ export class FlowWriter {
       skills.map(async (skill) => ({
         skill_id: skillId(skill.number),
         name: skill.name,
-        items: await write(skill),
+        items: await writeSkillItems(skill),
       })),
     )
   }
 
-  /** Caches items, because selecting and checking takes milliseconds and many mandates verify the same skills. */
+  /** Caches items, because selecting and checking them takes milliseconds and many mandates verify the same skills. */
   private async cachedItems(
     skill: SkillToAsk,
     languages: Language[],
     variant: number,
     signal: AbortSignal,
   ): Promise<FlowItem[]> {
-    const key = `${this.catalogue.current.version} ${skill.number} ${languages} ${variant}`
-    let items = this.cache.get(key)
+    const cacheKey = `${this.catalogue.current.version} ${skill.number} ${languages} ${variant}`
+    let items = this.cache.get(cacheKey)
     if (!items) {
       await setImmediate() // let pending requests run first
       items = await writeItems(this.writer, skill, { languages, seed: `mandate ${variant}`, signal })
     }
-    this.cache.set(key, items)
+    this.cache.set(cacheKey, items)
     return items
   }
 }
@@ -122,19 +122,19 @@ async function writeEnrichment(
   const questions = body.enrichment_questions ?? []
   const otherLanguages = languages.filter((language) => language !== 'en')
   const texts = questions.map(({ text }) => text)
-  const translated =
+  const translations =
     otherLanguages.length > 0 && texts.length > 0
       ? await writer.translate({ texts, from: 'en', to: otherLanguages, signal })
       : undefined
   return questions.map(({ key, type, text, knockout, required }, index) => {
-    const others = otherLanguages.flatMap((language) => {
-      const wording = translated?.[language]?.[index]
+    const translatedTexts = otherLanguages.flatMap((language) => {
+      const wording = translations?.[language]?.[index]
       return wording?.trim() ? [[language, wording]] : []
     })
     return {
       key,
       type,
-      text: { en: text, ...Object.fromEntries(others) },
+      text: { en: text, ...Object.fromEntries(translatedTexts) },
       ...(knockout ? { knockout } : {}),
       required,
     }
@@ -153,22 +153,22 @@ async function writeItems(
   skill: SkillToAsk,
   { languages, seed, signal }: ItemRequest,
 ): Promise<FlowItem[]> {
-  const base = baseLanguage(writer, languages)
-  const write = (language: Language, count: number) =>
+  const writtenLanguage = baseLanguage(writer, languages)
+  const writeInLanguage = (language: Language, count: number) =>
     writer.writeItems({ skills: [{ skill, count }], context: {}, language, seed, signal })
-  const { items, incompleteSkills } = await write(base, ITEMS_PER_SKILL)
+  const { items, incompleteSkills } = await writeInLanguage(writtenLanguage, ITEMS_PER_SKILL)
   if (incompleteSkills.length > 0)
     throw new TooFewQuestionsError(`Too few questions could be written for ${skill.name}.`)
-  const written = flowItems(items)
-  const others = languages.filter((language) => language !== base)
-  if (writer.kind === 'ai') await translateItems(writer, items, written, base, others, signal)
+  const writtenItems = flowItems(items)
+  const otherLanguages = languages.filter((language) => language !== writtenLanguage)
+  if (writer.kind === 'ai') await translateItems(writer, items, writtenItems, writtenLanguage, otherLanguages, signal)
   else
-    for (const language of others.filter((other) => BANK_LANGUAGES.includes(other)))
-      addWordings(items, written, (await write(language, ITEMS_TO_MATCH)).items, language)
-  return written
+    for (const language of otherLanguages.filter((otherLanguage) => BANK_LANGUAGES.includes(otherLanguage)))
+      addWordings(items, writtenItems, (await writeInLanguage(language, ITEMS_PER_OTHER_LANGUAGE)).items, language)
+  return writtenItems
 }
 
-/** Prefers English, in which most items are written. */
+/** Returns the language in which items are written first: English if possible, because most items exist in English. */
 function baseLanguage({ kind }: QuestionWriter, languages: Language[]): Language {
   if (languages.includes('en')) return 'en'
   return languages.find((language) => kind === 'ai' || BANK_LANGUAGES.includes(language)) ?? 'en'
@@ -184,39 +184,39 @@ function flowItems(items: Item[]): FlowItem[] {
 }
 
 /** Adds the bank's wording of the same items in another language. */
-function addWordings(items: Item[], written: FlowItem[], others: Item[], language: Language): void {
-  const byId = new Map(others.flatMap((other) => (other.bankId ? [[other.bankId, other]] : [])))
+function addWordings(items: Item[], writtenItems: FlowItem[], otherItems: Item[], language: Language): void {
+  const otherItemByBankId = new Map(otherItems.flatMap((item) => (item.bankId ? [[item.bankId, item]] : [])))
   for (const [index, { bankId }] of items.entries()) {
-    const other = bankId ? byId.get(bankId) : undefined
-    if (other?.language !== language) continue
-    const item = written[index]!
-    item.text[language] = { stem: other.stem, options: swapKeyTo(item.key, other) }
+    const otherItem = bankId ? otherItemByBankId.get(bankId) : undefined
+    if (otherItem?.language !== language) continue
+    const item = writtenItems[index]!
+    item.text[language] = { stem: otherItem.stem, options: swapKeyTo(item.key, otherItem) }
   }
 }
 
 /** Reorders the options of a differently shuffled wording, so that its key is at the item's position. */
 function swapKeyTo(key: number, { options, key: otherKey }: Item): Item['options'] {
-  const swapped: Item['options'] = [...options]
-  swapped[key] = options[otherKey]!
-  swapped[otherKey] = options[key]!
-  return swapped
+  const reordered: Item['options'] = [...options]
+  reordered[key] = options[otherKey]!
+  reordered[otherKey] = options[key]!
+  return reordered
 }
 
 async function translateItems(
   writer: QuestionWriter,
   items: Item[],
-  written: FlowItem[],
+  writtenItems: FlowItem[],
   from: Language,
   to: Language[],
   signal: AbortSignal,
 ): Promise<void> {
   if (to.length === 0) return
   const texts = items.flatMap(({ stem, options }) => [stem, ...options])
-  const translated = await writer.translate({ texts, from, to, signal })
+  const translations = await writer.translate({ texts, from, to, signal })
   for (const language of to) {
-    const wordings = translated?.[language]
+    const wordings = translations?.[language]
     if (wordings?.length !== texts.length) continue
-    for (const [index, item] of written.entries()) {
+    for (const [index, item] of writtenItems.entries()) {
       const [stem, ...options] = wordings.slice(index * 5, index * 5 + 5) as [string, ...Item['options']]
       // Drop translations that give the answer away.
       if (checkItem({ stem, options, key: item.key, language }).length > 0) continue

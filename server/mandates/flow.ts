@@ -32,7 +32,7 @@ async function findFlow(
   mandateId: string,
   flowVersion: number,
 ): Promise<Flow | undefined> {
-  const found = await tx
+  const row = await tx
     .selectFrom('mandate_flows')
     .innerJoin('mandates', 'mandates.mandate_id', 'mandate_flows.mandate_id')
     .select('flow')
@@ -41,17 +41,18 @@ async function findFlow(
     .where('mandate_flows.mandate_id', '=', mandateId)
     .where('mandate_flows.flow_version', '=', flowVersion)
     .executeTakeFirst()
-  return found && (JSON.parse(found.flow) as Flow)
+  return row && (JSON.parse(row.flow) as Flow)
 }
 
 /** Returns the flow of this version; earlier versions stay available to candidates who started with them. */
 export async function getFlow(tx: Queries, scope: OrgScope, mandateId: string, flowVersion: number): Promise<Flow> {
   const flow = await findFlow(tx, scope, mandateId, flowVersion)
-  if (!flow) throw problem('NOT_FOUND', `Version ${flowVersion} of mandate ${mandateId} was never prepared.`)
+  if (!flow)
+    throw problem('NOT_FOUND', `Mandate ${mandateId} has no prepared questions for flow version ${flowVersion}.`)
   return flow
 }
 
-/** Returns the flow for partners, without keys. */
+/** Returns the questions of a flow for partners, without the correct answers. */
 export function questionsOf({ enrichment, skills, interest }: Flow) {
   return {
     enrichment: enrichment.map(({ key, type, required, text }) => ({ key, type, required, text })),

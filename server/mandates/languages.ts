@@ -18,11 +18,11 @@ export function predictMissingLanguages(
   { kind }: Pick<QuestionWriter, 'kind'>,
 ): MissingLanguages {
   if (kind === 'ai') return { enrichment: [], skills: [] }
-  const asks = methods.includes('data_enrichment') && questions.length > 0
-  const verifies = methods.includes('skill_verification') && skillsToVerify(skills).length > 0
+  const asksQuestions = methods.includes('data_enrichment') && questions.length > 0
+  const verifiesSkills = methods.includes('skill_verification') && skillsToVerify(skills).length > 0
   return {
-    enrichment: asks ? languages.filter((language) => language !== 'en') : [],
-    skills: verifies ? languages.filter((language) => !BANK_LANGUAGES.includes(language)) : [],
+    enrichment: asksQuestions ? languages.filter((language) => language !== 'en') : [],
+    skills: verifiesSkills ? languages.filter((language) => !BANK_LANGUAGES.includes(language)) : [],
   }
 }
 

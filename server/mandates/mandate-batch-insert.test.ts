@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aMandate, startApp } from '../../test/support/app.ts'
-import { partner } from '../../test/support/partners.ts'
+import { createPartner } from '../../test/support/partners.ts'
 
 test('concurrent calls share statements, and each gets its own response', async (t) => {
   const app = await startApp(t)
-  const { given, context } = app
-  const orgs = [await partner(app), await partner(app)]
-  const workflows = await Promise.all(orgs.map(({ scope }) => given.workflow(scope)))
-  const create = (org: number, change: object) => {
-    const body = { ...aMandate(workflows[org]!.workflow_id), ...change }
-    return orgs[org]!.post('/mandates', body)
+  const { fixtures, context } = app
+  const orgs = [await createPartner(app), await createPartner(app)]
+  const workflows = await Promise.all(orgs.map(({ scope }) => fixtures.createWorkflow(scope)))
+  const create = (orgIndex: number, change: object) => {
+    const body = { ...aMandate(workflows[orgIndex]!.workflow_id), ...change }
+    return orgs[orgIndex]!.post('/mandates', body)
   }
   // Cache both workflows first, so that the calls below use the fast path.
   for (const org of [0, 1]) assert.equal((await create(org, { title: 'First' })).status, 202)
@@ -21,21 +21,22 @@ test('concurrent calls share statements, and each gets its own response', async 
     create(1, { workflow_id: workflows[0]!.workflow_id }),
   ]).flat()
   const responses = await Promise.all(calls)
-  const statuses = (kind: number) => responses.filter((_, at) => at % 3 === kind).map(({ status }) => status)
-  assert.deepEqual(statuses(0).sort(), [...Array(12).fill(202), ...Array(4).fill(409)], 'one mandate per job')
-  assert.deepEqual(new Set(statuses(1)), new Set([202]), 'job IDs of another organisation do not conflict')
-  assert.deepEqual(new Set(statuses(2)), new Set([400]), "another organisation's workflow is unknown")
+  const statusesOfKind = (kind: number) =>
+    responses.filter((_, index) => index % 3 === kind).map(({ status }) => status)
+  assert.deepEqual(statusesOfKind(0).sort(), [...Array(12).fill(202), ...Array(4).fill(409)], 'one mandate per job')
+  assert.deepEqual(new Set(statusesOfKind(1)), new Set([202]), 'job IDs of another organisation do not conflict')
+  assert.deepEqual(new Set(statusesOfKind(2)), new Set([400]), "another organisation's workflow is unknown")
 
-  const stored = await context.db.queries
+  const storedMandates = await context.db.queries
     .selectFrom('mandates')
     .select(['mandate_id', 'org_id', 'job_id', 'body'])
     .where('job_id', 'is not', null)
     .execute()
-  const accepted = responses.filter(({ status }) => status === 202).map(({ body }) => body.data)
+  const acceptedMandates = responses.filter(({ status }) => status === 202).map(({ body }) => body.data)
   assert.deepEqual(
-    stored.map(({ mandate_id, job_id }) => `${mandate_id} ${job_id}`).sort(),
-    accepted.map(({ mandate_id, job_id }) => `${mandate_id} ${job_id}`).sort(),
+    storedMandates.map(({ mandate_id, job_id }) => `${mandate_id} ${job_id}`).sort(),
+    acceptedMandates.map(({ mandate_id, job_id }) => `${mandate_id} ${job_id}`).sort(),
   )
-  const [one] = stored.filter(({ org_id }) => org_id === orgs[0]!.orgId)
-  assert.equal(JSON.parse(one!.body).description, 'नल की "मरम्मत" \\ और\nwiring')
+  const [firstOrgMandate] = storedMandates.filter(({ org_id }) => org_id === orgs[0]!.orgId)
+  assert.equal(JSON.parse(firstOrgMandate!.body).description, 'नल की "मरम्मत" \\ और\nwiring')
 })

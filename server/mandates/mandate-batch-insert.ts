@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { Problem } from '../api/problem.ts'
 import { BoundedMap } from '../platform/bounded-map.ts'
 import type { Database } from '../platform/database/database.ts'
-import { findWorkflowVersion, type WorkflowVersion } from '../workflows/workflows.ts'
+import { findWorkflowVersion, type WorkflowWithRowVersion } from '../workflows/workflows.ts'
 import { pendingSkillNames } from './body.ts'
 import type { Mandate } from './mandate-rows.ts'
 import { acceptableBody, MANDATE_TO_PREPARE, type MandateDeps, newMandateRow } from './mandates.ts'
@@ -47,8 +47,8 @@ type NewMandateRow = ReturnType<typeof newMandateRow>
 interface PendingInsert {
   row: NewMandateRow
   workflowVersion: string
-  done(inserted: boolean): void
-  failed(error: unknown): void
+  resolve(isInserted: boolean): void
+  reject(error: unknown): void
 }
 
 /** Locks the workflows if they still have the cached version, and inserts the mandates, in one statement. */
@@ -74,8 +74,8 @@ const INSERT_STATEMENT = `
  */
 export class MandateBatchInserter {
   private readonly db: Database
-  /** By organisation, mode and ID; least recently used first. */
-  private readonly workflows = new BoundedMap<string, WorkflowVersion>(MAX_CACHED_WORKFLOWS)
+  /** Cached workflows by organisation, mode and ID; least recently used first. */
+  private readonly workflows = new BoundedMap<string, WorkflowWithRowVersion>(MAX_CACHED_WORKFLOWS)
   private waiting: PendingInsert[] = []
   private statements = 0
 
@@ -83,7 +83,7 @@ export class MandateBatchInserter {
     this.db = db
   }
 
-  /** Returns undefined if nothing was inserted. */
+  /** Inserts a mandate and returns it, or returns undefined if nothing was inserted. */
   async create(
     caller: Caller,
     { clock, skills, writer }: MandateDeps,
@@ -92,16 +92,17 @@ export class MandateBatchInserter {
     // Idempotency records, dry runs and audit records need a transaction.
     if (caller.idempotencyKey !== undefined || caller.dryRun || caller.record) return undefined
     if (pendingSkillNames(input.skills).length > 0) return undefined
-    const key = `${caller.orgId} ${caller.mode} ${input.workflow_id}`
-    const workflow = this.workflows.get(key) ?? (await findWorkflowVersion(this.db.queries, caller, input.workflow_id))
+    const cacheKey = `${caller.orgId} ${caller.mode} ${input.workflow_id}`
+    const workflow =
+      this.workflows.get(cacheKey) ?? (await findWorkflowVersion(this.db.queries, caller, input.workflow_id))
     if (!workflow) return undefined
     try {
-      const body = acceptableBody(caller, workflow, input, { skills, requested: new Set() })
+      const body = acceptableBody(caller, workflow, input, { skills, requestedNameKeys: new Set() })
       const row = newMandateRow(caller, workflow, body, { input, job_id, via: caller.via, writer, now: clock.now() })
-      const inserted = await this.insert(row, workflow.rowVersion)
-      this.workflows.delete(key)
-      if (!inserted) return undefined
-      this.workflows.set(key, workflow)
+      const wasInserted = await this.insert(row, workflow.rowVersion)
+      this.workflows.delete(cacheKey)
+      if (!wasInserted) return undefined
+      this.workflows.set(cacheKey, workflow)
       this.db.publish(MANDATE_TO_PREPARE)
       const warnings = [...row.warnings, ...row.language_warnings]
       return { ...row, body, warnings, status: 'preparing', flow_version: 1, version: 1, failure: null }
@@ -111,10 +112,10 @@ export class MandateBatchInserter {
     }
   }
 
-  /** Resolves to false if the workflow has changed or the job already has a mandate. */
+  /** Inserts a row with the next batch. Resolves to false if the workflow has changed or the job already has a mandate. */
   private insert(row: NewMandateRow, workflowVersion: string): Promise<boolean> {
-    return new Promise((done, failed) => {
-      this.waiting.push({ row, workflowVersion, done, failed })
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ row, workflowVersion, resolve, reject })
       if (this.statements < MAX_CONCURRENT_STATEMENTS) void this.insertWaiting()
     })
   }
@@ -130,12 +131,12 @@ export class MandateBatchInserter {
         const result = await this.db.queries.executeQuery<{ mandate_id: string }>(
           CompiledQuery.raw(INSERT_STATEMENT, [rows]),
         )
-        const inserted = new Set(result.rows.map(({ mandate_id }) => mandate_id))
-        for (const { row, done } of batch) done(inserted.has(row.mandate_id))
+        const insertedIds = new Set(result.rows.map(({ mandate_id }) => mandate_id))
+        for (const { row, resolve } of batch) resolve(insertedIds.has(row.mandate_id))
       } catch (error) {
         // A rejected statement inserted nothing, so each call is retried separately. Other errors leave the outcome unknown.
-        const rejected = error instanceof pg.DatabaseError && !OUTCOME_UNKNOWN_CODES.test(error.code ?? '')
-        for (const { done, failed } of batch) rejected ? done(false) : failed(error)
+        const wasRejected = error instanceof pg.DatabaseError && !OUTCOME_UNKNOWN_CODES.test(error.code ?? '')
+        for (const { resolve, reject } of batch) wasRejected ? resolve(false) : reject(error)
       }
     }
     this.statements--

@@ -1,13 +1,13 @@
 import { type Flow, questionsOf } from './flow.ts'
 import type { Mandate } from './mandate-rows.ts'
 
-/** Builds the response of a write. */
+/** Builds the response to a request that creates or changes a mandate. */
 export function mandateResult(mandate: Mandate, changed: boolean) {
   const { mandate_id, job_id, status, flow_version, methods, warnings } = mandate
   return { mandate_id, job_id, status, flow_version, methods, changed, warnings }
 }
 
-/** Builds the record without the prepared questions. */
+/** Builds the mandate record without the prepared questions. */
 export function mandateRecord(mandate: Mandate) {
   const { body, created_via, failure, version, created_at, updated_at } = mandate
   return {
@@ -21,7 +21,7 @@ export function mandateRecord(mandate: Mandate) {
   }
 }
 
-/** Builds the full record for `GET` and events; `questions` is null until they are prepared. */
+/** Builds the full mandate record for `GET` and events; `questions` is null until they are prepared. */
 export function mandateRecordWithQuestions({ mandate, flow }: { mandate: Mandate; flow: string | null }) {
   return fullMandateRecord(mandate, flow === null ? null : (JSON.parse(flow) as Flow))
 }

@@ -26,8 +26,8 @@ export interface Mandate {
 }
 
 export async function findMandate(tx: Queries, scope: OrgScope, id: string): Promise<Mandate | undefined> {
-  const found = await mandatesOf(tx, scope).where('mandate_id', '=', id).executeTakeFirst()
-  return found && mandateFromRow(found)
+  const row = await mandatesOf(tx, scope).where('mandate_id', '=', id).executeTakeFirst()
+  return row && mandateFromRow(row)
 }
 
 export async function getMandate(tx: Queries, scope: OrgScope, id: string): Promise<Mandate> {
@@ -36,15 +36,15 @@ export async function getMandate(tx: Queries, scope: OrgScope, id: string): Prom
 
 /** Locks the mandate in share mode: it cannot change or be archived before the transaction ends. */
 export async function shareLockMandate(tx: Tx, scope: OrgScope, id: string): Promise<Mandate | undefined> {
-  const found = await mandatesOf(tx, scope).where('mandate_id', '=', id).forShare().executeTakeFirst()
-  return found && mandateFromRow(found)
+  const row = await mandatesOf(tx, scope).where('mandate_id', '=', id).forShare().executeTakeFirst()
+  return row && mandateFromRow(row)
 }
 
 export interface MandateFilter {
   status?: MandateStatus | undefined
   workflow_id?: string | undefined
   job_id?: string | undefined
-  /** Last mandate of the previous page. */
+  /** ID of the last mandate on the previous page. */
   after?: string | undefined
   limit: number
 }
@@ -55,7 +55,7 @@ export async function listMandates(
   scope: OrgScope,
   { status, workflow_id, job_id, after, limit }: MandateFilter,
 ): Promise<{ mandate: Mandate; flow: string | null }[]> {
-  const found = await withFlows(tx, scope)
+  const rows = await withFlows(tx, scope)
     .$if(status !== undefined, (query) => query.where('mandates.status', '=', status!))
     .$if(workflow_id !== undefined, (query) => query.where('mandates.workflow_id', '=', workflow_id!))
     .$if(job_id !== undefined, (query) => query.where('mandates.job_id', '=', job_id!))
@@ -63,7 +63,7 @@ export async function listMandates(
     .orderBy('mandates.mandate_id', 'desc')
     .limit(limit)
     .execute()
-  return found.map(({ flow, ...row }) => ({ mandate: mandateFromRow(row), flow }))
+  return rows.map(({ flow, ...row }) => ({ mandate: mandateFromRow(row), flow }))
 }
 
 export async function getMandateAndFlow(
@@ -71,24 +71,24 @@ export async function getMandateAndFlow(
   scope: OrgScope,
   id: string,
 ): Promise<{ mandate: Mandate; flow: string | null }> {
-  const found = await withFlows(tx, scope).where('mandates.mandate_id', '=', id).executeTakeFirst()
-  if (!found) return throwNotFound(id)
-  const { flow, ...row } = found
+  const rowWithFlow = await withFlows(tx, scope).where('mandates.mandate_id', '=', id).executeTakeFirst()
+  if (!rowWithFlow) return throwNotFound(id)
+  const { flow, ...row } = rowWithFlow
   return { mandate: mandateFromRow(row), flow }
 }
 
 export interface LockedMandate {
   current: Mandate
-  /** Stored bodies; input that equals one of them changes nothing. */
+  /** Stored request bodies; input that equals one of them changes nothing. */
   storedBodies: string[]
-  /** Times of recent changes, oldest first. */
+  /** Times of recent changes of the mandate, oldest first. */
   changes: Date[]
   workflow: { default_methods: Method[]; languages: Language[] }
 }
 
 /** Locks the mandate for a change. */
 export async function lockMandate(tx: Tx, { orgId, mode }: OrgScope, id: string): Promise<LockedMandate> {
-  const found = await tx
+  const joinedRow = await tx
     .selectFrom('mandates')
     .innerJoin('workflows', 'workflows.workflow_id', 'mandates.workflow_id')
     .select([...mandateColumns, 'accepted_body', 'changes', 'default_methods', 'languages'])
@@ -97,8 +97,8 @@ export async function lockMandate(tx: Tx, { orgId, mode }: OrgScope, id: string)
     .where('mandates.mode', '=', mode)
     .forUpdate('mandates')
     .executeTakeFirst()
-  if (!found) return throwNotFound(id)
-  const { accepted_body, changes, default_methods, languages, ...row } = found
+  if (!joinedRow) return throwNotFound(id)
+  const { accepted_body, changes, default_methods, languages, ...row } = joinedRow
   return {
     current: mandateFromRow(row),
     storedBodies: accepted_body === null ? [row.body] : [row.body, accepted_body],
@@ -108,25 +108,25 @@ export async function lockMandate(tx: Tx, { orgId, mode }: OrgScope, id: string)
 }
 
 export async function updateMandate(tx: Tx, id: string, change: object): Promise<Mandate> {
-  const changed = await tx
+  const row = await tx
     .updateTable('mandates')
     .set({ ...change, version: sql`version + 1` })
     .where('mandate_id', '=', id)
     .returning(mandateColumns)
     .executeTakeFirstOrThrow()
-  return mandateFromRow(changed)
+  return mandateFromRow(row)
 }
 
 /** Counts the mandates of each workflow, without archived ones. */
 export async function countMandates(tx: Queries, workflowIds: string[]): Promise<Map<string, number>> {
-  const counts = await tx
+  const rows = await tx
     .selectFrom('mandates')
     .select(({ fn }) => ['workflow_id', fn.countAll<number>().as('count')])
     .where('workflow_id', 'in', workflowIds.length > 0 ? workflowIds : [''])
     .where('status', '<>', 'archived')
     .groupBy('workflow_id')
     .execute()
-  return new Map(counts.map(({ workflow_id, count }) => [workflow_id, count]))
+  return new Map(rows.map(({ workflow_id, count }) => [workflow_id, count]))
 }
 
 export const mandateColumns = [

@@ -3,7 +3,7 @@ import { type Caller, type OrgScope, requireCreatedVia, type WriteScope } from '
 import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { nameKey } from '../catalogue/names.ts'
-import { shareLockOpenRequests } from '../catalogue/skill-requests.ts'
+import { lockOpenRequestsForShare } from '../catalogue/skill-requests.ts'
 import { type Clock, HOUR } from '../platform/clock.ts'
 import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
@@ -23,7 +23,7 @@ export const MANDATE_TO_PREPARE = 'mandate to prepare'
 
 const MAX_CHANGES_PER_HOUR = 10
 /** Upper bound of the preparation time with the built-in writer. */
-export const PREPARATION_SECONDS = 2
+export const MAX_PREPARATION_SECONDS = 2
 
 /** Dependencies of the mandate rules. */
 export interface MandateDeps {
@@ -32,7 +32,7 @@ export interface MandateDeps {
   writer: Pick<QuestionWriter, 'kind'>
 }
 
-/** The part of the caller that mandates use. */
+/** The caller properties that mandates use. */
 export type MandateCaller = WriteScope & Partial<Pick<Caller, 'onBehalfOf'>>
 
 /** Creates a mandate. Its questions are prepared in the background. */
@@ -51,10 +51,10 @@ export async function createMandate(
         message: 'is not a workflow of this organisation and mode; GET /workflows lists them',
       },
     ])
-  if (workflow.status === 'archived') throw problem('CONFLICT', 'The workflow is archived; choose another one.')
-  const requested = await shareLockOpenRequests(tx, caller, pendingSkillNames(input.skills))
-  const body = acceptableBody(caller, workflow, input, { skills, requested })
-  const inserted = await tx
+  if (workflow.status === 'archived') throw problem('CONFLICT', 'The workflow is archived; choose another workflow.')
+  const requestedNameKeys = await lockOpenRequestsForShare(tx, caller, pendingSkillNames(input.skills))
+  const body = acceptableBody(caller, workflow, input, { skills, requestedNameKeys })
+  const row = await tx
     .insertInto('mandates')
     .values(newMandateRow(caller, workflow, body, { input, job_id, via, writer, now: clock.now() }))
     .onConflict((conflict) =>
@@ -65,30 +65,30 @@ export async function createMandate(
     )
     .returning(mandateColumns)
     .executeTakeFirst()
-  if (!inserted)
+  if (!row)
     throw problem(
       'CONFLICT',
       `A mandate for job ${job_id} already exists. Find it with GET /mandates?job_id=…, then change it with PUT or archive it first.`,
     )
   notifyAfterCommit(tx, MANDATE_TO_PREPARE)
-  return mandateFromRow(inserted)
+  return mandateFromRow(row)
 }
 
-/** Returns the normalised body, or throws the first violated rule in the documented order. */
+/** Returns the normalised mandate body, or throws an error for the first violated rule in the documented order. */
 export function acceptableBody(
   { onBehalfOf }: MandateCaller,
   { default_methods: methods }: Pick<Workflow, 'default_methods'>,
   input: MandateReplacement,
-  { skills, requested }: { skills: VerifiableSkills; requested: ReadonlySet<string> },
+  { skills, requestedNameKeys }: { skills: VerifiableSkills; requestedNameKeys: ReadonlySet<string> },
 ): MandateBody {
   const body = normaliseMandate(input, { methods, onBehalfOf })
   requireWithinLimits(body)
-  requireConsistency(body, { countries: input.countries, known: skills, requested })
+  requireConsistency(body, { countries: input.countries, loadedSkills: skills, requestedNameKeys })
   return body
 }
 
 interface NewMandateOptions {
-  /** The input from which the body was built. */
+  /** The input from which the mandate body was built. */
   input: MandateReplacement
   job_id: string | undefined
   via: CreatedVia
@@ -115,7 +115,7 @@ export function newMandateRow(
   }
 }
 
-/** Replaces the whole mandate. Sending the same body again changes nothing. */
+/** Replaces the whole mandate. Sending the same request body again changes nothing. */
 export async function replaceMandate(
   tx: Tx,
   caller: MandateCaller,
@@ -123,8 +123,8 @@ export async function replaceMandate(
   id: string,
   input: MandateReplacement,
 ): Promise<{ mandate: Mandate; changed: boolean }> {
-  // Lock requests before the mandate, in the same order as resolving a request does, to avoid deadlocks.
-  const requested = await shareLockOpenRequests(tx, caller, pendingSkillNames(input.skills))
+  // Lock skill requests before the mandate, in the same order as resolving a skill request does, to avoid deadlocks.
+  const requestedNameKeys = await lockOpenRequestsForShare(tx, caller, pendingSkillNames(input.skills))
   const { current, storedBodies, changes, workflow } = await lockMandate(tx, caller, id)
   requireCreatedVia('mandate', current.created_via, caller)
   if (current.status === 'archived') throw problem('CONFLICT', 'An archived mandate cannot be changed.')
@@ -133,7 +133,7 @@ export async function replaceMandate(
       'CONFLICT',
       'The questions of this mandate are being prepared. Try again after the time in the Retry-After header.',
       {
-        retryAfter: PREPARATION_SECONDS,
+        retryAfter: MAX_PREPARATION_SECONDS,
       },
     )
   if (input.workflow_id !== current.workflow_id)
@@ -144,11 +144,11 @@ export async function replaceMandate(
   const defaults = { methods: workflow.default_methods, onBehalfOf: caller.onBehalfOf }
   if (storedBodies.some((stored) => isSameMandate(input, stored, current.methods, defaults)))
     return { mandate: current, changed: false }
-  const body = acceptableBody(caller, workflow, input, { skills, requested })
+  const body = acceptableBody(caller, workflow, input, { skills, requestedNameKeys })
   const now = clock.now()
-  const recent = changes.filter((time) => time.getTime() > now - HOUR)
-  if (recent.length >= MAX_CHANGES_PER_HOUR) {
-    const retryAfter = Math.max(1, Math.ceil((recent.at(-MAX_CHANGES_PER_HOUR)!.getTime() + HOUR - now) / 1000))
+  const recentChanges = changes.filter((time) => time.getTime() > now - HOUR)
+  if (recentChanges.length >= MAX_CHANGES_PER_HOUR) {
+    const retryAfter = Math.max(1, Math.ceil((recentChanges.at(-MAX_CHANGES_PER_HOUR)!.getTime() + HOUR - now) / 1000))
     throw problem('CONFLICT', `A mandate can be changed at most ${MAX_CHANGES_PER_HOUR} times per hour.`, {
       retryAfter,
     })
@@ -158,7 +158,7 @@ export async function replaceMandate(
     flow_version: current.flow_version + 1,
     accepted_body: null,
     failure: null,
-    changes: [...recent, new Date(now)],
+    changes: [...recentChanges, new Date(now)],
   })
   notifyAfterCommit(tx, MANDATE_TO_PREPARE)
   return { mandate, changed: true }
@@ -196,7 +196,7 @@ export async function archiveMandate(
   return { mandate, changed: true }
 }
 
-/** Builds the columns that depend on the body, for a mandate to prepare. */
+/** Builds the columns that depend on the mandate body, with the status `preparing`. */
 function bodyColumns(
   body: MandateBody,
   input: MandateReplacement,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aMandate, prepareMandates, startApp, type TestApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { partner } from '../../test/support/partners.ts'
+import { createPartner } from '../../test/support/partners.ts'
 import { until } from '../../test/support/until.ts'
 import type { OrgScope } from '../access/caller.ts'
 import { LoadedSkills } from '../catalogue/loaded-skills.ts'
@@ -35,7 +35,7 @@ function aiWriter(change: Partial<QuestionWriter> = {}): QuestionWriter {
   }
 }
 
-async function events({ context }: TestApp, { orgId, mode }: OrgScope) {
+async function listEvents({ context }: TestApp, { orgId, mode }: OrgScope) {
   await context.events.sequence()
   const rows = await context.db.queries
     .selectFrom('events')
@@ -47,20 +47,20 @@ async function events({ context }: TestApp, { orgId, mode }: OrgScope) {
   return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) }))
 }
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const app = await startShared()
-  const { context, given, clock } = app
+  const app = await startSharedApp()
+  const { context, fixtures, clock } = app
   const { db } = context
   const deps = { clock, skills: new LoadedSkills(context.catalogue.current), writer: context.writer }
-  const create = (scope: OrgScope, workflowId: string, change: object = {}) =>
+  const createMandateIn = (scope: OrgScope, workflowId: string, change: object = {}) =>
     db.transaction((tx) => createMandate(tx, scope, deps, { ...aMandate(workflowId), ...change }, 'api'))
   const newWorkflow = async (workflow: object = {}) => {
-    const { scope } = await partner(app)
-    return { scope, workflow_id: (await given.workflow(scope, workflow)).workflow_id }
+    const { scope } = await createPartner(app)
+    return { scope, workflow_id: (await fixtures.createWorkflow(scope, workflow)).workflow_id }
   }
-  return { app, context, clock, db, deps, create, newWorkflow }
+  return { app, context, clock, db, deps, create: createMandateIn, newWorkflow }
 }
 
 test('an event contains the full mandate and its version', async () => {
@@ -68,8 +68,8 @@ test('an event contains the full mandate and its version', async () => {
   const { scope, workflow_id } = await newWorkflow()
   const { mandate_id } = await create(scope, workflow_id, { job_id: 'j' })
   await prepareMandates(context)
-  const [event, ...others] = await events(app, scope)
-  assert.deepEqual(others, [])
+  const [event, ...otherEvents] = await listEvents(app, scope)
+  assert.deepEqual(otherEvents, [])
   assert.equal(event!.type, 'mandate.ready')
   const { data } = event!
   assert.deepEqual(
@@ -125,9 +125,9 @@ test('every verifiable skill gets its questions', async () => {
   const { context, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
   const verifiable = context.catalogue.current.skills.filter((skill) => skill.verifiable)
-  const some = verifiable.filter((_, index) => index % 40 === 0)
-  for (let from = 0; from < some.length; from += 3) {
-    const skills = some.slice(from, from + 3).map(({ number }) => ({ skill_id: `sk_${number}`, verify: true }))
+  const sampledSkills = verifiable.filter((_, index) => index % 40 === 0)
+  for (let from = 0; from < sampledSkills.length; from += 3) {
+    const skills = sampledSkills.slice(from, from + 3).map(({ number }) => ({ skill_id: `sk_${number}`, verify: true }))
     await create(scope, workflow_id, { skills })
   }
   await prepareMandates(context)
@@ -186,22 +186,22 @@ test('a transient error is retried with backoff, and the last attempt fails with
     await preparer.prepareAll()
     assert.equal(calls, attempt * skillCount)
   }
-  const failed = await getMandate(db.queries, scope, mandate_id)
-  assert.equal(failed.status, 'failed')
+  const failedMandate = await getMandate(db.queries, scope, mandate_id)
+  assert.equal(failedMandate.status, 'failed')
   assert.equal(
-    failed.failure,
+    failedMandate.failure,
     'The questions could not be written after 8 attempts: the AI endpoint could not be reached.',
   )
-  const [event, ...others] = await events(app, scope)
+  const [event, ...others] = await listEvents(app, scope)
   assert.deepEqual(
     [event!.type, event!.data.failure, event!.data.version, others.length],
-    ['mandate.failed', failed.failure, 2, 0],
+    ['mandate.failed', failedMandate.failure, 2, 0],
   )
 
   await db.transaction((tx) => retryMandate(tx, scope, clock, mandate_id))
   await prepareMandates(context)
-  const types = (await events(app, scope)).map(({ type, data }) => [type, data.version, data.flow_version])
-  assert.deepEqual(types, [
+  const eventSummaries = (await listEvents(app, scope)).map(({ type, data }) => [type, data.version, data.flow_version])
+  assert.deepEqual(eventSummaries, [
     ['mandate.failed', 2, 1],
     ['mandate.ready', 4, 1],
   ])
@@ -211,22 +211,22 @@ test('a permanent error fails the mandate immediately', async () => {
   const { context, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
   const { mandate_id } = await create(scope, workflow_id)
-  const rejecting = aiWriter({ writeItems: () => Promise.reject(new WriterError('rejected', '401')) })
-  await openPreparer({ ...context, writer: rejecting }).prepareAll()
-  const rejected = await getMandate(db.queries, scope, mandate_id)
+  const rejectingWriter = aiWriter({ writeItems: () => Promise.reject(new WriterError('rejected', '401')) })
+  await openPreparer({ ...context, writer: rejectingWriter }).prepareAll()
+  const rejectedMandate = await getMandate(db.queries, scope, mandate_id)
   assert.deepEqual(
-    [rejected.status, rejected.failure],
+    [rejectedMandate.status, rejectedMandate.failure],
     ['failed', 'The questions could not be written: the AI endpoint rejected the request.'],
   )
 
-  const { mandate_id: second } = await create(scope, workflow_id)
-  const incomplete = {
+  const { mandate_id: secondMandateId } = await create(scope, workflow_id)
+  const incompleteWriter = {
     ...aiWriter({ writeItems: async () => ({ items: [], incompleteSkills: [2001] }) }),
     kind: 'built-in' as const,
   }
-  await openPreparer({ ...context, writer: incomplete }).prepareAll()
+  await openPreparer({ ...context, writer: incompleteWriter }).prepareAll()
   assert.equal(
-    (await getMandate(db.queries, scope, second)).failure,
+    (await getMandate(db.queries, scope, secondMandateId)).failure,
     'Too few questions could be written for House wiring.',
   )
 })
@@ -234,40 +234,40 @@ test('a permanent error fails the mandate immediately', async () => {
 test('a mandate changed or archived during preparation does not keep the outdated questions', async () => {
   const { app, context, clock, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
-  const { mandate_id: archived } = await create(scope, workflow_id)
-  const { mandate_id: changed } = await create(scope, workflow_id)
-  const writing = Promise.withResolvers<void>()
-  const resume = Promise.withResolvers<void>()
+  const { mandate_id: archivedMandateId } = await create(scope, workflow_id)
+  const { mandate_id: changedMandateId } = await create(scope, workflow_id)
+  const writingStarted = Promise.withResolvers<void>()
+  const resumeWriting = Promise.withResolvers<void>()
   const writer = aiWriter()
-  const slow: QuestionWriter = {
+  const slowWriter: QuestionWriter = {
     ...writer,
     kind: 'built-in',
     async writeItems(request) {
-      writing.resolve()
-      await resume.promise
+      writingStarted.resolve()
+      await resumeWriting.promise
       return writer.writeItems(request)
     },
   }
-  const prepared = openPreparer({ ...context, writer: slow }).prepareAll()
-  await writing.promise
-  await db.transaction((tx) => archiveMandate(tx, scope, clock, archived))
+  const preparation = openPreparer({ ...context, writer: slowWriter }).prepareAll()
+  await writingStarted.promise
+  await db.transaction((tx) => archiveMandate(tx, scope, clock, archivedMandateId))
   // Create a new version while the first one is being prepared, as resolving a pending skill does.
   await db.queries
     .updateTable('mandates')
     .set({ flow_version: 2, prepare_at: new Date(clock.now()) })
-    .where('mandate_id', '=', changed)
+    .where('mandate_id', '=', changedMandateId)
     .execute()
   await prepareMandates(context)
-  resume.resolve()
-  await prepared
-  assert.equal((await getMandate(db.queries, scope, archived)).status, 'archived')
+  resumeWriting.resolve()
+  await preparation
+  assert.equal((await getMandate(db.queries, scope, archivedMandateId)).status, 'archived')
   const flows = await db.queries
     .selectFrom('mandate_flows')
     .select(['mandate_id', 'flow_version'])
-    .where('mandate_id', 'in', [archived, changed])
+    .where('mandate_id', 'in', [archivedMandateId, changedMandateId])
     .execute()
-  assert.deepEqual(flows, [{ mandate_id: changed, flow_version: 2 }])
-  assert.equal((await events(app, scope)).length, 1)
+  assert.deepEqual(flows, [{ mandate_id: changedMandateId, flow_version: 2 }])
+  assert.equal((await listEvents(app, scope)).length, 1)
 })
 
 test('several processes prepare concurrently, each mandate once', async () => {
@@ -276,7 +276,7 @@ test('several processes prepare concurrently, each mandate once', async () => {
   for (let count = 0; count < 60; count++) await create(scope, workflow_id)
   const preparers = Array.from({ length: 4 }, () => openPreparer(context))
   await Promise.all(preparers.map((preparer) => preparer.prepareAll()))
-  const preparedIds = (await events(app, scope)).map(({ data }) => data.mandate_id)
+  const preparedIds = (await listEvents(app, scope)).map(({ data }) => data.mandate_id)
   assert.deepEqual([preparedIds.length, new Set(preparedIds).size], [60, 60])
 })
 
@@ -284,9 +284,9 @@ test('mandates claimed by a dead process are prepared by another one', async () 
   const { context, clock, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
   const { mandate_id } = await create(scope, workflow_id)
-  const hanging = aiWriter({ writeItems: () => new Promise(() => {}) })
-  void openPreparer({ ...context, writer: hanging }).prepareAll()
-  const attempts = async () => {
+  const hangingWriter = aiWriter({ writeItems: () => new Promise(() => {}) })
+  void openPreparer({ ...context, writer: hangingWriter }).prepareAll()
+  const countAttempts = async () => {
     const row = await db.queries
       .selectFrom('mandates')
       .select('attempts')
@@ -294,7 +294,7 @@ test('mandates claimed by a dead process are prepared by another one', async () 
       .executeTakeFirstOrThrow()
     return row.attempts
   }
-  while ((await attempts()) === 0) await new Promise(setImmediate)
+  while ((await countAttempts()) === 0) await new Promise(setImmediate)
   await prepareMandates(context)
   assert.equal((await getMandate(db.queries, scope, mandate_id)).status, 'preparing', 'the lease has not expired yet')
   clock.advance(LEASE_MS)
@@ -306,16 +306,16 @@ test('stopping releases claimed mandates', async () => {
   const { context, db, create, newWorkflow } = await setUp()
   const { scope, workflow_id } = await newWorkflow()
   const { mandate_id } = await create(scope, workflow_id)
-  const started = Promise.withResolvers<void>()
+  const writingStarted = Promise.withResolvers<void>()
   const waitingWriter = aiWriter({
     writeItems: ({ signal }) =>
       new Promise((_, reject) => {
-        started.resolve()
+        writingStarted.resolve()
         signal!.addEventListener('abort', () => reject(new WriterError('aborted', 'stopped')))
       }),
   })
   const preparer = startPreparation({ ...context, writer: waitingWriter })
-  await started.promise
+  await writingStarted.promise
   await preparer.stop()
   await prepareMandates(context)
   const { status } = await getMandate(db.queries, scope, mandate_id)
@@ -338,8 +338,8 @@ test('earlier versions of a flow stay available', async () => {
 
 test('a running server prepares a new mandate when it is notified, without waiting for the next poll', async (t) => {
   const app = await startApp(t, { worker: true })
-  const { post, get, scope } = await partner(app)
-  const { workflow_id } = await app.given.workflow(scope, { languages: ['en', 'hi'] })
+  const { post, get, scope } = await createPartner(app)
+  const { workflow_id } = await app.fixtures.createWorkflow(scope, { languages: ['en', 'hi'] })
   let notifications = 0
   app.context.db.onCommitted(MANDATE_TO_PREPARE, () => notifications++)
   const { mandate_id } = (await post('/mandates', aMandate(workflow_id))).body.data

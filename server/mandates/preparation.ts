@@ -23,16 +23,16 @@ export interface Preparer {
   start(): void
   /** Prepares all due mandates and resolves when none is left. */
   prepareAll(): Promise<void>
-  /** Stops and releases claimed mandates. */
+  /** Stops the preparation and releases claimed mandates. */
   stop(): Promise<void>
 }
 
-/** How long a claim is valid without renewal. */
+/** How long the claim of a mandate is valid without renewal. */
 export const LEASE_MS = 6 * SECOND
 const LEASE_RENEWAL_INTERVAL_MS = 2 * SECOND
 /** Delay after a notification, so that mandates created together are prepared together. */
 const BATCH_WINDOW_MS = 100
-/** The first attempt runs immediately, the others after 1, 2, 4… seconds: about two minutes in total. */
+/** The first attempt to prepare a mandate runs immediately, the others after 1, 2, 4… seconds: about two minutes in total. */
 export const MAX_ATTEMPTS = 8
 const MAX_RETRY_DELAY_MS = MINUTE
 
@@ -48,18 +48,18 @@ interface ClaimedMandate {
   attempts: number
 }
 
-/** Starts preparing mandates until it is stopped. */
-export function startPreparation(options: PreparationDeps): Preparer {
-  const preparer = openPreparer(options)
+/** Creates and starts a preparer, which runs until it is stopped. */
+export function startPreparation(deps: PreparationDeps): Preparer {
+  const preparer = openPreparer(deps)
   preparer.start()
   return preparer
 }
 
-/** Uses the rows with status `preparing` as its queue, which any number of processes can share. */
-export function openPreparer(options: PreparationDeps): Preparer {
-  const { db, clock, log, metrics, catalogue, writer } = options
+/** Creates a preparer. Its queue is the mandates with status `preparing`, which any number of processes can share. */
+export function openPreparer(deps: PreparationDeps): Preparer {
+  const { db, clock, log, metrics, catalogue, writer } = deps
   const { workers, batch } = CONCURRENCY[writer.kind]
-  const flows = new FlowWriter(writer, catalogue)
+  const flowWriter = new FlowWriter(writer, catalogue)
   const stopping = new AbortController()
   const claimedMandates = new Set<ClaimedMandate>()
   let wake: (() => void)[] = []
@@ -69,13 +69,13 @@ export function openPreparer(options: PreparationDeps): Preparer {
 
   return {
     start() {
-      renewalTimer = setInterval(() => void renewLeases().catch(report), LEASE_RENEWAL_INTERVAL_MS)
+      renewalTimer = setInterval(() => void renewLeases().catch(logError), LEASE_RENEWAL_INTERVAL_MS)
       renewalTimer.unref()
       poller = startDuePoller({
         clock,
-        nextDueAt: () => findNextDue(db),
+        nextDueAt: () => findNextDueTime(db),
         work: async () => wakeWorkers(),
-        onError: report,
+        onError: logError,
       })
       db.onCommitted(MANDATE_TO_PREPARE, poller.wake)
       running = Array.from({ length: workers }, runWorker)
@@ -95,41 +95,41 @@ export function openPreparer(options: PreparationDeps): Preparer {
   async function runWorker() {
     while (!stopping.signal.aborted) {
       const woken = new Promise<void>((resolve) => wake.push(resolve))
-      const prepared = await prepareBatch().catch((error) => {
-        report(error)
+      const preparedCount = await prepareBatch().catch((error) => {
+        logError(error)
         return 0
       })
-      if (prepared === batch) continue
-      if (prepared === 0 && !stopping.signal.aborted) await woken
+      if (preparedCount === batch) continue
+      if (preparedCount === 0 && !stopping.signal.aborted) await woken
       await sleep(BATCH_WINDOW_MS, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 
   function wakeWorkers() {
-    const waiting = wake
+    const wakeCallbacks = wake
     wake = []
-    for (const resolve of waiting) resolve()
+    for (const resolve of wakeCallbacks) resolve()
   }
 
-  /** Prepares one batch and returns its size. */
+  /** Prepares one batch of mandates and returns its size. */
   async function prepareBatch(): Promise<number> {
-    const claimed = await claim(db, clock, batch)
-    if (claimed.length === 0) return 0
-    for (const each of claimed) claimedMandates.add(each)
-    const end = metrics.jobs.startTimer({ queue: 'prepare-mandate' })
+    const claimedBatch = await claimDueMandates(db, clock, batch)
+    if (claimedBatch.length === 0) return 0
+    for (const each of claimedBatch) claimedMandates.add(each)
+    const stopTimer = metrics.jobs.startTimer({ queue: 'prepare-mandate' })
     try {
-      const written: WrittenMandate[] = []
-      for (const each of claimed) {
-        const outcome = await write(each)
-        if ('flow' in outcome) written.push(outcome)
+      const writtenMandates: WrittenMandate[] = []
+      for (const each of claimedBatch) {
+        const outcome = await writeFlow(each)
+        if ('flow' in outcome) writtenMandates.push(outcome)
         else await releaseOrFail(each, outcome.error)
       }
-      const failedCount = await saveFlows(written)
-      end({ outcome: written.length - failedCount === claimed.length ? 'done' : 'failed' })
+      const failedCount = await saveFlows(writtenMandates)
+      stopTimer({ outcome: writtenMandates.length - failedCount === claimedBatch.length ? 'done' : 'failed' })
     } finally {
-      for (const each of claimed) claimedMandates.delete(each)
+      for (const each of claimedBatch) claimedMandates.delete(each)
     }
-    return claimed.length
+    return claimedBatch.length
   }
 
   /** Saves all flows in one transaction, or one by one if that fails, so that one bad mandate does not block the others. */
@@ -146,13 +146,20 @@ export function openPreparer(options: PreparationDeps): Preparer {
     return failedCount
   }
 
-  async function write(claimed: ClaimedMandate): Promise<WrittenMandate | { error: unknown }> {
+  async function writeFlow(claimed: ClaimedMandate): Promise<WrittenMandate | { error: unknown }> {
     const { mandate, languages } = claimed
     try {
       stopping.signal.throwIfAborted() // it may have been claimed during shutdown
       const { mandate_id: mandateId, flow_version: flowVersion, body } = mandate
       const skills = await catalogue.load({ ids: skillsToVerify(body.skills) })
-      const result = await flows.write({ mandateId, flowVersion, body, skills, languages, signal: stopping.signal })
+      const result = await flowWriter.write({
+        mandateId,
+        flowVersion,
+        body,
+        skills,
+        languages,
+        signal: stopping.signal,
+      })
       return { claimed, ...result }
     } catch (error) {
       return { error }
@@ -162,7 +169,7 @@ export function openPreparer(options: PreparationDeps): Preparer {
   /** Schedules a retry, or marks the mandate as failed after the last attempt or a permanent error. */
   async function releaseOrFail(claimed: ClaimedMandate, error: unknown) {
     const { mandate, attempts } = claimed
-    if (stopping.signal.aborted) return postpone(db, claimed, clock.now(), attempts - 1)
+    if (stopping.signal.aborted) return postponePreparation(db, claimed, clock.now(), attempts - 1)
     log.warn({ err: error, mandate_id: mandate.mandate_id, attempts }, 'preparing a mandate failed')
     const isPermanent =
       error instanceof WriterError
@@ -171,7 +178,7 @@ export function openPreparer(options: PreparationDeps): Preparer {
     if (isPermanent || attempts >= MAX_ATTEMPTS)
       return db.transaction((tx) => markFailed(tx, clock, claimed, failureMessage(error, attempts)))
     const delay = Math.min(MAX_RETRY_DELAY_MS, SECOND * 2 ** (attempts - 1))
-    return postpone(db, claimed, clock.now() + delay, attempts)
+    return postponePreparation(db, claimed, clock.now() + delay, attempts)
   }
 
   async function renewLeases() {
@@ -181,7 +188,7 @@ export function openPreparer(options: PreparationDeps): Preparer {
       where mandate_id = any(${ids}) and status = 'preparing'`.execute(db.queries)
   }
 
-  function report(error: unknown) {
+  function logError(error: unknown) {
     if (!stopping.signal.aborted) log.warn({ err: error }, 'polling mandates to prepare failed, retrying')
   }
 }
@@ -190,15 +197,15 @@ interface WrittenMandate extends WrittenFlow {
   claimed: ClaimedMandate
 }
 
-/** Returns when the next mandate is due or the next lease expires. */
-async function findNextDue(db: Database): Promise<number | undefined> {
+/** Returns the time when the next mandate is due or the next lease expires. */
+async function findNextDueTime(db: Database): Promise<number | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
     select min(prepare_at) as at from mandates where status = 'preparing'`.execute(db.queries)
   return rows[0]!.at?.getTime()
 }
 
 /** Claims due mandates; concurrent processes skip locked rows. */
-async function claim(db: Database, clock: Clock, limit: number): Promise<ClaimedMandate[]> {
+async function claimDueMandates(db: Database, clock: Clock, limit: number): Promise<ClaimedMandate[]> {
   const now = clock.now()
   const { rows } = await sql<MandateRow & { languages: Language[]; attempts: number }>`
     update mandates set prepare_at = ${new Date(now + LEASE_MS)}, attempts = attempts + 1
@@ -242,7 +249,7 @@ async function markReady(tx: Tx, clock: Clock, written: WrittenMandate[]): Promi
 }
 
 async function markFailed(tx: Tx, clock: Clock, { mandate }: ClaimedMandate, failure: string): Promise<void> {
-  const changed = await tx
+  const row = await tx
     .updateTable('mandates')
     .set({ status: 'failed', failure, version: sql`version + 1`, updated_at: new Date(clock.now()) })
     .where('mandate_id', '=', mandate.mandate_id)
@@ -250,7 +257,7 @@ async function markFailed(tx: Tx, clock: Clock, { mandate }: ClaimedMandate, fai
     .where('status', '=', 'preparing')
     .returning(mandateColumns)
     .executeTakeFirst()
-  if (changed) await recordMandateEvents(tx, clock, 'mandate.failed', [mandateFromRow(changed)])
+  if (row) await recordMandateEvents(tx, clock, 'mandate.failed', [mandateFromRow(row)])
 }
 
 async function recordMandateEvents(
@@ -268,7 +275,12 @@ async function recordMandateEvents(
   }
 }
 
-async function postpone(db: Database, { mandate }: ClaimedMandate, until: number, attempts: number): Promise<void> {
+async function postponePreparation(
+  db: Database,
+  { mandate }: ClaimedMandate,
+  until: number,
+  attempts: number,
+): Promise<void> {
   await db.queries
     .updateTable('mandates')
     .set({ prepare_at: new Date(until), attempts })
@@ -282,8 +294,8 @@ async function postpone(db: Database, { mandate }: ClaimedMandate, until: number
 function failureMessage(error: unknown, attempts: number): string {
   if (error instanceof TooFewQuestionsError) return error.message
   const cause = error instanceof WriterError ? WRITER_ERROR_MESSAGES[error.reason] : undefined
-  const after = attempts === 1 ? '' : ` after ${attempts} attempts`
-  return `The questions could not be written${after}: ${cause ?? 'an unexpected error occurred'}.`
+  const attemptsPhrase = attempts === 1 ? '' : ` after ${attempts} attempts`
+  return `The questions could not be written${attemptsPhrase}: ${cause ?? 'an unexpected error occurred'}.`
 }
 
 const WRITER_ERROR_MESSAGES: Partial<Record<WriterErrorReason, string>> = {

@@ -17,20 +17,20 @@ import {
   MandatesQuery,
 } from './schema.ts'
 
-const ACCEPTED = 'Mandate accepted; its questions are being prepared'
+const ACCEPTED_MESSAGE = 'Mandate accepted; its questions are being prepared'
 
 /** Routes of job mandates. */
 export function mandateRoutes(app: App, context: Context): void {
   const { db, clock, vault, catalogue } = context
-  const reading = { scope: 'mandates:read', limit: 'reads' } as const
-  const writing = { scope: 'mandates:write', limit: 'mandateWrites', idempotent: 'optional' } as const
+  const readConfig = { scope: 'mandates:read', limit: 'reads' } as const
+  const writeConfig = { scope: 'mandates:write', limit: 'mandateWrites', idempotent: 'optional' } as const
   const tags = ['Job mandates']
   const batchInserter = new MandateBatchInserter(db)
 
   app.post(
     '/mandates',
     {
-      config: writing,
+      config: writeConfig,
       schema: {
         operationId: 'createMandate',
         tags,
@@ -43,14 +43,14 @@ export function mandateRoutes(app: App, context: Context): void {
     },
     async (request, reply): Promise<void> => {
       const deps = await loadDeps(request.body)
-      const inserted = await batchInserter.create(request.caller, deps, request.body)
-      if (inserted) {
-        const { status, body } = accepted(inserted, true, ACCEPTED)
+      const insertedMandate = await batchInserter.create(request.caller, deps, request.body)
+      if (insertedMandate) {
+        const { status, body } = acceptedResponse(insertedMandate, true, ACCEPTED_MESSAGE)
         return reply.status(status as 202).send(body)
       }
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const mandate = await createMandate(tx, caller, deps, request.body, caller.via)
-        return accepted(mandate, true, ACCEPTED)
+        return acceptedResponse(mandate, true, ACCEPTED_MESSAGE)
       })
     },
   )
@@ -58,23 +58,23 @@ export function mandateRoutes(app: App, context: Context): void {
   app.get(
     '/mandates',
     {
-      config: reading,
+      config: readConfig,
       schema: {
         operationId: 'listMandates',
         tags,
         summary: 'List job mandates',
-        description: 'Newest first.',
+        description: 'Returns mandates, newest first.',
         querystring: MandatesQuery,
         response: { 200: success(listOf(MandateRecord)) },
       },
     },
     async ({ caller, query: { limit, cursor, ...filter } }) => {
       const { status, workflow_id, job_id } = filter
-      const list = `mandates ${caller.orgId} ${caller.mode} ${JSON.stringify([status, workflow_id, job_id])}`
-      const after = readCursor<string>(vault, list, cursor)
-      const found = await listMandates(db.queries, caller, { ...filter, after, limit: limit + 1 })
-      const items = found.slice(0, limit).map(mandateRecordWithQuestions)
-      const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.mandate_id) : null
+      const listKey = `mandates ${caller.orgId} ${caller.mode} ${JSON.stringify([status, workflow_id, job_id])}`
+      const after = readCursor<string>(vault, listKey, cursor)
+      const rows = await listMandates(db.queries, caller, { ...filter, after, limit: limit + 1 })
+      const items = rows.slice(0, limit).map(mandateRecordWithQuestions)
+      const next_cursor = rows.length > limit ? writeCursor(vault, listKey, items.at(-1)!.mandate_id) : null
       return { success: true as const, message: 'Mandates', data: { items, next_cursor } }
     },
   )
@@ -82,7 +82,7 @@ export function mandateRoutes(app: App, context: Context): void {
   app.get(
     '/mandates/:mandate_id',
     {
-      config: reading,
+      config: readConfig,
       schema: {
         operationId: 'getMandate',
         tags,
@@ -92,21 +92,21 @@ export function mandateRoutes(app: App, context: Context): void {
       },
     },
     async ({ caller, params }) => {
-      const found = await getMandateAndFlow(db.queries, caller, params.mandate_id)
-      return { success: true as const, message: 'Mandate', data: mandateRecordWithQuestions(found) }
+      const mandateAndFlow = await getMandateAndFlow(db.queries, caller, params.mandate_id)
+      return { success: true as const, message: 'Mandate', data: mandateRecordWithQuestions(mandateAndFlow) }
     },
   )
 
   app.put(
     '/mandates/:mandate_id',
     {
-      config: writing,
+      config: writeConfig,
       schema: {
         operationId: 'replaceMandate',
         tags,
         summary: 'Replace a job mandate',
         description:
-          'Send the complete mandate. Returns 200 if nothing changed. A mandate can be changed 10 times per hour.',
+          'Send the complete mandate. Returns 200 if the mandate did not change. A mandate can be changed at most 10 times per hour.',
         params: MandateParams,
         body: MandateReplacement,
         response: { 200: success(MandateResult), 202: success(MandateResult) },
@@ -118,8 +118,8 @@ export function mandateRoutes(app: App, context: Context): void {
         const { mandate_id } = request.params
         const { mandate, changed } = await replaceMandate(tx, caller, deps, mandate_id, request.body)
         return changed
-          ? accepted(mandate, true, 'Change accepted; the questions are being prepared')
-          : { status: 200, body: envelope(mandate, false, 'Nothing changed') }
+          ? acceptedResponse(mandate, true, 'Change accepted; the questions are being prepared')
+          : { status: 200, body: writeResponse(mandate, false, 'Nothing changed') }
       })
     },
   )
@@ -127,7 +127,7 @@ export function mandateRoutes(app: App, context: Context): void {
   app.post(
     '/mandates/:mandate_id/retry',
     {
-      config: writing,
+      config: writeConfig,
       schema: {
         operationId: 'retryMandate',
         tags,
@@ -141,7 +141,7 @@ export function mandateRoutes(app: App, context: Context): void {
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const mandate = await retryMandate(tx, caller, clock, request.params.mandate_id)
-        return accepted(mandate, true, 'The questions are being prepared again')
+        return acceptedResponse(mandate, true, 'The questions of the mandate are being prepared again')
       })
     },
   )
@@ -149,12 +149,13 @@ export function mandateRoutes(app: App, context: Context): void {
   app.delete(
     '/mandates/:mandate_id',
     {
-      config: writing,
+      config: writeConfig,
       schema: {
         operationId: 'archiveMandate',
         tags,
         summary: 'Archive a job mandate',
-        description: 'Fails with 409 while a campaign for the mandate is running. No data is deleted.',
+        description:
+          'Archiving is permanent, and no data is deleted. Fails with 409 while a campaign for the mandate is running.',
         params: MandateParams,
         response: { 200: success(MandateResult) },
       },
@@ -162,7 +163,7 @@ export function mandateRoutes(app: App, context: Context): void {
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const { mandate, changed } = await archiveMandate(tx, caller, clock, request.params.mandate_id)
-        return { status: 200, body: envelope(mandate, changed, changed ? 'Mandate archived' : 'Already archived') }
+        return { status: 200, body: writeResponse(mandate, changed, changed ? 'Mandate archived' : 'Already archived') }
       })
     },
   )
@@ -174,10 +175,10 @@ export function mandateRoutes(app: App, context: Context): void {
   }
 }
 
-function envelope(mandate: Mandate, changed: boolean, message: string) {
+function writeResponse(mandate: Mandate, changed: boolean, message: string) {
   return { success: true as const, message, data: mandateResult(mandate, changed) }
 }
 
-function accepted(mandate: Mandate, changed: boolean, message: string) {
-  return { status: 202, body: envelope(mandate, changed, message) }
+function acceptedResponse(mandate: Mandate, changed: boolean, message: string) {
+  return { status: 202, body: writeResponse(mandate, changed, message) }
 }

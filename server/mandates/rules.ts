@@ -3,15 +3,15 @@ import { type Detail, problem } from '../api/problem.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import { nameKey } from '../catalogue/names.ts'
 import { employmentTypes, shifts } from '../places/choices.ts'
-import { countries } from '../places/countries.ts'
+import { listCountries } from '../places/countries.ts'
 import { type MandateBody, pendingSkillNames, skillsToVerify } from './body.ts'
 
-/** Rules across several fields. Pure functions: callers pass in all data. */
+/** Validation rules across several fields of a mandate. Pure functions: callers pass in all data. */
 
-const MAX_SKILLS = 10
+const MAX_SKILLS_PER_MANDATE = 10
 const MAX_VERIFIED_SKILLS = 3
 const MAX_QUESTIONS = 5
-/** Limit if enrichment is the only method. */
+/** Maximum number of enrichment questions if enrichment is the only method. */
 const MAX_QUESTIONS_IF_ONLY_METHOD = 10
 const MIN_SKILLS_RECOMMENDED = 5
 const MAX_COUNTRIES_RECOMMENDED = 10
@@ -19,7 +19,8 @@ const MAX_COUNTRIES_RECOMMENDED = 10
 export function requireWithinLimits({ methods, skills, enrichment_questions: questions = [] }: MandateBody): void {
   const details: Detail[] = []
   const maxQuestions = asksQuestionsOnly(methods) ? MAX_QUESTIONS_IF_ONLY_METHOD : MAX_QUESTIONS
-  if (skills.length > MAX_SKILLS) details.push({ path: 'skills', message: `must have at most ${MAX_SKILLS} items` })
+  if (skills.length > MAX_SKILLS_PER_MANDATE)
+    details.push({ path: 'skills', message: `must have at most ${MAX_SKILLS_PER_MANDATE} items` })
   if (skillsToVerify(skills).length > MAX_VERIFIED_SKILLS)
     details.push({ path: 'skills', message: `must have at most ${MAX_VERIFIED_SKILLS} items with verify: true` })
   if (questions.length > maxQuestions)
@@ -36,51 +37,55 @@ export function requireWithinLimits({ methods, skills, enrichment_questions: que
 export type VerifiableSkills = LoadedSkills<{ verifiable: boolean }>
 
 export interface ConsistencyDeps {
-  /** As sent, so that errors name the original index. */
+  /** Country codes as sent, so that errors refer to the original index. */
   countries: readonly string[] | undefined
-  known: VerifiableSkills
-  /** Name keys that have an open skill request. */
-  requested: ReadonlySet<string>
+  loadedSkills: VerifiableSkills
+  /** Name keys of pending skills that have an open skill request. */
+  requestedNameKeys: ReadonlySet<string>
 }
 
-/** Throws all inconsistencies between fields in one error. */
-export function requireConsistency(body: MandateBody, { countries, known, requested }: ConsistencyDeps): void {
+/** Throws one error that lists all inconsistencies between fields. */
+export function requireConsistency(
+  body: MandateBody,
+  { countries, loadedSkills, requestedNameKeys }: ConsistencyDeps,
+): void {
   const details = [
     ...locationDetails(body),
     ...countryDetails(countries),
     ...rangeDetails(body),
-    ...skillDetails(body, known, requested),
+    ...skillDetails(body, loadedSkills, requestedNameKeys),
     ...questionDetails(body),
   ]
   if (details.length > 0) throw invalid(details)
 }
 
 function* locationDetails({ location_type, location, countries: codes }: MandateBody): Generator<Detail> {
-  const abroad = location_type === 'abroad'
-  if (codes && !abroad)
+  const isAbroad = location_type === 'abroad'
+  if (codes && !isAbroad)
     yield { path: 'countries', message: 'is allowed only with location_type abroad; use location for a job in India' }
-  if (abroad && !codes)
+  if (isAbroad && !codes)
     yield { path: 'countries', message: 'is required with location_type abroad; GET /countries lists the codes' }
-  if (abroad && location) yield { path: 'location', message: 'is not allowed with location_type abroad; use countries' }
+  if (isAbroad && location)
+    yield { path: 'location', message: 'is not allowed with location_type abroad; use countries' }
 }
 
 function countryDetails(codes: readonly string[] = []): Detail[] {
   return codes.flatMap((code, index) => {
-    const upper = code.toUpperCase()
-    if (abroadCodes().has(upper)) return []
+    const upperCaseCode = code.toUpperCase()
+    if (abroadCodes().has(upperCaseCode)) return []
     const message =
-      upper === 'IN'
+      upperCaseCode === 'IN'
         ? 'must not be India; use location_type india for a job in India'
         : 'must be an ISO 3166-1 country code; GET /countries lists them'
     return [{ path: `countries[${index}]`, message }]
   })
 }
 
-let codes: Set<string> | undefined
+let cachedAbroadCodes: Set<string> | undefined
 
 function abroadCodes() {
-  codes ??= new Set(countries().map(({ code }) => code))
-  return codes
+  cachedAbroadCodes ??= new Set(listCountries().map(({ code }) => code))
+  return cachedAbroadCodes
 }
 
 function* rangeDetails({ experience, salary }: MandateBody): Generator<Detail> {
@@ -91,39 +96,41 @@ function* rangeDetails({ experience, salary }: MandateBody): Generator<Detail> {
 
 function* skillDetails(
   { skills }: MandateBody,
-  known: VerifiableSkills,
-  requested: ReadonlySet<string>,
+  loadedSkills: VerifiableSkills,
+  requestedNameKeys: ReadonlySet<string>,
 ): Generator<Detail> {
-  const seen = new Map<string, number>()
+  const indexBySkill = new Map<string, number>()
   for (const [index, skill] of skills.entries()) {
     const path = `skills[${index}]`
-    const pending = 'name' in skill
-    const id = pending ? nameKey(skill.name) : skill.skill_id
-    const named = `${path}.${pending ? 'name' : 'skill_id'}`
-    if (seen.has(id)) yield { path: named, message: `is the same skill as skills[${seen.get(id)}]; list it once` }
-    else seen.set(id, index)
-    if (pending) {
-      if (!requested.has(id))
-        yield { path: named, message: 'has no open skill request; create one with POST /skill-requests' }
+    const isPending = 'name' in skill
+    const id = isPending ? nameKey(skill.name) : skill.skill_id
+    const idPath = `${path}.${isPending ? 'name' : 'skill_id'}`
+    if (indexBySkill.has(id))
+      yield { path: idPath, message: `is the same skill as skills[${indexBySkill.get(id)}]; list it once` }
+    else indexBySkill.set(id, index)
+    if (isPending) {
+      if (!requestedNameKeys.has(id))
+        yield { path: idPath, message: 'has no open skill request; create one with POST /skill-requests' }
       continue
     }
-    const found = known.byId(skill.skill_id)
-    if (!found) yield { path: named, message: 'is not in the catalogue; find skill IDs with GET /skills/search' }
-    else if (skill.verify && !found.verifiable)
+    const catalogueSkill = loadedSkills.byId(skill.skill_id)
+    if (!catalogueSkill)
+      yield { path: idPath, message: 'is not in the catalogue; find skill IDs with GET /skills/search' }
+    else if (skill.verify && !catalogueSkill.verifiable)
       yield { path: `${path}.verify`, message: 'cannot be true: this skill is not verifiable' }
   }
 }
 
 function* questionDetails({ methods, enrichment_questions: questions = [] }: MandateBody): Generator<Detail> {
-  const keys = new Map<string, number>()
+  const indexByKey = new Map<string, number>()
   for (const [index, { key, type, knockout }] of questions.entries()) {
     const path = `enrichment_questions[${index}]`
-    if (keys.has(key))
+    if (indexByKey.has(key))
       yield {
         path: `${path}.key`,
-        message: `is also the key of enrichment_questions[${keys.get(key)}]; keys must be unique`,
+        message: `is also the key of enrichment_questions[${indexByKey.get(key)}]; keys must be unique`,
       }
-    else keys.set(key, index)
+    else indexByKey.set(key, index)
     if (knockout && type === 'voice')
       yield { path: `${path}.knockout`, message: 'is allowed only with type yes_no; omit it for voice' }
   }
@@ -142,11 +149,13 @@ const employmentValues = new Set(employmentTypes.map(({ value }) => value))
 export function warningsOf(body: MandateBody): string[] {
   const { methods, skills, countries: codes = [], enrichment_questions: questions = [], shift, employment_type } = body
   const warnings: string[] = []
-  const pending = pendingSkillNames(skills)
+  const pendingNames = pendingSkillNames(skills)
   if (skills.length < MIN_SKILLS_RECOMMENDED)
     warnings.push(`The mandate has fewer than ${MIN_SKILLS_RECOMMENDED} skills; 5 to 10 are recommended.`)
-  if (pending.length > 0)
-    warnings.push(`Pending skills are stored but cannot be verified until they are resolved: ${pending.join(', ')}.`)
+  if (pendingNames.length > 0)
+    warnings.push(
+      `Pending skills are stored but cannot be verified until they are resolved: ${pendingNames.join(', ')}.`,
+    )
   if (codes.length > MAX_COUNTRIES_RECOMMENDED)
     warnings.push(`The mandate has more than ${MAX_COUNTRIES_RECOMMENDED} countries; 1 to 10 are recommended.`)
   if (methods.includes('skill_verification') && skillsToVerify(skills).length === 0)

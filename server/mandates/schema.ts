@@ -2,12 +2,12 @@ import { type Static, Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
-import { describeMissing, describePattern, NOT_BLANK } from '../platform/http/validation.ts'
+import { describePattern, NOT_BLANK_PATTERN, setPropertyMessages } from '../platform/http/validation.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
-import { MethodList, WORKFLOW_ID } from '../workflows/schema.ts'
+import { MethodList, WORKFLOW_ID_PATTERN } from '../workflows/schema.ts'
 
-export const MANDATE_ID = '^JM_[A-Z0-9]{10,40}$'
-const JOB_ID = describePattern(
+export const MANDATE_ID_PATTERN = '^JM_[A-Z0-9]{10,40}$'
+const JOB_ID_PATTERN = describePattern(
   '^[A-Za-z0-9._:-]{1,128}$',
   'must be 1 to 128 letters, digits, dots, underscores, colons or hyphens',
 )
@@ -16,7 +16,7 @@ const mandateStatuses = ['preparing', 'ready', 'failed', 'archived'] as const
 export type MandateStatus = (typeof mandateStatuses)[number]
 
 const closed = { additionalProperties: false }
-const text = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: NOT_BLANK })
+const nonBlankText = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: NOT_BLANK_PATTERN })
 
 const CatalogueSkill = named(
   'CatalogueSkill',
@@ -31,7 +31,8 @@ const CatalogueSkill = named(
       verify: Type.Optional(
         Type.Boolean({
           default: false,
-          description: 'Ask questions about this skill. Possible for up to 3 skills, which must be `verifiable`.',
+          description:
+            'Whether candidates are asked questions about this skill. Possible for up to 3 skills, which must be `verifiable`.',
         }),
       ),
     },
@@ -40,10 +41,10 @@ const CatalogueSkill = named(
 )
 const PendingSkill = named(
   'PendingSkill',
-  describeMissing(
+  setPropertyMessages(
     Type.Object(
       {
-        name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK }),
+        name: Type.String({ minLength: 2, maxLength: 120, pattern: NOT_BLANK_PATTERN }),
         pending: Type.Literal(true, {
           description: 'The skill was requested with `POST /skill-requests`. It cannot be verified yet.',
         }),
@@ -72,13 +73,13 @@ const EnrichmentQuestion = named(
           '^[A-Za-z0-9_.-]{1,64}$',
           'must be 1 to 64 letters, digits, underscores, dots or hyphens',
         ),
-        description: 'Identifies the answer in the result.',
+        description: 'Your own key for the question. It identifies the answer in the result.',
       }),
       type: EnrichmentType,
       text: Type.String({
         minLength: 1,
         maxLength: 200,
-        pattern: NOT_BLANK,
+        pattern: NOT_BLANK_PATTERN,
         description: 'The question, in English.',
       }),
       knockout: Type.Optional(
@@ -96,7 +97,7 @@ const MandateLocation = named(
   'MandateLocation',
   Type.Object(
     {
-      city: text(100),
+      city: nonBlankText(100),
       state: Type.Optional(Type.String({ maxLength: 100 })),
       pincode: Type.Optional(
         Type.String({ pattern: describePattern('^\\d{6}$', 'must be six digits, such as "411001"') }),
@@ -127,7 +128,7 @@ const Salary = named(
 const Recruiter = named(
   'Recruiter',
   Type.Object(
-    { external_user_id: text(128), name: Type.Optional(Type.String({ maxLength: 200 })) },
+    { external_user_id: nonBlankText(128), name: Type.Optional(Type.String({ maxLength: 200 })) },
     {
       ...closed,
       description: 'The recruiter, as identified in your system. Default: the recruiter in `x-on-behalf-of`.',
@@ -137,14 +138,18 @@ const Recruiter = named(
 const InterestCollection = named(
   'InterestCollection',
   Type.Object(
-    { other_roles: Type.Optional(Type.Array(text(100), { maxItems: 10 })) },
-    { ...closed, description: 'Stored and returned. It does not change the questions for candidates.' },
+    { other_roles: Type.Optional(Type.Array(nonBlankText(100), { maxItems: 10 })) },
+    {
+      ...closed,
+      description:
+        'Other roles for the candidates of this job. They are stored and returned, but do not change the questions for candidates.',
+    },
   ),
 )
-const fields = {
-  workflow_id: Type.String({ pattern: WORKFLOW_ID }),
-  title: text(200),
-  company_name: text(200),
+const mandateFields = {
+  workflow_id: Type.String({ pattern: WORKFLOW_ID_PATTERN }),
+  title: nonBlankText(200),
+  company_name: nonBlankText(200),
   location_type: Type.Optional(
     Type.Enum(['india', 'abroad'], {
       default: 'india',
@@ -160,7 +165,7 @@ const fields = {
       {
         minItems: 1,
         maxItems: 20,
-        description: 'ISO 3166-1 alpha-2 codes. More than 10 cause a warning.',
+        description: 'ISO 3166-1 alpha-2 country codes. More than 10 countries cause a warning.',
       },
     ),
   ),
@@ -179,7 +184,7 @@ const fields = {
   skills: Type.Array(MandateSkill, {
     minItems: 1,
     maxItems: 50,
-    description: 'Up to 10 skills, of which up to 3 with `verify`. We recommend 5 to 10.',
+    description: 'Up to 10 skills, of which up to 3 can have `verify: true`. 5 to 10 skills are recommended.',
   }),
   enrichment_questions: Type.Optional(
     Type.Array(EnrichmentQuestion, {
@@ -190,8 +195,8 @@ const fields = {
   interest_collection: Type.Optional(InterestCollection),
 }
 
-/** Messages for callers who send back a mandate that they have read. */
-const responseOnly = Object.fromEntries(
+/** Error messages for response fields in a request, for callers who send back a mandate that they have read. */
+const responseFieldMessages = Object.fromEntries(
   [
     ...['mandate_id', 'status', 'flow_version', 'changed', 'warnings', 'created_via', 'failure', 'version'],
     ...['created_at', 'updated_at', 'questions'],
@@ -200,34 +205,36 @@ const responseOnly = Object.fromEntries(
 
 export const MandateReplacement = named(
   'MandateReplacement',
-  describeMissing(Type.Object(fields, closed), {
-    ...responseOnly,
+  setPropertyMessages(Type.Object(mandateFields, closed), {
+    ...responseFieldMessages,
     job_id: 'is set when the mandate is created and cannot be changed; leave it out of a replacement',
   }),
 )
 export type MandateReplacement = Static<typeof MandateReplacement>
 
-const jobId = Type.String({ pattern: JOB_ID, description: 'Your own ID for the job.' })
+const jobId = Type.String({ pattern: JOB_ID_PATTERN, description: 'Your own ID for the job.' })
 export const MandateInput = named(
   'MandateInput',
-  describeMissing(Type.Object({ ...fields, job_id: Type.Optional(jobId) }, closed), responseOnly),
+  setPropertyMessages(Type.Object({ ...mandateFields, job_id: Type.Optional(jobId) }, closed), responseFieldMessages),
 )
 export type MandateInput = Static<typeof MandateInput>
 
 const StatusSchema = named('MandateStatus', Type.Enum([...mandateStatuses]))
 
-const result = {
-  mandate_id: Type.String({ pattern: MANDATE_ID }),
+const mandateResultFields = {
+  mandate_id: Type.String({ pattern: MANDATE_ID_PATTERN }),
   job_id: Type.Union([jobId, Type.Null()]),
   status: StatusSchema,
-  flow_version: Type.Integer({ description: '1 on creation. Increases by one with every accepted change.' }),
+  flow_version: Type.Integer({
+    description: 'Version of the questions: 1 on creation, and increased by one with every accepted change.',
+  }),
   methods: MethodList,
   changed: Type.Boolean({ description: 'False if the request changed nothing.' }),
   warnings: Type.Array(Type.String()),
 }
 
-/** The response to every write. */
-export const MandateResult = named('MandateWriteResult', Type.Object(result))
+/** The response to every request that creates or changes a mandate. */
+export const MandateResult = named('MandateWriteResult', Type.Object(mandateResultFields))
 
 const inLanguages = <T extends Parameters<typeof Type.Optional>[0]>(value: T) =>
   Type.Object(Object.fromEntries(LANGUAGES.map((language) => [language, Type.Optional(value)])))
@@ -266,30 +273,34 @@ const PreparedQuestions = named(
   ),
 )
 
-const { workflow_id, methods: _methods, ...stored } = fields
+const { workflow_id, methods: _methods, ...storedFields } = mandateFields
 
 export const MandateRecord = named(
   'Mandate',
   Type.Object({
-    ...result,
+    ...mandateResultFields,
     workflow_id,
-    ...stored,
+    ...storedFields,
     created_via: CreatedViaSchema,
-    failure: Type.Union([Type.String(), Type.Null()], { description: 'Why the preparation failed.' }),
-    questions: Type.Union([PreparedQuestions, Type.Null()], {
-      description: 'Null until the questions are prepared.',
+    failure: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why the questions could not be prepared. Null otherwise.',
     }),
-    version: Type.Integer({ description: 'Increases with every change, including the preparation.' }),
+    questions: Type.Union([PreparedQuestions, Type.Null()], {
+      description: 'The prepared questions. Null until they are prepared.',
+    }),
+    version: Type.Integer({
+      description: 'Version of the mandate. Increases with every change, including when its questions are prepared.',
+    }),
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
   }),
 )
 
-export const MandateParams = Type.Object({ mandate_id: Type.String({ pattern: MANDATE_ID }) })
+export const MandateParams = Type.Object({ mandate_id: Type.String({ pattern: MANDATE_ID_PATTERN }) })
 
 export const MandatesQuery = Type.Object({
   status: Type.Optional(StatusSchema),
-  workflow_id: Type.Optional(Type.String({ pattern: WORKFLOW_ID })),
-  job_id: Type.Optional(Type.String({ pattern: JOB_ID })),
+  workflow_id: Type.Optional(Type.String({ pattern: WORKFLOW_ID_PATTERN })),
+  job_id: Type.Optional(Type.String({ pattern: JOB_ID_PATTERN })),
   ...pageQuery,
 })

@@ -2,75 +2,88 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { aMandate, prepareMandates, startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { partner } from '../../test/support/partners.ts'
+import { createPartner } from '../../test/support/partners.ts'
 import { approveRequest, rejectRequest } from '../catalogue/skill-requests.ts'
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const app = await startShared()
-  const { context, given, clock } = app
+  const app = await startSharedApp()
+  const { context, fixtures, clock } = app
   const { db } = context
   const approve = (id: string) =>
     db.transaction((tx) => approveRequest(tx, clock, id, { subNumber: 101, verifiable: true }))
-  const requestSkill = async (caller: Awaited<ReturnType<typeof partner>>, name: string) =>
+  const requestSkill = async (caller: Awaited<ReturnType<typeof createPartner>>, name: string) =>
     (await caller.post('/skill-requests', { name })).body.data.request_id as string
-  return { app, context, given, clock, db, approve, requestSkill }
+  return { app, context, fixtures, clock, db, approve, requestSkill }
 }
 
 test('an approved skill replaces the pending name in every mandate, which is prepared again', async () => {
-  const { app, context, given, approve, requestSkill } = await setUp()
-  const [one, two] = [await partner(app), await partner(app, 'test')]
+  const { app, context, fixtures, approve, requestSkill } = await setUp()
+  const [firstPartner, secondPartner] = [await createPartner(app), await createPartner(app, 'test')]
   const name = 'Dhokra casting'
-  const request = await requestSkill(one, name)
-  await requestSkill(two, name)
-  const pending = { name: ' dhokra CASTING ', pending: true as const }
-  const other = { name: 'Kite making', pending: true as const }
-  await requestSkill(one, other.name)
-  const skills = [{ skill_id: 'sk_2001', verify: true }, pending, other]
-  const first = await given.mandate(one.scope, { skills })
-  const second = await given.mandate(two.scope, { skills: skills.slice(0, 2) })
-  const archived = await given.mandate(one.scope, { skills })
-  await one.delete(`/mandates/${archived.mandate_id}`)
-  const untouched = await given.mandate(one.scope, { skills: [other] })
+  const request = await requestSkill(firstPartner, name)
+  await requestSkill(secondPartner, name)
+  const pendingSkill = { name: ' dhokra CASTING ', pending: true as const }
+  const otherPendingSkill = { name: 'Kite making', pending: true as const }
+  await requestSkill(firstPartner, otherPendingSkill.name)
+  const skills = [{ skill_id: 'sk_2001', verify: true }, pendingSkill, otherPendingSkill]
+  const firstMandate = await fixtures.createMandate(firstPartner.scope, { skills })
+  const secondMandate = await fixtures.createMandate(secondPartner.scope, { skills: skills.slice(0, 2) })
+  const archivedMandate = await fixtures.createMandate(firstPartner.scope, { skills })
+  await firstPartner.delete(`/mandates/${archivedMandate.mandate_id}`)
+  const untouchedMandate = await fixtures.createMandate(firstPartner.scope, { skills: [otherPendingSkill] })
 
   const { skill } = await approve(request)
   const skill_id = `sk_${skill.number}`
-  const changed = (await one.get(`/mandates/${first.mandate_id}`)).body.data
-  assert.deepEqual(changed.skills, [skills[0], { skill_id, verify: false }, other])
-  assert.deepEqual([changed.status, changed.flow_version, changed.version], ['preparing', 2, 3])
-  assert.ok(changed.warnings.some((warning: string) => warning.includes('Kite making') && !warning.includes('CASTING')))
+  const changedMandate = (await firstPartner.get(`/mandates/${firstMandate.mandate_id}`)).body.data
+  assert.deepEqual(changedMandate.skills, [skills[0], { skill_id, verify: false }, otherPendingSkill])
+  assert.deepEqual([changedMandate.status, changedMandate.flow_version, changedMandate.version], ['preparing', 2, 3])
+  assert.ok(
+    changedMandate.warnings.some((warning: string) => warning.includes('Kite making') && !warning.includes('CASTING')),
+  )
   await prepareMandates(context)
-  const otherMandate = (await two.get(`/mandates/${second.mandate_id}`)).body.data
+  const otherMandate = (await secondPartner.get(`/mandates/${secondMandate.mandate_id}`)).body.data
   assert.deepEqual(
     [otherMandate.skills[1], otherMandate.status, otherMandate.flow_version],
     [{ skill_id, verify: false }, 'ready', 2],
   )
-  for (const mandate of [archived, untouched])
-    assert.equal((await one.get(`/mandates/${mandate.mandate_id}`)).body.data.flow_version, 1)
+  for (const mandate of [archivedMandate, untouchedMandate])
+    assert.equal((await firstPartner.get(`/mandates/${mandate.mandate_id}`)).body.data.flow_version, 1)
 
-  const { workflow_id } = first
+  const { workflow_id } = firstMandate
   const body = { ...aMandate(workflow_id), skills }
-  assert.equal((await one.put(`/mandates/${first.mandate_id}`, body)).status, 200, 'equal to the last accepted body')
-  const resolved = { ...body, skills: changed.skills }
-  assert.equal((await one.put(`/mandates/${first.mandate_id}`, resolved)).status, 200, 'equal to the stored body')
-  const verified = { ...body, skills: [skills[0], { skill_id, verify: true }, other] }
+  assert.equal(
+    (await firstPartner.put(`/mandates/${firstMandate.mandate_id}`, body)).status,
+    200,
+    'equal to the last accepted body',
+  )
+  const resolvedBody = { ...body, skills: changedMandate.skills }
+  assert.equal(
+    (await firstPartner.put(`/mandates/${firstMandate.mandate_id}`, resolvedBody)).status,
+    200,
+    'equal to the stored body',
+  )
+  const verifiedBody = { ...body, skills: [skills[0], { skill_id, verify: true }, otherPendingSkill] }
   for (let change = 0; change < 10; change++) {
-    const response = await one.put(`/mandates/${first.mandate_id}`, { ...verified, title: `Title ${change}` })
+    const response = await firstPartner.put(`/mandates/${firstMandate.mandate_id}`, {
+      ...verifiedBody,
+      title: `Title ${change}`,
+    })
     assert.equal(response.status, 202, 'the approval does not count towards the ten changes')
     await prepareMandates(context)
   }
-  assert.equal((await one.put(`/mandates/${first.mandate_id}`, verified)).status, 409)
+  assert.equal((await firstPartner.put(`/mandates/${firstMandate.mandate_id}`, verifiedBody)).status, 409)
 })
 
 test('each partner gets an event for its own request', async () => {
   const { app, context, clock, db, approve, requestSkill } = await setUp()
-  const [one, two] = [await partner(app), await partner(app)]
-  const approved = await requestSkill(one, 'Bidri inlay')
-  const rejected = await requestSkill(two, 'Time travel')
-  await requestSkill(two, 'bidri INLAY')
-  const { skill } = await approve(approved)
-  await db.transaction((tx) => rejectRequest(tx, clock, rejected))
+  const [firstPartner, secondPartner] = [await createPartner(app), await createPartner(app)]
+  const approvedRequest = await requestSkill(firstPartner, 'Bidri inlay')
+  const rejectedRequest = await requestSkill(secondPartner, 'Time travel')
+  await requestSkill(secondPartner, 'bidri INLAY')
+  const { skill } = await approve(approvedRequest)
+  await db.transaction((tx) => rejectRequest(tx, clock, rejectedRequest))
   await context.events.sequence()
   const eventData = async (orgId: string) => {
     const rows = await db.queries
@@ -82,9 +95,11 @@ test('each partner gets an event for its own request', async () => {
     assert.ok(rows.every(({ type }) => type === 'skill_request.resolved'))
     return rows.map(({ data }) => JSON.parse(data))
   }
-  assert.deepEqual(await eventData(one.orgId), [(await one.get(`/skill-requests/${approved}`)).body.data])
+  assert.deepEqual(await eventData(firstPartner.orgId), [
+    (await firstPartner.get(`/skill-requests/${approvedRequest}`)).body.data,
+  ])
   assert.deepEqual(
-    (await eventData(two.orgId)).map(({ name, status, skill_id }) => [name, status, skill_id]),
+    (await eventData(secondPartner.orgId)).map(({ name, status, skill_id }) => [name, status, skill_id]),
     [
       ['bidri INLAY', 'approved', `sk_${skill.number}`],
       ['Time travel', 'rejected', null],
@@ -93,21 +108,21 @@ test('each partner gets an event for its own request', async () => {
 })
 
 test('a mandate created while its skill is being approved does not keep the pending name', async () => {
-  const { app, context, given, approve, requestSkill } = await setUp()
-  const caller = await partner(app)
-  const { workflow_id } = await given.workflow(caller.scope)
+  const { app, context, fixtures, approve, requestSkill } = await setUp()
+  const caller = await createPartner(app)
+  const { workflow_id } = await fixtures.createWorkflow(caller.scope)
   for (let round = 0; round < 5; round++) {
     const name = `Skill of round ${round}`
     const request = await requestSkill(caller, name)
     const body = { ...aMandate(workflow_id), skills: [{ name, pending: true }] }
-    const change = { ...aMandate(workflow_id), title: 'Changed', skills: [{ name, pending: true }] }
-    const { mandate_id } = await given.mandate(caller.scope, { workflow_id })
-    const [created, replaced] = await Promise.all([
+    const replacement = { ...aMandate(workflow_id), title: 'Changed', skills: [{ name, pending: true }] }
+    const { mandate_id } = await fixtures.createMandate(caller.scope, { workflow_id })
+    const [createResponse, replaceResponse] = await Promise.all([
       caller.post('/mandates', body),
-      caller.put(`/mandates/${mandate_id}`, change),
+      caller.put(`/mandates/${mandate_id}`, replacement),
       approve(request),
     ])
-    for (const response of [created, replaced]) {
+    for (const response of [createResponse, replaceResponse]) {
       assert.ok([202, 400].includes(response.status), JSON.stringify(response.body))
       if (response.status !== 202) continue
       const { skills } = (await caller.get(`/mandates/${response.body.data.mandate_id}`)).body.data

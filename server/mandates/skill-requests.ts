@@ -10,7 +10,7 @@ import { type MandateBody, type MandateSkill, pendingSkillNames } from './body.t
 import { MANDATE_TO_PREPARE } from './mandates.ts'
 import { warningsOf } from './rules.ts'
 
-/** Mandates per statement. */
+/** Maximum number of mandates per statement. */
 const BATCH_SIZE = 500
 
 /**
@@ -30,12 +30,12 @@ export async function resolvePendingSkills(tx: Tx, skill: ApprovedSkillData, clo
   const now = new Date(clock.now())
   for (let from = 0; from < mandates.length; from += BATCH_SIZE) {
     const changes = mandates.slice(from, from + BATCH_SIZE).map(({ mandate_id, body, methods }) => {
-      const updated = replacePendingSkill(JSON.parse(body) as StoredBody, skill)
+      const updatedBody = replacePendingSkill(JSON.parse(body) as StoredBody, skill)
       return {
         mandate_id,
-        body: JSON.stringify(updated),
-        warnings: warningsOf({ ...updated, methods: methods as Method[] }),
-        pending_skills: pendingSkillNames(updated.skills).map(nameKey),
+        body: JSON.stringify(updatedBody),
+        warnings: warningsOf({ ...updatedBody, methods: methods as Method[] }),
+        pending_skills: pendingSkillNames(updatedBody.skills).map(nameKey),
       }
     })
     await sql`
@@ -49,21 +49,21 @@ export async function resolvePendingSkills(tx: Tx, skill: ApprovedSkillData, clo
   if (mandates.length > 0) notifyAfterCommit(tx, MANDATE_TO_PREPARE)
 }
 
-/** Body as stored, possibly without methods: see `storedText`. */
+/** Mandate body as stored, possibly without methods: see `storedText`. */
 type StoredBody = Omit<MandateBody, 'methods'>
 
-/** Replaces the pending entry by the skill, or removes it if the mandate already has the skill. */
+/** Replaces the pending skill by the approved skill, or removes it if the mandate already has the approved skill. */
 function replacePendingSkill(body: StoredBody, { number, nameKey: key }: ApprovedSkillData): StoredBody {
   const skill_id = skillId(number)
-  const exists = body.skills.some((skill) => 'skill_id' in skill && skill.skill_id === skill_id)
+  const hasSkill = body.skills.some((skill) => 'skill_id' in skill && skill.skill_id === skill_id)
   const skills = body.skills.flatMap((skill): MandateSkill[] => {
     if (!('name' in skill) || nameKey(skill.name) !== key) return [skill]
-    return exists ? [] : [{ skill_id, verify: false }]
+    return hasSkill ? [] : [{ skill_id, verify: false }]
   })
   return { ...body, skills }
 }
 
-/** Records the event that notifies the partner of the decision. */
+/** Records the event that notifies the partner that the skill request was approved or rejected. */
 export async function recordRequestResolved(tx: Tx, request: SkillRequest, clock: Clock): Promise<void> {
   const { org_id: orgId, mode } = request
   await recordEvent(tx, { orgId, mode }, clock, 'skill_request.resolved', requestRecord(request))

@@ -9,15 +9,15 @@ export interface Country {
 }
 
 // Kosovo's code is widely used, but not part of ISO 3166-1.
-const KOSOVO = 'XK'
-const INDIA = 'IN'
+const KOSOVO_CODE = 'XK'
+const INDIA_CODE = 'IN'
 
 let cached: Country[] | undefined
 
 /** Returns all countries for jobs abroad, sorted by name. */
-export function countries(): Country[] {
+export function listCountries(): Country[] {
   cached ??= Object.entries(iso.getNames('en', { select: 'official' }))
-    .filter(([code]) => code !== KOSOVO && code !== INDIA)
+    .filter(([code]) => code !== KOSOVO_CODE && code !== INDIA_CODE)
     .map(([code, name]) => ({ code, name }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en'))
   return cached

@@ -3,15 +3,15 @@
  * stay; the nukta is removed because people often omit it.
  */
 export function foldName(text: string): string {
-  if (PLAIN.test(text)) return text.toLowerCase()
-  return (ASCII.test(text) ? text : text.normalize('NFD').replace(ACCENTS, ''))
+  if (PLAIN_PATTERN.test(text)) return text.toLowerCase()
+  return (ASCII_PATTERN.test(text) ? text : text.normalize('NFD').replace(ACCENT_PATTERN, ''))
     .toLowerCase()
     .replaceAll('&', ' and ')
-    .replace(PUNCTUATION, ' ')
+    .replace(PUNCTUATION_PATTERN, ' ')
     .trim()
 }
 
-const PLAIN = /^[a-z0-9]+( [a-z0-9]+)*$/i
-const ASCII = /^[\x20-\x7e]*$/
-const ACCENTS = /[\u0300-\u036f\u093c'’‘ʻ]/g
-const PUNCTUATION = /[^\p{L}\p{M}\p{N}]+/gu
+const PLAIN_PATTERN = /^[a-z0-9]+( [a-z0-9]+)*$/i
+const ASCII_PATTERN = /^[\x20-\x7e]*$/
+const ACCENT_PATTERN = /[\u0300-\u036f\u093c'’‘ʻ]/g
+const PUNCTUATION_PATTERN = /[^\p{L}\p{M}\p{N}]+/gu

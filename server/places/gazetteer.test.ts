@@ -6,27 +6,27 @@ import { readGazetteer } from './gazetteer.ts'
 
 const { states, places } = readGazetteer()
 
-const STATES = [
+const STATE_NAMES = [
   'Andhra Pradesh, Arunachal Pradesh, Assam, Bihar, Chhattisgarh, Goa, Gujarat, Haryana, Himachal Pradesh, Jharkhand',
   'Karnataka, Kerala, Madhya Pradesh, Maharashtra, Manipur, Meghalaya, Mizoram, Nagaland, Odisha, Punjab, Rajasthan',
   'Sikkim, Tamil Nadu, Telangana, Tripura, Uttar Pradesh, Uttarakhand, West Bengal',
 ]
-const TERRITORIES = [
+const TERRITORY_NAMES = [
   'Andaman and Nicobar Islands, Chandigarh, Dadra and Nagar Haveli and Daman and Diu, Delhi, Jammu and Kashmir, Ladakh',
   'Lakshadweep, Puducherry',
 ]
-const names = (lines: string[]) => lines.flatMap((line) => line.split(', '))
+const splitNames = (lines: string[]) => lines.flatMap((line) => line.split(', '))
 
 test('there are 28 states and 8 union territories, each with places', () => {
-  assert.equal(names(STATES).length, 28)
-  assert.equal(names(TERRITORIES).length, 8)
-  const expected = names([...STATES, ...TERRITORIES]).sort()
+  assert.equal(splitNames(STATE_NAMES).length, 28)
+  assert.equal(splitNames(TERRITORY_NAMES).length, 8)
+  const expected = splitNames([...STATE_NAMES, ...TERRITORY_NAMES]).sort()
   assert.deepEqual(states.map(({ name }) => name).sort(), expected)
   assert.deepEqual([...new Set(places.map(({ state }) => state.name))].sort(), expected)
 })
 
 test('every place has a name, a district and unique six-digit pincodes', () => {
-  for (const { city, district, codes, aliases, localities } of places) {
+  for (const { city, district, pincodes: codes, aliases, localities } of places) {
     assert.match(city, /^[A-Z0-9][\x20-\x7e]+$/, city)
     assert.match(district.name, /^[A-Z0-9][\x20-\x7e]+$/, district.name)
     assert.ok(codes.length > 0, city)
@@ -37,9 +37,9 @@ test('every place has a name, a district and unique six-digit pincodes', () => {
   }
 })
 
-test('every pincode is included, each in one state', () => {
+test('every pincode of India is included, each in one state', () => {
   const statesByCode = new Map<number, Set<string>>()
-  for (const { codes, state } of places) {
+  for (const { pincodes: codes, state } of places) {
     for (const code of codes) statesByCode.set(code, (statesByCode.get(code) ?? new Set<string>()).add(state.name))
   }
   assert.equal(statesByCode.size, 19_584)
@@ -71,20 +71,20 @@ test('a pincode is in a state of its postal zone', () => {
     [79, 79, 'AR MN ML MZ NL TR'],
     [80, 85, 'BR JH'],
   ]
-  for (const { city, codes, state } of places) {
+  for (const { city, pincodes: codes, state } of places) {
     for (const code of codes) {
-      const digits = Math.floor(code / 10_000)
-      const zone = zones.find(([from, to]) => from <= digits && digits <= to)
+      const firstDigits = Math.floor(code / 10_000)
+      const zone = zones.find(([from, to]) => from <= firstDigits && firstDigits <= to)
       assert.ok(zone?.[2].split(' ').includes(state.code), `${city} ${code} in ${state.name}`)
     }
   }
 })
 
-test('the number of districts is plausible, with one spelling each', () => {
+test('the number of districts is plausible, and each district has one spelling', () => {
   const districts = new Set(places.map(({ district, state }) => `${foldName(district.name)}, ${state.code}`))
   assert.ok(districts.size >= 750 && districts.size <= 800, String(districts.size))
 })
 
-test('the file stays small enough to review', () => {
+test('the data file stays small enough to review', () => {
   assert.ok(statSync(new URL('../../data/places/india.tsv', import.meta.url)).size < 700_000)
 })

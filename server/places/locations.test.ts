@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { knownCities } from './known-cities.test-data.ts'
-import { type Location, locations } from './locations.ts'
+import { type Location, locationIndex } from './locations.ts'
 
-const all = locations()
-const find = (q: string, limit = 5): Location[] => all.search({ q }, 0, limit).items
-const first = (q: string): Location | undefined => find(q, 1)[0]
+const allLocations = locationIndex()
+const findLocations = (q: string, limit = 5): Location[] => allLocations.search({ q }, 0, limit).items
+const findFirst = (q: string): Location | undefined => findLocations(q, 1)[0]
 
 test('well-known cities are found by all their names, in the right state', () => {
   const cities = knownCities()
   assert.ok(cities.length >= 300, String(cities.length))
-  const missed = cities.flatMap(({ state, names }) =>
+  const missedNames = cities.flatMap(({ state, names }) =>
     names
-      .filter((name) => !find(name).some((item) => item.state === state && hasCity(item, names)))
-      .map((name) => `${name} (${state}): ${find(name).map(Object.values).join(' | ')}`),
+      .filter((name) => !findLocations(name).some((item) => item.state === state && hasCity(item, names)))
+      .map((name) => `${name} (${state}): ${findLocations(name).map(Object.values).join(' | ')}`),
   )
-  assert.deepEqual(missed, [])
+  assert.deepEqual(missedNames, [])
 })
 
 test('the largest cities are the first match for each of their names', () => {
-  const metros: Record<string, string[]> = {
+  const namesByCity: Record<string, string[]> = {
     Mumbai: ['Mumbai', 'bombay', 'MUMBAI'],
     Bengaluru: ['Bengaluru', 'Bangalore', 'bangalore'],
     Chennai: ['Chennai', 'Madras'],
@@ -28,8 +28,8 @@ test('the largest cities are the first match for each of their names', () => {
     Gurugram: ['Gurugram', 'Gurgaon'],
     Kochi: ['Kochi', 'Cochin', 'Ernakulam'],
   }
-  for (const [city, names] of Object.entries(metros)) {
-    for (const name of names) assert.equal(first(name)?.city, city, name)
+  for (const [city, names] of Object.entries(namesByCity)) {
+    for (const name of names) assert.equal(findFirst(name)?.city, city, name)
   }
 })
 
@@ -38,7 +38,7 @@ function hasCity({ city }: Location, names: string[]): boolean {
 }
 
 test('misspelt names are found', () => {
-  const typos: Record<string, string> = {
+  const cityByTypo: Record<string, string> = {
     bangalor: 'Bengaluru',
     hydrabad: 'Hyderabad',
     chenai: 'Chennai',
@@ -56,28 +56,28 @@ test('misspelt names are found', () => {
     nagpurr: 'Nagpur',
     jamshedpr: 'Jamshedpur',
   }
-  for (const [typo, city] of Object.entries(typos)) assert.equal(first(typo)?.city, city, typo)
+  for (const [typo, city] of Object.entries(cityByTypo)) assert.equal(findFirst(typo)?.city, city, typo)
 })
 
-test('typos are not considered if a name matches exactly', () => {
-  assert.ok(find('salem', 100).every(({ city, district }) => /salem/i.test(`${city} ${district}`)))
+test('similar names are not searched if a name matches exactly', () => {
+  assert.ok(findLocations('salem', 100).every(({ city, district }) => /salem/i.test(`${city} ${district}`)))
 })
 
-test('exact names rank before prefixes, cities before districts, and better-known places first', () => {
+test('exact matches rank before prefix matches, cities before districts, and better-known places first', () => {
   assert.deepEqual(
-    find('Aurangabad', 2).map(({ state }) => state),
+    findLocations('Aurangabad', 2).map(({ state }) => state),
     ['Maharashtra', 'Bihar'],
   )
-  assert.equal(first('noida')!.city, 'Noida')
-  assert.equal(find('mumbai', 4).at(-1)!.city, 'Navi Mumbai')
-  assert.equal(first('kutch')!.district, 'Kutch')
-  assert.equal(first('Gautam Buddha Nagar')!.city, 'Noida')
-  assert.equal(first('kamrup metropolitan')!.city, 'Guwahati')
-  assert.equal(first('ban')!.city, 'Bengaluru')
+  assert.equal(findFirst('noida')!.city, 'Noida')
+  assert.equal(findLocations('mumbai', 4).at(-1)!.city, 'Navi Mumbai')
+  assert.equal(findFirst('kutch')!.district, 'Kutch')
+  assert.equal(findFirst('Gautam Buddha Nagar')!.city, 'Noida')
+  assert.equal(findFirst('kamrup metropolitan')!.city, 'Guwahati')
+  assert.equal(findFirst('ban')!.city, 'Bengaluru')
 })
 
 test('a part of a city is returned with its own pincode', () => {
-  assert.deepEqual(first('koramangala'), {
+  assert.deepEqual(findFirst('koramangala'), {
     city: 'Bengaluru',
     district: 'Bengaluru Urban',
     state: 'Karnataka',
@@ -86,27 +86,27 @@ test('a part of a city is returned with its own pincode', () => {
 })
 
 test('names in Devanagari are found, with or without the nukta', () => {
-  assert.equal(first('दिल्ली')!.city, 'Delhi')
-  assert.equal(first('चंडीगढ')!.city, 'Chandigarh')
-  assert.equal(first('चंडीगढ़')!.city, 'Chandigarh')
+  assert.equal(findFirst('दिल्ली')!.city, 'Delhi')
+  assert.equal(findFirst('चंडीगढ')!.city, 'Chandigarh')
+  assert.equal(findFirst('चंडीगढ़')!.city, 'Chandigarh')
 })
 
 test('a state can follow the city, and the name of a state lists its places', () => {
-  assert.equal(first('aurangabad, bihar')!.state, 'Bihar')
-  assert.equal(first('pune mh')!.city, 'Pune')
-  assert.equal(first('ladakh')!.city, 'Leh')
+  assert.equal(findFirst('aurangabad, bihar')!.state, 'Bihar')
+  assert.equal(findFirst('pune mh')!.city, 'Pune')
+  assert.equal(findFirst('ladakh')!.city, 'Leh')
 })
 
 test('digits match the start of a pincode', () => {
-  assert.ok(find('5600', 100).every(({ pincode }) => pincode.startsWith('5600')))
-  assert.equal(first('560 034')!.pincode, '560034')
-  assert.equal(first('799001')!.state, 'Tripura')
-  assert.deepEqual(find('0560034'), [])
-  assert.deepEqual(find('5600341'), [])
+  assert.ok(findLocations('5600', 100).every(({ pincode }) => pincode.startsWith('5600')))
+  assert.equal(findFirst('560 034')!.pincode, '560034')
+  assert.equal(findFirst('799001')!.state, 'Tripura')
+  assert.deepEqual(findLocations('0560034'), [])
+  assert.deepEqual(findLocations('5600341'), [])
 })
 
 test('states are found by name, abbreviation and former name', () => {
-  const known: Record<string, string> = {
+  const stateByName: Record<string, string> = {
     karnataka: 'Karnataka',
     KA: 'Karnataka',
     Orissa: 'Odisha',
@@ -117,21 +117,21 @@ test('states are found by name, abbreviation and former name', () => {
     'Daman and Diu': 'Dadra and Nagar Haveli and Daman and Diu',
     pondicherry: 'Puducherry',
   }
-  for (const [name, state] of Object.entries(known)) assert.equal(all.findState(name)?.name, state, name)
-  assert.equal(all.findState('Atlantis'), undefined)
+  for (const [name, state] of Object.entries(stateByName)) assert.equal(allLocations.findState(name)?.name, state, name)
+  assert.equal(allLocations.findState('Atlantis'), undefined)
 })
 
 test('a pincode finds its places', () => {
   for (const pincode of ['110001', '400001', '560001', '605001', '682555', '744101', '737101', '194101']) {
-    const { items } = all.search({ pincode }, 0, 100)
+    const { items } = allLocations.search({ pincode }, 0, 100)
     assert.ok(items.length > 0 && items.every((item) => item.pincode === pincode), pincode)
   }
 })
 
 test('a search lists no place twice', () => {
   for (const q of ['ra', 'mumbai', 'hydrabad', 'new', 'kerala', 'delhi']) {
-    const { items } = all.search({ q }, 0, 100_000)
-    const keys = items.map(({ city, district, state }) => `${city}|${district}|${state}`)
-    assert.equal(new Set(keys).size, keys.length, q)
+    const { items } = allLocations.search({ q }, 0, 100_000)
+    const places = items.map(({ city, district, state }) => `${city}|${district}|${state}`)
+    assert.equal(new Set(places).size, places.length, q)
   }
 })

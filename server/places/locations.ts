@@ -6,7 +6,7 @@ import {
 } from '../platform/text/edit-distance.ts'
 import { foldName } from './folding.ts'
 import { type District, type Gazetteer, type Place, readGazetteer, type State } from './gazetteer.ts'
-import { CodeIndex, NameIndex } from './place-index.ts'
+import { NameIndex, PincodeIndex } from './place-index.ts'
 
 export interface Location {
   city: string
@@ -23,7 +23,7 @@ export interface LocationQuery {
 }
 
 /** A place, and the pincode to return with it. */
-interface Hit {
+interface LocationHit {
   place: Place
   code: number
 }
@@ -33,10 +33,10 @@ interface Hit {
  * number is better. Names are sorted, so that a prefix is a range found by binary search. If no name equals the text, a search for typos
  * compares it with every name that has nearly all of its letters.
  */
-export class Locations {
+export class LocationIndex {
   readonly states: State[]
   readonly #places: Place[]
-  readonly #codes: CodeIndex
+  readonly #codes: PincodeIndex
   readonly #cities = new NameIndex()
   readonly #laterWords = new NameIndex()
   readonly #districts = new NameIndex()
@@ -49,7 +49,7 @@ export class Locations {
   constructor({ states, places }: Gazetteer) {
     this.states = states
     this.#places = places
-    this.#codes = new CodeIndex(places)
+    this.#codes = new PincodeIndex(places)
     for (const state of states) {
       for (const name of [state.code, state.name, ...state.aliases]) this.#stateByName.set(foldName(name), state)
     }
@@ -84,57 +84,57 @@ export class Locations {
     return this.#stateByName.get(foldName(name))
   }
 
-  /** Returns a page of matches, best first. */
+  /** Returns one page of the matching places, best matches first. */
   search(query: LocationQuery, offset: number, limit: number): { items: Location[]; hasMore: boolean } {
-    const hits: Hit[] = []
+    const hits: LocationHit[] = []
     let toSkip = offset
     for (const hit of this.#matches(query)) {
       if (toSkip-- > 0) continue
       hits.push(hit)
       if (hits.length > limit) break
     }
-    return { items: hits.slice(0, limit).map(location), hasMore: hits.length > limit }
+    return { items: hits.slice(0, limit).map(toLocation), hasMore: hits.length > limit }
   }
 
-  *#matches({ q, state, pincode }: LocationQuery): Generator<Hit> {
+  *#matches({ q, state, pincode }: LocationQuery): Generator<LocationHit> {
     const code = pincode === undefined ? undefined : Number(pincode)
-    for (const hit of q === undefined ? this.#all(code) : this.#search(foldName(q))) {
+    for (const hit of q === undefined ? this.#allPlaces(code) : this.#searchByText(foldName(q))) {
       if (state && hit.place.state !== state) continue
       if (code === undefined) yield hit
-      else if (hit.place.codes.includes(code)) yield { place: hit.place, code }
+      else if (hit.place.pincodes.includes(code)) yield { place: hit.place, code }
     }
   }
 
-  *#all(code: number | undefined): Generator<Hit> {
+  *#allPlaces(code: number | undefined): Generator<LocationHit> {
     if (code !== undefined) yield* this.#codes.between(code, code)
-    else for (const place of this.#places) yield { place, code: place.codes[0]! }
+    else for (const place of this.#places) yield { place, code: place.pincodes[0]! }
   }
 
-  *#search(text: string): Generator<Hit> {
+  *#searchByText(text: string): Generator<LocationHit> {
     if (text === '') return
     const digits = text.replaceAll(' ', '')
     if (/^\d+$/.test(digits)) {
       yield* this.#codes.startingWith(digits)
       return
     }
-    const seen = new Set<number>()
-    yield* this.#unseen(this.#cities.numbers(text, true), seen)
-    yield* this.#unseen(this.#cities.numbers(text), seen)
-    yield* this.#unseen(this.#laterWords.numbers(text), seen)
-    yield* this.#unseen(this.#placesInDistricts(this.#districts.numbers(text)), seen)
-    yield* this.#inLocalities(text, seen)
-    yield* this.#inState(text, seen)
-    if (seen.size === 0) yield* this.#inNamedState(text, seen)
+    const seenNumbers = new Set<number>()
+    yield* this.#unseenPlaces(this.#cities.numbers(text, true), seenNumbers)
+    yield* this.#unseenPlaces(this.#cities.numbers(text), seenNumbers)
+    yield* this.#unseenPlaces(this.#laterWords.numbers(text), seenNumbers)
+    yield* this.#unseenPlaces(this.#placesInDistricts(this.#districts.numbers(text)), seenNumbers)
+    yield* this.#placesOfLocalities(text, seenNumbers)
+    yield* this.#placesInState(text, seenNumbers)
+    if (seenNumbers.size === 0) yield* this.#citiesInNamedState(text, seenNumbers)
     const isKnownName = [this.#cities, this.#districts, this.#localities].some((index) => index.has(text))
-    if (!isKnownName) yield* this.#withTypos(text, seen)
+    if (!isKnownName) yield* this.#placesWithTypos(text, seenNumbers)
   }
 
-  *#unseen(numbers: Iterable<number>, seen: Set<number>): Generator<Hit> {
+  *#unseenPlaces(numbers: Iterable<number>, seen: Set<number>): Generator<LocationHit> {
     for (const number of numbers) {
       if (seen.has(number)) continue
       seen.add(number)
       const place = this.#places[number]!
-      yield { place, code: place.codes[0]! }
+      yield { place, code: place.pincodes[0]! }
     }
   }
 
@@ -143,15 +143,15 @@ export class Locations {
   }
 
   /** Yields the places of a state if the text is its name. */
-  *#inState(text: string, seen: Set<number>): Generator<Hit> {
+  *#placesInState(text: string, seen: Set<number>): Generator<LocationHit> {
     const state = text.length > 2 ? this.#stateByName.get(text) : undefined
     if (!state) return
     const numbers = this.#places.flatMap((place, number) => (place.state === state ? [number] : []))
-    yield* this.#unseen(numbers, seen)
+    yield* this.#unseenPlaces(numbers, seen)
   }
 
   /** Yields the cities of matching localities: `Koramangala` finds Bengaluru with Koramangala's pincode. */
-  *#inLocalities(text: string, seen: Set<number>): Generator<Hit> {
+  *#placesOfLocalities(text: string, seen: Set<number>): Generator<LocationHit> {
     for (const at of this.#localities.numbers(text)) {
       const { code, number } = this.#localityTargets[at]!
       if (seen.has(number)) continue
@@ -161,12 +161,12 @@ export class Locations {
   }
 
   /** Yields cities if the last words are a state: `Aurangabad Bihar`, `Pune, MH`. */
-  *#inNamedState(text: string, seen: Set<number>): Generator<Hit> {
+  *#citiesInNamedState(text: string, seen: Set<number>): Generator<LocationHit> {
     for (let at = text.indexOf(' '); at >= 0; at = text.indexOf(' ', at + 1)) {
       const state = this.#stateByName.get(text.slice(at + 1))
       if (!state) continue
       const numbers = this.#cities.numbers(text.slice(0, at))
-      yield* this.#unseen(
+      yield* this.#unseenPlaces(
         numbers.filter((number) => this.#places[number]!.state === state),
         seen,
       )
@@ -174,34 +174,34 @@ export class Locations {
     }
   }
 
-  *#withTypos(text: string, seen: Set<number>): Generator<Hit> {
+  *#placesWithTypos(text: string, seen: Set<number>): Generator<LocationHit> {
     const tolerance = typoTolerance(text.length)
     if (tolerance === 0 || text.length > MAX_EDIT_DISTANCE_LENGTH) return
     // A whole name with a typo is a better match than a prefix of a longer name.
     const matchesByRank = (index: NameIndex) => {
       const matches: number[][] = Array.from({ length: 2 * tolerance + 2 }, () => [])
       index.forEachSimilar(text, tolerance, (name, number) => {
-        const whole = editDistance(text, name, tolerance)
-        const isWhole = whole <= tolerance
-        const typos = isWhole ? whole : prefixEditDistance(text, name, tolerance)
+        const wholeDistance = editDistance(text, name, tolerance)
+        const isWhole = wholeDistance <= tolerance
+        const typos = isWhole ? wholeDistance : prefixEditDistance(text, name, tolerance)
         if (typos <= tolerance) matches[2 * typos + (isWhole ? 0 : 1)]!.push(number)
       })
       return matches.map((numbers) => numbers.sort((a, b) => a - b))
     }
-    for (const numbers of matchesByRank(this.#cities)) yield* this.#unseen(numbers, seen)
+    for (const numbers of matchesByRank(this.#cities)) yield* this.#unseenPlaces(numbers, seen)
     for (const districts of matchesByRank(this.#districts))
-      yield* this.#unseen(this.#placesInDistricts(districts), seen)
+      yield* this.#unseenPlaces(this.#placesInDistricts(districts), seen)
   }
 }
 
-function location({ place, code }: Hit): Location {
+function toLocation({ place, code }: LocationHit): Location {
   return { city: place.city, district: place.district.name, state: place.state.name, pincode: String(code) }
 }
 
-let cached: Locations | undefined
+let cached: LocationIndex | undefined
 
-/** Returns the index, which is created at first use. */
-export function locations(): Locations {
-  cached ??= new Locations(readGazetteer())
+/** Returns the search index of all places, which is created at first use. */
+export function locationIndex(): LocationIndex {
+  cached ??= new LocationIndex(readGazetteer())
   return cached
 }

@@ -1,7 +1,7 @@
 import type { Place } from './gazetteer.ts'
 
 /**
- * Sorted index from names to numbers. An entry is one string: the name, a NUL, and the number as a single character, because JavaScript
+ * Sorted index from the names of places, districts or localities to their numbers. An entry is one string: the name, a NUL, and the number as a single character, because JavaScript
  * engines sort and compare plain strings fastest.
  */
 export class NameIndex {
@@ -19,10 +19,10 @@ export class NameIndex {
 
   /** Returns the numbers of the names that start with the text, or equal it if `exact`, in ascending order. */
   numbers(text: string, exact = false): number[] {
-    const from = this.#lowerBound(exact ? `${text}\0` : text)
-    const to = this.#lowerBound(exact ? `${text}\x01` : `${text}\uffff`)
+    const start = this.#lowerBound(exact ? `${text}\0` : text)
+    const end = this.#lowerBound(exact ? `${text}\x01` : `${text}\uffff`)
     const numbers: number[] = []
-    for (let at = from; at < to; at++) numbers.push(numberOf(this.#entries[at]!))
+    for (let index = start; index < end; index++) numbers.push(numberOf(this.#entries[index]!))
     return numbers.sort((a, b) => a - b)
   }
 
@@ -32,12 +32,12 @@ export class NameIndex {
 
   /** Calls `visit` for every name that lacks at most `maxMissing` of the text's letters. */
   forEachSimilar(text: string, maxMissing: number, visit: (name: string, number: number) => void) {
-    const letters = lettersOf(text)
+    const textLetters = lettersOf(text)
     this.#letters ??= Int32Array.from(this.#entries, lettersOf)
-    for (let at = 0; at < this.#letters.length; at++) {
-      let missing = letters & ~this.#letters[at]!
+    for (let index = 0; index < this.#letters.length; index++) {
+      let missing = textLetters & ~this.#letters[index]!
       for (let spare = maxMissing; missing !== 0 && spare > 0; spare--) missing &= missing - 1
-      if (missing === 0) visit(this.#entries[at]!.slice(0, -2), numberOf(this.#entries[at]!))
+      if (missing === 0) visit(this.#entries[index]!.slice(0, -2), numberOf(this.#entries[index]!))
     }
   }
 
@@ -59,8 +59,8 @@ function numberOf(entry: string): number {
 
 function lettersOf(text: string): number {
   let letters = 0
-  for (let at = 0; at < text.length; at++) {
-    const letter = text.charCodeAt(at) - 97
+  for (let index = 0; index < text.length; index++) {
+    const letter = text.charCodeAt(index) - 97
     if (letter >= 0 && letter < 26) letters |= 1 << letter
   }
   return letters
@@ -70,7 +70,7 @@ function lettersOf(text: string): number {
 const MAX_PLACES = 65_536
 
 /** Sorted index from pincodes to places, best known first. */
-export class CodeIndex {
+export class PincodeIndex {
   readonly #codes: Int32Array
   readonly #numbers: Int32Array
   readonly #places: Place[]
@@ -78,20 +78,20 @@ export class CodeIndex {
   constructor(places: Place[]) {
     this.#places = places
     const pairs: number[] = []
-    places.forEach(({ codes }, number) => {
+    places.forEach(({ pincodes: codes }, number) => {
       for (const code of codes) pairs.push(code * MAX_PLACES + number)
     })
-    const sorted = Float64Array.from(pairs).sort()
-    this.#codes = Int32Array.from(sorted, (pair) => Math.floor(pair / MAX_PLACES))
-    this.#numbers = Int32Array.from(sorted, (pair) => pair % MAX_PLACES)
+    const sortedPairs = Float64Array.from(pairs).sort()
+    this.#codes = Int32Array.from(sortedPairs, (pair) => Math.floor(pair / MAX_PLACES))
+    this.#numbers = Int32Array.from(sortedPairs, (pair) => pair % MAX_PLACES)
   }
 
   *startingWith(digits: string): Generator<{ place: Place; code: number }> {
     if (digits.length > 6) return
-    const range = 10 ** (6 - digits.length)
-    const from = Number(digits) * range
+    const rangeSize = 10 ** (6 - digits.length)
+    const firstPincode = Number(digits) * rangeSize
     // Pincodes never start with 0.
-    if (!digits.startsWith('0')) yield* this.between(from, from + range - 1)
+    if (!digits.startsWith('0')) yield* this.between(firstPincode, firstPincode + rangeSize - 1)
   }
 
   *between(from: number, to: number): Generator<{ place: Place; code: number }> {

@@ -4,22 +4,22 @@ import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
 import { SECOND } from '../platform/clock.ts'
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
-async function setUp() {
-  const { as, given, clock } = await startShared()
+async function openLookups() {
+  const { as, fixtures, clock } = await startSharedApp()
   // Any valid key is accepted: no scope is needed.
-  const { orgId } = await given.org()
-  const signed = as(await given.key(orgId, { scopes: [] }))
+  const { orgId } = await fixtures.createOrg()
+  const client = as(await fixtures.createPartnerKey(orgId, { scopes: [] }))
   const get = (path: string) => {
     clock.advance(SECOND) // so that rate limits are not reached
-    return signed.get(path)
+    return client.get(path)
   }
   return { get }
 }
 
-test('places are found by name, with four fields and 25 items on a page', async () => {
-  const { get } = await setUp()
+test('places are found by name; each has four fields, and a page has 25 places', async () => {
+  const { get } = await openLookups()
   const { status, body, headers } = await get('/locations?q=bangalore')
   assert.equal(status, 200)
   assert.equal(body.success, true)
@@ -34,54 +34,54 @@ test('places are found by name, with four fields and 25 items on a page', async 
 })
 
 test('places are found by pincode, and by pincode and name', async () => {
-  const { get } = await setUp()
+  const { get } = await openLookups()
   const { items, next_cursor } = (await get('/locations?pincode=560066')).body.data
   assert.equal(next_cursor, null)
   assert.deepEqual(new Set(items.map((item: any) => item.city)), new Set(['Bengaluru', 'Whitefield']))
   assert.ok(items.every((item: any) => item.pincode === '560066'))
-  const both = (await get('/locations?pincode=560066&q=whitefield')).body.data.items
-  assert.equal(both[0].city, 'Whitefield')
+  const whitefieldItems = (await get('/locations?pincode=560066&q=whitefield')).body.data.items
+  assert.equal(whitefieldItems[0].city, 'Whitefield')
   assert.deepEqual((await get('/locations?pincode=560066&q=mumbai')).body.data.items, [])
   assert.deepEqual((await get('/locations?pincode=999999')).body.data, { items: [], next_cursor: null })
   assert.deepEqual((await get('/locations?pincode=560066&state=Kerala')).body.data.items, [])
 })
 
 test('places can be filtered by state, in upper or lower case', async () => {
-  const { get } = await setUp()
-  const inBihar = (await get('/locations?q=aurangabad&state=BIHAR')).body.data.items
-  assert.ok(inBihar.length > 0 && inBihar.every((item: any) => item.state === 'Bihar'))
-  const capital = (await get('/locations?state=kerala&limit=1')).body.data
-  assert.equal(capital.items[0].state, 'Kerala')
-  assert.equal(typeof capital.next_cursor, 'string')
+  const { get } = await openLookups()
+  const biharItems = (await get('/locations?q=aurangabad&state=BIHAR')).body.data.items
+  assert.ok(biharItems.length > 0 && biharItems.every((item: any) => item.state === 'Bihar'))
+  const keralaPage = (await get('/locations?state=kerala&limit=1')).body.data
+  assert.equal(keralaPage.items[0].state, 'Kerala')
+  assert.equal(typeof keralaPage.next_cursor, 'string')
 })
 
-test('pages have no gaps or duplicates', async () => {
-  const { get } = await setUp()
-  const whole = (await get('/locations?q=new&limit=100')).body.data
-  const found: unknown[] = []
+test('the pages of a place list have no gaps or duplicates', async () => {
+  const { get } = await openLookups()
+  const wholePage = (await get('/locations?q=new&limit=100')).body.data
+  const collectedItems: unknown[] = []
   let cursor: string | null = ''
   for (let page = 0; cursor !== null && page < 20; page++) {
     const { data }: any = (await get(`/locations?q=new&limit=7${cursor && `&cursor=${cursor}`}`)).body
-    found.push(...data.items)
+    collectedItems.push(...data.items)
     cursor = data.next_cursor
-    if (found.length >= whole.items.length) break
+    if (collectedItems.length >= wholePage.items.length) break
   }
-  assert.deepEqual(found.slice(0, whole.items.length), whole.items)
-  const places = (found as any[]).map(({ city, district, state }) => `${city}|${district}|${state}`)
+  assert.deepEqual(collectedItems.slice(0, wholePage.items.length), wholePage.items)
+  const places = (collectedItems as any[]).map(({ city, district, state }) => `${city}|${district}|${state}`)
   assert.equal(new Set(places).size, places.length)
 })
 
 test('without a query, all places are listed, best known first', async () => {
-  const { get } = await setUp()
+  const { get } = await openLookups()
   const { items, next_cursor } = (await get('/locations?limit=3')).body.data
   assert.equal(items.length, 3)
-  const next = (await get(`/locations?limit=3&cursor=${next_cursor}`)).body.data.items
-  assert.notDeepEqual(next, items)
+  const nextItems = (await get(`/locations?limit=3&cursor=${next_cursor}`)).body.data.items
+  assert.notDeepEqual(nextItems, items)
 })
 
-test('invalid parameters are reported', async () => {
-  const { get } = await setUp()
-  const bad: [query: string, path: string, message: RegExp][] = [
+test('invalid query parameters are reported', async () => {
+  const { get } = await openLookups()
+  const invalidQueries: [query: string, path: string, message: RegExp][] = [
     ['q=', 'query.q', /at least 2 characters/],
     ['q=a', 'query.q', /at least 2 characters/],
     ['q=%20%20', 'query.q', /blank/],
@@ -98,7 +98,7 @@ test('invalid parameters are reported', async () => {
     ['limit=ten', 'query.limit', /whole number/],
     ['cursor=garbage', 'query.cursor', /`next_cursor` that this endpoint returned/],
   ]
-  for (const [query, path, message] of bad) {
+  for (const [query, path, message] of invalidQueries) {
     const { status, body } = await get(`/locations?${query}`)
     assert.equal(status, 400, query)
     assert.equal(body.error.code, 'VALIDATION_FAILED', query)
@@ -108,12 +108,15 @@ test('invalid parameters are reported', async () => {
       `${query}: ${JSON.stringify(body)}`,
     )
   }
-  const many = (await get('/locations?q=a&pincode=1&limit=0')).body.error.details
-  assert.deepEqual(new Set(many.map(({ path }: any) => path)), new Set(['query.q', 'query.pincode', 'query.limit']))
+  const allDetails = (await get('/locations?q=a&pincode=1&limit=0')).body.error.details
+  assert.deepEqual(
+    new Set(allDetails.map(({ path }: any) => path)),
+    new Set(['query.q', 'query.pincode', 'query.limit']),
+  )
 })
 
-test('a cursor of another query is rejected', async () => {
-  const { get } = await setUp()
+test('a cursor from a different query is rejected', async () => {
+  const { get } = await openLookups()
   const { next_cursor } = (await get('/locations?q=pa')).body.data
   assert.equal((await get(`/locations?q=pa&cursor=${next_cursor}`)).status, 200)
   const { status, body } = await get(`/locations?q=pu&cursor=${next_cursor}`)
@@ -122,7 +125,7 @@ test('a cursor of another query is rejected', async () => {
 })
 
 test('an unknown name returns no places', async () => {
-  const { get } = await setUp()
+  const { get } = await openLookups()
   for (const q of ['zzzzzz', '!!', '%F0%9F%98%80%F0%9F%98%80', '0000000', 'x'.repeat(100)]) {
     const { status, body } = await get(`/locations?q=${q}`)
     assert.equal(status, 200, q)

@@ -2,18 +2,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
 import { readCursor, writeCursor } from '../platform/http/cursor.ts'
-import { unstorable } from '../platform/http/json.ts'
+import { unstorableReason } from '../platform/http/json.ts'
 import { listOf, success } from '../platform/http/response-schemas.ts'
 import type { App } from '../platform/http/server.ts'
 import type { Vault } from '../platform/vault.ts'
 import { employmentTypes, shifts } from './choices.ts'
-import { countries } from './countries.ts'
-import { locations } from './locations.ts'
+import { listCountries } from './countries.ts'
+import { locationIndex } from './locations.ts'
 import { Choice, Country, Location, LocationQuery } from './schema.ts'
 
 const lookupConfig = { scope: null, limit: 'reads' } as const
 
-/** Lookup lists for the forms of partner systems. */
+/** Adds the routes of lookup lists (locations, countries and other choices) for the forms of partner systems. */
 export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
   app.get(
     '/locations',
@@ -24,26 +24,27 @@ export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
         tags: ['Lookups'],
         summary: 'List places in India',
         description:
-          'Covers every state, union territory and pincode. Best matches first: the city of that name, cities that start ' +
-          'with it, districts, parts of cities, the state of that name, then typos. Well-known places come before others. ' +
+          'Covers every state, union territory and pincode. With `q`, the best matches come first: the city with that name, ' +
+          'cities that start with it, districts, parts of cities, places in the state with that name, then similar names. ' +
+          'Of equal matches, better-known places come first. ' +
           'A city in several districts is listed once per district. ' +
-          'Without `q`, returns the places of the state or pincode, or all places, the best known first.',
+          'Without `q`, returns the places of `state` or `pincode`, or all places, the best known first.',
         querystring: LocationQuery,
         response: { 200: success(listOf(Location)) },
       },
     },
     async ({ query: { q, state: stateName, pincode, limit, cursor } }) => {
-      const state = stateName === undefined ? undefined : locations().findState(stateName)
-      const list = `locations ${JSON.stringify([q, stateName, pincode])}`
-      const offset = readCursor<number>(vault, list, cursor) ?? 0
+      const state = stateName === undefined ? undefined : locationIndex().findState(stateName)
+      const listName = `locations ${JSON.stringify([q, stateName, pincode])}`
+      const offset = readCursor<number>(vault, listName, cursor) ?? 0
       const details: Detail[] = []
-      const error = q === undefined ? undefined : unstorable(q)
+      const error = q === undefined ? undefined : unstorableReason(q)
       if (error) details.push({ path: 'query.q', message: error })
       if (stateName !== undefined && !state)
         details.push({ path: 'query.state', message: 'is not a state or union territory of India' })
       if (details.length > 0) throw invalid(details)
-      const { items, hasMore } = locations().search({ q, state, pincode }, offset, limit)
-      const next_cursor = hasMore ? writeCursor(vault, list, offset + limit) : null
+      const { items, hasMore } = locationIndex().search({ q, state, pincode }, offset, limit)
+      const next_cursor = hasMore ? writeCursor(vault, listName, offset + limit) : null
       return { success: true as const, message: 'Locations', data: { items, next_cursor } }
     },
   )
@@ -61,7 +62,7 @@ export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
         response: { 200: success(listOf(Country)) },
       },
     },
-    constantList('Countries', countries()),
+    serveConstantList('Countries', listCountries()),
   )
 
   app.get(
@@ -77,7 +78,7 @@ export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
         response: { 200: success(listOf(Choice)) },
       },
     },
-    constantList('Employment types', employmentTypes),
+    serveConstantList('Employment types', employmentTypes),
   )
 
   app.get(
@@ -93,12 +94,12 @@ export function lookupRoutes(app: App, { vault }: { vault: Vault }): void {
         response: { 200: success(listOf(Choice)) },
       },
     },
-    constantList('Shifts', shifts),
+    serveConstantList('Shifts', shifts),
   )
 }
 
 /** Serves a constant list, serialised once. */
-function constantList<T>(message: string, items: T[]) {
+function serveConstantList<T>(message: string, items: T[]) {
   const json = JSON.stringify({ success: true, message, data: { items, next_cursor: null } })
   return (_request: FastifyRequest, reply: FastifyReply) =>
     void reply.type('application/json; charset=utf-8').send(json)

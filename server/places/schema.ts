@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
-import { NOT_BLANK } from '../platform/http/validation.ts'
+import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 
-const PINCODE = '^\\d{6}$'
+const PINCODE_PATTERN = '^\\d{6}$'
 
 /** A value that a mandate can have, with its label for forms. */
 export const Choice = named('Choice', Type.Object({ value: Type.String(), label: Type.String() }))
@@ -20,8 +20,8 @@ export const Location = named(
     district: Type.String(),
     state: Type.String(),
     pincode: Type.String({
-      pattern: PINCODE,
-      description: 'One of the pincodes of the place: the requested one, if a pincode was requested.',
+      pattern: PINCODE_PATTERN,
+      description: 'A pincode of the place; the requested pincode if the query has one.',
     }),
   }),
 )
@@ -31,8 +31,9 @@ export const LocationQuery = Type.Object({
     Type.String({
       minLength: 2,
       maxLength: 100,
-      pattern: NOT_BLANK,
-      description: 'The start of a city, district or pincode. Former names, common names and small typos also match.',
+      pattern: NOT_BLANK_PATTERN,
+      description:
+        'The start of the name of a place or district, or of a pincode. Former names, common names and small typos also match.',
     }),
   ),
   state: Type.Optional(
@@ -43,6 +44,8 @@ export const LocationQuery = Type.Object({
         'Return only places in this state or union territory. A name or common abbreviation; case is ignored.',
     }),
   ),
-  pincode: Type.Optional(Type.String({ pattern: PINCODE, description: 'Return only places with this pincode.' })),
+  pincode: Type.Optional(
+    Type.String({ pattern: PINCODE_PATTERN, description: 'Return only places with this pincode.' }),
+  ),
   ...pageQuery,
 })

@@ -17,7 +17,7 @@ test('the entry that was set longest ago is dropped', () => {
   )
 })
 
-test('a key that is set again drops no other', () => {
+test('setting an existing key again drops no other key', () => {
   const map = new BoundedMap<string, number>(2)
   map.set('a', 1).set('b', 2).set('b', 3)
   assert.deepEqual([map.size, map.get('a'), map.get('b')], [2, 1, 3])

@@ -11,14 +11,14 @@ export function formatSeconds(seconds: number): string {
   return seconds === 1 ? '1 second' : `${seconds} seconds`
 }
 
-const ISO_TIMESTAMP = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
+const ISO_TIMESTAMP_PATTERN = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
 /** Parses an ISO 8601 time with a time zone into milliseconds since 1970; returns undefined for any other text. */
 export function parseTimestamp(text: string): number | undefined {
-  const day = ISO_TIMESTAMP.exec(text)?.[1]
-  const time = day === undefined ? Number.NaN : Date.parse(text)
+  const date = ISO_TIMESTAMP_PATTERN.exec(text)?.[1]
+  const time = date === undefined ? Number.NaN : Date.parse(text)
   // Date.parse accepts 30 February as 2 March.
-  return Number.isNaN(time) || !new Date(`${day}T00:00Z`).toISOString().startsWith(day!) ? undefined : time
+  return Number.isNaN(time) || !new Date(`${date}T00:00Z`).toISOString().startsWith(date!) ? undefined : time
 }
 
 /** Durations in milliseconds. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { coalesce } from './coalesce.ts'
 
-/** Work whose runs the test ends itself. */
+/** Returns work whose runs end when the test resolves or rejects them. */
 function controlledWork() {
   const runs: PromiseWithResolvers<void>[] = []
   let active = 0
@@ -18,7 +18,7 @@ function controlledWork() {
   }
 }
 
-test('calls in the same turn share one run', async () => {
+test('calls in the same event-loop turn share one run', async () => {
   const { runs, work } = controlledWork()
   const run = coalesce(work)
   const calls = [run(), run(), run()]
@@ -28,19 +28,19 @@ test('calls in the same turn share one run', async () => {
   await Promise.all(calls)
 })
 
-test('calls during a run share the next one, which starts when it has ended', async () => {
+test('calls during a run share the next run, which starts after the current run has ended', async () => {
   const { runs, work } = controlledWork()
   const run = coalesce(work)
   const first = run()
   await nextTurn()
   let served = 0
-  const later = [run(), run()].map((call) => call.then(() => served++))
+  const laterCalls = [run(), run()].map((call) => call.then(() => served++))
   runs[0]!.resolve()
   await first
   await nextTurn()
   assert.deepEqual([runs.length, served], [2, 0])
   runs[1]!.resolve()
-  await Promise.all(later)
+  await Promise.all(laterCalls)
   assert.deepEqual([runs.length, served], [2, 2])
 })
 
@@ -57,7 +57,7 @@ test('a failed run rejects its own callers only', async () => {
   await second
 })
 
-test('a call that waited too long for a run that fails does not wait for another', async (t) => {
+test('a call that waited too long for a run that fails does not wait for another run', async (t) => {
   let elapsed = 0
   t.mock.method(performance, 'now', () => elapsed)
   const { runs, work } = controlledWork()

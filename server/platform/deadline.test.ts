@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withDeadline } from './deadline.ts'
 
-test('work that ends in time keeps its outcome', async () => {
+test('the outcome of work that ends before the deadline is returned', async () => {
   assert.equal(await withDeadline(Promise.resolve(7), 1000), 7)
   await assert.rejects(withDeadline(Promise.reject(new Error('broken')), 1000), /broken/)
 })

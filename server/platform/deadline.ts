@@ -1,4 +1,4 @@
-/** Settles as `work` does, or rejects after this many milliseconds. The work itself is not cancelled. */
+/** Settles as `work` does, or rejects after `milliseconds`. The work itself is not cancelled. */
 export async function withDeadline<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(timeoutError(milliseconds)), milliseconds)

@@ -31,8 +31,9 @@ function createHook<Args extends unknown[], Module extends string, Result>(
   const observers = new Set<Handler<Args, void>>()
   return {
     register(handlers) {
-      const missing = modules.filter((module) => typeof handlers[module] !== 'function')
-      if (missing.length > 0) throw new Error(`hook ${name}: the handler of ${missing.join(', ')} is missing`)
+      const missingModules = modules.filter((module) => typeof handlers[module] !== 'function')
+      if (missingModules.length > 0)
+        throw new Error(`hook ${name}: the handler of ${missingModules.join(', ')} is missing`)
       for (const module of Object.keys(handlers) as Module[]) {
         if (!modules.includes(module)) throw new Error(`hook ${name}: ${module} is not one of its modules`)
         if (registered && registered[module] !== handlers[module])

@@ -1,15 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-interface Collection {
+interface GarbageCollectionOptions {
   type: 'major'
   execution: 'sync'
   flavor: 'last-resort'
 }
 
-const MEASURE_WINDOW_MS = 3000
-/** The process is idle if its event loop was busy for at most this fraction of the window. */
-const IDLE_UTILISATION = 0.05
+const MEASUREMENT_WINDOW_MS = 3000
+/** The process is idle if its event loop was busy for at most this fraction of the measurement window. */
+const MAX_IDLE_UTILISATION = 0.05
 
 /**
  * Collects the garbage that the startup left, once the process is idle. This takes about 0.1 s. V8 would not do so by itself,
@@ -21,16 +21,16 @@ export function collectGarbageWhenIdle(): void {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
-    if (utilization > IDLE_UTILISATION) return
+    if (utilization > MAX_IDLE_UTILISATION) return
     clearInterval(timer)
-    collect()
-  }, MEASURE_WINDOW_MS)
+    collectGarbage()
+  }, MEASUREMENT_WINDOW_MS)
   timer.unref()
 }
 
-function collect() {
+function collectGarbage() {
   setFlagsFromString('--expose-gc')
-  const gc = runInNewContext('gc') as (options: Collection) => void
+  const gc = runInNewContext('gc') as (options: GarbageCollectionOptions) => void
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   setFlagsFromString('--no-expose-gc')
 }

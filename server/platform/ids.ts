@@ -2,18 +2,18 @@ import { randomBytes, randomFillSync } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
 
 // Random bytes are fetched in bulk: fetching them one at a time costs more than the rest of creating an ID.
-const pool = new Uint32Array(1024)
-let used = pool.length
+const randomPool = new Uint32Array(1024)
+let used = randomPool.length
 
-function random(): number {
-  if (used === pool.length) {
-    randomFillSync(pool)
+function nextRandom(): number {
+  if (used === randomPool.length) {
+    randomFillSync(randomPool)
     used = 0
   }
-  return pool[used++]! / 0x1_0000_0000
+  return randomPool[used++]! / 0x1_0000_0000
 }
 
-const nextUlid = monotonicFactory(random)
+const nextUlid = monotonicFactory(nextRandom)
 
 /** Returns a prefix and a ULID: sortable by creation time, and unique without a database query. */
 export function newId<Prefix extends string>(prefix: Prefix, now: number): `${Prefix}${string}` {
@@ -25,11 +25,11 @@ export function randomToken(bytes: number): string {
   return randomBytes(bytes).toString('base64url')
 }
 
-const UPPER = 'ABCDEFGHJKMNPQRSTVWXYZ0123456789'
+const CODE_ALPHABET = 'ABCDEFGHJKMNPQRSTVWXYZ0123456789'
 
 /** Returns upper-case letters and digits, five random bits each: easy to read aloud and to select with a double click. */
 export function randomCode(length: number): string {
   let code = ''
-  for (const byte of randomBytes(length)) code += UPPER[byte & 31]
+  for (const byte of randomBytes(length)) code += CODE_ALPHABET[byte & 31]
   return code
 }

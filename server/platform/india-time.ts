@@ -13,12 +13,12 @@ export function indianDayStart(day: number): number {
   return day * DAY - INDIA_OFFSET_MS
 }
 
-/** Returns the date in India in the form `2026-03-11`. */
+/** Returns the date in India at a time (epoch milliseconds), in the form `2026-03-11`. */
 export function indianDate(time: number): string {
   return new Date(time + INDIA_OFFSET_MS).toISOString().slice(0, 10)
 }
 
-/** Returns the milliseconds since midnight in India. */
+/** Returns the milliseconds since midnight in India at a time (epoch milliseconds). */
 export function indianTimeOfDay(time: number): number {
   return (time + INDIA_OFFSET_MS) % DAY
 }

@@ -18,21 +18,21 @@ export async function loadLocalSecrets(dataDir: string): Promise<LocalSecrets> {
   return { adminKey, masterKey: Buffer.from(masterKey, 'base64') }
 }
 
-/** Replaces the stored master key atomically: after a crash, the file holds the old key or the new one. */
+/** Replaces the stored master key atomically: after a crash, the file contains the old key or the new one. */
 export async function replaceMasterKey(dataDir: string, masterKey: Buffer): Promise<void> {
-  const draft = await writeDraft(join(dataDir, 'master-key'), masterKey.toString('base64'))
-  await rename(draft, join(dataDir, 'master-key'))
+  const draftPath = await writeDraftFile(join(dataDir, 'master-key'), masterKey.toString('base64'))
+  await rename(draftPath, join(dataDir, 'master-key'))
 }
 
 async function readOrCreate(path: string, create: () => string): Promise<string> {
-  const existing = await readIfExists(path)
-  if (existing !== undefined) return existing
-  const draft = await writeDraft(path, create())
-  // Linking fails if the file exists, so of two processes that start together both use the first one's secret.
-  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+  const existingSecret = await readIfExists(path)
+  if (existingSecret !== undefined) return existingSecret
+  const draftPath = await writeDraftFile(path, create())
+  // Linking fails if the file exists, so two processes that start together use the same secret: that of the first one.
+  await link(draftPath, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  await rm(draft)
+  await rm(draftPath)
   return (await readIfExists(path))!
 }
 
@@ -45,14 +45,14 @@ async function readIfExists(path: string): Promise<string | undefined> {
   }
 }
 
-async function writeDraft(path: string, text: string): Promise<string> {
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-  const file = await open(draft, 'wx', 0o600)
+async function writeDraftFile(path: string, text: string): Promise<string> {
+  const draftPath = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const file = await open(draftPath, 'wx', 0o600)
   try {
     await file.writeFile(`${text}\n`)
     await file.sync()
   } finally {
     await file.close()
   }
-  return draft
+  return draftPath
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from './log.ts'
 
-function lineOf(fields: object, message: string): string {
-  const written: string[] = []
-  createLog('info', { write: (line) => void written.push(line) }).info(fields, message)
-  return written.join('')
+function logLine(fields: object, message: string): string {
+  const writtenLines: string[] = []
+  createLog('info', { write: (line) => void writtenLines.push(line) }).info(fields, message)
+  return writtenLines.join('')
 }
 
 test('secrets, signatures, tokens, phone numbers and email addresses never reach the log', () => {
@@ -23,9 +23,9 @@ test('secrets, signatures, tokens, phone numbers and email addresses never reach
   ]
   for (const secret of secrets) {
     for (const line of [
-      lineOf({}, `about ${secret} here`),
-      lineOf({ err: new Error(`bad ${secret}`) }, 'failed'),
-      lineOf({ deep: { list: [secret] } }, 'x'),
+      logLine({}, `about ${secret} here`),
+      logLine({ err: new Error(`bad ${secret}`) }, 'failed'),
+      logLine({ deep: { list: [secret] } }, 'x'),
     ]) {
       assert.doesNotThrow(() => JSON.parse(line), line)
       for (const part of [secret, 'hunter2', '99900', 'asha']) assert.ok(!line.includes(part), `${part} in ${line}`)
@@ -35,7 +35,7 @@ test('secrets, signatures, tokens, phone numbers and email addresses never reach
 
 test('key IDs, request IDs and routes are not redacted', () => {
   const line = JSON.parse(
-    lineOf(
+    logLine(
       { key: 'VFN_TEST_ABC', request_id: 'req_01J', ms: 12.5, route: '/api/v1/partner/mandates/:mandate_id' },
       'request',
     ),
@@ -51,7 +51,7 @@ test('properties that a driver attaches to its errors are not logged', () => {
     code: '57P01',
     client: { secretKey: 12345, password: 'hunter2' },
   })
-  const line = lineOf({ err: new Error('outer', { cause: error }) }, 'failed')
+  const line = logLine({ err: new Error('outer', { cause: error }) }, 'failed')
   assert.ok(!/secretKey|hunter2/.test(line))
   const { err } = JSON.parse(line)
   assert.equal(err.message, 'outer')

@@ -5,17 +5,17 @@ export type Log = Logger
 
 // Secrets, tokens, signatures, email addresses and phone numbers are redacted from every line, as a last resort: code must not
 // log them in the first place.
-const SECRETS = /\b(VFN_SK_|VSK_(?:TEST|LIVE)_|whsec_|vst_|vrt_|adm_|v1=)[\w+/=-]+/g
-const CREDENTIALS_IN_URL = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi
-const EMAIL_ADDRESSES = /[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+/g
-const PHONE_NUMBERS = /\+\d[\d ()-]{7,17}\d/g
+const SECRET_PATTERN = /\b(VFN_SK_|VSK_(?:TEST|LIVE)_|whsec_|vst_|vrt_|adm_|v1=)[\w+/=-]+/g
+const URL_CREDENTIALS_PATTERN = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi
+const EMAIL_ADDRESS_PATTERN = /[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+/g
+const PHONE_NUMBER_PATTERN = /\+\d[\d ()-]{7,17}\d/g
 
 function redact(line: string): string {
   return line
-    .replace(SECRETS, '$1[redacted]')
-    .replace(CREDENTIALS_IN_URL, '$1[redacted]@')
-    .replace(EMAIL_ADDRESSES, '[email]')
-    .replace(PHONE_NUMBERS, '[phone]')
+    .replace(SECRET_PATTERN, '$1[redacted]')
+    .replace(URL_CREDENTIALS_PATTERN, '$1[redacted]@')
+    .replace(EMAIL_ADDRESS_PATTERN, '[email]')
+    .replace(PHONE_NUMBER_PATTERN, '[phone]')
 }
 
 /** Logs only the fields that identify the error: drivers attach whole connections, including secrets, to their errors. */
@@ -41,12 +41,12 @@ export function createLog(level: string, destination?: DestinationStream): Log {
       serializers: { err: serializeError },
       hooks: { streamWrite: redact },
     },
-    destination ?? standardOutput(),
+    destination ?? openStandardOutput(),
   )
 }
 
-/** Batches the lines that are logged during a write into the next one, and flushes when the process exits. */
-function standardOutput(): DestinationStream {
+/** Opens a stream to the standard output. Lines logged during a write are batched into the next write, and flushed when the process exits. */
+function openStandardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: false })
   output.on('error', () => {}) // the reader closed the pipe; keep serving
   process.once('exit', () => {

@@ -34,7 +34,7 @@ export function createMetrics(): Metrics {
     }),
     alarms: new Counter({
       name: 'attestry_alarms_total',
-      help: 'Conditions that need the attention of an operator, by name.',
+      help: 'Number of detected conditions that need the attention of an operator, by name.',
       labelNames: ['alarm'],
       registers: [registry],
     }),
@@ -44,7 +44,7 @@ export function createMetrics(): Metrics {
 export function observePool(metrics: Metrics, pool: pg.Pool): void {
   new Gauge({
     name: 'attestry_database_connections',
-    help: 'Connections of the database pool: open, idle, and callers waiting for one.',
+    help: 'Open and idle connections of the database pool, and callers waiting for a connection.',
     labelNames: ['state'],
     registers: [metrics.registry],
     collect() {
@@ -74,7 +74,7 @@ export function observeQueues(
   const currentDepths = coalesce(() => withDeadline(readDepths(), timeoutMs).catch((): QueueDepth[] => []))
   new Gauge({
     name: 'attestry_queue_oldest_seconds',
-    help: 'Age of the oldest job that is ready to run.',
+    help: 'Age in seconds of the oldest job of each queue that is ready to run.',
     labelNames: ['queue'],
     registers,
     async collect() {
@@ -85,7 +85,7 @@ export function observeQueues(
   })
   new Gauge({
     name: 'attestry_queue_jobs',
-    help: 'Jobs by queue and state: waiting, active, failed.',
+    help: 'Number of jobs by queue and state (waiting, active or failed).',
     labelNames: ['queue', 'state'],
     registers,
     async collect() {

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** Compares digests, so that the time does not depend on the input. */
+/** Compares two secrets by their digests, so that the duration does not depend on the input. */
 export function secretsEqual(actual: string, expected: string): boolean {
-  const digest = (text: string) => hash('sha256', text, 'buffer')
-  return timingSafeEqual(digest(actual), digest(expected))
+  const digestOf = (text: string) => hash('sha256', text, 'buffer')
+  return timingSafeEqual(digestOf(actual), digestOf(expected))
 }

@@ -25,17 +25,17 @@ test('a sealed text opens only for its purpose, and only if it was not changed',
   assert.equal(vault.open(sealed, 'secret of A'), 'VFN_SK_secret')
   assert.throws(() => vault.open(sealed, 'secret of B'))
   for (const at of [0, 20, sealed.length - 1]) {
-    const changed = Buffer.from(sealed)
-    changed[at]! ^= 1
-    assert.throws(() => vault.open(changed, 'secret of A'))
+    const changedBytes = Buffer.from(sealed)
+    changedBytes[at]! ^= 1
+    assert.throws(() => vault.open(changedBytes, 'secret of A'))
   }
   assert.notDeepEqual(vault.seal('same', 'x'), vault.seal('same', 'x'))
 })
 
 test('processes that open an empty database together share one data key', async (t) => {
   const db = await openTestDatabase(t)
-  const master = randomBytes(32)
-  const vaults = await Promise.all(Array.from({ length: 10 }, () => openVault(db, master, clock)))
+  const masterKey = randomBytes(32)
+  const vaults = await Promise.all(Array.from({ length: 10 }, () => openVault(db, masterKey, clock)))
   const sealed = vaults[0]!.seal('text', 'x')
   for (const vault of vaults) assert.equal(vault.open(sealed, 'x'), 'text')
 })
@@ -49,12 +49,15 @@ test('opening the vault with another master key fails with an error that names M
 test('secrets survive a rotation of the master key, and both keys work until it is finished', async (t) => {
   const db = await openTestDatabase(t)
   const [before, after] = [randomBytes(32), randomBytes(32)]
-  const running = await openVault(db, before, clock)
-  const sealed = running.seal('text', 'x')
+  const runningVault = await openVault(db, before, clock)
+  const sealed = runningVault.seal('text', 'x')
   await db.transaction((tx) => addMasterKey(tx, before, after, clock))
   assert.equal((await openVault(db, before, clock)).open(sealed, 'x'), 'text')
   assert.equal((await openVault(db, after, clock)).open(sealed, 'x'), 'text')
   await db.transaction((tx) => removeOtherMasterKeys(tx, after))
   await assert.rejects(openVault(db, before, clock))
-  assert.equal((await openVault(db, after, clock)).open(running.seal('sealed meanwhile', 'y'), 'y'), 'sealed meanwhile')
+  assert.equal(
+    (await openVault(db, after, clock)).open(runningVault.seal('sealed meanwhile', 'y'), 'y'),
+    'sealed meanwhile',
+  )
 })

@@ -48,7 +48,7 @@ function masterKeyId(masterKey: Buffer): string {
   return createHash('sha256').update('attestry master key').update(masterKey).digest('hex').slice(0, 16)
 }
 
-class WrongMasterKey extends Error {
+class WrongMasterKeyError extends Error {
   constructor() {
     super('MASTER_KEY: cannot decrypt the secrets of this database; set the key that was used before')
   }
@@ -81,10 +81,10 @@ async function findDataKey(tx: Tx, masterKey: Buffer): Promise<Buffer | undefine
 
 async function createDataKey(tx: Tx, masterKey: Buffer, clock: Clock): Promise<Buffer> {
   await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK_ID})`.execute(tx)
-  // A process that started at the same time may have created it.
-  const existing = await findDataKey(tx, masterKey)
-  if (existing) return existing
-  if (await tx.selectFrom('data_keys').select('data_key_id').executeTakeFirst()) throw new WrongMasterKey()
+  // A process that started at the same time may have created the data key.
+  const existingKey = await findDataKey(tx, masterKey)
+  if (existingKey) return existingKey
+  if (await tx.selectFrom('data_keys').select('data_key_id').executeTakeFirst()) throw new WrongMasterKeyError()
   const dataKey = randomBytes(32)
   await insertDataKey(tx, randomBytes(8).toString('hex'), dataKey, masterKey, clock)
   return dataKey
@@ -103,21 +103,21 @@ async function insertDataKey(tx: Tx, id: string, dataKey: Buffer, masterKey: Buf
     .execute()
 }
 
-/** Adds a master key; either one opens the vault from now on. */
+/** Adds a master key: from now on, both the current and the next key open the vault. */
 export async function addMasterKey(tx: Tx, current: Buffer, next: Buffer, clock: Clock): Promise<void> {
   const rows = await tx.selectFrom('data_keys').selectAll().where('master_key_id', '=', masterKeyId(current)).execute()
-  if (rows.length === 0) throw new WrongMasterKey()
+  if (rows.length === 0) throw new WrongMasterKeyError()
   for (const row of rows)
     await insertDataKey(tx, row.data_key_id, open(current, row.wrapped, DATA_KEY_PURPOSE), next, clock)
 }
 
-/** Removes every other master key and returns how many there were. */
+/** Removes every master key except this one, and returns how many were removed. */
 export async function removeOtherMasterKeys(tx: Tx, masterKey: Buffer): Promise<number> {
-  if (!(await findDataKey(tx, masterKey))) throw new WrongMasterKey()
-  const removed = await tx
+  if (!(await findDataKey(tx, masterKey))) throw new WrongMasterKeyError()
+  const removedRows = await tx
     .deleteFrom('data_keys')
     .where('master_key_id', '<>', masterKeyId(masterKey))
     .returning('master_key_id')
     .execute()
-  return removed.length
+  return removedRows.length
 }

@@ -1,29 +1,29 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Language } from '../platform/text/languages.ts'
-import { Bank, type KnownItem } from './bank/bank.ts'
+import { Bank, type BankItemWithId } from './bank/bank.ts'
 import { checkItem } from './checks.ts'
 import { Composer } from './composer.ts'
-import { COMPOSED, fingerprint } from './fingerprint.ts'
+import { COMPOSED_KIND_PREFIX, fingerprint } from './fingerprint.ts'
 import { type LeadIns, leadInsFor } from './lead-ins.ts'
 import { isSameQuestion, itemWords } from './near-duplicates.ts'
 import type {
   Item,
   ItemsRequest,
   ItemsResult,
-  QuestionCatalogue,
   QuestionWriter,
   SkillToAsk,
   SourceContext,
+  WriterCatalogue,
 } from './questions.ts'
 import { SeededRandom } from './seeded.ts'
 
 /** Writes items in English and Hindi without network access: from the bank, then composed from the catalogue. */
 export class BuiltInWriter implements QuestionWriter {
   readonly kind = 'built-in'
-  private readonly catalogue: QuestionCatalogue
+  private readonly catalogue: WriterCatalogue
   private bank: Promise<Bank> | undefined
 
-  constructor(catalogue: QuestionCatalogue) {
+  constructor(catalogue: WriterCatalogue) {
     this.catalogue = catalogue
   }
 
@@ -31,13 +31,13 @@ export class BuiltInWriter implements QuestionWriter {
     const bank = await this.openBank()
     const items: Item[] = []
     const incompleteSkills: number[] = []
-    const set = new QuestionSet()
+    const questionSet = new QuestionSet()
     for (const { skill, count, avoid = [] } of request.skills) {
       request.signal?.throwIfAborted()
-      const skillItems = new SkillItems(this.catalogue, bank.itemsOf(skill.number), skill, request, set)
-      const written = skillItems.write(count, avoid)
-      if (written.length < count) incompleteSkills.push(skill.number)
-      items.push(...written)
+      const skillItems = new SkillItems(this.catalogue, bank.itemsOf(skill.number), skill, request, questionSet)
+      const writtenItems = skillItems.write(count, avoid)
+      if (writtenItems.length < count) incompleteSkills.push(skill.number)
+      items.push(...writtenItems)
       // Composing takes milliseconds per skill; let pending work run first.
       if (request.skills.length > 1) await setImmediate()
     }
@@ -63,9 +63,9 @@ class QuestionSet {
 
   /** Adds an item unless a near-duplicate was added before. */
   addIfNew(stem: string, options: readonly string[]): boolean {
-    const own = itemWords({ stem, options })
-    if (this.items.some((other) => isSameQuestion(own, other))) return false
-    this.items.push(own)
+    const newItemWords = itemWords({ stem, options })
+    if (this.items.some((addedWords) => isSameQuestion(newItemWords, addedWords))) return false
+    this.items.push(newItemWords)
     return true
   }
 }
@@ -75,8 +75,8 @@ const DIFFICULTY_MIX = [2, 1, 3] as const
 
 /** Selects the items of one skill. */
 class SkillItems {
-  private readonly catalogue: QuestionCatalogue
-  private readonly bankItems: KnownItem[]
+  private readonly catalogue: WriterCatalogue
+  private readonly bankItems: BankItemWithId[]
   private readonly skill: SkillToAsk
   private readonly context: SourceContext
   private readonly language: Language
@@ -86,8 +86,8 @@ class SkillItems {
   private leadInCount = 0
 
   constructor(
-    catalogue: QuestionCatalogue,
-    bankItems: KnownItem[],
+    catalogue: WriterCatalogue,
+    bankItems: BankItemWithId[],
     skill: SkillToAsk,
     { context, language, seed }: ItemsRequest,
     set: QuestionSet,
@@ -102,65 +102,65 @@ class SkillItems {
   }
 
   write(count: number, avoid: string[]): Item[] {
-    const seen = new Map(avoid.map((itemHash, index) => [itemHash, index]))
-    const written: Item[] = []
-    const taken = new Set<string>()
-    const repeats: { item: Item; lastSeen: number }[] = []
+    const lastSeenByFingerprint = new Map(avoid.map((seenFingerprint, index) => [seenFingerprint, index]))
+    const writtenItems: Item[] = []
+    const usedFingerprints = new Set<string>()
+    const seenItems: { item: Item; lastSeen: number }[] = []
     /** Items with a less specific lead-in, because the name of the person's own work would reveal the key. */
-    const distant: CheckedCandidate[] = []
+    const distantCandidates: CheckedCandidate[] = []
     /** Items that repeat a key with other distractors, for skills with little catalogue data. */
-    const keyRepeats: Item[] = []
-    const tryAdd = (finished: CheckedCandidate | undefined): boolean => {
-      if (!finished) return false
-      const { item, distance } = finished
-      const itemHash = fingerprint(item)
-      if (taken.has(itemHash)) {
-        keyRepeats.push(item)
+    const itemsWithRepeatedKey: Item[] = []
+    const tryAdd = (candidate: CheckedCandidate | undefined): boolean => {
+      if (!candidate) return false
+      const { item, distance } = candidate
+      const itemFingerprint = fingerprint(item)
+      if (usedFingerprints.has(itemFingerprint)) {
+        itemsWithRepeatedKey.push(item)
         return false
       }
-      const lastSeen = seen.get(itemHash)
+      const lastSeen = lastSeenByFingerprint.get(itemFingerprint)
       if (lastSeen !== undefined) {
-        repeats.push({ item, lastSeen })
+        seenItems.push({ item, lastSeen })
         return false
       }
       if (distance > 0) {
-        distant.push(finished)
+        distantCandidates.push(candidate)
         return false
       }
-      taken.add(itemHash)
-      written.push(item)
+      usedFingerprints.add(itemFingerprint)
+      writtenItems.push(item)
       return true
     }
-    const fill = (items: Item[]) => {
+    const addUntilFull = (items: Item[]) => {
       for (const item of items) {
-        if (written.length === count) return
-        const itemHash = fingerprint(item)
-        if (taken.has(itemHash)) continue
-        taken.add(itemHash)
-        written.push(item)
+        if (writtenItems.length === count) return
+        const itemFingerprint = fingerprint(item)
+        if (usedFingerprints.has(itemFingerprint)) continue
+        usedFingerprints.add(itemFingerprint)
+        writtenItems.push(item)
       }
     }
 
-    const remaining = [...this.bankItems]
-    for (let added = 0; written.length < count && remaining.length > 0; ) {
-      const wanted = DIFFICULTY_MIX[added % DIFFICULTY_MIX.length]
-      const at = remaining.findIndex(({ difficulty }) => difficulty === wanted)
-      const [item] = remaining.splice(Math.max(at, 0), 1)
+    const remainingItems = [...this.bankItems]
+    for (let added = 0; writtenItems.length < count && remainingItems.length > 0; ) {
+      const preferredDifficulty = DIFFICULTY_MIX[added % DIFFICULTY_MIX.length]
+      const preferredIndex = remainingItems.findIndex(({ difficulty }) => difficulty === preferredDifficulty)
+      const [item] = remainingItems.splice(Math.max(preferredIndex, 0), 1)
       if (tryAdd(this.fromBank(item!))) added++
     }
-    if (written.length < count) {
+    if (writtenItems.length < count) {
       for (const item of this.composed()) {
         tryAdd(item)
-        if (written.length === count) break
+        if (writtenItems.length === count) break
       }
     }
-    fill(distant.sort((a, b) => a.distance - b.distance).map(({ item }) => item))
-    fill(repeats.sort((a, b) => a.lastSeen - b.lastSeen).map(({ item }) => item))
-    written.push(...keyRepeats.slice(0, count - written.length))
-    return written.sort((a, b) => a.difficulty - b.difficulty)
+    addUntilFull(distantCandidates.sort((a, b) => a.distance - b.distance).map(({ item }) => item))
+    addUntilFull(seenItems.sort((a, b) => a.lastSeen - b.lastSeen).map(({ item }) => item))
+    writtenItems.push(...itemsWithRepeatedKey.slice(0, count - writtenItems.length))
+    return writtenItems.sort((a, b) => a.difficulty - b.difficulty)
   }
 
-  private fromBank({ id, kind, difficulty, wordings }: KnownItem): CheckedCandidate | undefined {
+  private fromBank({ id, kind, difficulty, wordings }: BankItemWithId): CheckedCandidate | undefined {
     const language = wordings.has(this.language) ? this.language : 'en'
     const { stem, options, key } = wordings.get(language)!
     const item = { skill: this.skill.number, kind, difficulty, bankId: id, language }
@@ -172,7 +172,7 @@ class SkillItems {
     const leadInNamesSkill = this.leadIns(language).length > 0
     const composer = new Composer(this.catalogue, this.skill, this.random)
     for (const { kind, difficulty, stem, key, distractors } of composer.drafts(language, leadInNamesSkill)) {
-      const item = { skill: this.skill.number, kind: `${COMPOSED}${kind}`, difficulty, language }
+      const item = { skill: this.skill.number, kind: `${COMPOSED_KIND_PREFIX}${kind}`, difficulty, language }
       yield this.finish(item, stem, [key, ...distractors], 0)
     }
   }
@@ -185,9 +185,10 @@ class SkillItems {
     key: number,
   ): CheckedCandidate | undefined {
     const leadIns = this.leadIns(base.language)
-    const passes = (about: string) => checkItem({ stem, options, key, language: base.language, about }).length === 0
-    const leadIn = leadIns.length > 0 ? leadIns.find(({ text }) => passes(text)) : NO_LEAD_IN
-    if (!leadIn || (leadIn === NO_LEAD_IN && !passes(this.skill.name))) return undefined
+    const passesChecks = (about: string) =>
+      checkItem({ stem, options, key, language: base.language, about }).length === 0
+    const leadIn = leadIns.length > 0 ? leadIns.find(({ text }) => passesChecks(text)) : NO_LEAD_IN
+    if (!leadIn || (leadIn === NO_LEAD_IN && !passesChecks(this.skill.name))) return undefined
     if (!this.set.addIfNew(stem, options)) return undefined
     const order = this.random.shuffled([0, 1, 2, 3])
     const item: Item = {
@@ -201,17 +202,17 @@ class SkillItems {
 
   /** Returns the lead-ins, specific ones first. Each call starts with another specific one. */
   private leadIns(language: Language): ChosenLeadIn[] {
-    let found = this.leadInsByLanguage.get(language)
-    if (!found) {
-      found = leadInsFor(this.skill.name, this.context, language, this.random)
-      this.leadInsByLanguage.set(language, found)
+    let leadIns = this.leadInsByLanguage.get(language)
+    if (!leadIns) {
+      leadIns = leadInsFor(this.skill.name, this.context, language, this.random)
+      this.leadInsByLanguage.set(language, leadIns)
     }
-    const first = this.leadInCount++ % Math.max(1, found.best.length)
-    const at = (distance: number) => (text: string) => ({ text, distance })
+    const firstIndex = this.leadInCount++ % Math.max(1, leadIns.best.length)
+    const withDistance = (distance: number) => (text: string) => ({ text, distance })
     return [
-      ...[...found.best.slice(first), ...found.best.slice(0, first)].map(at(0)),
-      ...found.general.map(at(1)),
-      ...found.bare.map(at(2)),
+      ...[...leadIns.best.slice(firstIndex), ...leadIns.best.slice(0, firstIndex)].map(withDistance(0)),
+      ...leadIns.general.map(withDistance(1)),
+      ...leadIns.bare.map(withDistance(2)),
     ]
   }
 }

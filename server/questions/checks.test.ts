@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type CheckedItem, checkItem, type ItemCheck } from './checks.ts'
 import { findDuplicates } from './near-duplicates.ts'
 
-const good: CheckedItem = {
+const validItem: CheckedItem = {
   stem: 'You have to weld a bracket onto a drum that once held thinner. What do you do first?',
   options: [
     'Have it cleaned and tested for vapour',
@@ -15,7 +15,7 @@ const good: CheckedItem = {
   language: 'en',
 }
 
-const hindi: CheckedItem = {
+const validHindiItem: CheckedItem = {
   stem: 'आपको एक ऐसे ड्रम पर ब्रैकेट लगाना है जिसमें पहले थिनर रखा था। सबसे पहले क्या करेंगे?',
   options: [
     'साफ़ करवाकर भाप की जाँच करवाएँगे',
@@ -27,78 +27,82 @@ const hindi: CheckedItem = {
   language: 'hi',
 }
 
-const replaced = (position: number, option: string, item = good): CheckedItem => ({
+const withOption = (position: number, option: string, item = validItem): CheckedItem => ({
   ...item,
-  options: item.options.map((other, index) => (index === position ? option : other)),
+  options: item.options.map((original, index) => (index === position ? option : original)),
 })
 
 test('valid items pass the checks', () => {
-  assert.deepEqual(checkItem(good), [])
-  assert.deepEqual(checkItem(hindi), [])
-  assert.deepEqual(checkItem({ ...good, options: ['350', '500', '250', '800'], key: 1 }), [])
+  assert.deepEqual(checkItem(validItem), [])
+  assert.deepEqual(checkItem(validHindiItem), [])
+  assert.deepEqual(checkItem({ ...validItem, options: ['350', '500', '250', '800'], key: 1 }), [])
 })
 
 const invalidItems: [what: string, check: ItemCheck, item: CheckedItem][] = [
-  ['three options', 'four different options', { ...good, options: good.options.slice(0, 3) }],
-  ['five options', 'four different options', { ...good, options: [...good.options, 'Call the welder next door'] }],
-  ['the same option twice', 'four different options', replaced(2, 'open the lid,  and stand to one side.')],
-  ['a key out of range', 'one key', { ...good, key: 4 }],
-  ['no key', 'one key', { ...good, key: Number.NaN }],
-  ['all of the above', 'all or none of the above', replaced(3, 'All of the above are right here')],
-  ['none of these', 'all or none of the above', replaced(3, 'None of these is right at this point')],
-  ['both A and B', 'all or none of the above', replaced(3, 'Both A and B, one after the other')],
-  ['इनमें से कोई नहीं', 'all or none of the above', replaced(3, 'इनमें से कोई नहीं है यहाँ', hindi)],
-  ['always', 'absolute word', replaced(1, 'Always open the lid before work')],
-  ['100 %', 'absolute word', replaced(1, 'Open the lid when 100 % dry inside')],
-  ['हमेशा', 'absolute word', replaced(1, 'हमेशा बाहर से ही वेल्ड करेंगे', hindi)],
-  ['सिर्फ़ without its nukta', 'absolute word', replaced(1, 'सिर्फ बाहर से ही वेल्ड करेंगे', hindi)],
-  ['a long key', 'key longest by far', replaced(0, 'Have it cleaned and tested for vapour by a competent person')],
-  ['one option much shorter', 'options of one length', replaced(1, 'Open the lid')],
-  ['a very long option', 'options of one length', replaced(1, 'Open it '.repeat(14).trim())],
-  ['a word of the stem only in the key', 'key echoes the stem', replaced(0, 'Have the drum cleaned of vapour')],
-  ['another form of that word', 'key echoes the stem', replaced(0, 'Have it cleaned before any welding')],
-  ['a word of the skill only in the key', 'key echoes the stem', { ...good, about: 'Vapour testing' }],
-  ['a number only in the key', 'options of one kind', replaced(0, 'Have it rinsed and tested 2 times')],
-  ['one option with a full stop', 'options of one kind', replaced(1, 'Open the lid and stand to one side.')],
-  ['a line break', 'options of one kind', replaced(1, 'Open the lid\nand stand to one side')],
-  ['a direction character', 'options of one kind', replaced(1, 'Open the lid \u202eand stand to one side')],
-  ['which is not', 'negative stem', { ...good, stem: 'Which of these is not done before such a drum is heated?' }],
-  ['except', 'negative stem', { ...good, stem: 'What do you do before such a job, except signing in?' }],
-  ['क्या नहीं', 'negative stem', { ...hindi, stem: 'ऐसे ड्रम पर काम से पहले क्या नहीं करना चाहिए?' }],
-  ['no question mark', 'stem', { ...good, stem: 'You have to weld a bracket onto a drum.' }],
-  ['too short', 'stem', { ...good, stem: 'What do you do?' }],
-  ['too long', 'stem', { ...good, stem: `${'The lid is on. '.repeat(15)}What do you do first?` }],
+  ['three options', 'four different options', { ...validItem, options: validItem.options.slice(0, 3) }],
+  [
+    'five options',
+    'four different options',
+    { ...validItem, options: [...validItem.options, 'Call the welder next door'] },
+  ],
+  ['the same option twice', 'four different options', withOption(2, 'open the lid,  and stand to one side.')],
+  ['a key out of range', 'one key', { ...validItem, key: 4 }],
+  ['no key', 'one key', { ...validItem, key: Number.NaN }],
+  ['all of the above', 'all or none of the above', withOption(3, 'All of the above are right here')],
+  ['none of these', 'all or none of the above', withOption(3, 'None of these is right at this point')],
+  ['both A and B', 'all or none of the above', withOption(3, 'Both A and B, one after the other')],
+  ['इनमें से कोई नहीं', 'all or none of the above', withOption(3, 'इनमें से कोई नहीं है यहाँ', validHindiItem)],
+  ['always', 'absolute word', withOption(1, 'Always open the lid before work')],
+  ['100 %', 'absolute word', withOption(1, 'Open the lid when 100 % dry inside')],
+  ['हमेशा', 'absolute word', withOption(1, 'हमेशा बाहर से ही वेल्ड करेंगे', validHindiItem)],
+  ['सिर्फ़ without its nukta', 'absolute word', withOption(1, 'सिर्फ बाहर से ही वेल्ड करेंगे', validHindiItem)],
+  ['a long key', 'key longest by far', withOption(0, 'Have it cleaned and tested for vapour by a competent person')],
+  ['one option much shorter', 'options of one length', withOption(1, 'Open the lid')],
+  ['a very long option', 'options of one length', withOption(1, 'Open it '.repeat(14).trim())],
+  ['a word of the stem only in the key', 'key echoes the stem', withOption(0, 'Have the drum cleaned of vapour')],
+  ['another form of that word', 'key echoes the stem', withOption(0, 'Have it cleaned before any welding')],
+  ['a word of the skill only in the key', 'key echoes the stem', { ...validItem, about: 'Vapour testing' }],
+  ['a number only in the key', 'options of one kind', withOption(0, 'Have it rinsed and tested 2 times')],
+  ['one option with a full stop', 'options of one kind', withOption(1, 'Open the lid and stand to one side.')],
+  ['a line break', 'options of one kind', withOption(1, 'Open the lid\nand stand to one side')],
+  ['a direction character', 'options of one kind', withOption(1, 'Open the lid \u202eand stand to one side')],
+  ['which is not', 'negative stem', { ...validItem, stem: 'Which of these is not done before such a drum is heated?' }],
+  ['except', 'negative stem', { ...validItem, stem: 'What do you do before such a job, except signing in?' }],
+  ['क्या नहीं', 'negative stem', { ...validHindiItem, stem: 'ऐसे ड्रम पर काम से पहले क्या नहीं करना चाहिए?' }],
+  ['no question mark', 'stem', { ...validItem, stem: 'You have to weld a bracket onto a drum.' }],
+  ['too short', 'stem', { ...validItem, stem: 'What do you do?' }],
+  ['too long', 'stem', { ...validItem, stem: `${'The lid is on. '.repeat(15)}What do you do first?` }],
   [
     'a reference to text that is not shown',
     'stem',
-    { ...good, stem: 'Which of the following is done first of them here?' },
+    { ...validItem, stem: 'Which of the following is done first of them here?' },
   ],
   [
     'a pronoun for a person who is not named',
     'stem',
-    { ...good, stem: 'He has to weld a bracket onto a drum. What is done first?' },
+    { ...validItem, stem: 'He has to weld a bracket onto a drum. What is done first?' },
   ],
-  ['वह', 'stem', { ...hindi, stem: 'वह एक ड्रम पर ब्रैकेट लगाना चाहता है। सबसे पहले क्या करेंगे?' }],
+  ['वह', 'stem', { ...validHindiItem, stem: 'वह एक ड्रम पर ब्रैकेट लगाना चाहता है। सबसे पहले क्या करेंगे?' }],
   [
     'a long sentence',
     'reading level',
-    { ...good, stem: `${'so the man said that it was '.repeat(5)}and what is next?` },
+    { ...validItem, stem: `${'so the man said that it was '.repeat(5)}and what is next?` },
   ],
   [
     'long words',
     'reading level',
     {
-      ...good,
+      ...validItem,
       stem: 'Which organisational consideration predominantly characterises hazardous contamination remediation?',
     },
   ],
-  ['another language', 'language', { ...hindi, stem: good.stem }],
+  ['another language', 'language', { ...validHindiItem, stem: validItem.stem }],
 ]
 
-for (const [what, check, item] of invalidItems) {
-  test(`${check}: ${what}`, () => {
-    const found = checkItem(item).map((finding) => finding.check)
-    assert.ok(found.includes(check), `found ${found.join(', ') || 'nothing'}`)
+for (const [description, check, item] of invalidItems) {
+  test(`${check}: ${description}`, () => {
+    const failedChecks = checkItem(item).map((finding) => finding.check)
+    assert.ok(failedChecks.includes(check), `found ${failedChecks.join(', ') || 'nothing'}`)
   })
 }
 
@@ -109,22 +113,28 @@ test('items that only resemble a violation pass the checks', () => {
     'Which of these is NOT done before such a drum is heated?',
     'Why should you not stand in front of the lid here?',
   ]
-  for (const stem of stems) assert.deepEqual(checkItem({ ...good, stem }), [], stem)
-  assert.deepEqual(checkItem({ ...hindi, stem: 'मोटर चालू नहीं हो रही है। सबसे पहले क्या देखेंगे?' }), [])
-  assert.deepEqual(checkItem(replaced(3, 'Hold both the ends and use a thin rod')), [])
+  for (const stem of stems) assert.deepEqual(checkItem({ ...validItem, stem }), [], stem)
+  assert.deepEqual(checkItem({ ...validHindiItem, stem: 'मोटर चालू नहीं हो रही है। सबसे पहले क्या देखेंगे?' }), [])
+  assert.deepEqual(checkItem(withOption(3, 'Hold both the ends and use a thin rod')), [])
   // The name of a skill may be long and consist of uncommon words.
-  const about = 'Electroencephalography instrumentation and polysomnography'
-  assert.deepEqual(checkItem({ ...good, about, stem: `Which of these is part of ${about}?` }), [])
+  const skillName = 'Electroencephalography instrumentation and polysomnography'
+  assert.deepEqual(checkItem({ ...validItem, about: skillName, stem: `Which of these is part of ${skillName}?` }), [])
 })
 
 test('a reworded question is detected as a duplicate', () => {
-  const again = {
+  const rewordedItem = {
     stem: 'You have to weld a bracket to a drum that held thinner. What is to be done first?',
-    options: good.options.toReversed(),
+    options: validItem.options.toReversed(),
   }
-  const other = { stem: good.stem.replace('weld', 'lift'), options: ['By hand', 'By crane', 'By jack', 'By rope'] }
+  const otherItem = {
+    stem: validItem.stem.replace('weld', 'lift'),
+    options: ['By hand', 'By crane', 'By jack', 'By rope'],
+  }
   assert.deepEqual(
-    findDuplicates([good, other, again]).map(({ one, other: second }) => [one, second]),
+    findDuplicates([validItem, otherItem, rewordedItem]).map(({ firstIndex, secondIndex }) => [
+      firstIndex,
+      secondIndex,
+    ]),
     [[0, 2]],
   )
 })

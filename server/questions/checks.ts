@@ -14,7 +14,7 @@ export interface CheckedItem {
   about?: string
 }
 
-export const CHECKS = [
+export const ITEM_CHECKS = [
   'four different options',
   'one key',
   'all or none of the above',
@@ -28,14 +28,14 @@ export const CHECKS = [
   'reading level',
   'language',
 ] as const
-export type ItemCheck = (typeof CHECKS)[number]
+export type ItemCheck = (typeof ITEM_CHECKS)[number]
 
 export interface Finding {
   check: ItemCheck
   message: string
 }
 
-export const LIMITS = {
+export const ITEM_LIMITS = {
   /** Lengths in visible characters. */
   option: { min: 2, max: 80 },
   stem: { min: 25, max: 200 },
@@ -52,94 +52,115 @@ export const LIMITS = {
 
 export function checkItem(item: CheckedItem): Finding[] {
   const findings: Finding[] = []
-  const add = (check: ItemCheck, message: string) => findings.push({ check, message })
-  checkOptions(item, add)
-  checkStem(item, add)
+  const addFinding = (check: ItemCheck, message: string) => findings.push({ check, message })
+  checkOptions(item, addFinding)
+  checkStem(item, addFinding)
   // Comparisons of key and distractors need a valid key.
   if (item.options.length !== 4 || !isValidKey(item.key)) return findings
-  checkKey(item, add)
+  checkKey(item, addFinding)
   return findings
 }
 
-type Add = (check: ItemCheck, message: string) => void
+type AddFinding = (check: ItemCheck, message: string) => void
 
-function checkOptions({ options, key, language }: CheckedItem, add: Add): void {
-  if (options.length !== 4) add('four different options', `${options.length} options; expected 4`)
+function checkOptions({ options, key, language }: CheckedItem, addFinding: AddFinding): void {
+  if (options.length !== 4) addFinding('four different options', `${options.length} options; expected 4`)
   if (new Set(options.map(normaliseOption)).size !== options.length)
-    add('four different options', 'two options are the same')
-  if (!isValidKey(key)) add('one key', `the key is ${key}; expected 0 to 3`)
+    addFinding('four different options', 'two options are the same')
+  if (!isValidKey(key)) addFinding('one key', `the key is ${key}; expected 0 to 3`)
   for (const option of options) {
-    const length = visibleLength(option)
-    if (length > LIMITS.option.max || (length < LIMITS.option.min && !isNumeric(option)))
-      add(
+    const optionLength = visibleLength(option)
+    if (optionLength > ITEM_LIMITS.option.max || (optionLength < ITEM_LIMITS.option.min && !isNumeric(option)))
+      addFinding(
         'options of one length',
-        `${quote(option)} has ${length} characters; expected ${LIMITS.option.min} to ${LIMITS.option.max}`,
+        `${quote(option)} has ${optionLength} characters; expected ${ITEM_LIMITS.option.min} to ${ITEM_LIMITS.option.max}`,
       )
-    if (hasOddCharacters(option)) add('options of one kind', `${quote(option)} contains unusual characters`)
-    if (REFERS_TO_OTHER_OPTIONS.test(foldText(option))) add('all or none of the above', quote(option))
-    const absolute =
-      ABSOLUTE[language]?.exec(
+    if (hasOddCharacters(option)) addFinding('options of one kind', `${quote(option)} contains unusual characters`)
+    if (REFERS_TO_OTHER_OPTIONS.test(foldText(option))) addFinding('all or none of the above', quote(option))
+    const absoluteTerm =
+      ABSOLUTE_TERMS[language]?.exec(
         ` ${wordsOf(option)
           .join(' ')
           .replace(/\bat all\b/, '')} `,
       )?.[0] ?? /\b100 ?%/.exec(option)?.[0]
-    if (absolute) add('absolute word', `${quote(absolute.trim())} in ${quote(option)}`)
+    if (absoluteTerm) addFinding('absolute word', `${quote(absoluteTerm.trim())} in ${quote(option)}`)
   }
 }
 
 const REFERS_TO_OTHER_OPTIONS =
   /\b(?:all|none|both|any|neither|either) (?:of )?(?:the )?(?:above|options|answers)\b|\b(?:all|none|both|neither) of (?:these|them|those)\b|\bof the above\b|\b(?:a|b|c) (?:and|or) (?:b|c|d)\b|उपरोक्त|ऊपर (?:के|दिए|वाले|में से)[^,]{0,12} (?:सभी|सब|कोई|दोनों|विकल्प)|इनमें से (?:कोई|सभी|सब)|(?:^|\s)(?:सभी|दोनों|सब) (?:सही|विकल्प)/u
 
-const words = (...list: string[]) => new RegExp(` (?:${list.map(foldText).join('|')}) `, 'u')
+const wordPattern = (...list: string[]) => new RegExp(` (?:${list.map(foldText).join('|')}) `, 'u')
 
 /** Absolute terms such as "always" are a clue, because such options are rarely correct. */
-const ABSOLUTE: Record<string, RegExp> = {
-  en: words(
+const ABSOLUTE_TERMS: Record<string, RegExp> = {
+  en: wordPattern(
     ...['always', 'never', 'only', 'all', 'every', 'none', 'must', 'completely', 'entirely', 'totally', 'absolutely'],
     ...['everybody', 'everyone', 'everything', 'nobody', 'impossible', 'guaranteed'],
   ),
-  hi: words('हमेशा', 'सदैव', 'कभी नहीं', 'कभी भी नहीं', 'कभी न', 'सिर्फ़', 'केवल', 'सभी', 'हर', 'हरेक', 'असंभव', 'नामुमकिन'),
+  hi: wordPattern(
+    'हमेशा',
+    'सदैव',
+    'कभी नहीं',
+    'कभी भी नहीं',
+    'कभी न',
+    'सिर्फ़',
+    'केवल',
+    'सभी',
+    'हर',
+    'हरेक',
+    'असंभव',
+    'नामुमकिन',
+  ),
 }
 
-function checkKey({ stem, options, key, language, about }: CheckedItem, add: Add): void {
-  const right = options[key]!
-  const others = options.filter((_, index) => index !== key)
-  const numeric = options.every(isNumeric)
+function checkKey({ stem, options, key, language, about }: CheckedItem, addFinding: AddFinding): void {
+  const keyText = options[key]!
+  const distractors = options.filter((_, index) => index !== key)
+  const isAllNumeric = options.every(isNumeric)
 
-  const lengths = options.map(visibleLength)
-  const mean = others.reduce((sum, option) => sum + visibleLength(option), 0) / 3
-  if (!numeric && lengths[key]! > mean * LIMITS.maxKeyLengthRatio && lengths[key]! - mean > LENGTH_TOLERANCE)
-    add(
+  const optionLengths = options.map(visibleLength)
+  const meanDistractorLength = distractors.reduce((sum, option) => sum + visibleLength(option), 0) / 3
+  if (
+    !isAllNumeric &&
+    optionLengths[key]! > meanDistractorLength * ITEM_LIMITS.maxKeyLengthRatio &&
+    optionLengths[key]! - meanDistractorLength > LENGTH_TOLERANCE_CHARACTERS
+  )
+    addFinding(
       'key longest by far',
-      `${lengths[key]} characters, ${mean.toFixed(0)} on average for the others: ${quote(right)}`,
+      `${optionLengths[key]} characters, ${meanDistractorLength.toFixed(0)} on average for the others: ${quote(keyText)}`,
     )
-  const [longest, shortest] = [Math.max(...lengths), Math.min(...lengths)]
-  if (!numeric && longest > shortest * LIMITS.maxOptionLengthRatio && longest - shortest > 2 * LENGTH_TOLERANCE)
-    add('options of one length', `from ${shortest} to ${longest} characters`)
+  const [longest, shortest] = [Math.max(...optionLengths), Math.min(...optionLengths)]
+  if (
+    !isAllNumeric &&
+    longest > shortest * ITEM_LIMITS.maxOptionLengthRatio &&
+    longest - shortest > 2 * LENGTH_TOLERANCE_CHARACTERS
+  )
+    addFinding('options of one length', `from ${shortest} to ${longest} characters`)
 
-  const distractorWords = contentWords(others.join(' '))
+  const distractorWords = contentWords(distractors.join(' '))
   const stemWords = contentWords(about ? `${about} ${stem}` : stem)
-  for (const word of contentWords(right)) {
+  for (const word of contentWords(keyText)) {
     if (stemWords.has(word) && !distractorWords.has(word)) {
-      add('key echoes the stem', `${quote(word)} from the stem is in the key only: ${quote(right)}`)
+      addFinding('key echoes the stem', `${quote(word)} from the stem is in the key only: ${quote(keyText)}`)
       break
     }
   }
 
   for (const [feature, holds] of Object.entries(OPTION_FEATURES)) {
-    const count = others.filter((option) => holds(option, language)).length
-    if ((count === 0 && holds(right, language)) || (count === 3 && !holds(right, language))) {
-      add('options of one kind', `only the key differs: ${feature}: ${quote(right)}`)
+    const count = distractors.filter((option) => holds(option, language)).length
+    if ((count === 0 && holds(keyText, language)) || (count === 3 && !holds(keyText, language))) {
+      addFinding('options of one kind', `only the key differs: ${feature}: ${quote(keyText)}`)
       break
     }
   }
-  const ends = new Set(options.map((option) => /[.!?।]$/.test(option)))
-  if (ends.size > 1)
-    add('options of one kind', 'only some options end with a full stop, question mark or exclamation mark')
+  const endsWithPunctuation = new Set(options.map((option) => /[.!?।]$/.test(option)))
+  if (endsWithPunctuation.size > 1)
+    addFinding('options of one kind', 'only some options end with a full stop, question mark or exclamation mark')
 }
 
 /** Differences of a few characters are not a clue. */
-const LENGTH_TOLERANCE = 4
+const LENGTH_TOLERANCE_CHARACTERS = 4
 
 /** Visible features of options; a key that is the only one with a feature is a clue. */
 const OPTION_FEATURES: Record<string, (option: string, language: string) => boolean> = {
@@ -152,36 +173,37 @@ const OPTION_FEATURES: Record<string, (option: string, language: string) => bool
     language === 'hi' && /(?:ूँगा|ूँगी|ेंगे|एँगे|ंगे|ेगा|ेगी|एगा|एगी)$/.test(option),
 }
 
-function checkStem({ stem: fullStem, language, about }: CheckedItem, add: Add): void {
+function checkStem({ stem: fullStem, language, about }: CheckedItem, addFinding: AddFinding): void {
   const stem = about ? fullStem.replaceAll(about, '…') : fullStem
-  const length = visibleLength(stem)
-  const min = language === 'en' ? LIMITS.stem.min : LIMITS.minStemInOtherScripts
-  if (length < min || length > LIMITS.stem.max)
-    add('stem', `${length} characters; expected ${min} to ${LIMITS.stem.max}`)
-  if (!/[?？؟]$/.test(stem)) add('stem', 'does not end with a question mark')
-  if (hasOddCharacters(stem)) add('stem', 'contains unusual characters')
+  const stemLength = visibleLength(stem)
+  const minLength = language === 'en' ? ITEM_LIMITS.stem.min : ITEM_LIMITS.minStemInOtherScripts
+  if (stemLength < minLength || stemLength > ITEM_LIMITS.stem.max)
+    addFinding('stem', `${stemLength} characters; expected ${minLength} to ${ITEM_LIMITS.stem.max}`)
+  if (!/[?？؟]$/.test(stem)) addFinding('stem', 'does not end with a question mark')
+  if (hasOddCharacters(stem)) addFinding('stem', 'contains unusual characters')
   if (/\bthe above\b|\bthe following\b|उपरोक्त|निम्नलिखित/i.test(stem) || UNRESOLVED_PRONOUN.test(stem))
-    add('stem', 'refers to text that is not shown')
-  if (isNegative(stem, language)) add('negative stem', quote(stem))
+    addFinding('stem', 'refers to text that is not shown')
+  if (isNegativeStem(stem, language)) addFinding('negative stem', quote(stem))
 
   for (const sentence of sentencesOf(stem)) {
     const count = wordsOf(sentence).length
-    if (count > LIMITS.maxSentenceWords)
-      add(
+    if (count > ITEM_LIMITS.maxSentenceWords)
+      addFinding(
         'reading level',
-        `a sentence of ${count} words; the maximum is ${LIMITS.maxSentenceWords}: ${quote(sentence)}`,
+        `a sentence of ${count} words; the maximum is ${ITEM_LIMITS.maxSentenceWords}: ${quote(sentence)}`,
       )
   }
   if (language === 'en') {
     const grade = readingGrade(stem)
-    if (grade > LIMITS.maxGrade)
-      add('reading level', `grade level ${grade.toFixed(1)}, maximum ${LIMITS.maxGrade}: ${quote(stem)}`)
+    if (grade > ITEM_LIMITS.maxGrade)
+      addFinding('reading level', `grade level ${grade.toFixed(1)}, maximum ${ITEM_LIMITS.maxGrade}: ${quote(stem)}`)
   }
   const script = SCRIPTS[language]
   if (script) {
-    const letters = stem.match(/\p{L}/gu)?.length ?? 0
-    const own = stem.match(script)?.length ?? 0
-    if (own < letters * 0.3) add('language', `${own} of ${letters} letters are in the script of the language`)
+    const letterCount = stem.match(/\p{L}/gu)?.length ?? 0
+    const scriptLetterCount = stem.match(script)?.length ?? 0
+    if (scriptLetterCount < letterCount * 0.3)
+      addFinding('language', `${scriptLetterCount} of ${letterCount} letters are in the script of the language`)
   }
 }
 
@@ -190,10 +212,12 @@ const UNRESOLVED_PRONOUN = /^(?:(?:he|she|his|her|they|their)\b|(?:वह|वे
 
 /** Returns the Flesch-Kincaid grade level of a text. */
 function readingGrade(text: string): number {
-  const all = wordsOf(text)
-  const syllables = all.reduce((sum, word) => sum + syllablesOf(word), 0)
+  const allWords = wordsOf(text)
+  const syllables = allWords.reduce((sum, word) => sum + syllablesOf(word), 0)
   return (
-    0.39 * (all.length / Math.max(1, sentencesOf(text).length)) + 11.8 * (syllables / Math.max(1, all.length)) - 15.59
+    0.39 * (allWords.length / Math.max(1, sentencesOf(text).length)) +
+    11.8 * (syllables / Math.max(1, allWords.length)) -
+    15.59
   )
 }
 
@@ -201,24 +225,26 @@ function readingGrade(text: string): number {
  * Returns true for negative stems such as "Which is not…", which are easily misread. A "not" that describes the situation ("the motor
  * does not start"), "why not" and an emphasised NOT or **नहीं** are allowed.
  */
-function isNegative(stem: string, language: string): boolean {
-  const asked = sentencesOf(stem).findLast((sentence) => sentence.endsWith('?')) ?? ''
+function isNegativeStem(stem: string, language: string): boolean {
+  const question = sentencesOf(stem).findLast((sentence) => sentence.endsWith('?')) ?? ''
   if (language === 'en') {
-    const main = asked
+    const mainClause = question
       .replace(
         /\b(?:if|when|because|since|while|that|who|after|before|until|although|though|so|whose|whether)\b[^,?]*/gi,
         ' ',
       )
       .replace(/\b(?:NOT|EXCEPT|NEVER|LEAST)\b/g, ' ')
-    return /\b(?:which|what|who|where|how)\b.*(?:\b(?:not|except|never|cannot|least likely)\b|n['’]t\b)/i.test(main)
+    return /\b(?:which|what|who|where|how)\b.*(?:\b(?:not|except|never|cannot|least likely)\b|n['’]t\b)/i.test(
+      mainClause,
+    )
   }
   if (language === 'hi') {
-    const main = asked
+    const mainClause = question
       .replace(/[*“"'«]+\s*(?:नहीं|न)\s*[*”"'»]+/gu, ' ')
       .split(/\sकि\s|\sक्योंकि\s/u)[0]!
       .split(/,|\sतो\s|\sऔर\s|\sजो\s/u)
       .at(-1)!
-    return /(?:^|\s)(?:कौन|क्या|किस|किन|कहाँ)/u.test(main) && /(?:^|\s)(?:नहीं|मत)(?=[\s?])/u.test(main)
+    return /(?:^|\s)(?:कौन|क्या|किस|किन|कहाँ)/u.test(mainClause) && /(?:^|\s)(?:नहीं|मत)(?=[\s?])/u.test(mainClause)
   }
   return false
 }

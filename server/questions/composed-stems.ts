@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { capitalise } from './phrases.ts'
 
-const FILE = new URL('../../data/questions/composed-stems.txt', import.meta.url)
+const STEMS_FILE = new URL('../../data/questions/composed-stems.txt', import.meta.url)
 
 /**
  * Kinds of composed questions, by the source of the key: a task in the skill's description, an alias, the description of a related
@@ -23,18 +23,18 @@ export interface StemNames {
 /** Returns the stems of one kind. */
 export function stemsFor(kind: ComposerName, language: string, { skill, fieldOrTrade = '' }: StemNames): string[] {
   stems ??= readStems()
-  const name = skill ?? stems.get(`${language} this`)![0]!
-  const names: Record<string, string> = { skill: name, place: fieldOrTrade }
+  const skillName = skill ?? stems.get(`${language} this`)![0]!
+  const names: Record<string, string> = { skill: skillName, place: fieldOrTrade }
   return stems
     .get(`${language} ${kind}`)!
     .map((stem) => capitalise(stem.replace(/\{(skill|place)\}/g, (_, slot: string) => names[slot]!)))
 }
 
 function readStems(): Map<string, string[]> {
-  const found = new Map<string, string[]>()
-  for (const line of readFileSync(FILE, 'utf8').split('\n')) {
+  const stemsByKey = new Map<string, string[]>()
+  for (const line of readFileSync(STEMS_FILE, 'utf8').split('\n')) {
     const [, key, text] = /^([a-z]{2} \w+) = (.+)$/.exec(line) ?? []
-    if (key && text) found.set(key, [...(found.get(key) ?? []), text])
+    if (key && text) stemsByKey.set(key, [...(stemsByKey.get(key) ?? []), text])
   }
-  return found
+  return stemsByKey
 }

@@ -30,11 +30,12 @@ const descriptions: [what: string, description: string, tasks: string[][]][] = [
   ['a cut in the middle', 'Sets the rollers so that the sheets run one by one in the long feeder of a press.', []],
 ]
 
-for (const [what, description, tasks] of descriptions) {
-  test(`the tasks of a description: ${what}`, () => {
-    const found = tasksOf(description, verbs)
-    for (const [position, forms] of tasks.entries()) assert.deepEqual(found[position]?.slice(0, 1), forms.slice(0, 1))
-    assert.equal(found.length, tasks.length, JSON.stringify(found))
+for (const [title, description, tasks] of descriptions) {
+  test(`the tasks of a description: ${title}`, () => {
+    const foundTasks = tasksOf(description, verbs)
+    for (const [position, forms] of tasks.entries())
+      assert.deepEqual(foundTasks[position]?.slice(0, 1), forms.slice(0, 1))
+    assert.equal(foundTasks.length, tasks.length, JSON.stringify(foundTasks))
   })
 }
 
@@ -70,10 +71,10 @@ let composed: { name: string; field: string; trade: string; items: Item[] }[]
 before(async () => {
   const catalogue = await builtInCatalogue()
   const writer = new BuiltInWriter(catalogue)
-  const known = new Set((await Bank.read()).skills)
-  const outside = catalogue.current.skills.filter(({ number }) => !known.has(number))
+  const bankSkills = new Set((await Bank.read()).skillNumbers)
+  const skillsOutsideBank = catalogue.current.skills.filter(({ number }) => !bankSkills.has(number))
   composed = []
-  for (const skill of outside.filter((_, index) => index % SAMPLING_INTERVAL === 0)) {
+  for (const skill of skillsOutsideBank.filter((_, index) => index % SAMPLING_INTERVAL === 0)) {
     const context = { role: 'Fitter', company: 'Metro Ltd' }
     const request = { skills: [{ skill, count: 6 }], context, language: 'en' as const, seed: `c ${skill.number}` }
     const { items } = await writer.writeItems(request)
@@ -84,11 +85,14 @@ before(async () => {
 test('composed items have four options from four different skills', () => {
   for (const { name, items } of composed) {
     for (const { options, stem } of items) {
-      const words = options.map((option) => [...contentWords(option)])
-      for (const [one, own] of words.entries()) {
-        for (const other of words.slice(one + 1)) {
-          const shared = own.filter((word) => other.includes(word)).length
-          assert.ok(shared <= Math.min(own.length, other.length) / 2, `${name}: ${stem}: ${options.join(' | ')}`)
+      const wordsByOption = options.map((option) => [...contentWords(option)])
+      for (const [index, optionWords] of wordsByOption.entries()) {
+        for (const otherWords of wordsByOption.slice(index + 1)) {
+          const sharedCount = optionWords.filter((word) => otherWords.includes(word)).length
+          assert.ok(
+            sharedCount <= Math.min(optionWords.length, otherWords.length) / 2,
+            `${name}: ${stem}: ${options.join(' | ')}`,
+          )
         }
       }
     }
@@ -102,40 +106,46 @@ test('no key starts like the name of the skill', () => {
 })
 
 test('a stem is rarely repeated in a row', () => {
-  const repetitive = composed.filter(({ items }) => {
+  const repetitiveSkills = composed.filter(({ items }) => {
     const stems = items.map(({ stem }) => stem.replace(/^.*?Metro Ltd\. /, ''))
     return stems.filter((stem, index) => stem === stems[index - 1]).length > 2
   })
   // If most keys share a word with one stem, only the other stem can be used.
-  assert.ok(repetitive.length <= composed.length / 50, repetitive.map(({ name }) => name).join(', '))
+  assert.ok(repetitiveSkills.length <= composed.length / 50, repetitiveSkills.map(({ name }) => name).join(', '))
 })
 
 test('one question does not reveal the key of another one', () => {
   for (const { name, field, trade, items } of composed) {
     const stems = items.map(({ stem }) => stem).join('\n')
     for (const { kind, options, key } of items) {
-      const named = kind.endsWith(' field') ? field : kind.endsWith(' trade') ? trade : undefined
-      if (named) assert.ok(!stems.includes(`“${named}”`), `${name}: ${options[key]}`)
+      const revealedName = kind.endsWith(' field') ? field : kind.endsWith(' trade') ? trade : undefined
+      if (revealedName) assert.ok(!stems.includes(`“${revealedName}”`), `${name}: ${options[key]}`)
     }
   }
 })
 
 test('the length and the position of the key do not reveal it', (t) => {
   const items = composed.flatMap((skill) => skill.items)
-  const share = (holds: (lengths: number[], key: number) => boolean) =>
+  const shareOfItems = (holds: (lengths: number[], key: number) => boolean) =>
     items.filter(({ options, key }) =>
       holds(
         options.map((option) => option.length),
         key,
       ),
     ).length / items.length
-  const longest = share((lengths, key) => lengths.every((length, index) => index === key || length < lengths[key]!))
-  const shortest = share((lengths, key) => lengths.every((length, index) => index === key || length > lengths[key]!))
-  const positions = [0, 1, 2, 3].map((position) => items.filter(({ key }) => key === position).length / items.length)
-  t.diagnostic(
-    `${items.length} items: longest ${longest.toFixed(2)}, shortest ${shortest.toFixed(2)}, positions ${positions.map((part) => part.toFixed(2))}`,
+  const longestKeyShare = shareOfItems((lengths, key) =>
+    lengths.every((length, index) => index === key || length < lengths[key]!),
   )
-  assert.ok(longest < 0.28, `share of items whose key is the longest option: ${longest.toFixed(2)}`)
-  assert.ok(shortest < 0.28, `share of items whose key is the shortest option: ${shortest.toFixed(2)}`)
-  for (const part of positions) assert.ok(part > 0.19 && part < 0.31, `positions ${positions.join(', ')}`)
+  const shortestKeyShare = shareOfItems((lengths, key) =>
+    lengths.every((length, index) => index === key || length > lengths[key]!),
+  )
+  const positionShares = [0, 1, 2, 3].map(
+    (position) => items.filter(({ key }) => key === position).length / items.length,
+  )
+  t.diagnostic(
+    `${items.length} items: longest ${longestKeyShare.toFixed(2)}, shortest ${shortestKeyShare.toFixed(2)}, positions ${positionShares.map((part) => part.toFixed(2))}`,
+  )
+  assert.ok(longestKeyShare < 0.28, `share of items whose key is the longest option: ${longestKeyShare.toFixed(2)}`)
+  assert.ok(shortestKeyShare < 0.28, `share of items whose key is the shortest option: ${shortestKeyShare.toFixed(2)}`)
+  for (const part of positionShares) assert.ok(part > 0.19 && part < 0.31, `positions ${positionShares.join(', ')}`)
 })

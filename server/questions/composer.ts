@@ -2,7 +2,7 @@ import type { SnapshotSkill, SubSkill } from '../catalogue/snapshot.ts'
 import { type ComposerName, stemsFor } from './composed-stems.ts'
 import { type Neighbourhood, neighbourhoodOf } from './neighbourhood.ts'
 import { capitalise, grammaticalForm, isDistinctSynonym, revealsName, shareNoContentWord } from './phrases.ts'
-import type { QuestionCatalogue, SkillToAsk } from './questions.ts'
+import type { SkillToAsk, WriterCatalogue } from './questions.ts'
 import type { SeededRandom } from './seeded.ts'
 import { contentWords, foldText, visibleLength } from './text.ts'
 
@@ -16,17 +16,17 @@ export interface ItemDraft {
 }
 
 /** A key and the sources of distractors for it, nearest first. */
-interface Question {
+interface QuestionSource {
   kind: ComposerName
   difficulty: 1 | 2 | 3
   key: string
-  distractorSources: Source[]
+  distractorSources: DistractorSource[]
   /** The field or trade that the stem names. */
   fieldOrTrade?: string
 }
 
 /** Returns candidate texts and the number of the skill or group that they belong to, or undefined if they cannot be distractors. */
-type Source = () => { number: number; texts: readonly string[] } | undefined
+type DistractorSource = () => { number: number; texts: readonly string[] } | undefined
 
 /** Maximum number of texts drawn from one source for the distractors of a key. */
 const MAX_DRAWS_PER_SOURCE = 80
@@ -50,7 +50,7 @@ const MAX_SHARED_WORD_RATIO = 0.5
 export class Composer {
   private readonly skill: SkillToAsk
   private readonly catalogueSkill: SnapshotSkill | undefined
-  private readonly near: Neighbourhood
+  private readonly neighbourhood: Neighbourhood
   private readonly random: SeededRandom
   /** Content words of the skill's name. */
   private readonly nameWords: ReadonlySet<string>
@@ -60,25 +60,30 @@ export class Composer {
   private readonly ownNames: readonly string[]
   /** Skills of the same sub-skill, including this one. */
   private readonly siblings: readonly SnapshotSkill[]
-  private readonly trade: readonly SnapshotSkill[]
-  /** Skills of related trades: the nearest, several more, all. */
+  private readonly tradeSkills: readonly SnapshotSkill[]
+  /** Three lists of skills of other trades: of the nearest trades, of several more, of all. */
   private readonly otherTrades: readonly (readonly SnapshotSkill[])[]
-  /** By kind: the number of the next stem. */
+  /** The index of the next stem, by kind of question. */
   private readonly nextStems = new Map<ComposerName, number>()
 
-  constructor(catalogue: QuestionCatalogue, skill: SkillToAsk, random: SeededRandom) {
+  constructor(catalogue: WriterCatalogue, skill: SkillToAsk, random: SeededRandom) {
     this.skill = skill
     this.catalogueSkill = catalogue.current.skill(skill.number)
-    this.near = neighbourhoodOf(catalogue.current)
+    this.neighbourhood = neighbourhoodOf(catalogue.current)
     this.random = random
     this.ownNames = [skill.name, ...(this.catalogueSkill?.aliases ?? [])].map(foldText)
     this.nameWords = contentWords(skill.name)
     this.skillWords = contentWords([skill.description, ...this.ownNames].join(' '))
-    const sub = this.catalogueSkill?.sub
-    this.siblings = sub ? this.near.ofSub(sub.number) : []
-    this.trade = sub ? this.near.ofMaster(sub.master.number) : []
-    const others = sub ? [this.near.nearestTo(sub.master.number), this.near.relatedTo(sub.master.number)] : []
-    this.otherTrades = [...others, this.near.all]
+    const ownSubSkill = this.catalogueSkill?.sub
+    this.siblings = ownSubSkill ? this.neighbourhood.ofSub(ownSubSkill.number) : []
+    this.tradeSkills = ownSubSkill ? this.neighbourhood.ofMaster(ownSubSkill.master.number) : []
+    const relatedTrades = ownSubSkill
+      ? [
+          this.neighbourhood.nearestTo(ownSubSkill.master.number),
+          this.neighbourhood.relatedTo(ownSubSkill.master.number),
+        ]
+      : []
+    this.otherTrades = [...relatedTrades, this.neighbourhood.all]
   }
 
   /**
@@ -105,77 +110,100 @@ export class Composer {
   }
 
   /** Yields questions from the skill itself, then from its siblings, then from the rest of the trade. */
-  private *questions(): Generator<Question> {
+  private *questions(): Generator<QuestionSource> {
     yield* interleave([this.parts(), this.aliases()])
-    const sub = this.catalogueSkill?.sub
-    if (!sub) return
-    const near = this.random.sample(this.siblings, MAX_NEIGHBOURS).filter(({ number }) => number !== this.skill.number)
-    if (near.length < MIN_SIBLINGS) yield* interleave([this.relatedNames(near), this.fields(sub)])
-    else yield* interleave([this.neighbours(near, sub.name), this.relatedNames(near, sub.name)])
-    const farther = this.random.sample(this.trade, MAX_NEIGHBOURS).filter((other) => other.sub.number !== sub.number)
-    const fieldOrTrade = near.length < MIN_SIBLINGS ? undefined : sub.master.name
+    const ownSubSkill = this.catalogueSkill?.sub
+    if (!ownSubSkill) return
+    const otherSiblings = this.random
+      .sample(this.siblings, MAX_NEIGHBOURS)
+      .filter(({ number }) => number !== this.skill.number)
+    if (otherSiblings.length < MIN_SIBLINGS)
+      yield* interleave([this.relatedNames(otherSiblings), this.fields(ownSubSkill)])
+    else
+      yield* interleave([
+        this.neighbours(otherSiblings, ownSubSkill.name),
+        this.relatedNames(otherSiblings, ownSubSkill.name),
+      ])
+    const skillsOfOtherFields = this.random
+      .sample(this.tradeSkills, MAX_NEIGHBOURS)
+      .filter((tradeSkill) => tradeSkill.sub.number !== ownSubSkill.number)
+    const fieldOrTrade = otherSiblings.length < MIN_SIBLINGS ? undefined : ownSubSkill.master.name
     if (fieldOrTrade)
-      yield* interleave([this.neighbours(farther, fieldOrTrade), this.relatedNames(farther, fieldOrTrade)])
-    else yield* this.relatedNames(farther)
+      yield* interleave([
+        this.neighbours(skillsOfOtherFields, fieldOrTrade),
+        this.relatedNames(skillsOfOtherFields, fieldOrTrade),
+      ])
+    else yield* this.relatedNames(skillsOfOtherFields)
   }
 
   /** Questions from the skill's own description. */
-  private *parts(): Generator<Question> {
-    for (const forms of this.near.tasksIn(this.skill.description)) {
+  private *parts(): Generator<QuestionSource> {
+    for (const forms of this.neighbourhood.tasksIn(this.skill.description)) {
       const key = forms.find((form) => shareNoContentWord(this.nameWords, form))
-      const distractorSources = [this.tasks(this.trade, 'other field'), this.tasks(this.near.all, 'other trade')]
+      const distractorSources = [
+        this.tasks(this.tradeSkills, 'other field'),
+        this.tasks(this.neighbourhood.all, 'other trade'),
+      ]
       if (key) yield { kind: 'part', difficulty: 2, key, distractorSources }
     }
   }
 
   /** Questions from aliases that are neither the name in another script nor a part of it. */
-  private *aliases(): Generator<Question> {
-    const distractorSources = [this.aliasesIn(this.siblings), this.aliasesIn(this.trade), this.aliasesIn(this.near.all)]
+  private *aliases(): Generator<QuestionSource> {
+    const distractorSources = [
+      this.aliasesIn(this.siblings),
+      this.aliasesIn(this.tradeSkills),
+      this.aliasesIn(this.neighbourhood.all),
+    ]
     for (const key of this.random.shuffled(this.catalogueSkill?.aliases ?? [])) {
       if (isDistinctSynonym(key, this.skill.name)) yield { kind: 'alias', difficulty: 3, key, distractorSources }
     }
   }
 
   /** Questions from the descriptions of related skills. */
-  private *neighbours(skills: readonly SnapshotSkill[], fieldOrTrade: string): Generator<Question> {
-    const distractorSources = this.otherTrades.map((from) => this.tasks(from, 'other trade'))
+  private *neighbours(skills: readonly SnapshotSkill[], fieldOrTrade: string): Generator<QuestionSource> {
+    const distractorSources = this.otherTrades.map((tradeSkills) => this.tasks(tradeSkills, 'other trade'))
     for (const { description } of skills) {
-      const forms = this.random.pick(this.near.tasksIn(description))
+      const forms = this.random.pick(this.neighbourhood.tasksIn(description))
       const key = forms?.find((form) => shareNoContentWord(this.nameWords, form))
       if (key) yield { kind: 'neighbour', difficulty: 1, key, distractorSources, fieldOrTrade }
     }
   }
 
   /** Questions from the names of related skills. If the stem names their field, distractors come from other fields of the trade. */
-  private *relatedNames(skills: readonly SnapshotSkill[], fieldOrTrade?: string): Generator<Question> {
-    const names = (from: readonly SnapshotSkill[], distance: Distance): Source => {
+  private *relatedNames(skills: readonly SnapshotSkill[], fieldOrTrade?: string): Generator<QuestionSource> {
+    const namesOf = (sourceSkills: readonly SnapshotSkill[], distance: Distance): DistractorSource => {
       return () => {
-        const other = this.random.pick(from)
-        return !other || this.isNear(other, distance)
+        const pickedSkill = this.random.pick(sourceSkills)
+        return !pickedSkill || this.isNear(pickedSkill, distance)
           ? undefined
-          : { number: other.number, texts: [capitalise(other.name)] }
+          : { number: pickedSkill.number, texts: [capitalise(pickedSkill.name)] }
       }
     }
-    const fromOtherTrades = this.otherTrades.map((from) => names(from, 'other trade'))
-    const inField = fieldOrTrade !== undefined && fieldOrTrade === this.catalogueSkill?.sub.name
-    const distractorSources = inField ? [names(this.trade, 'other field'), ...fromOtherTrades] : fromOtherTrades
+    const sourcesOfOtherTrades = this.otherTrades.map((tradeSkills) => namesOf(tradeSkills, 'other trade'))
+    const isInField = fieldOrTrade !== undefined && fieldOrTrade === this.catalogueSkill?.sub.name
+    const distractorSources = isInField
+      ? [namesOf(this.tradeSkills, 'other field'), ...sourcesOfOtherTrades]
+      : sourcesOfOtherTrades
     for (const { name } of skills) {
-      const question = { difficulty: inField ? 2 : 1, key: capitalise(name), distractorSources } as const
+      const question = { difficulty: isInField ? 2 : 1, key: capitalise(name), distractorSources } as const
       yield fieldOrTrade === undefined ? { ...question, kind: 'lonely' } : { ...question, kind: 'beside', fieldOrTrade }
     }
   }
 
   /** Questions about the field (sub-skill) and the trade (master skill) that the skill belongs to. */
-  private *fields(sub: SubSkill): Generator<Question> {
-    const inTrade: Source = () => {
-      const other = this.random.pick(this.trade)!.sub
-      return other.number === sub.number ? undefined : { number: other.number, texts: [capitalise(other.name)] }
+  private *fields(sub: SubSkill): Generator<QuestionSource> {
+    const fieldsInTrade: DistractorSource = () => {
+      const otherField = this.random.pick(this.tradeSkills)!.sub
+      return otherField.number === sub.number
+        ? undefined
+        : { number: otherField.number, texts: [capitalise(otherField.name)] }
     }
-    const fromOtherTrade = (named: (other: SubSkill) => { number: number; name: string }): Source => {
+    const fromOtherTrade = (pickName: (field: SubSkill) => { number: number; name: string }): DistractorSource => {
       return () => {
-        const other = this.random.pick(this.near.all)!.sub
-        if (other.master.number === sub.master.number) return undefined
-        const { number, name } = named(other)
+        const otherField = this.random.pick(this.neighbourhood.all)!.sub
+        if (otherField.master.number === sub.master.number) return undefined
+        const { number, name } = pickName(otherField)
         return { number, texts: [capitalise(name)] }
       }
     }
@@ -183,7 +211,7 @@ export class Composer {
       kind: 'field',
       difficulty: 2,
       key: capitalise(sub.name),
-      distractorSources: [inTrade, fromOtherTrade((other) => other)],
+      distractorSources: [fieldsInTrade, fromOtherTrade((field) => field)],
     }
     yield {
       kind: 'trade',
@@ -193,59 +221,72 @@ export class Composer {
     }
   }
 
-  /** Tasks of skills that are distant enough not to be correct for this one. */
-  private tasks(from: readonly SnapshotSkill[], distance: Distance): Source {
+  /** Returns a source of tasks of skills that are distant enough not to be correct for this one. */
+  private tasks(sourceSkills: readonly SnapshotSkill[], distance: Distance): DistractorSource {
     return () => {
-      const other = this.random.pick(from)
-      if (!other || this.isNear(other, distance)) return undefined
-      return { number: other.number, texts: this.random.pick(this.near.tasksIn(other.description)) ?? [] }
+      const pickedSkill = this.random.pick(sourceSkills)
+      if (!pickedSkill || this.isNear(pickedSkill, distance)) return undefined
+      return {
+        number: pickedSkill.number,
+        texts: this.random.pick(this.neighbourhood.tasksIn(pickedSkill.description)) ?? [],
+      }
     }
   }
 
-  private aliasesIn(skills: readonly SnapshotSkill[]): Source {
+  private aliasesIn(skills: readonly SnapshotSkill[]): DistractorSource {
     return () => {
-      const other = this.random.pick(skills)
-      if (!other || other.number === this.skill.number) return undefined
+      const pickedSkill = this.random.pick(skills)
+      if (!pickedSkill || pickedSkill.number === this.skill.number) return undefined
       // An alias that resembles the skill's name may be correct too.
-      return { number: other.number, texts: other.aliases.filter((alias) => isDistinctSynonym(alias, this.skill.name)) }
+      return {
+        number: pickedSkill.number,
+        texts: pickedSkill.aliases.filter((alias) => isDistinctSynonym(alias, this.skill.name)),
+      }
     }
   }
 
   private isNear({ number, sub }: SnapshotSkill, distance: Distance): boolean {
     if (number === this.skill.number) return true
     if (!this.catalogueSkill) return false
-    const own = this.catalogueSkill.sub
-    return distance === 'other field' ? sub.number === own.number : sub.master.number === own.master.number
+    const ownSubSkill = this.catalogueSkill.sub
+    return distance === 'other field'
+      ? sub.number === ownSubSkill.number
+      : sub.master.number === ownSubSkill.master.number
   }
 
   /** Returns three distractors of the key's length and form, each from a different skill. */
-  private distractorsFor(key: string, sources: Source[]): ItemDraft['distractors'] | undefined {
-    const length = visibleLength(key)
-    const form = grammaticalForm(key)
+  private distractorsFor(key: string, sources: DistractorSource[]): ItemDraft['distractors'] | undefined {
+    const keyLength = visibleLength(key)
+    const keyForm = grammaticalForm(key)
     const [shortest, longest] = this.random.pick(LENGTH_RATIOS)!
     const distractors: string[] = []
-    const used = new Set<number>()
+    const usedNumbers = new Set<number>()
     const optionWords = [contentWords(key)]
-    const taken = new Set([foldText(key), ...this.ownNames])
-    const fits = (text: string) => {
-      const own = visibleLength(text)
-      const near =
-        length < SHORT_OPTION_LENGTH ? Math.abs(own - length) <= 4 : own >= length * shortest && own <= length * longest
-      return near && grammaticalForm(text) === form
+    const excludedTexts = new Set([foldText(key), ...this.ownNames])
+    const fitsKey = (text: string) => {
+      const textLength = visibleLength(text)
+      const isLengthSimilar =
+        keyLength < SHORT_OPTION_LENGTH
+          ? Math.abs(textLength - keyLength) <= 4
+          : textLength >= keyLength * shortest && textLength <= keyLength * longest
+      return isLengthSimilar && grammaticalForm(text) === keyForm
     }
     for (const source of sources) {
       for (let attempt = 0; attempt < MAX_DRAWS_PER_SOURCE && distractors.length < 3; attempt++) {
-        const found = source()
-        if (!found || used.has(found.number)) continue
-        const text = this.random.pick(found.texts.filter(fits))
-        if (!text || taken.has(foldText(text))) continue
+        const drawnTexts = source()
+        if (!drawnTexts || usedNumbers.has(drawnTexts.number)) continue
+        const text = this.random.pick(drawnTexts.texts.filter(fitsKey))
+        if (!text || excludedTexts.has(foldText(text))) continue
         const words = contentWords(text)
         // A text that shares a word with the skill may be correct too.
-        if (countShared(words, this.skillWords) > 0 || optionWords.some((other) => isSimilarOption(words, other)))
+        if (
+          countShared(words, this.skillWords) > 0 ||
+          optionWords.some((usedWords) => isSimilarOption(words, usedWords))
+        )
           continue
         distractors.push(text)
         optionWords.push(words)
-        used.add(found.number)
+        usedNumbers.add(drawnTexts.number)
       }
     }
     return distractors.length === 3 ? (distractors as ItemDraft['distractors']) : undefined
@@ -260,8 +301,8 @@ const isSimilarOption = (a: ReadonlySet<string>, b: ReadonlySet<string>) =>
 
 type Distance = 'other field' | 'other trade'
 
-/** Interleaves the lists, then appends the remainder. */
-function* interleave(kinds: Generator<Question>[]): Generator<Question> {
+/** Takes one question from each generator in turn until all are exhausted. */
+function* interleave(kinds: Generator<QuestionSource>[]): Generator<QuestionSource> {
   while (kinds.length > 0) {
     for (const kind of [...kinds]) {
       const { value, done } = kind.next()

@@ -4,8 +4,8 @@ import type { SourceContext } from './questions.ts'
 import type { SeededRandom } from './seeded.ts'
 import { sourceNames } from './source-names.ts'
 
-const FILE = new URL('../../data/questions/lead-ins.txt', import.meta.url)
-const SLOT = /\{(\w+)\}/g
+const LEAD_INS_FILE = new URL('../../data/questions/lead-ins.txt', import.meta.url)
+const SLOT_PATTERN = /\{(\w+)\}/g
 /** Slots that identify the source. */
 const IDENTIFYING_SLOTS = ['company', 'project', 'certificate']
 
@@ -34,7 +34,7 @@ export function leadInsFor(skill: string, context: SourceContext, language: Lang
   if (!hasSource(context)) return { best: [], general: [], bare: [] }
   const names: Record<string, string> = { ...sourceNames(context, language), skill }
   leadIns ??= readLeadIns()
-  const fitting = random
+  const fittingLeadIns = random
     .shuffled(leadIns.get(language) ?? [])
     .filter(({ slots }) => slots.every((slot) => names[slot] !== undefined))
     // With a company, the role refers to the job there, not to the project.
@@ -42,10 +42,11 @@ export function leadInsFor(skill: string, context: SourceContext, language: Lang
     // With a job title, the company is the hiring company.
     .filter(({ slots }) => !(names.title && slots.includes('company') && !slots.includes('title')))
   const tiers = [identifiesSource, namesMoreThanSkill, () => true]
-  const first = tiers.findIndex((isInTier) => fitting.some(isInTier))
-  const tierOf = (leadIn: LeadIn) => Math.max(0, tiers.findIndex((isInTier) => isInTier(leadIn)) - first)
-  const fill = ({ text }: LeadIn) => text.replace(SLOT, (_, slot: string) => names[slot]!).replace('….', '…')
-  const inTier = (tier: number) => fitting.filter((leadIn) => tierOf(leadIn) === tier).map(fill)
+  const firstTier = tiers.findIndex((isInTier) => fittingLeadIns.some(isInTier))
+  const tierOf = (leadIn: LeadIn) => Math.max(0, tiers.findIndex((isInTier) => isInTier(leadIn)) - firstTier)
+  const fillSlots = ({ text }: LeadIn) =>
+    text.replace(SLOT_PATTERN, (_, slot: string) => names[slot]!).replace('….', '…')
+  const inTier = (tier: number) => fittingLeadIns.filter((leadIn) => tierOf(leadIn) === tier).map(fillSlots)
   return { best: inTier(0), general: inTier(1), bare: inTier(2) }
 }
 
@@ -53,12 +54,12 @@ const identifiesSource = ({ slots }: LeadIn) => slots.some((slot) => IDENTIFYING
 const namesMoreThanSkill = ({ slots }: LeadIn) => slots.length > 1
 
 function readLeadIns(): Map<string, LeadIn[]> {
-  const found = new Map<string, LeadIn[]>()
-  for (const line of readFileSync(FILE, 'utf8').split('\n')) {
+  const leadInsByLanguage = new Map<string, LeadIn[]>()
+  for (const line of readFileSync(LEAD_INS_FILE, 'utf8').split('\n')) {
     const [, language, text] = /^([a-z]{2}) = (.+)$/.exec(line) ?? []
     if (!language || !text) continue
-    const slots = [...text.matchAll(SLOT)].map(([, slot]) => slot!)
-    found.set(language, [...(found.get(language) ?? []), { text, slots }])
+    const slots = [...text.matchAll(SLOT_PATTERN)].map(([, slot]) => slot!)
+    leadInsByLanguage.set(language, [...(leadInsByLanguage.get(language) ?? []), { text, slots }])
   }
-  return found
+  return leadInsByLanguage
 }

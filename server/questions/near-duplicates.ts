@@ -1,10 +1,10 @@
 import type { CheckedItem } from './checks.ts'
 import { contentWords, foldText, wordsOf } from './text.ts'
 
-/** Two items, by index, that ask the same question literally or nearly. */
-export interface Pair {
-  one: number
-  other: number
+/** Two items, by index in the list, that ask the same or nearly the same question. */
+export interface DuplicatePair {
+  firstIndex: number
+  secondIndex: number
   message: string
 }
 
@@ -30,23 +30,27 @@ export function itemWords({ stem, options }: Pick<CheckedItem, 'stem' | 'options
 }
 
 export function isSameQuestion(a: ItemWords, b: ItemWords): boolean {
-  const options = jaccardSimilarity(a.options, b.options)
+  const optionSimilarity = jaccardSimilarity(a.options, b.options)
   // The same stem with other options can be a different question: "Which tool do you take?"
-  if (a.exact === b.exact) return options >= MIN_OPTION_SIMILARITY
-  const stems = jaccardSimilarity(a.stem, b.stem)
+  if (a.exact === b.exact) return optionSimilarity >= MIN_OPTION_SIMILARITY
+  const stemSimilarity = jaccardSimilarity(a.stem, b.stem)
   return (
-    (stems >= MIN_STEM_SIMILARITY && options >= MIN_OPTION_SIMILARITY) ||
-    (stems >= MIN_STEM_SIMILARITY_WITH_SAME_OPTIONS && options >= MIN_SAME_OPTION_SIMILARITY)
+    (stemSimilarity >= MIN_STEM_SIMILARITY && optionSimilarity >= MIN_OPTION_SIMILARITY) ||
+    (stemSimilarity >= MIN_STEM_SIMILARITY_WITH_SAME_OPTIONS && optionSimilarity >= MIN_SAME_OPTION_SIMILARITY)
   )
 }
 
-export function findDuplicates(items: readonly Pick<CheckedItem, 'stem' | 'options'>[]): Pair[] {
-  const words = items.map(itemWords)
-  const pairs: Pair[] = []
-  for (let one = 0; one < words.length; one++) {
-    for (let other = one + 1; other < words.length; other++) {
-      if (!isSameQuestion(words[one]!, words[other]!)) continue
-      pairs.push({ one, other, message: `asks the same question as ${JSON.stringify(items[one]!.stem)}` })
+export function findDuplicates(items: readonly Pick<CheckedItem, 'stem' | 'options'>[]): DuplicatePair[] {
+  const wordsByItem = items.map(itemWords)
+  const pairs: DuplicatePair[] = []
+  for (let firstIndex = 0; firstIndex < wordsByItem.length; firstIndex++) {
+    for (let secondIndex = firstIndex + 1; secondIndex < wordsByItem.length; secondIndex++) {
+      if (!isSameQuestion(wordsByItem[firstIndex]!, wordsByItem[secondIndex]!)) continue
+      pairs.push({
+        firstIndex,
+        secondIndex,
+        message: `asks the same question as ${JSON.stringify(items[firstIndex]!.stem)}`,
+      })
     }
   }
   return pairs

@@ -1,6 +1,6 @@
 import type { SnapshotSkill } from '../catalogue/snapshot.ts'
 import { tasksOf } from './phrases.ts'
-import type { QuestionCatalogue } from './questions.ts'
+import type { WriterCatalogue } from './questions.ts'
 import { contentWords } from './text.ts'
 
 /** Related skills. Built lazily, once per catalogue snapshot. */
@@ -17,67 +17,67 @@ export interface Neighbourhood {
 }
 
 /** Number of nearest and of related trades (master skills), and of skills compared per trade. */
-const NEAREST_TRADES = 2
-const RELATED_TRADES = 4
-const SKILLS_TO_COMPARE = 60
+const MAX_NEAREST_TRADES = 2
+const MAX_RELATED_TRADES = 4
+const MAX_COMPARED_SKILLS = 60
 
 const neighbourhoods = new WeakMap<object, Neighbourhood>()
 
-export function neighbourhoodOf(snapshot: QuestionCatalogue['current']): Neighbourhood {
-  const cached = neighbourhoods.get(snapshot)
-  if (cached) return cached
-  const subs = new Map<number, SnapshotSkill[]>()
-  const masters = new Map<number, SnapshotSkill[]>()
+export function neighbourhoodOf(snapshot: WriterCatalogue['current']): Neighbourhood {
+  const cachedNeighbourhood = neighbourhoods.get(snapshot)
+  if (cachedNeighbourhood) return cachedNeighbourhood
+  const skillsBySub = new Map<number, SnapshotSkill[]>()
+  const skillsByMaster = new Map<number, SnapshotSkill[]>()
   /** First words of descriptions: "joins", "sets", "checks". */
   const verbs = new Set<string>()
-  const tasks = new Map<string, string[][]>()
-  const vocabularies = new Map<number, Set<string>>()
-  const related = new Map<number, SnapshotSkill[][]>()
+  const tasksByDescription = new Map<string, string[][]>()
+  const vocabularyByMaster = new Map<number, Set<string>>()
+  const relatedByMaster = new Map<number, SnapshotSkill[][]>()
   for (const skill of snapshot.skills) {
     const verb = /^\p{L}+s(?= )/u.exec(skill.description)?.[0].toLowerCase()
     if (verb) verbs.add(verb)
-    addTo(subs, skill.sub.number, skill)
-    addTo(masters, skill.sub.master.number, skill)
+    addTo(skillsBySub, skill.sub.number, skill)
+    addTo(skillsByMaster, skill.sub.master.number, skill)
   }
-  const vocabularyOf = (master: number) => {
-    let words = vocabularies.get(master)
+  const vocabularyOf = (masterNumber: number) => {
+    let words = vocabularyByMaster.get(masterNumber)
     if (!words) {
       words = contentWords(
-        masters
-          .get(master)!
-          .slice(0, SKILLS_TO_COMPARE)
+        skillsByMaster
+          .get(masterNumber)!
+          .slice(0, MAX_COMPARED_SKILLS)
           .map(({ name, description }) => `${name} ${description}`)
           .join(' '),
       )
-      vocabularies.set(master, words)
+      vocabularyByMaster.set(masterNumber, words)
     }
     return words
   }
-  const findRelated = (master: number): SnapshotSkill[][] => {
-    if (!masters.has(master)) return []
-    const own = vocabularyOf(master)
-    return [...masters.keys()]
-      .filter((other) => other !== master)
-      .map((other) => ({ other, similarity: vocabularySimilarity(own, vocabularyOf(other)) }))
+  const findRelated = (masterNumber: number): SnapshotSkill[][] => {
+    if (!skillsByMaster.has(masterNumber)) return []
+    const vocabulary = vocabularyOf(masterNumber)
+    return [...skillsByMaster.keys()]
+      .filter((otherNumber) => otherNumber !== masterNumber)
+      .map((otherNumber) => ({ otherNumber, similarity: vocabularySimilarity(vocabulary, vocabularyOf(otherNumber)) }))
       .sort((a, b) => b.similarity - a.similarity)
-      .slice(0, RELATED_TRADES)
-      .map(({ other }) => masters.get(other)!)
+      .slice(0, MAX_RELATED_TRADES)
+      .map(({ otherNumber }) => skillsByMaster.get(otherNumber)!)
   }
-  const relatedTo = (master: number): SnapshotSkill[][] => {
-    const found = related.get(master) ?? findRelated(master)
-    related.set(master, found)
-    return found
+  const relatedTo = (masterNumber: number): SnapshotSkill[][] => {
+    const relatedTrades = relatedByMaster.get(masterNumber) ?? findRelated(masterNumber)
+    relatedByMaster.set(masterNumber, relatedTrades)
+    return relatedTrades
   }
   const neighbourhood: Neighbourhood = {
     all: snapshot.skills,
-    ofSub: (number) => subs.get(number) ?? [],
-    ofMaster: (number) => masters.get(number) ?? [],
-    nearestTo: (master) => relatedTo(master).slice(0, NEAREST_TRADES).flat(),
+    ofSub: (number) => skillsBySub.get(number) ?? [],
+    ofMaster: (number) => skillsByMaster.get(number) ?? [],
+    nearestTo: (master) => relatedTo(master).slice(0, MAX_NEAREST_TRADES).flat(),
     relatedTo: (master) => relatedTo(master).flat(),
     tasksIn(description) {
-      const found = tasks.get(description) ?? tasksOf(description, verbs)
-      tasks.set(description, found)
-      return found
+      const tasks = tasksByDescription.get(description) ?? tasksOf(description, verbs)
+      tasksByDescription.set(description, tasks)
+      return tasks
     },
   }
   neighbourhoods.set(snapshot, neighbourhood)
@@ -85,13 +85,13 @@ export function neighbourhoodOf(snapshot: QuestionCatalogue['current']): Neighbo
 }
 
 function addTo(map: Map<number, SnapshotSkill[]>, number: number, skill: SnapshotSkill): void {
-  const list = map.get(number)
-  if (list) list.push(skill)
+  const skillList = map.get(number)
+  if (skillList) skillList.push(skill)
   else map.set(number, [skill])
 }
 
 /** Shared words relative to the smaller vocabulary, so that a large vocabulary is not similar to every other. */
-function vocabularySimilarity(own: ReadonlySet<string>, others: ReadonlySet<string>): number {
-  const shared = [...others].filter((word) => own.has(word)).length
-  return shared / Math.sqrt(Math.max(1, others.size))
+function vocabularySimilarity(vocabulary: ReadonlySet<string>, otherVocabulary: ReadonlySet<string>): number {
+  const sharedCount = [...otherVocabulary].filter((word) => vocabulary.has(word)).length
+  return sharedCount / Math.sqrt(Math.max(1, otherVocabulary.size))
 }

@@ -2,10 +2,10 @@ import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { AiWriter } from './ai/writer.ts'
 import { BuiltInWriter } from './built-in-writer.ts'
-import type { AiSettings, QuestionCatalogue, QuestionWriter } from './questions.ts'
+import type { AiSettings, QuestionWriter, WriterCatalogue } from './questions.ts'
 
 interface WriterDeps {
-  catalogue: QuestionCatalogue
+  catalogue: WriterCatalogue
   clock: Clock
   log: Log
 }

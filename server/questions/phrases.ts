@@ -3,10 +3,10 @@ import { contentWords, foldText, visibleLength, wordsOf } from './text.ts'
 /** Extracts option texts from descriptions, names and aliases of the catalogue. */
 
 /** Length of a phrase in characters. */
-const MIN_LENGTH = 22
-const MAX_LENGTH = 74
+const MIN_PHRASE_LENGTH = 22
+const MAX_PHRASE_LENGTH = 74
 /** Shorter phrases such as "Replaces the part" fit too many skills. */
-const MIN_WORDS = 4
+const MIN_PHRASE_WORDS = 4
 
 /** Positions before which a clause is complete. */
 const CLAUSE_ENDS =
@@ -41,7 +41,7 @@ export function tasksOf(description: string, verbs: ReadonlySet<string>): string
   let start = 0
   for (const next of sentence.matchAll(NEXT_VERB)) {
     // Verbs with a shared object stay together: "Marks, cuts and joins sheet".
-    if (!verbs.has(next[1]!) || next.index - start < MIN_LENGTH) continue
+    if (!verbs.has(next[1]!) || next.index - start < MIN_PHRASE_LENGTH) continue
     tasks.push(sentence.slice(start, next.index))
     start = next.index + next[0].length
   }
@@ -52,9 +52,9 @@ export function tasksOf(description: string, verbs: ReadonlySet<string>): string
 }
 
 function formsOf(task: string, verbs: ReadonlySet<string>): string[] {
-  const ends = [...task.matchAll(CLAUSE_ENDS)].map(({ index }) => index)
-  return [task.length, ...ends.reverse()]
-    .filter((end) => end >= MIN_LENGTH && end <= MAX_LENGTH + 10 && !isInPair(task, end))
+  const clauseEnds = [...task.matchAll(CLAUSE_ENDS)].map(({ index }) => index)
+  return [task.length, ...clauseEnds.reverse()]
+    .filter((end) => end >= MIN_PHRASE_LENGTH && end <= MAX_PHRASE_LENGTH + 10 && !isInPair(task, end))
     .map((end) => ({ form: capitalise(task.slice(0, end).replace(/[\s,;:]+$/u, '')), whole: end === task.length }))
     .filter(({ form, whole }) => isPhrase(form, verbs) && (whole || !CUT_OFF_ENDING.test(form)))
     .map(({ form }) => form)
@@ -62,19 +62,26 @@ function formsOf(task: string, verbs: ReadonlySet<string>): string[] {
 
 /** Returns true inside paired phrases such as "step by step" and "from top to bottom", which are not cut. */
 function isInPair(task: string, end: number): boolean {
-  const [head, rest] = [task.slice(0, end), task.slice(end)]
-  const next = /^ by (\p{L}+)/u.exec(rest)?.[1]
-  return (next !== undefined && head.endsWith(` ${next}`)) || (rest.startsWith(' to ') && / from [^,]*$/u.test(head))
+  const [head, tail] = [task.slice(0, end), task.slice(end)]
+  const nextWord = /^ by (\p{L}+)/u.exec(tail)?.[1]
+  return (
+    (nextWord !== undefined && head.endsWith(` ${nextWord}`)) || (tail.startsWith(' to ') && / from [^,]*$/u.test(head))
+  )
 }
 
 function isPhrase(form: string, verbs: ReadonlySet<string>): boolean {
-  if (form.length < MIN_LENGTH || visibleLength(form) > MAX_LENGTH || form.split(' ').length < MIN_WORDS) return false
+  if (
+    form.length < MIN_PHRASE_LENGTH ||
+    visibleLength(form) > MAX_PHRASE_LENGTH ||
+    form.split(' ').length < MIN_PHRASE_WORDS
+  )
+    return false
   if (UNFINISHED_ENDING.test(form) || /[?!:]/.test(form) || form.split('(').length !== form.split(')').length)
     return false
   // The last verb has lost its object: "Weighs, mixes, ferments", "Opens the doors, greets".
   if (!/\S \S/.test(form.replaceAll(', ', ','))) return false
-  const last = /(?:, | and | or | then )(\p{Ll}+)$/u.exec(form)?.[1]
-  return last === undefined || !verbs.has(last)
+  const lastWord = /(?:, | and | or | then )(\p{Ll}+)$/u.exec(form)?.[1]
+  return lastWord === undefined || !verbs.has(lastWord)
 }
 
 /** Capitalises the first letter; imported skill names often start in lower case and would be conspicuous. */
@@ -85,20 +92,20 @@ export const capitalise = (text: string) => text.charAt(0).toUpperCase() + text.
  * steel" and "Join steel", "welding" and "Welding", "GMAW" and "मिग वेल्डिंग" are not mixed.
  */
 export function grammaticalForm(text: string): string {
-  const first = text.split(/\s+/)[0] ?? ''
+  const firstWord = text.split(/\s+/)[0] ?? ''
   const script = /\p{Script=Latin}/u.test(text) ? 'latin' : 'other'
-  const capital = /^\p{Lu}/u.test(first) ? 'capital' : 'small'
-  const short = /^[\p{Lu}\d/&.-]{2,7}$/u.test(text) ? 'short' : ''
-  const verb = /^(?:the|a|an)$/i.test(first)
+  const capitalisation = /^\p{Lu}/u.test(firstWord) ? 'capital' : 'small'
+  const abbreviation = /^[\p{Lu}\d/&.-]{2,7}$/u.test(text) ? 'short' : ''
+  const verb = /^(?:the|a|an)$/i.test(firstWord)
     ? 'article'
-    : /(?:[^s]s|es)$/.test(first)
+    : /(?:[^s]s|es)$/.test(firstWord)
       ? 's'
-      : /ing$/.test(first)
+      : /ing$/.test(firstWord)
         ? 'ing'
         : ''
   const digits = /\d/.test(text) ? 'digits' : ''
   const marks = /[()[\]:;]/.test(text) ? 'marks' : ''
-  return [script, capital, short, verb, digits, marks].join(' ')
+  return [script, capitalisation, abbreviation, verb, digits, marks].join(' ')
 }
 
 /** Returns true if two texts share no content word. */
@@ -112,22 +119,22 @@ const MIN_SHARED_LETTERS = { word: 5, name: 3 }
 
 /** Returns true if a word of the text starts like a part of the name: "cannula" and "IV cannulation". */
 export function revealsName(text: string, name: string): boolean {
-  const letters = lettersOf(name)
+  const nameLetters = lettersOf(name)
   return wordsOf(text).some(
-    (word) => word.length >= MIN_SHARED_LETTERS.word && letters.includes(word.slice(0, MIN_SHARED_LETTERS.word)),
+    (word) => word.length >= MIN_SHARED_LETTERS.word && nameLetters.includes(word.slice(0, MIN_SHARED_LETTERS.word)),
   )
 }
 
 /** Returns true if a synonym is neither part of the name, nor its initials, nor the name in another script. */
 export function isDistinctSynonym(synonym: string, name: string): boolean {
   if (!/\p{Script=Latin}/u.test(synonym) || revealsName(synonym, name)) return false
-  const letters = lettersOf(synonym)
-  const words = wordsOf(synonym)
-  const parts = wordsOf(name)
-  const initials = parts.map((word) => word[0]).join('')
-  if (letters.length > 1 && initials.includes(letters)) return false
-  return parts.every((word) =>
-    word.length < MIN_SHARED_LETTERS.name ? !words.includes(word) : !letters.includes(word),
+  const synonymLetters = lettersOf(synonym)
+  const synonymWords = wordsOf(synonym)
+  const nameWords = wordsOf(name)
+  const initials = nameWords.map((word) => word[0]).join('')
+  if (synonymLetters.length > 1 && initials.includes(synonymLetters)) return false
+  return nameWords.every((word) =>
+    word.length < MIN_SHARED_LETTERS.name ? !synonymWords.includes(word) : !synonymLetters.includes(word),
   )
 }
 

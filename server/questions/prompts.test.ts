@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { LANGUAGES, type Language } from '../platform/text/languages.ts'
 import { isOptOutReply, PROMPT_KEYS, prompt, readYesNo, slotsOf } from './prompts.ts'
 
-const FOLDER = new URL('../../data/prompts/', import.meta.url)
-const VALUES = Object.fromEntries(
+const PROMPTS_FOLDER = new URL('../../data/prompts/', import.meta.url)
+const SLOT_VALUES = Object.fromEntries(
   ['name', 'company', 'title', 'minutes', 'skill', 'link', 'option', 'number', 'n', 'total'].map((slot) => [slot, '7']),
 )
 const SCRIPTS: Record<Language, RegExp> = {
@@ -24,26 +24,29 @@ const SCRIPTS: Record<Language, RegExp> = {
 }
 
 test('there is exactly one file per language', () => {
-  const files = readdirSync(FOLDER).filter((name) => name !== 'words.txt')
+  const files = readdirSync(PROMPTS_FOLDER).filter((name) => name !== 'words.txt')
   assert.deepEqual(files.sort(), LANGUAGES.map((language) => `${language}.txt`).sort())
 })
 
 for (const language of LANGUAGES) {
   test(`${language}: every text exists once, with the same slots, in its own script`, () => {
-    const keys = readFileSync(new URL(`${language}.txt`, FOLDER), 'utf8')
+    const keys = readFileSync(new URL(`${language}.txt`, PROMPTS_FOLDER), 'utf8')
       .split('\n')
       .filter((line) => line && !line.startsWith('#'))
       .map((line) => /^(\w+) = \S/.exec(line)?.[1] ?? line)
     assert.deepEqual(keys, [...PROMPT_KEYS])
     for (const key of PROMPT_KEYS) {
       assert.deepEqual(slotsOf(key, language), slotsOf(key, 'en'), key)
-      const text = prompt(key, language, VALUES)
+      const text = prompt(key, language, SLOT_VALUES)
       assert.doesNotMatch(text, /[{}]|\s{2}|^\s|\s$|[\p{Cc}\ufffd]/u, key)
       const letters = text.replace('STOP', '').match(/\p{L}/gu) ?? []
-      const own = text.replace('STOP', '').match(SCRIPTS[language]) ?? []
-      assert.ok(own.filter((sign) => /\p{L}/u.test(sign)).length >= letters.length * 0.95, `${key}: ${text}`)
+      const lettersInScript = text.replace('STOP', '').match(SCRIPTS[language]) ?? []
+      assert.ok(
+        lettersInScript.filter((sign) => /\p{L}/u.test(sign)).length >= letters.length * 0.95,
+        `${key}: ${text}`,
+      )
     }
-    assert.match(prompt('consent', language, VALUES), /STOP/)
+    assert.match(prompt('consent', language, SLOT_VALUES), /STOP/)
   })
 }
 
@@ -51,7 +54,7 @@ test('no two languages share a sentence', () => {
   const keyByText = new Map<string, string>()
   for (const language of LANGUAGES) {
     for (const key of PROMPT_KEYS) {
-      const text = prompt(key, language, VALUES)
+      const text = prompt(key, language, SLOT_VALUES)
       if (text.length < 25) continue
       assert.equal(keyByText.get(text), undefined, `${language} ${key} is also ${keyByText.get(text)}`)
       keyByText.set(text, `${language} ${key}`)

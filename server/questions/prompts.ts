@@ -16,8 +16,8 @@ export const PROMPT_KEYS = [
 ] as const
 export type PromptKey = (typeof PROMPT_KEYS)[number]
 
-const FOLDER = new URL('../../data/prompts/', import.meta.url)
-const SLOT = /\{(\w+)\}/g
+const PROMPTS_FOLDER = new URL('../../data/prompts/', import.meta.url)
+const SLOT_PATTERN = /\{(\w+)\}/g
 /** Longer values are truncated, so that text messages stay short. */
 const MAX_VALUE_LENGTH = 120
 
@@ -25,7 +25,7 @@ const textsByLanguage = new Map<Language, Map<string, string>>()
 
 /** Returns a text with its slots filled. Values are user text: they are reduced to one line and cannot fill other slots. */
 export function prompt(key: PromptKey, language: Language, values: Record<string, string> = {}): string {
-  return textOf(key, language).replace(SLOT, (_, slot: string) => {
+  return textOf(key, language).replace(SLOT_PATTERN, (_, slot: string) => {
     const value = values[slot]
     if (value === undefined) throw new Error(`prompt ${key} requires a value for {${slot}}`)
     return slot === 'link' ? value : toOneLine(value)
@@ -34,14 +34,14 @@ export function prompt(key: PromptKey, language: Language, values: Record<string
 
 /** Returns the slot names of a text. */
 export function slotsOf(key: PromptKey, language: Language = 'en'): string[] {
-  return [...new Set([...textOf(key, language).matchAll(SLOT)].map(([, slot]) => slot!))].sort()
+  return [...new Set([...textOf(key, language).matchAll(SLOT_PATTERN)].map(([, slot]) => slot!))].sort()
 }
 
 function textOf(key: PromptKey, language: Language): string {
   let texts = textsByLanguage.get(language)
   if (!texts) {
     texts = new Map()
-    for (const line of readFileSync(new URL(`${language}.txt`, FOLDER), 'utf8').split('\n')) {
+    for (const line of readFileSync(new URL(`${language}.txt`, PROMPTS_FOLDER), 'utf8').split('\n')) {
       const [, name, text] = /^(\w+) = (.+)$/.exec(line) ?? []
       if (name && text) texts.set(name, text)
     }
@@ -53,11 +53,11 @@ function textOf(key: PromptKey, language: Language): string {
 }
 
 function toOneLine(value: string): string {
-  const line = toSingleLine(value)
-  const letters = [...line]
-  return letters.length <= MAX_VALUE_LENGTH
-    ? line
-    : `${letters
+  const singleLine = toSingleLine(value)
+  const characters = [...singleLine]
+  return characters.length <= MAX_VALUE_LENGTH
+    ? singleLine
+    : `${characters
         .slice(0, MAX_VALUE_LENGTH - 1)
         .join('')
         .trimEnd()}…`
@@ -110,12 +110,16 @@ const MAX_REPLY_WORDS = 8
  */
 export function readYesNo(text: string, language: Language): 'yes' | 'no' | undefined {
   const byLanguage = replyMeanings()
-  const reply = wordsIn(text)
-  const meaning = meaningIn(byLanguage, reply, language)
+  const replyWords = wordsIn(text)
+  const meaning = meaningIn(byLanguage, replyWords, language)
   if (meaning) return meaning === 'yes' || meaning === 'no' ? meaning : undefined
-  if (reply.length < 2 || reply.length > MAX_REPLY_WORDS) return undefined
-  const firstMeaning = [3, 2, 1].map((length) => meaningIn(byLanguage, reply.slice(0, length), language)).find(Boolean)
-  const meanings = new Set(reply.map((word) => (NEGATIONS.has(word) ? 'no' : meaningIn(byLanguage, [word], language))))
+  if (replyWords.length < 2 || replyWords.length > MAX_REPLY_WORDS) return undefined
+  const firstMeaning = [3, 2, 1]
+    .map((length) => meaningIn(byLanguage, replyWords.slice(0, length), language))
+    .find(Boolean)
+  const meanings = new Set(
+    replyWords.map((word) => (NEGATIONS.has(word) ? 'no' : meaningIn(byLanguage, [word], language))),
+  )
   if (firstMeaning === 'yes') return meanings.has('no') ? undefined : 'yes'
   if (firstMeaning === 'no') return meanings.has('yes') ? undefined : 'no'
   return undefined
@@ -123,16 +127,16 @@ export function readYesNo(text: string, language: Language): 'yes' | 'no' | unde
 
 /** Returns true if the whole reply is an opt-out in any language. */
 export function isOptOutReply(text: string): boolean {
-  const reply = wordsIn(text)
-  const bare = reply.filter((word) => !COURTESIES.has(word))
+  const replyWords = wordsIn(text)
+  const withoutCourtesies = replyWords.filter((word) => !COURTESIES.has(word))
   return [...replyMeanings().values()].some((meanings) => {
-    return meanings.get(reply.join(' ')) === 'stop' || meanings.get(bare.join(' ')) === 'stop'
+    return meanings.get(replyWords.join(' ')) === 'stop' || meanings.get(withoutCourtesies.join(' ')) === 'stop'
   })
 }
 
-function meaningIn(byLanguage: ReplyMeanings, reply: string[], language: Language): Meaning | undefined {
-  const bare = reply.filter((word) => !COURTESIES.has(word))
-  for (const phrase of [reply.join(' '), bare.join(' ')]) {
+function meaningIn(byLanguage: ReplyMeanings, replyWords: string[], language: Language): Meaning | undefined {
+  const withoutCourtesies = replyWords.filter((word) => !COURTESIES.has(word))
+  for (const phrase of [replyWords.join(' '), withoutCourtesies.join(' ')]) {
     if (!phrase) continue
     const meaning = byLanguage.get(language)?.get(phrase) ?? byLanguage.get('en')?.get(phrase)
     if (meaning) return meaning
@@ -145,7 +149,7 @@ function meaningIn(byLanguage: ReplyMeanings, reply: string[], language: Languag
 function replyMeanings(): ReplyMeanings {
   if (cachedMeanings) return cachedMeanings
   const byLanguage: ReplyMeanings = new Map()
-  for (const line of readFileSync(new URL('words.txt', FOLDER), 'utf8').split('\n')) {
+  for (const line of readFileSync(new URL('words.txt', PROMPTS_FOLDER), 'utf8').split('\n')) {
     const [, language, meaning, list] = /^([a-z]{2}) (yes|no|stop|unsure) = (.+)$/.exec(line) ?? []
     if (!language || !list) continue
     const meanings = byLanguage.get(language) ?? new Map<string, Meaning>()

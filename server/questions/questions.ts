@@ -75,4 +75,4 @@ export interface AiSettings {
 }
 
 /** The part of the catalogue that the writers use. */
-export type QuestionCatalogue = { readonly current: Pick<Snapshot, 'skills' | 'skill'> }
+export type WriterCatalogue = { readonly current: Pick<Snapshot, 'skills' | 'skill'> }

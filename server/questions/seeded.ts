@@ -31,9 +31,9 @@ export class SeededRandom {
 
   shuffled<T>(list: readonly T[]): T[] {
     const shuffled = [...list]
-    for (let last = shuffled.length - 1; last > 0; last--) {
-      const other = this.below(last + 1)
-      ;[shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!]
+    for (let lastIndex = shuffled.length - 1; lastIndex > 0; lastIndex--) {
+      const otherIndex = this.below(lastIndex + 1)
+      ;[shuffled[lastIndex], shuffled[otherIndex]] = [shuffled[otherIndex]!, shuffled[lastIndex]!]
     }
     return shuffled
   }

@@ -4,12 +4,12 @@ import type { Language } from '../platform/text/languages.ts'
 import { leadInsFor } from './lead-ins.ts'
 import type { SourceContext } from './questions.ts'
 import { SeededRandom } from './seeded.ts'
-import { sourceNames, tidySource } from './source-names.ts'
+import { sourceNames, tidySourceText } from './source-names.ts'
 
-const sentences = (context: SourceContext, language: Language = 'en') =>
+const leadInSentences = (context: SourceContext, language: Language = 'en') =>
   leadInsFor('Arc welding', context, language, new SeededRandom('names')).best
 
-const odd: [what: string, context: SourceContext, sentence: string][] = [
+const unusualSources: [what: string, context: SourceContext, sentence: string][] = [
   ['a role that names the company', { role: 'Fitter at L&T', company: 'L&T' }, 'your role as Fitter at L&T.'],
   ['a role in a sentence', { role: 'Worked as a helper', company: 'Metro' }, 'your role as helper at Metro.'],
   ['an article', { role: 'An electrician', company: 'Metro' }, 'your role as electrician at Metro.'],
@@ -38,22 +38,22 @@ const odd: [what: string, context: SourceContext, sentence: string][] = [
   ],
 ]
 
-for (const [what, context, sentence] of odd) {
-  test(`${what} reads well`, () => {
-    const found = sentences(context)
+for (const [description, context, sentence] of unusualSources) {
+  test(`${description} reads well`, () => {
+    const leadIns = leadInSentences(context)
     assert.ok(
-      found.some((text) => text.includes(sentence)),
-      found.join(' | '),
+      leadIns.some((text) => text.includes(sentence)),
+      leadIns.join(' | '),
     )
   })
 }
 
 test('every lead-in consists of complete sentences that name the skill', () => {
-  for (const [, context] of odd) {
+  for (const [, context] of unusualSources) {
     for (const language of ['en', 'hi'] as const) {
-      const found = sentences(context, language)
-      assert.ok(found.length > 0)
-      for (const text of found) {
+      const leadIns = leadInSentences(context, language)
+      assert.ok(leadIns.length > 0)
+      for (const text of leadIns) {
         assert.match(text, language === 'en' ? /^\p{Lu}.*[^.]\.$/u : /[^।]।$/u)
         assert.ok(text.includes('Arc welding'), text)
         assert.doesNotMatch(text, /\{|\}|undefined|\.\.|“”|“[^”]*“|\s{2}|\s[.,।]/u)
@@ -63,22 +63,23 @@ test('every lead-in consists of complete sentences that name the skill', () => {
 })
 
 test('a very long name is truncated and its sentence ends once', () => {
-  const long = 'Design and fabrication of a low-cost pedal-operated washing machine for households in hilly villages'
-  assert.equal(tidySource(long), 'Design and fabrication of a low-cost pedal-operated…')
-  for (const text of sentences({ role: long, company: long })) {
+  const longName =
+    'Design and fabrication of a low-cost pedal-operated washing machine for households in hilly villages'
+  assert.equal(tidySourceText(longName), 'Design and fabrication of a low-cost pedal-operated…')
+  for (const text of leadInSentences({ role: longName, company: longName })) {
     assert.ok(text.length < 200, text)
     assert.doesNotMatch(text, /…\./)
   }
 })
 
 test('with a company, the role is not attributed to the project', () => {
-  const both = { role: 'Intern', company: 'Tata', project: 'Line 4' }
-  for (const text of [...sentences(both), ...sentences(both, 'hi')])
+  const companyAndProject = { role: 'Intern', company: 'Tata', project: 'Line 4' }
+  for (const text of [...leadInSentences(companyAndProject), ...leadInSentences(companyAndProject, 'hi')])
     assert.ok(!(text.includes('Intern') && text.includes('Line 4')), text)
-  assert.ok(sentences(both).some((text) => text.includes('Line 4')))
-  assert.ok(sentences({ role: 'Lead', project: 'Line 4' }).some((text) => text.includes('Lead')))
+  assert.ok(leadInSentences(companyAndProject).some((text) => text.includes('Line 4')))
+  assert.ok(leadInSentences({ role: 'Lead', project: 'Line 4' }).some((text) => text.includes('Lead')))
   // "self" is not a company, but the role is still not attributed to the project.
-  for (const text of sentences({ role: 'Trainee', company: 'self', project: 'P1' }))
+  for (const text of leadInSentences({ role: 'Trainee', company: 'self', project: 'P1' }))
     assert.doesNotMatch(text, /Trainee/)
 })
 

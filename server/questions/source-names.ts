@@ -20,22 +20,26 @@ const ROLE_PREFIX =
 export function sourceNames(context: SourceContext, language: Language): Record<string, string> {
   const names: Record<string, string> = {}
   for (const [field, text] of Object.entries(context)) {
-    const tidied = typeof text === 'string' ? tidySource(text) : ''
-    if (tidied && !PLACEHOLDER_VALUE.test(tidied)) names[field] = tidied
+    const tidyText = typeof text === 'string' ? tidySourceText(text) : ''
+    if (tidyText && !PLACEHOLDER_VALUE.test(tidyText)) names[field] = tidyText
   }
   if (names.description) names.described = ''
   if (names.company && NOT_A_COMPANY.test(names.company)) delete names.company
   if (names.role) {
-    const role = tidySource(stripCompany(names.role.replace(ROLE_PREFIX, ''), names.company))
+    const role = tidySourceText(stripCompany(names.role.replace(ROLE_PREFIX, ''), names.company))
     if (role) names.role = role
     else delete names.role
   }
   // Avoid repetition as in "the NSDC Level 4 from NSDC".
   if (names.issuer && names.certificate?.toLowerCase().includes(names.issuer.toLowerCase())) delete names.issuer
-  if (names.project) names.project = quoted(names.project)
+  if (names.project) names.project = quoteName(names.project)
   if (names.certificate) {
-    const word = NAMES_CERTIFICATE.test(names.certificate) ? '' : language === 'hi' ? 'सर्टिफ़िकेट ' : 'certificate '
-    names.certificate = word + quoted(names.certificate)
+    const certificateWord = NAMES_CERTIFICATE.test(names.certificate)
+      ? ''
+      : language === 'hi'
+        ? 'सर्टिफ़िकेट '
+        : 'certificate '
+    names.certificate = certificateWord + quoteName(names.certificate)
   }
   return names
 }
@@ -44,7 +48,7 @@ export function sourceNames(context: SourceContext, language: Language): Record<
  * Cleans user text for use within a line: removes control and direction characters, line breaks, leading bullets, trailing full
  * stops and colons, and limits the length.
  */
-export function tidySource(text: string, maxLength = MAX_FIELD_LENGTH): string {
+export function tidySourceText(text: string, maxLength = MAX_FIELD_LENGTH): string {
   const line = text
     .slice(0, maxLength * 20)
     .toWellFormed()
@@ -59,10 +63,10 @@ export function tidySource(text: string, maxLength = MAX_FIELD_LENGTH): string {
     .replace(/^[\s•·▪●*–—:;,.-]+/u, '')
     .replace(/[\s:;,.?!।–—-]+$/u, '')
   if (!/[\p{L}\p{N}]/u.test(line)) return ''
-  const letters = [...line]
-  if (letters.length <= maxLength) return line
-  const cut = letters.slice(0, maxLength - 1).join('')
-  return `${cut.replace(/\s+\S{0,20}$/u, '').replace(/[\s:;,.?!-]+$/u, '')}…`
+  const characters = [...line]
+  if (characters.length <= maxLength) return line
+  const truncated = characters.slice(0, maxLength - 1).join('')
+  return `${truncated.replace(/\s+\S{0,20}$/u, '').replace(/[\s:;,.?!-]+$/u, '')}…`
 }
 
 /** Removes the company from a role such as "Site engineer at Metro Ltd", because the sentence names it already. */
@@ -72,7 +76,7 @@ function stripCompany(role: string, company: string | undefined): string {
 }
 
 /** Quotes the text; quotation marks inside become single ones. */
-function quoted(name: string): string {
-  const bare = name.replace(/^["“”„«»'‘’]+(.*?)["“”„«»'‘’]+$/u, '$1')
-  return `“${bare.replace(/["“„«]([^"“”„«»]*)["”“»]/gu, '‘$1’').replace(/["“”„«»]/gu, '')}”`
+function quoteName(name: string): string {
+  const unquoted = name.replace(/^["“”„«»'‘’]+(.*?)["“”„«»'‘’]+$/u, '$1')
+  return `“${unquoted.replace(/["“„«]([^"“”„«»]*)["”“»]/gu, '‘$1’').replace(/["“”„«»]/gu, '')}”`
 }

@@ -14,9 +14,9 @@ export function foldText(text: string): string {
 }
 
 export function wordsOf(text: string): string[] {
-  const folded = foldText(text)
-  if (PRINTABLE_ASCII.test(folded)) return folded.match(/[a-z0-9]+(?:'[a-z]+)?/g) ?? []
-  return folded.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’][\p{L}\p{M}]+)?/gu) ?? []
+  const foldedText = foldText(text)
+  if (PRINTABLE_ASCII.test(foldedText)) return foldedText.match(/[a-z0-9]+(?:'[a-z]+)?/g) ?? []
+  return foldedText.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’][\p{L}\p{M}]+)?/gu) ?? []
 }
 
 /** Counts visible characters; combining vowel signs do not count. */
@@ -51,34 +51,34 @@ const STOP_WORDS = new Set(
 )
 
 /** Cache of word roots (undefined for stop words), because computing them is the slowest part of a check. */
-const roots = new Map<string, string | undefined>()
+const rootCache = new Map<string, string | undefined>()
 const MAX_CACHED_ROOTS = 4000
 
 /** Returns the content words, each reduced to its root. */
 export function contentWords(text: string): Set<string> {
-  const content = new Set<string>()
+  const contentRoots = new Set<string>()
   for (const word of wordsOf(text)) {
-    let root = roots.get(word)
-    if (root === undefined && !roots.has(word)) {
+    let root = rootCache.get(word)
+    if (root === undefined && !rootCache.has(word)) {
       root = contentRoot(word)
-      if (roots.size >= MAX_CACHED_ROOTS) roots.clear()
-      roots.set(word, root)
+      if (rootCache.size >= MAX_CACHED_ROOTS) rootCache.clear()
+      rootCache.set(word, root)
     }
-    if (root !== undefined) content.add(root)
+    if (root !== undefined) contentRoots.add(root)
   }
-  return content
+  return contentRoots
 }
 
 function contentRoot(word: string): string | undefined {
   if (STOP_WORDS.has(word) || /^\d+$/.test(word)) return undefined
-  const latin = /^[a-z]/.test(word)
+  const isLatin = /^[a-z]/.test(word)
   // Common future verb forms ("करेंगे", "लगाएँगे") occur in most Hindi stems and reveal nothing.
-  if (visibleLength(word) < (latin ? 4 : 3) || /(?:ेंगे|एँगे|एंगे)$/.test(word)) return undefined
-  return latin ? rootOf(stemOf(word)) : word.replace(/\p{M}+$/u, '')
+  if (visibleLength(word) < (isLatin ? 4 : 3) || /(?:ेंगे|एँगे|एंगे)$/.test(word)) return undefined
+  return isLatin ? rootOf(stemOf(word)) : word.replace(/\p{M}+$/u, '')
 }
 
 /** Estimates the syllables of an English word, for the reading level. */
 export function syllablesOf(word: string): number {
-  const groups = word.replace(/(?:[^laeiouy]es|[^td]ed|[^l]e)$/, '').match(/[aeiouy]+/g)
-  return Math.max(1, groups?.length ?? 1)
+  const vowelGroups = word.replace(/(?:[^laeiouy]es|[^td]ed|[^l]e)$/, '').match(/[aeiouy]+/g)
+  return Math.max(1, vowelGroups?.length ?? 1)
 }

@@ -22,7 +22,7 @@ export class WriterError extends Error {
     this.reason = reason
   }
 
-  /** True if a later attempt may succeed without any change. */
+  /** Whether the same request may succeed later. */
   get isTransient(): boolean {
     return this.reason !== 'rejected' && this.reason !== 'aborted'
   }

@@ -6,11 +6,11 @@ import { resultRecord } from './record.ts'
 
 /** Records an event for every candidate that completed, declined or failed, in the transaction of the change. */
 export async function recordResultEvents(tx: Tx, changes: CandidateChange[], clock: Clock): Promise<void> {
-  const ended = Map.groupBy(
+  const changesByStatus = Map.groupBy(
     changes.filter((change) => change.ended),
     ({ orgId, mode, ended }) => `${orgId} ${mode} ${ended}`,
   )
-  for (const group of ended.values()) {
+  for (const group of changesByStatus.values()) {
     const { orgId, mode, ended: end } = group[0]!
     const records = group.map(({ candidate }) => resultRecord(candidate))
     await recordEvents(tx, { orgId, mode }, clock, `result.${end!}`, records)

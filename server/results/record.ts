@@ -29,12 +29,12 @@ export function resultOutput({
   channel,
   status,
 }: Pick<Candidacy, 'state' | 'flow' | 'channel' | 'status'>) {
-  const has = (method: (typeof flow.methods)[number]) => flow.methods.includes(method)
+  const hasMethod = (method: (typeof flow.methods)[number]) => flow.methods.includes(method)
   return {
     qualified: status === 'pending' ? null : status === 'completed' && isQualified(state, flow) === true,
-    ...(has('data_enrichment') ? { enrichment: enrichmentOf({ state, flow }) } : {}),
-    ...(has('skill_verification') ? { skills: verdictsOf(state, flow) } : {}),
-    ...(has('interest_collection') ? { interest: interestOf(state.interest) } : {}),
+    ...(hasMethod('data_enrichment') ? { enrichment: enrichmentOf({ state, flow }) } : {}),
+    ...(hasMethod('skill_verification') ? { skills: verdictsOf(state, flow) } : {}),
+    ...(hasMethod('interest_collection') ? { interest: interestOf(state.interest) } : {}),
     language: state.language,
     channel,
   }

@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startApp } from '../../test/support/app.ts'
 import { oncePerFile } from '../../test/support/cleanup.ts'
-import { aCandidate, campaignPartner, errorPaths, passTime, testNumber } from '../../test/support/partners.ts'
+import {
+  aCandidate,
+  aTestNumberCandidate,
+  createCampaignPartner,
+  errorPaths,
+  passTime,
+} from '../../test/support/partners.ts'
 import { lockCandidacy } from '../campaigns/candidacy.ts'
 import { handleReply } from '../campaigns/contact/replies.ts'
 
@@ -24,19 +30,19 @@ const RESULT_FIELDS = [
   'updated_at',
 ]
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const app = await startShared()
+  const app = await startSharedApp()
   const { context, clock } = app
   return { app, context, clock }
 }
 
-test('a record matches its schema and contains only enabled methods', async () => {
+test('a result matches its schema and contains only enabled methods', async () => {
   const { app } = await setUp()
-  const { get, campaign, mandate } = await campaignPartner(app)
-  const { mandate_id } = await mandate({}, { job_id: 'J-7', methods: ['skill_verification'] })
-  await campaign(mandate_id, [aCandidate(1, { metadata: { batch: 'A', __proto__x: 'b' } })])
+  const { get, createCampaign, createMandate } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate({}, { job_id: 'J-7', methods: ['skill_verification'] })
+  await createCampaign(mandate_id, [aCandidate(1, { metadata: { batch: 'A', __proto__x: 'b' } })])
   const [record] = (await get('/results')).body.data.items
   assert.deepEqual(Object.keys(record), RESULT_FIELDS)
   assert.deepEqual(Object.keys(record.output).sort(), ['channel', 'language', 'qualified', 'skills'])
@@ -52,23 +58,26 @@ test('a record matches its schema and contains only enabled methods', async () =
 
 test('results are filtered by campaign, mandate, job and status, within the organisation', async () => {
   const { app } = await setUp()
-  const owner = await campaignPartner(app)
-  const first = await owner.mandate({}, { job_id: 'J-1' })
-  const second = await owner.mandate({}, { job_id: 'J-2' })
-  const one = await owner.campaign(first.mandate_id, [testNumber(5), aCandidate(1)])
-  await owner.campaign(second.mandate_id, [aCandidate(2)])
+  const owner = await createCampaignPartner(app)
+  const firstMandate = await owner.createMandate({}, { job_id: 'J-1' })
+  const secondMandate = await owner.createMandate({}, { job_id: 'J-2' })
+  const firstCampaign = await owner.createCampaign(firstMandate.mandate_id, [aTestNumberCandidate(5), aCandidate(1)])
+  await owner.createCampaign(secondMandate.mandate_id, [aCandidate(2)])
   await passTime(app, 1000)
-  const found = async (query: string) =>
+  const findExternalIds = async (query: string) =>
     (await owner.get(`/results?${query}`)).body.data.items.map(({ candidate }: any) => candidate.external_candidate_id)
-  assert.deepEqual((await found(`campaign_id=${one.campaign.campaign_id}`)).sort(), ['ext-1', 'ext-5'])
-  assert.deepEqual(await found(`mandate_id=${second.mandate_id}`), ['ext-2'])
-  assert.deepEqual((await found('job_id=J-1')).sort(), ['ext-1', 'ext-5'])
-  assert.deepEqual(await found('job_id=J-1&status=declined'), ['ext-5'])
-  assert.deepEqual(await found('job_id=J-3'), [])
+  assert.deepEqual((await findExternalIds(`campaign_id=${firstCampaign.campaign.campaign_id}`)).sort(), [
+    'ext-1',
+    'ext-5',
+  ])
+  assert.deepEqual(await findExternalIds(`mandate_id=${secondMandate.mandate_id}`), ['ext-2'])
+  assert.deepEqual((await findExternalIds('job_id=J-1')).sort(), ['ext-1', 'ext-5'])
+  assert.deepEqual(await findExternalIds('job_id=J-1&status=declined'), ['ext-5'])
+  assert.deepEqual(await findExternalIds('job_id=J-3'), [])
   const { result_id } = (await owner.get('/results')).body.data.items[0]
   for (const outsider of [
-    await campaignPartner(app),
-    await campaignPartner(app, { mode: 'live', orgId: owner.orgId }),
+    await createCampaignPartner(app),
+    await createCampaignPartner(app, { mode: 'live', orgId: owner.orgId }),
   ]) {
     assert.equal((await outsider.get(`/results/${result_id}`)).status, 404)
     assert.deepEqual((await outsider.get('/results')).body.data.items, [])
@@ -82,12 +91,12 @@ test('results are filtered by campaign, mandate, job and status, within the orga
     assert.deepEqual(errorPaths(await owner.get(`/results?updated_after=${time}`)), ['query.updated_after'], time)
 })
 
-test('pages follow the order of updates', async () => {
+test('result pages follow the order of updates', async () => {
   const { app, clock } = await setUp()
-  const { get, campaign, mandate } = await campaignPartner(app)
-  const { mandate_id } = await mandate()
-  for (let at = 0; at < 5; at++) {
-    await campaign(mandate_id, [aCandidate(at)])
+  const { get, createCampaign, createMandate } = await createCampaignPartner(app)
+  const { mandate_id } = await createMandate()
+  for (let index = 0; index < 5; index++) {
+    await createCampaign(mandate_id, [aCandidate(index)])
     clock.advance(1000)
   }
   const updateTimes: string[] = []
@@ -99,9 +108,9 @@ test('pages follow the order of updates', async () => {
   } while (cursor)
   assert.equal(updateTimes.length, 5)
   assert.deepEqual(updateTimes, updateTimes.toSorted())
-  const rest = (await get(`/results?updated_after=${encodeURIComponent(updateTimes[2]!)}`)).body.data.items
+  const laterResults = (await get(`/results?updated_after=${encodeURIComponent(updateTimes[2]!)}`)).body.data.items
   assert.deepEqual(
-    rest.map(({ updated_at }: any) => updated_at),
+    laterResults.map(({ updated_at }: any) => updated_at),
     updateTimes.slice(3),
   )
   assert.deepEqual((await get(`/results?updated_after=${encodeURIComponent(updateTimes[4]!)}`)).body.data.items, [])
@@ -109,18 +118,18 @@ test('pages follow the order of updates', async () => {
 
 test('a poller that continues from the last update misses nothing, however late a change commits', async () => {
   const { app, context, clock } = await setUp()
-  const { get, campaign, mandate, scope } = await campaignPartner(app, { peoplePerDay: 1000 })
-  const { mandate_id } = await mandate()
-  const people = Array.from({ length: 24 }, (_, at) => aCandidate(at))
-  await campaign(mandate_id, people)
+  const { get, createCampaign, createMandate, scope } = await createCampaignPartner(app, { peoplePerDay: 1000 })
+  const { mandate_id } = await createMandate()
+  const candidates = Array.from({ length: 24 }, (_, index) => aCandidate(index))
+  await createCampaign(mandate_id, candidates)
   const { rows } = await sql<{ candidate_id: string }>`
       select candidate_id from candidates where org_id = ${scope.orgId}`.execute(context.db.queries)
   let writing = true
-  const versions = new Map<string, number>()
+  const versionsSeen = new Map<string, number>()
   const poller = (async () => {
     let since = ''
     while (true) {
-      const last = !writing
+      const isLastRound = !writing
       let cursor = ''
       const updatedAfter = since
       do {
@@ -129,22 +138,22 @@ test('a poller that continues from the last update misses nothing, however late 
         assert.equal(status, 200, JSON.stringify(body))
         const { data } = body
         for (const { result_id, version, updated_at } of data.items) {
-          versions.set(result_id, Math.max(version, versions.get(result_id) ?? 0))
+          versionsSeen.set(result_id, Math.max(version, versionsSeen.get(result_id) ?? 0))
           if (updated_at > since) since = updated_at
         }
         cursor = data.next_cursor
       } while (cursor)
-      if (last) return
+      if (isLastRound) return
     }
   })()
   await Promise.all(
-    rows.map(async ({ candidate_id }, at) => {
+    rows.map(async ({ candidate_id }, index) => {
       for (let time = 0; time < 3; time++) {
         await context.db.transaction(async (tx) => {
           const candidate = (await lockCandidacy(tx, candidate_id))!
           clock.advance(1)
           await handleReply(tx, context, candidate, { channel: 'page', input: { kind: 'reply', text: 'hm' } })
-          if (at % 4 === 0) await sql`select pg_sleep(0.05)`.execute(tx) // commits long after the update
+          if (index % 4 === 0) await sql`select pg_sleep(0.05)`.execute(tx) // commits long after the update
         })
       }
     }),
@@ -154,7 +163,7 @@ test('a poller that continues from the last update misses nothing, however late 
   const { rows: now } = await sql<{ result_id: string; version: number }>`
       select result_id, version from candidate_progress where org_id = ${scope.orgId}`.execute(context.db.queries)
   assert.deepEqual(
-    Object.fromEntries([...versions].sort()),
+    Object.fromEntries([...versionsSeen].sort()),
     Object.fromEntries(now.map(({ result_id, version }) => [result_id, version] as const).sort()),
   )
 })

@@ -5,10 +5,10 @@ import { type Candidacy, type ResultStatus, selectCandidacies } from '../campaig
 import type { Database, Queries, Tx } from '../platform/database/database.ts'
 
 export async function getResult(tx: Queries, { orgId, mode }: OrgScope, id: string): Promise<Candidacy> {
-  const where = sql`p.result_id = ${id} and p.org_id = ${orgId} and p.mode = ${mode}`
-  const [found] = await selectCandidacies(tx, where, sql``)
-  if (!found) throw problem('NOT_FOUND', `Result ${id} not found.`)
-  return found
+  const condition = sql`p.result_id = ${id} and p.org_id = ${orgId} and p.mode = ${mode}`
+  const [candidacy] = await selectCandidacies(tx, condition, sql``)
+  if (!candidacy) throw problem('NOT_FOUND', `Result ${id} not found.`)
+  return candidacy
 }
 
 export interface ResultFilter {
@@ -54,8 +54,8 @@ export async function listResults(
   )
 }
 
-/** Results per transaction. */
-const BATCH_SIZE = 2000
+/** Maximum number of results that get a list position in one transaction. */
+const MAX_BATCH_RESULTS = 2000
 
 /**
  * Assigns a list position to every committed change: the time of its update, or one millisecond after the last listed result if that
@@ -63,17 +63,17 @@ const BATCH_SIZE = 2000
  * continues from a cursor or from the last `updated_at`; and writers do not wait for each other.
  */
 export async function assignListPositions(db: Database, { orgId, mode }: OrgScope): Promise<void> {
-  while (await isChanged()) {
-    if ((await db.transaction(listBatch)) < BATCH_SIZE) return
+  while (await hasUnlistedChanges()) {
+    if ((await db.transaction(assignBatch)) < MAX_BATCH_RESULTS) return
   }
 
-  async function isChanged() {
+  async function hasUnlistedChanges() {
     const { rows } = await sql`
       select 1 from candidate_progress where org_id = ${orgId} and mode = ${mode} and moved limit 1`.execute(db.queries)
     return rows.length > 0
   }
 
-  async function listBatch(tx: Tx): Promise<number> {
+  async function assignBatch(tx: Tx): Promise<number> {
     await sql`insert into result_listings (org_id, mode, listed_until) values (${orgId}, ${mode}, 'epoch') on conflict do nothing`.execute(
       tx,
     )
@@ -83,7 +83,7 @@ export async function assignListPositions(db: Database, { orgId, mode }: OrgScop
       with until as (select listed_until from result_listings where org_id = ${orgId} and mode = ${mode}),
       oldest as materialized (
         select candidate_id from candidate_progress where org_id = ${orgId} and mode = ${mode} and moved
-        order by updated_at limit ${BATCH_SIZE}
+        order by updated_at limit ${MAX_BATCH_RESULTS}
       ), changed as materialized (
         select candidate_id, greatest(updated_at, listed_until + interval '1 millisecond') as listed_at
         from candidate_progress p, until where candidate_id in (select candidate_id from oldest)

@@ -9,35 +9,43 @@ import { assignListPositions, getResult, listResults, type ResultPosition } from
 import { ResultParams, ResultRecord, ResultsQuery } from './schema.ts'
 
 export function resultRoutes(app: App, { db, vault }: Context): void {
-  const config = { scope: 'results:read', limit: 'reads' } as const
+  const access = { scope: 'results:read', limit: 'reads' } as const
   const tags = ['Results']
 
   app.get(
     '/results',
     {
-      config: { ...config, extraValidation: validateUpdatedAfter },
+      config: { ...access, extraValidation: validateUpdatedAfter },
       schema: {
         operationId: 'listResults',
         tags,
         summary: 'List results',
         description:
-          'Least recently updated first. To follow changes, read to the last page, then poll with `updated_after` set to the last `updated_at` that you received. No change is missed. A change may be returned twice; compare `version` to find the newer one.',
+          'Lists the least recently updated results first. To follow changes, read to the last page, then poll with `updated_after` set to the last `updated_at` that you received. No change is missed. A change may be returned twice; compare `version` to find the newer one.',
         querystring: ResultsQuery,
         response: { 200: success(listOf(ResultRecord)) },
       },
     },
     async ({ caller, query }) => {
       const { cursor, limit, updated_after, ...filter } = query
-      const since = updated_after === undefined ? undefined : new Date(readTime(updated_after)!)
-      const list = `results ${JSON.stringify([filter.campaign_id, filter.mandate_id, filter.job_id, filter.status, since])}`
-      const after = readCursor<ResultPosition>(vault, list, cursor)
+      const updatedAfter = updated_after === undefined ? undefined : new Date(parseQueryTime(updated_after)!)
+      const cursorScope = `results ${JSON.stringify([filter.campaign_id, filter.mandate_id, filter.job_id, filter.status, updatedAfter])}`
+      const lastPosition = readCursor<ResultPosition>(vault, cursorScope, cursor)
       await assignListPositions(db, caller)
-      const found = await listResults(db.queries, caller, { ...filter, updated_after: since, after, limit: limit + 1 })
-      const page = found.slice(0, limit)
-      const last = page.at(-1)
+      const results = await listResults(db.queries, caller, {
+        ...filter,
+        updated_after: updatedAfter,
+        after: lastPosition,
+        limit: limit + 1,
+      })
+      const page = results.slice(0, limit)
+      const lastResult = page.at(-1)
       const next_cursor =
-        found.length > limit
-          ? writeCursor(vault, list, { listedAt: last!.listed_at.toISOString(), resultId: last!.result_id })
+        results.length > limit
+          ? writeCursor(vault, cursorScope, {
+              listedAt: lastResult!.listed_at.toISOString(),
+              resultId: lastResult!.result_id,
+            })
           : null
       return { success: true as const, message: 'Results', data: { items: page.map(resultRecord), next_cursor } }
     },
@@ -46,7 +54,7 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
   app.get(
     '/results/:result_id',
     {
-      config,
+      config: access,
       schema: {
         operationId: 'getResult',
         tags,
@@ -56,20 +64,20 @@ export function resultRoutes(app: App, { db, vault }: Context): void {
       },
     },
     async ({ caller, params }) => {
-      const found = await getResult(db.queries, caller, params.result_id)
-      return { success: true as const, message: 'Result', data: resultRecord(found) }
+      const result = await getResult(db.queries, caller, params.result_id)
+      return { success: true as const, message: 'Result', data: resultRecord(result) }
     },
   )
 }
 
-function readTime(text: string): number | undefined {
+function parseQueryTime(text: string): number | undefined {
   // A plus sign that was not encoded arrives as a space.
   return parseTimestamp(text.replace(' ', '+'))
 }
 
 function validateUpdatedAfter(_context: Context, { query }: FastifyRequest) {
   const { updated_after } = query as { updated_after?: unknown }
-  if (typeof updated_after !== 'string' || readTime(updated_after) !== undefined) return []
+  if (typeof updated_after !== 'string' || parseQueryTime(updated_after) !== undefined) return []
   return [
     {
       path: 'query.updated_after',

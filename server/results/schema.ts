@@ -1,10 +1,10 @@
 import { type TSchema, Type } from 'typebox'
-import { CAMPAIGN_ID, ResultReasonSchema, ResultStatusSchema } from '../campaigns/schema.ts'
+import { CAMPAIGN_ID_PATTERN, ResultReasonSchema, ResultStatusSchema } from '../campaigns/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { Language } from '../workflows/schema.ts'
 
-const time = Type.String({ format: 'date-time' })
+const timestamp = Type.String({ format: 'date-time' })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 const EnrichmentAnswer = named(
@@ -17,7 +17,8 @@ const VerifiedSkill = named(
     skill_id: Type.String(),
     name: Type.String(),
     verdict: Type.Enum(['verified', 'not_verified', 'not_asked'], {
-      description: 'Verified if at least two of the three questions were answered correctly.',
+      description:
+        '`verified` if the candidate answered at least 60 % of the questions on the skill correctly. `not_asked` until all of them are answered.',
     }),
     correct: Type.Integer(),
     asked: Type.Integer(),
@@ -28,10 +29,13 @@ export const ResultOutput = named(
   'ResultOutput',
   Type.Object({
     qualified: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Null while the result is pending. False if it was declined or failed.',
+      description:
+        'Whether the candidate meets all requirements of the mandate. Null while the result is pending; false if it was declined or failed.',
     }),
     enrichment: Type.Optional(
-      Type.Record(Type.String(), EnrichmentAnswer, { description: 'Answers by the `key` of the question.' }),
+      Type.Record(Type.String(), EnrichmentAnswer, {
+        description: 'Answers to the questions of the mandate, by the `key` of the question.',
+      }),
     ),
     skills: Type.Optional(Type.Array(VerifiedSkill)),
     interest: Type.Optional(orNull(Type.Enum(['interested', 'not_interested']))),
@@ -59,11 +63,15 @@ export function resultOf<Candidate extends TSchema>(candidate: Candidate) {
     reason: orNull(ResultReasonSchema),
     output: ResultOutput,
     flow_version: Type.Integer(),
-    version: Type.Integer({ description: 'Increases with every change.' }),
-    created_at: time,
-    started_at: Type.Union([time, Type.Null()], { description: 'When the candidate was first contacted.' }),
-    completed_at: Type.Union([time, Type.Null()], { description: 'When the result stopped being `pending`.' }),
-    updated_at: time,
+    version: Type.Integer({ description: 'Increases with every change of the result.' }),
+    created_at: timestamp,
+    started_at: Type.Union([timestamp, Type.Null()], {
+      description: 'When the candidate was first contacted. Null before that.',
+    }),
+    completed_at: Type.Union([timestamp, Type.Null()], {
+      description: 'When the result became `completed`, `declined` or `failed`. Null while it is pending.',
+    }),
+    updated_at: timestamp,
   })
 }
 
@@ -72,10 +80,15 @@ export const ResultRecord = named('Result', resultOf(Type.Object(candidateFields
 export const ResultParams = Type.Object({ result_id: Type.String({ pattern: '^RS_[A-Z0-9]{10,40}$' }) })
 
 export const ResultsQuery = Type.Object({
-  campaign_id: Type.Optional(Type.String({ pattern: CAMPAIGN_ID })),
+  campaign_id: Type.Optional(Type.String({ pattern: CAMPAIGN_ID_PATTERN })),
   mandate_id: Type.Optional(Type.String({ pattern: '^JM_[A-Z0-9]{10,40}$' })),
   job_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })),
   status: Type.Optional(ResultStatusSchema),
-  updated_after: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone.' })),
+  updated_after: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Return only results updated after this time: ISO 8601 with a time zone.',
+    }),
+  ),
   ...pageQuery,
 })

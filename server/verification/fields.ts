@@ -1,4 +1,4 @@
-import { type Detail, problem, type VerificationCode } from '../api/problem.ts'
+import { type Detail, problem, type VerificationErrorCode } from '../api/problem.ts'
 
 /** Checks of fields that have their own error codes; they run before the schema validation. */
 
@@ -9,7 +9,7 @@ export function isMissing(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
-export function requireField(body: unknown, name: string, code: VerificationCode): void {
+export function requireField(body: unknown, name: string, code: VerificationErrorCode): void {
   if (isMissing(fieldOf(body, name))) throw problem(code, `${name} is required.`)
 }
 
@@ -23,13 +23,13 @@ const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])
 /** Accepts a plain email address: no display name, quotes or comments, and nothing that could end a header. */
 export function isEmail(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 254) return false
-  const at = value.lastIndexOf('@')
-  const local = value.slice(0, at)
-  const labels = value.slice(at + 1).split('.')
+  const atIndex = value.lastIndexOf('@')
+  const localPart = value.slice(0, atIndex)
+  const labels = value.slice(atIndex + 1).split('.')
   return (
-    at > 0 &&
-    local.length <= 64 &&
-    LOCAL_PART.test(local) &&
+    atIndex > 0 &&
+    localPart.length <= 64 &&
+    LOCAL_PART.test(localPart) &&
     labels.length >= 2 &&
     labels.every((label) => DOMAIN_LABEL.test(label)) &&
     !/^\d+$/.test(labels.at(-1)!)
@@ -43,6 +43,6 @@ export function isWebAddress(value: unknown): value is string {
   return url !== null && /^https?:$/.test(url.protocol) && /^https?:\/\//i.test(value) && !url.username && !url.password
 }
 
-export function notWebAddress(path: string): Detail {
+export function invalidWebAddressDetail(path: string): Detail {
   return { path, message: 'must be an http or https URL' }
 }

@@ -36,13 +36,13 @@ interface SessionCaller {
   token: string | undefined
 }
 
-const KEY: Rule = { name: 'session-key', kind: 'tokens', limit: 50, seconds: 1 }
-const TOKEN: Rule = { name: 'session-token', kind: 'tokens', limit: 5, seconds: 1 }
-const ADDRESS: Rule = { name: 'verification-address', kind: 'fixed', limit: 60, seconds: 60 }
-/** High, because a whole campus can share one IP address. */
-const UNKNOWN_TOKENS: Rule = { name: 'unknown-session-tokens', kind: 'fixed', limit: 600, seconds: 60 }
+const KEY_RATE_LIMIT: Rule = { name: 'session-key', kind: 'tokens', limit: 50, seconds: 1 }
+const TOKEN_RATE_LIMIT: Rule = { name: 'session-token', kind: 'tokens', limit: 5, seconds: 1 }
+const ADDRESS_RATE_LIMIT: Rule = { name: 'verification-address', kind: 'fixed', limit: 60, seconds: 60 }
+/** A high limit, because a whole campus can share one IP address. */
+const UNKNOWN_TOKEN_RATE_LIMIT: Rule = { name: 'unknown-session-tokens', kind: 'fixed', limit: 600, seconds: 60 }
 
-/** Runs the checks in this order: body size and media type, key, token, rate limit, JSON. The route checks session and fields. */
+/** Checks, in this order: body size and media type, key, token, rate limit, JSON. The route checks the session and the fields. */
 export function guardVerificationRoutes(app: App, context: Context): void {
   app.decorateRequest('sessionCaller', null as never)
   app.addHook('onRoute', ({ config, url, method }) => {
@@ -63,7 +63,7 @@ export function guardVerificationRoutes(app: App, context: Context): void {
   app.addHook('onError', async (request, _reply, error) => {
     if (!(error instanceof Problem) || error.code !== 'SESSION_NOT_FOUND' || request.sessionCaller?.scope) return
     const { limits, clock } = context
-    await limits.limiter.charge(callerAddress(request.ip), [UNKNOWN_TOKENS], clock.now())
+    await limits.limiter.charge(callerAddress(request.ip), [UNKNOWN_TOKEN_RATE_LIMIT], clock.now())
   })
 }
 
@@ -74,7 +74,7 @@ async function authenticateSession(
 ): Promise<SessionCaller> {
   if (auth === 'link' || auth === 'none') {
     if (auth === 'link') await readKey(context, request)
-    await chargeRule(context, callerAddress(request.ip), ADDRESS, 'from this IP address')
+    await chargeRateLimit(context, callerAddress(request.ip), ADDRESS_RATE_LIMIT, 'from this IP address')
     return { scope: undefined, token: undefined }
   }
   const key = await readKey(context, request)
@@ -82,32 +82,39 @@ async function authenticateSession(
   if (!key && (auth === 'key' || (token === undefined && headerToken(request) === undefined))) {
     throw problem('UNAUTHORIZED', 'Send a session key in the x-api-key header, or a session token.')
   }
-  if (key) await chargeRule(context, key.keyId, KEY, 'with this key')
+  if (key) await chargeRateLimit(context, key.keyId, KEY_RATE_LIMIT, 'with this key')
   else {
     const address = callerAddress(request.ip)
-    const { rejectedBy, retryAfter } = await context.limits.limiter.peek(address, [UNKNOWN_TOKENS], context.clock.now())
+    const { rejectedBy, retryAfter } = await context.limits.limiter.peek(
+      address,
+      [UNKNOWN_TOKEN_RATE_LIMIT],
+      context.clock.now(),
+    )
     if (rejectedBy !== undefined)
-      throw rateLimitedProblem('with invalid session tokens from this IP address', UNKNOWN_TOKENS, retryAfter)
+      throw rateLimitedProblem('with invalid session tokens from this IP address', UNKNOWN_TOKEN_RATE_LIMIT, retryAfter)
     const secret = token ?? headerToken(request)!
-    await chargeRule(context, hashToken(secret).toString('base64'), TOKEN, 'with this session token')
+    await chargeRateLimit(context, hashToken(secret).toString('base64'), TOKEN_RATE_LIMIT, 'with this session token')
   }
   if (token === undefined && auth !== 'key' && auth !== 'either') {
     if (request.rawBody.length > 0) parseJson(request.rawBody) // report an invalid body first
-    const where = auth === 'body' ? 'Send sessionToken in the body.' : 'Send the session token in x-session-token.'
-    throw problem('MISSING_SESSION_TOKEN', where)
+    const instruction =
+      auth === 'body' ? 'Send `sessionToken` in the body.' : 'Send the session token in the x-session-token header.'
+    throw problem('MISSING_SESSION_TOKEN', instruction)
   }
   return { scope: key && { orgId: key.orgId, mode: key.mode }, token }
 }
 
 /** Validates the key if one is sent, even together with a valid token. */
 async function readKey({ keyring, clock }: Pick<Context, 'keyring' | 'clock'>, { headers }: FastifyRequest) {
-  const given = headers['x-api-key']
-  if (given === undefined || given === '') return undefined
+  const keyHeader = headers['x-api-key']
+  if (keyHeader === undefined || keyHeader === '') return undefined
   await keyring.refreshIfStale()
-  const key = typeof given === 'string' ? keyring.sessionKey(given) : undefined
+  const key = typeof keyHeader === 'string' ? keyring.sessionKey(keyHeader) : undefined
   if (!key || key.revoked || clock.now() >= key.expiresAt) {
-    const other = String(given).startsWith('VFN_') ? ' This API requires a session key (VSK_…), not a partner key.' : ''
-    throw problem('UNAUTHORIZED', `The session key in the x-api-key header is invalid.${other}`)
+    const partnerKeyHint = String(keyHeader).startsWith('VFN_')
+      ? ' This API requires a session key (VSK_…), not a partner key.'
+      : ''
+    throw problem('UNAUTHORIZED', `The session key in the x-api-key header is invalid.${partnerKeyHint}`)
   }
   return key
 }
@@ -136,7 +143,7 @@ function headerToken({ headers }: FastifyRequest): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
 }
 
-async function chargeRule(
+async function chargeRateLimit(
   { limits, clock }: Pick<Context, 'limits' | 'clock'>,
   caller: string,
   rule: Rule,

@@ -19,46 +19,48 @@ function sourceKey(kind: SourceKind, externalId: string): SourceKey {
   return `${kind} ${externalId}`
 }
 
-/** Returns the chosen items in the order of `POST /verify`; throws UNKNOWN_ITEM for an ID that was not sent there. */
+/** Returns the keys of the chosen items in the order of `POST /verify`; throws UNKNOWN_ITEM for an ID that was not sent there. */
 export function chooseItems(items: Items, input: Omit<ItemsInput, 'sessionToken'>): SourceKey[] {
   return [
-    ...selectKnown('experience', items.workExperiences, (item) => item.externalExperienceId, input.workExperienceIds),
-    ...selectKnown('project', items.projects, (item) => item.externalProjectId, input.projectIds),
-    ...selectKnown('certificate', items.certificates, (item) => item.externalCertificateId, input.credentialIds),
+    ...selectItems('experience', items.workExperiences, (item) => item.externalExperienceId, input.workExperienceIds),
+    ...selectItems('project', items.projects, (item) => item.externalProjectId, input.projectIds),
+    ...selectItems('certificate', items.certificates, (item) => item.externalCertificateId, input.credentialIds),
   ]
 }
 
 const idFields = { experience: 'workExperienceIds', project: 'projectIds', certificate: 'credentialIds' } as const
 
-function selectKnown<T>(kind: SourceKind, items: T[], idOf: (item: T) => string, ids: string[] = []): SourceKey[] {
-  const known = new Set(items.map(idOf))
-  const unknown = ids.find((id) => !known.has(id))
-  if (unknown !== undefined) {
-    const named = JSON.stringify(unknown.slice(0, 128))
-    throw problem('UNKNOWN_ITEM', `${idFields[kind]}: ${named} is not one of the items sent to POST /verify.`)
+function selectItems<T>(kind: SourceKind, items: T[], idOf: (item: T) => string, ids: string[] = []): SourceKey[] {
+  const knownIds = new Set(items.map(idOf))
+  const unknownId = ids.find((id) => !knownIds.has(id))
+  if (unknownId !== undefined) {
+    const quotedId = JSON.stringify(unknownId.slice(0, 128))
+    throw problem('UNKNOWN_ITEM', `${idFields[kind]}: ${quotedId} is not one of the items sent to POST /verify.`)
   }
-  const chosen = new Set(ids)
+  const chosenIds = new Set(ids)
   return items
     .map(idOf)
-    .filter((id) => chosen.has(id))
+    .filter((id) => chosenIds.has(id))
     .map((id) => sourceKey(kind, id))
 }
 
 /** Returns the subset of a session's items that was chosen. */
-function chosenItems(items: Items, sources: string[]): Items {
-  const chosen = new Set(sources)
+function filterChosenItems(items: Items, sources: string[]): Items {
+  const chosenSources = new Set(sources)
   return {
-    projects: items.projects.filter((item) => chosen.has(sourceKey('project', item.externalProjectId))),
+    projects: items.projects.filter((item) => chosenSources.has(sourceKey('project', item.externalProjectId))),
     workExperiences: items.workExperiences.filter((item) =>
-      chosen.has(sourceKey('experience', item.externalExperienceId)),
+      chosenSources.has(sourceKey('experience', item.externalExperienceId)),
     ),
-    certificates: items.certificates.filter((item) => chosen.has(sourceKey('certificate', item.externalCertificateId))),
+    certificates: items.certificates.filter((item) =>
+      chosenSources.has(sourceKey('certificate', item.externalCertificateId)),
+    ),
   }
 }
 
 /** Formats the chosen items for the responses of step 3 and of the full session. */
-export function storedItems(userId: string, items: Items, sources: string[]) {
-  const { projects, workExperiences, certificates } = chosenItems(items, sources)
+export function itemRecords(userId: string, items: Items, sources: string[]) {
+  const { projects, workExperiences, certificates } = filterChosenItems(items, sources)
   return {
     projects: projects.map(({ externalProjectId, projectName }) => ({
       serviceProjectId: itemId('SP_', userId, sourceKey('project', externalProjectId)),
@@ -85,15 +87,15 @@ function itemId(prefix: string, userId: string, source: SourceKey): string {
 }
 
 /** Returns the most relevant chosen item: experience, then project, then certificate. */
-export function sourceOf(items: Items, sources: string[]): VerificationSource | undefined {
-  const { projects, workExperiences, certificates } = chosenItems(items, sources)
+export function mainSourceOf(items: Items, sources: string[]): VerificationSource | undefined {
+  const { projects, workExperiences, certificates } = filterChosenItems(items, sources)
   const [experience] = workExperiences
   if (experience) {
     return {
       type: 'experience',
       title: experience.role,
       subtitle: experience.companyName,
-      meta: period(experience.startDate, experience.endDate),
+      meta: formatPeriod(experience.startDate, experience.endDate),
       description: experience.description || null,
     }
   }
@@ -103,7 +105,7 @@ export function sourceOf(items: Items, sources: string[]): VerificationSource | 
       type: 'project',
       title: project.projectName,
       subtitle: project.role || null,
-      meta: period(project.startDate, project.endDate),
+      meta: formatPeriod(project.startDate, project.endDate),
       description: project.description || null,
     }
   }
@@ -118,15 +120,15 @@ export function sourceOf(items: Items, sources: string[]): VerificationSource | 
   }
 }
 
-function period(start: string | undefined, end: string | undefined): string | null {
+function formatPeriod(start: string | undefined, end: string | undefined): string | null {
   if (start && end) return `${start} – ${end}`
   if (start) return `since ${start}`
   return end ? `until ${end}` : null
 }
 
-/** Returns the background that questions refer to. */
+/** Returns the student's background that questions refer to. */
 export function questionContext(items: Items, sources: string[]): SourceContext {
-  const { projects, workExperiences, certificates } = chosenItems(items, sources)
+  const { projects, workExperiences, certificates } = filterChosenItems(items, sources)
   const [experience] = workExperiences
   const [project] = projects
   const [certificate] = certificates

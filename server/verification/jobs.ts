@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import { defineJob, type Worker } from '../platform/jobs/queue.ts'
-import { countFailed, MAX_FAILED_ATTEMPTS } from './assessments/attempts.ts'
+import { countFailedAttempts, MAX_FAILED_ATTEMPTS } from './assessments/attempts.ts'
 import { remindReviewers } from './reviews/review-requests.ts'
 import { changeSession, lockVerification } from './sessions.ts'
 
-/** The schedules below need not be precise: reads compute expiry themselves. */
+/** The schedules of these jobs need not be precise: reads compute expiry themselves. */
 const sendReviewReminders = defineJob<Record<string, never>>('review-reminders')
 const endVerifications = defineJob<Record<string, never>>('end-verifications')
 
@@ -23,10 +23,10 @@ const BATCH_SIZE = 500
 /** Stores the status of sessions whose session, link or last attempt has expired, so that filters by status are correct. */
 export async function storeExpiredStatuses({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
   const now = new Date(clock.now())
-  await inBatches(
+  await expireInBatches(
     sql`select verification_id from verification_sessions where status = 'open' and expires_at <= ${now} limit ${BATCH_SIZE}`,
   )
-  await inBatches(sql`
+  await expireInBatches(sql`
     select verification_id from verification_sessions join verification_reviews r using (verification_id)
     where status = 'pending_review' and r.submitted_at is null and r.expires_at <= ${now} limit ${BATCH_SIZE}`)
 
@@ -34,38 +34,41 @@ export async function storeExpiredStatuses({ db, clock }: Pick<Context, 'db' | '
 
   /** Processes each expired attempt once; it may exhaust the attempts of any of the student's sessions. */
   async function processExpiredAttempts(): Promise<number> {
-    const { rows: due } = await sql<{ attempt_id: string; user_id: string }>`
+    const { rows: expiredAttempts } = await sql<{ attempt_id: string; user_id: string }>`
       select attempt_id, user_id from verification_attempts
       where submitted_at is null and ended_at is null and expires_at <= ${now} order by expires_at limit ${BATCH_SIZE}`.execute(
       db.queries,
     )
     const { rows: sessions } = await sql<{ verification_id: string }>`
       select verification_id from verification_sessions
-      where user_id = any (${[...new Set(due.map(({ user_id }) => user_id))]}::text[]) and status = 'in_assessment'`.execute(
+      where user_id = any (${[...new Set(expiredAttempts.map(({ user_id }) => user_id))]}::text[]) and status = 'in_assessment'`.execute(
       db.queries,
     )
     for (const { verification_id } of sessions) {
       await db.transaction(async (tx) => {
         const session = await lockVerification(tx, verification_id)
-        if (session?.status !== 'in_assessment' || (await countFailed(tx, session, clock.now())) < MAX_FAILED_ATTEMPTS)
+        if (
+          session?.status !== 'in_assessment' ||
+          (await countFailedAttempts(tx, session, clock.now())) < MAX_FAILED_ATTEMPTS
+        )
           return
         await changeSession(tx, session, clock.now(), { status: 'failed', completedAt: clock.now() })
       })
     }
     await sql`update verification_attempts set ended_at = ${now}
-      where attempt_id = any (${due.map(({ attempt_id }) => attempt_id)}::text[]) and submitted_at is null`.execute(
+      where attempt_id = any (${expiredAttempts.map(({ attempt_id }) => attempt_id)}::text[]) and submitted_at is null`.execute(
       db.queries,
     )
-    return due.length
+    return expiredAttempts.length
   }
 
-  async function inBatches(due: ReturnType<typeof sql>) {
+  async function expireInBatches(dueIdsQuery: ReturnType<typeof sql>) {
     for (;;) {
-      const changed = await db.transaction((tx) =>
+      const updateResult = await db.transaction((tx) =>
         sql`update verification_sessions set status = 'expired', version = version + 1, updated_at = ${now}
-          where verification_id in (${due} for update of verification_sessions skip locked)`.execute(tx),
+          where verification_id in (${dueIdsQuery} for update of verification_sessions skip locked)`.execute(tx),
       )
-      if (Number(changed.numAffectedRows ?? 0) < BATCH_SIZE) return
+      if (Number(updateResult.numAffectedRows ?? 0) < BATCH_SIZE) return
     }
   }
 }

@@ -3,7 +3,7 @@ import type { OrgScope } from '../access/caller.ts'
 import type { Queries } from '../platform/database/database.ts'
 import type { VerificationMethod, VerificationStatus } from './schema.ts'
 
-/** A session in the console's list. */
+/** A verification session in the console's list. */
 export interface ListedSession {
   verification_id: string
   external_student_id: string
@@ -39,19 +39,21 @@ export async function listSessions(
   { status, id, after, limit }: SessionFilter,
 ): Promise<ListedSession[]> {
   const now = new Date(at)
-  const ended = sql`(s.status = 'open' and s.expires_at <= ${now}
+  const isExpired = sql`(s.status = 'open' and s.expires_at <= ${now}
     or s.status = 'pending_review' and r.submitted_at is null and r.expires_at <= ${now})`
   const conditions = [sql`s.org_id = ${orgId} and s.mode = ${mode}`]
   if (id !== undefined) conditions.push(sql`s.verification_id = ${id}`)
-  if (status === 'expired') conditions.push(sql`(s.status = 'expired' or ${ended})`)
-  else if (status !== undefined) conditions.push(sql`s.status = ${status} and ${ended} is not true`)
+  if (status === 'expired') conditions.push(sql`(s.status = 'expired' or ${isExpired})`)
+  else if (status !== undefined) conditions.push(sql`s.status = ${status} and ${isExpired} is not true`)
   if (after !== undefined) {
-    const last = new Date(after.at)
-    conditions.push(sql`s.created_at <= ${last} and (s.created_at < ${last} or s.verification_id > ${after.id})`)
+    const lastCreatedAt = new Date(after.at)
+    conditions.push(
+      sql`s.created_at <= ${lastCreatedAt} and (s.created_at < ${lastCreatedAt} or s.verification_id > ${after.id})`,
+    )
   }
   const { rows } = await sql<ListedSession>`
     select s.verification_id, s.student ->> 'externalStudentId' as external_student_id, s.student ->> 'name' as student_name,
-      case when ${ended} then 'expired' else s.status end as status, s.method, cardinality(s.skill_numbers) as skills,
+      case when ${isExpired} then 'expired' else s.status end as status, s.method, cardinality(s.skill_numbers) as skills,
       s.created_at, s.updated_at, s.completed_at, s.expires_at
     from verification_sessions s left join verification_reviews r using (verification_id)
     where ${sql.join(conditions, sql` and `)}

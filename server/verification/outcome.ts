@@ -1,17 +1,17 @@
 import { skillId } from '../catalogue/ids.ts'
-import { sourceOf } from './items.ts'
+import { mainSourceOf } from './items.ts'
 import type { Review } from './reviews/reviews.ts'
 import type { SkillOutcome, VerificationOutcome, VerificationStatus } from './schema.ts'
 import type { Session } from './sessions.ts'
 
-/** Result of the last submitted attempt, and whether all attempts are used. */
+/** Result of the last submitted assessment attempt, and whether all attempts are used. */
 export interface AssessmentState {
   score: number | undefined
   passedSkills: number[]
   exhausted: boolean
 }
 
-/** Returns the current status: sessions, links and attempts expire before a job stores the new status. */
+/** Returns the current status of a verification: sessions, links and attempts expire before a job stores the new status. */
 export function statusAt(
   session: Session,
   now: number,
@@ -50,7 +50,7 @@ export function skillOutcomes(
   })
 }
 
-/** Builds the event payload; final events include the outcomes. */
+/** Builds the payload of a verification event; final events include the outcome of each skill. */
 export function eventData(session: Session, skills?: SkillOutcome[]) {
   return {
     serviceVerificationId: session.id,
@@ -71,7 +71,7 @@ export function verificationRecord(
   assessment: AssessmentState | undefined,
 ) {
   const status = statusAt(session, now, review, assessment)
-  const source = sourceOf(session.items, session.sources)
+  const source = mainSourceOf(session.items, session.sources)
   return {
     serviceVerificationId: session.id,
     serviceUserId: session.userId,

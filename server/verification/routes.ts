@@ -3,9 +3,8 @@ import { skillId } from '../catalogue/ids.ts'
 import type { Context } from '../context.ts'
 import { type App, validateRequest } from '../platform/http/server.ts'
 import { fieldOf, isMissing, requireField } from './fields.ts'
-import { storedItems } from './items.ts'
+import { itemRecords } from './items.ts'
 import {
-  FoundSkills,
   FullSession,
   IdParams,
   ItemsInput,
@@ -15,6 +14,7 @@ import {
   SearchQuery,
   SessionEmail,
   SessionInput,
+  SkillSuggestions,
   SkillsInput,
   StoredItems,
   StoredSkills,
@@ -30,7 +30,7 @@ import {
   lockSession,
   openSession,
   skillRecord,
-  verificationNotFound,
+  verificationNotFoundProblem,
 } from './sessions.ts'
 import { chooseMethod, storeItems, storeSkills } from './steps.ts'
 
@@ -88,15 +88,16 @@ export function sessionRoutes(app: App, context: Context): void {
         operationId: 'getVerification',
         tags,
         summary: 'Get a verification',
-        description: 'Returns the status and outcomes, also after the session has ended.',
+        description:
+          'Returns the status of the verification and the outcome of each skill, also after the session has ended.',
         security: [{ key: [] }],
         params: IdParams,
         response: { 200: successResponse(Verification) },
       },
     },
     async ({ sessionCaller, params }) => {
-      const session = await findVerification(db.queries, storable(params.serviceVerificationId))
-      if (!session || !belongsTo(session, sessionCaller.scope!)) throw verificationNotFound()
+      const session = await findVerification(db.queries, toStorableId(params.serviceVerificationId))
+      if (!session || !belongsTo(session, sessionCaller.scope!)) throw verificationNotFoundProblem()
       return success(await readVerification(db.queries, session, clock.now()), 'Verification')
     },
   )
@@ -109,7 +110,7 @@ export function sessionRoutes(app: App, context: Context): void {
         operationId: 'getSessionEmail',
         tags,
         summary: "Get the student's name and email address",
-        description: 'Needs no key.',
+        description: 'Requires no session key.',
         params: TokenParams,
         response: { 200: SessionEmail },
       },
@@ -130,7 +131,7 @@ export function sessionRoutes(app: App, context: Context): void {
         summary: 'Search skills',
         security: [{ session: [] }],
         querystring: SearchQuery,
-        response: { 200: successResponse(FoundSkills) },
+        response: { 200: successResponse(SkillSuggestions) },
       },
     },
     async (request) => {
@@ -138,8 +139,8 @@ export function sessionRoutes(app: App, context: Context): void {
       await getSession(db.queries, sessionCaller.token!, sessionCaller.scope, clock.now())
       validateRequest(request, request.routeOptions.config)
       const { current } = context.catalogue
-      const found = current.index.search(request.query.q, { offset: 0, limit: request.query.limit })
-      const skills = found.skills.map(({ number }) => {
+      const searchResults = current.index.search(request.query.q, { offset: 0, limit: request.query.limit })
+      const skills = searchResults.skills.map(({ number }) => {
         const { name, sub, verifiable } = current.skill(number)!
         return { skillId: skillId(number), name, subSkill: sub.name, masterSkill: sub.master.name, verifiable }
       })
@@ -171,7 +172,7 @@ export function stepRoutes(app: App, context: Context): void {
       const { sessionCaller, body, routeOptions } = request
       const skills = fieldOf(body, 'skills')
       if (skills === undefined || skills === null || (Array.isArray(skills) && skills.length === 0)) {
-        throw problem('NO_SKILLS', 'skills: at least one is required.')
+        throw problem('NO_SKILLS', 'skills: at least one skill is required.')
       }
       validateRequest(request, routeOptions.config)
       const loaded = await context.catalogue.load({ ids: body.skills.map(({ skillId: id }) => id) })
@@ -225,14 +226,14 @@ export function stepRoutes(app: App, context: Context): void {
         tags,
         summary: 'Store the items to verify against (step 3)',
         description:
-          'Items are projects, work experience and certificates. Send the external IDs from `POST /verify`. Items stored before and missing in this request are removed. If a reviewer is already stored, the email is sent.',
+          'Items are projects, work experience and certificates. Send the external IDs from `POST /verify`. Items that were stored before and are missing in this request are removed. If skills and a reviewer are already stored, the reviewer receives an email with a link.',
         body: ItemsInput,
         response: { 200: successResponse(StoredItems) },
       },
     },
     async (request) => {
       const { sessionCaller, body, routeOptions } = request
-      if (itemLists.every((name) => isEmptyList(fieldOf(body, name)))) {
+      if (itemListFields.every((name) => isEmptyList(fieldOf(body, name)))) {
         throw problem('NO_ITEMS_SELECTED', 'Select at least one project, work experience or certificate.')
       }
       validateRequest(request, routeOptions.config)
@@ -240,23 +241,23 @@ export function stepRoutes(app: App, context: Context): void {
         const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
         return storeItems(tx, context, current, body)
       })
-      const stored = storedItems(session.userId, session.items, session.sources)
+      const selectedItems = itemRecords(session.userId, session.items, session.sources)
       return success(
-        { serviceVerificationId: session.id, serviceUserId: session.userId, stored },
+        { serviceVerificationId: session.id, serviceUserId: session.userId, stored: selectedItems },
         'Verification items stored',
       )
     },
   )
 }
 
-const itemLists = ['projectIds', 'workExperienceIds', 'credentialIds']
+const itemListFields = ['projectIds', 'workExperienceIds', 'credentialIds']
 
 function isEmptyList(value: unknown): boolean {
   return isMissing(value) || (Array.isArray(value) && value.length === 0)
 }
 
 /** Replaces an ID that contains a NUL character, which PostgreSQL rejects, with one that matches nothing. */
-export function storable(id: string): string {
+export function toStorableId(id: string): string {
   return id.includes('\0') ? '' : id
 }
 

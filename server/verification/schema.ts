@@ -1,11 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { nameAfter, named } from '../platform/http/named-schemas.ts'
-import { NOT_BLANK } from '../platform/http/validation.ts'
+import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 
 /** Schemas of the verification API. Unknown properties are ignored. Fields with their own error codes are checked in `fields.ts`. */
 
-const MAX_ITEMS = 50
-const MAX_PROOFS = 5
+const MAX_ITEMS_PER_LIST = 50
+const MAX_PROOF_URLS = 5
 const MAX_URL_LENGTH = 2000
 
 const endorsementTypes = ['manager', 'mentor', 'peer', 'client', 'faculty'] as const
@@ -28,13 +28,16 @@ export type VerificationOutcome = (typeof outcomes)[number]
 
 const oneOf = <const T extends readonly string[]>(values: T) => Type.Unsafe<T[number]>(Type.Enum([...values]))
 const text = (maxLength: number) => Type.String({ maxLength })
-const filled = (maxLength: number) => Type.String({ maxLength, pattern: NOT_BLANK })
+const nonBlankText = (maxLength: number) => Type.String({ maxLength, pattern: NOT_BLANK_PATTERN })
 const url = Type.String({ maxLength: MAX_URL_LENGTH, description: 'An http or https URL.' })
 const time = Type.String({ format: 'date-time' })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const verificationId = Type.String({ description: 'The verification ID, `SV_…`, returned by `POST /verify`.' })
 const sessionToken = Type.String({ description: 'The session token, `vst_…`, returned by `POST /verify`.' })
-const date = Type.String({ maxLength: 40, description: 'Shown to reviewers as sent, for example `2024-06`.' })
+const date = Type.String({
+  maxLength: 40,
+  description: 'A date in any format, for example `2024-06`. Shown to reviewers as sent.',
+})
 
 export const StatusSchema = named('VerificationStatus', oneOf(statuses))
 export const MethodSchema = named(
@@ -47,18 +50,22 @@ export const MethodSchema = named(
 )
 const EndorsementTypeSchema = named('EndorsementType', oneOf(endorsementTypes))
 const OutcomeSchema = named('VerificationOutcome', oneOf(outcomes))
-const description = text(10_000)
+const descriptionText = text(10_000)
 
-const projectFields = { externalProjectId: filled(128), projectName: filled(200) }
-const certificateFields = { externalCertificateId: filled(128), certificateName: filled(200) }
-const experienceFields = { externalExperienceId: filled(128), companyName: filled(200), role: filled(200) }
+const projectFields = { externalProjectId: nonBlankText(128), projectName: nonBlankText(200) }
+const certificateFields = { externalCertificateId: nonBlankText(128), certificateName: nonBlankText(200) }
+const experienceFields = {
+  externalExperienceId: nonBlankText(128),
+  companyName: nonBlankText(200),
+  role: nonBlankText(200),
+}
 
 export const Project = named(
   'Project',
   Type.Object({
     ...projectFields,
     role: Type.Optional(text(200)),
-    description: Type.Optional(description),
+    description: Type.Optional(descriptionText),
     url: Type.Optional(url),
     startDate: Type.Optional(date),
     endDate: Type.Optional(date),
@@ -68,7 +75,7 @@ export const Experience = named(
   'WorkExperience',
   Type.Object({
     ...experienceFields,
-    description: Type.Optional(description),
+    description: Type.Optional(descriptionText),
     startDate: Type.Optional(date),
     endDate: Type.Optional(date),
   }),
@@ -78,16 +85,16 @@ export const Certificate = named(
   Type.Object({
     ...certificateFields,
     issuer: Type.Optional(text(200)),
-    description: Type.Optional(description),
+    description: Type.Optional(descriptionText),
     url: Type.Optional(url),
     issueDate: Type.Optional(date),
   }),
 )
-const listOf = <T extends TSchema>(item: T) => Type.Array(item, { maxItems: MAX_ITEMS })
+const listOf = <T extends TSchema>(item: T) => Type.Array(item, { maxItems: MAX_ITEMS_PER_LIST })
 
-const student = {
-  externalStudentId: filled(128),
-  name: filled(200),
+const studentFields = {
+  externalStudentId: nonBlankText(128),
+  name: nonBlankText(200),
   email: Type.String({ maxLength: 254 }),
   phone: Type.Optional(text(40)),
 }
@@ -95,7 +102,7 @@ const student = {
 export const SessionInput = named(
   'VerificationSessionInput',
   Type.Object({
-    ...student,
+    ...studentFields,
     projects: Type.Optional(listOf(Project)),
     workExperiences: Type.Optional(listOf(Experience)),
     certificates: Type.Optional(listOf(Certificate)),
@@ -116,7 +123,7 @@ const SessionSkill = named(
   'SessionSkill',
   Type.Object({ skillId: Type.String(), name: Type.String(), proofUrl: Type.Array(Type.String()) }),
 )
-const Stored = named(
+const SelectedItems = named(
   'SelectedItems',
   Type.Object({
     projects: Type.Array(Type.Object({ serviceProjectId: Type.String(), ...projectFields })),
@@ -135,7 +142,7 @@ export const Reviewer = named(
   }),
 )
 
-export const Student = named('Student', Type.Object(student))
+export const Student = named('Student', Type.Object(studentFields))
 
 export const FullSession = named(
   'VerificationSession',
@@ -150,7 +157,7 @@ export const FullSession = named(
     workExperiences: Type.Array(Experience),
     certificates: Type.Array(Certificate),
     skills: Type.Array(SessionSkill),
-    stored: Stored,
+    stored: SelectedItems,
     reviewer: orNull(Reviewer),
     expiresAt: time,
     returnUrl: Type.Optional(Type.String()),
@@ -196,7 +203,7 @@ export const Verification = named(
 
 const SkillChoice = Type.Object({
   skillId: Type.String(),
-  proofUrl: Type.Optional(Type.Array(url, { maxItems: MAX_PROOFS })),
+  proofUrl: Type.Optional(Type.Array(url, { maxItems: MAX_PROOF_URLS })),
 })
 export const SkillsInput = named(
   'SessionSkillsInput',
@@ -235,7 +242,7 @@ export const StoredItems = named(
   Type.Object({
     serviceVerificationId: verificationId,
     serviceUserId: Type.String(),
-    stored: Stored,
+    stored: SelectedItems,
   }),
 )
 
@@ -253,14 +260,14 @@ export const ReviewerInput = named(
   'ReviewerInput',
   Type.Object({
     serviceVerificationId: verificationId,
-    name: filled(200),
+    name: nonBlankText(200),
     email: Type.String({ maxLength: 254 }),
-    company: filled(200),
+    company: nonBlankText(200),
     website: Type.Optional(orNull(Type.String({ maxLength: MAX_URL_LENGTH }))),
   }),
 )
 
-export const VerifyPage = named(
+export const ReviewPage = named(
   'ReviewPage',
   Type.Object({
     serviceVerificationId: verificationId,
@@ -274,7 +281,7 @@ export const VerifyPage = named(
   }),
 )
 
-const Decision = named(
+const ReviewDecision = named(
   'ReviewDecision',
   Type.Object({
     skillId: Type.String(),
@@ -287,10 +294,16 @@ export const ReviewInput = named(
   'ReviewInput',
   Type.Object({
     serviceVerificationId: verificationId,
-    token: Type.String({ description: 'The token in the link of the email.' }),
-    decisions: Type.Optional(Type.Array(Decision, { description: 'Exactly one decision per skill.' })),
+    token: Type.String({ description: 'The token from the link in the email to the reviewer.' }),
+    decisions: Type.Optional(
+      Type.Array(ReviewDecision, {
+        description: 'Exactly one decision per skill. Required unless `declined` is true.',
+      }),
+    ),
     declined: Type.Optional(Type.Boolean()),
-    reason: Type.Optional(Type.String({ maxLength: 500, description: 'Required with `declined`.' })),
+    reason: Type.Optional(
+      Type.String({ maxLength: 500, description: 'Why the reviewer declines. Required if `declined` is true.' }),
+    ),
   }),
 )
 export const SubmittedReview = named(
@@ -353,7 +366,7 @@ export const SubmittedAssessment = named(
 )
 
 export const SearchQuery = Type.Object({
-  q: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK }),
+  q: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK_PATTERN }),
   limit: Type.Integer({ minimum: 1, maximum: 25, default: 10 }),
 })
 const SkillSuggestion = named(
@@ -366,7 +379,7 @@ const SkillSuggestion = named(
     verifiable: Type.Boolean(),
   }),
 )
-export const FoundSkills = named(
+export const SkillSuggestions = named(
   'SkillSuggestions',
   Type.Object({
     skills: Type.Array(SkillSuggestion),
@@ -381,7 +394,7 @@ export function successResponse<T extends TSchema>(data: T) {
   return Type.Object({ success: Type.Literal(true), data, message: Type.String() }, nameAfter(data, 'Response'))
 }
 
-export const TimedAssessment = named(
+export const AssessmentResponse = named(
   'AssessmentResponse',
   Type.Object({
     success: Type.Literal(true),

@@ -1,6 +1,6 @@
 import { invalid } from '../api/invalid.ts'
 import type { Detail } from '../api/problem.ts'
-import { isEmail, isWebAddress, notWebAddress } from './fields.ts'
+import { invalidWebAddressDetail, isEmail, isWebAddress } from './fields.ts'
 import type { Items } from './items.ts'
 import type { SessionInput } from './schema.ts'
 
@@ -21,10 +21,10 @@ export function readSessionInput(input: SessionInput): {
   const { projects = [], workExperiences = [], certificates = [] } = input
   const details: Detail[] = []
   if (!isEmail(email)) details.push({ path: 'email', message: 'must be an email address' })
-  if (returnUrl !== undefined && !isWebAddress(returnUrl)) details.push(notWebAddress('returnUrl'))
+  if (returnUrl !== undefined && !isWebAddress(returnUrl)) details.push(invalidWebAddressDetail('returnUrl'))
   for (const [name, list] of Object.entries({ projects, certificates })) {
     list.forEach(({ url }, index) => {
-      if (url !== undefined && !isWebAddress(url)) details.push(notWebAddress(`${name}[${index}].url`))
+      if (url !== undefined && !isWebAddress(url)) details.push(invalidWebAddressDetail(`${name}[${index}].url`))
     })
   }
   rejectDuplicates('projects', 'externalProjectId', projects)
@@ -62,10 +62,10 @@ export function readSessionInput(input: SessionInput): {
   }
 
   function rejectDuplicates<Id extends string>(list: string, field: Id, items: Record<Id, string>[]) {
-    const seen = new Set<string>()
+    const seenIds = new Set<string>()
     items.forEach((item, index) => {
-      if (seen.has(item[field])) details.push({ path: `${list}[${index}].${field}`, message: 'is a duplicate' })
-      seen.add(item[field])
+      if (seenIds.has(item[field])) details.push({ path: `${list}[${index}].${field}`, message: 'is a duplicate' })
+      seenIds.add(item[field])
     })
   }
 }

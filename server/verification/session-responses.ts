@@ -1,6 +1,6 @@
 import type { Queries } from '../platform/database/database.ts'
 import { readAssessment } from './assessments/attempts.ts'
-import { storedItems } from './items.ts'
+import { itemRecords } from './items.ts'
 import { statusAt, verificationRecord } from './outcome.ts'
 import { findReview, reviewerRecord } from './reviews/reviews.ts'
 import { type Session, skillRecord } from './sessions.ts'
@@ -18,14 +18,14 @@ export async function readFullSession(queries: Queries, session: Session, now: n
     student: session.student,
     ...session.items,
     skills: session.skills.map(skillRecord),
-    stored: storedItems(session.userId, session.items, session.sources),
+    stored: itemRecords(session.userId, session.items, session.sources),
     reviewer: review ? reviewerRecord(session.id, review) : null,
     expiresAt: new Date(session.expiresAt).toISOString(),
     ...(session.returnUrl === undefined ? {} : { returnUrl: session.returnUrl }),
   }
 }
 
-/** Builds status and outcomes for the partner. */
+/** Builds the status and the outcome of each skill for the partner. */
 export async function readVerification(queries: Queries, session: Session, now: number) {
   const review = session.method === 'human' ? await findReview(queries, session.id) : undefined
   return verificationRecord(session, now, review, await readAssessment(queries, session, now))

@@ -4,7 +4,7 @@ import {
   aStudent,
   BRICKLAYING,
   expectOk,
-  outcome,
+  outcomeOf,
   sharedVerification,
   WIRING,
 } from '../../test/support/verification.ts'
@@ -14,29 +14,23 @@ import { HOUR } from '../platform/clock.ts'
 const setUp = sharedVerification()
 
 test('a session is opened, completed in steps and read', async () => {
-  const {
-    call,
-    clock,
-    key,
-    openSession: open,
-    storeSkills: skills,
-    chooseMethod: method,
-    storeItems: items,
-    getFullVerification: full,
-    getVerification: verification,
-  } = await setUp()
+  const { call, clock, key, openSession, storeSkills, chooseMethod, storeItems, getFullVerification, getVerification } =
+    await setUp()
 
-  const opened = await call('POST', '/verify', { key, body: aStudent({ returnUrl: 'https://college.example/done' }) })
-  assert.equal(opened.status, 201)
-  assert.equal(opened.body.success, true)
-  const { sessionToken, serviceVerificationId, serviceUserId, expiresAt } = opened.body.data
+  const openResponse = await call('POST', '/verify', {
+    key,
+    body: aStudent({ returnUrl: 'https://college.example/done' }),
+  })
+  assert.equal(openResponse.status, 201)
+  assert.equal(openResponse.body.success, true)
+  const { sessionToken, serviceVerificationId, serviceUserId, expiresAt } = openResponse.body.data
   assert.match(sessionToken, /^vst_[\w-]{43}$/)
   assert.match(serviceVerificationId, /^SV_[A-Z0-9]{26}$/)
   assert.equal(expiresAt, new Date(clock.now() + 24 * HOUR).toISOString())
   const session = { token: sessionToken, id: serviceVerificationId, userId: serviceUserId }
 
-  const stored = await skills(session, [BRICKLAYING, WIRING], { endorsementType: 'mentor' })
-  assert.deepEqual(stored.body.data, {
+  const skillsResponse = await storeSkills(session, [BRICKLAYING, WIRING], { endorsementType: 'mentor' })
+  assert.deepEqual(skillsResponse.body.data, {
     serviceVerificationId,
     skills: [
       { skillId: BRICKLAYING, name: 'Bricklaying', proofUrl: [] },
@@ -44,47 +38,51 @@ test('a session is opened, completed in steps and read', async () => {
     ],
     endorsementType: 'mentor',
   })
-  const chosen = await method(session, 'human')
-  assert.deepEqual(chosen.body.data, { serviceVerificationId, verificationMethod: 'human' })
-  const storedItems = await items(session, { projectIds: ['p-1'], workExperienceIds: ['w-1'], credentialIds: ['c-1'] })
-  assert.equal(storedItems.body.data.serviceUserId, serviceUserId)
-  const [project] = storedItems.body.data.stored.projects
+  const methodResponse = await chooseMethod(session, 'human')
+  assert.deepEqual(methodResponse.body.data, { serviceVerificationId, verificationMethod: 'human' })
+  const itemsResponse = await storeItems(session, {
+    projectIds: ['p-1'],
+    workExperienceIds: ['w-1'],
+    credentialIds: ['c-1'],
+  })
+  assert.equal(itemsResponse.body.data.serviceUserId, serviceUserId)
+  const [project] = itemsResponse.body.data.stored.projects
   assert.deepEqual(project, {
     serviceProjectId: project.serviceProjectId,
     externalProjectId: 'p-1',
     projectName: 'School hall',
   })
-  const [experience] = storedItems.body.data.stored.experience
+  const [experience] = itemsResponse.body.data.stored.experience
   assert.deepEqual(experience, {
     serviceExperienceId: experience.serviceExperienceId,
     externalExperienceId: 'w-1',
     companyName: 'Metro Ltd',
     role: 'Fabricator',
   })
-  assert.equal(storedItems.body.data.stored.certificates[0].certificateName, 'ITI Mason')
+  assert.equal(itemsResponse.body.data.stored.certificates[0].certificateName, 'ITI Mason')
 
   // A second submission replaces the items: others are removed, and chosen ones keep their ID.
-  const replaced = await items(session, { projectIds: ['p-1'] })
-  assert.deepEqual(replaced.body.data.stored, { projects: [project], experience: [], certificates: [] })
+  const replaceResponse = await storeItems(session, { projectIds: ['p-1'] })
+  assert.deepEqual(replaceResponse.body.data.stored, { projects: [project], experience: [], certificates: [] })
 
-  const sent = aStudent()
-  assert.deepEqual(await full(session), {
+  const sentStudent = aStudent()
+  assert.deepEqual(await getFullVerification(session), {
     serviceVerificationId,
     serviceUserId,
     status: 'open',
     verificationMethod: 'human',
     endorsementType: 'mentor',
     student: { externalStudentId: 'stu-1', name: 'Asha Rao', email: 'asha@example.com', phone: '+91 98765 43210' },
-    projects: sent.projects,
-    workExperiences: sent.workExperiences,
-    certificates: sent.certificates,
-    skills: stored.body.data.skills,
-    stored: replaced.body.data.stored,
+    projects: sentStudent.projects,
+    workExperiences: sentStudent.workExperiences,
+    certificates: sentStudent.certificates,
+    skills: skillsResponse.body.data.skills,
+    stored: replaceResponse.body.data.stored,
     reviewer: null,
     expiresAt,
     returnUrl: 'https://college.example/done',
   })
-  assert.deepEqual(await verification(session), {
+  assert.deepEqual(await getVerification(session), {
     serviceVerificationId,
     serviceUserId,
     externalStudentId: 'stu-1',
@@ -98,13 +96,16 @@ test('a session is opened, completed in steps and read', async () => {
     ],
     score: null,
   })
-  assert.equal((await open()).userId, serviceUserId, 'the same student gets the same ID')
-  assert.notEqual((await open({ externalStudentId: 'stu-2' })).userId, serviceUserId)
+  assert.equal((await openSession()).userId, serviceUserId, 'the same student gets the same ID')
+  assert.notEqual((await openSession({ externalStudentId: 'stu-2' })).userId, serviceUserId)
 })
 
 test('POST /verify names every invalid field', async () => {
   const { call, key } = await setUp()
-  const many = Array.from({ length: 51 }, (_, i) => ({ externalProjectId: `p${i}`, projectName: 'A project' }))
+  const tooManyProjects = Array.from({ length: 51 }, (_, i) => ({
+    externalProjectId: `p${i}`,
+    projectName: 'A project',
+  }))
   const cases: [object, RegExp][] = [
     [{ externalStudentId: '' }, /^externalStudentId:/],
     [{ externalStudentId: 'x'.repeat(129) }, /^externalStudentId:/],
@@ -114,53 +115,58 @@ test('POST /verify names every invalid field', async () => {
     [{ email: 'a@b.example\r\nBcc: c@d.example' }, /^email:/],
     [{ email: undefined }, /^email: is required/],
     [{ projects: [], workExperiences: [], certificates: [] }, /^projects:/],
-    [{ projects: many }, /^projects: must have at most 50 items/],
+    [{ projects: tooManyProjects }, /^projects: must have at most 50 items/],
     [{ projects: [{ externalProjectId: 'p' }] }, /^projects\[0\]\.projectName: is required/],
     [
       { workExperiences: [{ externalExperienceId: 'w', companyName: 'M' }] },
       /^workExperiences\[0\]\.role: is required/,
     ],
     [
-      { certificates: [many[0], many[1]].map(() => ({ externalCertificateId: 'c', certificateName: 'C' })) },
+      {
+        certificates: [tooManyProjects[0], tooManyProjects[1]].map(() => ({
+          externalCertificateId: 'c',
+          certificateName: 'C',
+        })),
+      },
       /^certificates\[1\]\.externalCertificateId: is a duplicate/,
     ],
     [{ returnUrl: 'javascript:alert(1)' }, /^returnUrl:/],
-    [{ projects: [{ ...many[0], url: 'file:///etc/passwd' }] }, /^projects\[0\]\.url:/],
+    [{ projects: [{ ...tooManyProjects[0], url: 'file:///etc/passwd' }] }, /^projects\[0\]\.url:/],
     [{ name: 'a\u0000b' }, /^name:/],
   ]
   for (const [changes, message] of cases) {
     const response = await call('POST', '/verify', { key, body: aStudent(changes) })
-    assert.equal(outcome(response), '400 VALIDATION_FAILED', JSON.stringify(changes).slice(0, 100))
+    assert.equal(outcomeOf(response), '400 VALIDATION_FAILED', JSON.stringify(changes).slice(0, 100))
     assert.match(response.body.error.message, message)
   }
-  assert.equal(outcome(await call('POST', '/verify', { key, body: '{' })), '400 VALIDATION_FAILED')
-  assert.equal(outcome(await call('POST', '/verify', { key, body: [] })), '400 VALIDATION_FAILED')
-  const large = aStudent({ projects: [{ ...many[0], description: 'x'.repeat(262_144) }] })
-  assert.equal(outcome(await call('POST', '/verify', { key, body: large })), '413 PAYLOAD_TOO_LARGE')
-  const text = await call('POST', '/verify', { key, body: '{}', headers: { 'content-type': 'text/plain' } })
-  assert.equal(outcome(text), '415 UNSUPPORTED_MEDIA_TYPE')
+  assert.equal(outcomeOf(await call('POST', '/verify', { key, body: '{' })), '400 VALIDATION_FAILED')
+  assert.equal(outcomeOf(await call('POST', '/verify', { key, body: [] })), '400 VALIDATION_FAILED')
+  const largeBody = aStudent({ projects: [{ ...tooManyProjects[0], description: 'x'.repeat(262_144) }] })
+  assert.equal(outcomeOf(await call('POST', '/verify', { key, body: largeBody })), '413 PAYLOAD_TOO_LARGE')
+  const textResponse = await call('POST', '/verify', { key, body: '{}', headers: { 'content-type': 'text/plain' } })
+  assert.equal(outcomeOf(textResponse), '415 UNSUPPORTED_MEDIA_TYPE')
 })
 
 test('length limits count code points, and unknown properties are ignored', async () => {
-  const { call, key, getFullVerification: full } = await setUp()
+  const { call, key, getFullVerification } = await setUp()
   const name = '👷'.repeat(200)
   const response = await call('POST', '/verify', {
     key,
     body: aStudent({ name, externalStudentId: 'क'.repeat(128), surprise: '\u0000', phone: undefined }),
   })
   assert.equal(response.status, 201)
-  const { student } = await full({ token: response.body.data.sessionToken, id: '', userId: '' })
+  const { student } = await getFullVerification({ token: response.body.data.sessionToken, id: '', userId: '' })
   assert.equal(student.name, name)
   assert.equal('phone' in student, false)
 })
 
 test('calls need a session key or a session token', async () => {
-  const { app, call, key, openSession: open, orgId } = await setUp()
-  const session = await open()
+  const { app, call, key, openSession, orgId } = await setUp()
+  const session = await openSession()
   const { token, id } = session
-  const other = await app.given.org('Other')
-  const otherKey = await app.given.sessionKey(other.orgId)
-  const testKey = await app.given.sessionKey(orgId, 'test')
+  const otherOrg = await app.fixtures.createOrg('Other')
+  const otherKey = await app.fixtures.createSessionKey(otherOrg.orgId)
+  const testKey = await app.fixtures.createSessionKey(orgId, 'test')
   const step1 = { sessionToken: token, skills: [{ skillId: BRICKLAYING }] }
   const step2 = { serviceVerificationId: id, verificationMethod: 'human' }
   const reviewer = { serviceVerificationId: id, name: 'R', email: 'r@example.com', company: 'M' }
@@ -174,50 +180,61 @@ test('calls need a session key or a session token', async () => {
     ['POST', '/assessment/submit', { answers: [] }, true],
     ['GET', '/skills/search?q=brick', undefined, true],
   ]
-  const notFound = new Set(['404 SESSION_NOT_FOUND', '404 VERIFICATION_NOT_FOUND'])
+  const notFoundOutcomes = new Set(['404 SESSION_NOT_FOUND', '404 VERIFICATION_NOT_FOUND'])
   for (const [method, path, body, inHeader] of routes) {
-    const sent = body === undefined ? {} : { body }
-    const alone = inHeader ? { token } : {}
+    const bodyInit = body === undefined ? {} : { body }
+    const tokenInit = inHeader ? { token } : {}
     app.clock.advance(1000)
-    assert.notEqual((await call(method, path, { ...sent, ...alone })).status, 401, `${path} with the token alone`)
+    assert.notEqual(
+      (await call(method, path, { ...bodyInit, ...tokenInit })).status,
+      401,
+      `${path} with the token alone`,
+    )
     assert.equal(
-      outcome(await call(method, path, { ...sent, ...alone, key: 'VSK_LIVE_wrong' })),
+      outcomeOf(await call(method, path, { ...bodyInit, ...tokenInit, key: 'VSK_LIVE_wrong' })),
       '401 UNAUTHORIZED',
       path,
     )
-    for (const foreign of [otherKey, testKey]) {
-      const response = await call(method, path, { ...sent, ...alone, key: foreign })
-      assert.ok(notFound.has(outcome(response)), `${path} with a foreign key: ${outcome(response)}`)
+    for (const foreignKey of [otherKey, testKey]) {
+      const response = await call(method, path, { ...bodyInit, ...tokenInit, key: foreignKey })
+      assert.ok(notFoundOutcomes.has(outcomeOf(response)), `${path} with a foreign key: ${outcomeOf(response)}`)
     }
     if (method === 'GET' && !inHeader) continue
-    const { sessionToken: _, ...without } = (body ?? {}) as { sessionToken?: string }
-    const bare = body === undefined ? {} : { body: without }
-    assert.equal(outcome(await call(method, path, bare)), '401 UNAUTHORIZED', `${path} with neither`)
+    const { sessionToken: _, ...bodyWithoutToken } = (body ?? {}) as { sessionToken?: string }
+    const initWithoutToken = body === undefined ? {} : { body: bodyWithoutToken }
+    assert.equal(outcomeOf(await call(method, path, initWithoutToken)), '401 UNAUTHORIZED', `${path} with neither`)
     if (path.startsWith('/storereviewer')) continue
-    assert.equal(outcome(await call(method, path, { ...bare, key })), '400 MISSING_SESSION_TOKEN', `${path}, key alone`)
-    const unknown = 'vst_unknown'
-    const request = inHeader ? { ...sent, token: unknown } : { body: { ...body, sessionToken: unknown } }
-    assert.equal(outcome(await call(method, path, request)), '404 SESSION_NOT_FOUND', `${path}, unknown token`)
+    assert.equal(
+      outcomeOf(await call(method, path, { ...initWithoutToken, key })),
+      '400 MISSING_SESSION_TOKEN',
+      `${path}, key alone`,
+    )
+    const unknownToken = 'vst_unknown'
+    const request = inHeader ? { ...bodyInit, token: unknownToken } : { body: { ...body, sessionToken: unknownToken } }
+    assert.equal(outcomeOf(await call(method, path, request)), '404 SESSION_NOT_FOUND', `${path}, unknown token`)
     if (inHeader) {
-      const bearer = { ...sent, headers: { authorization: `Bearer ${unknown}` } }
-      assert.equal(outcome(await call(method, path, bearer)), '404 SESSION_NOT_FOUND', `${path}, as Bearer`)
+      const bearerRequest = { ...bodyInit, headers: { authorization: `Bearer ${unknownToken}` } }
+      assert.equal(outcomeOf(await call(method, path, bearerRequest)), '404 SESSION_NOT_FOUND', `${path}, as Bearer`)
     }
   }
-  assert.equal(outcome(await call('POST', '/verify', { token, body: aStudent() })), '401 UNAUTHORIZED')
-  assert.equal(outcome(await call('GET', `/verification/${id}`, { token })), '401 UNAUTHORIZED')
-  assert.equal(outcome(await call('GET', `/verification/${id}`, { key: otherKey })), '404 VERIFICATION_NOT_FOUND')
-  assert.equal(outcome(await call('GET', '/verification/SV_NOTHING', { key })), '404 VERIFICATION_NOT_FOUND')
-  assert.equal(outcome(await call('GET', '/verification/%00', { key })), '404 VERIFICATION_NOT_FOUND')
+  assert.equal(outcomeOf(await call('POST', '/verify', { token, body: aStudent() })), '401 UNAUTHORIZED')
+  assert.equal(outcomeOf(await call('GET', `/verification/${id}`, { token })), '401 UNAUTHORIZED')
+  assert.equal(outcomeOf(await call('GET', `/verification/${id}`, { key: otherKey })), '404 VERIFICATION_NOT_FOUND')
+  assert.equal(outcomeOf(await call('GET', '/verification/SV_NOTHING', { key })), '404 VERIFICATION_NOT_FOUND')
+  assert.equal(outcomeOf(await call('GET', '/verification/%00', { key })), '404 VERIFICATION_NOT_FOUND')
 
   // Invalid JSON is reported to authenticated callers only.
-  const broken = { body: '{"sessionToken":' }
-  assert.equal(outcome(await call('POST', '/step1/storeskills/store', { ...broken, key })), '400 VALIDATION_FAILED')
-  assert.equal(outcome(await call('POST', '/step1/storeskills/store', broken)), '401 UNAUTHORIZED')
+  const invalidJson = { body: '{"sessionToken":' }
+  assert.equal(
+    outcomeOf(await call('POST', '/step1/storeskills/store', { ...invalidJson, key })),
+    '400 VALIDATION_FAILED',
+  )
+  assert.equal(outcomeOf(await call('POST', '/step1/storeskills/store', invalidJson)), '401 UNAUTHORIZED')
 })
 
 test('the public routes need no key and ignore one', async () => {
-  const { call, requestReview: requested } = await setUp()
-  const { session } = await requested()
+  const { call, requestReview } = await setUp()
+  const { session } = await requestReview()
   for (const path of [
     `/step3/store-verification-items/${session.token}/email`,
     `/storereviewerdetails/${session.id}`,
@@ -229,57 +246,50 @@ test('the public routes need no key and ignore one', async () => {
   }
   const { body } = await call('GET', `/step3/store-verification-items/${session.token}/email`)
   assert.deepEqual(body, { success: true, email: 'asha@example.com', name: 'Asha Rao', serviceUserId: session.userId })
-  const unknown = await call('GET', '/step3/store-verification-items/vst_no/email')
-  assert.equal(outcome(unknown), '404 SESSION_NOT_FOUND')
+  const unknownTokenResponse = await call('GET', '/step3/store-verification-items/vst_no/email')
+  assert.equal(outcomeOf(unknownTokenResponse), '404 SESSION_NOT_FOUND')
   const review = { serviceVerificationId: session.id, token: 'no' }
-  assert.equal(outcome(await call('POST', '/humanverification/submit', { body: review })), '403 INVALID_TOKEN')
-  const wrong = await call('POST', '/humanverification/submit', { key: 'VSK_LIVE_wrong', body: review })
-  assert.equal(outcome(wrong), '401 UNAUTHORIZED', 'routes with a token check the key if one is sent')
+  assert.equal(outcomeOf(await call('POST', '/humanverification/submit', { body: review })), '403 INVALID_TOKEN')
+  const wrongKeyResponse = await call('POST', '/humanverification/submit', { key: 'VSK_LIVE_wrong', body: review })
+  assert.equal(outcomeOf(wrongKeyResponse), '401 UNAUTHORIZED', 'routes with a token check the key if one is sent')
 })
 
 test('a session expires 24 hours after its last step', async () => {
-  const {
-    call,
-    clock,
-    openSession: open,
-    storeSkills: skills,
-    getFullVerification: full,
-    getVerification: verification,
-  } = await setUp()
-  const session = await open()
+  const { call, clock, openSession, storeSkills, getFullVerification, getVerification } = await setUp()
+  const session = await openSession()
   clock.advance(23 * HOUR)
-  await expectOk(skills(session))
+  await expectOk(storeSkills(session))
   clock.advance(24 * HOUR - 1)
-  assert.equal((await full(session)).status, 'open')
+  assert.equal((await getFullVerification(session)).status, 'open')
   clock.advance(1)
-  assert.equal(outcome(await skills(session)), '404 SESSION_NOT_FOUND')
-  assert.equal(outcome(await call('GET', `/verify/${session.token}`)), '404 SESSION_NOT_FOUND')
+  assert.equal(outcomeOf(await storeSkills(session)), '404 SESSION_NOT_FOUND')
+  assert.equal(outcomeOf(await call('GET', `/verify/${session.token}`)), '404 SESSION_NOT_FOUND')
   const email = await call('GET', `/step3/store-verification-items/${session.token}/email`)
-  assert.equal(outcome(email), '404 SESSION_NOT_FOUND')
-  assert.equal((await verification(session)).status, 'expired')
+  assert.equal(outcomeOf(email), '404 SESSION_NOT_FOUND')
+  assert.equal((await getVerification(session)).status, 'expired')
 })
 
 test('rate limits apply by key, by token and by IP address', async () => {
-  const { call, clock, key, openSession: open } = await setUp()
-  const { token, id } = await open()
+  const { call, clock, key, openSession } = await setUp()
+  const { token, id } = await openSession()
   const outcomes: string[] = []
-  for (let i = 0; i < 6; i++) outcomes.push(outcome(await call('GET', `/verify/${token}`)))
+  for (let i = 0; i < 6; i++) outcomes.push(outcomeOf(await call('GET', `/verify/${token}`)))
   assert.deepEqual(outcomes, [...Array(5).fill('200'), '429 RATE_LIMITED'])
-  const limited = await call('GET', `/verify/${token}`)
-  assert.equal(limited.headers.get('retry-after'), '1')
+  const limitedResponse = await call('GET', `/verify/${token}`)
+  assert.equal(limitedResponse.headers.get('retry-after'), '1')
   assert.equal(
-    limited.body.error.message,
+    limitedResponse.body.error.message,
     'Too many requests with this session token: the limit is 5 per second (burst 5). Try again in 1 second.',
   )
   assert.equal((await call('GET', `/verify/${token}`, { key })).status, 200, 'a key has its own limits')
 
   clock.advance(1000)
-  const byKey = await Promise.all(Array.from({ length: 52 }, () => call('GET', `/verification/${id}`, { key })))
-  assert.equal(byKey.filter(({ status }) => status === 429).length, 2)
+  const keyResponses = await Promise.all(Array.from({ length: 52 }, () => call('GET', `/verification/${id}`, { key })))
+  assert.equal(keyResponses.filter(({ status }) => status === 429).length, 2)
 
-  const byAddress: number[] = []
-  for (let i = 0; i < 61; i++) byAddress.push((await call('GET', `/storereviewerdetails/${id}`)).status)
-  assert.deepEqual(byAddress, [...Array(60).fill(404), 429])
+  const addressStatuses: number[] = []
+  for (let i = 0; i < 61; i++) addressStatuses.push((await call('GET', `/storereviewerdetails/${id}`)).status)
+  assert.deepEqual(addressStatuses, [...Array(60).fill(404), 429])
   assert.equal(
     (await call('POST', '/humanverification/submit', { body: {} })).status,
     429,
@@ -290,20 +300,20 @@ test('rate limits apply by key, by token and by IP address', async () => {
 })
 
 test("the student's page searches the catalogue", async () => {
-  const { call, openSession: open } = await setUp()
-  const { token } = await open()
+  const { call, openSession } = await setUp()
+  const { token } = await openSession()
   const { body, status } = await call('GET', '/skills/search?q=bricklay', { token })
   assert.equal(status, 200)
   assert.equal(body.data.skills[0].skillId, BRICKLAYING)
-  assert.equal(outcome(await call('GET', '/skills/search?q=b', { token })), '400 VALIDATION_FAILED')
+  assert.equal(outcomeOf(await call('GET', '/skills/search?q=b', { token })), '400 VALIDATION_FAILED')
 })
 
 test('no token, key or personal address is logged', async () => {
-  const { app, call, key, requestReview: requested, submitReview } = await setUp()
-  const { session, token } = await requested()
+  const { app, call, key, requestReview, submitReview } = await setUp()
+  const { session, token } = await requestReview()
   await call('GET', `/verify/${session.token}`)
   await submitReview(session, token, { declined: true, reason: 'I do not know them' })
-  const log = app.logged.join('\n')
+  const log = app.logLines.join('\n')
   for (const secret of [session.token, token, key, 'asha@example.com', 'ravi.menon']) {
     assert.equal(log.toLowerCase().includes(secret.toLowerCase()), false, secret.slice(0, 8))
   }
@@ -313,14 +323,14 @@ test('no token, key or personal address is logged', async () => {
 test('revoked and expired keys are rejected', async () => {
   const { app, call, clock, key, orgId } = await setUp()
   const { db, keyring } = app.context
-  const brief = await db.transaction((tx) =>
+  const expiringKey = await db.transaction((tx) =>
     createSessionKey(tx, clock, { orgId, mode: 'live', expiresAt: new Date(clock.now() + HOUR) }),
   )
   await keyring.refresh()
-  assert.equal((await call('POST', '/verify', { key: brief.key, body: aStudent() })).status, 201)
+  assert.equal((await call('POST', '/verify', { key: expiringKey.key, body: aStudent() })).status, 201)
   clock.advance(HOUR)
-  assert.equal(outcome(await call('POST', '/verify', { key: brief.key, body: aStudent() })), '401 UNAUTHORIZED')
+  assert.equal(outcomeOf(await call('POST', '/verify', { key: expiringKey.key, body: aStudent() })), '401 UNAUTHORIZED')
   await db.transaction((tx) => revokeKey(tx, clock, key))
   await keyring.refresh()
-  assert.equal(outcome(await call('POST', '/verify', { key, body: aStudent() })), '401 UNAUTHORIZED')
+  assert.equal(outcomeOf(await call('POST', '/verify', { key, body: aStudent() })), '401 UNAUTHORIZED')
 })

@@ -36,7 +36,7 @@ export interface Session {
   method: VerificationMethod | null
   sources: string[]
   generatingBy: string | null
-  /** Epoch milliseconds, like the other times here. */
+  /** All times of a session are in epoch milliseconds. */
   generatingUntil: number
   expiresAt: number
   completedAt: number | undefined
@@ -89,20 +89,20 @@ export async function getSession(
   scope: OrgScope | undefined,
   now: number,
 ): Promise<Session> {
-  return requireActive(await select(queries, sql`s.token_hash = ${hashToken(token)}`), scope, now)
+  return requireActive(await selectSession(queries, sql`s.token_hash = ${hashToken(token)}`), scope, now)
 }
 
 /** Same as `getSession`, and locks the session and the student, whose limits apply across sessions. */
 export async function lockSession(tx: Tx, token: string, scope: OrgScope | undefined, now: number): Promise<Session> {
-  return requireActive(await select(tx, sql`s.token_hash = ${hashToken(token)}`, true), scope, now)
+  return requireActive(await selectSession(tx, sql`s.token_hash = ${hashToken(token)}`, true), scope, now)
 }
 
 export async function findVerification(queries: Queries, id: string): Promise<Session | undefined> {
-  return select(queries, sql`s.verification_id = ${id}`)
+  return selectSession(queries, sql`s.verification_id = ${id}`)
 }
 
 export async function lockVerification(tx: Tx, id: string): Promise<Session | undefined> {
-  return select(tx, sql`s.verification_id = ${id}`, true)
+  return selectSession(tx, sql`s.verification_id = ${id}`, true)
 }
 
 export function belongsTo({ scope }: Session, { orgId, mode }: OrgScope): boolean {
@@ -110,26 +110,30 @@ export function belongsTo({ scope }: Session, { orgId, mode }: OrgScope): boolea
 }
 
 function requireActive(session: Session | undefined, scope: OrgScope | undefined, now: number): Session {
-  if (!session || now >= session.expiresAt || (scope && !belongsTo(session, scope))) throw sessionNotFound()
+  if (!session || now >= session.expiresAt || (scope && !belongsTo(session, scope))) throw sessionNotFoundProblem()
   return session
 }
 
-export function sessionNotFound() {
+export function sessionNotFoundProblem() {
   return problem('SESSION_NOT_FOUND', 'Session not found or expired.')
 }
 
-export function verificationNotFound() {
+export function verificationNotFoundProblem() {
   return problem('VERIFICATION_NOT_FOUND', 'Verification not found.')
 }
 
 // Other tables are read in separate statements: after waiting for the lock, joined rows that are not locked would be stale.
-async function select(queries: Queries, where: ReturnType<typeof sql>, locked = false): Promise<Session | undefined> {
+async function selectSession(
+  queries: Queries,
+  condition: ReturnType<typeof sql>,
+  locked = false,
+): Promise<Session | undefined> {
   const { rows } = locked
     ? await sql<SessionRow>`
         select s.* from verification_sessions s join verification_students u using (user_id)
-        where ${where} for update of s, u`.execute(queries)
-    : await sql<SessionRow>`select s.* from verification_sessions s where ${where}`.execute(queries)
-  return rows[0] && readRow(rows[0])
+        where ${condition} for update of s, u`.execute(queries)
+    : await sql<SessionRow>`select s.* from verification_sessions s where ${condition}`.execute(queries)
+  return rows[0] && sessionFromRow(rows[0])
 }
 
 interface SessionRow {
@@ -152,7 +156,7 @@ interface SessionRow {
   completed_at: Date | null
 }
 
-function readRow(row: SessionRow): Session {
+function sessionFromRow(row: SessionRow): Session {
   return {
     id: row.verification_id,
     scope: { orgId: row.org_id, mode: row.mode },
@@ -186,7 +190,7 @@ export type SessionChange = Partial<
 /** Stores a change of a session that the transaction has locked. */
 export async function changeSession(tx: Tx, session: Session, now: number, change: SessionChange): Promise<Session> {
   const { extendsSession = false, ...fields } = change
-  const changed: Session = {
+  const changedSession: Session = {
     ...session,
     ...fields,
     version: session.version + 1,
@@ -195,23 +199,23 @@ export async function changeSession(tx: Tx, session: Session, now: number, chang
   await tx
     .updateTable('verification_sessions')
     .set({
-      status: changed.status,
-      version: changed.version,
+      status: changedSession.status,
+      version: changedSession.version,
       ...(fields.skills
         ? { skills: JSON.stringify(fields.skills), skill_numbers: fields.skills.map(({ number }) => number) }
         : {}),
-      endorsement_type: changed.endorsementType,
-      method: changed.method,
-      sources: changed.sources,
-      generating_by: changed.generatingBy,
-      generating_until: changed.generatingUntil === 0 ? null : new Date(changed.generatingUntil),
+      endorsement_type: changedSession.endorsementType,
+      method: changedSession.method,
+      sources: changedSession.sources,
+      generating_by: changedSession.generatingBy,
+      generating_until: changedSession.generatingUntil === 0 ? null : new Date(changedSession.generatingUntil),
       updated_at: new Date(now),
-      expires_at: new Date(changed.expiresAt),
-      completed_at: changed.completedAt === undefined ? null : new Date(changed.completedAt),
+      expires_at: new Date(changedSession.expiresAt),
+      completed_at: changedSession.completedAt === undefined ? null : new Date(changedSession.completedAt),
     })
     .where('verification_id', '=', session.id)
     .execute()
-  return changed
+  return changedSession
 }
 
 /** Returns true once the review was requested or questions exist or are being generated; steps can then no longer change. */

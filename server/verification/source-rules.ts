@@ -8,7 +8,7 @@ import type { Session } from './sessions.ts'
 /** Maximum number of different skills per source. */
 export const MAX_SKILLS_PER_SOURCE = 10
 
-/** Another session of the student that shares a source and has a pending or submitted review. */
+/** Another session of the same student that shares a source and has a pending or submitted review. */
 interface RelatedSession {
   endorsement_type: EndorsementType
   status: 'pending_review' | 'completed'
@@ -28,25 +28,25 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
 
   for (const { endorsement_type, status, endorsed } of relatedSessions) {
     if (status !== 'completed' || endorsement_type !== session.endorsementType) continue
-    const duplicate = skills.find((number) => endorsed.includes(number))
-    if (duplicate !== undefined) {
+    const duplicateSkill = skills.find((number) => endorsed.includes(number))
+    if (duplicateSkill !== undefined) {
       const type = session.endorsementType
       throw problem(
         'DUPLICATE_SKILLS_IN_BUNDLE',
-        `${named(session, duplicate)} is already endorsed for this source (${type}).`,
+        `${formatSkill(session, duplicateSkill)} is already endorsed for this source (${type}).`,
       )
     }
   }
   for (const source of session.sources) {
-    const all = new Set(skills)
+    const skillsOfSource = new Set(skills)
     for (const { sources, status, skill_numbers, endorsed } of relatedSessions) {
       if (!sources.includes(source)) continue
-      for (const number of status === 'completed' ? endorsed : skill_numbers) all.add(number)
+      for (const number of status === 'completed' ? endorsed : skill_numbers) skillsOfSource.add(number)
     }
-    if (all.size > MAX_SKILLS_PER_SOURCE) {
+    if (skillsOfSource.size > MAX_SKILLS_PER_SOURCE) {
       throw problem(
         'MAX_SKILLS_PER_SOURCE',
-        `A source can have at most ${MAX_SKILLS_PER_SOURCE} skills; with this request it would have ${all.size}.`,
+        `A source can have at most ${MAX_SKILLS_PER_SOURCE} skills; with this request it would have ${skillsOfSource.size}.`,
       )
     }
   }
@@ -56,7 +56,9 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
 /** Rejects a reviewer who already reviews the same source under another endorsement type. */
 export async function requireReviewerAvailable(tx: Tx, session: Session, email: string, now: number): Promise<void> {
   const relatedSessions = await findRelatedSessions(tx, session, now)
-  if (relatedSessions.some((other) => other.email === email && other.endorsement_type !== session.endorsementType)) {
+  if (
+    relatedSessions.some((related) => related.email === email && related.endorsement_type !== session.endorsementType)
+  ) {
     throw problem(
       'DUPLICATE_REVIEWER_EMAIL',
       'This reviewer already reviews the same source under a different endorsement type.',
@@ -82,11 +84,11 @@ async function requireNotPassed(tx: Tx, session: Session, skills: number[]) {
   if (passed) {
     throw problem(
       'ASSESSMENT_ALREADY_PASSED',
-      `The student has already passed an assessment of ${named(session, passed.skill)}.`,
+      `The student has already passed an assessment of ${formatSkill(session, passed.skill)}.`,
     )
   }
 }
 
-function named({ skills }: Session, number: number): string {
+function formatSkill({ skills }: Session, number: number): string {
   return `${skillId(number)} (${skills.find((skill) => skill.number === number)!.name})`
 }

@@ -3,7 +3,7 @@ import { type Detail, problem } from '../api/problem.ts'
 import type { LoadedSkills } from '../catalogue/loaded-skills.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../platform/database/database.ts'
-import { isWebAddress, notWebAddress } from './fields.ts'
+import { invalidWebAddressDetail, isWebAddress } from './fields.ts'
 import { chooseItems } from './items.ts'
 import { requestReview } from './reviews/review-requests.ts'
 import { findReview } from './reviews/reviews.ts'
@@ -14,13 +14,13 @@ import {
   isLocked,
   requireUnlocked,
   type Session,
-  verificationNotFound,
+  verificationNotFoundProblem,
 } from './sessions.ts'
 import { MAX_SKILLS_PER_SOURCE, requireReviewerAvailable, requireSourcesAvailable } from './source-rules.ts'
 
 type StepDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config'>
 
-/** Step 1: stores the skills and replaces earlier ones. */
+/** Step 1: stores the skills to verify, and replaces those stored before. */
 export async function storeSkills(
   tx: Tx,
   deps: StepDeps,
@@ -31,25 +31,29 @@ export async function storeSkills(
   const now = deps.clock.now()
   requireUnlocked(session, now)
   if (input.skills.length > MAX_SKILLS_PER_SOURCE) {
-    throw problem('MAX_SKILLS_PER_SOURCE', `At most ${MAX_SKILLS_PER_SOURCE} skills can be verified in one session.`)
+    throw problem(
+      'MAX_SKILLS_PER_SOURCE',
+      `At most ${MAX_SKILLS_PER_SOURCE} skills can be verified in one session, because a source can have at most ${MAX_SKILLS_PER_SOURCE} skills.`,
+    )
   }
   const skills = readSkills(loaded, input.skills)
   const { endorsementType = 'manager' } = input
-  const changed = await changeSession(tx, session, now, { skills, endorsementType, extendsSession: true })
-  return requestReviewIfComplete(tx, deps, changed)
+  const changedSession = await changeSession(tx, session, now, { skills, endorsementType, extendsSession: true })
+  return requestReviewIfComplete(tx, deps, changedSession)
 }
 
-function readSkills(loaded: LoadedSkills, chosen: SkillsInput['skills']): ChosenSkill[] {
-  const seen = new Set<number>()
+function readSkills(loaded: LoadedSkills, skillChoices: SkillsInput['skills']): ChosenSkill[] {
+  const seenNumbers = new Set<number>()
   const details: Detail[] = []
-  const skills = chosen.map(({ skillId: id, proofUrl = [] }, index) => {
+  const skills = skillChoices.map(({ skillId: id, proofUrl = [] }, index) => {
     const skill = loaded.byId(id)
-    const named = JSON.stringify(id.slice(0, 40))
-    if (!skill) throw problem('INVALID_SKILL', `skills[${index}].skillId: skill ${named} not found.`)
-    if (seen.has(skill.number)) throw problem('INVALID_SKILL', `skills[${index}].skillId: ${named} is a duplicate.`)
-    seen.add(skill.number)
-    proofUrl.forEach((url, at) => {
-      if (!isWebAddress(url)) details.push(notWebAddress(`skills[${index}].proofUrl[${at}]`))
+    const quotedId = JSON.stringify(id.slice(0, 40))
+    if (!skill) throw problem('INVALID_SKILL', `skills[${index}].skillId: skill ${quotedId} not found.`)
+    if (seenNumbers.has(skill.number))
+      throw problem('INVALID_SKILL', `skills[${index}].skillId: ${quotedId} is a duplicate.`)
+    seenNumbers.add(skill.number)
+    proofUrl.forEach((url, urlIndex) => {
+      if (!isWebAddress(url)) details.push(invalidWebAddressDetail(`skills[${index}].proofUrl[${urlIndex}]`))
     })
     return { number: skill.number, name: skill.name, proofUrl }
   })
@@ -57,7 +61,7 @@ function readSkills(loaded: LoadedSkills, chosen: SkillsInput['skills']): Chosen
   return skills
 }
 
-/** Step 2: stores the method. */
+/** Step 2: stores the verification method. */
 export async function chooseMethod(
   tx: Tx,
   deps: StepDeps,
@@ -67,25 +71,29 @@ export async function chooseMethod(
     verificationMethod,
   }: { serviceVerificationId: string; verificationMethod: VerificationMethod },
 ): Promise<Session> {
-  if (serviceVerificationId !== session.id) throw verificationNotFound()
+  if (serviceVerificationId !== session.id) throw verificationNotFoundProblem()
   const now = deps.clock.now()
   if (isLocked(session, now) && session.method === verificationMethod) return session
   requireUnlocked(session, now)
-  const changed = await changeSession(tx, session, now, { method: verificationMethod, extendsSession: true })
-  return requestReviewIfComplete(tx, deps, changed)
+  const changedSession = await changeSession(tx, session, now, { method: verificationMethod, extendsSession: true })
+  return requestReviewIfComplete(tx, deps, changedSession)
 }
 
-/** Step 3: stores the chosen items and replaces earlier ones. */
+/** Step 3: stores the chosen items, and replaces those stored before. */
 export async function storeItems(tx: Tx, deps: StepDeps, session: Session, input: ItemsInput): Promise<Session> {
   const now = deps.clock.now()
-  if (session.method === null) throw problem('VERIFICATION_METHOD_NOT_SET', 'Choose the method first (step 2).')
+  if (session.method === null)
+    throw problem('VERIFICATION_METHOD_NOT_SET', 'Choose the verification method first (step 2).')
   requireUnlocked(session, now)
-  const chosen = { ...session, sources: chooseItems(session.items, input) }
+  const updatedSession = { ...session, sources: chooseItems(session.items, input) }
   const review = session.method === 'human' ? await findReview(tx, session.id) : undefined
-  await requireSourcesAvailable(tx, chosen, now)
-  if (review) await requireReviewerAvailable(tx, chosen, review.email, now)
-  const changed = await changeSession(tx, session, now, { sources: chosen.sources, extendsSession: true })
-  return requestReview(tx, deps, changed, review)
+  await requireSourcesAvailable(tx, updatedSession, now)
+  if (review) await requireReviewerAvailable(tx, updatedSession, review.email, now)
+  const changedSession = await changeSession(tx, session, now, {
+    sources: updatedSession.sources,
+    extendsSession: true,
+  })
+  return requestReview(tx, deps, changedSession, review)
 }
 
 /** Requests the review if this step was the last one missing. */

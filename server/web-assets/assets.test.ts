@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { request } from 'undici'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
-import { screenshot } from '../../test/browser/screenshots.ts'
+import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp } from '../../test/support/app.ts'
 import { jsonBlock } from './assets.ts'
 
@@ -16,9 +16,9 @@ test('the start page links to the console, the API reference and a first campaig
   for (const name of ['Open the console', 'API reference', 'Run a first campaign'])
     assert.equal(await page.getByRole('link', { name }).count(), 1, name)
   await assertAccessible(page)
-  await screenshot(page, 'front-desktop')
+  await saveScreenshot(page, 'front-desktop')
   await page.setViewportSize({ width: 320, height: 640 })
-  await screenshot(page, 'front-phone')
+  await saveScreenshot(page, 'front-phone')
   assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
 })
 

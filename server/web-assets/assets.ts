@@ -65,8 +65,8 @@ export interface Pages {
 
 /** Serves the built pages and assets of web/. Files are few and small: each is read once and cached. */
 export function servePages(app: App): Pages {
-  const assets = new Map<string, Promise<Asset>>()
-  const shells = new Map<string, Promise<string>>()
+  const assetsByName = new Map<string, Promise<Asset>>()
+  const shellsByPage = new Map<string, Promise<string>>()
 
   app.get('/assets/:name', async (request, reply) => {
     const { name } = request.params as { name: string }
@@ -94,26 +94,26 @@ export function servePages(app: App): Pages {
           'content-security-policy': frames ? `${CONTENT_SECURITY_POLICY}; frame-src 'self'` : CONTENT_SECURITY_POLICY,
           vary: 'accept-encoding',
         })
-      return sendEncoded(request, reply, encoded(html))
+      return sendEncoded(request, reply, compressHtml(html))
     },
   }
 
   function findAsset(name: string): Promise<Asset> {
-    let asset = assets.get(name)
+    let asset = assetsByName.get(name)
     if (!asset) {
       asset = readAsset(name)
-      assets.set(name, asset)
-      asset.catch(() => assets.delete(name))
+      assetsByName.set(name, asset)
+      asset.catch(() => assetsByName.delete(name))
     }
     return asset
   }
 
   function pageShell(page: string): Promise<string> {
-    let shell = shells.get(page)
+    let shell = shellsByPage.get(page)
     if (!shell) {
       shell = readFile(join(DIST_FOLDER, page, 'index.html'), 'utf8')
-      shells.set(page, shell)
-      shell.catch(() => shells.delete(page))
+      shellsByPage.set(page, shell)
+      shell.catch(() => shellsByPage.delete(page))
     }
     return shell
   }
@@ -121,27 +121,27 @@ export function servePages(app: App): Pages {
 
 async function readAsset(name: string): Promise<Asset> {
   const type = CONTENT_TYPES[/\.(\w+)$/.exec(name)?.[1] ?? '']
-  const known: string[] = await readdir(join(DIST_FOLDER, 'assets')).catch(() => [])
-  if (!type || !known.includes(name)) throw problem('NOT_FOUND', `File ${name} not found.`)
+  const assetNames: string[] = await readdir(join(DIST_FOLDER, 'assets')).catch(() => [])
+  if (!type || !assetNames.includes(name)) throw problem('NOT_FOUND', `File ${name} not found.`)
   const path = join(DIST_FOLDER, 'assets', name)
   return {
     type,
     plain: await readFile(path),
-    br: known.includes(`${name}.br`) ? await readFile(`${path}.br`) : undefined,
-    gzip: known.includes(`${name}.gz`) ? await readFile(`${path}.gz`) : undefined,
+    br: assetNames.includes(`${name}.br`) ? await readFile(`${path}.br`) : undefined,
+    gzip: assetNames.includes(`${name}.gz`) ? await readFile(`${path}.gz`) : undefined,
   }
 }
 
 /** Compresses quickly: pages are a few kilobytes, and fewer packets matter more on a slow connection. */
-function encoded(html: string): Pick<Asset, 'plain' | 'br' | 'gzip'> {
-  const plain = Buffer.from(html)
+function compressHtml(html: string): Pick<Asset, 'plain' | 'br' | 'gzip'> {
+  const plainBytes = Buffer.from(html)
   return {
-    plain,
+    plain: plainBytes,
     get br() {
-      return brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+      return brotliCompressSync(plainBytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
     },
     get gzip() {
-      return gzipSync(plain)
+      return gzipSync(plainBytes)
     },
   }
 }
@@ -151,9 +151,9 @@ function sendEncoded(
   reply: FastifyReply,
   asset: Pick<Asset, 'plain' | 'br' | 'gzip'>,
 ): FastifyReply {
-  const accepted = String(headers['accept-encoding'] ?? '')
+  const acceptEncoding = String(headers['accept-encoding'] ?? '')
   for (const [name, pattern] of [['br', /\bbr\b/] as const, ['gzip', /\bgzip\b/] as const]) {
-    const bytes = pattern.test(accepted) ? asset[name] : undefined
+    const bytes = pattern.test(acceptEncoding) ? asset[name] : undefined
     if (bytes) return reply.header('content-encoding', name).send(bytes)
   }
   return reply.send(asset.plain)

@@ -8,10 +8,10 @@ export function pageRoutes(app: App): Pages {
 
   app.get('/verify/:id', async (request: FastifyRequest, reply: FastifyReply) => {
     const { id } = request.params as { id: string }
-    const data = escapeHtml(`/api/v1/humanverification/verify-page/${encodeURIComponent(id)}`)
+    const dataUrl = escapeHtml(`/api/v1/humanverification/verify-page/${encodeURIComponent(id)}`)
     // Fetched in parallel with the script, which saves a round trip.
-    const head = `<link rel="preload" as="fetch" href="${data}" crossorigin="anonymous">`
-    return pages.send(request, reply, 'reviewer', { head })
+    const preloadLink = `<link rel="preload" as="fetch" href="${dataUrl}" crossorigin="anonymous">`
+    return pages.send(request, reply, 'reviewer', { head: preloadLink })
   })
 
   app.get('/', async (request: FastifyRequest, reply: FastifyReply) => pages.send(request, reply, 'front'))

@@ -32,13 +32,13 @@ export const ANY_DAY_PREFIX = 'any day '
  */
 export async function fanOut(tx: Tx, events: SequencedEvent[], clock: Clock): Promise<void> {
   const now = new Date(clock.now())
-  const scopes = [...new Map(events.map((event) => [`${event.org_id} ${event.mode}`, event])).values()]
-  const column = <T>(read: (event: SequencedEvent) => T) => events.map(read)
+  const eventsByScope = [...new Map(events.map((event) => [`${event.org_id} ${event.mode}`, event])).values()]
+  const columnOf = <T>(read: (event: SequencedEvent) => T) => events.map(read)
   await sql`
     with webhook as materialized (
       select webhook_id, org_id, mode, event_types, status, times_disabled from webhooks
       where (org_id, mode) in (
-        select * from unnest(${scopes.map(({ org_id }) => org_id)}::text[], ${scopes.map(({ mode }) => mode)}::text[])
+        select * from unnest(${eventsByScope.map(({ org_id }) => org_id)}::text[], ${eventsByScope.map(({ mode }) => mode)}::text[])
       ) and status <> 'archived'
       order by webhook_id for share
     ), inserted as (
@@ -48,9 +48,9 @@ export async function fanOut(tx: Tx, events: SequencedEvent[], clock: Clock): Pr
         case when w.status = 'disabled' then w.times_disabled end,
         ${now}::timestamptz
       from unnest(
-        ${column(({ day }) => day)}::date[], ${column(({ event_id }) => event_id)}::text[],
-        ${column(({ org_id }) => org_id)}::text[], ${column(({ mode }) => mode)}::text[],
-        ${column(({ type }) => type)}::text[], ${column(({ sequence }) => sequence)}::bigint[]
+        ${columnOf(({ day }) => day)}::date[], ${columnOf(({ event_id }) => event_id)}::text[],
+        ${columnOf(({ org_id }) => org_id)}::text[], ${columnOf(({ mode }) => mode)}::text[],
+        ${columnOf(({ type }) => type)}::text[], ${columnOf(({ sequence }) => sequence)}::bigint[]
       ) as e (day, event_id, org_id, mode, type, sequence)
       join webhook w on w.org_id = e.org_id and w.mode = e.mode
       where ${events.some(isTestEvent) ? recipientCondition(events.filter(isTestEvent)) : SUBSCRIPTION_CONDITION}
@@ -69,11 +69,11 @@ function isTestEvent({ type }: SequencedEvent) {
 const SUBSCRIPTION_CONDITION = sql`(w.event_types is null or e.type = any (w.event_types))`
 
 /** Returns the condition for webhooks that receive an event. A test event is sent only to the webhook named in its data. */
-function recipientCondition(tests: SequencedEvent[]) {
+function recipientCondition(testEvents: SequencedEvent[]) {
   return sql`case when e.type = 'webhook.test'
     then w.webhook_id = (
       select tested.data::jsonb ->> 'webhook_id' from events tested
-      where tested.event_id = e.event_id and tested.day = any (${daysOf(tests)}::date[])
+      where tested.event_id = e.event_id and tested.day = any (${daysOf(testEvents)}::date[])
     )
     else ${SUBSCRIPTION_CONDITION}
   end`
@@ -109,13 +109,13 @@ export async function acknowledgeDelivered(tx: Tx, refs: EventRef[], now: number
   const { rows } = await sql<{ event_id: string; delivered: boolean; withdrawn: boolean }>`
     select event_id, status = 'delivered' as delivered, ended is not distinct from 'withdrawn' as withdrawn
     from webhook_deliveries d where ${whereEvents('d', refs)}`.execute(tx)
-  const undelivered = rows.filter(({ delivered, withdrawn }) => !delivered && !withdrawn)
-  const undeliveredIds = new Set(undelivered.map(({ event_id }) => event_id))
+  const undeliveredRows = rows.filter(({ delivered, withdrawn }) => !delivered && !withdrawn)
+  const undeliveredIds = new Set(undeliveredRows.map(({ event_id }) => event_id))
   const deliveredIds = new Set(rows.filter(({ delivered }) => delivered).map(({ event_id }) => event_id))
-  const acknowledged = refs.filter(({ event_id }) => deliveredIds.has(event_id) && !undeliveredIds.has(event_id))
-  if (acknowledged.length === 0) return
+  const acknowledgedRefs = refs.filter(({ event_id }) => deliveredIds.has(event_id) && !undeliveredIds.has(event_id))
+  if (acknowledgedRefs.length === 0) return
   await sql`update events e set acknowledged_at = ${new Date(now)}, acknowledged_by = 'webhook'
-    where ${whereEvents('e', acknowledged)} and e.acknowledged_at is null`.execute(tx)
+    where ${whereEvents('e', acknowledgedRefs)} and e.acknowledged_at is null`.execute(tx)
 }
 
 /** Locks events in a fixed order. All code that ends deliveries calls this first, which prevents deadlocks. */
@@ -166,11 +166,11 @@ export async function listDeliveries(
   return rows
 }
 
-const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const BASE32_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** Derives the ID from the event and the webhook, so that it is not stored: the event's time and a hash. */
 export function deliveryId(eventId: string, webhookId: string): string {
   const digest = createHash('sha256').update(`${eventId} ${webhookId}`).digest()
-  const suffix = Array.from(digest.subarray(0, 16), (byte) => BASE32[byte & 31]).join('')
+  const suffix = Array.from(digest.subarray(0, 16), (byte) => BASE32_ALPHABET[byte & 31]).join('')
   return `WD_${eventId.slice(3, 13)}${suffix}`
 }

@@ -3,7 +3,7 @@ import type { EventRef } from '../events/reading.ts'
 import type { Database, Tx } from '../platform/database/database.ts'
 import { ANY_DAY_PREFIX, acknowledgeDelivered, DELIVERIES_DUE, lockEvents, whereEvents } from './deliveries.ts'
 
-const MAX_BATCH = 2000
+const MAX_BATCH_DELIVERIES = 2000
 
 /**
  * Makes deliveries due now that were held while the webhook was disabled, oldest first. `period` is the number of times that the
@@ -21,7 +21,7 @@ export async function releaseHeldDeliveries(
       from (
         select day, event_id from webhook_deliveries
         where webhook_id = ${webhookId} and status = 'pending' and next_attempt_at = 'infinity' and held_in = ${period}
-        order by sequence limit ${MAX_BATCH}
+        order by sequence limit ${MAX_BATCH_DELIVERIES}
       ) as batch
       where d.day = batch.day and d.event_id = batch.event_id and d.webhook_id = ${webhookId}
         and d.status = 'pending'`.execute(tx)
@@ -37,17 +37,19 @@ export async function withdrawPending(
   period: number | undefined,
   now: number,
 ): Promise<void> {
-  const which = period === undefined ? sql`true` : sql`d.next_attempt_at = 'infinity' and d.held_in = ${period}`
+  const selection = period === undefined ? sql`true` : sql`d.next_attempt_at = 'infinity' and d.held_in = ${period}`
   await inBatches(db, async (tx) => {
     const { rows: refs } = await sql<EventRef>`
       select to_char(d.day, 'YYYY-MM-DD') as day, d.event_id from webhook_deliveries d
-      where d.webhook_id = ${webhookId} and d.status = 'pending' and ${which} limit ${MAX_BATCH}`.execute(tx)
+      where d.webhook_id = ${webhookId} and d.status = 'pending' and ${selection} limit ${MAX_BATCH_DELIVERIES}`.execute(
+      tx,
+    )
     if (refs.length === 0) return 0
     await lockEvents(tx, refs)
     await sql`
       update webhook_deliveries d set status = 'failed', ended = 'withdrawn'
       where ${whereEvents('d', refs)} and d.webhook_id = ${webhookId}
-        and d.status = 'pending' and ${which}`.execute(tx)
+        and d.status = 'pending' and ${selection}`.execute(tx)
     await acknowledgeDelivered(tx, refs, now)
     return refs.length
   })

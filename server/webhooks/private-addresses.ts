@@ -29,7 +29,7 @@ const RANGES_BY_KIND: Record<string, string[]> = {
   ],
 }
 
-const RANGES = Object.entries(RANGES_BY_KIND).flatMap(([kind, ranges]) =>
+const RANGES_WITH_KIND = Object.entries(RANGES_BY_KIND).flatMap(([kind, ranges]) =>
   ranges.map((range) => ({ kind, range: parseRange(range)! })),
 )
 const GLOBAL_UNICAST = parseRange('2000::/3')!
@@ -42,31 +42,32 @@ function parseRange(text: string): Range | undefined {
   return text.includes('/') && ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined
 }
 
-function isIn(address: Address, [network, bits]: Range): boolean {
+function isInRange(address: Address, [network, bits]: Range): boolean {
   return address.kind() === network.kind() && (address as ipaddr.IPv4).match(network as ipaddr.IPv4, bits)
 }
 
 /** Returns the kind of a non-public address, or undefined for a public one. Embedded IPv4 addresses are checked too. */
 export function privateAddressKind(text: string): string | undefined {
-  const bare = withoutZone(text)
-  if (!isIP(bare)) return 'an invalid address'
-  const address = ipaddr.parse(bare)
-  const embedded = address.kind() === 'ipv6' ? embeddedIpv4(address as ipaddr.IPv6) : []
-  const own = RANGES.find(({ range }) => isIn(address, range))?.kind
-  if (own) return own
-  if (embedded.length > 0) return embedded.map((each) => privateAddressKind(each.toString())).find(Boolean)
-  return address.kind() === 'ipv6' && !isIn(address, GLOBAL_UNICAST) ? 'a reserved address' : undefined
+  const addressText = withoutZone(text)
+  if (!isIP(addressText)) return 'an invalid address'
+  const address = ipaddr.parse(addressText)
+  const embeddedAddresses = address.kind() === 'ipv6' ? embeddedIpv4(address as ipaddr.IPv6) : []
+  const ownKind = RANGES_WITH_KIND.find(({ range }) => isInRange(address, range))?.kind
+  if (ownKind) return ownKind
+  if (embeddedAddresses.length > 0)
+    return embeddedAddresses.map((embeddedAddress) => privateAddressKind(embeddedAddress.toString())).find(Boolean)
+  return address.kind() === 'ipv6' && !isInRange(address, GLOBAL_UNICAST) ? 'a reserved address' : undefined
 }
 
 /** Returns whether one of the ranges contains the address or an IPv4 address embedded in it. */
 export function isWithin(text: string, ranges: string[]): boolean {
-  const bare = withoutZone(text)
-  if (!isIP(bare)) return false
-  const address = ipaddr.parse(bare)
-  const all = [address, ...(address.kind() === 'ipv6' ? embeddedIpv4(address as ipaddr.IPv6) : [])]
+  const addressText = withoutZone(text)
+  if (!isIP(addressText)) return false
+  const address = ipaddr.parse(addressText)
+  const allAddresses = [address, ...(address.kind() === 'ipv6' ? embeddedIpv4(address as ipaddr.IPv6) : [])]
   return ranges.some((entry) => {
     const range = parseRange(entry)
-    return range !== undefined && all.some((each) => isIn(each, range))
+    return range !== undefined && allAddresses.some((candidate) => isInRange(candidate, range))
   })
 }
 
@@ -75,7 +76,7 @@ function withoutZone(text: string) {
 }
 
 // Offsets of the IPv4 address in IPv6 addresses that may be routed to it.
-const EMBEDDED_IPV4: { range: Range; offset: number }[] = [
+const EMBEDDED_IPV4_RANGES: { range: Range; offset: number }[] = [
   { range: parseRange('::ffff:0:0/96')!, offset: 12 }, // mapped
   { range: parseRange('::ffff:0:0:0/96')!, offset: 12 }, // translated
   { range: parseRange('::/96')!, offset: 12 }, // compatible
@@ -85,7 +86,7 @@ const EMBEDDED_IPV4: { range: Range; offset: number }[] = [
 
 function embeddedIpv4(address: ipaddr.IPv6): ipaddr.IPv4[] {
   const bytes = address.toByteArray()
-  return EMBEDDED_IPV4.filter(({ range }) => isIn(address, range)).map(
+  return EMBEDDED_IPV4_RANGES.filter(({ range }) => isInRange(address, range)).map(
     ({ offset }) => new ipaddr.IPv4(bytes.slice(offset, offset + 4)),
   )
 }

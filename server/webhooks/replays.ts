@@ -6,7 +6,7 @@ import { findEvents } from '../events/reading.ts'
 import { type Clock, DAY } from '../platform/clock.ts'
 import type { Tx } from '../platform/database/database.ts'
 import { ANY_DAY_PREFIX, DELIVERIES_DUE, whereEvents } from './deliveries.ts'
-import { requireActive, type Webhook } from './webhooks.ts'
+import { requireActiveWebhook, type Webhook } from './webhooks.ts'
 
 export interface ReplayInput {
   event_ids?: string[]
@@ -27,10 +27,10 @@ export async function replayEvents(
   webhook: Webhook,
   input: ReplayInput,
 ): Promise<number> {
-  validate(input)
-  requireActive(webhook)
+  validateInput(input)
+  requireActiveWebhook(webhook)
   const now = clock.now()
-  const selected = input.event_ids
+  const selectedEvents = input.event_ids
     ? await selectByIds(tx, scope, input.event_ids, now)
     : input.only_failed
       ? selectFailed(webhook, input, now)
@@ -38,7 +38,7 @@ export async function replayEvents(
   const { numAffectedRows } = await sql`
     insert into webhook_deliveries (day, event_id, webhook_id, event_type, sequence, next_attempt_at, created_at)
     select e.day, e.event_id, ${webhook.webhook_id}, e.type, e.sequence, ${new Date(now)}, ${new Date(now)}
-    from (${selected}) as e order by e.event_id
+    from (${selectedEvents}) as e order by e.event_id
     on conflict (day, event_id, webhook_id) do update set
       status = 'pending', ended = null, held_in = null, next_attempt_at = excluded.next_attempt_at,
       failures = 0, round = webhook_deliveries.round + 1`.execute(tx)
@@ -46,9 +46,9 @@ export async function replayEvents(
   return Number(numAffectedRows ?? 0)
 }
 
-function validate({ event_ids, from, to, only_failed }: ReplayInput) {
-  const byTime = from !== undefined || to !== undefined || only_failed === true
-  if (event_ids ? byTime || only_failed !== undefined : !byTime) {
+function validateInput({ event_ids, from, to, only_failed }: ReplayInput) {
+  const isByTime = from !== undefined || to !== undefined || only_failed === true
+  if (event_ids ? isByTime || only_failed !== undefined : !isByTime) {
     throw invalid([
       { path: 'body', message: 'must have either event_ids, or at least one of from, to and only_failed' },
     ])
@@ -64,9 +64,9 @@ function validate({ event_ids, from, to, only_failed }: ReplayInput) {
 
 async function selectByIds(tx: Tx, scope: OrgScope, ids: string[], now: number) {
   const events = await findEvents(tx, scope, now, ids)
-  const found = new Set(events.map(({ event_id }) => event_id))
+  const foundIds = new Set(events.map(({ event_id }) => event_id))
   const details = ids.flatMap((id, index) =>
-    found.has(id)
+    foundIds.has(id)
       ? []
       : [{ path: `event_ids[${index}]`, message: `is not the ID of an event of the last ${RETENTION_DAYS} days` }],
   )
@@ -78,7 +78,7 @@ function selectByTime({ event_types }: Webhook, { orgId, mode }: OrgScope, { fro
   const types = event_types ? sql`and e.type = any (${event_types}::text[])` : sql`and e.type <> 'webhook.test'`
   return sql`
     select e.day, e.event_id, e.type, e.sequence from events e
-    where e.org_id = ${orgId} and e.mode = ${mode} ${types} ${between(from, to, now)}`
+    where e.org_id = ${orgId} and e.mode = ${mode} ${types} ${timeCondition(from, to, now)}`
 }
 
 function selectFailed({ webhook_id }: Webhook, { from, to }: ReplayInput, now: number) {
@@ -86,13 +86,13 @@ function selectFailed({ webhook_id }: Webhook, { from, to }: ReplayInput, now: n
     select e.day, e.event_id, e.type, e.sequence
     from webhook_deliveries d join events e on e.day = d.day and e.event_id = d.event_id
     where d.webhook_id = ${webhook_id} and (d.status = 'failed' or (d.status = 'pending' and d.failures > 0))
-    ${between(from, to, now)}`
+    ${timeCondition(from, to, now)}`
 }
 
 /** Excludes events beyond retention. `day` is never before `created_at`, so it can select the partitions. */
-function between(from: string | undefined, to: string | undefined, now: number) {
-  const oldest = now - RETENTION_DAYS * DAY + 1
-  const first = from === undefined ? oldest : Math.max(oldest, Date.parse(from))
-  const start = sql`and e.created_at >= ${new Date(first)} and e.day >= ${dayOf(first)}::date`
-  return to === undefined ? start : sql`${start} and e.created_at < ${new Date(to)}`
+function timeCondition(from: string | undefined, to: string | undefined, now: number) {
+  const oldestTime = now - RETENTION_DAYS * DAY + 1
+  const startTime = from === undefined ? oldestTime : Math.max(oldestTime, Date.parse(from))
+  const startCondition = sql`and e.created_at >= ${new Date(startTime)} and e.day >= ${dayOf(startTime)}::date`
+  return to === undefined ? startCondition : sql`${startCondition} and e.created_at < ${new Date(to)}`
 }

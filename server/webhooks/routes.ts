@@ -13,7 +13,7 @@ import { replayEvents } from './replays.ts'
 import {
   DeliveriesQuery,
   DeliveryRecord,
-  EnableBody,
+  EnableWebhookBody,
   ReplayBody,
   ReplayData,
   TestData,
@@ -41,19 +41,19 @@ import {
 export function webhookRoutes(app: App, context: Context): void {
   const { db, vault, clock, events } = context
   const tags = ['Webhooks']
-  const reading = { scope: 'webhooks:read', limit: 'reads' } as const
-  const writing = { scope: 'webhooks:write', limit: 'reads', idempotent: 'optional' } as const
+  const readAccess = { scope: 'webhooks:read', limit: 'reads' } as const
+  const writeAccess = { scope: 'webhooks:write', limit: 'reads', idempotent: 'optional' } as const
 
   app.post(
     '/webhooks',
     {
-      config: writing,
+      config: writeAccess,
       schema: {
         operationId: 'createWebhook',
         tags,
         summary: 'Create a webhook endpoint',
         description:
-          'At most 5 endpoints that are not archived. The response contains the signing `secret`, which is otherwise returned only when it is rotated.',
+          'An organisation can have 5 endpoints per mode, not counting archived ones. The response contains the signing `secret`, which is otherwise returned only when it is rotated.',
         body: WebhookBody,
         response: { 201: success(WebhookWithSecret) },
       },
@@ -72,23 +72,23 @@ export function webhookRoutes(app: App, context: Context): void {
   app.get(
     '/webhooks',
     {
-      config: reading,
+      config: readAccess,
       schema: {
         operationId: 'listWebhooks',
         tags,
         summary: 'List webhook endpoints',
-        description: 'Newest first, including archived endpoints.',
+        description: 'Lists the newest first, including archived endpoints.',
         querystring: WebhooksQuery,
         response: { 200: success(listOf(WebhookRecord)) },
       },
     },
     async ({ caller, query }) => {
       const { status, limit, cursor } = query
-      const list = `webhooks ${caller.orgId} ${caller.mode} ${status ?? ''}`
-      const after = readCursor<string>(vault, list, cursor)
-      const found = await listWebhooks(db.queries, caller, { status, after, limit: limit + 1 })
-      const items = found.slice(0, limit).map(webhookRecord)
-      const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.webhook_id) : null
+      const cursorScope = `webhooks ${caller.orgId} ${caller.mode} ${status ?? ''}`
+      const lastId = readCursor<string>(vault, cursorScope, cursor)
+      const webhooks = await listWebhooks(db.queries, caller, { status, after: lastId, limit: limit + 1 })
+      const items = webhooks.slice(0, limit).map(webhookRecord)
+      const next_cursor = webhooks.length > limit ? writeCursor(vault, cursorScope, items.at(-1)!.webhook_id) : null
       return { success: true as const, message: 'Webhook endpoints', data: { items, next_cursor } }
     },
   )
@@ -96,7 +96,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.get(
     '/webhooks/:webhook_id',
     {
-      config: reading,
+      config: readAccess,
       schema: {
         operationId: 'getWebhook',
         tags,
@@ -115,13 +115,13 @@ export function webhookRoutes(app: App, context: Context): void {
   app.put(
     '/webhooks/:webhook_id',
     {
-      config: writing,
+      config: writeAccess,
       schema: {
         operationId: 'replaceWebhook',
         tags,
         summary: 'Replace a webhook endpoint',
         description:
-          'Send all fields, as for creation. The secret and the status do not change, except that a new `url` resets the failures.',
+          'Replaces all fields; omitted fields get their defaults. The secret does not change. A new `url` changes the status `failing` to `enabled`.',
         params: WebhookParams,
         body: WebhookBody,
         response: { 200: success(WebhookRecord) },
@@ -143,7 +143,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.delete(
     '/webhooks/:webhook_id',
     {
-      config: writing,
+      config: writeAccess,
       schema: {
         operationId: 'archiveWebhook',
         tags,
@@ -168,7 +168,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.post(
     '/webhooks/:webhook_id/rotate-secret',
     {
-      config: writing,
+      config: writeAccess,
       schema: {
         operationId: 'rotateWebhookSecret',
         tags,
@@ -191,7 +191,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.post(
     '/webhooks/:webhook_id/test',
     {
-      config: writing,
+      config: writeAccess,
       schema: {
         operationId: 'testWebhook',
         tags,
@@ -214,7 +214,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.post(
     '/webhooks/:webhook_id/disable',
     {
-      config: writing,
+      config: writeAccess,
       schema: {
         operationId: 'disableWebhook',
         tags,
@@ -239,7 +239,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.post(
     '/webhooks/:webhook_id/enable',
     {
-      config: writing,
+      config: writeAccess,
       schema: {
         operationId: 'enableWebhook',
         tags,
@@ -247,7 +247,7 @@ export function webhookRoutes(app: App, context: Context): void {
         description:
           'With `recover`, all events held while the endpoint was disabled are sent. Otherwise, their deliveries become `failed`. These events are then acknowledged when all their other endpoints have accepted them; events without another endpoint can be pulled.',
         params: WebhookParams,
-        body: EnableBody,
+        body: EnableWebhookBody,
         response: { 200: success(WebhookRecord) },
       },
     },
@@ -266,13 +266,13 @@ export function webhookRoutes(app: App, context: Context): void {
   app.get(
     '/webhooks/:webhook_id/deliveries',
     {
-      config: reading,
+      config: readAccess,
       schema: {
         operationId: 'listDeliveries',
         tags,
         summary: 'List the deliveries of a webhook endpoint',
         description:
-          'One item per event with all its attempts, newest event first. Stored for 30 days, as long as the event.',
+          'Lists one delivery per event with its attempts, newest event first. Deliveries are stored for 30 days, as long as their events.',
         params: WebhookParams,
         querystring: DeliveriesQuery,
         response: { 200: success(listOf(DeliveryRecord)) },
@@ -282,12 +282,16 @@ export function webhookRoutes(app: App, context: Context): void {
       const { status, limit, cursor } = query
       const { webhook_id } = params
       const webhook = await getWebhook(db.queries, caller, webhook_id)
-      const list = `deliveries ${webhook_id} ${status ?? ''}`
-      const after = readCursor<number>(vault, list, cursor)
-      const found = await listDeliveries(db.queries, webhook, clock.now(), { status, after, limit: limit + 1 })
-      const page = found.slice(0, limit)
+      const cursorScope = `deliveries ${webhook_id} ${status ?? ''}`
+      const lastSequence = readCursor<number>(vault, cursorScope, cursor)
+      const deliveries = await listDeliveries(db.queries, webhook, clock.now(), {
+        status,
+        after: lastSequence,
+        limit: limit + 1,
+      })
+      const page = deliveries.slice(0, limit)
       const items = page.map((delivery) => deliveryRecord(webhook_id, delivery))
-      const next_cursor = found.length > limit ? writeCursor(vault, list, page.at(-1)!.sequence) : null
+      const next_cursor = deliveries.length > limit ? writeCursor(vault, cursorScope, page.at(-1)!.sequence) : null
       return { success: true as const, message: 'Deliveries', data: { items, next_cursor } }
     },
   )
@@ -295,7 +299,7 @@ export function webhookRoutes(app: App, context: Context): void {
   app.post(
     '/webhooks/:webhook_id/replay',
     {
-      config: writing,
+      config: writeAccess,
       schema: {
         operationId: 'replayEvents',
         tags,
@@ -311,8 +315,11 @@ export function webhookRoutes(app: App, context: Context): void {
       await events.flush(request.caller)
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const webhook = await getWebhook(tx, caller, request.params.webhook_id)
-        const replayed = await replayEvents(tx, caller, clock, webhook, request.body)
-        return { status: 202, body: { success: true, message: 'Events queued for redelivery', data: { replayed } } }
+        const replayedCount = await replayEvents(tx, caller, clock, webhook, request.body)
+        return {
+          status: 202,
+          body: { success: true, message: 'Events queued for redelivery', data: { replayed: replayedCount } },
+        }
       })
     },
   )

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
-import { EventTypeSchema, eventIdText } from '../events/schema.ts'
+import { EventTypeSchema, eventIdSchema } from '../events/schema.ts'
 import { named } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
 import { deliveryStatuses } from './deliveries.ts'
@@ -34,11 +34,12 @@ export const WebhookBody = named(
 const WebhookStatus = named(
   'WebhookStatus',
   Type.Enum([...webhookStatuses], {
-    description: '`failing`: all deliveries have failed for a day. Events are still sent.',
+    description:
+      '`failing`: all delivery attempts have failed for a day; events are still sent. `disabled` and `archived` endpoints receive no events.',
   }),
 )
 
-const record = {
+const webhookFields = {
   webhook_id: Type.String(),
   url: Type.String(),
   event_types: Type.Array(EventTypeSchema),
@@ -49,13 +50,15 @@ const record = {
   updated_at: timestamp,
 }
 
-export const WebhookRecord = named('Webhook', Type.Object(record))
+export const WebhookRecord = named('Webhook', Type.Object(webhookFields))
 
 export const WebhookWithSecret = named(
   'WebhookWithSecret',
   Type.Object({
-    ...record,
-    secret: Type.String({ description: '`whsec_` followed by base64. Returned only here; store it.' }),
+    ...webhookFields,
+    secret: Type.String({
+      description: 'The signing secret: `whsec_` followed by base64. Store it, because it is returned only once.',
+    }),
   }),
 )
 
@@ -63,14 +66,15 @@ export const WebhookParams = Type.Object({ webhook_id: Type.String({ pattern: '^
 
 export const WebhooksQuery = Type.Object({ status: Type.Optional(WebhookStatus), ...pageQuery })
 
-export const EnableBody = named(
+export const EnableWebhookBody = named(
   'EnableWebhookInput',
   Type.Object(
     {
       recover: Type.Optional(
         Type.Boolean({
           default: false,
-          description: 'Send all events that were held for the endpoint while it was disabled.',
+          description:
+            'Send all events that were held for the endpoint while it was disabled. Otherwise, their deliveries become `failed`.',
         }),
       ),
     },
@@ -107,7 +111,7 @@ export const DeliveryRecord = named(
     event_id: Type.String(),
     event_type: EventTypeSchema,
     status: DeliveryStatus,
-    attempts: Type.Array(DeliveryAttempt, { description: 'The last 100 attempts, oldest first.' }),
+    attempts: Type.Array(DeliveryAttempt, { description: 'The last 100 attempts to deliver the event, oldest first.' }),
     next_attempt_at: Type.Union([timestamp, Type.Null()]),
     created_at: timestamp,
   }),
@@ -117,13 +121,16 @@ export const ReplayBody = named(
   'ReplayInput',
   Type.Object(
     {
-      event_ids: Type.Optional(Type.Array(eventIdText, { minItems: 1, maxItems: 100 })),
+      event_ids: Type.Optional(Type.Array(eventIdSchema, { minItems: 1, maxItems: 100 })),
       from: Type.Optional(
         Type.String({ format: 'date-time', description: 'Replay events recorded at this time or later.' }),
       ),
       to: Type.Optional(Type.String({ format: 'date-time', description: 'Replay events recorded before this time.' })),
       only_failed: Type.Optional(
-        Type.Boolean({ description: 'Replay only events that this endpoint should have received and did not accept.' }),
+        Type.Boolean({
+          description:
+            'Replay only events that this endpoint has not accepted: their delivery failed or is being retried.',
+        }),
       ),
     },
     { additionalProperties: false },

@@ -20,7 +20,7 @@ const MAX_PREVIOUS_SECRETS = 9
 
 export function newSecret(vault: Vault, webhookId: string): { text: string; sealed: Buffer } {
   const text = `whsec_${randomBytes(32).toString('base64')}`
-  return { text, sealed: vault.seal(text, purpose(webhookId)) }
+  return { text, sealed: vault.seal(text, secretPurpose(webhookId)) }
 }
 
 /** Creates a new secret. Each previous secret stays valid for a day after its rotation. */
@@ -31,14 +31,14 @@ export function replaceSecret(
 ): { text: string; columns: SealedSecrets } {
   const { webhook_id } = webhook
   const { text, sealed } = newSecret(vault, webhook_id)
-  const until = now + OLD_SECRET_VALID_MS
-  const current = { text: vault.open(webhook.secret, purpose(webhook_id)), until }
-  const previous = [current, ...previousSecrets(webhook, vault, now)].slice(0, MAX_PREVIOUS_SECRETS)
-  const lines = previous.map((each) => `${each.text} ${each.until}`).join('\n')
+  const validUntil = now + OLD_SECRET_VALID_MS
+  const currentSecret = { text: vault.open(webhook.secret, secretPurpose(webhook_id)), until: validUntil }
+  const previousSecretList = [currentSecret, ...previousSecrets(webhook, vault, now)].slice(0, MAX_PREVIOUS_SECRETS)
+  const lines = previousSecretList.map((previousSecret) => `${previousSecret.text} ${previousSecret.until}`).join('\n')
   const columns = {
     secret: sealed,
-    previous_secret: vault.seal(lines, purpose(webhook_id)),
-    previous_secret_until: new Date(until),
+    previous_secret: vault.seal(lines, secretPurpose(webhook_id)),
+    previous_secret_until: new Date(validUntil),
   }
   return { text, columns }
 }
@@ -49,11 +49,11 @@ export function signingSecrets(
   vault: Vault,
   now: number,
 ): { secrets: string[]; until: number } {
-  const previous = previousSecrets(webhook, vault, now)
-  const current = vault.open(webhook.secret, purpose(webhook.webhook_id))
+  const validPreviousSecrets = previousSecrets(webhook, vault, now)
+  const currentSecret = vault.open(webhook.secret, secretPurpose(webhook.webhook_id))
   return {
-    secrets: [current, ...previous.map(({ text }) => text)],
-    until: Math.min(Number.POSITIVE_INFINITY, ...previous.map(({ until }) => until)),
+    secrets: [currentSecret, ...validPreviousSecrets.map(({ text }) => text)],
+    until: Math.min(Number.POSITIVE_INFINITY, ...validPreviousSecrets.map(({ until }) => until)),
   }
 }
 
@@ -64,7 +64,7 @@ function previousSecrets(
 ) {
   if (previous_secret === null || previous_secret_until!.getTime() <= now) return []
   return vault
-    .open(previous_secret, purpose(webhook_id))
+    .open(previous_secret, secretPurpose(webhook_id))
     .split('\n')
     .map((line) => {
       const [text, until] = line.split(' ')
@@ -74,6 +74,6 @@ function previousSecrets(
     .filter(({ until }) => until > now)
 }
 
-function purpose(webhookId: string) {
+function secretPurpose(webhookId: string) {
   return `webhook secret ${webhookId}`
 }

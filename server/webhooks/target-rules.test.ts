@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { privateAddressKind } from './private-addresses.ts'
-import { type Resolve, type TargetRules, urlError } from './target-rules.ts'
+import { type ResolveHost, type TargetRules, urlError } from './target-rules.ts'
 
-const publicServer: TargetRules = { allow: [], onLoopback: false }
-const localServer: TargetRules = { allow: [], onLoopback: true }
-const unresolvable: Resolve = async () => {
+const publicServerRules: TargetRules = { allow: [], onLoopback: false }
+const localServerRules: TargetRules = { allow: [], onLoopback: true }
+const resolveNothing: ResolveHost = async () => {
   throw new Error('no such name')
 }
 const resolveTo =
-  (...addresses: string[]): Resolve =>
+  (...addresses: string[]): ResolveHost =>
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 
@@ -67,7 +67,7 @@ const privateUrls = [
 ]
 
 test('private addresses are rejected in every notation', async () => {
-  for (const url of privateUrls) assert.ok(await urlError(url, 'test', publicServer, unresolvable), url)
+  for (const url of privateUrls) assert.ok(await urlError(url, 'test', publicServerRules, resolveNothing), url)
 })
 
 test('public addresses, names, and names that do not resolve are accepted', async () => {
@@ -83,13 +83,18 @@ test('public addresses, names, and names that do not resolve are accepted', asyn
     'https://localhost.example.com/',
     'https://bücher.example/',
   ])
-    assert.equal(await urlError(url, 'live', publicServer, unresolvable), undefined, url)
+    assert.equal(await urlError(url, 'live', publicServerRules, resolveNothing), undefined, url)
 })
 
 test('a name is rejected if one of its addresses is', async () => {
-  const error = await urlError('https://hooks.example.com/', 'live', publicServer, resolveTo('8.8.8.8', '10.0.0.1'))
+  const error = await urlError(
+    'https://hooks.example.com/',
+    'live',
+    publicServerRules,
+    resolveTo('8.8.8.8', '10.0.0.1'),
+  )
   assert.equal(error, 'must not resolve to a private address')
-  assert.equal(await urlError('https://hooks.example.com/', 'live', publicServer, resolveTo('8.8.8.8')), undefined)
+  assert.equal(await urlError('https://hooks.example.com/', 'live', publicServerRules, resolveTo('8.8.8.8')), undefined)
 })
 
 test('malformed URLs are rejected', async () => {
@@ -114,21 +119,24 @@ test('malformed URLs are rejected', async () => {
     ['https://hooks.example.com:99999/', /absolute/],
     ['https://1.2.3.4.5/', /absolute/],
   ] as const) {
-    assert.match((await urlError(url, 'test', publicServer, unresolvable)) ?? 'accepted', message, url)
+    assert.match((await urlError(url, 'test', publicServerRules, resolveNothing)) ?? 'accepted', message, url)
   }
-  assert.match((await urlError('http://hooks.example.com/', 'live', publicServer, unresolvable))!, /https/)
-  assert.equal(await urlError('http://hooks.example.com/', 'test', publicServer, unresolvable), undefined)
+  assert.match((await urlError('http://hooks.example.com/', 'live', publicServerRules, resolveNothing))!, /https/)
+  assert.equal(await urlError('http://hooks.example.com/', 'test', publicServerRules, resolveNothing), undefined)
 })
 
 test('loopback is allowed in TEST mode if the server listens only on loopback', async () => {
   for (const url of ['http://127.0.0.1:3000/', 'http://[::1]:3000/', 'http://[::ffff:127.0.0.1]/']) {
-    assert.equal(await urlError(url, 'test', localServer, unresolvable), undefined, url)
-    assert.ok(await urlError(url, 'test', publicServer, unresolvable), url)
-    assert.ok(await urlError(url.replace('http:', 'https:'), 'live', localServer, unresolvable), url)
+    assert.equal(await urlError(url, 'test', localServerRules, resolveNothing), undefined, url)
+    assert.ok(await urlError(url, 'test', publicServerRules, resolveNothing), url)
+    assert.ok(await urlError(url.replace('http:', 'https:'), 'live', localServerRules, resolveNothing), url)
   }
-  assert.equal(await urlError('http://localhost:3000/', 'test', localServer, resolveTo('::1', '127.0.0.1')), undefined)
-  assert.ok(await urlError('http://localhost:3000/', 'test', localServer, resolveTo('10.0.0.1')))
-  assert.ok(await urlError('http://10.0.0.1/', 'test', localServer, unresolvable))
+  assert.equal(
+    await urlError('http://localhost:3000/', 'test', localServerRules, resolveTo('::1', '127.0.0.1')),
+    undefined,
+  )
+  assert.ok(await urlError('http://localhost:3000/', 'test', localServerRules, resolveTo('10.0.0.1')))
+  assert.ok(await urlError('http://10.0.0.1/', 'test', localServerRules, resolveNothing))
 })
 
 test('private names, addresses and ranges that the operator allows are accepted', async () => {
@@ -142,11 +150,11 @@ test('private names, addresses and ranges that the operator allows are accepted'
     'https://[fd12:0:1::1]/',
     'https://192.168.7.7/',
   ])
-    assert.equal(await urlError(url, 'live', rules, unresolvable), undefined, url)
+    assert.equal(await urlError(url, 'live', rules, resolveNothing), undefined, url)
   assert.equal(await urlError('https://hooks.corp.internal/', 'live', rules, resolveTo('10.9.9.9')), undefined)
   assert.equal(await urlError('https://HOOKS.corp.internal./', 'live', rules, resolveTo('10.9.9.9')), undefined)
   for (const url of ['https://10.21.0.1/', 'https://192.168.7.8/', 'https://[fd13::1]/'])
-    assert.ok(await urlError(url, 'live', rules, unresolvable), url)
+    assert.ok(await urlError(url, 'live', rules, resolveNothing), url)
   assert.ok(await urlError('https://other.corp.internal/', 'live', rules, resolveTo('10.9.9.9')))
 })
 

@@ -5,20 +5,20 @@ import { withDeadline } from '../platform/deadline.ts'
 import { isWithin, privateAddressKind } from './private-addresses.ts'
 
 /** Returns all addresses of a host name; rejects if there are none. */
-export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>
+export type ResolveHost = (host: string) => Promise<{ address: string; family: number }[]>
 
 /**
  * Queries name servers directly, because the system resolver runs in the few threads of libuv's pool, where some slow name servers
  * would block all other lookups. Falls back to the system resolver for names that only it finds, such as those in a hosts file.
  */
-export const resolveName: Resolve = async (host) => {
+export const resolveName: ResolveHost = async (host) => {
   if (!host.includes('.') || /(^|\.)localhost\.?$/.test(host)) return lookup(host, { all: true })
   const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const found = [
+  const addresses = [
     ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 })),
     ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 })),
   ]
-  if (found.length > 0) return found
+  if (addresses.length > 0) return addresses
   const reason = (four as PromiseRejectedResult).reason as { code?: string }
   if (NOT_FOUND_CODES.has(reason.code ?? '')) return lookup(host, { all: true })
   throw reason
@@ -36,14 +36,14 @@ export interface TargetRules {
 }
 
 /** Timeout of the DNS lookup when a webhook is saved. */
-const RESOLUTION_TIMEOUT_MS = 3000
+const DNS_LOOKUP_TIMEOUT_MS = 3000
 
 /** Returns the error in the URL of a webhook or the addresses of its host, or undefined if they are valid. */
 export async function urlError(
   text: string,
   mode: Mode,
   rules: TargetRules,
-  resolve: Resolve = resolveName,
+  resolve: ResolveHost = resolveName,
 ): Promise<string | undefined> {
   const url = URL.parse(text)
   const formatError = urlFormatError(text, url, mode)
@@ -52,9 +52,9 @@ export async function urlError(
   const error = hostError(host, mode, rules)
   if (error || isIP(host)) return error
   // A name that does not resolve now may do so later; each connection resolves it again.
-  for (const { address } of await withDeadline(resolve(host), RESOLUTION_TIMEOUT_MS).catch(() => [])) {
-    const rejected = addressError(address, host, mode, rules)
-    if (rejected) return rejected
+  for (const { address } of await withDeadline(resolve(host), DNS_LOOKUP_TIMEOUT_MS).catch(() => [])) {
+    const rejection = addressError(address, host, mode, rules)
+    if (rejection) return rejection
   }
   return undefined
 }

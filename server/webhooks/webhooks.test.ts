@@ -6,16 +6,16 @@ import { eventTypes } from '../events/types.ts'
 import { DAY, SECOND } from '../platform/clock.ts'
 import { createWebhook } from './webhooks.ts'
 
-const URL = 'https://hooks.example.test/attestry'
+const WEBHOOK_URL = 'https://hooks.example.test/attestry'
 
 test('a webhook is created, read, listed, replaced and archived', async (t) => {
   const { as, createKey, clock, context } = await start(t)
   const key = await createKey('live')
-  const call = as(key)
+  const client = as(key)
 
-  const created = await call.post('/webhooks', { url: URL, description: 'ours' })
-  assert.equal(created.status, 201)
-  const { secret, ...record } = created.body.data
+  const createResponse = await client.post('/webhooks', { url: WEBHOOK_URL, description: 'ours' })
+  assert.equal(createResponse.status, 201)
+  const { secret, ...record } = createResponse.body.data
   const id = record.webhook_id
   const now = new Date(clock.now()).toISOString()
   assert.match(id, /^WH_[0-9A-Z]{26}$/)
@@ -23,7 +23,7 @@ test('a webhook is created, read, listed, replaced and archived', async (t) => {
   assert.ok(Buffer.from(secret.slice(6), 'base64').length >= 24)
   assert.deepEqual(record, {
     webhook_id: id,
-    url: URL,
+    url: WEBHOOK_URL,
     event_types: [...eventTypes],
     description: 'ours',
     status: 'enabled',
@@ -34,66 +34,71 @@ test('a webhook is created, read, listed, replaced and archived', async (t) => {
   const { rows } = await sql<{ text: string }>`select webhooks::text as text from webhooks`.execute(context.db.queries)
   assert.ok(!rows[0]!.text.includes(Buffer.from(secret).toString('hex')), 'stored encrypted')
 
-  assert.deepEqual((await call.get(`/webhooks/${id}`)).body.data, record)
+  assert.deepEqual((await client.get(`/webhooks/${id}`)).body.data, record)
   clock.advance(SECOND)
-  const second = await call.post('/webhooks', { url: `${URL}/2`, event_types: ['mandate.ready'] })
-  assert.deepEqual(second.body.data.event_types, ['mandate.ready'])
-  assert.ok(!('description' in second.body.data))
-  const page = await call.get('/webhooks?limit=1')
+  const secondWebhook = await client.post('/webhooks', { url: `${WEBHOOK_URL}/2`, event_types: ['mandate.ready'] })
+  assert.deepEqual(secondWebhook.body.data.event_types, ['mandate.ready'])
+  assert.ok(!('description' in secondWebhook.body.data))
+  const page = await client.get('/webhooks?limit=1')
   assert.deepEqual(
     page.body.data.items.map((item: { webhook_id: string }) => item.webhook_id),
-    [second.body.data.webhook_id],
+    [secondWebhook.body.data.webhook_id],
   )
-  const nextPage = await call.get(`/webhooks?limit=1&cursor=${page.body.data.next_cursor}`)
+  const nextPage = await client.get(`/webhooks?limit=1&cursor=${page.body.data.next_cursor}`)
   assert.equal(nextPage.body.data.items[0].webhook_id, id)
   assert.equal(nextPage.body.data.next_cursor, null)
 
-  const replaced = await call.put(`/webhooks/${id}`, {
-    url: `${URL}?new`,
+  const replaceResponse = await client.put(`/webhooks/${id}`, {
+    url: `${WEBHOOK_URL}?new`,
     event_types: ['result.failed', 'webhook.test'],
   })
-  assert.equal(replaced.status, 200)
-  assert.deepEqual(replaced.body.data, {
+  assert.equal(replaceResponse.status, 200)
+  assert.deepEqual(replaceResponse.body.data, {
     ...omit(record, 'description'),
-    url: `${URL}?new`,
+    url: `${WEBHOOK_URL}?new`,
     event_types: ['result.failed', 'webhook.test'],
     updated_at: new Date(clock.now()).toISOString(),
   })
 
-  const archived = await call.delete(`/webhooks/${id}`)
-  assert.equal(archived.status, 200)
-  assert.equal(archived.body.data.status, 'archived')
-  assert.equal((await call.get(`/webhooks/${id}`)).body.data.status, 'archived')
-  assert.deepEqual((await call.delete(`/webhooks/${id}`)).body.data, archived.body.data)
+  const archiveResponse = await client.delete(`/webhooks/${id}`)
+  assert.equal(archiveResponse.status, 200)
+  assert.equal(archiveResponse.body.data.status, 'archived')
+  assert.equal((await client.get(`/webhooks/${id}`)).body.data.status, 'archived')
+  assert.deepEqual((await client.delete(`/webhooks/${id}`)).body.data, archiveResponse.body.data)
   for (const [method, path, body] of [
-    ['put', '', { url: URL }],
+    ['put', '', { url: WEBHOOK_URL }],
     ['post', '/rotate-secret', undefined],
     ['post', '/test', undefined],
     ['post', '/disable', undefined],
     ['post', '/enable', undefined],
     ['post', '/replay', { only_failed: true }],
   ] as const) {
-    const { status, body: response } = await call[method](`/webhooks/${id}${path}`, body)
+    const { status, body: response } = await client[method](`/webhooks/${id}${path}`, body)
     assert.equal(status, 409, path)
     assert.equal(response.error.code, 'CONFLICT')
   }
-  assert.equal((await call.get(`/webhooks/${id}/deliveries`)).status, 200)
+  assert.equal((await client.get(`/webhooks/${id}/deliveries`)).status, 200)
 })
 
 test('requests are checked: schema, URL, key scope, organisation and mode', async (t) => {
-  const { as, createKey, given, orgId, context } = await start(t)
-  const live = await createKey('live')
-  const paths = async (body: unknown, key = live) => {
+  const { as, createKey, fixtures, orgId, context } = await start(t)
+  const liveKey = await createKey('live')
+  const errorPathsFor = async (body: unknown, key = liveKey) => {
     const { status, body: response } = await as(key).post('/webhooks', body)
     assert.equal(status, 400, JSON.stringify(body))
     assert.equal(response.error.code, 'VALIDATION_FAILED')
     return response.error.details.map(({ path }: { path: string }) => path)
   }
-  assert.deepEqual(await paths({}), ['url'])
-  assert.deepEqual(await paths({ url: URL, event_types: [] }), ['event_types'])
-  assert.deepEqual(await paths({ url: URL, event_types: ['nope'], extra: 1 }), ['extra', 'event_types[0]'])
-  assert.deepEqual(await paths({ url: URL, event_types: ['mandate.ready', 'mandate.ready'] }), ['event_types'])
-  assert.deepEqual(await paths({ url: `https://x.test/${'a'.repeat(2048)}` }), ['url'])
+  assert.deepEqual(await errorPathsFor({}), ['url'])
+  assert.deepEqual(await errorPathsFor({ url: WEBHOOK_URL, event_types: [] }), ['event_types'])
+  assert.deepEqual(await errorPathsFor({ url: WEBHOOK_URL, event_types: ['nope'], extra: 1 }), [
+    'extra',
+    'event_types[0]',
+  ])
+  assert.deepEqual(await errorPathsFor({ url: WEBHOOK_URL, event_types: ['mandate.ready', 'mandate.ready'] }), [
+    'event_types',
+  ])
+  assert.deepEqual(await errorPathsFor({ url: `https://x.test/${'a'.repeat(2048)}` }), ['url'])
   for (const url of [
     'http://hooks.example.test/',
     'https://10.0.0.1/',
@@ -102,16 +107,16 @@ test('requests are checked: schema, URL, key scope, organisation and mode', asyn
     'nope',
     '',
   ]) {
-    assert.deepEqual(await paths({ url }), ['url'], url)
+    assert.deepEqual(await errorPathsFor({ url }), ['url'], url)
   }
   const testKey = await createKey('test')
-  assert.deepEqual(await paths({ url: 'http://192.168.1.1/' }, testKey), ['url'])
-  const local = await as(testKey).post('/webhooks', { url: 'http://127.0.0.1:9999/' })
-  assert.equal(local.status, 201)
-  const id = local.body.data.webhook_id
+  assert.deepEqual(await errorPathsFor({ url: 'http://192.168.1.1/' }, testKey), ['url'])
+  const localWebhook = await as(testKey).post('/webhooks', { url: 'http://127.0.0.1:9999/' })
+  assert.equal(localWebhook.status, 201)
+  const id = localWebhook.body.data.webhook_id
 
-  const other = await createKey('live', (await given.org('Other')).orgId)
-  for (const key of [live, other]) {
+  const otherOrgKey = await createKey('live', (await fixtures.createOrg('Other')).orgId)
+  for (const key of [liveKey, otherOrgKey]) {
     for (const [method, path] of [
       ['get', ''],
       ['get', '/deliveries'],
@@ -124,11 +129,11 @@ test('requests are checked: schema, URL, key scope, organisation and mode', asyn
     assert.deepEqual((await as(key).get('/webhooks')).body.data.items, [])
   }
   assert.equal((await as(testKey).get('/webhooks/WH_nope')).status, 400)
-  const reader = await given.key(orgId, { mode: 'test', scopes: ['webhooks:read'] })
-  assert.equal((await as(reader).get(`/webhooks/${id}`)).status, 200)
-  assert.equal((await as(reader).post(`/webhooks/${id}/test`)).body.error.code, 'SCOPE_MISSING')
-  const writer = await given.key(orgId, { mode: 'test', scopes: ['webhooks:write'] })
-  assert.equal((await as(writer).get(`/webhooks/${id}`)).body.error.code, 'SCOPE_MISSING')
+  const readOnlyKey = await fixtures.createPartnerKey(orgId, { mode: 'test', scopes: ['webhooks:read'] })
+  assert.equal((await as(readOnlyKey).get(`/webhooks/${id}`)).status, 200)
+  assert.equal((await as(readOnlyKey).post(`/webhooks/${id}/test`)).body.error.code, 'SCOPE_MISSING')
+  const writeOnlyKey = await fixtures.createPartnerKey(orgId, { mode: 'test', scopes: ['webhooks:write'] })
+  assert.equal((await as(writeOnlyKey).get(`/webhooks/${id}`)).body.error.code, 'SCOPE_MISSING')
   // A PUT is validated like a POST, and a rejected one changes nothing.
   assert.equal((await as(testKey).put(`/webhooks/${id}`, { url: 'http://10.0.0.1/' })).status, 400)
   assert.equal((await as(testKey).get(`/webhooks/${id}`)).body.data.url, 'http://127.0.0.1:9999/')
@@ -165,31 +170,31 @@ test('loopback is rejected in TEST mode if the server is publicly reachable, unl
 test('there are at most five unarchived webhooks per mode, even with concurrent requests', async (t) => {
   const { as, createKey } = await start(t)
   const [live, testing] = [await createKey('live'), await createKey('test')]
-  const responses = await Promise.all(Array.from({ length: 9 }, () => as(live).post('/webhooks', { url: URL })))
+  const responses = await Promise.all(Array.from({ length: 9 }, () => as(live).post('/webhooks', { url: WEBHOOK_URL })))
   assert.equal(responses.filter(({ status }) => status === 201).length, 5)
   for (const { status, body } of responses.filter(({ status }) => status !== 201)) {
     assert.equal(status, 422)
     assert.equal(body.error.code, 'LIMIT_EXCEEDED')
   }
-  assert.equal((await as(testing).post('/webhooks', { url: URL })).status, 201)
-  const [one] = (await as(live).get('/webhooks')).body.data.items
-  await as(live).delete(`/webhooks/${one.webhook_id}`)
-  assert.equal((await as(live).post('/webhooks', { url: URL })).status, 201)
+  assert.equal((await as(testing).post('/webhooks', { url: WEBHOOK_URL })).status, 201)
+  const [listedWebhook] = (await as(live).get('/webhooks')).body.data.items
+  await as(live).delete(`/webhooks/${listedWebhook.webhook_id}`)
+  assert.equal((await as(live).post('/webhooks', { url: WEBHOOK_URL })).status, 201)
 })
 
 test('a retry with the same Idempotency-Key returns the same secret, which is stored encrypted', async (t) => {
   const { as, createKey, context } = await start(t)
   const key = await createKey('live')
-  const first = await as(key).post('/webhooks', { url: URL }, { idempotencyKey: 'once' })
-  const retry = await as(key).post('/webhooks', { url: URL }, { idempotencyKey: 'once' })
-  assert.equal(retry.headers.get('idempotency-replayed'), 'true')
-  assert.deepEqual(retry.body, first.body)
-  const rotate = () =>
-    as(key).post(`/webhooks/${first.body.data.webhook_id}/rotate-secret`, undefined, { idempotencyKey: 'r' })
-  const rotated = await rotate()
-  assert.equal(rotated.status, 200)
-  assert.notEqual(rotated.body.data.secret, first.body.data.secret)
-  assert.equal((await rotate()).body.data.secret, rotated.body.data.secret)
+  const firstResponse = await as(key).post('/webhooks', { url: WEBHOOK_URL }, { idempotencyKey: 'once' })
+  const retryResponse = await as(key).post('/webhooks', { url: WEBHOOK_URL }, { idempotencyKey: 'once' })
+  assert.equal(retryResponse.headers.get('idempotency-replayed'), 'true')
+  assert.deepEqual(retryResponse.body, firstResponse.body)
+  const rotateSecret = () =>
+    as(key).post(`/webhooks/${firstResponse.body.data.webhook_id}/rotate-secret`, undefined, { idempotencyKey: 'r' })
+  const rotatedResponse = await rotateSecret()
+  assert.equal(rotatedResponse.status, 200)
+  assert.notEqual(rotatedResponse.body.data.secret, firstResponse.body.data.secret)
+  assert.equal((await rotateSecret()).body.data.secret, rotatedResponse.body.data.secret)
   const { rows } = await sql`select 1 from idempotency_records where body is not null`.execute(context.db.queries)
   assert.equal(rows.length, 0)
 })
@@ -197,21 +202,23 @@ test('a retry with the same Idempotency-Key returns the same secret, which is st
 test('events are fanned out to the webhooks that subscribe to their type, and listed newest first', async (t) => {
   const { as, createKey, recordEvents, listDeliveries, clock, context } = await start(t)
   const key = await createKey('live')
-  const all = (await as(key).post('/webhooks', { url: URL })).body.data.webhook_id
-  const some = (await as(key).post('/webhooks', { url: URL, event_types: ['mandate.ready'] })).body.data.webhook_id
-  const none = (await as(key).post('/webhooks', { url: URL, event_types: ['result.failed'] })).body.data.webhook_id
+  const allTypesId = (await as(key).post('/webhooks', { url: WEBHOOK_URL })).body.data.webhook_id
+  const oneTypeId = (await as(key).post('/webhooks', { url: WEBHOOK_URL, event_types: ['mandate.ready'] })).body.data
+    .webhook_id
+  const otherTypeId = (await as(key).post('/webhooks', { url: WEBHOOK_URL, event_types: ['result.failed'] })).body.data
+    .webhook_id
   const ids = await recordEvents(key, { n: 1 }, { n: 2 }, { n: 3 })
   await recordEvents(await createKey('test'), { n: 4 })
 
-  const items = await listDeliveries(key, all)
+  const items = await listDeliveries(key, allTypesId)
   assert.deepEqual(
     items.map((item: { event_id: string }) => item.event_id),
     [...ids].reverse(),
   )
   const now = new Date(clock.now()).toISOString()
-  const { delivery_id, ...rest } = items[0]
+  const { delivery_id, ...otherFields } = items[0]
   assert.match(delivery_id, /^WD_[0-9A-HJKMNP-TV-Z]{26}$/)
-  assert.deepEqual(rest, {
+  assert.deepEqual(otherFields, {
     event_id: ids[2],
     event_type: 'mandate.ready',
     status: 'pending',
@@ -219,76 +226,81 @@ test('events are fanned out to the webhooks that subscribe to their type, and li
     next_attempt_at: now,
     created_at: now,
   })
-  assert.equal((await listDeliveries(key, some)).length, 3)
-  assert.notEqual((await listDeliveries(key, some))[0].delivery_id, delivery_id)
-  assert.deepEqual(await listDeliveries(key, none), [])
-  assert.deepEqual(await listDeliveries(key, all, '?status=delivered'), [])
-  assert.equal((await listDeliveries(key, all, '?status=pending')).length, 3)
-  const page = (await as(key).get(`/webhooks/${all}/deliveries?limit=2`)).body.data
-  const next = (await as(key).get(`/webhooks/${all}/deliveries?limit=2&cursor=${page.next_cursor}`)).body.data
+  assert.equal((await listDeliveries(key, oneTypeId)).length, 3)
+  assert.notEqual((await listDeliveries(key, oneTypeId))[0].delivery_id, delivery_id)
+  assert.deepEqual(await listDeliveries(key, otherTypeId), [])
+  assert.deepEqual(await listDeliveries(key, allTypesId, '?status=delivered'), [])
+  assert.equal((await listDeliveries(key, allTypesId, '?status=pending')).length, 3)
+  const page = (await as(key).get(`/webhooks/${allTypesId}/deliveries?limit=2`)).body.data
+  const nextPage = (await as(key).get(`/webhooks/${allTypesId}/deliveries?limit=2&cursor=${page.next_cursor}`)).body
+    .data
   assert.deepEqual(
-    next.items.map((item: { event_id: string }) => item.event_id),
+    nextPage.items.map((item: { event_id: string }) => item.event_id),
     [ids[0]],
   )
-  assert.equal((await as(key).get(`/webhooks/${some}/deliveries?cursor=${page.next_cursor}`)).status, 400)
+  assert.equal((await as(key).get(`/webhooks/${oneTypeId}/deliveries?cursor=${page.next_cursor}`)).status, 400)
 
-  const tested = await as(key).post(`/webhooks/${none}/test`)
-  assert.equal(tested.status, 202)
+  const testResponse = await as(key).post(`/webhooks/${otherTypeId}/test`)
+  assert.equal(testResponse.status, 202)
   await context.events.flush(key)
   assert.deepEqual(
-    (await listDeliveries(key, none)).map((item: { event_id: string }) => item.event_id),
-    [tested.body.data.event_id],
+    (await listDeliveries(key, otherTypeId)).map((item: { event_id: string }) => item.event_id),
+    [testResponse.body.data.event_id],
   )
-  assert.equal((await listDeliveries(key, all)).length, 3, 'a test event is only sent to the webhook that is tested')
+  assert.equal(
+    (await listDeliveries(key, allTypesId)).length,
+    3,
+    'a test event is only sent to the webhook that is tested',
+  )
 })
 
 test('a replay reports unknown events, selects by IDs or by time, and needs an active webhook', async (t) => {
   const { as, createKey, recordEvents, listDeliveries, clock } = await start(t)
   const key = await createKey('live')
-  const early = await recordEvents(key, { n: 1 }, { n: 2 })
+  const earlyIds = await recordEvents(key, { n: 1 }, { n: 2 })
   clock.advance(60 * SECOND)
-  const { webhook_id: id } = (await as(key).post('/webhooks', { url: URL })).body.data
-  const late = await recordEvents(key, { n: 3 })
+  const { webhook_id: id } = (await as(key).post('/webhooks', { url: WEBHOOK_URL })).body.data
+  const lateIds = await recordEvents(key, { n: 3 })
   const replay = async (body: object) => (await as(key).post(`/webhooks/${id}/replay`, body)) as any
 
   for (const body of [
     {},
-    { event_ids: late, from: '2026-03-11T00:00:00Z' },
-    { event_ids: late, only_failed: false },
+    { event_ids: lateIds, from: '2026-03-11T00:00:00Z' },
+    { event_ids: lateIds, only_failed: false },
     { only_failed: false },
   ])
     assert.deepEqual((await replay(body)).body.error.details[0].path, 'body', JSON.stringify(body))
   assert.equal((await replay({ event_ids: [] })).status, 400)
-  assert.equal((await replay({ event_ids: Array(101).fill(late[0]) })).status, 400)
+  assert.equal((await replay({ event_ids: Array(101).fill(lateIds[0]) })).status, 400)
   assert.equal((await replay({ from: 'yesterday' })).body.error.details[0].path, 'from')
   assert.equal(
     (await replay({ from: '2026-03-12T00:00:00Z', to: '2026-03-11T00:00:00Z' })).body.error.details[0].path,
     'to',
   )
-  const foreign = await recordEvents(await createKey('test'), { n: 9 })
-  const unknown = await replay({
-    event_ids: [early[0], 'EV_01JP2V5Z6Q0000000000000000', foreign[0], 'EV_UNKNOWNUNKNOWN'],
+  const foreignIds = await recordEvents(await createKey('test'), { n: 9 })
+  const withUnknownIds = await replay({
+    event_ids: [earlyIds[0], 'EV_01JP2V5Z6Q0000000000000000', foreignIds[0], 'EV_UNKNOWNUNKNOWN'],
   })
-  assert.equal(unknown.status, 400)
+  assert.equal(withUnknownIds.status, 400)
   assert.deepEqual(
-    unknown.body.error.details.map(({ path }: { path: string }) => path),
+    withUnknownIds.body.error.details.map(({ path }: { path: string }) => path),
     ['event_ids[1]', 'event_ids[2]', 'event_ids[3]'],
   )
   assert.equal((await listDeliveries(key, id)).length, 1)
 
-  const named = await replay({ event_ids: [early[0]] })
-  assert.equal(named.status, 202)
-  assert.deepEqual(named.body.data, { replayed: 1 })
+  const replayById = await replay({ event_ids: [earlyIds[0]] })
+  assert.equal(replayById.status, 202)
+  assert.deepEqual(replayById.body.data, { replayed: 1 })
   assert.equal((await listDeliveries(key, id)).length, 2, 'an event from before the webhook existed')
   assert.equal((await replay({ only_failed: true })).body.data.replayed, 0)
   assert.equal((await replay({ from: new Date(clock.now()).toISOString() })).body.data.replayed, 1)
   assert.equal((await replay({ to: new Date(clock.now()).toISOString() })).body.data.replayed, 2)
-  await as(key).put(`/webhooks/${id}`, { url: URL, event_types: ['result.failed'] })
+  await as(key).put(`/webhooks/${id}`, { url: WEBHOOK_URL, event_types: ['result.failed'] })
   assert.equal((await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed, 0)
   await as(key).post(`/webhooks/${id}/disable`)
-  assert.equal((await replay({ event_ids: late })).body.error.code, 'CONFLICT')
+  assert.equal((await replay({ event_ids: lateIds })).body.error.code, 'CONFLICT')
   await as(key).post(`/webhooks/${id}/enable`)
-  await as(key).put(`/webhooks/${id}`, { url: URL })
+  await as(key).put(`/webhooks/${id}`, { url: WEBHOOK_URL })
   clock.advance(30 * DAY - 60 * SECOND)
   assert.equal(
     (await replay({ from: '2026-03-01T00:00:00Z' })).body.data.replayed,

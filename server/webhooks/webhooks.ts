@@ -18,7 +18,7 @@ export interface Webhook extends SealedSecrets {
   org_id: string
   mode: 'test' | 'live'
   url: string
-  /** Null: all types. */
+  /** The event types to send; null for all types. */
   event_types: EventType[] | null
   description: string | null
   status: WebhookStatus
@@ -36,7 +36,7 @@ export interface WebhookInput {
 }
 
 /** Runs after an endpoint is enabled: sends or withdraws the deliveries held while it was disabled. A job, because there can be a million. */
-export const releaseOrWithdrawHeld = defineJob<{ webhook_id: string; period: number; recover: boolean }>(
+export const releaseOrWithdrawHeldDeliveries = defineJob<{ webhook_id: string; period: number; recover: boolean }>(
   'settle-held-deliveries',
   { timeoutSeconds: 3600 },
 )
@@ -46,7 +46,7 @@ export const withdrawDeliveries = defineJob<{ webhook_id: string }>('withdraw-de
 
 type WebhookDeps = Pick<Context, 'clock' | 'vault' | 'queue'>
 
-const MAX_WEBHOOKS = 5
+const MAX_WEBHOOKS_PER_MODE = 5
 /** PostgreSQL notification channel. The payload is the ID of the webhook that changed. */
 export const WEBHOOK_CHANGED = 'webhook_changed'
 /** Notification after a webhook was created. */
@@ -81,10 +81,10 @@ export async function createWebhook(
     .clearSelect()
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  if (count >= MAX_WEBHOOKS) {
+  if (count >= MAX_WEBHOOKS_PER_MODE) {
     throw problem(
       'LIMIT_EXCEEDED',
-      `The organisation already has ${MAX_WEBHOOKS} webhook endpoints. Archive one first.`,
+      `The organisation already has ${MAX_WEBHOOKS_PER_MODE} webhook endpoints. Archive one first.`,
     )
   }
   const now = clock.now()
@@ -112,9 +112,9 @@ export async function createWebhook(
 }
 
 export async function getWebhook(tx: Queries, scope: OrgScope, id: string): Promise<Webhook> {
-  const found = await webhooksOf(tx, scope).where('webhook_id', '=', id).executeTakeFirst()
-  if (!found) throw notFound(id)
-  return found as Webhook
+  const webhook = await webhooksOf(tx, scope).where('webhook_id', '=', id).executeTakeFirst()
+  if (!webhook) throw webhookNotFound(id)
+  return webhook as Webhook
 }
 
 /** Returns webhooks, newest first. */
@@ -123,13 +123,13 @@ export async function listWebhooks(
   scope: OrgScope,
   { status, after, limit }: { status?: WebhookStatus | undefined; after?: string | undefined; limit: number },
 ): Promise<Webhook[]> {
-  const found = await webhooksOf(tx, scope)
+  const webhooks = await webhooksOf(tx, scope)
     .$if(status !== undefined, (query) => query.where('status', '=', status!))
     .$if(after !== undefined, (query) => query.where('webhook_id', '<', after!))
     .orderBy('webhook_id', 'desc')
     .limit(limit)
     .execute()
-  return found as Webhook[]
+  return webhooks as Webhook[]
 }
 
 /** Replaces all fields; omitted ones get their defaults. A new URL resets the `failing` status. */
@@ -140,13 +140,13 @@ export async function replaceWebhook(
   id: string,
   { url, event_types, description }: WebhookInput,
 ): Promise<Webhook> {
-  const webhook = await lockChangeable(tx, scope, id)
-  const resetStatus = webhook.url !== url && webhook.status !== 'disabled'
-  return change(tx, deps, webhook, {
+  const webhook = await lockUnarchivedWebhook(tx, scope, id)
+  const resetsStatus = webhook.url !== url && webhook.status !== 'disabled'
+  return updateWebhook(tx, deps, webhook, {
     url,
     event_types: event_types ?? null,
     description: description ?? null,
-    ...(resetStatus ? { status: 'enabled', failing_since: null } : {}),
+    ...(resetsStatus ? { status: 'enabled', failing_since: null } : {}),
   })
 }
 
@@ -155,7 +155,7 @@ export async function archiveWebhook(tx: Tx, scope: WriteScope, deps: WebhookDep
   const webhook = await lockWebhook(tx, scope, id)
   if (webhook.status === 'archived') return webhook
   await deps.queue.enqueue(tx, withdrawDeliveries, { webhook_id: id })
-  return change(tx, deps, webhook, { status: 'archived' })
+  return updateWebhook(tx, deps, webhook, { status: 'archived' })
 }
 
 export async function rotateSecret(
@@ -164,16 +164,16 @@ export async function rotateSecret(
   deps: WebhookDeps,
   id: string,
 ): Promise<{ webhook: Webhook; secret: string }> {
-  const webhook = await lockChangeable(tx, scope, id)
+  const webhook = await lockUnarchivedWebhook(tx, scope, id)
   const { text, columns } = replaceSecret(webhook, deps.vault, deps.clock.now())
-  return { webhook: await change(tx, deps, webhook, columns), secret: text }
+  return { webhook: await updateWebhook(tx, deps, webhook, columns), secret: text }
 }
 
 /** Disables the webhook. New deliveries to it are held. */
 export async function disableWebhook(tx: Tx, scope: WriteScope, deps: WebhookDeps, id: string): Promise<Webhook> {
-  const webhook = await lockChangeable(tx, scope, id)
+  const webhook = await lockUnarchivedWebhook(tx, scope, id)
   if (webhook.status === 'disabled') return webhook
-  return change(tx, deps, webhook, { status: 'disabled', times_disabled: webhook.times_disabled + 1 })
+  return updateWebhook(tx, deps, webhook, { status: 'disabled', times_disabled: webhook.times_disabled + 1 })
 }
 
 /** Enables the webhook. Sends the deliveries held while it was disabled if `recover` is true, and withdraws them otherwise. */
@@ -184,42 +184,46 @@ export async function enableWebhook(
   id: string,
   recover: boolean,
 ): Promise<Webhook> {
-  const webhook = await lockChangeable(tx, scope, id)
+  const webhook = await lockUnarchivedWebhook(tx, scope, id)
   if (webhook.status !== 'disabled') return webhook
-  await deps.queue.enqueue(tx, releaseOrWithdrawHeld, { webhook_id: id, period: webhook.times_disabled, recover })
-  return change(tx, deps, webhook, { status: 'enabled', failing_since: null })
+  await deps.queue.enqueue(tx, releaseOrWithdrawHeldDeliveries, {
+    webhook_id: id,
+    period: webhook.times_disabled,
+    recover,
+  })
+  return updateWebhook(tx, deps, webhook, { status: 'enabled', failing_since: null })
 }
 
 /** Records a test event for this webhook only, regardless of its event types. Returns the event ID. */
 export async function testWebhook(tx: Tx, scope: OrgScope, deps: WebhookDeps, id: string): Promise<string> {
   const webhook = await getWebhook(tx, scope, id)
-  requireActive(webhook)
+  requireActiveWebhook(webhook)
   return recordEvent(tx, scope, deps.clock, 'webhook.test', webhookRecord(webhook))
 }
 
 /** Throws if the webhook is archived or disabled. */
-export function requireActive({ status }: Webhook): void {
+export function requireActiveWebhook({ status }: Webhook): void {
   if (status === 'archived') throw problem('CONFLICT', 'This webhook endpoint is archived.')
   if (status === 'disabled') throw problem('CONFLICT', 'This webhook endpoint is disabled. Enable it first.')
 }
 
-async function change(
+async function updateWebhook(
   tx: Tx,
   { clock }: WebhookDeps,
   { webhook_id }: Webhook,
   values: Partial<Omit<Webhook, 'webhook_id' | 'org_id' | 'mode'>>,
 ): Promise<Webhook> {
-  const changed = await tx
+  const updatedWebhook = await tx
     .updateTable('webhooks')
     .set({ ...values, updated_at: new Date(clock.now()) })
     .where('webhook_id', '=', webhook_id)
     .returningAll()
     .executeTakeFirstOrThrow()
   await sql`select pg_notify(${WEBHOOK_CHANGED}, ${webhook_id})`.execute(tx)
-  return changed as Webhook
+  return updatedWebhook as Webhook
 }
 
-async function lockChangeable(tx: Tx, scope: WriteScope, id: string): Promise<Webhook> {
+async function lockUnarchivedWebhook(tx: Tx, scope: WriteScope, id: string): Promise<Webhook> {
   const webhook = await lockWebhook(tx, scope, id)
   if (webhook.status === 'archived') throw problem('CONFLICT', 'An archived webhook endpoint cannot be changed.')
   return webhook
@@ -227,7 +231,7 @@ async function lockChangeable(tx: Tx, scope: WriteScope, id: string): Promise<We
 
 async function lockWebhook(tx: Tx, scope: WriteScope, id: string): Promise<Webhook> {
   const webhook = await webhooksOf(tx, scope).where('webhook_id', '=', id).forUpdate().executeTakeFirst()
-  if (!webhook) throw notFound(id)
+  if (!webhook) throw webhookNotFound(id)
   requireCreatedVia('endpoint', webhook.created_via, scope)
   return webhook as Webhook
 }
@@ -241,6 +245,6 @@ async function lockOrganisation(tx: Tx, { orgId, mode }: OrgScope) {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks of ${orgId} ${mode}`}, 0))`.execute(tx)
 }
 
-function notFound(id: string) {
+function webhookNotFound(id: string) {
   return problem('NOT_FOUND', `Webhook endpoint ${id} not found.`)
 }

@@ -30,17 +30,17 @@ export function workflowRoutes(app: App, context: Context): void {
         operationId: 'listWorkflows',
         tags,
         summary: 'List workflows',
-        description: 'Newest first, including archived workflows.',
+        description: 'Returns workflows, newest first, including archived ones.',
         querystring: WorkflowsQuery,
         response: { 200: success(listOf(WorkflowRecord)) },
       },
     },
     async ({ caller, query: { limit, cursor } }) => {
-      const list = `workflows ${caller.orgId} ${caller.mode}`
-      const after = readCursor<string>(vault, list, cursor)
-      const found = await listWorkflows(db.queries, caller, { after, limit: limit + 1 })
-      const items = await workflowRecords(db.queries, found.slice(0, limit))
-      const next_cursor = found.length > limit ? writeCursor(vault, list, items.at(-1)!.workflow_id) : null
+      const listKey = `workflows ${caller.orgId} ${caller.mode}`
+      const after = readCursor<string>(vault, listKey, cursor)
+      const rows = await listWorkflows(db.queries, caller, { after, limit: limit + 1 })
+      const items = await workflowRecords(db.queries, rows.slice(0, limit))
+      const next_cursor = rows.length > limit ? writeCursor(vault, listKey, items.at(-1)!.workflow_id) : null
       return { success: true as const, message: 'Workflows', data: { items, next_cursor } }
     },
   )
@@ -77,8 +77,8 @@ export function workflowRoutes(app: App, context: Context): void {
     },
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
-        const created = await createWorkflow(tx, caller, clock, request.body, caller.via)
-        return { status: 201, body: await workflowResponse(tx, 'Workflow created', created) }
+        const createdWorkflow = await createWorkflow(tx, caller, clock, request.body, caller.via)
+        return { status: 201, body: await workflowResponse(tx, 'Workflow created', createdWorkflow) }
       })
     },
   )
@@ -100,8 +100,8 @@ export function workflowRoutes(app: App, context: Context): void {
     },
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
-        const replaced = await replaceWorkflow(tx, caller, clock, request.params.workflow_id, request.body)
-        return { status: 200, body: await workflowResponse(tx, 'Workflow replaced', replaced) }
+        const replacedWorkflow = await replaceWorkflow(tx, caller, clock, request.params.workflow_id, request.body)
+        return { status: 200, body: await workflowResponse(tx, 'Workflow replaced', replacedWorkflow) }
       })
     },
   )
@@ -121,8 +121,8 @@ export function workflowRoutes(app: App, context: Context): void {
     },
     async (request, reply): Promise<void> => {
       await runIdempotent(context, request, reply, async (tx, caller) => {
-        const archived = await archiveWorkflow(tx, caller, clock, request.params.workflow_id)
-        return { status: 200, body: await workflowResponse(tx, 'Workflow archived', archived) }
+        const archivedWorkflow = await archiveWorkflow(tx, caller, clock, request.params.workflow_id)
+        return { status: 200, body: await workflowResponse(tx, 'Workflow archived', archivedWorkflow) }
       })
     },
   )

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox'
 import { CreatedViaSchema } from '../access/schema.ts'
 import { named, withNotes } from '../platform/http/named-schemas.ts'
 import { pageQuery } from '../platform/http/response-schemas.ts'
-import { NOT_BLANK } from '../platform/http/validation.ts'
+import { NOT_BLANK_PATTERN } from '../platform/http/validation.ts'
 import { LANGUAGES } from '../platform/text/languages.ts'
 import { channels, methods, workflowStatuses } from './enums.ts'
 
-export const WORKFLOW_ID = '^WF_[A-Z]{2}_[A-Z0-9]{10,40}$'
+export const WORKFLOW_ID_PATTERN = '^WF_[A-Z]{2}_[A-Z0-9]{10,40}$'
 
 const closed = { additionalProperties: false }
 
@@ -22,15 +22,19 @@ const FollowUp = named(
   'FollowUp',
   Type.Object(
     {
-      after_hours: Type.Integer({ minimum: 1, maximum: 168, description: 'Hours after the previous contact.' }),
+      after_hours: Type.Integer({
+        minimum: 1,
+        maximum: 168,
+        description: 'Hours between the previous message to the candidate and this one.',
+      }),
       channel: withNotes(Channel, { description: "One of the workflow's channels." }),
     },
     closed,
   ),
 )
 
-const fields = {
-  name: Type.String({ minLength: 1, maxLength: 120, pattern: NOT_BLANK, examples: ['Site hiring'] }),
+const workflowFields = {
+  name: Type.String({ minLength: 1, maxLength: 120, pattern: NOT_BLANK_PATTERN, examples: ['Site hiring'] }),
   description: Type.Optional(Type.String({ maxLength: 500 })),
 }
 const channelList = Type.Array(Channel, {
@@ -43,7 +47,7 @@ const languageList = Type.Array(Language, {
   minItems: 1,
   maxItems: 12,
   uniqueItems: true,
-  description: 'The first language is the default.',
+  description: 'Languages of the conversation with candidates. The first language is the default.',
 })
 const followUpList = Type.Array(FollowUp, {
   maxItems: 5,
@@ -54,7 +58,7 @@ export const WorkflowInput = named(
   'WorkflowInput',
   Type.Object(
     {
-      ...fields,
+      ...workflowFields,
       default_methods: Type.Optional(MethodList),
       channels: Type.Optional(channelList),
       languages: Type.Optional(languageList),
@@ -65,20 +69,20 @@ export const WorkflowInput = named(
 )
 export type WorkflowInput = Static<typeof WorkflowInput>
 
-const workflowId = Type.String({ pattern: WORKFLOW_ID })
+const workflowId = Type.String({ pattern: WORKFLOW_ID_PATTERN })
 
 export const WorkflowRecord = named(
   'Workflow',
   Type.Object({
     workflow_id: workflowId,
-    ...fields,
+    ...workflowFields,
     default_methods: MethodList,
     channels: channelList,
     languages: languageList,
     follow_ups: followUpList,
     created_via: CreatedViaSchema,
     status: named('WorkflowStatus', Type.Enum([...workflowStatuses])),
-    mandates: Type.Integer({ description: 'Number of mandates that are not archived.' }),
+    mandates: Type.Integer({ description: 'Number of mandates that use the workflow and are not archived.' }),
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
   }),

@@ -57,7 +57,7 @@ export async function createWorkflow(
 ): Promise<Workflow> {
   validateFollowUpChannels(input)
   const now = clock.now()
-  const created = await tx
+  const row = await tx
     .insertInto('workflows')
     .values({
       workflow_id: newId('WF_BC_', now),
@@ -71,7 +71,7 @@ export async function createWorkflow(
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
-  return created as unknown as Workflow
+  return row as unknown as Workflow
 }
 
 /** Replaces the whole workflow. Questions already prepared for its mandates do not change. */
@@ -112,7 +112,7 @@ export async function getWorkflow(tx: Queries, scope: OrgScope, id: string): Pro
   return (await findWorkflow(tx, scope, id)) ?? throwNotFound(id)
 }
 
-export interface WorkflowVersion extends Workflow {
+export interface WorkflowWithRowVersion extends Workflow {
   /** The xmin of the row, which changes with every update. */
   rowVersion: string
 }
@@ -121,18 +121,18 @@ export async function findWorkflowVersion(
   tx: Queries,
   scope: OrgScope,
   id: string,
-): Promise<WorkflowVersion | undefined> {
-  const found = await workflowsOf(tx, scope)
+): Promise<WorkflowWithRowVersion | undefined> {
+  const row = await workflowsOf(tx, scope)
     .select(sql<string>`xmin::text`.as('rowVersion'))
     .where('workflow_id', '=', id)
     .executeTakeFirst()
-  return found as WorkflowVersion | undefined
+  return row as WorkflowWithRowVersion | undefined
 }
 
 /** Locks the workflow against being archived until the transaction ends. Several transactions can hold this lock. */
 export async function lockWorkflowForUse(tx: Tx, scope: OrgScope, id: string): Promise<Workflow | undefined> {
-  const found = await workflowsOf(tx, scope).where('workflow_id', '=', id).forKeyShare().executeTakeFirst()
-  return found as Workflow | undefined
+  const row = await workflowsOf(tx, scope).where('workflow_id', '=', id).forKeyShare().executeTakeFirst()
+  return row as Workflow | undefined
 }
 
 export interface WorkflowPage {
@@ -143,12 +143,12 @@ export interface WorkflowPage {
 
 /** Lists workflows, newest first. */
 export async function listWorkflows(tx: Queries, scope: OrgScope, { after, limit }: WorkflowPage): Promise<Workflow[]> {
-  const found = await workflowsOf(tx, scope)
+  const rows = await workflowsOf(tx, scope)
     .$if(after !== undefined, (query) => query.where('workflow_id', '<', after!))
     .orderBy('workflow_id', 'desc')
     .limit(limit)
     .execute()
-  return found as unknown as Workflow[]
+  return rows as unknown as Workflow[]
 }
 
 /** Returns workflows as the API shows them, with the number of their mandates. */
@@ -176,18 +176,18 @@ function workflowsOf(tx: Queries, { orgId, mode }: OrgScope) {
 }
 
 async function lockWorkflow(tx: Tx, scope: OrgScope, id: string): Promise<Workflow> {
-  const found = await workflowsOf(tx, scope).where('workflow_id', '=', id).forUpdate().executeTakeFirst()
-  return (found as Workflow | undefined) ?? throwNotFound(id)
+  const row = await workflowsOf(tx, scope).where('workflow_id', '=', id).forUpdate().executeTakeFirst()
+  return (row as Workflow | undefined) ?? throwNotFound(id)
 }
 
 async function updateWorkflow(tx: Tx, clock: Clock, id: string, change: object): Promise<Workflow> {
-  const changed = await tx
+  const row = await tx
     .updateTable('workflows')
     .set({ ...change, updated_at: new Date(clock.now()) })
     .where('workflow_id', '=', id)
     .returning(columns)
     .executeTakeFirstOrThrow()
-  return changed as unknown as Workflow
+  return row as unknown as Workflow
 }
 
 function settingsOf(input: WorkflowInput) {

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 
-const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const AXE_SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-interface Finding {
+interface AxeViolation {
   id: string
   impact: string
   help: string
@@ -14,13 +14,13 @@ interface Finding {
 
 /** Asserts that axe finds no serious or critical violation in the current state of the page. */
 export async function assertAccessible(page: Page): Promise<void> {
-  // Evaluated through the debugger, to which the page's Content-Security-Policy does not apply.
-  await page.evaluate(SOURCE)
+  // The page's Content-Security-Policy does not apply to scripts that the debugger evaluates.
+  await page.evaluate(AXE_SOURCE)
   const { violations } = (await page.evaluate(
     "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })",
-  )) as { violations: Finding[] }
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  const lines = serious.flatMap(({ id, help, nodes }) =>
+  )) as { violations: AxeViolation[] }
+  const seriousViolations = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  const lines = seriousViolations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`),
   )
   assert.deepEqual(lines, [])

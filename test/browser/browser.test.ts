@@ -16,12 +16,12 @@ import { type Cleanup, CleanupList } from '../support/cleanup.ts'
 import { until } from '../support/until.ts'
 import { launchChromium, newPage, openBrowser, unpackChromium } from './browser.ts'
 
-const modules = fileURLToPath(new URL('../../node_modules', import.meta.url))
-const helper = new URL('./browser.ts', import.meta.url).href
-const packageRuns = process.platform === 'linux' && process.arch === 'x64'
-const linuxOnly = process.platform === 'linux' ? false : 'reads /proc'
+const modulesFolder = fileURLToPath(new URL('../../node_modules', import.meta.url))
+const browserModuleUrl = new URL('./browser.ts', import.meta.url).href
+const hasPackage = process.platform === 'linux' && process.arch === 'x64'
+const skipUnlessLinux = process.platform === 'linux' ? false : 'reads /proc'
 
-const PAGE = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+const PAGE_HTML = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
   <style>body { font: 18px sans-serif; margin: 24px } @media (prefers-color-scheme: dark) { body { background: #111; color: #eee } }</style>
   <h1>Skills, <i>verified</i></h1>
   <p id="latin">A quick brown fox jumps over 13 lazy dogs.</p>
@@ -29,8 +29,8 @@ const PAGE = `<!doctype html><meta charset="utf-8"><meta name="viewport" content
   <button onclick="document.querySelector('output').textContent = 'Pressed'">Press</button> <output></output>`
 
 test('a page can be read, clicked and captured as a screenshot', async (t) => {
-  const url = await serve(t, { '/': PAGE })
-  const folder = await temporaryFolder(t)
+  const url = await startServer(t, { '/': PAGE_HTML })
+  const folder = await createTemporaryFolder(t)
   for (const [width, height] of [
     [360, 740],
     [1280, 800],
@@ -43,27 +43,27 @@ test('a page can be read, clicked and captured as a screenshot', async (t) => {
 
     const path = join(folder, `${width}.png`)
     await page.screenshot({ path })
-    assert.deepEqual(pngSize(await readFile(path)), { width, height })
-    assert.ok(await isRendered(page, '#latin'), `Latin text shows at ${width}`)
+    assert.deepEqual(readPngSize(await readFile(path)), { width, height })
+    assert.ok(await isRendered(page, '#latin'), `Latin text is rendered at a width of ${width}`)
   }
 })
 
 test('Hindi is rendered in a font that has its letters', async (t) => {
-  if (packageRuns && !existsSync(join(modules, '@expo-google-fonts/noto-sans-devanagari'))) {
+  if (hasPackage && !existsSync(join(modulesFolder, '@expo-google-fonts/noto-sans-devanagari'))) {
     return t.skip('needs @expo-google-fonts/noto-sans-devanagari')
   }
   const page = await newPage(t)
-  await page.setContent(PAGE)
+  await page.setContent(PAGE_HTML)
   for (const selector of ['#hindi', '#rupee']) {
     assert.ok(await isRendered(page, selector))
-    if (packageRuns) assert.deepEqual(await fontsOf(page, selector), ['Noto Sans Devanagari'])
+    if (hasPackage) assert.deepEqual(await getRenderedFonts(page, selector), ['Noto Sans Devanagari'])
   }
-  if (packageRuns) assert.deepEqual(await fontsOf(page, '#latin'), ['Open Sans'])
+  if (hasPackage) assert.deepEqual(await getRenderedFonts(page, '#latin'), ['Open Sans'])
 })
 
 test('a page takes its colour scheme and language from the options', async (t) => {
   const page = await newPage(t, { colorScheme: 'dark', locale: 'hi-IN' })
-  await page.goto(await serve(t, { '/': PAGE }))
+  await page.goto(await startServer(t, { '/': PAGE_HTML }))
   assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(17, 17, 17)')
   assert.equal(await page.evaluate('navigator.language'), 'hi-IN')
 })
@@ -75,15 +75,15 @@ test('all tests of a file share one Chromium', async (t) => {
 })
 
 test('a crashed Chromium is replaced', async (t) => {
-  const crashed = await openBrowser(t)
-  await crashed.close()
+  const crashedBrowser = await openBrowser(t)
+  await crashedBrowser.close()
   const browser = await openBrowser(t)
-  assert.notEqual(browser, crashed)
+  assert.notEqual(browser, crashedBrowser)
   assert.ok(browser.isConnected())
 })
 
-test('requests to other hosts are rejected and fail the test, wherever they come from', async (t) => {
-  const url = await serve(t, {
+test('requests to other hosts are rejected and fail the test, also from redirects, workers and sockets', async (t) => {
+  const url = await startServer(t, {
     '/': `<!doctype html><link rel="stylesheet" href="http://style.invalid/a.css"><img src="https://picture.invalid/b.png">`,
     '/redirect': { location: 'http://redirect.invalid/' },
     '/worker.js': `fetch('http://worker.invalid/').catch(() => postMessage('rejected'))`,
@@ -91,11 +91,11 @@ test('requests to other hosts are rejected and fail the test, wherever they come
   const cleanups = new CleanupList()
   const page = await newPage(cleanups)
   await page.goto(url)
-  const fetched = (target: string) => page.evaluate(`fetch('${target}').then(() => 'responded', () => 'rejected')`)
-  assert.equal(await fetched('http://169.254.1.1/'), 'rejected')
-  assert.equal(await fetched('http://192.0.2.1:8080/'), 'rejected')
-  assert.equal(await fetched('http://[2001:db8::1]/'), 'rejected')
-  assert.equal(await fetched('/redirect'), 'rejected')
+  const fetchInPage = (target: string) => page.evaluate(`fetch('${target}').then(() => 'responded', () => 'rejected')`)
+  assert.equal(await fetchInPage('http://169.254.1.1/'), 'rejected')
+  assert.equal(await fetchInPage('http://192.0.2.1:8080/'), 'rejected')
+  assert.equal(await fetchInPage('http://[2001:db8::1]/'), 'rejected')
+  assert.equal(await fetchInPage('/redirect'), 'rejected')
   await page.evaluate(`new Promise((done) => { new WebSocket('ws://socket.invalid/').onerror = done })`)
   await page.evaluate(`new Promise((done) => { new Worker('/worker.js').onmessage = done })`)
   await assert.rejects(page.goto('http://page.invalid/'))
@@ -108,8 +108,8 @@ test('requests to other hosts are rejected and fail the test, wherever they come
   })
 })
 
-test('all loopback names work', async (t) => {
-  const url = await serve(t, { '/': PAGE })
+test('pages on all loopback host names open', async (t) => {
+  const url = await startServer(t, { '/': PAGE_HTML })
   const page = await newPage(t)
   for (const host of ['127.0.0.1', 'localhost', 'org.localhost']) {
     await page.goto(url.replace('127.0.0.1', host))
@@ -137,38 +137,38 @@ test('WebRTC does not bypass the proxy', async (t) => {
 })
 
 test('the test runner reports tests with page errors as failed, and exits', async (t) => {
-  const folder = await temporaryFolder(t)
+  const folder = await createTemporaryFolder(t)
   const file = join(folder, 'failing.test.mjs')
   await writeFile(
     file,
     `import { test } from 'node:test'
-    import { newPage } from '${helper}'
+    import { newPage } from '${browserModuleUrl}'
     test('throws', async (t) => {
       await (await newPage(t)).setContent('<script>throw new TypeError("from the page")</script>')
     })
     test('rejects', async (t) => {
       await (await newPage(t)).setContent('<script>Promise.reject(new RangeError("unhandled"))</script>')
     })
-    test('leaves the machine', async (t) => {
+    test('requests another host', async (t) => {
       await (await newPage(t)).setContent('<img src="http://picture.invalid/">')
     })
-    test('is fine', async (t) => {
+    test('passes', async (t) => {
       await (await newPage(t)).setContent('<p>Fine</p>')
     })
     await new Promise((done) => setTimeout(done, 300))
-    test('is late', async (t) => {
+    test('is registered late', async (t) => {
       await (await newPage(t)).setContent('<p>Late</p>')
     })`,
   )
-  const run = start(t, ['--test', '--test-reporter=tap', file])
-  const [output] = await Promise.all([text(run.stdout!), once(run, 'exit')])
-  assert.equal(run.exitCode, 1)
+  const testRun = startNode(t, ['--test', '--test-reporter=tap', file])
+  const [output] = await Promise.all([text(testRun.stdout!), once(testRun, 'exit')])
+  assert.equal(testRun.exitCode, 1)
   for (const line of [
     'not ok 1 - throws',
     'not ok 2 - rejects',
-    'not ok 3 - leaves the machine',
-    'ok 4 - is fine',
-    'ok 5 - is late',
+    'not ok 3 - requests another host',
+    'ok 4 - passes',
+    'ok 5 - is registered late',
   ]) {
     assert.match(output, new RegExp(`^ *${line}`, 'm'))
   }
@@ -178,27 +178,27 @@ test('the test runner reports tests with page errors as failed, and exits', asyn
 })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
-  test(`no Chromium is left after ${signal} to the test process`, { skip: linuxOnly }, async (t) => {
-    const folder = await temporaryFolder(t)
-    const code = `import { newPage } from '${helper}'
+  test(`no Chromium is left after ${signal} to the test process`, { skip: skipUnlessLinux }, async (t) => {
+    const folder = await createTemporaryFolder(t)
+    const code = `import { newPage } from '${browserModuleUrl}'
       await newPage({ after() {} })
       process.stdout.write('open')`
-    const run = start(t, ['--input-type=module', '--eval', code], { TMPDIR: folder })
-    await once(run.stdout!, 'data')
-    const family = descendants(run.pid!)
-    assert.ok(family.length > 1, 'Chromium runs in several processes')
+    const testProcess = startNode(t, ['--input-type=module', '--eval', code], { TMPDIR: folder })
+    await once(testProcess.stdout!, 'data')
+    const chromiumPids = findDescendants(testProcess.pid!)
+    assert.ok(chromiumPids.length > 1, 'Chromium runs in several processes')
 
-    const exit = once(run, 'exit')
-    run.kill(signal)
+    const exit = once(testProcess, 'exit')
+    testProcess.kill(signal)
     await exit
-    await until(() => !family.some(isRunning))
+    await until(() => !chromiumPids.some(isRunning))
     if (signal !== 'SIGKILL') assert.deepEqual(await readdir(folder), [], 'nothing is left in the temporary folder')
   })
 }
 
 test('concurrent unpacking creates one complete folder', async (t) => {
-  const fake = await packageWithTinyProgram(t)
-  const folders = await Promise.all([1, 2, 3].map(() => unpackChromium(fake)))
+  const fakeModules = await createFakeModules(t)
+  const folders = await Promise.all([1, 2, 3].map(() => unpackChromium(fakeModules)))
   assert.equal(new Set(folders).size, 1)
   assert.equal(await readFile(join(folders[0]!, 'chromium'), 'utf8'), 'tiny')
   assert.deepEqual(await readdir(dirname(folders[0]!)), [basename(folders[0]!)])
@@ -206,39 +206,39 @@ test('concurrent unpacking creates one complete folder', async (t) => {
 })
 
 test('a truncated archive leaves no folder behind', async (t) => {
-  const fake = await packageWithTinyProgram(t)
-  const archive = join(fake, '@sparticuz/chromium/bin/fonts.tar.br')
+  const fakeModules = await createFakeModules(t)
+  const archive = join(fakeModules, '@sparticuz/chromium/bin/fonts.tar.br')
   await writeFile(archive, (await readFile(archive)).subarray(0, 5_000))
-  await assert.rejects(unpackChromium(fake))
-  assert.deepEqual(await readdir(join(fake, '.cache/attestry-chromium')), [])
+  await assert.rejects(unpackChromium(fakeModules))
+  assert.deepEqual(await readdir(join(fakeModules, '.cache/attestry-chromium')), [])
 })
 
 test('with a read-only node_modules, each call unpacks into a temporary folder', async (t) => {
-  const fake = await packageWithTinyProgram(t)
-  await writeFile(join(fake, '.cache'), 'a file, so that no folder can be created here')
-  const folders = [await unpackChromium(fake), await unpackChromium(fake)]
+  const fakeModules = await createFakeModules(t)
+  await writeFile(join(fakeModules, '.cache'), 'a file, so that no folder can be created here')
+  const folders = [await unpackChromium(fakeModules), await unpackChromium(fakeModules)]
   for (const folder of folders) t.after(() => rm(folder, { recursive: true }))
   assert.notEqual(folders[0], folders[1])
   assert.equal(await readFile(join(folders[1]!, 'chromium'), 'utf8'), 'tiny')
 })
 
 test('without the package, an installed Chromium is used', {
-  skip: !packageRuns && 'needs the package',
+  skip: !hasPackage && 'needs the package',
 }, async (t) => {
-  const folder = await temporaryFolder(t)
-  const unpacked = await unpackChromium(modules)
-  const installed = join(folder, 'chromium')
-  const script = `#!/bin/sh\nexport LD_LIBRARY_PATH='${unpacked}/al2023/lib'\nexec '${unpacked}/chromium' "$@"\n`
-  await writeFile(installed, script, { mode: 0o755 })
-  const browser = await launchChromium({ modules: folder, installed: [join(folder, 'broken'), installed] })
+  const folder = await createTemporaryFolder(t)
+  const unpackedFolder = await unpackChromium(modulesFolder)
+  const installedProgram = join(folder, 'chromium')
+  const script = `#!/bin/sh\nexport LD_LIBRARY_PATH='${unpackedFolder}/al2023/lib'\nexec '${unpackedFolder}/chromium' "$@"\n`
+  await writeFile(installedProgram, script, { mode: 0o755 })
+  const browser = await launchChromium({ modules: folder, installed: [join(folder, 'broken'), installedProgram] })
   t.after(() => browser.close())
   assert.match(browser.version(), /^\d+\./)
 })
 
-test('without any Chromium, the error explains what to install and what was tried', async (t) => {
-  const folder = await temporaryFolder(t)
-  const none = launchChromium({ modules: folder, installed: [join(folder, 'broken')] })
-  await assert.rejects(none, ({ message }: Error) => {
+test('without any Chromium, the error lists what to install and the paths that were tried', async (t) => {
+  const folder = await createTemporaryFolder(t)
+  const launch = launchChromium({ modules: folder, installed: [join(folder, 'broken')] })
+  await assert.rejects(launch, ({ message }: Error) => {
     for (const part of ['npm ci', 'apt-get install chromium', '@sparticuz/chromium', join(folder, 'broken')]) {
       assert.ok(message.includes(part), `${part} is missing in: ${message}`)
     }
@@ -246,7 +246,7 @@ test('without any Chromium, the error explains what to install and what was trie
   })
 })
 
-async function serve(t: Cleanup, responses: Record<string, string | { location: string }>): Promise<string> {
+async function startServer(t: Cleanup, responses: Record<string, string | { location: string }>): Promise<string> {
   const server = createServer((request, response) => {
     const body = responses[request.url ?? ''] ?? ''
     if (typeof body === 'object') return response.writeHead(302, body).end()
@@ -259,33 +259,33 @@ async function serve(t: Cleanup, responses: Record<string, string | { location: 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-async function temporaryFolder(t: Cleanup): Promise<string> {
+async function createTemporaryFolder(t: Cleanup): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'attestry-browser-test-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-function start(t: Cleanup, args: string[], extra: NodeJS.ProcessEnv = {}): ChildProcess {
-  // Without this variable, the nested run reports in the format of its reporter.
-  const { NODE_TEST_CONTEXT: _, ...env } = { ...process.env, ...extra }
+function startNode(t: Cleanup, args: string[], extraEnv: NodeJS.ProcessEnv = {}): ChildProcess {
+  // NODE_TEST_CONTEXT would make the nested test run ignore its --test-reporter option.
+  const { NODE_TEST_CONTEXT: _, ...env } = { ...process.env, ...extraEnv }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.after(() => void child.kill('SIGKILL'))
   return child
 }
 
-function descendants(parent: number): number[] {
+function findDescendants(parentPid: number): number[] {
   const children = readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && statusOf(pid)?.parent === parent)
-  return children.flatMap((pid) => [pid, ...descendants(pid)])
+    .filter((pid) => pid > 0 && readProcessStatus(pid)?.parent === parentPid)
+  return children.flatMap((pid) => [pid, ...findDescendants(pid)])
 }
 
 function isRunning(pid: number): boolean {
-  const status = statusOf(pid)
+  const status = readProcessStatus(pid)
   return status !== undefined && status.state !== 'Z'
 }
 
-function statusOf(pid: number) {
+function readProcessStatus(pid: number) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -295,11 +295,11 @@ function statusOf(pid: number) {
   }
 }
 
-function pngSize(png: Buffer) {
+function readPngSize(png: Buffer) {
   return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) }
 }
 
-/** Whether text is visible: a screenshot with transparent text must be different. */
+/** Whether the text of an element is visible: a screenshot with transparent text must look different. */
 async function isRendered(page: Page, selector: string): Promise<boolean> {
   const element = page.locator(selector)
   const withText = await element.screenshot()
@@ -307,7 +307,7 @@ async function isRendered(page: Page, selector: string): Promise<boolean> {
   return !withText.equals(withoutText)
 }
 
-async function fontsOf(page: Page, selector: string): Promise<string[]> {
+async function getRenderedFonts(page: Page, selector: string): Promise<string[]> {
   const session = await page.context().newCDPSession(page)
   await session.send('DOM.enable')
   await session.send('CSS.enable')
@@ -317,15 +317,18 @@ async function fontsOf(page: Page, selector: string): Promise<string[]> {
   return [...new Set(fonts.map((font) => font.familyName))].sort()
 }
 
-/** Creates a node_modules with the real package but a tiny program, which unpacks quickly. */
-async function packageWithTinyProgram(t: Cleanup): Promise<string> {
-  const folder = join(await temporaryFolder(t), 'node_modules')
-  const real = join(modules, '@sparticuz/chromium')
-  const fake = join(folder, '@sparticuz/chromium')
-  await mkdir(join(fake, 'bin'), { recursive: true })
-  await symlink(join(real, 'build'), join(fake, 'build'))
+/**
+ * Creates a node_modules folder with the Chromium package, in which a tiny file replaces the program, so that it unpacks
+ * quickly.
+ */
+async function createFakeModules(t: Cleanup): Promise<string> {
+  const folder = join(await createTemporaryFolder(t), 'node_modules')
+  const realPackage = join(modulesFolder, '@sparticuz/chromium')
+  const fakePackage = join(folder, '@sparticuz/chromium')
+  await mkdir(join(fakePackage, 'bin'), { recursive: true })
+  await symlink(join(realPackage, 'build'), join(fakePackage, 'build'))
   for (const file of ['package.json', 'bin/fonts.tar.br', 'bin/al2023.tar.br'])
-    await cp(join(real, file), join(fake, file))
-  await writeFile(join(fake, 'bin/chromium.br'), brotliCompressSync('tiny'))
+    await cp(join(realPackage, file), join(fakePackage, file))
+  await writeFile(join(fakePackage, 'bin/chromium.br'), brotliCompressSync('tiny'))
   return folder
 }

@@ -26,21 +26,21 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import type { Cleanup } from '../support/cleanup.ts'
 import { CHROMIUM_ADVICE, hasPackagedChromium, installedBrowsers } from './find-chromium.ts'
 
-type Sources = { modules: string; installed: string[] }
-type Program = { executablePath: string; env: NodeJS.ProcessEnv }
+type ChromiumSources = { modules: string; installed: string[] }
+type ChromiumProgram = { executablePath: string; env: NodeJS.ProcessEnv }
 export type PageOptions = Omit<BrowserContextOptions, 'viewport' | 'proxy'> & { width?: number; height?: number }
 
-const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url))
-/** Each installed package of this scope adds the fonts of one script. */
+const MODULES_FOLDER = fileURLToPath(new URL('../../node_modules', import.meta.url))
+/** Each installed npm package of this scope adds the fonts of one writing system. */
 const FONT_SCOPE = '@expo-google-fonts'
-/** Generous, because a busy machine must not fail a test: only a missing element takes this long. */
+/** Long, because a busy machine must not fail a test: only a missing element takes this long. */
 const PAGE_TIMEOUT_MS = 40_000
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const EXIT_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** `<-loopback>` removes Chromium's implicit exceptions, which let link-local addresses bypass a proxy. */
-const LOOPBACK = '<-loopback>,127.0.0.0/8,[::1],localhost,*.localhost'
+const PROXY_BYPASS = '<-loopback>,127.0.0.0/8,[::1],localhost,*.localhost'
 /** Requested by some builds of Chromium itself for pages with forms; the proxy rejects it like every other host. */
-const AUTOFILL_SERVER = 'content-autofill.googleapis.com:443'
-const FLAGS = [
+const AUTOFILL_HOST = 'content-autofill.googleapis.com:443'
+const CHROMIUM_FLAGS = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -49,34 +49,34 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // The proxy handles requests only. These also block DNS lookups and WebRTC.
+  // The proxy handles requests only. The following flags also block DNS lookups and WebRTC.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.*, EXCLUDE [::1]',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp', // the name of the flag in newer versions
 ]
 
-let current: Promise<Browser> | undefined
-let users = 0
+let sharedBrowser: Promise<Browser> | undefined
+let openTests = 0
 let testsEnded = false
 let processExiting = false
 
-// A hook of the whole test file, because the file imports this module at its top: one Chromium serves all its tests.
+// This hook applies to the whole test file, because the file imports this module at its top: all its tests share one Chromium.
 after(async () => {
   testsEnded = true
   await closeBrowser()
 })
 
-/** Returns the Chromium of this test process, without access to other machines. It is closed after the last test of the file. */
+/** Returns the Chromium of this test process. It cannot reach other machines and is closed after the last test of the file. */
 export async function openBrowser(t: Cleanup): Promise<Browser> {
-  if (processExiting) throw new Error('The test process is stopping, so no browser is opened.')
-  users += 1
+  if (processExiting) throw new Error('The test process is stopping, so the browser is not opened.')
+  openTests += 1
   t.after(async () => {
-    users -= 1
-    // A test that is registered late runs after the hook of the file.
-    if (testsEnded && users === 0) await closeBrowser()
+    openTests -= 1
+    // A test that is registered late runs after the `after` hook of the file.
+    if (testsEnded && openTests === 0) await closeBrowser()
   })
-  current ??= launchForProcess()
-  return current
+  sharedBrowser ??= launchForProcess()
+  return sharedBrowser
 }
 
 /**
@@ -87,12 +87,12 @@ export async function newPage(t: Cleanup, { width = 1280, height = 800, ...optio
   const browser = await openBrowser(t)
   const problems = new Set<string>()
   const proxy = await startRejectingProxy((target) => {
-    if (target !== AUTOFILL_SERVER) problems.add(`requested ${target}, which is not on this machine`)
+    if (target !== AUTOFILL_HOST) problems.add(`requested ${target}, which is not on this machine`)
   })
   const context = await browser.newContext({
     ...options,
     viewport: { width, height },
-    proxy: { server: proxy.url, bypass: LOOPBACK },
+    proxy: { server: proxy.url, bypass: PROXY_BYPASS },
   })
   t.after(async () => {
     // Errors and unhandled rejections are reported at the end of the turn in which they happen.
@@ -108,7 +108,7 @@ export async function newPage(t: Cleanup, { width = 1280, height = 800, ...optio
   return context.newPage()
 }
 
-/** Starts a proxy that rejects and reports all requests: those of pages, frames and workers to other hosts. */
+/** Starts a proxy that rejects and reports all requests of pages, frames and workers to other hosts. */
 async function startRejectingProxy(onRequest: (target: string) => void) {
   const server = createServer((request, response) => {
     onRequest(request.url ?? '')
@@ -124,43 +124,46 @@ async function startRejectingProxy(onRequest: (target: string) => void) {
 }
 
 function launchForProcess(): Promise<Browser> {
-  for (const signal of SIGNALS) process.off(signal, exitOnSignal).once(signal, exitOnSignal)
+  for (const signal of EXIT_SIGNALS) process.off(signal, exitOnSignal).once(signal, exitOnSignal)
   const launching = launchChromium().then((browser) =>
     // After a crash, the next test starts a new Chromium.
     browser.once('disconnected', () => {
-      if (current === launching) current = undefined
+      if (sharedBrowser === launching) sharedBrowser = undefined
     }),
   )
   return launching
 }
 
 async function closeBrowser() {
-  for (const signal of SIGNALS) process.off(signal, exitOnSignal)
-  const closing = current
-  current = undefined
-  const browser = await closing?.catch(() => undefined)
+  for (const signal of EXIT_SIGNALS) process.off(signal, exitOnSignal)
+  const closingBrowser = sharedBrowser
+  sharedBrowser = undefined
+  const browser = await closingBrowser?.catch(() => undefined)
   await browser?.close()
 }
 
-async function exitOnSignal(signal: (typeof SIGNALS)[number]) {
+async function exitOnSignal(signal: (typeof EXIT_SIGNALS)[number]) {
   processExiting = true
   await closeBrowser()
-  // Other listeners exit the process themselves after their cleanup.
+  // If the signal has other listeners, they exit the process after their own cleanup.
   if (process.listenerCount(signal) === 0) process.exit(128 + system.signals[signal])
 }
 
-/** Starts the Chromium of the npm package, which is the same everywhere, or else an installed one. */
+/** Starts the Chromium of the npm package, which is the same on every machine, or an installed one if that fails. */
 export async function launchChromium(
-  { modules, installed }: Sources = { modules: MODULES, installed: installedBrowsers() },
+  { modules, installed }: ChromiumSources = { modules: MODULES_FOLDER, installed: installedBrowsers() },
 ) {
   const failures: string[] = []
-  for (const source of [() => fromPackage(modules), ...installed.map((path) => () => fromInstalled(path))]) {
+  for (const source of [
+    () => findPackagedProgram(modules),
+    ...installed.map((path) => () => findInstalledProgram(path)),
+  ]) {
     try {
       return await chromium.launch({
         ...(await source()),
-        args: FLAGS,
+        args: CHROMIUM_FLAGS,
         // Nothing listens on this port; pages of newPage use a proxy that reports requests to the test.
-        proxy: { server: 'http://127.0.0.1:9', bypass: LOOPBACK },
+        proxy: { server: 'http://127.0.0.1:9', bypass: PROXY_BYPASS },
         handleSIGINT: false,
         handleSIGTERM: false,
         handleSIGHUP: false,
@@ -172,7 +175,7 @@ export async function launchChromium(
   throw new Error(`No Chromium could be started for the browser tests. ${CHROMIUM_ADVICE}\n${failures.join('\n')}`)
 }
 
-async function fromPackage(modules: string): Promise<Program> {
+async function findPackagedProgram(modules: string): Promise<ChromiumProgram> {
   if (!hasPackagedChromium) throw new Error(`@sparticuz/chromium does not run on ${process.platform} ${process.arch}`)
   const folder = await unpackChromium(modules)
   const libraries = [join(folder, 'al2023', 'lib'), process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter)
@@ -180,73 +183,79 @@ async function fromPackage(modules: string): Promise<Program> {
   return { executablePath: join(folder, 'chromium'), env: { ...process.env, LD_LIBRARY_PATH: libraries, ...fonts } }
 }
 
-async function fromInstalled(executablePath: string): Promise<Program> {
-  // For a missing program, Playwright would create folders and leave them.
+async function findInstalledProgram(executablePath: string): Promise<ChromiumProgram> {
+  // If the program were missing, Playwright would create temporary folders and not remove them.
   await access(executablePath, modes.X_OK)
   return { executablePath, env: process.env }
 }
 
 /**
- * Returns the folder with the unpacked program, its libraries and fonts; unpacked once per version, next to the package. The
+ * Returns the folder with the unpacked Chromium, its libraries and fonts. Each version is unpacked once, next to the package. The
  * folder is renamed when it is complete, so concurrent test processes do not interfere.
  */
 export async function unpackChromium(modules: string): Promise<string> {
   const require = createRequire(join(modules, 'resolve-from-here.js'))
-  const entry = require.resolve('@sparticuz/chromium')
+  const packageEntry = require.resolve('@sparticuz/chromium')
   const { version } = JSON.parse(await readFile(join(modules, '@sparticuz/chromium/package.json'), 'utf8'))
-  const cache = join(modules, '.cache', 'attestry-chromium')
-  const ready = join(cache, version)
-  if (existsSync(ready)) return ready
+  const cacheFolder = join(modules, '.cache', 'attestry-chromium')
+  const readyFolder = join(cacheFolder, version)
+  if (existsSync(readyFolder)) return readyFolder
 
-  const staging = await mkdir(cache, { recursive: true })
-    .then(() => mkdtemp(join(cache, 'unpacking-')))
+  const stagingFolder = await mkdir(cacheFolder, { recursive: true })
+    .then(() => mkdtemp(join(cacheFolder, 'unpacking-')))
     .catch(() => undefined)
-  const folder = staging ?? (await temporaryFolder())
+  const folder = stagingFolder ?? (await createTemporaryFolder())
   try {
-    await inflateInto(folder, entry, join(modules, '@sparticuz/chromium/bin'))
+    await inflateInto(folder, packageEntry, join(modules, '@sparticuz/chromium/bin'))
     await chmod(join(folder, 'chromium'), 0o755)
-    await writeFile(join(folder, 'fonts.conf'), fontsConf(relative(folder, join(modules, FONT_SCOPE))))
-    if (!staging) return folder
-    await chmod(staging, 0o755)
-    await rename(staging, ready).catch((error) => {
-      if (!existsSync(ready)) throw error
+    await writeFile(join(folder, 'fonts.conf'), renderFontsConf(relative(folder, join(modules, FONT_SCOPE))))
+    if (!stagingFolder) return folder
+    await chmod(stagingFolder, 0o755)
+    await rename(stagingFolder, readyFolder).catch((error) => {
+      if (!existsSync(readyFolder)) throw error
     })
-    await removeOld(cache, version)
-    return ready
+    await removeOldFolders(cacheFolder, version)
+    return readyFolder
   } finally {
-    if (staging) await rm(staging, { recursive: true, force: true })
+    if (stagingFolder) await rm(stagingFolder, { recursive: true, force: true })
   }
 }
 
-/** For a read-only node_modules: creates a folder that is removed when this process exits. */
-async function temporaryFolder(): Promise<string> {
+/** Creates a folder that is removed when this process exits; used if node_modules is read-only. */
+async function createTemporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'attestry-chromium-')))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Runs the package in a worker whose temporary folder is ours, because it unpacks there and trusts existing files. */
-async function inflateInto(folder: string, entry: string, archives: string) {
-  const code = `
+/**
+ * Unpacks the archives with the package, in a worker with its own temporary folder: the package unpacks there and reuses
+ * existing files.
+ */
+async function inflateInto(folder: string, entry: string, archivesFolder: string) {
+  const workerCode = `
     const { entry, archives } = require('node:worker_threads').workerData
     import(entry).then(({ inflate }) => Promise.all(archives.map((archive) => inflate(archive))))`
-  const names = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br']
-  const worker = new Worker(code, {
+  const archiveNames = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br']
+  const worker = new Worker(workerCode, {
     eval: true,
     execArgv: [],
     env: { ...process.env, TMPDIR: folder },
-    workerData: { entry, archives: names.map((name) => join(archives, name)) },
+    workerData: { entry, archives: archiveNames.map((name) => join(archivesFolder, name)) },
   })
   await once(worker, 'exit')
 }
 
-/** Uses only fonts from npm packages, so that pages look the same on every machine. Folders are relative to the file. */
-function fontsConf(moreFonts: string) {
+/**
+ * Returns a fontconfig file with fonts from npm packages only, so that pages look the same everywhere. Folders are relative to
+ * the file.
+ */
+function renderFontsConf(extraFontsFolder: string) {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir prefix="relative">fonts</dir>
-  <dir prefix="relative">${moreFonts}</dir>
+  <dir prefix="relative">${extraFontsFolder}</dir>
   <cachedir prefix="xdg">fontconfig</cachedir>
   <match target="pattern">
     <edit name="family" mode="append"><string>Open Sans</string></edit>
@@ -255,12 +264,13 @@ function fontsConf(moreFonts: string) {
 `
 }
 
-/** Removes other versions and the folders of interrupted unpacking. */
-async function removeOld(cache: string, version: string) {
+/** Removes other versions of Chromium, and folders whose unpacking was interrupted. */
+async function removeOldFolders(cacheFolder: string, version: string) {
   const anHourAgo = Date.now() - 3_600_000
-  for (const name of await readdir(cache)) {
-    const path = join(cache, name)
-    const found = await stat(path).catch(() => undefined)
-    if (name !== version && found && found.mtimeMs < anHourAgo) await rm(path, { recursive: true, force: true })
+  for (const name of await readdir(cacheFolder)) {
+    const path = join(cacheFolder, name)
+    const folderStats = await stat(path).catch(() => undefined)
+    if (name !== version && folderStats && folderStats.mtimeMs < anHourAgo)
+      await rm(path, { recursive: true, force: true })
   }
 }

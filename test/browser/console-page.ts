@@ -3,20 +3,20 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { TestApp } from '../support/app.ts'
 import type { Cleanup } from '../support/cleanup.ts'
-import { signInLink } from '../support/console.ts'
+import { createTestSignInLink } from '../support/console.ts'
 import { until } from '../support/until.ts'
 import { assertAccessible } from './axe.ts'
 import { newPage, type PageOptions } from './browser.ts'
-import { screenshot } from './screenshots.ts'
+import { saveScreenshot } from './screenshots.ts'
 
 /** Opens the console in a new page, signed in as a member by email address, or as the operator. */
-export async function consolePage(
+export async function openConsolePage(
   t: Cleanup,
   app: TestApp,
   { email = null, ...options }: PageOptions & { email?: string | null } = {},
 ): Promise<Page> {
   const page = await newPage(t, options)
-  await page.goto(await signInLink(app, email))
+  await page.goto(await createTestSignInLink(app, email))
   await page.locator('nav').waitFor({ state: 'attached' })
   return page
 }
@@ -24,7 +24,7 @@ export async function consolePage(
 /** Asserts that the page is accessible and does not scroll horizontally, and takes a screenshot. */
 export async function checkPage(page: Page, name: string): Promise<void> {
   await until(async () => (await page.locator('[aria-busy="true"], .waiting').count()) === 0)
-  await screenshotFromTop(page, name)
+  await saveScreenshotFromTop(page, name)
   await assertAccessible(page)
   assert.ok(
     await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
@@ -33,9 +33,9 @@ export async function checkPage(page: Page, name: string): Promise<void> {
 }
 
 /** Scrolls to the top first: sticky elements would otherwise appear in the middle of a full-page screenshot. */
-export async function screenshotFromTop(page: Page, name: string): Promise<void> {
+export async function saveScreenshotFromTop(page: Page, name: string): Promise<void> {
   await page.evaluate('scrollTo(0, 0)')
-  await screenshot(page, name)
+  await saveScreenshot(page, name)
 }
 
 /** Waits until the animations of the simulator phone have ended. */
@@ -46,6 +46,7 @@ export async function waitForPhoneAnimations(page: Page): Promise<void> {
 
 export const waitForHeading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
-export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-export const dialog = (page: Page) => page.getByRole('dialog')
-export const nav = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true })
+export const getButton = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+export const getDialog = (page: Page) => page.getByRole('dialog')
+export const getNavLink = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name, exact: true })

@@ -2,8 +2,11 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 
-/** Saves a screenshot in the folder that SCREENSHOTS names, for review and for the docs; does nothing if it is not set. */
-export async function screenshot(page: Page, name: string, fullPage = true): Promise<void> {
+/**
+ * Saves a screenshot for review and for the docs in the folder of the environment variable SCREENSHOTS; does nothing if it is
+ * not set.
+ */
+export async function saveScreenshot(page: Page, name: string, fullPage = true): Promise<void> {
   const folder = process.env.SCREENSHOTS
   if (!folder) return
   mkdirSync(folder, { recursive: true })

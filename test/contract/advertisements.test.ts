@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isForTuning, readAdvertisements } from '../../bench/advertisement-quality.ts'
-import { builtIn } from '../../bench/support/skill-catalogues.ts'
+import { builtInSkills } from '../../bench/support/skill-catalogues.ts'
 
 const advertisements = readAdvertisements()
 
-test('there are 100 advertisements, numbered in order, half of them for tuning', () => {
+test('there are 100 advertisements, numbered in order; half of them are for tuning', () => {
   assert.deepEqual(
     advertisements.map(({ number }) => number),
     Array.from({ length: 100 }, (_, i) => i + 1),
@@ -13,20 +13,24 @@ test('there are 100 advertisements, numbered in order, half of them for tuning',
   assert.equal(advertisements.filter(isForTuning).length, 50)
 })
 
-test('each advertisement requires three to nine skills of the catalogue, none of them twice', () => {
-  const names = new Map(builtIn().map(({ number, name }) => [number, name]))
-  for (const { number, asks, notAsked } of advertisements) {
-    const labels = [...asks, ...notAsked]
-    for (const label of labels) assert.equal(label.name, names.get(label.number), `${number}: sk_${label.number}`)
-    assert.ok(asks.length >= 3 && asks.length <= 9, `${number} requires ${asks.length} skills`)
+test('each advertisement requires three to nine different skills of the catalogue', () => {
+  const namesByNumber = new Map(builtInSkills().map(({ number, name }) => [number, name]))
+  for (const { number, requiredSkills, excludedSkills } of advertisements) {
+    const labels = [...requiredSkills, ...excludedSkills]
+    for (const label of labels)
+      assert.equal(label.name, namesByNumber.get(label.number), `${number}: sk_${label.number}`)
+    assert.ok(
+      requiredSkills.length >= 3 && requiredSkills.length <= 9,
+      `${number} requires ${requiredSkills.length} skills`,
+    )
     assert.equal(new Set(labels.map((label) => label.number)).size, labels.length, `${number} lists no skill twice`)
   }
 })
 
-test('each advertisement has 60 to 200 words and one phone number, a test number', () => {
+test('each advertisement has 60 to 200 words and one phone number, which is a test number', () => {
   for (const { number, text } of advertisements) {
-    const words = text.split(/\s+/).length
-    assert.ok(words >= 60 && words <= 200, `${number} has ${words} words`)
+    const wordCount = text.split(/\s+/).length
+    assert.ok(wordCount >= 60 && wordCount <= 200, `${number} has ${wordCount} words`)
     assert.equal(text.match(/\+91 99900 000\d\d(?!\d)/g)?.length, 1, `${number} has one test number`)
     assert.doesNotMatch(
       text.replaceAll(/\+91 99900 000\d\d/g, ''),

@@ -14,7 +14,7 @@ import { buildSdk } from '../support/sdk-package.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/sign-your-first-request.md'), 'utf8')
 
-interface Vector {
+interface SignatureVector {
   name: string
   secret: string
   timestamp: number
@@ -28,37 +28,41 @@ interface Vector {
 }
 
 const { vectors } = JSON.parse(readFileSync(join(root, 'docs/guides/signature-vectors.json'), 'utf8')) as {
-  vectors: Vector[]
+  vectors: SignatureVector[]
 }
 
 /** A section of the guide with a complete program, the command that runs it, and code that adds a POST request. */
-interface Example {
+interface LanguageExample {
   heading: string
   language: string
-  /** Programs that must be installed, each with a command that succeeds if it is. */
+  /** Programs that must be installed, each with a command that succeeds if the program is installed. */
   needs: Record<string, string>
   withPost(program: string, post: string): string
-  /** Adds lines to the program that print the signature of every vector, one per line. */
+  /** Adds code to the program that prints the signature of every test vector, one per line. */
   withVectors?(program: string): string
 }
 
-const append = (program: string, more: string) => `${program}\n${more}`
+const appendLines = (program: string, addedLines: string) => `${program}\n${addedLines}`
 
-const examples: Example[] = [
+const examples: LanguageExample[] = [
   {
     heading: 'Bash: curl and openssl',
     language: 'bash',
     needs: { bash: 'bash --version', 'curl 7.76': 'curl --fail-with-body --version', openssl: 'openssl version' },
-    withPost: append,
-    withVectors: (program) => append(program, vectors.map((v) => `sign ${fields(v).map(quoted).join(' ')}`).join('\n')),
+    withPost: appendLines,
+    withVectors: (program) =>
+      appendLines(
+        program,
+        vectors.map((vector) => `sign ${signParameters(vector).map(quoteForShell).join(' ')}`).join('\n'),
+      ),
   },
   {
     heading: 'TypeScript, no dependency',
     language: 'ts',
     needs: {},
-    withPost: append,
+    withPost: appendLines,
     withVectors: (program) =>
-      append(
+      appendLines(
         program,
         vectors
           .map(({ secret, timestamp, method, target, body, on_behalf_of, idempotency_key }) => {
@@ -68,19 +72,19 @@ const examples: Example[] = [
           .join('\n'),
       ),
   },
-  { heading: 'TypeScript, with @attestry/sdk', language: 'ts', needs: {}, withPost: append },
+  { heading: 'TypeScript, with @attestry/sdk', language: 'ts', needs: {}, withPost: appendLines },
   {
     heading: 'Python 3',
     language: 'python',
     needs: { 'Python 3.6': 'python3 -c "import sys; sys.exit(sys.version_info < (3, 6))"' },
-    withPost: append,
+    withPost: appendLines,
     withVectors: (program) =>
-      append(
+      appendLines(
         program,
         vectors
           .map(({ secret, timestamp, method, target, on_behalf_of, idempotency_key, body }) => {
-            const texts = [method, target, on_behalf_of, idempotency_key].map(escaped).join(', ')
-            return `print(sign(${escaped(secret)}, ${timestamp}, ${texts}, ${escaped(body)}.encode()))`
+            const textArguments = [method, target, on_behalf_of, idempotency_key].map(stringLiteral).join(', ')
+            return `print(sign(${stringLiteral(secret)}, ${timestamp}, ${textArguments}, ${stringLiteral(body)}.encode()))`
           })
           .join('\n'),
       ),
@@ -91,97 +95,111 @@ const examples: Example[] = [
     needs: { 'JDK 17': 'java --list-modules | grep -E "^jdk.compiler@(1[7-9]|[2-9][0-9])"' },
     withPost: (program, post) =>
       program.replace(/(static void main.*?)(\n {4}\})/s, (_, main, end) => `${main}\n${post}${end}`),
-    // Java runs the first class of a file.
+    // Java runs the first class of a file, so the class with the vectors is inserted before the program.
     withVectors: (program) =>
       program.replace(/^public class/m, (start) => {
-        const lines = vectors.map((v) => {
-          const [secret, timestamp, ...rest] = fields(v)
-          return `System.out.println(FirstCall.sign(${escaped(secret!)}, ${timestamp}L, ${rest.map(escaped).join(', ')}));`
+        const printStatements = vectors.map((vector) => {
+          const [secret, timestamp, ...otherFields] = signParameters(vector)
+          return `System.out.println(FirstCall.sign(${stringLiteral(secret!)}, ${timestamp}L, ${otherFields.map(stringLiteral).join(', ')}));`
         })
-        return `class Vectors {\n  public static void main(String[] args) throws Exception {\n${lines.join('\n')}\n  }\n}\n\n${start}`
+        return `class Vectors {\n  public static void main(String[] args) throws Exception {\n${printStatements.join('\n')}\n  }\n}\n\n${start}`
       }),
   },
 ]
 
 /** Returns the parameters of `sign` in bash and Java, in order. */
-function fields(v: Vector): string[] {
-  return [v.secret, String(v.timestamp), v.method, v.target, v.on_behalf_of, v.idempotency_key, v.body]
+function signParameters(vector: SignatureVector): string[] {
+  return [
+    vector.secret,
+    String(vector.timestamp),
+    vector.method,
+    vector.target,
+    vector.on_behalf_of,
+    vector.idempotency_key,
+    vector.body,
+  ]
 }
 
-function quoted(text: string): string {
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** Returns a string literal that is valid in Python and Java, independent of the source encoding. */
-function escaped(text: string): string {
+/** Returns a string literal that is valid in Python and Java with any source encoding. */
+function stringLiteral(text: string): string {
   return JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Returns the fenced code blocks under a heading of the guide. */
-function blocks(heading: string): { language: string; text: string }[] {
+function codeBlocks(heading: string): { language: string; text: string }[] {
   const start = guide.indexOf(`# ${heading}\n`)
   assert.ok(start >= 0, `heading ${heading} exists`)
-  const rest = guide.slice(start + heading.length + 2)
-  const fences = [...rest.slice(0, endOfSection(rest)).matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+  const followingText = guide.slice(start + heading.length + 2)
+  const fences = [...followingText.slice(0, findSectionEnd(followingText)).matchAll(/^```(\w+)\n(.*?)^```$/gms)]
   return fences.map(([, language, text]) => ({ language: language!, text: text! }))
 }
 
 /** Returns the index of the next heading: a line that starts with # outside of a code block. */
-function endOfSection(text: string): number {
+function findSectionEnd(text: string): number {
   let fenced = false
-  let at = 0
+  let position = 0
   for (const line of text.split('\n')) {
     if (line.startsWith('```')) fenced = !fenced
-    else if (!fenced && line.startsWith('#')) return at
-    at += line.length + 1
+    else if (!fenced && line.startsWith('#')) return position
+    position += line.length + 1
   }
-  return at
+  return position
 }
 
-function readExample({ heading, language }: Example) {
-  const found = blocks(heading)
-  const [program, post] = found.filter((block) => block.language === language).map(({ text }) => text)
-  const command = found.find((block) => block.language === 'sh')?.text.trim()
+function readExample({ heading, language }: LanguageExample) {
+  const sectionBlocks = codeBlocks(heading)
+  const [program, post] = sectionBlocks.filter((block) => block.language === language).map(({ text }) => text)
+  const command = sectionBlocks.find((block) => block.language === 'sh')?.text.trim()
   assert.ok(program && post && command, `${heading} has a program, a POST and a command`)
   return { program, post, command, file: command.split(' ').at(-1)! }
 }
 
-function missing({ needs }: Example): string | false {
-  const absent = Object.keys(needs).filter((name) => spawnSync('sh', ['-c', needs[name]!]).status !== 0)
-  return absent.length > 0 && `not installed: ${absent.join(', ')}`
+function findMissingPrograms({ needs }: LanguageExample): string | false {
+  const missingPrograms = Object.keys(needs).filter((name) => spawnSync('sh', ['-c', needs[name]!]).status !== 0)
+  return missingPrograms.length > 0 && `not installed: ${missingPrograms.join(', ')}`
 }
 
-let folder: string
+let examplesFolder: string
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'attestry-examples-'))
-  buildSdk(folder)
+  examplesFolder = mkdtempSync(join(tmpdir(), 'attestry-examples-'))
+  buildSdk(examplesFolder)
 })
-after(() => rmSync(folder, { recursive: true, force: true }))
+after(() => rmSync(examplesFolder, { recursive: true, force: true }))
 
-interface Outcome {
+interface ProgramOutcome {
   code: number | null
   out: string
   err: string
 }
 
-/** Runs a program with the command of the guide, in a new folder. */
-async function run(t: TestContext, file: string, text: string, command: string, env: Record<string, string>) {
-  const runFolder = mkdtempSync(join(folder, 'run-'))
-  writeFileSync(join(runFolder, file), text)
+/** Runs a program in a new folder, with the command that the guide shows. */
+async function runProgram(
+  t: TestContext,
+  file: string,
+  programText: string,
+  command: string,
+  env: Record<string, string>,
+) {
+  const runFolder = mkdtempSync(join(examplesFolder, 'run-'))
+  writeFileSync(join(runFolder, file), programText)
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
   const child = spawn('sh', ['-c', command], {
     cwd: runFolder,
     env: { ...withoutProxies(process.env), PATH: path, ...env },
     signal: t.signal,
   })
-  const outcome: Outcome = { code: null, out: '', err: '' }
+  const outcome: ProgramOutcome = { code: null, out: '', err: '' }
   child.stdout.on('data', (chunk) => {
     outcome.out += chunk
   })
   child.stderr.on('data', (chunk) => {
     outcome.err += chunk
   })
-  const { promise, resolve, reject } = Promise.withResolvers<Outcome>()
+  const { promise, resolve, reject } = Promise.withResolvers<ProgramOutcome>()
   child.on('error', reject)
   child.on('close', (code) => resolve({ ...outcome, code }))
   return promise
@@ -191,34 +209,40 @@ function withoutProxies(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/_proxy$/i.test(name)))
 }
 
-function environment(url: string, { keyId, secret }: TestKey) {
+function createEnvironment(url: string, { keyId, secret }: TestKey) {
   return { ATTESTRY_URL: url, ATTESTRY_KEY_ID: keyId, ATTESTRY_SECRET: secret }
 }
 
 /** Parses the JSON responses that a program printed. */
-function printedResponses(out: string): any[] {
+function parsePrintedResponses(out: string): any[] {
   return out
     .replaceAll(/\}\s*\{(?="success"|\s*"success")/g, '}\u0000{')
     .split('\u0000')
     .map((text) => JSON.parse(text))
 }
 
-/** Each run needs a key of its own: the limits of a TEST key are low, and the clock of the server does not advance. */
+/** Each run needs its own key: the rate limits of a TEST key are low, and the clock of the server does not advance. */
 const startShared = oncePerFile(async (t) => {
-  const { url, given } = await startApp(t, { clock: new TestClock(Date.now()) })
-  const { orgId } = await given.org()
-  return { url, testKey: () => given.key(orgId, { mode: 'test' }) }
+  const { url, fixtures } = await startApp(t, { clock: new TestClock(Date.now()) })
+  const { orgId } = await fixtures.createOrg()
+  return { url, testKey: () => fixtures.createPartnerKey(orgId, { mode: 'test' }) }
 })
 
 for (const example of examples) {
-  const skip = missing(example)
+  const skipReason = findMissingPrograms(example)
 
-  test(`${example.heading}: the example sends a GET and a POST request`, { skip }, async (t) => {
+  test(`${example.heading}: the example sends a GET and a POST request`, { skip: skipReason }, async (t) => {
     const { url, testKey } = await startShared()
     const { program, post, command, file } = readExample(example)
-    const outcome = await run(t, file, example.withPost(program, post), command, environment(url, await testKey()))
+    const outcome = await runProgram(
+      t,
+      file,
+      example.withPost(program, post),
+      command,
+      createEnvironment(url, await testKey()),
+    )
     assert.equal(outcome.code, 0, outcome.err)
-    const [shifts, requested] = printedResponses(outcome.out)
+    const [shifts, requested] = parsePrintedResponses(outcome.out)
     assert.equal(shifts.success, true)
     assert.equal(shifts.message, 'Shifts')
     assert.ok(shifts.data.items.some(({ value }: { value: string }) => value === 'night'))
@@ -226,20 +250,26 @@ for (const example of examples) {
     assert.equal(requested.data.name, 'Bamboo scaffolding')
   })
 
-  test(`${example.heading}: an error ends the example and is printed`, { skip }, async (t) => {
+  test(`${example.heading}: an error ends the example and is printed`, { skip: skipReason }, async (t) => {
     const { url, testKey } = await startShared()
     const { program, command, file } = readExample(example)
     const key = { ...(await testKey()), secret: 'VFN_SK_wrong' }
-    const outcome = await run(t, file, program, command, environment(url, key))
+    const outcome = await runProgram(t, file, program, command, createEnvironment(url, key))
     assert.notEqual(outcome.code, 0)
     assert.match(outcome.out + outcome.err, /UNAUTHORIZED/)
   })
 
   if (!example.withVectors) continue
-  test(`${example.heading}: the example signs all test vectors correctly`, { skip }, async (t) => {
+  test(`${example.heading}: the example signs all test vectors correctly`, { skip: skipReason }, async (t) => {
     const { url, testKey } = await startShared()
     const { program, command, file } = readExample(example)
-    const outcome = await run(t, file, example.withVectors!(program), command, environment(url, await testKey()))
+    const outcome = await runProgram(
+      t,
+      file,
+      example.withVectors!(program),
+      command,
+      createEnvironment(url, await testKey()),
+    )
     assert.equal(outcome.code, 0, outcome.err)
     assert.deepEqual(
       outcome.out.match(/v1=\S+/g),
@@ -249,7 +279,7 @@ for (const example of examples) {
 }
 
 test('the TypeScript examples of the guide have no type errors', (t) => {
-  const runFolder = mkdtempSync(join(folder, 'types-'))
+  const runFolder = mkdtempSync(join(examplesFolder, 'types-'))
   const files = examples
     .filter(({ language }) => language === 'ts')
     .map((example) => {
@@ -260,10 +290,10 @@ test('the TypeScript examples of the guide have no type errors', (t) => {
   const types = join(root, 'node_modules', '@types')
   const options = ['--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext', '--allowImportingTsExtensions']
   const compiler = join(root, 'node_modules', '.bin', 'tsc')
-  const checked = spawnSync(compiler, [...options, '--typeRoots', types, '--types', 'node', ...files], {
+  const compilation = spawnSync(compiler, [...options, '--typeRoots', types, '--types', 'node', ...files], {
     cwd: runFolder,
     encoding: 'utf8',
   })
   t.diagnostic(files.join(', '))
-  assert.equal(checked.status, 0, checked.stdout + checked.stderr)
+  assert.equal(compilation.status, 0, compilation.stdout + compilation.stderr)
 })

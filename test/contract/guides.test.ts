@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { grantCredits } from '../../server/campaigns/credits.ts'
 import { ADMIN_KEY, prepareMandates, startApp } from '../support/app.ts'
 import { runClock } from '../support/clock.ts'
-import { partner } from '../support/partners.ts'
+import { createPartner } from '../support/partners.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Returns the sections of a guide whose heading matches, concatenated. */
-function sections(guide: string, headings: RegExp): string {
+/** Returns the concatenated sections of a guide whose heading matches. */
+function readSections(guide: string, headings: RegExp): string {
   const text = readFileSync(join(root, 'docs/guides', guide), 'utf8')
   return text
     .split(/^## /m)
@@ -23,30 +23,30 @@ function sections(guide: string, headings: RegExp): string {
 }
 
 /** Returns the shell commands of the matching sections. */
-function commands(guide: string, headings: RegExp): string[] {
-  return [...sections(guide, headings).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
+function readCommands(guide: string, headings: RegExp): string[] {
+  return [...readSections(guide, headings).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
 }
 
 /** Starts a server with a TEST key, and runs the commands of a guide in a shell as a reader would. */
-async function startReader(t: TestContext) {
+async function startGuideRunner(t: TestContext) {
   const app = await startApp(t)
   app.clock.set(Date.now())
   runClock(t, app.clock)
-  const { orgId } = await app.given.org()
+  const { orgId } = await app.fixtures.createOrg()
   const { databaseUrl, masterKey } = app.context.config
-  // Raise the limits: a test sends commands faster than a reader.
-  const { key } = await partner(app, 'test', orgId)
+  // The key has high rate limits, because a test sends commands faster than a reader.
+  const { key } = await createPartner(app, 'test', orgId)
   await app.context.db.transaction((tx) => grantCredits(tx, { orgId, mode: 'test' }, app.clock, 1000))
   const folder = mkdtempSync(join(tmpdir(), 'attestry-guide-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, '.attestry'))
   writeFileSync(join(folder, '.attestry/admin-api-key'), ADMIN_KEY)
-  const npx = `npx() { shift; ${JSON.stringify(process.execPath)} ${JSON.stringify(join(root, 'cli/main.ts'))} "$@"; }`
+  const npxFunction = `npx() { shift; ${JSON.stringify(process.execPath)} ${JSON.stringify(join(root, 'cli/main.ts'))} "$@"; }`
   return {
     /** Runs the commands; returns their output, the last JSON in it, and the variables that they set. */
     async run(lines: string[], variables: string[]) {
       const printVariables = variables.map((name) => `echo "${name}=$${name}" >&2`)
-      const script = [npx, ...lines, ...printVariables].join('\n').replaceAll('http://127.0.0.1:8080', app.url)
+      const script = [npxFunction, ...lines, ...printVariables].join('\n').replaceAll('http://127.0.0.1:8080', app.url)
       const child = spawn('bash', ['-euc', script], {
         cwd: folder,
         env: {
@@ -66,10 +66,12 @@ async function startReader(t: TestContext) {
       })
       const [code] = await once(child, 'close')
       assert.equal(code, 0, out + err)
-      const set = Object.fromEntries([...err.matchAll(/^([A-Z]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
+      const variableValues = Object.fromEntries(
+        [...err.matchAll(/^([A-Z]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+      )
       return {
         out,
-        set,
+        variableValues,
         get last() {
           return JSON.parse(out.slice(out.lastIndexOf('\n{') + 1))
         },
@@ -80,40 +82,40 @@ async function startReader(t: TestContext) {
 }
 
 test('the commands of the guide from-a-job-to-questions work', async (t) => {
-  const { run, prepare } = await startReader(t)
+  const { run, prepare } = await startGuideRunner(t)
   const guide = 'from-a-job-to-questions.md'
-  const { set, last } = await run(commands(guide, /^[123]\./), ['WORKFLOW', 'MANDATE', 'FOLDER'])
+  const { variableValues, last } = await run(readCommands(guide, /^[123]\./), ['WORKFLOW', 'MANDATE', 'FOLDER'])
   assert.ok(last.data.skills.length >= 3, 'the skills of the job are found')
   await prepare()
-  const ids = Object.entries(set).map(([name, value]) => `${name}=${value}`)
-  const ready = await run([...ids, ...commands(guide, /^4\./)], [])
-  assert.deepEqual([ready.last.data.status, ready.last.data.title], ['ready', 'Electrician'])
-  const changed = await run([...ids, ...commands(guide, /^5\./)], [])
-  assert.deepEqual([changed.last.data.changed, changed.last.data.flow_version], [true, 2])
-  const { out } = await run([...ids, ...commands(guide, /^Try it without/)], [])
+  const variableAssignments = Object.entries(variableValues).map(([name, value]) => `${name}=${value}`)
+  const afterStep4 = await run([...variableAssignments, ...readCommands(guide, /^4\./)], [])
+  assert.deepEqual([afterStep4.last.data.status, afterStep4.last.data.title], ['ready', 'Electrician'])
+  const afterStep5 = await run([...variableAssignments, ...readCommands(guide, /^5\./)], [])
+  assert.deepEqual([afterStep5.last.data.changed, afterStep5.last.data.flow_version], [true, 2])
+  const { out } = await run([...variableAssignments, ...readCommands(guide, /^Try it without/)], [])
   assert.match(out, /Created workflow WF_BC_\w+\.\nCreated mandate JM_\w+\./)
 })
 
 test('the commands of the guide find-skills work', async (t) => {
-  const { run } = await startReader(t)
+  const { run } = await startGuideRunner(t)
   const guide = 'find-skills.md'
-  const { last: matched } = await run(commands(guide, /^Match/), [])
-  const [shown] = [...sections(guide, /^Match/).matchAll(/^```json\n(.*?)^```$/gms)]
+  const { last: matched } = await run(readCommands(guide, /^Match/), [])
+  const [shown] = [...readSections(guide, /^Match/).matchAll(/^```json\n(.*?)^```$/gms)]
   assert.deepEqual(JSON.parse(shown![1]!), matched.data.matches[0])
-  const requested = await run(commands(guide, /^Request a skill/), ['REQUEST'])
-  assert.match(requested.out, new RegExp(`"request_id": "${requested.set.REQUEST}"`))
-  const { out } = await run(commands(guide, /^The public API/), [])
+  const skillRequestRun = await run(readCommands(guide, /^Request a skill/), ['REQUEST'])
+  assert.match(skillRequestRun.out, new RegExp(`"request_id": "${skillRequestRun.variableValues.REQUEST}"`))
+  const { out } = await run(readCommands(guide, /^The public API/), [])
   assert.match(out, /^{.*"message":"Selection deleted".*}$/m)
   assert.doesNotMatch(out, /"success":false/)
 })
 
 test('the commands of the guide receive-results work', async (t) => {
-  const { run } = await startReader(t)
+  const { run } = await startGuideRunner(t)
   const guide = 'receive-results.md'
   const startsReceiver = (block: string) => block.endsWith(' &\n') // tested in receive-results.test.ts
-  const lines = commands(guide, /./).filter((block) => !startsReceiver(block))
-  const { out, last, set } = await run(['sleep 60 &', ...lines], ['WEBHOOK', 'EVENT'])
-  assert.match(set.WEBHOOK!, /^WH_/)
+  const guideCommands = readCommands(guide, /./).filter((block) => !startsReceiver(block))
+  const { out, last, variableValues } = await run(['sleep 60 &', ...guideCommands], ['WEBHOOK', 'EVENT'])
+  assert.match(variableValues.WEBHOOK!, /^WH_/)
   assert.deepEqual(
     [...out.matchAll(/"replayed": (\d+)/g)].map(([, count]) => Number(count)),
     [1, 0, 0],
@@ -122,17 +124,17 @@ test('the commands of the guide receive-results work', async (t) => {
 })
 
 test('the commands of the guide run-a-campaign work', async (t) => {
-  const { run, prepare } = await startReader(t)
+  const { run, prepare } = await startGuideRunner(t)
   const guide = 'run-a-campaign.md'
-  const { set, last } = await run(commands(guide, /^[12]\./), ['WORKFLOW', 'MANDATE'])
-  assert.equal(last.data.mandate_id, set.MANDATE)
+  const { variableValues, last } = await run(readCommands(guide, /^[12]\./), ['WORKFLOW', 'MANDATE'])
+  assert.equal(last.data.mandate_id, variableValues.MANDATE)
   await prepare()
   const runsForever = (block: string) => block.includes('attestry listen')
-  const remaining = [
-    ...Object.entries(set).map(([name, value]) => `${name}=${value}`),
-    ...commands(guide, /^[34]\./).filter((block) => !runsForever(block)),
+  const remainingCommands = [
+    ...Object.entries(variableValues).map(([name, value]) => `${name}=${value}`),
+    ...readCommands(guide, /^[34]\./).filter((block) => !runsForever(block)),
   ]
-  const { out } = await run(remaining, ['CAMPAIGN'])
+  const { out } = await run(remainingCommands, ['CAMPAIGN'])
   assert.match(out, /"balance": 990/)
   assert.equal(out.match(/"result_id"/g)?.length, 10)
   assert.match(out, /"enrolled": 10,/)

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../support/app.ts'
 import { oncePerFile } from '../support/cleanup.ts'
-import { partner } from '../support/partners.ts'
+import { createPartner } from '../support/partners.ts'
 
-// Common mistakes of integrators, and the error messages that explain them.
+// Tests the error messages for common mistakes of integrators.
 
 const startShared = oncePerFile((t) => startApp(t))
 
 async function setUp() {
   const app = await startShared()
-  const caller = await partner(app, 'test')
+  const caller = await createPartner(app, 'test')
   const { workflow_id } = (await caller.post('/workflows', { name: 'Site hiring' })).body.data
-  const mandate = (change: object) => ({
+  const createBody = (change: object) => ({
     workflow_id,
     title: 'Electrician',
     company_name: 'Metro',
     skills: [{ skill_id: 'sk_2001' }],
     ...change,
   })
-  const { mandate_id } = await app.given.mandate(caller.scope, { workflow_id, job_id: 'job-1' })
-  return { app, caller, mandate, mandate_id }
+  const { mandate_id } = await app.fixtures.createMandate(caller.scope, { workflow_id, job_id: 'job-1' })
+  return { app, caller, mandate: createBody, mandate_id }
 }
 
 test('mistakes in a mandate are explained', async () => {
@@ -116,9 +116,9 @@ test('mistakes in a path or a query are explained', async () => {
     assert.deepEqual([response.status, response.body.error.message], [status, message])
   }
   const { body } = await caller.get('/skills?limit=1')
-  const other = await caller.get(`/mandates?cursor=${body.data.next_cursor}`)
+  const reusedCursorResponse = await caller.get(`/mandates?cursor=${body.data.next_cursor}`)
   assert.equal(
-    other.body.error.message,
+    reusedCursorResponse.body.error.message,
     'query.cursor: must be a `next_cursor` that this endpoint returned for the same filters.',
   )
   for (const path of ['/api/v1/mandates', '/api/partner/mandates', '/v1/partner/mandates/JM_1', '/mandates']) {
@@ -129,22 +129,25 @@ test('mistakes in a path or a query are explained', async () => {
       `Unknown endpoint: GET ${path}. Did you mean /api/v1/partner/mandates?`,
     )
   }
-  const typo = await app.fetch('/api/skills/a/b')
-  assert.equal(typo.body.error, 'Unknown endpoint: GET /api/skills/a/b. See /docs for the list of endpoints.')
+  const unknownPathResponse = await app.fetch('/api/skills/a/b')
+  assert.equal(
+    unknownPathResponse.body.error,
+    'Unknown endpoint: GET /api/skills/a/b. See /docs for the list of endpoints.',
+  )
 })
 
 test('mistakes in the signature are explained to a TEST key', async () => {
   const { app, caller } = await setUp()
-  const explain = async (headers: Record<string, string>, body?: object) => {
+  const getErrorMessage = async (headers: Record<string, string>, body?: object) => {
     const response = await caller.post('/workflows', body, { headers })
     assert.equal(response.status, 401)
     return response.body.error.details.map(({ message }: any) => message.split('\n')[0])
   }
-  assert.deepEqual(await explain({ 'x-timestamp': String(app.clock.now()) }), [
+  assert.deepEqual(await getErrorMessage({ 'x-timestamp': String(app.clock.now()) }), [
     'must be Unix time in whole seconds; got milliseconds (divide by 1,000)',
     'The server expected this string to sign:',
   ])
-  assert.deepEqual(await explain({ 'x-signature': 'abc' }, { name: 'x' }), [
+  assert.deepEqual(await getErrorMessage({ 'x-signature': 'abc' }, { name: 'x' }), [
     "Your clock matches the server's.",
     'The signature must be v1= followed by 64 lower-case hex digits. The server expected this string to sign; its last line is the SHA-256 of the request body as received:',
   ])

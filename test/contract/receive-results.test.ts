@@ -20,14 +20,14 @@ for (const [heading, language, needs] of [
   ['Python 3', 'python', 'python3 -c "import sys; sys.exit(sys.version_info < (3, 6))"'],
   ['Java 17', 'java', 'java --list-modules | grep -E "^jdk.compiler@(1[7-9]|[2-9][0-9])"'],
 ] as const) {
-  const skip = spawnSync('sh', ['-c', needs]).status !== 0 && `this machine cannot run ${heading}`
-  test(`the receiver in ${heading} accepts only correctly signed webhooks`, { skip }, async (t) => {
+  const skipReason = spawnSync('sh', ['-c', needs]).status !== 0 && `this machine cannot run ${heading}`
+  test(`the receiver in ${heading} accepts only correctly signed webhooks`, { skip: skipReason }, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'attestry-receiver-'))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     if (heading.includes('sdk')) buildSdk(folder)
-    const [program, command] = [block(heading, language), block(heading, 'sh').replace(/ &\n$/, '')]
+    const [program, command] = [readCodeBlock(heading, language), readCodeBlock(heading, 'sh').replace(/ &\n$/, '')]
     writeFileSync(join(folder, command.split(' ').at(-1)!), program)
-    const port = await freePort()
+    const port = await findFreePort()
     const secret = `whsec_${randomBytes(32).toString('base64')}`
     const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
     const child = spawn('sh', ['-c', `exec ${command}`], {
@@ -43,21 +43,24 @@ for (const [heading, language, needs] of [
 
     const body = JSON.stringify({ event_id: 'EV_1', type: 'mandate.ready', data: { title: 'वेल्डर ß' } })
     const headers = await signWebhook(body, { id: 'EV_1', secret })
-    const post = (text: string, more: Record<string, string>) =>
-      fetch(`http://127.0.0.1:${port}/attestry`, { method: 'POST', body: text, headers: more }).then(
+    const post = (text: string, extraHeaders: Record<string, string>) =>
+      fetch(`http://127.0.0.1:${port}/attestry`, { method: 'POST', body: text, headers: extraHeaders }).then(
         ({ status }) => status,
       )
     await until(() => post('{}', {}).then(Boolean, () => false), 30_000)
     assert.equal(await post(body, headers), 204)
     await until(() => output.includes('EV_1'))
-    const foreign = await signWebhook(body, { id: 'EV_1', secret: `whsec_${randomBytes(32).toString('base64')}` })
-    const rotated = `${foreign['webhook-signature']} ${headers['webhook-signature']}`
-    assert.equal(await post(body, { ...headers, 'webhook-signature': rotated }), 204, 'one of two signatures')
-    assert.equal(await post(body, foreign), 401, 'another secret')
+    const foreignHeaders = await signWebhook(body, {
+      id: 'EV_1',
+      secret: `whsec_${randomBytes(32).toString('base64')}`,
+    })
+    const bothSignatures = `${foreignHeaders['webhook-signature']} ${headers['webhook-signature']}`
+    assert.equal(await post(body, { ...headers, 'webhook-signature': bothSignatures }), 204, 'one of two signatures')
+    assert.equal(await post(body, foreignHeaders), 401, 'another secret')
     assert.equal(await post(`${body} `, headers), 401, 'another body')
     assert.equal(await post(body, { ...headers, 'webhook-id': 'EV_2' }), 401, 'another id')
-    const old = await signWebhook(body, { id: 'EV_1', secret, timestamp: Math.floor(Date.now() / 1000) - 600 })
-    assert.equal(await post(body, old), 401, 'an old timestamp')
+    const oldHeaders = await signWebhook(body, { id: 'EV_1', secret, timestamp: Math.floor(Date.now() / 1000) - 600 })
+    assert.equal(await post(body, oldHeaders), 401, 'an old timestamp')
     assert.equal(await post(body, {}), 401, 'no signature')
   })
 }
@@ -71,14 +74,14 @@ test('events.md lists every event type', () => {
   )
 })
 
-function block(heading: string, language: string): string {
+function readCodeBlock(heading: string, language: string): string {
   const section = guide.slice(guide.indexOf(`\n### ${heading}\n`))
-  const found = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(section)
-  assert.ok(found, `${heading} has a block of ${language}`)
-  return found[1]!
+  const match = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(section)
+  assert.ok(match, `${heading} has a block of ${language}`)
+  return match[1]!
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as { port: number }

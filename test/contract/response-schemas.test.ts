@@ -2,64 +2,64 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Compile } from 'typebox/compile'
 import { addSkill } from '../../server/catalogue/store.ts'
-import { ADMIN_KEY, type StartOptions, startApp, type TestApp } from '../support/app.ts'
+import { ADMIN_KEY, type StartAppOptions, startApp, type TestApp } from '../support/app.ts'
 import { inviteCandidate } from '../support/candidate.ts'
 import { signIn, signInMember } from '../support/console.ts'
-import { campaignPartner, partner, passTime, testNumber } from '../support/partners.ts'
+import { aTestNumberCandidate, createCampaignPartner, createPartner, passTime } from '../support/partners.ts'
 import { verificationCalls } from '../support/verification.ts'
 
 /**
- * Compares every successful response with the response schema of its route; undeclared properties are errors. Needed where a
- * response is not serialized by its schema: prebuilt JSON of skills and lookups, the console, and the candidate page.
+ * Compares every successful response with the response schema of its route; undeclared properties are errors. This is needed for
+ * responses that are not serialized by their schema: prebuilt JSON of skills and lookups, the console, and the candidate page.
  */
-function responseChecker() {
+function createResponseChecker() {
   const mismatches: string[] = []
-  const checked = new Set<string>()
+  const checkedRoutes = new Set<string>()
   const validators = new Map<unknown, ReturnType<typeof Compile>>()
-  const extend: StartOptions['extend'] = (app) => {
+  const extend: StartAppOptions['extend'] = (app) => {
     app.addHook('onSend', async (request, reply, payload) => {
       const { method, url, schema } = request.routeOptions
-      const declared = (schema?.response as Record<number, object> | undefined)?.[reply.statusCode]
-      if (!declared) return
-      const validator = validators.get(declared) ?? Compile(closed(declared) as never)
-      validators.set(declared, validator)
+      const declaredSchema = (schema?.response as Record<number, object> | undefined)?.[reply.statusCode]
+      if (!declaredSchema) return
+      const validator = validators.get(declaredSchema) ?? Compile(withoutExtraProperties(declaredSchema) as never)
+      validators.set(declaredSchema, validator)
       const body: unknown = JSON.parse(String(payload))
-      checked.add(`${method} ${url}`)
+      checkedRoutes.add(`${method} ${url}`)
       for (const { instancePath, message } of validator.Errors(body).slice(0, 3))
         mismatches.push(`${method} ${url} ${instancePath}: ${message}`)
     })
   }
-  return { extend, mismatches, checked }
+  return { extend, mismatches, checkedRoutes }
 }
 
-/** Returns a copy of a schema in which no object has properties that are not declared. */
-function closed(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(closed)
+/** Returns a copy of a schema that rejects properties that are not declared. */
+function withoutExtraProperties(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutExtraProperties)
   if (node === null || typeof node !== 'object') return node
   const copy: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(node)) {
     copy[key] =
       key === 'properties'
-        ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, closed(each)]))
-        : closed(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutExtraProperties(each)]))
+        : withoutExtraProperties(value)
   }
   const { type, additionalProperties, patternProperties } = copy
   if (type === 'object' && additionalProperties === undefined && !patternProperties) copy.additionalProperties = false
   return copy
 }
 
-/** Adds skills whose JSON needs escaping, with and without the fields that can be empty. */
+/** Adds skills whose JSON needs escaping, with and without values in the optional fields. */
 async function addSkills({ context, clock }: TestApp) {
-  const source = { subNumber: 201, source: 'csv' as const, description: '', aliases: [] }
-  const full = {
+  const sharedFields = { subNumber: 201, source: 'csv' as const, description: '', aliases: [] }
+  const skillWithAllFields = {
     name: 'Schweißen "MAG" \\ 焊接',
     description: 'Line 1\nLine 2 – तार',
     aliases: ['वेल्डिंग', 'Tab\there'],
     verifiable: true,
   }
   await context.db.transaction(async (tx) => {
-    await addSkill(tx, clock, { ...source, ...full, sourceId: 'schema-1' })
-    await addSkill(tx, clock, { ...source, name: 'Zzyzx tying', sourceId: 'schema-2' })
+    await addSkill(tx, clock, { ...sharedFields, ...skillWithAllFields, sourceId: 'schema-1' })
+    await addSkill(tx, clock, { ...sharedFields, name: 'Zzyzx tying', sourceId: 'schema-2' })
   })
   await context.catalogue.refresh()
 }
@@ -70,18 +70,18 @@ async function expectStatus(response: Promise<{ status: number; body: any }>, st
   return body
 }
 
-test('prebuilt JSON matches the response schemas', async (t) => {
-  const { extend, mismatches, checked } = responseChecker()
+test('prebuilt JSON responses match their schemas', async (t) => {
+  const { extend, mismatches, checkedRoutes } = createResponseChecker()
   const app = await startApp(t, { extend, config: { trustProxy: ['127.0.0.1'] } })
   await addSkills(app)
-  const { get } = await partner(app)
+  const { get } = await createPartner(app)
 
-  const found = await expectStatus(get(`/skills/search?q=${encodeURIComponent('Schweißen')}`))
-  assert.equal(found.data.items[0].name, 'Schweißen "MAG" \\ 焊接')
+  const searchResponse = await expectStatus(get(`/skills/search?q=${encodeURIComponent('Schweißen')}`))
+  assert.equal(searchResponse.data.items[0].name, 'Schweißen "MAG" \\ 焊接')
   assert.ok((await expectStatus(get('/skills/search?q=zzyzx'))).data.items.length > 0)
-  const page = await expectStatus(get('/skills/search?q=welding&limit=1'))
-  assert.notEqual(page.data.next_cursor, null)
-  await expectStatus(get(`/skills/search?q=welding&limit=1&cursor=${page.data.next_cursor}`))
+  const firstPage = await expectStatus(get('/skills/search?q=welding&limit=1'))
+  assert.notEqual(firstPage.data.next_cursor, null)
+  await expectStatus(get(`/skills/search?q=welding&limit=1&cursor=${firstPage.data.next_cursor}`))
   assert.deepEqual((await expectStatus(get('/skills/search?q=qqqqqqqqqq'))).data, { items: [], next_cursor: null })
   for (const path of [
     '/skills?limit=3',
@@ -96,54 +96,66 @@ test('prebuilt JSON matches the response schemas', async (t) => {
     await expectStatus(get(path))
 
   let address = 0
-  const visit = (path: string) =>
+  const getFromVisitor = (path: string) =>
     expectStatus(app.fetch(path, { headers: { 'x-forwarded-for': `198.51.100.${++address}`, 'x-api-key': ADMIN_KEY } }))
-  const hits = await visit(`/api/skills/search?keyword=${encodeURIComponent('Schweißen')}`)
-  assert.equal(hits.data[0].skill_name, 'Schweißen "MAG" \\ 焊接')
-  assert.equal((await visit('/api/skills/search?keyword=qqqqqqqqqq')).count, 0)
+  const publicSearchResponse = await getFromVisitor(`/api/skills/search?keyword=${encodeURIComponent('Schweißen')}`)
+  assert.equal(publicSearchResponse.data[0].skill_name, 'Schweißen "MAG" \\ 焊接')
+  assert.equal((await getFromVisitor('/api/skills/search?keyword=qqqqqqqqqq')).count, 0)
   for (const path of [
     '/api/skills/search?keyword=welding&page=2&limit=1',
     '/api/skills?limit=50',
     '/api/skills?sub_skill_id=ss_201&page=2&limit=1',
     '/api/skills?master_skill_id=ms_999999999',
   ])
-    await visit(path)
+    await getFromVisitor(path)
 
   assert.deepEqual(mismatches, [])
-  assert.equal(checked.size, 8)
+  assert.equal(checkedRoutes.size, 8)
 })
 
 test('responses of the console and the candidate page match their schemas', async (t) => {
-  const { extend, mismatches, checked } = responseChecker()
+  const { extend, mismatches, checkedRoutes } = createResponseChecker()
   const app = await startApp(t, { extend })
-  const run = await campaignPartner(app)
-  const { mandate_id } = await run.mandate({ name: 'Site hiring', channels: ['sms'] })
-  await run.campaign(mandate_id, [testNumber(1), testNumber(2), testNumber(5), testNumber(8)], { name: 'April' })
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate({ name: 'Site hiring', channels: ['sms'] })
+  await partner.createCampaign(
+    mandate_id,
+    [aTestNumberCandidate(1), aTestNumberCandidate(2), aTestNumberCandidate(5), aTestNumberCandidate(8)],
+    { name: 'April' },
+  )
   await passTime(app, 4000)
-  await expectStatus(run.post('/workflows', { nome: 'x' }), 400)
-  await expectStatus(run.post('/skill-requests', { name: 'Kite flying', context: 'For a festival' }), 201)
-  const calls = verificationCalls(app, run.orgId, await app.given.sessionKey(run.orgId, 'test'))
+  await expectStatus(partner.post('/workflows', { nome: 'x' }), 400)
+  await expectStatus(partner.post('/skill-requests', { name: 'Kite flying', context: 'For a festival' }), 201)
+  const calls = verificationCalls(app, partner.orgId, await app.fixtures.createSessionKey(partner.orgId, 'test'))
   await calls.requestReview()
 
-  const owner = await signInMember(app, run.orgId, 'owner')
-  const org = `/orgs/${run.orgId}`
-  for (const path of ['/sign-in', '/session', '/scopes', '/event-types', org, `${org}/members`, `${org}/audit`])
+  const owner = await signInMember(app, partner.orgId, 'owner')
+  const orgPath = `/orgs/${partner.orgId}`
+  for (const path of [
+    '/sign-in',
+    '/session',
+    '/scopes',
+    '/event-types',
+    orgPath,
+    `${orgPath}/members`,
+    `${orgPath}/audit`,
+  ])
     await expectStatus(owner.get(path))
-  const created = await expectStatus(owner.post(`${org}/test/keys`, { kind: 'partner' }), 201)
+  const created = await expectStatus(owner.post(`${orgPath}/test/keys`, { kind: 'partner' }), 201)
   const { key_id } = created.data
-  await expectStatus(owner.post(`${org}/test/keys`, { kind: 'session' }), 201)
-  await expectStatus(owner.get(`${org}/test/keys/${key_id}/limits`))
-  await expectStatus(owner.post(`${org}/test/keys/${key_id}/rotate`, {}))
-  await expectStatus(owner.post(`${org}/test/keys/${key_id}/revoke`))
-  const lists = ['keys', 'summary', 'requests', 'people', 'phone', 'verifications']
-  const listed: Record<string, any> = {}
-  for (const path of lists) listed[path] = (await expectStatus(owner.get(`${org}/test/${path}`))).data
-  for (const { candidate_id } of listed.phone.items) {
-    await expectStatus(owner.get(`${org}/test/candidates/${candidate_id}`))
-    await expectStatus(owner.get(`${org}/test/phone/${candidate_id}`))
+  await expectStatus(owner.post(`${orgPath}/test/keys`, { kind: 'session' }), 201)
+  await expectStatus(owner.get(`${orgPath}/test/keys/${key_id}/limits`))
+  await expectStatus(owner.post(`${orgPath}/test/keys/${key_id}/rotate`, {}))
+  await expectStatus(owner.post(`${orgPath}/test/keys/${key_id}/revoke`))
+  const listNames = ['keys', 'summary', 'requests', 'people', 'phone', 'verifications']
+  const dataByList: Record<string, any> = {}
+  for (const path of listNames) dataByList[path] = (await expectStatus(owner.get(`${orgPath}/test/${path}`))).data
+  for (const { candidate_id } of dataByList.phone.items) {
+    await expectStatus(owner.get(`${orgPath}/test/candidates/${candidate_id}`))
+    await expectStatus(owner.get(`${orgPath}/test/phone/${candidate_id}`))
   }
-  const { verification_id } = listed.verifications.items[0]
-  await expectStatus(owner.get(`${org}/test/verifications/${verification_id}`))
+  const { verification_id } = dataByList.verifications.items[0]
+  await expectStatus(owner.get(`${orgPath}/test/verifications/${verification_id}`))
 
   const operator = await signIn(app)
   for (const path of [
@@ -162,7 +174,7 @@ test('responses of the console and the candidate page match their schemas', asyn
     '/operator/catalogue/imports',
   ])
     await expectStatus(operator.get(path))
-  await expectStatus(operator.post(`/operator${org}/credits`, { mode: 'test', amount: 5 }))
+  await expectStatus(operator.post(`/operator${orgPath}/credits`, { mode: 'test', amount: 5 }))
   await expectStatus(operator.post('/operator/orgs', { name: 'Another' }), 201)
   const emails = (await expectStatus(operator.get('/operator/mails'))).data.items
   for (const { mail_id } of emails) await expectStatus(operator.get(`/operator/mails/${mail_id}`))
@@ -170,20 +182,20 @@ test('responses of the console and the candidate page match their schemas', asyn
   await expectStatus(operator.post(`/operator/skill-requests/${request.request_id}/reject`))
 
   const { token } = await inviteCandidate(app)
-  const page = `/api/v1/candidate/${token}`
-  const view = (await expectStatus(app.fetch(page))).data
+  const candidatePath = `/api/v1/candidate/${token}`
+  const candidateView = (await expectStatus(app.fetch(candidatePath))).data
   const send = (path: string, body: object) =>
     expectStatus(
-      app.fetch(page + path, {
+      app.fetch(candidatePath + path, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
     )
-  await send('/reply', { step: view.step, value: 'yes', client_id: 'one', have: 0 })
+  await send('/reply', { step: candidateView.step, value: 'yes', client_id: 'one', have: 0 })
   await send('/language', { language: 'hi' })
 
   assert.deepEqual(mismatches, [])
-  const routes = [...checked].filter((route) => /\/(console|candidate)\//.test(route))
-  assert.ok(routes.length >= 36, `${routes.length} routes checked`)
+  const checkedPageRoutes = [...checkedRoutes].filter((route) => /\/(console|candidate)\//.test(route))
+  assert.ok(checkedPageRoutes.length >= 36, `${checkedPageRoutes.length} routes checked`)
 })

@@ -10,11 +10,11 @@ import { startVerification } from '../support/verification.ts'
 
 const guide = await readFile(new URL('../../docs/guides/verify-a-students-skills.md', import.meta.url), 'utf8')
 
-function blocks(language: string): string {
+function joinCodeBlocks(language: string): string {
   return [...guide.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, code]) => code).join('\n')
 }
 
-async function run(command: string, args: string[], env: Record<string, string>) {
+async function runCommand(command: string, args: string[], env: Record<string, string>) {
   const child = spawn(command, args, { env: { ...process.env, ...env } })
   let out = ''
   let err = ''
@@ -36,10 +36,10 @@ const setUp = oncePerFile(async (t) => {
   return { calls, folder, env: { ATTESTRY_URL: calls.app.url, SESSION_KEY: calls.key } }
 })
 
-test('the bash program of the guide works unchanged', async () => {
+test('the bash program of the guide to verification works unchanged', async () => {
   const { calls, folder, env } = await setUp()
-  await writeFile(join(folder, 'verify.sh'), blocks('bash'))
-  const { out } = await run('bash', ['-eu', join(folder, 'verify.sh')], env)
+  await writeFile(join(folder, 'verify.sh'), joinCodeBlocks('bash'))
+  const { out } = await runCommand('bash', ['-eu', join(folder, 'verify.sh')], env)
   assert.equal(out.match(/^{"success":true/gm)?.length, 5, 'each response is on a separate line')
   const { data } = JSON.parse(out.slice(out.lastIndexOf('{"success"')))
   assert.equal(data.status, 'pending_review')
@@ -47,10 +47,10 @@ test('the bash program of the guide works unchanged', async () => {
   assert.equal(email!.to_address, 'ravi@metro.example')
 })
 
-test('the TypeScript program of the guide works unchanged', async () => {
+test('the TypeScript program of the guide to verification works unchanged', async () => {
   const { folder, env } = await setUp()
-  await writeFile(join(folder, 'verify.ts'), blocks('ts'))
-  const { out, err } = await run(process.execPath, [join(folder, 'verify.ts')], env)
+  await writeFile(join(folder, 'verify.ts'), joinCodeBlocks('ts'))
+  const { out, err } = await runCommand(process.execPath, [join(folder, 'verify.ts')], env)
   const { status, score } = JSON.parse(out)
   assert.ok(['completed', 'in_assessment'].includes(status))
   assert.equal(typeof score, 'number')

@@ -4,29 +4,29 @@ import fc from 'fast-check'
 import type { ItemsRequest } from '../../server/questions/questions.ts'
 import { storeExpiredStatuses } from '../../server/verification/jobs.ts'
 import { remindReviewers } from '../../server/verification/reviews/review-requests.ts'
-import { outcome, startVerification, type TestSession, type VerificationCalls } from '../support/verification.ts'
+import { outcomeOf, startVerification, type TestSession, type VerificationCalls } from '../support/verification.ts'
 import * as model from './verification-model.ts'
 
 // Compares random sequences of HTTP calls with a small model of the session states.
-//   npm test -- verification-model                           150 sequences
-//   TEST_SEQUENCES=2000 npm test -- verification-model       a longer run
-const SEQUENCES = Number(process.env.TEST_SEQUENCES ?? 150)
+//   npm test -- verification-model                           150 sequences of calls
+//   TEST_SEQUENCES=2000 npm test -- verification-model       2,000 sequences of calls
+const SEQUENCE_COUNT = Number(process.env.TEST_SEQUENCES ?? 150)
 
-const HOUR = 3_600_000
-/** The clock advances with every call, so that no rate limit is reached. */
+const HOUR_MS = 3_600_000
+/** The clock advances by this time before every call, so that no rate limit is reached. */
 const CALL_INTERVAL_MS = 2000
 
-const session = fc.nat(3)
-const skills = fc.uniqueArray(fc.integer({ min: 1001, max: 1014 }), { minLength: 1, maxLength: 6 })
-const type = fc.constantFrom('manager', 'peer', 'mentor')
-const method = fc.constantFrom('human' as const, 'assessment' as const)
-const sources = fc.subarray(model.SOURCES, { minLength: 1 })
-const email = fc.nat(4).map((number) => `reviewer${number}@metro.example`)
+const anySession = fc.nat(3)
+const anySkills = fc.uniqueArray(fc.integer({ min: 1001, max: 1014 }), { minLength: 1, maxLength: 6 })
+const anyType = fc.constantFrom('manager', 'peer', 'mentor')
+const anyMethod = fc.constantFrom('human' as const, 'assessment' as const)
+const anySources = fc.subarray(model.SOURCES, { minLength: 1 })
+const anyEmail = fc.nat(4).map((number) => `reviewer${number}@metro.example`)
 
-const prepared = { student: fc.nat(1), skills, type, sources }
-const endorse = fc.constantFrom('all', 'some', 'declined')
-const old = fc.nat(4).map((number) => number === 0)
-const action = <Name extends string, T>(
+const anyPreparation = { student: fc.nat(1), skills: anySkills, type: anyType, sources: anySources }
+const anyDecision = fc.constantFrom('all', 'some', 'declined')
+const mostlyFalse = fc.nat(4).map((number) => number === 0)
+const weightedCommand = <Name extends string, T>(
   weight: number,
   name: Name,
   fields: { [K in keyof T]: fc.Arbitrary<T[K]> },
@@ -35,65 +35,65 @@ const action = <Name extends string, T>(
   arbitrary: fc.record(fields).map((values) => ({ do: name, ...values })),
 })
 
-const command = fc.oneof(
-  // Several steps of a typical session, so that sequences reach late states.
-  action(3, 'prepare', { ...prepared, method }),
-  action(6, 'request', { ...prepared, email }),
-  action(6, 'assess', { ...prepared, right: fc.boolean() }),
-  action(5, 'review', { session, old, endorse }),
-  action(5, 'attempt', { session, right: fc.boolean() }),
-  // Single calls in any state.
-  action(1, 'open', { student: fc.nat(1) }),
-  action(2, 'skills', { session, skills, type }),
-  action(2, 'method', { session, method }),
-  action(2, 'items', {
-    session,
+const anyCommand = fc.oneof(
+  // Commands that make several calls, as in a typical session, so that sequences reach late states.
+  weightedCommand(3, 'prepare', { ...anyPreparation, method: anyMethod }),
+  weightedCommand(6, 'request', { ...anyPreparation, email: anyEmail }),
+  weightedCommand(6, 'assess', { ...anyPreparation, right: fc.boolean() }),
+  weightedCommand(5, 'review', { session: anySession, old: mostlyFalse, endorse: anyDecision }),
+  weightedCommand(5, 'attempt', { session: anySession, right: fc.boolean() }),
+  // Commands that make a single call, in any state of the session.
+  weightedCommand(1, 'open', { student: fc.nat(1) }),
+  weightedCommand(2, 'skills', { session: anySession, skills: anySkills, type: anyType }),
+  weightedCommand(2, 'method', { session: anySession, method: anyMethod }),
+  weightedCommand(2, 'items', {
+    session: anySession,
     sources: fc.oneof(
-      { weight: 8, arbitrary: sources },
+      { weight: 8, arbitrary: anySources },
       fc.constant<string[]>([]),
       fc.constant<string[]>(['w-1', 'w-9']),
     ),
   }),
-  action(4, 'reviewer', { session, email }),
-  action(2, 'generate', { session }),
-  action(2, 'answers', { session, right: fc.boolean() }),
-  action(1, 'page', { session }),
-  action(1, 'jobs', {}),
-  action(2, 'wait', { hours: fc.constantFrom(0.5, 1, 24, 80, 31 * 24) }),
+  weightedCommand(4, 'reviewer', { session: anySession, email: anyEmail }),
+  weightedCommand(2, 'generate', { session: anySession }),
+  weightedCommand(2, 'answers', { session: anySession, right: fc.boolean() }),
+  weightedCommand(1, 'page', { session: anySession }),
+  weightedCommand(1, 'jobs', {}),
+  weightedCommand(2, 'wait', { hours: fc.constantFrom(0.5, 1, 24, 80, 31 * 24) }),
 )
 
-type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
+type Command = typeof anyCommand extends fc.Arbitrary<infer T> ? T : never
 
-test(`the API agrees with the model in ${SEQUENCES} random sequences of calls`, {
-  timeout: 60_000 + SEQUENCES * 1000,
+test(`the API agrees with the model in ${SEQUENCE_COUNT} random sequences of calls`, {
+  timeout: 60_000 + SEQUENCE_COUNT * 1000,
 }, async (t) => {
   const calls = await startVerification(t)
   calls.app.context.writer = { kind: 'built-in', translate: async () => undefined, writeItems }
   const outcomes = new Map<string, number>()
   let sequence = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(command, { minLength: 3, maxLength: 10 }), async (commands) => {
-      await new Run(calls, sequence++, outcomes).play(commands)
+    fc.asyncProperty(fc.array(anyCommand, { minLength: 3, maxLength: 10 }), async (commands) => {
+      await new SequenceRun(calls, sequence++, outcomes).play(commands)
     }),
-    { numRuns: SEQUENCES },
+    { numRuns: SEQUENCE_COUNT },
   )
   const rows = [...outcomes].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name}: ${count}`)
   t.diagnostic(`${sequence} sequences; outcomes: ${rows.join(', ')}`)
 })
 
-interface Pair {
+interface SessionPair {
   real: TestSession
   model: model.ModelSession
-  /** The token of each email, by the number of the email. */
+  /** The review token in each email, by the number of the email. */
   tokens: string[]
 }
 
-/** One sequence of calls, with new students. */
-class Run {
+/** Runs one sequence of calls, with new students. */
+class SequenceRun {
   readonly #calls: VerificationCalls
   readonly #sequence: number
   readonly #students: model.ModelStudent[] = [{ sessions: [] }, { sessions: [] }]
-  readonly #pairs: Pair[] = []
+  readonly #pairs: SessionPair[] = []
   readonly #outcomes: Map<string, number>
 
   constructor(calls: VerificationCalls, sequence: number, outcomes: Map<string, number>) {
@@ -103,108 +103,121 @@ class Run {
   }
 
   async play(commands: Command[]): Promise<void> {
-    for (const each of commands) await this.#execute(each)
+    for (const command of commands) await this.#execute(command)
     for (const pair of this.#pairs) await this.#compare(pair)
   }
 
-  async #execute(each: Command): Promise<void> {
+  async #execute(command: Command): Promise<void> {
     const calls = this.#calls
-    switch (each.do) {
+    switch (command.do) {
       case 'open':
-        return this.#open(each.student)
+        return this.#open(command.student)
       case 'wait':
-        return calls.clock.advance(each.hours * HOUR)
+        return calls.clock.advance(command.hours * HOUR_MS)
       case 'jobs':
         await storeExpiredStatuses(calls.app.context)
         await remindReviewers(calls.app.context)
         return
       case 'prepare': {
-        await this.#open(each.student)
+        await this.#open(command.student)
         const session = 0 // the newest
-        await this.#execute({ do: 'skills', session, skills: each.skills, type: each.type })
-        await this.#execute({ do: 'method', session, method: each.method })
-        return this.#execute({ do: 'items', session, sources: each.sources })
+        await this.#execute({ do: 'skills', session, skills: command.skills, type: command.type })
+        await this.#execute({ do: 'method', session, method: command.method })
+        return this.#execute({ do: 'items', session, sources: command.sources })
       }
       case 'request':
-        await this.#execute({ ...each, do: 'prepare', method: 'human' })
-        return this.#execute({ do: 'reviewer', session: 0, email: each.email })
+        await this.#execute({ ...command, do: 'prepare', method: 'human' })
+        return this.#execute({ do: 'reviewer', session: 0, email: command.email })
       case 'assess':
-        await this.#execute({ ...each, do: 'prepare', method: 'assessment' })
-        return this.#execute({ do: 'attempt', session: 0, right: each.right })
+        await this.#execute({ ...command, do: 'prepare', method: 'assessment' })
+        return this.#execute({ do: 'attempt', session: 0, right: command.right })
       case 'attempt':
-        await this.#execute({ do: 'generate', session: each.session })
-        return this.#execute({ do: 'answers', session: each.session, right: each.right })
+        await this.#execute({ do: 'generate', session: command.session })
+        return this.#execute({ do: 'answers', session: command.session, right: command.right })
       default:
-        if (this.#pairs.length > 0) await this.#call(each, this.#pairs.at(-1 - (each.session % this.#pairs.length))!)
+        if (this.#pairs.length > 0)
+          await this.#call(command, this.#pairs.at(-1 - (command.session % this.#pairs.length))!)
     }
   }
 
   async #open(student: number) {
-    const real = await this.#calls.openSession({ externalStudentId: `s${this.#sequence}-${student}` })
-    this.#pairs.push({ real, model: model.openModel(this.#students[student]!, this.#now()), tokens: [] })
+    const apiSession = await this.#calls.openSession({ externalStudentId: `s${this.#sequence}-${student}` })
+    this.#pairs.push({
+      real: apiSession,
+      model: model.openModelSession(this.#students[student]!, this.#now()),
+      tokens: [],
+    })
   }
 
   async #call(
-    each: Exclude<Command, { do: 'open' | 'wait' | 'jobs' | 'prepare' | 'request' | 'assess' | 'attempt' }>,
-    pair: Pair,
+    command: Exclude<Command, { do: 'open' | 'wait' | 'jobs' | 'prepare' | 'request' | 'assess' | 'attempt' }>,
+    pair: SessionPair,
   ) {
     const calls = this.#calls
     const { real } = pair
     calls.clock.advance(CALL_INTERVAL_MS)
     const now = this.#now()
     const [expected, response] = await (async (): Promise<[string, Awaited<ReturnType<VerificationCalls['call']>>]> => {
-      switch (each.do) {
+      switch (command.do) {
         case 'skills': {
-          const ids = each.skills.map((number) => `sk_${number}`)
+          const skillIds = command.skills.map((number) => `sk_${number}`)
           return [
-            model.storeSkills(pair.model, now, each.skills, each.type),
-            await calls.storeSkills(real, ids, { endorsementType: each.type }),
+            model.storeSkills(pair.model, now, command.skills, command.type),
+            await calls.storeSkills(real, skillIds, { endorsementType: command.type }),
           ]
         }
         case 'method':
-          return [model.chooseMethod(pair.model, now, each.method), await calls.chooseMethod(real, each.method)]
+          return [model.chooseMethod(pair.model, now, command.method), await calls.chooseMethod(real, command.method)]
         case 'items': {
-          const of = (letter: string) => each.sources.filter((source) => source.startsWith(letter))
-          const chosen = { workExperienceIds: of('w'), projectIds: of('p'), credentialIds: of('c') }
-          return [model.storeItems(pair.model, now, each.sources), await calls.storeItems(real, chosen)]
+          const sourcesOfKind = (letter: string) => command.sources.filter((source) => source.startsWith(letter))
+          const chosenItems = {
+            workExperienceIds: sourcesOfKind('w'),
+            projectIds: sourcesOfKind('p'),
+            credentialIds: sourcesOfKind('c'),
+          }
+          return [model.storeItems(pair.model, now, command.sources), await calls.storeItems(real, chosenItems)]
         }
         case 'reviewer':
           return [
-            model.storeReviewer(pair.model, now, each.email),
-            await calls.storeReviewer(real, { email: each.email }),
+            model.storeReviewer(pair.model, now, command.email),
+            await calls.storeReviewer(real, { email: command.email }),
           ]
         case 'review': {
-          const email = each.old ? pair.model.emails - 1 : pair.model.emails
-          const token = pair.tokens[email] ?? 'vrt_unknown'
-          const endorsed = each.endorse === 'all' ? pair.model.skills : pair.model.skills.slice(1)
+          const emailNumber = command.old ? pair.model.emails - 1 : pair.model.emails
+          const token = pair.tokens[emailNumber] ?? 'vrt_unknown'
+          const endorsedSkills = command.endorse === 'all' ? pair.model.skills : pair.model.skills.slice(1)
           const decisions = pair.model.skills.map((number) => ({
             skillId: `sk_${number}`,
-            endorsed: endorsed.includes(number),
+            endorsed: endorsedSkills.includes(number),
           }))
-          const body = each.endorse === 'declined' ? { declined: true, reason: 'No' } : { decisions }
-          const result = each.endorse === 'declined' ? undefined : endorsed
-          return [model.submitReview(pair.model, now, email, result), await calls.submitReview(real, token, body)]
+          const body = command.endorse === 'declined' ? { declined: true, reason: 'No' } : { decisions }
+          const expectedEndorsed = command.endorse === 'declined' ? undefined : endorsedSkills
+          return [
+            model.submitReview(pair.model, now, emailNumber, expectedEndorsed),
+            await calls.submitReview(real, token, body),
+          ]
         }
         case 'page':
-          return [model.readPage(pair.model, now), await calls.getReviewPage(real)]
+          return [model.openReviewPage(pair.model, now), await calls.getReviewPage(real)]
         case 'generate':
-          return [model.generate(pair.model, now), await calls.generateAssessment(real)]
+          return [model.generateAssessment(pair.model, now), await calls.generateAssessment(real)]
         case 'answers': {
-          const correct = each.right && pair.model.attempts.length > 0 ? await calls.getCorrectAnswers(real) : []
-          const answers = correct.map(({ questionId, option }) => ({ questionId, option }))
-          return [model.submitAnswers(pair.model, now, each.right), await calls.submitAnswers(real, answers)]
+          const correctAnswers =
+            command.right && pair.model.attempts.length > 0 ? await calls.getCorrectAnswers(real) : []
+          const answers = correctAnswers.map(({ questionId, option }) => ({ questionId, option }))
+          return [model.submitAnswers(pair.model, now, command.right), await calls.submitAnswers(real, answers)]
         }
       }
     })()
-    const name = `${each.do} ${expected}`
-    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1)
-    assert.equal(outcome(response), expected, JSON.stringify(each))
+    const outcomeName = `${command.do} ${expected}`
+    this.#outcomes.set(outcomeName, (this.#outcomes.get(outcomeName) ?? 0) + 1)
+    assert.equal(outcomeOf(response), expected, JSON.stringify(command))
     await this.#readEmail(pair)
-    if (each.do === 'review' || each.do === 'answers') await this.#compare(pair)
+    if (command.do === 'review' || command.do === 'answers') await this.#compare(pair)
   }
 
-  /** Stores the token of a new email under the number that the model gave the email, starting with 1. */
-  async #readEmail(pair: Pair) {
+  /** Stores the review token of a new email under the number of the email in the model; the first email has number 1. */
+  async #readEmail(pair: SessionPair) {
     pair.tokens[0] ??= 'vrt_none'
     if (pair.model.emails < pair.tokens.length) return
     const token = await this.#calls.getReviewToken(pair.real)
@@ -212,7 +225,7 @@ class Run {
     pair.tokens[pair.model.emails] = token
   }
 
-  async #compare({ real, model: expected }: Pair) {
+  async #compare({ real, model: expected }: SessionPair) {
     this.#calls.clock.advance(CALL_INTERVAL_MS)
     const { status } = await this.#calls.getVerification(real)
     assert.equal(status, model.statusOf(expected, this.#now()))
@@ -223,9 +236,9 @@ class Run {
   }
 }
 
-/** Writes questions without content, since only states are compared. */
-async function writeItems({ skills: requested }: ItemsRequest) {
-  const items = requested.flatMap(({ skill, count }) =>
+/** Writes questions without real content, because only session states are compared. */
+async function writeItems({ skills: requestedSkills }: ItemsRequest) {
+  const items = requestedSkills.flatMap(({ skill, count }) =>
     Array.from({ length: count }, (_, index) => ({
       skill: skill.number,
       stem: `${skill.name} ${index}?`,

@@ -28,7 +28,7 @@ export interface ModelSession {
   sources: string[]
   reviewer?: string
   addresses: Set<string>
-  /** Number of emails sent; only the link in the last one is valid. */
+  /** Number of emails sent to reviewers; only the link in the last one is valid. */
   emails: number
   linkExpires: number
   endorsed?: number[]
@@ -38,7 +38,7 @@ export interface ModelSession {
 
 export const SOURCES = ['w-1', 'p-1', 'c-1']
 
-export function openModel(student: ModelStudent, now: number): ModelSession {
+export function openModelSession(student: ModelStudent, now: number): ModelSession {
   const session: ModelSession = {
     student,
     expires: now + DAY,
@@ -58,7 +58,7 @@ export function statusOf(session: ModelSession, now: number): string {
   if (session.declined) return 'declined'
   if (session.endorsed) return 'completed'
   if (session.attempts.some(({ passed }) => passed)) return 'completed'
-  if (session.attempts.length > 0) return failedAttempts(session, now) >= 3 ? 'failed' : 'in_assessment'
+  if (session.attempts.length > 0) return countFailedAttempts(session, now) >= 3 ? 'failed' : 'in_assessment'
   if (session.emails > 0) return now < session.linkExpires ? 'pending_review' : 'expired'
   return now < session.expires ? 'open' : 'expired'
 }
@@ -66,22 +66,25 @@ export function statusOf(session: ModelSession, now: number): string {
 const isExpired = (session: ModelSession, now: number) => now >= session.expires
 const isLocked = (session: ModelSession) => session.emails > 0 || session.attempts.length > 0
 
-/** Returns the failed attempts of the last 30 days, in all sessions of the student, for the skill of the session with most. */
-function failedAttempts(session: ModelSession, now: number): number {
-  const all = session.student.sessions.flatMap(({ attempts }) => attempts)
-  const failed = session.skills.map(
+/**
+ * Counts the student's failed attempts in the last 30 days, in all sessions, for the skill of this session with most failed
+ * attempts.
+ */
+function countFailedAttempts(session: ModelSession, now: number): number {
+  const allAttempts = session.student.sessions.flatMap(({ attempts }) => attempts)
+  const failedCounts = session.skills.map(
     (skill) =>
-      all.filter((attempt) => {
-        const end = attempt.submitted ?? attempt.expires
-        const over = attempt.submitted !== undefined || now >= attempt.expires
-        const isRecent = now - end < 30 * DAY
-        return attempt.skills.includes(skill) && over && isRecent && !attempt.passedSkills.includes(skill)
+      allAttempts.filter((attempt) => {
+        const endedAt = attempt.submitted ?? attempt.expires
+        const hasEnded = attempt.submitted !== undefined || now >= attempt.expires
+        const isRecent = now - endedAt < 30 * DAY
+        return attempt.skills.includes(skill) && hasEnded && isRecent && !attempt.passedSkills.includes(skill)
       }).length,
   )
-  return Math.max(0, ...failed)
+  return Math.max(0, ...failedCounts)
 }
 
-/** Returns the student's other sessions on one of the same sources whose review is pending or completed. */
+/** Returns the student's other sessions with at least one of the same sources whose review is pending or completed. */
 function sessionsOnSameSources(session: ModelSession, now: number): ModelSession[] {
   return session.student.sessions.filter(
     (other) =>
@@ -91,19 +94,19 @@ function sessionsOnSameSources(session: ModelSession, now: number): ModelSession
   )
 }
 
-function sourceRules(session: ModelSession, now: number): string | undefined {
-  const others = sessionsOnSameSources(session, now)
+function findSourceError(session: ModelSession, now: number): string | undefined {
+  const otherSessions = sessionsOnSameSources(session, now)
   if (
-    others.some(
+    otherSessions.some(
       ({ type, endorsed }) => type === session.type && endorsed?.some((skill) => session.skills.includes(skill)),
     )
   )
     return '409 DUPLICATE_SKILLS_IN_BUNDLE'
   for (const source of session.sources) {
-    const skills = new Set(session.skills)
-    for (const other of others.filter(({ sources }) => sources.includes(source)))
-      for (const skill of other.endorsed ?? other.skills) skills.add(skill)
-    if (skills.size > 10) return '409 MAX_SKILLS_PER_SOURCE'
+    const skillsOnSource = new Set(session.skills)
+    for (const other of otherSessions.filter(({ sources }) => sources.includes(source)))
+      for (const skill of other.endorsed ?? other.skills) skillsOnSource.add(skill)
+    if (skillsOnSource.size > 10) return '409 MAX_SKILLS_PER_SOURCE'
   }
   const passed = session.student.sessions.flatMap(({ attempts }) =>
     attempts.flatMap(({ passedSkills }) => passedSkills),
@@ -113,18 +116,21 @@ function sourceRules(session: ModelSession, now: number): string | undefined {
   return undefined
 }
 
-function reviewerRule(session: ModelSession, now: number, reviewer: string): string | undefined {
-  const taken = sessionsOnSameSources(session, now).some(
+function findReviewerError(session: ModelSession, now: number, reviewer: string): string | undefined {
+  const isTaken = sessionsOnSameSources(session, now).some(
     (other) => other.reviewer === reviewer && other.type !== session.type,
   )
-  return taken ? '409 DUPLICATE_REVIEWER_EMAIL' : undefined
+  return isTaken ? '409 DUPLICATE_REVIEWER_EMAIL' : undefined
 }
 
-/** Sends the email if nothing is missing. An error undoes the whole call. */
+/**
+ * Sends the review email if the session is complete. Returns an error if a rule is violated; the caller then discards all
+ * changes.
+ */
 function sendIfReady(session: ModelSession, now: number): string | undefined {
   if (session.method !== 'human' || !session.reviewer || session.skills.length === 0 || session.sources.length === 0)
     return undefined
-  const error = sourceRules(session, now) ?? reviewerRule(session, now, session.reviewer)
+  const error = findSourceError(session, now) ?? findReviewerError(session, now, session.reviewer)
   if (error) return error
   session.emails++
   session.linkExpires = now + 30 * DAY
@@ -135,10 +141,10 @@ function sendIfReady(session: ModelSession, now: number): string | undefined {
 function applyChange(session: ModelSession, now: number, change: (draft: ModelSession) => string | undefined): string {
   const draft = { ...session, addresses: new Set(session.addresses) }
   const { sessions } = session.student
-  const at = sessions.indexOf(session)
-  sessions[at] = draft // the rules read the student's sessions
+  const sessionIndex = sessions.indexOf(session)
+  sessions[sessionIndex] = draft // the rules read the student's sessions
   const error = change(draft)
-  sessions[at] = session
+  sessions[sessionIndex] = session
   if (error) return error
   if (!isExpired(session, now)) draft.expires = now + DAY
   Object.assign(session, draft)
@@ -174,8 +180,8 @@ export function storeItems(session: ModelSession, now: number, sources: string[]
     draft.sources = sources
     const { method, reviewer } = draft
     return (
-      sourceRules(draft, now) ??
-      (method === 'human' && reviewer ? reviewerRule(draft, now, reviewer) : undefined) ??
+      findSourceError(draft, now) ??
+      (method === 'human' && reviewer ? findReviewerError(draft, now, reviewer) : undefined) ??
       sendIfReady(draft, now)
     )
   })
@@ -189,21 +195,27 @@ export function storeReviewer(session: ModelSession, now: number, reviewer: stri
   if (session.emails === 0 && isExpired(session, now)) return '404 SESSION_NOT_FOUND'
   if (new Set([...session.addresses, reviewer]).size > 3) return '409 TOO_MANY_REVIEWERS'
   return applyChange(session, now, (draft) => {
-    const same = draft.reviewer === reviewer
+    const isSameReviewer = draft.reviewer === reviewer
     draft.reviewer = reviewer
     draft.addresses.add(reviewer)
-    return reviewerRule(draft, now, reviewer) ?? (same && draft.emails > 0 ? undefined : sendIfReady(draft, now))
+    return (
+      findReviewerError(draft, now, reviewer) ??
+      (isSameReviewer && draft.emails > 0 ? undefined : sendIfReady(draft, now))
+    )
   })
 }
 
-/** `email` is the number of the email whose token is used. */
+/**
+ * Submits a review. `emailNumber` is the number of the email whose token is used; `endorsed` is undefined if the reviewer
+ * declines.
+ */
 export function submitReview(
   session: ModelSession,
   now: number,
-  email: number,
+  emailNumber: number,
   endorsed: number[] | undefined,
 ): string {
-  if (session.method !== 'human' || session.emails === 0 || email !== session.emails) return '403 INVALID_TOKEN'
+  if (session.method !== 'human' || session.emails === 0 || emailNumber !== session.emails) return '403 INVALID_TOKEN'
   if (session.endorsed || session.declined) return '409 ALREADY_SUBMITTED'
   if (now >= session.linkExpires) return '410 LINK_EXPIRED'
   if (endorsed) session.endorsed = endorsed
@@ -211,40 +223,40 @@ export function submitReview(
   return '200'
 }
 
-export function readPage(session: ModelSession, now: number): string {
+export function openReviewPage(session: ModelSession, now: number): string {
   if (session.method === 'assessment') return '400 INVALID_VERIFICATION_TYPE'
   if (session.emails === 0) return '404 VERIFICATION_NOT_FOUND'
   return now >= session.linkExpires ? '410 LINK_EXPIRED' : '200'
 }
 
-export function generate(session: ModelSession, now: number): string {
+export function generateAssessment(session: ModelSession, now: number): string {
   if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
-  const last = session.attempts.at(-1)
-  if (last?.passed) return '403 ASSESSMENT_LOCKED'
+  const lastAttempt = session.attempts.at(-1)
+  if (lastAttempt?.passed) return '403 ASSESSMENT_LOCKED'
   if (!session.method) return '404 VERIFICATION_NOT_FOUND'
   if (session.method === 'human') return '400 INVALID_VERIFICATION_TYPE'
   if (session.sources.length === 0) return '400 NO_DATA'
   if (session.skills.length === 0) return '400 NO_SKILLS'
-  if (failedAttempts(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
-  if (last && last.submitted === undefined && now < last.expires) return '200'
-  const error = sourceRules(session, now)
+  if (countFailedAttempts(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
+  if (lastAttempt && lastAttempt.submitted === undefined && now < lastAttempt.expires) return '200'
+  const error = findSourceError(session, now)
   if (error) return error
   session.attempts.push({ skills: session.skills, expires: now + HOUR, passedSkills: [] })
   session.expires = now + DAY
   return '200'
 }
 
-/** Submits answers that are all correct or all wrong. */
+/** Submits the answers of an assessment, which are all correct or all wrong. */
 export function submitAnswers(session: ModelSession, now: number, correct: boolean): string {
   if (isExpired(session, now)) return '404 SESSION_NOT_FOUND'
-  const last = session.attempts.at(-1)
-  if (last?.passed) return '403 ASSESSMENT_LOCKED'
-  if (!last || last.submitted !== undefined) return '409 NO_OPEN_ATTEMPT'
-  if (now >= last.expires) return '409 ASSESSMENT_EXPIRED'
-  if (failedAttempts(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
-  last.submitted = now
-  last.passed = correct
-  last.passedSkills = correct ? [...session.skills] : []
+  const lastAttempt = session.attempts.at(-1)
+  if (lastAttempt?.passed) return '403 ASSESSMENT_LOCKED'
+  if (!lastAttempt || lastAttempt.submitted !== undefined) return '409 NO_OPEN_ATTEMPT'
+  if (now >= lastAttempt.expires) return '409 ASSESSMENT_EXPIRED'
+  if (countFailedAttempts(session, now) >= 3) return '403 ATTEMPTS_EXHAUSTED'
+  lastAttempt.submitted = now
+  lastAttempt.passed = correct
+  lastAttempt.passedSkills = correct ? [...session.skills] : []
   session.expires = now + DAY
   return '200'
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newPage } from '../browser/browser.ts'
-import { screenshot } from '../browser/screenshots.ts'
+import { saveScreenshot } from '../browser/screenshots.ts'
 import { startApp } from '../support/app.ts'
 
 test('the API reference opens in a browser and shows the three APIs', async (t) => {
@@ -12,7 +12,7 @@ test('the API reference opens in a browser and shows the three APIs', async (t) 
   await page.getByText('Lookups').first().waitFor({ timeout: 30_000 })
   const text = (await page.locator('body').textContent()) ?? ''
   for (const title of ['Partner API', 'Lookups']) assert.ok(text.includes(title), title)
-  await screenshot(page, 'docs', false)
+  await saveScreenshot(page, 'docs', false)
   for (const [slug, title] of [
     ['verification', 'Attestry verification sessions'],
     ['catalogue', 'Attestry skill catalogue'],
@@ -28,13 +28,13 @@ test('the signing recipe fits on a phone screen', async (t) => {
   await page.goto(`${url}/docs`)
   const recipe = page.locator('pre').filter({ hasText: /^VFN1/ }).first()
   await recipe.waitFor({ timeout: 30_000 })
-  const clipped = await recipe.evaluate(
+  const isClipped = await recipe.evaluate(
     (element: any) =>
       [element, ...element.querySelectorAll('*')].filter(
         (each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth,
       ).length,
   )
-  assert.equal(clipped, 0, 'no line is clipped')
+  assert.equal(isClipped, 0, 'no line is clipped')
   assert.match((await recipe.textContent())!, /\{SHA-256 of the body\}\s*$/)
 })
 

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AttestryClient } from '../../sdk/index.ts'
-import { deploy, isAlive } from '../support/server.ts'
+import { createDeployment, isAlive } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
-test('the first start creates working demo keys, stores them privately, and prints a working call', async (t) => {
-  const { serve, cli, dataDir } = await deploy(t, { embedded: true })
+test('the first start creates working demo keys, stores them in private files, and prints an example call that works', async (t) => {
+  const { serve, cli, dataDir } = await createDeployment(t, { embedded: true })
   const server = await serve()
   const output = server.output()
   const keyId = /VFN_TEST_[A-Z0-9]+/.exec(output)![0]
@@ -39,8 +39,8 @@ test('the first start creates working demo keys, stores them privately, and prin
   assert.equal(await restarted.stop(), 0)
 })
 
-test('invalid environment variables fail the start with one line for each', async (t) => {
-  const { serve } = await deploy(t, { embedded: true })
+test('invalid environment variables fail the start; one line is printed for each', async (t) => {
+  const { serve } = await createDeployment(t, { embedded: true })
   await assert.rejects(serve({ env: { PORT: 'eighty', ROLES: 'cook' } }), (error: Error) => {
     assert.match(error.message, /exited with 1/)
     assert.match(error.message, /attestry: PORT="eighty" is not valid/)
@@ -51,49 +51,49 @@ test('invalid environment variables fail the start with one line for each', asyn
 })
 
 test('a port that is in use fails the start with one line, and no process is left running', async (t) => {
-  const { serve } = await deploy(t, { embedded: true })
-  const first = await serve()
-  const other = await deploy(t, { embedded: true })
+  const { serve } = await createDeployment(t, { embedded: true })
+  const runningServer = await serve()
+  const otherDeployment = await createDeployment(t, { embedded: true })
   await assert.rejects(
-    other.serve({ env: { PORT: new URL(first.url).port } }),
+    otherDeployment.serve({ env: { PORT: new URL(runningServer.url).port } }),
     /another process already listens on 127\.0\.0\.1:\d+/,
   )
-  await assert.rejects(readFile(join(other.dataDir, 'postgres/data/postmaster.pid')))
+  await assert.rejects(readFile(join(otherDeployment.dataDir, 'postgres/data/postmaster.pid')))
 })
 
-test('a second server on the same DATA_DIR fails, while commands work next to the first', async (t) => {
-  const { serve, json } = await deploy(t, { embedded: true })
-  const first = await serve()
-  await assert.rejects(serve(), new RegExp(String(first.child.pid)))
+test('a second server on the same DATA_DIR fails, while CLI commands work during the run of the first', async (t) => {
+  const { serve, json } = await createDeployment(t, { embedded: true })
+  const firstServer = await serve()
+  await assert.rejects(serve(), new RegExp(String(firstServer.child.pid)))
   assert.equal((await json('org', 'list')).length, 1)
-  assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
+  assert.equal((await fetch(`${firstServer.url}/readyz`)).status, 200)
 })
 
 test('on SIGTERM the server completes open requests, rejects new connections, and leaves no process behind', async (t) => {
-  const { serve, external } = await deploy(t)
+  const { serve, external } = await createDeployment(t)
   const server = await serve()
-  const postmaster = external ? undefined : await server.postmaster()
-  const open = openRequest(server.url)
+  const postmasterPid = external ? undefined : await server.postmaster()
+  const openRequestHandle = startRequest(server.url)
   await pause(200)
-  const stopped = server.stop('SIGTERM')
-  await until(() => isRejected(connects(server.url)))
-  const status = await open.finish()
+  const serverStopped = server.stop('SIGTERM')
+  await until(() => isRejected(tryToConnect(server.url)))
+  const status = await openRequestHandle.finish()
   assert.equal(status, 404)
-  assert.equal(await stopped, 0)
-  if (postmaster) assert.equal(isAlive(postmaster), false)
+  assert.equal(await serverStopped, 0)
+  if (postmasterPid) assert.equal(isAlive(postmasterPid), false)
 })
 
 /** Sends the first half of a request; `finish` sends the second half and returns the status. */
-function openRequest(url: string) {
-  const sent = request(`${url}/api/v1/partner/samples`, {
+function startRequest(url: string) {
+  const clientRequest = request(`${url}/api/v1/partner/samples`, {
     method: 'POST',
     headers: { 'content-length': 4, 'content-type': 'application/json' },
   })
-  sent.write('{}')
-  const responded = once(sent, 'response') as Promise<[{ statusCode: number; resume(): void }]>
+  clientRequest.write('{}')
+  const responded = once(clientRequest, 'response') as Promise<[{ statusCode: number; resume(): void }]>
   return {
     async finish() {
-      sent.end('  ')
+      clientRequest.end('  ')
       const [response] = await responded
       response.resume()
       return response.statusCode
@@ -101,7 +101,7 @@ function openRequest(url: string) {
   }
 }
 
-function connects(url: string): Promise<void> {
+function tryToConnect(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => {
       socket.destroy()
@@ -120,30 +120,30 @@ function isRejected(promise: Promise<unknown>): Promise<boolean> {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(`npm start leaves no process behind after ${signal}`, async (t) => {
-    const { serve } = await deploy(t, { embedded: true })
+    const { serve } = await createDeployment(t, { embedded: true })
     const server = await serve({ command: ['npm', 'start'], group: true })
-    const postmaster = await server.postmaster()
+    const postmasterPid = await server.postmaster()
     assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
     const exited = once(server.child, 'exit')
     // Ctrl-C in a terminal reaches the whole process group; a supervisor signals only npm.
     if (signal === 'SIGINT') process.kill(-server.child.pid!, signal)
     else server.child.kill(signal)
     await exited
-    await until(() => !isAlive(postmaster))
+    await until(() => !isAlive(postmasterPid))
     await assert.rejects(fetch(`${server.url}/healthz`))
   })
 }
 
 test('when the launcher is killed, the server and the database stop', async (t) => {
-  const { serve } = await deploy(t, { embedded: true })
+  const { serve } = await createDeployment(t, { embedded: true })
   const server = await serve({ command: ['node', 'scripts/launch.mjs', 'start'] })
-  const postmaster = await server.postmaster()
+  const postmasterPid = await server.postmaster()
   server.child.kill('SIGKILL')
-  await until(() => !isAlive(postmaster))
+  await until(() => !isAlive(postmasterPid))
 })
 
 test('when the database crashes under load, the server reports it and recovers without a restart', async (t) => {
-  const { serve } = await deploy(t, { embedded: true })
+  const { serve } = await createDeployment(t, { embedded: true })
   const server = await serve()
   const statuses = new Set<number>()
   for (let round = 0; round < 3; round++) {
@@ -164,7 +164,7 @@ test('when the database crashes under load, the server reports it and recovers w
 })
 
 test('api and worker can run separately on an external database, and two api processes without Redis log a warning', async (t) => {
-  const { serve, external, json } = await deploy(t)
+  const { serve, external, json } = await createDeployment(t)
   if (!external) return t.skip('needs an external database')
   const [api, worker, second] = [
     await serve({ env: { ROLES: 'api' } }),

@@ -10,20 +10,20 @@ import { DAY, HOUR, MINUTE } from '../../server/platform/clock.ts'
 import type { Database } from '../../server/platform/database/database.ts'
 import { indianDate } from '../../server/platform/india-time.ts'
 import { startApp } from '../support/app.ts'
-import { callPartner } from '../support/call.ts'
+import { createPartnerCalls } from '../support/call.ts'
 import { TestClock } from '../support/clock.ts'
-import { aCandidate, campaignPartner, testNumber } from '../support/partners.ts'
+import { aCandidate, aTestNumberCandidate, createCampaignPartner } from '../support/partners.ts'
 import { countsInOverview, recountOverview } from '../support/recount.ts'
 import { until } from '../support/until.ts'
 import { type KillableServer, startServerProcess } from './server-process.ts'
 
-// For a longer run: CRASH_CANDIDATES=2000 CRASH_ROUNDS=8.
-const CANDIDATES = Number(process.env.CRASH_CANDIDATES ?? 200)
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3)
+// For a longer run, set CRASH_CANDIDATES=2000 CRASH_ROUNDS=8.
+const CANDIDATE_COUNT = Number(process.env.CRASH_CANDIDATES ?? 200)
+const ROUND_COUNT = Number(process.env.CRASH_ROUNDS ?? 3)
 const CREDITS = 10_000
 
-/** The result of each of the ten test numbers. */
-const expectedResults: Record<string, string> = {
+/** The expected result of each of the ten test numbers. */
+const expectedResultByNumber: Record<string, string> = {
   '+919990000001': 'completed',
   '+919990000002': 'completed',
   '+919990000003': 'completed',
@@ -43,22 +43,22 @@ test('after server and worker are killed during campaigns, every candidate has o
   const app = await startApp(t, { clock })
   const { context } = app
   const { db, config } = context
-  const { key, scope, mandate, get } = await campaignPartner(app, { credits: CREDITS })
-  const { mandate_id } = await mandate({
+  const { key, scope, createMandate, get } = await createCampaignPartner(app, { credits: CREDITS })
+  const { mandate_id } = await createMandate({
     channels: ['whatsapp', 'sms'],
     follow_ups: [{ after_hours: 24, channel: 'sms' }],
   })
   let processes = await startProcesses(t, config)
   let stopEnrolling = false
-  const enrolling = enrolAll()
+  const enrolment = enrolAll()
   let killedDuringCampaigns = 0
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < ROUND_COUNT; round++) {
     await pause(1500 + Math.random() * 1500)
     if ((await countPending(db)) > 0) killedDuringCampaigns++
     for (const { child } of processes) child.kill('SIGKILL')
     processes = await startProcesses(t, config)
   }
-  await enrolling
+  await enrolment
   stopEnrolling = true
   await until(async () => (await countPending(db)) === 0, 120_000)
   for (const { child } of processes) child.kill('SIGKILL')
@@ -72,17 +72,19 @@ test('after server and worker are killed during campaigns, every candidate has o
   const [today, yesterday] = [indianDate(Date.now()), indianDate(Date.now() - DAY)]
   const { data } = (await get(`/analytics/overview?from=${yesterday}&to=${today}`)).body
   assert.deepEqual(countsInOverview(data), await recountOverview(db, scope, { from: yesterday, to: today }))
-  assert.equal(data.funnel.enrolled, CANDIDATES)
-  t.diagnostic(`${CANDIDATES} candidates, killed during campaigns in ${killedDuringCampaigns} of ${ROUNDS} rounds`)
+  assert.equal(data.funnel.enrolled, CANDIDATE_COUNT)
+  t.diagnostic(
+    `${CANDIDATE_COUNT} candidates, killed during campaigns in ${killedDuringCampaigns} of ${ROUND_COUNT} rounds`,
+  )
 
-  /** Enrols ten candidates per campaign. A call whose response was lost is retried with the same key. */
+  /** Enrols ten candidates per campaign. A call whose response was lost is retried with the same idempotency key. */
   async function enrolAll() {
-    for (let created = 0; created < CANDIDATES / 10; created++) {
+    for (let created = 0; created < CANDIDATE_COUNT / 10; created++) {
       const idempotencyKey = randomBytes(12).toString('hex')
-      const candidates = Array.from({ length: 10 }, (_, index) => testNumber(index + 1))
+      const candidates = Array.from({ length: 10 }, (_, index) => aTestNumberCandidate(index + 1))
       for (let accepted = false; !accepted && !stopEnrolling; ) {
         clock.set(Date.now())
-        const api = callPartner(processes[0]!.url, key, clock)
+        const api = createPartnerCalls(processes[0]!.url, key, clock)
         const response = await api
           .post('/campaigns', { mandate_id, candidates }, { idempotencyKey })
           .catch(() => undefined)
@@ -105,11 +107,14 @@ async function checkResults(db: Database) {
   const { rows } = await sql<{ phone: string; status: string; reason: string | null; count: number }>`
     select phone, status, reason, count(*) as count from candidates join candidate_progress using (candidate_id)
     group by 1, 2, 3`.execute(db.queries)
-  const found = Object.fromEntries(
+  const countsByResult = Object.fromEntries(
     rows.map(({ phone, status, reason, count }) => [`${phone} ${status}${reason ? ` ${reason}` : ''}`, count]),
   )
-  const expected = Object.entries(expectedResults).map(([phone, end]) => [`${phone} ${end}`, CANDIDATES / 10])
-  assert.deepEqual(found, Object.fromEntries(expected), 'each test number has its expected result')
+  const expectedCounts = Object.entries(expectedResultByNumber).map(([phone, result]) => [
+    `${phone} ${result}`,
+    CANDIDATE_COUNT / 10,
+  ])
+  assert.deepEqual(countsByResult, Object.fromEntries(expectedCounts), 'each test number has its expected result')
   const { rows: wrong } = await sql`
     select campaign_id from campaigns g join candidate_progress p using (campaign_id) group by campaign_id
     having g.pending <> 0 or g.completed <> count(*) filter (where p.status = 'completed')
@@ -157,7 +162,7 @@ async function checkCredits(db: Database) {
       (select count(*) from candidate_progress where stages = 0)::int as "neverContacted"
     from credit_entries`.execute(db.queries)
   const { balance, sum, refunds, spent, neverContacted } = rows[0]!
-  assert.equal(spent, CANDIDATES)
+  assert.equal(spent, CANDIDATE_COUNT)
   assert.equal(refunds, neverContacted, 'one refund for each candidate who was never reached')
   assert.equal(balance, CREDITS - spent + refunds)
   assert.equal(sum, balance)
@@ -168,39 +173,40 @@ function startProcesses(t: TestContext, config: Config): Promise<KillableServer[
   return Promise.all(['api', 'worker'].map((roles) => startServerProcess(t, config, { ROLES: roles })))
 }
 
-test('if a provider is down for an hour, no message is lost or sent twice, and follow-ups are delayed', async (t) => {
+test('if a messaging provider is down for an hour, no message is lost or sent twice, and follow-ups are delayed', async (t) => {
   const app = await startApp(t)
   const { context, clock } = app
-  const { campaign, mandate, get, scope } = await campaignPartner(app, { mode: 'live' })
-  const { mandate_id } = await mandate({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
+  const { createCampaign, createMandate, get, scope } = await createCampaignPartner(app, { mode: 'live' })
+  const { mandate_id } = await createMandate({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
   let down = true
-  const accepted: { to: string; step: number | undefined; at: number }[] = []
+  const acceptedMessages: { to: string; step: number | undefined; at: number }[] = []
   context.channels.whatsapp = {
     name: 'whatsapp',
     async send({ to, followUpNumber, message_id }) {
       if (down) throw new SendError('busy', 'down')
-      accepted.push({ to, step: followUpNumber, at: clock.now() })
+      acceptedMessages.push({ to, step: followUpNumber, at: clock.now() })
       return { providerId: message_id }
     },
   }
   const startedAt = clock.now()
-  await campaign(
+  await createCampaign(
     mandate_id,
     Array.from({ length: 30 }, (_, number) => aCandidate(number)),
   )
   for (; clock.now() < startedAt + HOUR; clock.advance(MINUTE)) await contactNow(context)
   assert.equal((await get('/analytics/overview')).body.data.funnel.contacted, 0)
   down = false
-  const upAt = clock.now()
-  for (; clock.now() < upAt + 3 * HOUR; clock.advance(MINUTE)) await contactNow(context)
+  const providerUpAt = clock.now()
+  for (; clock.now() < providerUpAt + 3 * HOUR; clock.advance(MINUTE)) await contactNow(context)
 
-  assert.equal(new Set(accepted.map(({ to, step }) => `${to} ${step}`)).size, 60)
-  assert.equal(accepted.length, 60, 'each message once')
-  const first = new Map(accepted.filter(({ step }) => step === 0).map(({ to, at }) => [to, at]))
-  for (const at of first.values()) assert.ok(at >= upAt && at <= upAt + 11 * MINUTE, 'within the longest retry delay')
-  for (const { to, at } of accepted.filter(({ step }) => step === 1)) {
-    const wait = at - first.get(to)!
-    assert.ok(wait >= 2 * HOUR && wait <= 2 * HOUR + MINUTE, 'two hours after the successful message')
+  assert.equal(new Set(acceptedMessages.map(({ to, step }) => `${to} ${step}`)).size, 60)
+  assert.equal(acceptedMessages.length, 60, 'each message once')
+  const firstContactAt = new Map(acceptedMessages.filter(({ step }) => step === 0).map(({ to, at }) => [to, at]))
+  for (const at of firstContactAt.values())
+    assert.ok(at >= providerUpAt && at <= providerUpAt + 11 * MINUTE, 'within the longest retry delay')
+  for (const { to, at } of acceptedMessages.filter(({ step }) => step === 1)) {
+    const waitMs = at - firstContactAt.get(to)!
+    assert.ok(waitMs >= 2 * HOUR && waitMs <= 2 * HOUR + MINUTE, 'two hours after the successful message')
   }
   const { data } = (await get('/analytics/overview')).body
   assert.deepEqual(data.channels, [{ channel: 'whatsapp', sent: 60, delivered: 0, read: 0, replied: 0, failed: 0 }])

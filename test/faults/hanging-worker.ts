@@ -4,7 +4,7 @@ import { defineJob, type Job, openQueue } from '../../server/platform/jobs/queue
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/platform/metrics.ts'
 
-// Takes a job, prints that, and never completes it, for a test that kills this process.
+// A worker for a test that kills it: takes a job, prints a line, and never completes the job.
 const connectionString = process.argv[2]!
 const note = defineJob<{ text: string }>('note', { retryDelaySeconds: 1, retries: 3 })
 await openQueue({

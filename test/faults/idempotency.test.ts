@@ -12,50 +12,52 @@ import { raiseLimits } from '../support/partners.ts'
 import { createSampleTable } from '../support/sample-resource.ts'
 import { databaseEnv } from './server-process.ts'
 
-const ROUNDS = 5
-const CALLS = 60
+const ROUND_COUNT = 5
+const CALLS_PER_ROUND = 60
 
 test('after the server is killed, each call has stored both its effect and its response or neither, and retries complete it', {
   timeout: 240_000,
 }, async (t) => {
-  const { context, given, db } = await prepare(t)
-  const { key } = await given.org()
+  const { context, fixtures, db } = await startAppWithSamples(t)
+  const { key } = await fixtures.createOrg()
   await raiseLimits(context, key.keyId)
   let killedDuringCalls = 0
-  for (let round = 0; round < ROUNDS; round++) {
-    const names = Array.from({ length: CALLS }, (_, call) => `r${round}-${call}`)
-    const acknowledged = new Map<string, unknown>()
-    const first = await startServer(t, context.config)
-    const calls = names.map((name) => post(first.url, key, name).then((body) => body && acknowledged.set(name, body)))
-    const killAfter = 1 + Math.floor(Math.random() * (CALLS / 2))
-    while (acknowledged.size < killAfter) await pause(1)
-    first.child.kill('SIGKILL')
+  for (let round = 0; round < ROUND_COUNT; round++) {
+    const sampleNames = Array.from({ length: CALLS_PER_ROUND }, (_, call) => `r${round}-${call}`)
+    const acknowledgedBodies = new Map<string, unknown>()
+    const firstServer = await startServer(t, context.config)
+    const calls = sampleNames.map((name) =>
+      postSample(firstServer.url, key, name).then((body) => body && acknowledgedBodies.set(name, body)),
+    )
+    const killAfter = 1 + Math.floor(Math.random() * (CALLS_PER_ROUND / 2))
+    while (acknowledgedBodies.size < killAfter) await pause(1)
+    firstServer.child.kill('SIGKILL')
     await Promise.all(calls)
-    if (acknowledged.size > 0 && acknowledged.size < CALLS) killedDuringCalls++
+    if (acknowledgedBodies.size > 0 && acknowledgedBodies.size < CALLS_PER_ROUND) killedDuringCalls++
 
-    const effects = await countByName()
+    const countsAfterKill = await countSamplesByName()
     const records = await db.queries.selectFrom('idempotency_records').select('idempotency_key').execute()
     assert.deepEqual(
       records.map((row) => row.idempotency_key).sort(),
-      [...effects.keys()].sort(),
+      [...countsAfterKill.keys()].sort(),
       'each effect has a record',
     )
-    for (const name of acknowledged.keys()) assert.equal(effects.get(name), 1, `${name} was acknowledged`)
+    for (const name of acknowledgedBodies.keys()) assert.equal(countsAfterKill.get(name), 1, `${name} was acknowledged`)
 
-    const second = await startServer(t, context.config)
-    for (const name of names) {
-      const body = await post(second.url, key, name)
+    const secondServer = await startServer(t, context.config)
+    for (const name of sampleNames) {
+      const body = await postSample(secondServer.url, key, name)
       assert.ok(body, `${name} was retried`)
-      if (acknowledged.has(name)) assert.deepEqual(body, acknowledged.get(name))
+      if (acknowledgedBodies.has(name)) assert.deepEqual(body, acknowledgedBodies.get(name))
     }
-    second.child.kill('SIGKILL')
-    const final = await countByName()
-    for (const name of names) assert.equal(final.get(name), 1, `${name} exactly once`)
+    secondServer.child.kill('SIGKILL')
+    const finalCounts = await countSamplesByName()
+    for (const name of sampleNames) assert.equal(finalCounts.get(name), 1, `${name} exactly once`)
   }
-  t.diagnostic(`killed during the calls in ${killedDuringCalls} of ${ROUNDS} rounds`)
+  t.diagnostic(`killed during the calls in ${killedDuringCalls} of ${ROUND_COUNT} rounds`)
   assert.ok(killedDuringCalls > 0)
 
-  async function countByName() {
+  async function countSamplesByName() {
     const { rows } = await sql<{
       name: string
       count: number
@@ -64,7 +66,7 @@ test('after the server is killed, each call has stored both its effect and its r
   }
 })
 
-async function prepare(t: TestContext) {
+async function startAppWithSamples(t: TestContext) {
   const app = await startApp(t, { clock: new TestClock(Date.now()) })
   await createSampleTable(app.context)
   return { ...app, db: app.context.db }
@@ -81,7 +83,7 @@ async function startServer(t: TestContext, config: Config): Promise<{ url: strin
 }
 
 /** Returns the body of the response, or undefined if the connection was lost. */
-async function post(url: string, key: { keyId: string; secret: string }, name: string): Promise<unknown> {
+async function postSample(url: string, key: { keyId: string; secret: string }, name: string): Promise<unknown> {
   const client = new AttestryClient({ baseUrl: url, ...key })
   for (let tries = 0; tries < 100; tries++) {
     const response = await client

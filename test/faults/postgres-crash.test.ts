@@ -6,85 +6,85 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '../support/until.ts'
 import {
-  dataFolder,
+  createTemporaryFolder,
+  findProcessesIn,
   launchMethods,
   PostgresProcess,
-  processesBelow,
-  query,
-  queryUntilSuccess,
-  temporaryFolder,
+  postgresDataFolder,
+  runQuery,
+  runQueryUntilSuccess,
 } from './postgres-driver.ts'
 
-const ROUNDS = 21
-/** The second method of root differs only in the user, so fewer rounds are enough. */
-const ROUNDS_OF_OTHER_METHODS = 6
-const victims = ['server', 'postmaster', 'both'] as const
+const ROUND_COUNT = 21
+/** The second launch method of root differs only in the user, so fewer rounds are enough. */
+const ROUND_COUNT_OF_OTHER_METHODS = 6
+const processesToKill = ['server', 'postmaster', 'both'] as const
 
 for (const { name, machine } of launchMethods) {
-  const count = name === launchMethods[0]!.name ? ROUNDS : ROUNDS_OF_OTHER_METHODS
+  const roundCount = name === launchMethods[0]!.name ? ROUND_COUNT : ROUND_COUNT_OF_OTHER_METHODS
 
-  test(`${count} kills under load lose no acknowledged row (${name})`, { timeout: 180_000 }, async (t) => {
-    const folder = temporaryFolder(t)
+  test(`${roundCount} kills under load lose no acknowledged row (${name})`, { timeout: 180_000 }, async (t) => {
+    const folder = createTemporaryFolder(t)
     const dataDir = join(folder, 'data')
-    const start = () => new PostgresProcess(t, { dataDir, role: 'server', machine, writers: 4 })
-    const acknowledged: string[] = []
+    const startServer = () => new PostgresProcess(t, { dataDir, role: 'server', machine, writers: 4 })
+    const acknowledgedIds: string[] = []
     const recoveryMs: Record<string, number[]> = { server: [], postmaster: [], both: [] }
 
-    let server = start()
+    let server = startServer()
     const connection = await server.up()
-    for (let round = 0; round < count; round++) {
-      const victim = victims[round % victims.length]!
+    for (let round = 0; round < roundCount; round++) {
+      const processToKill = processesToKill[round % processesToKill.length]!
       await until(() => server.written.length > 0)
       await pause(50 + Math.random() * 450)
 
-      const postmaster = postmasterPid(dataDir)
+      const pid = readPostmasterPid(dataDir)
       const killedAt = performance.now()
-      const serverFirst = victim === 'both' && round % 2 === 0
-      if (serverFirst) server.child.kill('SIGKILL')
-      if (victim !== 'server') kill(postmaster, { mayHaveExited: serverFirst })
-      if (victim !== 'postmaster') {
+      const killsServerFirst = processToKill === 'both' && round % 2 === 0
+      if (killsServerFirst) server.child.kill('SIGKILL')
+      if (processToKill !== 'server') kill(pid, { mayHaveExited: killsServerFirst })
+      if (processToKill !== 'postmaster') {
         await server.kill()
-        acknowledged.push(...server.written)
-        server = start()
+        acknowledgedIds.push(...server.written)
+        server = startServer()
         await server.up()
       }
-      // Orphans of the old postmaster may still write for a moment, so wait for the new one first.
-      await until(() => ![postmaster, undefined].includes(postmasterPid(dataDir)), 40_000)
-      const before = server.written.length
-      await until(() => server.written.length > before + 4, 40_000)
-      recoveryMs[victim]!.push(Math.round(performance.now() - killedAt))
+      // Orphaned processes of the old postmaster may still write for a moment, so wait for the new postmaster first.
+      await until(() => ![pid, undefined].includes(readPostmasterPid(dataDir)), 40_000)
+      const writtenBefore = server.written.length
+      await until(() => server.written.length > writtenBefore + 4, 40_000)
+      recoveryMs[processToKill]!.push(Math.round(performance.now() - killedAt))
       assert.equal(server.child.exitCode, null)
     }
     await server.stop()
-    acknowledged.push(...server.written)
-    assert.deepEqual(processesBelow(folder), [])
+    acknowledgedIds.push(...server.written)
+    assert.deepEqual(findProcessesIn(folder), [])
 
-    const last = new PostgresProcess(t, { dataDir, role: 'server', machine })
-    await last.up()
-    const stored = new Set((await query(connection, 'select id from written')).map(({ id }) => id))
-    const missing = acknowledged.filter((id) => !stored.has(id))
+    const lastServer = new PostgresProcess(t, { dataDir, role: 'server', machine })
+    await lastServer.up()
+    const storedIds = new Set((await runQuery(connection, 'select id from written')).map(({ id }) => id))
+    const missingIds = acknowledgedIds.filter((id) => !storedIds.has(id))
     assert.deepEqual(
-      missing.slice(0, 10),
+      missingIds.slice(0, 10),
       [],
-      `${missing.length} of ${acknowledged.length} acknowledged rows are missing`,
+      `${missingIds.length} of ${acknowledgedIds.length} acknowledged rows are missing`,
     )
-    assert.ok(acknowledged.length > count * 10, `only ${acknowledged.length} rows were written`)
+    assert.ok(acknowledgedIds.length > roundCount * 10, `only ${acknowledgedIds.length} rows were written`)
     // The index matches the table, and all page checksums are correct.
-    await query(connection, 'create extension amcheck')
-    await query(connection, `select bt_index_parent_check('written_pkey', true)`)
-    await queryUntilSuccess(connection, 'select count(*) from written where filler is not null')
-    await last.stop()
+    await runQuery(connection, 'create extension amcheck')
+    await runQuery(connection, `select bt_index_parent_check('written_pkey', true)`)
+    await runQueryUntilSuccess(connection, 'select count(*) from written where filler is not null')
+    await lastServer.stop()
 
-    t.diagnostic(`${acknowledged.length} rows acknowledged, none lost`)
+    t.diagnostic(`${acknowledgedIds.length} rows acknowledged, none lost`)
     for (const [victim, times] of Object.entries(recoveryMs)) {
       t.diagnostic(`${victim} killed: writes succeeded after ${times.join(', ')} ms`)
     }
   })
 }
 
-function postmasterPid(dataDir: string): number | undefined {
+function readPostmasterPid(dataDir: string): number | undefined {
   try {
-    return Number.parseInt(readFileSync(join(dataFolder(dataDir), 'postmaster.pid'), 'utf8'), 10)
+    return Number.parseInt(readFileSync(join(postgresDataFolder(dataDir), 'postmaster.pid'), 'utf8'), 10)
   } catch {
     return undefined
   }

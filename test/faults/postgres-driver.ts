@@ -25,7 +25,7 @@ export interface ProcessOptions {
 
 export const isRoot = process.getuid?.() === 0
 
-/** The methods by which the current user can run PostgreSQL. */
+/** The launch methods with which the current user can run PostgreSQL. */
 export const launchMethods: { name: string; machine: NonNullable<EmbeddedPostgresOptions['machine']> }[] = isRoot
   ? [
       { name: 'root in a user namespace', machine: { rootMethod: 'unshare' } },
@@ -33,21 +33,21 @@ export const launchMethods: { name: string; machine: NonNullable<EmbeddedPostgre
     ]
   : [{ name: 'an ordinary user', machine: {} }]
 
-const script = fileURLToPath(new URL('postgres-process.ts', import.meta.url))
-// Root that may not create namespaces is usually in a container, where it may not inspect processes of other users either.
+const processScript = fileURLToPath(new URL('postgres-process.ts', import.meta.url))
+// A root user that may not create namespaces is usually in a container, where it may not inspect processes of other users either.
 const containerCapabilities = ['chown', 'dac_override', 'fowner', 'fsetid', 'kill', 'setgid', 'setuid', 'setpcap']
-const asInContainer = [
+const containerCommand = [
   'setpriv',
   `--bounding-set=-all,${containerCapabilities.map((capability) => `+${capability}`).join()}`,
   '--',
 ]
 
 /** Creates a temporary folder that other users may enter. */
-export function temporaryFolder(t: Cleanup, base = tmpdir()): string {
+export function createTemporaryFolder(t: Cleanup, base = tmpdir()): string {
   const folder = mkdtempSync(join(base, 'attestry-pg-'))
   chmodSync(folder, 0o755)
   t.after(() => {
-    for (const pid of processesBelow(folder)) killIfRunning(pid)
+    for (const pid of findProcessesIn(folder)) killIfRunning(pid)
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   return folder
@@ -57,19 +57,19 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
-    // It has ended since it was found.
+    // The process has ended since it was found.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
-const prepared = new Map<string, Promise<string>>()
+const preparedDataDirs = new Map<string, Promise<string>>()
 
-/** Returns a copy of a data folder that has been started and stopped once; faster than initialising a new one. */
-export async function preparedDataDir(t: Cleanup, method: (typeof launchMethods)[number]): Promise<string> {
-  const original = prepared.get(method.name) ?? prepareDataDir(method)
-  prepared.set(method.name, original)
-  const dataDir = join(temporaryFolder(t), 'data')
-  const copy = spawn('cp', ['-a', await original, dataDir], { stdio: ['ignore', 'ignore', 'inherit'] })
+/** Returns a copy of a data folder on which PostgreSQL has been started and stopped once; faster than initialising a new one. */
+export async function copyPreparedDataDir(t: Cleanup, method: (typeof launchMethods)[number]): Promise<string> {
+  const originalDataDir = preparedDataDirs.get(method.name) ?? prepareDataDir(method)
+  preparedDataDirs.set(method.name, originalDataDir)
+  const dataDir = join(createTemporaryFolder(t), 'data')
+  const copy = spawn('cp', ['-a', await originalDataDir, dataDir], { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(copy, 'exit')
   if (code !== 0) throw new Error('copying the prepared data folder failed')
   return dataDir
@@ -84,8 +84,8 @@ async function prepareDataDir({ machine }: (typeof launchMethods)[number]): Prom
   return dataDir
 }
 
-/** Returns the processes whose working directory is in the folder. */
-export function processesBelow(folder: string): number[] {
+/** Returns the pids of the processes whose working directory is in the folder. */
+export function findProcessesIn(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
@@ -98,7 +98,7 @@ export function processesBelow(folder: string): number[] {
     })
 }
 
-export function dataFolder(dataDir: string): string {
+export function postgresDataFolder(dataDir: string): string {
   return join(dataDir, 'postgres', 'data')
 }
 
@@ -110,8 +110,8 @@ export class PostgresProcess {
   readonly ended: Promise<unknown>
 
   constructor(t: Cleanup, options: ProcessOptions) {
-    const command = [process.execPath, script, JSON.stringify(options)]
-    if (options.machine?.rootMethod === 'setuid') command.unshift(...asInContainer)
+    const command = [process.execPath, processScript, JSON.stringify(options)]
+    if (options.machine?.rootMethod === 'setuid') command.unshift(...containerCommand)
     this.child = spawn(command[0]!, command.slice(1), {
       stdio: ['pipe', 'pipe', 'inherit'],
       // In a new process group, like a program in a terminal.
@@ -142,9 +142,9 @@ export class PostgresProcess {
   /** Waits until PostgreSQL is up and returns its connection; throws if starting it failed. */
   async up(): Promise<EmbeddedPostgres['connection']> {
     await until(() => this.event('up') ?? this.event('failed') ?? this.child.exitCode !== null, 60_000)
-    const up = this.event('up')
-    if (!up) throw new Error(String(this.event('failed')?.message ?? `exited with ${this.child.exitCode}`))
-    return up.connection as EmbeddedPostgres['connection']
+    const upEvent = this.event('up')
+    if (!upEvent) throw new Error(String(this.event('failed')?.message ?? `exited with ${this.child.exitCode}`))
+    return upEvent.connection as EmbeddedPostgres['connection']
   }
 
   async stop(): Promise<void> {
@@ -158,8 +158,8 @@ export class PostgresProcess {
   }
 }
 
-/** Runs one statement on a new connection. */
-export async function query(
+/** Runs one SQL statement on a new connection and returns its rows. */
+export async function runQuery(
   connection: EmbeddedPostgres['connection'],
   text: string,
 ): Promise<Record<string, unknown>[]> {
@@ -173,10 +173,10 @@ export async function query(
   }
 }
 
-/** Runs one statement, retrying until it succeeds. */
-export function queryUntilSuccess(
+/** Runs one SQL statement, retrying until it succeeds. */
+export function runQueryUntilSuccess(
   connection: EmbeddedPostgres['connection'],
   text: string,
 ): Promise<Record<string, unknown>[]> {
-  return until(() => query(connection, text).catch(() => undefined))
+  return until(() => runQuery(connection, text).catch(() => undefined))
 }

@@ -19,7 +19,7 @@ createInterface({ input: process.stdin })
     if (postgres) void stop(postgres)
   })
   .on('close', () => stopRequested || process.exit(9))
-// A draining server ignores Ctrl-C in the same way.
+// A server that is shutting down ignores Ctrl-C in the same way.
 process.on('SIGINT', () => emit({ event: 'interrupted' }))
 
 try {

@@ -7,7 +7,7 @@ import { createLog } from '../../server/platform/log.ts'
 import { jobs } from '../../server/worker.ts'
 import { addSampleResource } from '../support/sample-resource.ts'
 
-// A server whose writes pause inside their transaction, for a test that kills it there.
+// A server whose writes pause inside their transaction, for a test that kills it during the pause.
 const { context } = await openContext(readConfig(process.env), { jobs, log: createLog('silent') })
 const app = buildApp(context)
 addSampleResource(app, context, { pause: () => pause(Math.random() * 20) })

@@ -9,7 +9,7 @@ export interface KillableServer {
   child: ChildProcess
 }
 
-/** Starts a server process on the database of a test, which kills it. */
+/** Starts a server process on the database of a test. The test kills the process. */
 export async function startServerProcess(t: Cleanup, config: Config, env: object = {}): Promise<KillableServer> {
   const child = spawn(process.execPath, [new URL('../../server/main.ts', import.meta.url).pathname], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -25,7 +25,7 @@ export async function startServerProcess(t: Cleanup, config: Config, env: object
   }
 }
 
-/** The environment in which another process uses the database of a test. */
+/** Returns the environment variables with which another process uses the database of a test. */
 export function databaseEnv({ databaseUrl, masterKey }: Pick<Config, 'databaseUrl' | 'masterKey'>): NodeJS.ProcessEnv {
   return { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey!.toString('base64'), ADMIN_API_KEY: ADMIN_KEY }
 }

@@ -8,11 +8,11 @@ import { createMetrics } from '../../server/platform/metrics.ts'
 import { openVault } from '../../server/platform/vault.ts'
 import { startDelivery } from '../../server/webhooks/delivery/engine.ts'
 import { jobs } from '../../server/worker.ts'
-import { fastClock } from './fast-clock.ts'
+import { createFastClock } from './fast-clock.ts'
 
 // A worker that only delivers webhooks, for a test that kills it during deliveries.
 const config = readConfig(process.env)
-const clock = fastClock(Number(process.env.CLOCK_STARTED))
+const clock = createFastClock(Number(process.env.CLOCK_STARTED))
 const log = createLog('silent')
 const connection = { connectionString: config.databaseUrl! }
 const db = openDatabase({ connection, name: 'worker under test', max: 4, onError: () => {} })

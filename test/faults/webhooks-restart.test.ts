@@ -13,14 +13,14 @@ import { createWebhook } from '../../server/webhooks/webhooks.ts'
 import { jobs } from '../../server/worker.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
-import { temporaryFolder } from './postgres-driver.ts'
+import { createTemporaryFolder } from './postgres-driver.ts'
 
 test('every event arrives and is acknowledged although the database is restarted during deliveries', {
   timeout: 230_000,
 }, async (t) => {
-  const dataDir = temporaryFolder(t)
-  const start = () => startEmbeddedPostgres({ dataDir, role: 'server', log: () => {} })
-  let postgres = await start()
+  const dataDir = createTemporaryFolder(t)
+  const startPostgres = () => startEmbeddedPostgres({ dataDir, role: 'server', log: () => {} })
+  let postgres = await startPostgres()
   const config = readConfig({
     DATABASE_URL: postgres.url,
     ADMIN_API_KEY: 'admin-key-of-the-tests',
@@ -40,7 +40,7 @@ test('every event arrives and is acknowledged although the database is restarted
     await createWebhook(tx, { orgId, mode: 'test' }, context, { url: receiver.url })
     return { orgId, mode: 'test' as const }
   })
-  const ids = await db.transaction((tx) =>
+  const eventIds = await db.transaction((tx) =>
     recordEvents(
       tx,
       scope,
@@ -51,16 +51,16 @@ test('every event arrives and is acknowledged although the database is restarted
   )
   await receiver.waitFor(100)
   await postgres.stop()
-  const whenStopped = new Set(receiver.eventIds()).size
-  postgres = await start()
+  const receivedBeforeRestart = new Set(receiver.eventIds()).size
+  postgres = await startPostgres()
   const countAcknowledged = async () => {
     const { rows } = await sql<{ count: number }>`
       select count(*)::int as count from events where acknowledged_by = 'webhook'`.execute(db.queries)
     return rows[0]!.count
   }
-  await until(async () => (await countAcknowledged().catch(() => 0)) === ids.length, 60_000)
-  assert.deepEqual(new Set(receiver.eventIds()), new Set(ids))
+  await until(async () => (await countAcknowledged().catch(() => 0)) === eventIds.length, 60_000)
+  assert.deepEqual(new Set(receiver.eventIds()), new Set(eventIds))
   t.diagnostic(
-    `${whenStopped} of ${ids.length} events were received when the database stopped; ${receiver.received.length} requests in total`,
+    `${receivedBeforeRestart} of ${eventIds.length} events were received when the database stopped; ${receiver.received.length} requests in total`,
   )
 })

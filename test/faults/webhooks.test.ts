@@ -11,16 +11,16 @@ import { TestClock } from '../support/clock.ts'
 import { startReceiver, type WebhookResponder } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { startWebhookApp } from '../support/webhooks.ts'
-import { fastClock } from './fast-clock.ts'
+import { createFastClock } from './fast-clock.ts'
 import { databaseEnv } from './server-process.ts'
 
-const KILLS = 20
+const KILL_COUNT = 20
 const EVENTS_PER_BATCH = 10
 
-/** Lets test clients sign requests with the time of the fast clock. */
+/** A test clock with the time of the fast clock, so that test clients sign requests with this time. */
 class FastClock extends TestClock {
   readonly startedAt = Date.now()
-  readonly #clock = fastClock(this.startedAt)
+  readonly #clock = createFastClock(this.startedAt)
   override now() {
     return this.#clock.now()
   }
@@ -33,7 +33,7 @@ test('every event arrives although the worker is killed twenty times and the end
   const { context, createKey, createEndpoint, recordEvents } = await startWebhookApp(t, { clock })
   const key = await createKey('test')
   const delivered = new Set<string>()
-  const respond = failOnce(delivered)
+  const respond = failOncePerEvent(delivered)
   let aborted = 0
   const receiver = await startReceiver(t, async (received, response, request) => {
     response.on('close', () => {
@@ -47,27 +47,30 @@ test('every event arrives although the worker is killed twenty times and the end
   let workers = [startWorker(t, context.config, clock.startedAt), startWorker(t, context.config, clock.startedAt)]
   await Promise.all(workers.map(({ ready }) => ready))
 
-  const ids: string[] = []
-  for (let kill = 0; killed < KILLS; kill++) {
-    const before = receiver.received.length
-    ids.push(...(await recordEvents(key, ...Array.from({ length: EVENTS_PER_BATCH }, (_, n) => ({ kill, n })))))
-    await until(() => receiver.received.length > before)
-    const pid = await workerOf(context.db)
-    const victim = workers.find(({ child }) => child.pid === pid)
-    if (!victim) continue
-    victim.child.kill('SIGKILL')
+  const eventIds: string[] = []
+  for (let kill = 0; killed < KILL_COUNT; kill++) {
+    const receivedBefore = receiver.received.length
+    eventIds.push(...(await recordEvents(key, ...Array.from({ length: EVENTS_PER_BATCH }, (_, n) => ({ kill, n })))))
+    await until(() => receiver.received.length > receivedBefore)
+    const deliveringPid = await findDeliveringPid(context.db)
+    const deliveringWorker = workers.find(({ child }) => child.pid === deliveringPid)
+    if (!deliveringWorker) continue
+    deliveringWorker.child.kill('SIGKILL')
     killed++
-    workers = [...workers.filter((worker) => worker !== victim), startWorker(t, context.config, clock.startedAt)]
+    workers = [
+      ...workers.filter((worker) => worker !== deliveringWorker),
+      startWorker(t, context.config, clock.startedAt),
+    ]
     await workers[0]!.ready
   }
   await until(
-    () => ids.every((id) => delivered.has(id)),
+    () => eventIds.every((id) => delivered.has(id)),
     60_000,
-    () => `${ids.length - delivered.size} events are missing`,
+    () => `${eventIds.length - delivered.size} events are missing`,
   )
-  await waitUntilAcknowledged(context.db, ids)
-  t.diagnostic(`${ids.length} events, ${receiver.received.length} attempts, ${aborted} aborted`)
-  assert.ok(receiver.received.length > ids.length)
+  await waitUntilAcknowledged(context.db, eventIds)
+  t.diagnostic(`${eventIds.length} events, ${receiver.received.length} attempts, ${aborted} aborted`)
+  assert.ok(receiver.received.length > eventIds.length)
 })
 
 test('every event is delivered and recorded although the database connections are terminated repeatedly', {
@@ -77,34 +80,34 @@ test('every event is delivered and recorded although the database connections ar
   const { context, createKey, createEndpoint, recordEvents, startDelivery } = await startWebhookApp(t, { clock })
   const key = await createKey('test')
   const delivered = new Set<string>()
-  const receiver = await startReceiver(t, failOnce(delivered))
+  const receiver = await startReceiver(t, failOncePerEvent(delivered))
   await createEndpoint(key, receiver.url)
   startDelivery({ timeoutMs: 300, clock })
-  const name = new URL(context.config.databaseUrl!).pathname.slice(1)
-  const ids: string[] = []
+  const databaseName = new URL(context.config.databaseUrl!).pathname.slice(1)
+  const eventIds: string[] = []
   for (let round = 0; round < 6; round++) {
-    const before = receiver.received.length
-    ids.push(
+    const receivedBefore = receiver.received.length
+    eventIds.push(
       ...(await withRetries(() =>
         recordEvents(key, ...Array.from({ length: EVENTS_PER_BATCH }, (_, n) => ({ round, n }))),
       )),
     )
-    await until(() => receiver.received.length > before)
+    await until(() => receiver.received.length > receivedBefore)
     await runStatements(
       process.env.TEST_POSTGRES_URL!,
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and backend_type = 'client backend'`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${databaseName}' and backend_type = 'client backend'`,
     )
   }
   await until(
-    () => ids.every((id) => delivered.has(id)),
+    () => eventIds.every((id) => delivered.has(id)),
     60_000,
-    () => `${ids.length - delivered.size} events are missing`,
+    () => `${eventIds.length - delivered.size} events are missing`,
   )
-  await waitUntilAcknowledged(context.db, ids)
+  await waitUntilAcknowledged(context.db, eventIds)
 })
 
-/** Returns the process that delivers to the endpoint now. */
-async function workerOf(db: Database): Promise<number | undefined> {
+/** Returns the pid of the process that currently delivers to the endpoint. */
+async function findDeliveringPid(db: Database): Promise<number | undefined> {
   const { rows } = await sql<{ pid: string }>`
     select substring(application_name from '^attestry webhooks (\\d+)$') as pid
     from pg_locks join pg_stat_activity using (pid)
@@ -113,16 +116,16 @@ async function workerOf(db: Database): Promise<number | undefined> {
   return rows[0] && Number(rows[0].pid)
 }
 
-/** Fails once for each event, in a way that depends on its number, and succeeds from then on. */
-function failOnce(delivered: Set<string>): WebhookResponder {
-  const failed = new Set<string>()
+/** Returns a responder that fails the first delivery of each event, in a way that depends on the event's number. */
+function failOncePerEvent(delivered: Set<string>): WebhookResponder {
+  const failedIds = new Set<string>()
   return ({ body }, response, request) => {
     const { event_id, data } = body
-    if (failed.has(event_id) || data.n % 10 > 6) {
+    if (failedIds.has(event_id) || data.n % 10 > 6) {
       delivered.add(event_id)
       return 200
     }
-    failed.add(event_id)
+    failedIds.add(event_id)
     switch (data.n % 10) {
       case 0:
         return 500
@@ -144,7 +147,7 @@ function failOnce(delivered: Set<string>): WebhookResponder {
 
 /** Waits until all events are recorded as delivered and acknowledged. */
 async function waitUntilAcknowledged(db: Database, ids: string[]) {
-  const countMissing = async () => {
+  const countUnacknowledged = async () => {
     const { rows } = await sql<{ missing: number }>`
       select count(*)::int as missing from events e
       left join webhook_deliveries d on d.day = e.day and d.event_id = e.event_id
@@ -155,7 +158,7 @@ async function waitUntilAcknowledged(db: Database, ids: string[]) {
   let missing = 0
   await until(
     async () => {
-      missing = await withRetries(countMissing)
+      missing = await withRetries(countUnacknowledged)
       return missing === 0
     },
     60_000,

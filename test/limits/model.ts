@@ -1,21 +1,21 @@
 import {
+  type CallerDecision,
   type ExceededMeter,
   type LimitError,
-  type Limited,
+  type LimitedCaller,
   type Limiter,
-  METERS,
+  METER_NAMES,
   type MinuteWindow,
   type RateLimitDecision,
   type Rule,
-  type RuleStates,
 } from '../../server/access/limits/limiter.ts'
 import type { Bucket, KeyLimits, LimitClass } from '../../server/access/limits/table.ts'
 import { DAY, HOUR, MINUTE } from '../../server/platform/clock.ts'
 
 /**
- * Slow and simple reference implementation of the limits, which tests compare with the engines: one object per meter in a Map, nothing
- * packed, nothing deleted. `advance` moves a meter to a time; then `wait` returns the time until a call is allowed, and `count` counts
- * one. The stored state changes only when a call is counted, or when the clock was set far back.
+ * A meter of the slow and simple reference implementation of the limits, which tests compare with the engines: one object per meter in
+ * a Map, nothing packed, nothing deleted. `advance` moves a meter to a time; then `wait` returns the milliseconds until a call is
+ * allowed, and `count` counts a call. The stored state changes only when a call is counted, or when the clock was set far back.
  */
 interface Meter {
   advance(now: number): void
@@ -25,74 +25,74 @@ interface Meter {
   reset(now: number): number
 }
 
-/** A window aligned to the clock: a minute, or a day that starts at `offset`. */
-function alignedWindow(limit: number, length: number, offset: number): Meter {
+/** Creates a meter whose windows are aligned to the clock: minutes, or days that start at `offsetMs`. */
+function alignedWindow(limit: number, lengthMs: number, offsetMs: number): Meter {
   let stored = { window: -1, used: 0 }
   let current = stored
-  const start = (window: number) => window * length + offset
+  const startOf = (window: number) => window * lengthMs + offsetMs
   return {
     advance(now) {
-      const index = Math.floor((now - offset) / length)
-      if (start(stored.window) - now > length / 12) stored = { window: index, used: stored.used }
+      const index = Math.floor((now - offsetMs) / lengthMs)
+      if (startOf(stored.window) - now > lengthMs / 12) stored = { window: index, used: stored.used }
       current = index > stored.window ? { window: index, used: 0 } : stored
     },
-    wait: (now) => (current.used < limit ? 0 : start(current.window + 1) - now),
+    wait: (now) => (current.used < limit ? 0 : startOf(current.window + 1) - now),
     count() {
       stored = current = { window: current.window, used: current.used + 1 }
     },
     remaining: () => Math.max(0, limit - current.used),
-    reset: (now) => start(current.window + 1) - now,
+    reset: (now) => startOf(current.window + 1) - now,
   }
 }
 
-/** A window that starts with the first call. */
-function fixedWindow(limit: number, length: number): Meter {
+/** Creates a meter whose window starts with the first call. */
+function fixedWindow(limit: number, lengthMs: number): Meter {
   let stored = { start: -Infinity, used: 0 }
   let current = stored
   return {
     advance(now) {
-      if (stored.start - now > length / 12) stored = { start: now, used: stored.used }
-      current = now >= stored.start + length ? { start: now, used: 0 } : stored
+      if (stored.start - now > lengthMs / 12) stored = { start: now, used: stored.used }
+      current = now >= stored.start + lengthMs ? { start: now, used: 0 } : stored
     },
-    wait: (now) => (current.used < limit ? 0 : current.start + length - now),
+    wait: (now) => (current.used < limit ? 0 : current.start + lengthMs - now),
     count() {
       stored = current = { start: current.start, used: current.used + 1 }
     },
     remaining: () => Math.max(0, limit - current.used),
-    reset: (now) => current.start + length - now,
+    reset: (now) => current.start + lengthMs - now,
   }
 }
 
-function rollingWindow(limit: number, length: number): Meter & { clear(): void } {
+function rollingWindow(limit: number, lengthMs: number): Meter & { clear(): void } {
   let stored: number[] = []
   let current = stored
-  const time = (now: number) => Math.max(now, ...stored.slice(-1))
+  const latestTime = (now: number) => Math.max(now, ...stored.slice(-1))
   return {
     advance(now) {
-      if (time(now) - now > length / 12) stored = stored.map((call) => Math.min(call, now))
-      current = stored.filter((call) => time(now) - call < length)
+      if (latestTime(now) - now > lengthMs / 12) stored = stored.map((call) => Math.min(call, now))
+      current = stored.filter((call) => latestTime(now) - call < lengthMs)
     },
-    wait: (now) => (current.length < limit ? 0 : current[0]! + length - now),
+    wait: (now) => (current.length < limit ? 0 : current[0]! + lengthMs - now),
     count(now) {
-      stored = current = [...current, time(now)].slice(-limit)
+      stored = current = [...current, latestTime(now)].slice(-limit)
     },
     remaining: () => limit - current.length,
-    reset: (now) => (current[0] ?? now) + length - now,
+    reset: (now) => (current[0] ?? now) + lengthMs - now,
     clear() {
       stored = current = []
     },
   }
 }
 
-/** Refills by `perMs` units up to `capacity`; a call takes 10,000 units. */
+/** Creates a meter that refills by `perMs` units per millisecond up to `capacity`; a call takes 10,000 units. */
 function tokenBucket(capacity: number, perMs: number): Meter {
   let stored = { tokens: capacity, at: -Infinity }
   let current = stored
   return {
     advance(now) {
       if (stored.at - now > MINUTE / 12) stored = { tokens: stored.tokens, at: now }
-      const refilled = () => ({ tokens: Math.min(capacity, stored.tokens + (now - stored.at) * perMs), at: now })
-      current = now > stored.at ? refilled() : stored
+      const refill = () => ({ tokens: Math.min(capacity, stored.tokens + (now - stored.at) * perMs), at: now })
+      current = now > stored.at ? refill() : stored
     },
     wait: (now) => (current.tokens >= 10_000 ? 0 : Math.ceil((10_000 - current.tokens) / perMs) + current.at - now),
     count() {
@@ -110,7 +110,7 @@ export class ModelLimiter implements Limiter {
   readonly #meters = new Map<string, Meter>()
   readonly #cooldowns = new Map<string, { start: number; level: number }>()
   readonly #skills = new Map<string, { day: number; seen: Set<number> }>()
-  readonly #limited = new Map<string, Limited>()
+  readonly #limited = new Map<string, LimitedCaller>()
 
   decide(
     key: string,
@@ -127,8 +127,8 @@ export class ModelLimiter implements Limiter {
     if (recruiter !== undefined) meters.push(...this.#bucket(`${key} for ${recruiter}`, buckets.recruiter))
     for (const meter of meters) meter.advance(now)
 
-    const minute = this.#bucket(`${key} ${limitClass}`, buckets[limitClass])[1]!
-    const decision = (
+    const minuteMeter = this.#bucket(`${key} ${limitClass}`, buckets[limitClass])[1]!
+    const createDecision = (
       errorCode: RateLimitDecision['errorCode'],
       wait: number,
       exceeded?: ExceededMeter,
@@ -137,34 +137,38 @@ export class ModelLimiter implements Limiter {
       exceeded,
       retryAfter: Math.ceil(wait / 1000),
       limit: buckets[limitClass].minute,
-      remaining: minute.remaining(),
-      reset: Math.ceil(minute.reset(now) / 1000),
+      remaining: minuteMeter.remaining(),
+      reset: Math.ceil(minuteMeter.reset(now) / 1000),
     })
-    const remaining = this.#cooldownRemaining(key, now)
-    if (remaining > 0) return decision('COOLDOWN', remaining)
-    const waits = meters.map((meter) => meter.wait(now))
-    const wait = Math.max(...waits)
-    if (wait > 0) {
-      const rejections = this.#rejections(key)
-      rejections.advance(now)
-      rejections.count(now)
-      const startsCooldown = rejections.remaining() === 0
-      const longest = waits.indexOf(wait)
-      const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(longest / METERS.length)]!
-      const exceeded = { bucket, meter: METERS[longest % METERS.length]!, startsCooldown }
-      return decision('RATE_LIMITED', startsCooldown ? Math.max(wait, this.#beginCooldown(key, now)) : wait, exceeded)
+    const cooldownMs = this.#cooldownRemaining(key, now)
+    if (cooldownMs > 0) return createDecision('COOLDOWN', cooldownMs)
+    const waitsMs = meters.map((meter) => meter.wait(now))
+    const longestWaitMs = Math.max(...waitsMs)
+    if (longestWaitMs > 0) {
+      const rejectionMeter = this.#rejections(key)
+      rejectionMeter.advance(now)
+      rejectionMeter.count(now)
+      const startsCooldown = rejectionMeter.remaining() === 0
+      const longestIndex = waitsMs.indexOf(longestWaitMs)
+      const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(longestIndex / METER_NAMES.length)]!
+      const exceeded = { bucket, meter: METER_NAMES[longestIndex % METER_NAMES.length]!, startsCooldown }
+      return createDecision(
+        'RATE_LIMITED',
+        startsCooldown ? Math.max(longestWaitMs, this.#beginCooldown(key, now)) : longestWaitMs,
+        exceeded,
+      )
     }
     for (const meter of meters) meter.count(now)
-    return decision(undefined, 0)
+    return createDecision(undefined, 0)
   }
 
   minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MinuteWindow {
-    const minute = this.#bucket(`${key} ${limitClass}`, limits.buckets[limitClass])[1]!
-    minute.advance(now)
+    const minuteMeter = this.#bucket(`${key} ${limitClass}`, limits.buckets[limitClass])[1]!
+    minuteMeter.advance(now)
     return {
       limit: limits.buckets[limitClass].minute,
-      remaining: minute.remaining(),
-      reset: Math.ceil(minute.reset(now) / 1000),
+      remaining: minuteMeter.remaining(),
+      reset: Math.ceil(minuteMeter.reset(now) / 1000),
     }
   }
 
@@ -175,10 +179,10 @@ export class ModelLimiter implements Limiter {
   recordPage(key: string, limits: KeyLimits, now: number): LimitError | undefined {
     let wait = this.#cooldownRemaining(key, now)
     if (wait === 0) {
-      const pages = this.#meter(`${key} pages`, () => rollingWindow(limits.browsePagesPerHour, HOUR))
-      pages.advance(now)
-      if (pages.wait(now) === 0) {
-        pages.count(now)
+      const pageMeter = this.#meter(`${key} pages`, () => rollingWindow(limits.browsePagesPerHour, HOUR))
+      pageMeter.advance(now)
+      if (pageMeter.wait(now) === 0) {
+        pageMeter.count(now)
         return undefined
       }
       wait = this.#beginCooldown(key, now)
@@ -187,15 +191,15 @@ export class ModelLimiter implements Limiter {
   }
 
   recordSkills(key: string, limits: KeyLimits, skills: readonly number[], now: number): LimitError | undefined {
-    const today = Math.floor((now - DAY_OFFSET_MS) / DAY)
-    const state = this.#skills.get(key) ?? { day: today, seen: new Set() }
+    const currentDay = Math.floor((now - DAY_OFFSET_MS) / DAY)
+    const state = this.#skills.get(key) ?? { day: currentDay, seen: new Set() }
     this.#skills.set(key, state)
-    if (today > state.day) [state.day, state.seen] = [today, new Set()]
-    else if (state.day * DAY + DAY_OFFSET_MS - now > DAY / 12) state.day = today
-    const union = new Set([...state.seen, ...skills])
-    if (union.size > state.seen.size && union.size > limits.skillsPerDay)
+    if (currentDay > state.day) [state.day, state.seen] = [currentDay, new Set()]
+    else if (state.day * DAY + DAY_OFFSET_MS - now > DAY / 12) state.day = currentDay
+    const seenSkills = new Set([...state.seen, ...skills])
+    if (seenSkills.size > state.seen.size && seenSkills.size > limits.skillsPerDay)
       return { code: 'DAILY_CAP', retryAfter: Math.ceil(((state.day + 1) * DAY + DAY_OFFSET_MS - now) / 1000) }
-    state.seen = union
+    state.seen = seenSkills
     return undefined
   }
 
@@ -203,12 +207,12 @@ export class ModelLimiter implements Limiter {
   peek = (caller: string, rules: readonly Rule[], now: number) => this.#caller(caller, rules, now, 'peek')
   charge = (caller: string, rules: readonly Rule[], now: number) => this.#caller(caller, rules, now, 'charge')
 
-  #caller(caller: string, rules: readonly Rule[], now: number, mode: string): RuleStates {
+  #caller(caller: string, rules: readonly Rule[], now: number, mode: string): CallerDecision {
     const meters = rules.map((rule) => this.#meter(`${caller} under ${rule.name}`, () => createMeter(rule)))
     for (const meter of meters) meter.advance(now)
-    const waits = meters.map((meter) => meter.wait(now))
-    const wait = Math.max(0, ...waits)
-    if (mode === 'charge' || (mode === 'take' && wait === 0)) {
+    const waitsMs = meters.map((meter) => meter.wait(now))
+    const longestWaitMs = Math.max(0, ...waitsMs)
+    if (mode === 'charge' || (mode === 'take' && longestWaitMs === 0)) {
       meters.forEach((meter, i) => {
         meter.count(now)
         const { name, listed } = rules[i]!
@@ -217,8 +221,8 @@ export class ModelLimiter implements Limiter {
       })
     }
     return {
-      rejectedBy: wait > 0 ? rules[waits.indexOf(wait)]!.name : undefined,
-      retryAfter: Math.ceil(wait / 1000),
+      rejectedBy: longestWaitMs > 0 ? rules[waitsMs.indexOf(longestWaitMs)]!.name : undefined,
+      retryAfter: Math.ceil(longestWaitMs / 1000),
       states: meters.map((meter, i) => ({
         rule: rules[i]!.name,
         limit: rules[i]!.limit,
@@ -228,7 +232,7 @@ export class ModelLimiter implements Limiter {
     }
   }
 
-  listLimited(now: number): Limited[] {
+  listLimited(now: number): LimitedCaller[] {
     for (const [id, { until }] of this.#limited) if (until <= now) this.#limited.delete(id)
     return [...this.#limited.values()]
   }
@@ -238,14 +242,14 @@ export class ModelLimiter implements Limiter {
   #cooldownRemaining(key: string, now: number): number {
     const cooldown = this.#cooldowns.get(key)
     if (!cooldown) return 0
-    const length = cooldownSeconds(cooldown.level) * 1000
-    if (cooldown.start - now > 5_000) cooldown.start = now - length
-    return Math.max(0, cooldown.start + length - now)
+    const lengthMs = cooldownSeconds(cooldown.level) * 1000
+    if (cooldown.start - now > 5_000) cooldown.start = now - lengthMs
+    return Math.max(0, cooldown.start + lengthMs - now)
   }
 
   #beginCooldown(key: string, now: number): number {
-    const previous = this.#cooldowns.get(key)
-    const level = previous && now - previous.start <= HOUR ? previous.level + 1 : 1
+    const previousCooldown = this.#cooldowns.get(key)
+    const level = previousCooldown && now - previousCooldown.start <= HOUR ? previousCooldown.level + 1 : 1
     this.#cooldowns.set(key, { start: now, level })
     this.#rejections(key).clear()
     return cooldownSeconds(level) * 1000

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
-/** Redis server for tests and benchmarks: on loopback, in a temporary folder, and stopped with the process. */
+/** A Redis server for tests and benchmarks. It runs on loopback in a temporary folder and stops with the process. */
 export interface TestRedis {
   url: string
   pid: number
-  /** Sends a signal to the server. `start` starts it again, empty, at the same address. */
+  /** Sends a signal to the server. `start` then starts an empty server at the same address. */
   kill(signal?: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
   start(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -28,23 +28,34 @@ export function redisSkipReason(): string | false {
 
 export async function startRedis({ cluster = false } = {}): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-redis-'))
-  const port = await freePort()
+  const port = await findFreePort()
   const url = `redis://127.0.0.1:${port}`
   let server: ChildProcess
   const killOnExit = () => server.kill('SIGKILL')
 
-  async function start() {
-    const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
+  async function startServer() {
+    const serverOptions = [
+      '--port',
+      `${port}`,
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      folder,
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+    ]
     if (cluster)
-      options.push(
+      serverOptions.push(
         '--cluster-enabled',
         'yes',
         '--cluster-announce-ip',
         '127.0.0.1',
         '--cluster-port',
-        `${await freePort()}`,
+        `${await findFreePort()}`,
       )
-    server = spawn('redis-server', options, { stdio: 'ignore' })
+    server = spawn('redis-server', serverOptions, { stdio: 'ignore' })
     const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: 500 })
     client.on('error', () => {})
     await client.ping()
@@ -56,13 +67,13 @@ export async function startRedis({ cluster = false } = {}): Promise<TestRedis> {
   }
 
   process.once('exit', killOnExit)
-  await start()
+  await startServer()
   const redis: TestRedis = {
     url,
     get pid() {
       return server.pid!
     },
-    start,
+    start: startServer,
     async kill(signal = 'SIGTERM') {
       server.kill(signal)
       if (signal === 'SIGSTOP' || signal === 'SIGCONT') return
@@ -77,7 +88,7 @@ export async function startRedis({ cluster = false } = {}): Promise<TestRedis> {
   return redis
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((done) => server.once('listening', done))
   const { port } = server.address() as AddressInfo

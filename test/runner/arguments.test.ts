@@ -4,13 +4,13 @@ import { isCi, parseTestArguments, selectFiles } from './arguments.ts'
 
 const files = ['web/console/keys.test.ts', 'server/mandates/mandates.test.ts', 'cli/cli.test.ts']
 
-test('options that are not ours are passed on to the test runner of node', () => {
+test('unknown options are passed on to the test runner of Node.js', () => {
   const parsed = parseTestArguments(['--test-name-pattern=archived mandate', '--test-only', 'server/mandates'])
   assert.deepEqual(parsed.nodeOptions, ['--test-name-pattern=archived mandate', '--test-only'])
   assert.deepEqual(parsed.paths, ['server/mandates'])
 })
 
-test('the value of an option may follow as an argument of its own', () => {
+test('the value of an option may be a separate argument', () => {
   const parsed = parseTestArguments(['--test-name-pattern', 'archived mandate', 'server/mandates'])
   assert.deepEqual(parsed.nodeOptions, ['--test-name-pattern=archived mandate'])
   assert.deepEqual(parsed.paths, ['server/mandates'])
@@ -27,7 +27,7 @@ test('files are selected by parts of their path', () => {
   assert.equal(selectFiles(files, parseTestArguments(['no such file'])).length, 0)
 })
 
-test('page tests run on an external database only when they are named', () => {
+test('page tests run on an external database only if their path is an argument', () => {
   assert.equal(selectFiles(files, parseTestArguments([])).length, 3)
   assert.deepEqual(selectFiles(files, parseTestArguments(['--external'])), [files[2], files[1]])
   assert.deepEqual(selectFiles(files, parseTestArguments(['--external', 'web/'])), [files[0]])

@@ -2,12 +2,12 @@
 const OPTIONS_WITH_VALUE = ['--test-name-pattern', '--test-skip-pattern', '--test-concurrency', '--test-timeout']
 
 export interface TestArguments {
-  /** Run against an external PostgreSQL instead of the embedded one. */
+  /** Whether the tests run on an external PostgreSQL instead of the embedded one. */
   external: boolean
   watch: boolean
-  /** Parts of paths; only test files whose path contains one of them run. Empty for all. */
+  /** Parts of paths. Only test files whose path contains one of them run; if the list is empty, all run. */
   paths: string[]
-  /** Passed on to `node --test`. */
+  /** Options that are passed on to `node --test`. */
   nodeOptions: string[]
 }
 
@@ -25,7 +25,7 @@ export function parseTestArguments(args: string[]): TestArguments {
   return parsed
 }
 
-/** Selects the test files to run. Against an external PostgreSQL, page tests run only when they are named. */
+/** Selects the test files to run. On an external PostgreSQL, page tests run only if `paths` selects them. */
 export function selectFiles(files: string[], { external, paths }: TestArguments): string[] {
   return files
     .filter((file) =>

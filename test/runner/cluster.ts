@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { loadBuiltIn } from '../../server/catalogue/built-in.ts'
+import { loadBuiltInCatalogue } from '../../server/catalogue/built-in.ts'
 import { systemClock } from '../../server/platform/clock.ts'
 import { openDatabase } from '../../server/platform/database/database.ts'
 import { migrate, readMigrations } from '../../server/platform/database/migrate.ts'
@@ -16,7 +16,7 @@ export const TEMPLATE_DATABASE = 'attestry_template'
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 export interface TestCluster {
-  /** Connects to the maintenance database. Every test clones the template database. */
+  /** URL of the maintenance database. Every test clones the template database. */
   url: string
   stop(): Promise<void>
 }
@@ -34,10 +34,10 @@ export async function startCluster(): Promise<TestCluster> {
   }
 }
 
-export function databaseUrl(url: string, database: string): string {
-  const result = new URL(url)
-  result.pathname = `/${database}`
-  return result.href
+export function databaseUrl(clusterUrl: string, database: string): string {
+  const newUrl = new URL(clusterUrl)
+  newUrl.pathname = `/${database}`
+  return newUrl.href
 }
 
 /** Creates a migrated database with the built-in catalogue. Cloning it is much faster than migrating one for every test. */
@@ -48,7 +48,7 @@ export async function prepareTemplate(url: string): Promise<void> {
   const db = openDatabase({ connection, name: 'template', onError: () => {} })
   try {
     await migrate(db.pool, await readMigrations())
-    await loadBuiltIn(db, systemClock, log)
+    await loadBuiltInCatalogue(db, systemClock, log)
   } finally {
     await db.close()
   }
@@ -65,7 +65,7 @@ export async function runStatements(url: string, ...statements: string[]): Promi
   }
 }
 
-/** Drops a database and ends its sessions. Only a superuser may end an autovacuum worker, so this waits for one. */
+/** Drops a database and ends its sessions. Waits for autovacuum workers, because only a superuser may end them. */
 export async function dropDatabase(url: string, name: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

@@ -13,22 +13,22 @@ import {
   readPassword,
   superuser,
 } from '../../server/platform/postgres/cluster.ts'
-import { chooseLaunch } from '../../server/platform/postgres/launch.ts'
+import { chooseLauncher } from '../../server/platform/postgres/launch.ts'
 import { runStatements, type TestCluster } from './cluster.ts'
 
-/** Starts a PostgreSQL like one of an operator: reached over TCP with a password, by a user who may only create databases. */
+/** Starts a PostgreSQL server as an operator would: reached over TCP with a password, by a user who may only create databases. */
 export async function startExternalPostgres(): Promise<TestCluster> {
   const dataDir = await realpath(await mkdtemp(join(tmpdir(), 'attestry-external-')))
   const paths = clusterPaths(dataDir)
-  const launch = chooseLaunch({})
-  const binaries = findBinaries(launch, { privateFolder: dataDir, sharedFolders: ['/var/tmp', tmpdir()] })
-  await createCluster(paths, binaries, launch)
-  prepareStart(paths, launch)
-  const port = await freePort()
+  const launcher = chooseLauncher({})
+  const binaries = findBinaries(launcher, { privateFolder: dataDir, sharedFolders: ['/var/tmp', tmpdir()] })
+  await createCluster(paths, binaries, launcher)
+  prepareStart(paths, launcher)
+  const port = await findFreePort()
   const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200']
-  const server = launch.start(
+  const server = launcher.start(
     binaries.postgres,
-    ['-D', launch.programPath(paths.data), ...settings.flatMap((setting) => ['-c', setting])],
+    ['-D', launcher.programPath(paths.data), ...settings.flatMap((setting) => ['-c', setting])],
     {
       cwd: paths.data,
       stdio: 'ignore',
@@ -63,7 +63,7 @@ async function createOperator(url: string, password: string) {
   }
 }
 
-function freePort(): Promise<number> {
+function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as { port: number }

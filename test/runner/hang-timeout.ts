@@ -2,11 +2,11 @@
 // stopped, and the open resources are printed.
 const HANG_TIMEOUT_MS = 5 * 60_000
 
-// The process that starts the files also loads this, and runs as long as all of them.
+// The process that starts the test files also loads this module, but runs as long as all of them, so it has no timeout.
 if (process.env.NODE_TEST_CONTEXT) {
   setTimeout(() => {
-    const open = process.getActiveResourcesInfo().join(', ')
-    console.error(`test file stopped after ${HANG_TIMEOUT_MS / 60_000} minutes; still open: ${open}`)
+    const openResources = process.getActiveResourcesInfo().join(', ')
+    console.error(`test file stopped after ${HANG_TIMEOUT_MS / 60_000} minutes; still open: ${openResources}`)
     process.exit(1)
   }, HANG_TIMEOUT_MS).unref()
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 
-/** A test run as `summaryReporter` reports it. */
+/** The summary of a test run, as `summaryReporter` writes it. */
 export interface TestSummary {
   /** Paths of the files with a failed test. */
   failedFiles: string[]

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Cleanup } from './cleanup.ts'
 
-/** A request to the AI endpoint, as received. */
-export interface ReceivedCall {
+/** A request that the AI endpoint received. */
+export interface ReceivedAiCall {
   url: string
   headers: IncomingMessage['headers']
   body: {
@@ -13,22 +13,22 @@ export interface ReceivedCall {
     max_tokens?: number
     max_completion_tokens?: number
   }
-  /** The JSON between the `<data>` tags. */
+  /** The parsed JSON between the `<data>` tags of the prompt. */
   data: { skills: { number: number; name: string; count: number }[]; source: Record<string, string>; texts: string[] }
 }
 
-export type AiResponder = (call: ReceivedCall, response: ServerResponse) => void
+export type AiResponder = (call: ReceivedAiCall, response: ServerResponse) => void
 
-/** Starts a chat completions endpoint on loopback. Each call uses the next responder; the last one serves all later calls. */
+/** Starts a chat completions endpoint on loopback. Each call gets the next responder; the last responder gets all later calls. */
 export async function startAiEndpoint(t: Cleanup, ...responders: AiResponder[]) {
-  const calls: ReceivedCall[] = []
+  const calls: ReceivedAiCall[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk) => chunks.push(chunk))
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
-      const user = body.messages.findLast(({ role }: { role: string }) => role === 'user').content as string
-      const data = JSON.parse(/^<data>\n(.*)\n<\/data>/.exec(user)![1]!)
+      const userMessage = body.messages.findLast(({ role }: { role: string }) => role === 'user').content as string
+      const data = JSON.parse(/^<data>\n(.*)\n<\/data>/.exec(userMessage)![1]!)
       const call = { url: request.url!, headers: request.headers, body, data }
       calls.push(call)
       responders[Math.min(calls.length, responders.length) - 1]!(call, response)
@@ -44,15 +44,18 @@ export async function startAiEndpoint(t: Cleanup, ...responders: AiResponder[]) 
 }
 
 /** Responds with a completion whose message is this text, this value as JSON, or the result of this function. */
-export function completion(content: unknown, more: { finish_reason?: string; refusal?: string } = {}): AiResponder {
+export function respondWithCompletion(
+  content: unknown,
+  overrides: { finish_reason?: string; refusal?: string } = {},
+): AiResponder {
   return (call, response) => {
     const value = typeof content === 'function' ? content(call) : content
     const message = {
       role: 'assistant',
-      content: more.refusal ? null : typeof value === 'string' ? value : JSON.stringify(value),
-      refusal: more.refusal ?? null,
+      content: overrides.refusal ? null : typeof value === 'string' ? value : JSON.stringify(value),
+      refusal: overrides.refusal ?? null,
     }
-    const choice = { index: 0, message, finish_reason: more.finish_reason ?? 'stop' }
+    const choice = { index: 0, message, finish_reason: overrides.finish_reason ?? 'stop' }
     response.setHeader('content-type', 'application/json')
     response.end(
       JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', model: call.body.model, choices: [choice] }),
@@ -60,7 +63,7 @@ export function completion(content: unknown, more: { finish_reason?: string; ref
   }
 }
 
-export function errorResponse(status: number, headers: Record<string, string> = {}, message = 'no'): AiResponder {
+export function respondWithError(status: number, headers: Record<string, string> = {}, message = 'no'): AiResponder {
   return (_, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(JSON.stringify({ error: { message, type: 'error' } }))
@@ -68,4 +71,4 @@ export function errorResponse(status: number, headers: Record<string, string> = 
 }
 
 /** Receives the call and never responds. */
-export const noResponse: AiResponder = () => {}
+export const neverRespond: AiResponder = () => {}

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import type { TestResponse } from './call.ts'
 
-type Get = (path: string) => Promise<TestResponse>
+type GetCall = (path: string) => Promise<TestResponse>
 
 /** Returns every count of an overview by its path, such as `channels.whatsapp.sent`. */
 function countsByPath(overview: any): Map<string, number> {
   const result = new Map<string, number>()
-  const put = (path: string, counts: Record<string, unknown>) => {
+  const addCounts = (path: string, counts: Record<string, unknown>) => {
     for (const [name, value] of Object.entries(counts))
       if (name !== 'average_seconds') result.set(`${path}.${name}`, value as number)
   }
-  put('funnel', overview.funnel)
-  for (const { channel, ...counts } of overview.channels) put(`channels.${channel}`, counts)
-  for (const { step, ...counts } of overview.follow_ups) put(`follow_ups.${step}`, counts)
-  put('calls', overview.calls)
-  for (const { at, candidates } of overview.drop_offs) put('drop_offs', { [at]: candidates })
-  for (const { language, ...counts } of overview.languages) put(`languages.${language}`, counts)
-  for (const { date, ...counts } of overview.daily) put(`daily.${date}`, counts)
+  addCounts('funnel', overview.funnel)
+  for (const { channel, ...counts } of overview.channels) addCounts(`channels.${channel}`, counts)
+  for (const { step, ...counts } of overview.follow_ups) addCounts(`follow_ups.${step}`, counts)
+  addCounts('calls', overview.calls)
+  for (const { at, candidates } of overview.drop_offs) addCounts('drop_offs', { [at]: candidates })
+  for (const { language, ...counts } of overview.languages) addCounts(`languages.${language}`, counts)
+  for (const { date, ...counts } of overview.daily) addCounts(`daily.${date}`, counts)
   return result
 }
 
-/** Reads all pages of the candidates behind one count. */
-export async function listCounted(get: Get, counted: string, query = '', limit = 100): Promise<any[]> {
+/** Reads all pages of the list of candidates behind one count. */
+export async function listCountedCandidates(get: GetCall, counted: string, query = '', limit = 100): Promise<any[]> {
   const items: any[] = []
   let cursor = ''
   do {
@@ -35,25 +35,25 @@ export async function listCounted(get: Get, counted: string, query = '', limit =
 }
 
 /**
- * Asserts that each count of an overview is the sum of the candidates listed behind it, each listed once. Returns the number
- * of compared counts.
+ * Asserts that each count of an overview equals the total of its list of candidates, and that no candidate is listed twice.
+ * Returns the number of compared counts.
  */
-export async function assertListsAddUp(get: Get, overview: any, query: string, limit = 100): Promise<number> {
-  const found: Record<string, number> = {}
-  const expected: Record<string, number> = {}
+export async function assertListsAddUp(get: GetCall, overview: any, query: string, limit = 100): Promise<number> {
+  const listedCounts: Record<string, number> = {}
+  const expectedCounts: Record<string, number> = {}
   let emptyCounts = 0
   for (const [path, value] of countsByPath(overview)) {
-    // Compare only the first few counts of days without any change, to save requests.
+    // Compare only the first few daily counts that are 0, to save requests.
     if (path.startsWith('daily.') && value === 0 && ++emptyCounts > 8) continue
-    const items = await listCounted(get, path, query, limit)
+    const items = await listCountedCandidates(get, path, query, limit)
     assert.equal(
       new Set(items.map(({ candidate_id }) => candidate_id)).size,
       items.length,
       `${path}: each candidate is listed once`,
     )
-    found[path] = items.reduce((sum, { times }) => sum + times, 0)
-    expected[path] = value
+    listedCounts[path] = items.reduce((sum, { times }) => sum + times, 0)
+    expectedCounts[path] = value
   }
-  assert.deepEqual(found, expected, query)
-  return Object.keys(expected).length
+  assert.deepEqual(listedCounts, expectedCounts, query)
+  return Object.keys(expectedCounts).length
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { OrgScope } from '../../server/access/caller.ts'
 import { createPartnerKey, createSessionKey, type Mode } from '../../server/access/keys.ts'
 import { createOrganisation } from '../../server/access/organisations.ts'
-import { type Scope, scopes } from '../../server/access/scopes.ts'
+import { allScopes, type Scope } from '../../server/access/scopes.ts'
 import { buildApp } from '../../server/app.ts'
 import { LoadedSkills } from '../../server/catalogue/loaded-skills.ts'
 import { type Config, readConfig } from '../../server/config.ts'
@@ -20,7 +20,7 @@ import type { CreatedVia } from '../../server/workflows/enums.ts'
 import type { WorkflowInput } from '../../server/workflows/schema.ts'
 import { createWorkflow, type Workflow } from '../../server/workflows/workflows.ts'
 import { databaseUrl, dropDatabase, runStatements, TEMPLATE_DATABASE } from '../runner/cluster.ts'
-import { type Call, callPartner, parseBody, type TestKey } from './call.ts'
+import { type Call, createPartnerCalls, parseBody, type TestKey } from './call.ts'
 import type { Cleanup } from './cleanup.ts'
 import { TestClock } from './clock.ts'
 
@@ -36,33 +36,35 @@ export interface TestApp {
   url: string
   context: Context
   clock: TestClock
-  /** All log lines so far. */
-  logged: string[]
-  given: {
-    org(name?: string): Promise<TestOrg>
-    key(orgId: string, options?: { mode?: Mode; scopes?: Scope[]; expiresAt?: Date }): Promise<TestKey>
-    sessionKey(orgId: string, mode?: Mode): Promise<string>
-    workflow(scope: OrgScope, input?: Partial<WorkflowInput>, via?: CreatedVia): Promise<Workflow>
-    /** Creates a mandate and, unless the app runs jobs, prepares it. */
-    mandate(scope: OrgScope, input?: Partial<MandateInput>, via?: CreatedVia): Promise<Mandate>
+  /** All lines that the server has logged so far. */
+  logLines: string[]
+  /** Creates records for tests. */
+  fixtures: {
+    createOrg(name?: string): Promise<TestOrg>
+    /** The default key is LIVE and has every scope. */
+    createPartnerKey(orgId: string, options?: { mode?: Mode; scopes?: Scope[]; expiresAt?: Date }): Promise<TestKey>
+    createSessionKey(orgId: string, mode?: Mode): Promise<string>
+    createWorkflow(scope: OrgScope, input?: Partial<WorkflowInput>, via?: CreatedVia): Promise<Workflow>
+    /** Creates a mandate and, unless the server runs background jobs, prepares it. */
+    createMandate(scope: OrgScope, input?: Partial<MandateInput>, via?: CreatedVia): Promise<Mandate>
   }
-  /** Signed calls to the partner API. */
+  /** Returns functions that send signed requests to the partner API. */
   as(key: TestKey): Record<'get' | 'post' | 'put' | 'delete', Call>
-  /** Unsigned calls to any path. */
+  /** Sends an unsigned request to any path. */
   fetch(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; body: any }>
 }
 
-export interface StartOptions {
+export interface StartAppOptions {
   config?: Partial<Config>
   clock?: TestClock
-  /** Run background jobs. */
+  /** Whether to run background jobs. */
   worker?: boolean
   /** Adds test-only routes before the server starts. */
   extend?: (app: ReturnType<typeof buildApp>, context: Context) => void
 }
 
 /** Starts a server on a new database; both are removed when the test ends. */
-export async function startApp(t: Cleanup, options: StartOptions = {}): Promise<TestApp> {
+export async function startApp(t: Cleanup, options: StartAppOptions = {}): Promise<TestApp> {
   const clock = options.clock ?? new TestClock()
   const { url: databaseUrl, drop } = await cloneDatabase()
   const config: Config = {
@@ -74,46 +76,46 @@ export async function startApp(t: Cleanup, options: StartOptions = {}): Promise<
     }),
     ...options.config,
   }
-  const logged: string[] = []
-  const log = createLog('info', { write: (line) => void logged.push(line) })
+  const logLines: string[] = []
+  const log = createLog('info', { write: (line) => void logLines.push(line) })
   const { context, close } = await openContext(config, {
     jobs,
     clock,
     log,
     ...(options.worker ? { work: registerWork } : {}),
   })
-  const app = buildApp(context)
-  options.extend?.(app, context)
+  const server = buildApp(context)
+  options.extend?.(server, context)
   t.after(async () => {
-    await app.close()
+    await server.close()
     await close()
     await drop()
   })
-  await app.listen({ host: config.host, port: 0 })
-  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  await server.listen({ host: config.host, port: 0 })
+  const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`
   context.config.publicUrl ??= url
 
-  const given: TestApp['given'] = {
-    async org(name = 'Acme Staffing') {
+  const fixtures: TestApp['fixtures'] = {
+    async createOrg(name = 'Acme Staffing') {
       const { org_id: orgId } = await context.db.transaction((tx) => createOrganisation(tx, name, clock))
-      return { orgId, key: await given.key(orgId) }
+      return { orgId, key: await fixtures.createPartnerKey(orgId) }
     },
-    async key(orgId, { mode = 'live', scopes: granted = [...scopes], expiresAt } = {}) {
-      const created = await context.db.transaction((tx) =>
-        createPartnerKey(tx, context.vault, clock, { orgId, mode, scopes: granted, expiresAt }),
+    async createPartnerKey(orgId, { mode = 'live', scopes: grantedScopes = [...allScopes], expiresAt } = {}) {
+      const createdKey = await context.db.transaction((tx) =>
+        createPartnerKey(tx, context.vault, clock, { orgId, mode, scopes: grantedScopes, expiresAt }),
       )
       await context.keyring.refresh()
-      return { orgId, mode, ...created }
+      return { orgId, mode, ...createdKey }
     },
-    async sessionKey(orgId, mode = 'live') {
+    async createSessionKey(orgId, mode = 'live') {
       const { key } = await context.db.transaction((tx) => createSessionKey(tx, clock, { orgId, mode }))
       await context.keyring.refresh()
       return key
     },
-    workflow: (scope, input = {}, via = 'api') =>
+    createWorkflow: (scope, input = {}, via = 'api') =>
       context.db.transaction((tx) => createWorkflow(tx, scope, clock, { name: 'Site hiring', ...input }, via)),
-    async mandate(scope, input = {}, via = 'api') {
-      const workflow_id = input.workflow_id ?? (await given.workflow(scope)).workflow_id
+    async createMandate(scope, input = {}, via = 'api') {
+      const workflow_id = input.workflow_id ?? (await fixtures.createWorkflow(scope)).workflow_id
       const deps = { clock, skills: new LoadedSkills(context.catalogue.current), writer: context.writer }
       const { mandate_id } = await context.db.transaction((tx) =>
         createMandate(tx, scope, deps, { ...aMandate(workflow_id), ...input }, via),
@@ -126,9 +128,9 @@ export async function startApp(t: Cleanup, options: StartOptions = {}): Promise<
     url,
     context,
     clock,
-    logged,
-    given,
-    as: (key) => callPartner(url, key, clock),
+    logLines,
+    fixtures,
+    as: (key) => createPartnerCalls(url, key, clock),
     async fetch(path, init) {
       const response = await fetch(url + path, init)
       const text = await response.text()
@@ -137,7 +139,7 @@ export async function startApp(t: Cleanup, options: StartOptions = {}): Promise<
   }
 }
 
-/** A mandate without warnings, with three skills to verify. */
+/** Returns the body of a mandate without warnings, with three skills to verify. */
 export function aMandate(workflowId: string): MandateInput {
   return {
     workflow_id: workflowId,
@@ -155,20 +157,20 @@ export function aMandate(workflowId: string): MandateInput {
   }
 }
 
-/** Prepares all mandates that are waiting for it. */
+/** Prepares all mandates that are waiting for preparation. */
 export async function prepareMandates(context: Context): Promise<void> {
   await openPreparer(context).prepareAll()
 }
 
 /** Clones the migrated template database. */
 export async function cloneDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const url = postgresUrl()
-  const name = `test_${randomBytes(8).toString('hex')}`
-  await runStatements(url, `create database ${name} template ${TEMPLATE_DATABASE}`)
-  return { url: databaseUrl(url, name), drop: () => dropDatabase(url, name) }
+  const url = getPostgresUrl()
+  const databaseName = `test_${randomBytes(8).toString('hex')}`
+  await runStatements(url, `create database ${databaseName} template ${TEMPLATE_DATABASE}`)
+  return { url: databaseUrl(url, databaseName), drop: () => dropDatabase(url, databaseName) }
 }
 
-export function postgresUrl(): string {
+export function getPostgresUrl(): string {
   const url = process.env.TEST_POSTGRES_URL
   if (!url)
     throw new Error(

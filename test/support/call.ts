@@ -13,9 +13,9 @@ export interface TestKey {
 
 interface CallOptions {
   onBehalfOf?: string
-  /** `true` generates one. */
+  /** The idempotency key; `true` generates one. */
   idempotencyKey?: string | true
-  /** Added to the headers of a valid call, or replacing them; `undefined` removes one. */
+  /** Headers that are added to a valid call or replace its headers; `undefined` removes a header. */
   headers?: Record<string, string | undefined>
 }
 
@@ -27,27 +27,35 @@ export interface TestResponse {
 
 export type Call = (path: string, bodyOrOptions?: unknown, options?: CallOptions) => Promise<TestResponse>
 
-const BASE = '/api/v1/partner'
+const PARTNER_API = '/api/v1/partner'
 
-/** Returns signed calls of the partner API: `get` and `delete` take (path, options), `post` and `put` (path, body, options). */
-export function callPartner(
+/**
+ * Returns functions for signed calls of the partner API: `get` and `delete` take (path, options), `post` and `put` (path, body,
+ * options).
+ */
+export function createPartnerCalls(
   url: string,
   key: TestKey,
   clock: TestClock,
 ): Record<'get' | 'post' | 'put' | 'delete', Call> {
-  const withoutBody =
+  const createCallWithoutBody =
     (method: string): Call =>
     (path, options) =>
       send(method, path, undefined, options as CallOptions | undefined)
-  const withBody =
+  const createCallWithBody =
     (method: string): Call =>
     (path, body, options) =>
       send(method, path, body, options)
-  return { get: withoutBody('GET'), delete: withoutBody('DELETE'), post: withBody('POST'), put: withBody('PUT') }
+  return {
+    get: createCallWithoutBody('GET'),
+    delete: createCallWithoutBody('DELETE'),
+    post: createCallWithBody('POST'),
+    put: createCallWithBody('PUT'),
+  }
 
   async function send(method: string, path: string, body: unknown, options: CallOptions = {}): Promise<TestResponse> {
-    const target = BASE + path
-    const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+    const target = PARTNER_API + path
+    const bodyText = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
     const timestamp = Math.floor(clock.now() / 1000)
     const { onBehalfOf } = options
     const idempotencyKey = options.idempotencyKey === true ? randomUUID() : options.idempotencyKey
@@ -61,9 +69,9 @@ export function callPartner(
         target,
         onBehalfOf,
         idempotencyKey,
-        body: text,
+        body: bodyText,
       }),
-      'content-type': text === undefined ? undefined : 'application/json',
+      'content-type': bodyText === undefined ? undefined : 'application/json',
       'x-on-behalf-of': onBehalfOf,
       'idempotency-key': idempotencyKey,
       ...options.headers,
@@ -71,14 +79,14 @@ export function callPartner(
     const response = await fetch(url + target, {
       method,
       headers: Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== undefined),
-      body: text ?? null,
+      body: bodyText ?? null,
     })
     const responseText = await response.text()
     return { status: response.status, headers: response.headers, body: parseBody(responseText) }
   }
 }
 
-/** Parses a response body that is JSON, and returns any other as text. */
+/** Parses a response body as JSON; returns it as text if it is not JSON. */
 export function parseBody(text: string): unknown {
   const json = parseJsonOrUndefined(text)
   return json === undefined ? text : json

@@ -1,11 +1,11 @@
 import { after } from 'node:test'
 
-/** A test, or a replacement for one, that calls the added functions when it ends. */
+/** A test, or a replacement for one, that calls the functions passed to `after` when it ends. */
 export interface Cleanup {
   after(cleanUp: () => unknown): void
 }
 
-/** Calls the added functions in order; one that throws does not keep the others from running. */
+/** Calls the functions passed to `after` in order. If one throws, the others still run. */
 export class CleanupList implements Cleanup {
   readonly #functions: (() => unknown)[] = []
 

@@ -6,7 +6,7 @@ import { createSignInLink, signInUrl } from '../../server/console/auth/sign-in-l
 import type { TestApp } from './app.ts'
 import type { TestResponse } from './call.ts'
 
-/** A signed-in console user and their calls. */
+/** A signed-in console user, with functions that send requests to the console API. */
 export interface ConsoleUser {
   email: string | null
   cookie: string
@@ -18,18 +18,18 @@ export interface ConsoleUser {
   delete(path: string, headers?: Record<string, string>): Promise<TestResponse>
 }
 
-export const CONSOLE = '/console/api'
+export const CONSOLE_API = '/console/api'
 
 /** Signs in a member by email address, or the operator if it is null. */
 export async function signIn(app: TestApp, email: string | null = null): Promise<ConsoleUser> {
   const { context, fetch } = app
   const token = await context.db.transaction((tx) => createSession(tx, context, email))
   const cookie = `attestry=${token}`
-  const { body } = await fetch(`${CONSOLE}/session`, { headers: { cookie } })
+  const { body } = await fetch(`${CONSOLE_API}/session`, { headers: { cookie } })
   const { csrf } = body.data as { csrf: string }
 
   async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    return fetch(CONSOLE + path, {
+    return fetch(CONSOLE_API + path, {
       method,
       headers: {
         cookie,
@@ -65,7 +65,7 @@ export async function signInMember(
 }
 
 /** Returns a one-time sign-in link for browser tests, for a member by email address or the operator if it is null. */
-export async function signInLink({ context }: TestApp, email: string | null = null): Promise<string> {
+export async function createTestSignInLink({ context }: TestApp, email: string | null = null): Promise<string> {
   const token = await context.db.transaction((tx) => createSignInLink(tx, context.clock, email))
   return signInUrl(context.config.publicUrl!, token)
 }

@@ -16,9 +16,9 @@ export const TWILIO = { account_sid: `AC${'0123456789abcdef'.repeat(2)}`, auth_t
 export interface ProviderRequest {
   path: string
   headers: IncomingMessage['headers']
-  /** JSON, or the fields of a form. */
+  /** The parsed JSON body, or the fields of a form. */
   body: any
-  /** The id of the message or call in our response. */
+  /** The ID of the message or call that the simulated provider returned. */
   id: string
 }
 
@@ -29,17 +29,25 @@ export interface ScriptedResponse {
 }
 
 /**
- * Replaces the usual response. A function is awaited before the usual response; `hang`: no response; `reset`: the connection
- * is reset once the request is read; `cut`: it is closed in the middle of a 200.
+ * Replaces the usual response to a request. A function is awaited before the usual response; `hang`: no response; `reset`: the
+ * connection is reset once the request is read; `cut`: the connection is closed in the middle of a successful response.
  */
-export type Behaviour = ScriptedResponse | 'hang' | 'reset' | 'cut' | ((received: ProviderRequest) => Promise<void>)
+export type ProviderBehaviour =
+  | ScriptedResponse
+  | 'hang'
+  | 'reset'
+  | 'cut'
+  | ((received: ProviderRequest) => Promise<void>)
 
-/** Starts WhatsApp's Cloud API and Twilio's REST API on loopback, as far as we use them, following their documentation. */
+/**
+ * Simulates the parts of WhatsApp's Cloud API and Twilio's REST API that we use, on loopback and according to their
+ * documentation.
+ */
 export async function startProvider(t: Cleanup) {
   const received: ProviderRequest[] = []
   /** Behaviours of the next requests, in order. */
-  const script: Behaviour[] = []
-  let count = 0
+  const nextBehaviours: ProviderBehaviour[] = []
+  let requestCount = 0
   const server = createServer((request, response) => void respond(request, response))
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -51,20 +59,21 @@ export async function startProvider(t: Cleanup) {
   return {
     url,
     received,
-    script,
+    nextBehaviours,
     /** Received requests of one kind, oldest first. */
-    of: (kind: 'messages' | 'Messages' | 'Calls') => received.filter(({ path }) => path.includes(`/${kind}`)),
+    requestsOfKind: (kind: 'messages' | 'Messages' | 'Calls') =>
+      received.filter(({ path }) => path.includes(`/${kind}`)),
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse) {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
-    const raw = Buffer.concat(chunks).toString()
+    const rawBody = Buffer.concat(chunks).toString()
     const path = request.url!
     const isCloud = path.endsWith('/messages')
-    const body = isCloud ? JSON.parse(raw) : Object.fromEntries(new URLSearchParams(raw))
-    const behaviour = script.shift()
-    const id = `${isCloud ? 'wamid.' : path.includes('/Calls') ? 'CA' : 'SM'}${String(++count).padStart(32, '0')}`
+    const body = isCloud ? JSON.parse(rawBody) : Object.fromEntries(new URLSearchParams(rawBody))
+    const behaviour = nextBehaviours.shift()
+    const id = `${isCloud ? 'wamid.' : path.includes('/Calls') ? 'CA' : 'SM'}${String(++requestCount).padStart(32, '0')}`
     received.push({ path, headers: request.headers, body, id })
     if (behaviour === 'hang') return
     if (typeof behaviour === 'function') await behaviour(received.at(-1)!)
@@ -74,8 +83,12 @@ export async function startProvider(t: Cleanup) {
       response.write('{"messages": [')
       return void setTimeout(() => request.socket.destroy(), 20)
     }
-    const scripted = typeof behaviour === 'object' ? behaviour : undefined
-    const { status, body: text, headers } = scripted ?? (isCloud ? cloud(request, body, id) : twilio(request, body, id))
+    const scriptedResponse = typeof behaviour === 'object' ? behaviour : undefined
+    const {
+      status,
+      body: text,
+      headers,
+    } = scriptedResponse ?? (isCloud ? respondAsCloudApi(request, body, id) : respondAsTwilio(request, body, id))
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof text === 'string' ? text : JSON.stringify(text))
   }
@@ -94,27 +107,27 @@ export function twilioError(status: number, code: number, message = 'rejected'):
   return { status, body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status } }
 }
 
-function cloud({ headers, url }: IncomingMessage, body: any, id: string): ScriptedResponse {
+function respondAsCloudApi({ headers, url }: IncomingMessage, body: any, id: string): ScriptedResponse {
   if (headers.authorization !== `Bearer ${WHATSAPP.access_token}`) return cloudError(401, 190)
   if (!/^\/v\d+\.\d\/106540352242922\/messages$/.test(url!)) return cloudError(400, 100)
   if (headers['content-type'] !== 'application/json' || body.messaging_product !== 'whatsapp')
     return cloudError(400, 100)
-  const invalid = findInvalidField(body)
-  if (invalid) return cloudError(400, 131009, invalid)
+  const invalidField = findInvalidField(body)
+  if (invalidField) return cloudError(400, 131009, invalidField)
   const contacts = [{ input: body.to, wa_id: body.to }]
   return { status: 200, body: { messaging_product: 'whatsapp', contacts, messages: [{ id }] } }
 }
 
-/** Checks the limits of each message type and returns the first field that violates one. */
+/** Checks the limits of the message type and returns the first field that violates a limit. */
 function findInvalidField(body: any): string | undefined {
   const isWithin = (text: unknown, maxLength: number) =>
     typeof text === 'string' && text.length > 0 && text.length <= maxLength
   if (!/^\d{7,15}$/.test(body.to)) return 'to'
   if (body.type === 'text') return isWithin(body.text.body, 4096) ? undefined : 'text'
   if (body.type === 'template') {
-    const [first, ...buttons] = body.template.components
-    const texts = first.parameters.map(({ text }: any) => text)
-    if (first.type !== 'body' || texts.length !== 4) return 'template body'
+    const [bodyComponent, ...buttons] = body.template.components
+    const texts = bodyComponent.parameters.map(({ text }: any) => text)
+    if (bodyComponent.type !== 'body' || texts.length !== 4) return 'template body'
     if (texts.some((text: string) => !isWithin(text, 1024) || /[\n\t]| {5}/.test(text))) return 'template text'
     return buttons.every(({ sub_type, parameters }: any) => sub_type === 'quick_reply' && parameters[0].payload)
       ? undefined
@@ -140,10 +153,14 @@ function findInvalidField(body: any): string | undefined {
     : 'row'
 }
 
-function twilio({ headers, url }: IncomingMessage, form: Record<string, string>, id: string): ScriptedResponse {
+function respondAsTwilio(
+  { headers, url }: IncomingMessage,
+  form: Record<string, string>,
+  id: string,
+): ScriptedResponse {
   const { account_sid, auth_token } = TWILIO
-  const basic = `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`
-  if (headers.authorization !== basic) return twilioError(401, 20003)
+  const expectedAuthorization = `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`
+  if (headers.authorization !== expectedAuthorization) return twilioError(401, 20003)
   const resource = new RegExp(`^/2010-04-01/Accounts/${account_sid}/(Messages|Calls)\\.json$`).exec(url!)?.[1]
   if (!resource) return twilioError(404, 20404)
   if (headers['content-type'] !== 'application/x-www-form-urlencoded') return twilioError(400, 20001)
@@ -155,7 +172,7 @@ function twilio({ headers, url }: IncomingMessage, form: Record<string, string>,
   return { status: 201, body: { sid: id, status: 'queued', to: form.To } }
 }
 
-/** A signed webhook request of the Cloud API with messages or statuses. */
+/** Returns a signed webhook request of the Cloud API with messages or statuses. */
 export function cloudWebhook(value: { messages?: object[]; statuses?: object[] }, secret = WHATSAPP.app_secret) {
   const metadata = { display_phone_number: '911140000000', phone_number_id: WHATSAPP.phone_number_id }
   const change = { field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } }
@@ -168,8 +185,8 @@ export function cloudWebhook(value: { messages?: object[]; statuses?: object[] }
   }
 }
 
-/** A signed webhook request of Twilio. */
-export function twilioCall(url: string, fields: Record<string, string>, token = TWILIO.auth_token) {
+/** Returns a signed webhook request of Twilio. */
+export function twilioWebhook(url: string, fields: Record<string, string>, token = TWILIO.auth_token) {
   const form = new URLSearchParams({ AccountSid: TWILIO.account_sid, ...fields })
   return {
     method: 'POST',

@@ -12,7 +12,7 @@ interface ReceivedWebhook {
   body: any
 }
 
-/** Returns the status to respond with, or anything else if it uses the response itself. */
+/** Returns the status to respond with, or any other value if the function has sent the response itself. */
 export type WebhookResponder = (
   received: ReceivedWebhook,
   response: ServerResponse,
@@ -23,7 +23,7 @@ export interface Receiver {
   url: string
   port: number
   received: ReceivedWebhook[]
-  /** Responds to the requests from now on. */
+  /** Responds to requests; tests may replace it. */
   respond: WebhookResponder
   /** Resolves when `count` requests have been received since the start. */
   waitFor(count: number, timeoutMs?: number): Promise<void>

@@ -12,13 +12,13 @@ import type { App } from '../../server/platform/http/server.ts'
 export interface SampleResourceOptions {
   scope?: Scope | null
   limit?: LimitClass
-  /** Awaited inside the transaction, after the row was written. */
+  /** Awaited inside the transaction, after the row of the sample was inserted. */
   pause?: () => Promise<void>
 }
 
 /**
- * Adds a partner resource that only tests have. The partner guards work the same way on every route, so they are tested on
- * the smallest one.
+ * Adds a partner resource that exists only in tests. The partner guards work the same way on every route, so they are tested on
+ * this small resource.
  */
 export function addSampleResource(app: App, context: Context, options: SampleResourceOptions = {}): void {
   app.register(
@@ -41,11 +41,15 @@ export function addSampleResource(app: App, context: Context, options: SampleRes
             if (name === 'retry-later') throw problem('CONFLICT', 'Not now.', { retryAfter: 7 })
             if (name === 'poor') throw problem('INSUFFICIENT_CREDITS', 'Not enough credits.')
             if (name === 'broken') throw new Error('the database password is hunter2')
-            const secret = name === 'secret'
+            const returnsSecret = name === 'secret'
             return {
               status: 201,
-              body: { success: true, message: 'Created', data: { name, ...(secret ? { secret: 'whsec_very' } : {}) } },
-              secret,
+              body: {
+                success: true,
+                message: 'Created',
+                data: { name, ...(returnsSecret ? { secret: 'whsec_very' } : {}) },
+              },
+              secret: returnsSecret,
             }
           }),
         )

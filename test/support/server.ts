@@ -19,7 +19,7 @@ export interface Deployment {
   /** Runs a CLI command until it exits. */
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>
   json<T = any>(...args: string[]): Promise<T>
-  /** `group`: in a new process group, as a terminal does. */
+  /** Starts a server process. With `group`, it starts in a new process group, like a program in a terminal. */
   serve(options?: { env?: NodeJS.ProcessEnv; command?: string[]; group?: boolean }): Promise<ServerProcess>
 }
 
@@ -27,19 +27,19 @@ interface ServerProcess {
   url: string
   child: ChildProcess
   output(): string
-  /** The pid of the embedded database. */
+  /** Returns the pid of the embedded database. */
   postmaster(): Promise<number>
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 /** Creates a deployment on the external database if the tests run with one, otherwise on the embedded database. */
-export async function deploy(t: Cleanup, options: { embedded?: boolean } = {}): Promise<Deployment> {
+export async function createDeployment(t: Cleanup, options: { embedded?: boolean } = {}): Promise<Deployment> {
   const external = process.env.TEST_EXTERNAL === '1' && !options.embedded
   const dataDir = await mkdtemp(join(tmpdir(), 'attestry-e2e-'))
-  const running = new Set<ChildProcess>()
+  const runningProcesses = new Set<ChildProcess>()
   const database = external ? await cloneDatabase() : undefined
   t.after(async () => {
-    for (const child of running) {
+    for (const child of runningProcesses) {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGTERM')
         await Promise.race([once(child, 'exit'), pause(20_000).then(() => child.kill('SIGKILL'))])
@@ -71,7 +71,7 @@ export async function deploy(t: Cleanup, options: { embedded?: boolean } = {}): 
     external,
     async cli(...args) {
       const child = spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], { env, cwd: root })
-      const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)]
+      const [stdout, stderr] = [collectOutput(child.stdout), collectOutput(child.stderr)]
       const [code] = (await once(child, 'close')) as [number | null]
       return { code: code ?? 1, stdout: stdout(), stderr: stderr() }
     },
@@ -80,15 +80,19 @@ export async function deploy(t: Cleanup, options: { embedded?: boolean } = {}): 
       if (code !== 0) throw new Error(`attestry ${args.join(' ')}: ${stderr}`)
       return JSON.parse(stdout)
     },
-    async serve({ env: more = {}, command = [process.execPath, join(root, 'server/main.ts')], group = false } = {}) {
+    async serve({
+      env: extraEnv = {},
+      command = [process.execPath, join(root, 'server/main.ts')],
+      group = false,
+    } = {}) {
       const child = spawn(command[0]!, command.slice(1), {
-        env: { ...env, ...more },
+        env: { ...env, ...extraEnv },
         cwd: root,
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: group,
       })
-      running.add(child)
-      const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)]
+      runningProcesses.add(child)
+      const [stdout, stderr] = [collectOutput(child.stdout!), collectOutput(child.stderr!)]
       const output = () => stdout() + stderr()
       const url = await waitForUrl(child, stdout, output)
       return {
@@ -110,7 +114,7 @@ export async function deploy(t: Cleanup, options: { embedded?: boolean } = {}): 
   return deployment
 }
 
-function collect(stream: NodeJS.ReadableStream): () => string {
+function collectOutput(stream: NodeJS.ReadableStream): () => string {
   let text = ''
   stream.on('data', (chunk) => {
     text += chunk
@@ -129,7 +133,7 @@ async function waitForUrl(child: ChildProcess, stdout: () => string, output: () 
   throw new Error(`the server did not start:\n${output()}`)
 }
 
-/** Returns whether the process runs; a zombie that its new parent has not reaped yet does not. */
+/** Returns whether the process runs. A zombie process, which its new parent has not reaped yet, does not count as running. */
 export function isAlive(pid: number): boolean {
   return identifyProcess(pid) !== undefined
 }

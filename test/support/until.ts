@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 const POLL_INTERVAL_MS = 10
-/** Generous: it is only reached when the condition is never met or the machine is extremely busy. */
+/** Long, because it is reached only if the condition is never met or the machine is extremely busy. */
 const DEFAULT_TIMEOUT_MS = 40_000
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>

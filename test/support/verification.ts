@@ -1,11 +1,11 @@
 import { getEmail, listEmails } from '../../server/mail/mail.ts'
-import { type StartOptions, startApp, type TestApp } from './app.ts'
+import { type StartAppOptions, startApp, type TestApp } from './app.ts'
 import type { TestResponse } from './call.ts'
 import { type Cleanup, oncePerFile } from './cleanup.ts'
 
 interface SendOptions {
   key?: string
-  /** Sent as x-session-token. */
+  /** The session token, sent in the header x-session-token. */
   token?: string
   headers?: Record<string, string>
   body?: unknown
@@ -17,7 +17,7 @@ export interface TestSession {
   userId: string
 }
 
-/** A skill by its id, or with proofs. */
+/** A skill ID, or a skill ID with URLs of proofs. */
 type SkillToVerify = string | { skillId: string; proofUrl: string[] }
 
 interface PrepareOptions {
@@ -57,33 +57,33 @@ export function aReviewer(changes: object = {}) {
   return { name: 'Ravi Menon', email: 'Ravi.Menon@Metro.example', company: 'Metro Ltd', ...changes }
 }
 
-export async function startVerification(t: Cleanup, options: StartOptions = {}) {
+export async function startVerification(t: Cleanup, options: StartAppOptions = {}) {
   const app = await startApp(t, options)
-  const { orgId } = await app.given.org()
-  return verificationCalls(app, orgId, await app.given.sessionKey(orgId))
+  const { orgId } = await app.fixtures.createOrg()
+  return verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
 }
 
 /**
- * Shares one server between all tests of a file. The returned function gives each test a new organisation, a new minute for
- * rate limits and the default question writer, which the test may replace.
+ * Shares one server between all tests of a file. The returned function creates a new organisation, advances the clock by a minute
+ * so that rate limits are reset, and restores the default question writer, which a test may replace.
  */
 export function sharedVerification(): () => Promise<VerificationCalls> {
-  const start = oncePerFile(async (t) => {
+  const startShared = oncePerFile(async (t) => {
     const app = await startApp(t)
     return { app, writer: app.context.writer }
   })
   return async () => {
-    const { app, writer } = await start()
+    const { app, writer } = await startShared()
     app.clock.advance(61_000)
     app.context.writer = writer
-    const { orgId } = await app.given.org()
-    return verificationCalls(app, orgId, await app.given.sessionKey(orgId))
+    const { orgId } = await app.fixtures.createOrg()
+    return verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
   }
 }
 
 export type VerificationCalls = ReturnType<typeof verificationCalls>
 
-/** Requests to the verification API as a partner, a student and a reviewer send them. */
+/** Returns functions that send requests to the verification API as a partner, a student or a reviewer. */
 export function verificationCalls(app: TestApp, orgId: string, key: string) {
   const calls = {
     app,
@@ -117,13 +117,13 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
       return { token: body.data.sessionToken, id: body.data.serviceVerificationId, userId: body.data.serviceUserId }
     },
 
-    storeSkills: ({ token }: TestSession, skills: SkillToVerify[] = [BRICKLAYING], more: object = {}) =>
+    storeSkills: ({ token }: TestSession, skills: SkillToVerify[] = [BRICKLAYING], overrides: object = {}) =>
       calls.call('POST', '/step1/storeskills/store', {
         key,
         body: {
           sessionToken: token,
           skills: skills.map((skill) => (typeof skill === 'string' ? { skillId: skill } : skill)),
-          ...more,
+          ...overrides,
         },
       }),
 
@@ -134,8 +134,11 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
         body: { serviceVerificationId: id, verificationMethod },
       }),
 
-    storeItems: ({ token }: TestSession, chosen: object = { workExperienceIds: ['w-1'] }) =>
-      calls.call('POST', '/step3/store-verification-items/store', { key, body: { sessionToken: token, ...chosen } }),
+    storeItems: ({ token }: TestSession, chosenItems: object = { workExperienceIds: ['w-1'] }) =>
+      calls.call('POST', '/step3/store-verification-items/store', {
+        key,
+        body: { sessionToken: token, ...chosenItems },
+      }),
 
     storeReviewer: ({ id }: TestSession, changes: object = {}) =>
       calls.call('POST', '/storereviewerdetails/store', {
@@ -158,7 +161,7 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
     getFullVerification: async ({ token }: TestSession) =>
       (await calls.call('GET', `/verify/${token}`, { key })).body.data,
 
-    /** Opens a session that is ready for the last step of the method. */
+    /** Opens a session that is ready for the last step of the verification method. */
     async openPreparedSession(method: 'human' | 'assessment', options: PrepareOptions = {}) {
       const session = await calls.openSession(options.student)
       await expectOk(calls.storeSkills(session, options.skills, options.type ? { endorsementType: options.type } : {}))
@@ -174,7 +177,7 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
       return { session, token: await calls.getReviewToken(session) }
     },
 
-    /** The emails of the session, newest first. */
+    /** Returns the emails of the session, newest first. */
     async listEmails({ id }: TestSession) {
       const { db, vault } = app.context
       const emails = await listEmails(db.queries, { subjectId: id, limit: 20 })
@@ -197,7 +200,7 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
       return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) }))
     },
 
-    /** The correct answers, read from the database: the API does not return them. */
+    /** Returns the correct answers of the last attempt from the database, because the API does not return them. */
     async getCorrectAnswers({ id }: TestSession): Promise<{ questionId: string; option: string; skill: number }[]> {
       const row = await app.context.db.queries
         .selectFrom('verification_attempts')
@@ -218,10 +221,10 @@ export function verificationCalls(app: TestApp, orgId: string, key: string) {
   return calls
 }
 
-/** Requests a review of two skills, the first with a proof, in a new organisation; also returns the link in the email. */
+/** Requests a review of two skills, the first with a proof, in a new organisation. Also returns the review link in the email. */
 export async function requestReview(app: TestApp, student: object = {}) {
-  const { orgId } = await app.given.org()
-  const api = verificationCalls(app, orgId, await app.given.sessionKey(orgId))
+  const { orgId } = await app.fixtures.createOrg()
+  const api = verificationCalls(app, orgId, await app.fixtures.createSessionKey(orgId))
   const skills = [{ skillId: BRICKLAYING, proofUrl: ['https://example.com/wall'] }, PLASTERING]
   const { session } = await api.requestReview({ skills, student })
   const [email] = await api.listEmails(session)
@@ -229,13 +232,13 @@ export async function requestReview(app: TestApp, student: object = {}) {
 }
 
 /** Awaits a response and throws unless its status is below 300. */
-export async function expectOk(sent: Promise<TestResponse>): Promise<TestResponse> {
-  const response = await sent
+export async function expectOk(pendingResponse: Promise<TestResponse>): Promise<TestResponse> {
+  const response = await pendingResponse
   if (response.status >= 300) throw new Error(`${response.status} ${JSON.stringify(response.body)}`)
   return response
 }
 
-/** Returns status and error code, such as `404 SESSION_NOT_FOUND`, or the status alone of a successful response. */
-export function outcome({ status, body }: TestResponse): string {
+/** Returns the status and error code of a response, such as `404 SESSION_NOT_FOUND`, or only the status if it is successful. */
+export function outcomeOf({ status, body }: TestResponse): string {
   return status < 300 ? String(status) : `${status} ${body?.error?.code}`
 }

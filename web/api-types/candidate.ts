@@ -7,7 +7,7 @@ export interface CandidatePageError {
 }
 
 export interface CandidatePrompt {
-  /** The step that a reply answers. */
+  /** The step that a reply to this prompt must name. */
   step: number
   kind: 'notice' | 'yes_no' | 'choices' | 'words'
   text: string
@@ -25,12 +25,12 @@ export interface CandidateTurn {
     done: number
     total: number
   }
-  /** `ended`: by the candidate. `closed`: by the campaign. */
+  /** Whether the conversation is `open`, was `ended` by the candidate, or was `closed` because it expired or the campaign ended. */
   status: 'open' | 'ended' | 'closed'
   ending: string | null
   /** The current question, or the closing message. */
   prompts: CandidatePrompt[]
-  /** The next questions, which are asked regardless of the answer. */
+  /** The next questions, which are asked regardless of the answer to the current question. */
   ahead: CandidatePrompt[]
 }
 
@@ -41,12 +41,12 @@ export interface CandidateView {
     done: number
     total: number
   }
-  /** `ended`: by the candidate. `closed`: by the campaign. */
+  /** Whether the conversation is `open`, was `ended` by the candidate, or was `closed` because it expired or the campaign ended. */
   status: 'open' | 'ended' | 'closed'
   ending: string | null
   /** The current question, or the closing message. */
   prompts: CandidatePrompt[]
-  /** The next questions, which are asked regardless of the answer. */
+  /** The next questions, which are asked regardless of the answer to the current question. */
   ahead: CandidatePrompt[]
   name: string
   company: string
@@ -56,7 +56,7 @@ export interface CandidateView {
     name: string
   }[]
   labels: PageLabels
-  /** Earlier questions with their answers. */
+  /** Earlier questions with the answers of the candidate. */
   past: ConversationExchange[]
 }
 

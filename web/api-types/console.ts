@@ -34,7 +34,7 @@ export interface ApiKey {
   status: 'active' | 'revoked' | 'expired'
   expires_at: string | null
   revoked_at: string | null
-  /** When the previous secret expires, while both secrets are valid. */
+  /** When the previous secret expires. Null unless both secrets are valid. */
   previous_secret_until: string | null
   created_at: string
 }
@@ -51,7 +51,7 @@ export interface ApiKeyList {
 export interface ApprovedSkill {
   skill_id: string
   name: string
-  /** The IDs of the requests that this skill resolves. */
+  /** The IDs of the skill requests that this skill resolves. */
   resolved: string[]
 }
 
@@ -80,7 +80,7 @@ export interface CandidateConversation {
   name: string
   phone: string | null
   email: string | null
-  /** The behaviour of a test number. */
+  /** The simulated behaviour of a candidate with a test number. Null for other candidates. */
   part: TestBehaviour | null
   status: ResultStatus
   reason: ResultReason | null
@@ -92,7 +92,7 @@ export interface CandidateConversation {
   metadata: Record<string, string>
   contact_step: number | null
   flow_version: number
-  /** The candidate's page, for recruiters and in TEST mode only. */
+  /** The link to the candidate's page. Null in LIVE mode and for viewers. */
   link: string | null
   started_at: string | null
   completed_at: string | null
@@ -138,15 +138,15 @@ export type ConsoleRole = 'viewer' | 'recruiter' | 'owner' | 'operator'
 
 export interface ConsoleSession {
   kind: 'operator' | 'person'
-  /** Null for the operator. */
+  /** Email address of the member. Null for the operator. */
   email: string | null
-  /** Sent as `x-csrf-token` with every write. */
+  /** CSRF token. Send it in the `x-csrf-token` header with every write. */
   csrf: string
   expires_at: string
   organisations: SessionOrganisation[]
 }
 
-/** `page`: the candidate's own page. */
+/** `page`: the candidate's web page. */
 export type ContactChannel = 'whatsapp' | 'voice' | 'sms' | 'email' | 'page'
 
 export interface ConversationMessage {
@@ -157,14 +157,14 @@ export interface ConversationMessage {
   contact_step: number | null
   step: number
   parts: ConversationPrompt[]
-  /** The candidate's reply, or the exact text of an SMS or email. */
+  /** The candidate's reply, or the exact text of an SMS or email. Empty for other messages. */
   text: string
   error: string | null
   at: string
 }
 
 export interface ConversationPrompt {
-  /** The step that a reply answers. */
+  /** The step that a reply to this prompt must name. */
   step: number
   kind: 'notice' | 'yes_no' | 'choices' | 'words'
   text: string
@@ -179,12 +179,12 @@ export interface CreatedApiKey {
   status: 'active' | 'revoked' | 'expired'
   expires_at: string | null
   revoked_at: string | null
-  /** When the previous secret expires, while both secrets are valid. */
+  /** When the previous secret expires. Null unless both secrets are valid. */
   previous_secret_until: string | null
   created_at: string
-  /** The secret of a partner key. Not returned again. */
+  /** The secret of a partner key. It is not returned again. */
   secret?: string
-  /** The whole session key. Not returned again. */
+  /** The whole session key. It is not returned again. */
   key?: string
 }
 
@@ -286,7 +286,7 @@ export interface KeyLimitUsage {
     burst: number
     per_minute: number
     per_day: number | null
-    /** Null for the limits of the whole key and of one recruiter, which are not counted per minute. */
+    /** Requests used in the current minute. Null for the limits of the whole key and of one recruiter, which are not counted per minute. */
     minute_used: number | null
     minute_resets_in: number | null
   }[]
@@ -307,7 +307,7 @@ export interface LoggedRequest {
   code: string | null
   duration_ms: number
   request_id: string
-  /** Why the signature of a TEST request did not match. */
+  /** Why the signature of a TEST request did not match. Empty for other requests. */
   differed: {
     path: string
     message: string
@@ -422,7 +422,7 @@ export interface QueuedJob {
   job_id: string
   queue: string
   state: 'failed' | 'waiting' | 'active'
-  /** The IDs in its payload. */
+  /** The IDs in the payload of the job. */
   about: string[]
   attempts: number
   retry_limit: number
@@ -455,12 +455,12 @@ export interface RecruiterResult {
   reason: ResultReason | null
   output: ResultOutput
   flow_version: number
-  /** Increases with every change. */
+  /** Increases with every change of the result. */
   version: number
   created_at: string
-  /** When the candidate was first contacted. */
+  /** When the candidate was first contacted. Null before that. */
   started_at: string | null
-  /** When the result stopped being `pending`. */
+  /** When the result became `completed`, `declined` or `failed`. Null while it is pending. */
   completed_at: string | null
   updated_at: string
 }
@@ -520,9 +520,9 @@ export interface ServerStatus {
     queued: number
   }
   failing_endpoints: FailingEndpoint[]
-  /** The latest requests of the last hour with a 5xx status. */
+  /** The latest requests of the last hour whose response had a 5xx status, at most 20. */
   failed_calls: FailedRequest[]
-  /** Number of keys in cooldown. */
+  /** Number of API keys in cooldown. */
   resting_keys: number
   /** Number of pending skill requests. */
   skill_requests: number
@@ -540,7 +540,7 @@ export interface SessionOrganisation {
 }
 
 export interface SignInOptions {
-  /** `kept`: no mail server is set up; the operator reads emails. */
+  /** `kept`: no mail server is configured, so emails are not sent; the operator can read them in the console. */
   mails: 'sent' | 'kept'
   /** Whether the server uses its embedded database. */
   first_start: boolean
@@ -553,7 +553,7 @@ export interface SimulatorPhone {
   name: string
   phone: string | null
   email: string | null
-  /** The behaviour of a test number. */
+  /** The simulated behaviour of a candidate with a test number. Null for other candidates. */
   part: TestBehaviour | null
   status: ResultStatus
   reason: ResultReason | null

@@ -48,7 +48,7 @@ export interface Certificate {
   description?: string
   /** An http or https URL. */
   url?: string
-  /** Shown to reviewers as sent, for example `2024-06`. */
+  /** A date in any format, for example `2024-06`. Shown to reviewers as sent. */
   issueDate?: string
 }
 
@@ -70,9 +70,9 @@ export interface Project {
   description?: string
   /** An http or https URL. */
   url?: string
-  /** Shown to reviewers as sent, for example `2024-06`. */
+  /** A date in any format, for example `2024-06`. Shown to reviewers as sent. */
   startDate?: string
-  /** Shown to reviewers as sent, for example `2024-06`. */
+  /** A date in any format, for example `2024-06`. Shown to reviewers as sent. */
   endDate?: string
 }
 
@@ -86,12 +86,12 @@ export interface ReviewDecision {
 export interface ReviewInput {
   /** The verification ID, `SV_…`, returned by `POST /verify`. */
   serviceVerificationId: string
-  /** The token in the link of the email. */
+  /** The token from the link in the email to the reviewer. */
   token: string
-  /** Exactly one decision per skill. */
+  /** Exactly one decision per skill. Required unless `declined` is true. */
   decisions?: ReviewDecision[]
   declined?: boolean
-  /** Required with `declined`. */
+  /** Why the reviewer declines. Required if `declined` is true. */
   reason?: string
 }
 
@@ -352,8 +352,8 @@ export interface WorkExperience {
   companyName: string
   role: string
   description?: string
-  /** Shown to reviewers as sent, for example `2024-06`. */
+  /** A date in any format, for example `2024-06`. Shown to reviewers as sent. */
   startDate?: string
-  /** Shown to reviewers as sent, for example `2024-06`. */
+  /** A date in any format, for example `2024-06`. Shown to reviewers as sent. */
   endDate?: string
 }

@@ -4,39 +4,45 @@ import { deleteDraft, readDraft, saveDraft } from '../drafts.ts'
 import type { Answer } from './conversation-store.ts'
 import { canDictate, dictate } from './dictation.ts'
 
-/** Taps within this time of a new question belong to the previous one and are ignored. */
+/** Taps within this time after a new question appears were meant for the previous question, and are ignored. */
 const DOUBLE_TAP_MS = 400
 
 interface Props {
   prompt: CandidatePrompt
   labels: PageLabels
   language: string
-  /** Start of the names of the drafts of free-text answers. */
+  /** Prefix of the names under which drafts of free-text answers are stored. */
   draftPrefix: string
-  /** True if the question followed an answer rather than the page load. */
-  moved: boolean
+  /** True if the question appeared after an answer, and not when the page was loaded. */
+  followsAnswer: boolean
   onAnswer: (answer: Answer) => void
-  /** Undefined while answers are being sent. */
+  /** Returns to the previous question; undefined while answers are being sent. */
   onBack: (() => void) | undefined
 }
 
-/** Answer controls of one question; mounted again for each question. */
-export function Answers({ prompt, labels, language, draftPrefix, moved, onAnswer, onBack }: Props) {
-  const [ready, setReady] = useState(!moved)
+/** Buttons or text field to answer one question; mounted again for each question. */
+export function Answers({ prompt, labels, language, draftPrefix, followsAnswer, onAnswer, onBack }: Props) {
+  const [ready, setReady] = useState(!followsAnswer)
   const group = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // The pressed button no longer exists: move the focus here for keyboard and screen reader users.
-    if (moved) group.current!.focus({ preventScroll: true })
+    if (followsAnswer) group.current!.focus({ preventScroll: true })
     const timer = setTimeout(() => setReady(true), DOUBLE_TAP_MS)
     return () => clearTimeout(timer)
   }, [])
   const { kind, choices, back } = prompt
-  const skip = choices.filter(({ value }) => value === 'skip')
-  const main = choices.filter(({ value }) => value !== 'skip')
+  const skipChoices = choices.filter(({ value }) => value === 'skip')
+  const mainChoices = choices.filter(({ value }) => value !== 'skip')
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a grid in older browsers
-    <div class={`answers ${moved ? 'moved' : ''}`} role="group" aria-label={labels.answer} tabIndex={-1} ref={group}>
+    <div
+      class={`answers ${followsAnswer ? 'moved' : ''}`}
+      role="group"
+      aria-label={labels.answer}
+      tabIndex={-1}
+      ref={group}
+    >
       {kind === 'words' ? (
         <TextAnswer
           prompt={prompt}
@@ -48,12 +54,12 @@ export function Answers({ prompt, labels, language, draftPrefix, moved, onAnswer
         />
       ) : (
         <div class={kind === 'yes_no' ? 'pair' : 'list'}>
-          {main.map((choice) =>
+          {mainChoices.map((choice) =>
             choiceButton(choice, prompt.ask === 'consent' && choice.value === 'yes' ? 'big primary' : 'big'),
           )}
         </div>
       )}
-      {(skip.length > 0 || back) && (
+      {(skipChoices.length > 0 || back) && (
         <div class="row between">
           {back ? (
             <button type="button" class="plain" aria-disabled={!ready || !onBack} onClick={() => ready && onBack?.()}>
@@ -62,7 +68,7 @@ export function Answers({ prompt, labels, language, draftPrefix, moved, onAnswer
           ) : (
             <span />
           )}
-          {skip.map((choice) => choiceButton(choice, 'plain'))}
+          {skipChoices.map((choice) => choiceButton(choice, 'plain'))}
         </div>
       )}
     </div>
@@ -84,7 +90,7 @@ export function Answers({ prompt, labels, language, draftPrefix, moved, onAnswer
   }
 }
 
-/** The server truncates longer answers. */
+/** Maximum number of characters of an answer. The server truncates longer answers. */
 const MAX_ANSWER_LENGTH = 2000
 
 function TextAnswer({
@@ -94,31 +100,31 @@ function TextAnswer({
   draftPrefix,
   ready,
   onAnswer,
-}: Omit<Props, 'moved' | 'onBack'> & { ready: boolean }) {
+}: Omit<Props, 'followsAnswer' | 'onBack'> & { ready: boolean }) {
   const draftKey = `${draftPrefix} ${prompt.ask}`
   const [text, setText] = useState(() => readDraft<string>(draftKey) ?? '')
   const [stopDictation, setStopDictation] = useState<() => void>()
   useEffect(() => () => stopDictation?.(), [stopDictation])
-  const area = useRef<HTMLTextAreaElement>(null)
-  const empty = text.trim() === ''
+  const textArea = useRef<HTMLTextAreaElement>(null)
+  const isEmpty = text.trim() === ''
 
   return (
-    <form class="stack-tight" onSubmit={send}>
+    <form class="stack-tight" onSubmit={sendAnswer}>
       <label class="soft small" for="words" id="hint">
         {labels.hint}
       </label>
       <textarea
         id="words"
-        ref={area}
+        ref={textArea}
         rows={3}
         maxLength={MAX_ANSWER_LENGTH}
         dir="auto"
         value={text}
-        onInput={(event) => write(event.currentTarget.value)}
+        onInput={(event) => changeText(event.currentTarget.value)}
       />
       <div class={canDictate ? 'pair' : 'list'}>
         {canDictate && (
-          <button type="button" class="big speak" aria-pressed={stopDictation !== undefined} onClick={listen}>
+          <button type="button" class="big speak" aria-pressed={stopDictation !== undefined} onClick={toggleDictation}>
             <Microphone />
             {labels.speak}
           </button>
@@ -130,25 +136,25 @@ function TextAnswer({
     </form>
   )
 
-  function write(next: string) {
+  function changeText(next: string) {
     setText(next)
     saveDraft(draftKey, next)
   }
 
-  function send(event: Event) {
+  function sendAnswer(event: Event) {
     event.preventDefault()
-    if (empty) return area.current!.focus()
+    if (isEmpty) return textArea.current!.focus()
     if (!ready) return
     deleteDraft(draftKey)
     onAnswer({ text: text.trim(), shown: text.trim() })
   }
 
-  function listen() {
+  function toggleDictation() {
     if (stopDictation) return stopDictation()
-    const before = text.trim()
+    const textBefore = text.trim()
     const stop = dictate(
       language,
-      (transcript) => write(`${before} ${transcript}`.trim()),
+      (transcript) => changeText(`${textBefore} ${transcript}`.trim()),
       () => setStopDictation(undefined),
     )
     setStopDictation(() => stop)

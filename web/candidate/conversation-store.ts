@@ -12,22 +12,23 @@ interface PendingAnswer {
   ask: string
   value?: string
   text?: string
-  /** The question and the answer as displayed. */
+  /** The question as displayed. */
   asked: string
+  /** The answer as displayed. */
   shown: string
 }
 
 export interface Conversation {
   view: CandidateView
-  /** Oldest first; stored on the device until the server confirms them. */
+  /** Actions that the server has not confirmed yet, oldest first. They are stored on the device until then. */
   pendingActions: PendingAction[]
-  /** Why the last attempt to send failed. */
+  /** Why the last attempt to send a pending action failed; undefined if it succeeded. */
   sendProblem: 'offline' | 'failed' | undefined
-  /** The link became invalid while the page was open. */
+  /** True if the candidate's link became invalid while the page was open. */
   linkInvalid: boolean
   /** The prompts to show now; undefined while the next question is still unknown. */
   prompts: CandidatePrompt[] | undefined
-  done: number
+  answeredCount: number
 }
 
 export interface Answer {
@@ -42,13 +43,17 @@ const MAX_RETRY_DELAY_MS = 30_000
 
 /**
  * Client-side state of a conversation that also works offline. An answer is stored on the device, the next question is shown if it
- * is already known, and answers are sent one at a time, with retries. The server applies each one once, by its id and step.
+ * is already known, and answers are sent one at a time, with retries. The server applies each answer once, by its ID and step.
  */
-export function openConversation(token: string, first: CandidateView, onChange: (conversation: Conversation) => void) {
+export function openConversation(
+  token: string,
+  initialView: CandidateView,
+  onChange: (conversation: Conversation) => void,
+) {
   const url = paths.candidate(token)
   const draftKey = draftName(token)
   const promptsByStep = new Map<number, CandidatePrompt[]>()
-  let view = first
+  let view = initialView
   let pendingActions = readDraft<PendingAction[]>(draftKey) ?? []
   let sendProblem: Conversation['sendProblem']
   let stopped = false
@@ -56,58 +61,59 @@ export function openConversation(token: string, first: CandidateView, onChange: 
   let sending = false
   let retryDelayMs = FIRST_RETRY_DELAY_MS
   let timer: ReturnType<typeof setTimeout> | undefined
-  applyView(first, true)
+  applyView(initialView, true)
   dropOutdated()
 
-  return { now, answer, back, stop, setLanguage, sync, refresh }
+  return { currentState, answer, goBack, optOut, setLanguage, sync, refresh }
 
-  function now(): Conversation {
+  function currentState(): Conversation {
     const { step, progress } = view
-    const at = position()
-    const prompts = stopped || pendingActions.some(isStop) ? [noticePrompt(view.labels.stopped)] : promptsByStep.get(at)
+    const nextStep = nextQuestionStep()
+    const prompts =
+      stopped || pendingActions.some(isStop) ? [noticePrompt(view.labels.stopped)] : promptsByStep.get(nextStep)
     return {
       view,
       pendingActions,
       sendProblem,
       linkInvalid,
       prompts,
-      done: Math.min(progress.done + at - step, progress.total),
+      answeredCount: Math.min(progress.done + nextStep - step, progress.total),
     }
   }
 
-  /** The step of the next question, pending answers included. */
-  function position() {
+  /** Returns the step of the next question, as if the pending answers were confirmed. */
+  function nextQuestionStep() {
     return pendingActions.filter(isAnswer).reduce((step, action) => {
       return action.value === 'stop' || action.value === 'back' ? step : Math.max(step, action.step + 1)
     }, view.step)
   }
 
   function answer({ shown, ...reply }: Answer) {
-    const question = lastOf(now().prompts)
+    const question = lastItem(currentState().prompts)
     if (!question || question.kind === 'notice') return
     const { step, ask, text: asked } = question
-    add({ id: newId(), step, ask, asked, shown, ...reply })
+    addPending({ id: newId(), step, ask, asked, shown, ...reply })
   }
 
   /** Returns to the previous question and removes its answer. */
-  function back() {
-    const question = lastOf(view.prompts)!
+  function goBack() {
+    const question = lastItem(view.prompts)!
     if (pendingActions.length > 0 || !question.back) return
-    add({ id: newId(), step: view.step, ask: question.ask, asked: '', shown: '', value: 'back' })
+    addPending({ id: newId(), step: view.step, ask: question.ask, asked: '', shown: '', value: 'back' })
   }
 
-  function stop() {
+  function optOut() {
     stopped = true
-    add({ id: newId(), step: Math.max(1, view.step), ask: '', asked: '', shown: '', value: 'stop' })
+    addPending({ id: newId(), step: Math.max(1, view.step), ask: '', asked: '', shown: '', value: 'stop' })
   }
 
   function setLanguage(language: string) {
-    // Only the last choice of a language matters.
+    // Only the last chosen language matters: drop earlier choices.
     pendingActions = pendingActions.filter(isAnswer)
-    add({ id: newId(), language })
+    addPending({ id: newId(), language })
   }
 
-  function add(action: PendingAction) {
+  function addPending(action: PendingAction) {
     pendingActions = [...pendingActions, action]
     savePending()
     notify()
@@ -159,8 +165,8 @@ export function openConversation(token: string, first: CandidateView, onChange: 
   function bodyOf(action: PendingAnswer) {
     const { id, step, value, text } = action
     // After going back, the known upcoming questions are outdated: request all of them again.
-    const have = value === 'back' ? {} : { have: Math.max(0, ...promptsByStep.keys()) }
-    return { step, client_id: id, ...(text === undefined ? { value } : { text }), ...have }
+    const knownSteps = value === 'back' ? {} : { have: Math.max(0, ...promptsByStep.keys()) }
+    return { step, client_id: id, ...(text === undefined ? { value } : { text }), ...knownSteps }
   }
 
   async function applyResponse(turn: CandidateTurn | CandidateView, action: PendingAction) {
@@ -194,9 +200,9 @@ export function openConversation(token: string, first: CandidateView, onChange: 
     notify()
   }
 
-  function applyView(next: CandidateView, complete: boolean) {
+  function applyView(next: CandidateView, replacesAll: boolean) {
     view = next
-    if (complete) promptsByStep.clear()
+    if (replacesAll) promptsByStep.clear()
     promptsByStep.delete(next.step)
     for (const step of [...promptsByStep.keys()]) if (step < next.step) promptsByStep.delete(step)
     for (const prompt of [...next.prompts, ...next.ahead])
@@ -207,7 +213,7 @@ export function openConversation(token: string, first: CandidateView, onChange: 
   function dropOutdated() {
     const remaining = pendingActions.filter((action) => {
       if (!isAnswer(action) || isStop(action)) return true
-      const question = lastOf(promptsByStep.get(action.step))
+      const question = lastItem(promptsByStep.get(action.step))
       return view.status === 'open' && action.step >= view.step && (!question || question.ask === action.ask)
     })
     if (remaining.length === pendingActions.length) return
@@ -221,7 +227,7 @@ export function openConversation(token: string, first: CandidateView, onChange: 
   }
 
   function notify() {
-    onChange(now())
+    onChange(currentState())
   }
 
   function noticePrompt(text: string): CandidatePrompt {
@@ -242,7 +248,7 @@ function isStop(action: PendingAction): boolean {
   return isAnswer(action) && action.value === 'stop'
 }
 
-export function lastOf<T>(list: T[] | undefined): T | undefined {
+export function lastItem<T>(list: T[] | undefined): T | undefined {
   return list?.[list.length - 1]
 }
 

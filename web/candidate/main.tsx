@@ -5,10 +5,14 @@ import './candidate.css'
 import { CandidatePage, InvalidLinkPage } from './page.tsx'
 
 const token = decodeURIComponent(location.pathname.split('/').pop() ?? '')
-const first = JSON.parse(document.getElementById('state')!.textContent!) as CandidateView | CandidatePageError
+const initialState = JSON.parse(document.getElementById('state')!.textContent!) as CandidateView | CandidatePageError
 
 document.getElementById('preview')?.remove()
 render(
-  'wrong' in first ? <InvalidLinkPage {...first} /> : <CandidatePage token={token} first={first} />,
+  'wrong' in initialState ? (
+    <InvalidLinkPage {...initialState} />
+  ) : (
+    <CandidatePage token={token} initialView={initialState} />
+  ),
   document.getElementById('root')!,
 )

@@ -1,25 +1,28 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { CandidatePageError, CandidateView, ConversationExchange, PageLabels } from '../api-types/candidate.ts'
 import { Answers } from './answers.tsx'
-import { draftName, isAnswer, lastOf, openConversation } from './conversation-store.ts'
+import { draftName, isAnswer, lastItem, openConversation } from './conversation-store.ts'
 
 /** After this time in the background the page reloads the conversation, which may have continued on another device. */
 const REFRESH_AFTER_AWAY_MS = 60_000
 
-export function CandidatePage({ token, first }: { token: string; first: CandidateView }) {
+export function CandidatePage({ token, initialView }: { token: string; initialView: CandidateView }) {
   const [, setRenderCount] = useState(0)
-  const conversation = useMemo(() => openConversation(token, first, () => setRenderCount((count) => count + 1)), [])
+  const conversation = useMemo(
+    () => openConversation(token, initialView, () => setRenderCount((count) => count + 1)),
+    [],
+  )
   const answered = useRef(false)
   const [confirmingStop, setConfirmingStop] = useState(false)
-  const { view, pendingActions, prompts, sendProblem, linkInvalid, done } = conversation.now()
+  const { view, pendingActions, prompts, sendProblem, linkInvalid, answeredCount } = conversation.currentState()
   const { labels, language, title, company } = view
-  const question = lastOf(prompts)
-  const open = question?.kind !== 'notice' && !linkInvalid
+  const question = lastItem(prompts)
+  const isOpen = question?.kind !== 'notice' && !linkInvalid
   const pendingLanguage = pendingActions.find((action) => !isAnswer(action))
-  const pending = pendingActions.filter(isAnswer).filter(({ shown }) => shown !== '')
+  const pendingAnswers = pendingActions.filter(isAnswer).filter(({ shown }) => shown !== '')
   const main = useRef<HTMLElement>(null)
-  const stop = useRef<HTMLButtonElement>(null)
-  const newestQuestion = `${question?.step} ${question?.text} ${open}`
+  const stopButton = useRef<HTMLButtonElement>(null)
+  const newestQuestion = `${question?.step} ${question?.text} ${isOpen}`
 
   useEffect(() => syncOnReconnect(conversation), [])
   useEffect(() => {
@@ -27,8 +30,8 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
     document.title = `${title} · ${company}`
   }, [language])
   useEffect(() => {
-    if (!open && answered.current) main.current!.focus({ preventScroll: true })
-  }, [open])
+    if (!isOpen && answered.current) main.current!.focus({ preventScroll: true })
+  }, [isOpen])
   useLayoutEffect(() => scrollToNewest(main.current!), [newestQuestion, confirmingStop])
 
   return (
@@ -54,14 +57,16 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
             ))}
           </select>
         )}
-        {isNumberedQuestion(question?.ask) && <Progress labels={labels} done={done} total={view.progress.total} />}
+        {isNumberedQuestion(question?.ask) && (
+          <Progress labels={labels} answeredCount={answeredCount} total={view.progress.total} />
+        )}
       </header>
-      <main class={open || !prompts || view.past.length > 0 ? '' : 'centred'} tabIndex={-1} ref={main}>
+      <main class={isOpen || !prompts || view.past.length > 0 ? '' : 'centred'} tabIndex={-1} ref={main}>
         <div class="log" role="log" aria-live="polite" aria-relevant="additions">
           {view.past.map((exchange, index) => (
             <ExchangeBubbles key={index} exchange={exchange} labels={labels} />
           ))}
-          {pending.map(({ id, asked, shown }) => (
+          {pendingAnswers.map(({ id, asked, shown }) => (
             <ExchangeBubbles key={id} exchange={{ asked, answer: shown }} labels={labels} pending />
           ))}
           {linkInvalid ? (
@@ -70,7 +75,7 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
             prompts.map(({ step, text, kind }, index) => (
               <p
                 key={`${step} ${index} ${text}`}
-                class={`message us ${open ? (kind === 'notice' ? '' : 'current') : `closing ${view.status === 'closed' ? 'quiet' : ''}`}`}
+                class={`message us ${isOpen ? (kind === 'notice' ? '' : 'current') : `closing ${view.status === 'closed' ? 'quiet' : ''}`}`}
                 dir="auto"
               >
                 {text}
@@ -83,16 +88,16 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
           )}
         </div>
         <div>
-          {open && question && (
+          {isOpen && question && (
             <Answers
               key={`${question.step} ${question.text}`}
               prompt={question}
               labels={labels}
               language={language}
               draftPrefix={draftName(token)}
-              moved={answered.current}
+              followsAnswer={answered.current}
               onAnswer={markAnswered(conversation.answer)}
-              onBack={pendingActions.length === 0 ? markAnswered(conversation.back) : undefined}
+              onBack={pendingActions.length === 0 ? markAnswered(conversation.goBack) : undefined}
             />
           )}
         </div>
@@ -113,17 +118,17 @@ export function CandidatePage({ token, first }: { token: string; first: Candidat
             labels={labels}
             onYes={() => {
               setConfirmingStop(false)
-              markAnswered(conversation.stop)()
+              markAnswered(conversation.optOut)()
             }}
             onNo={() => {
               setConfirmingStop(false)
-              setTimeout(() => stop.current?.focus())
+              setTimeout(() => stopButton.current?.focus())
             }}
           />
         ) : (
           canStop(view, question?.text) &&
           !linkInvalid && (
-            <button type="button" class="plain small" ref={stop} onClick={() => setConfirmingStop(true)}>
+            <button type="button" class="plain small" ref={stopButton} onClick={() => setConfirmingStop(true)}>
               {labels.stop}
             </button>
           )
@@ -182,26 +187,26 @@ function ExchangeBubbles({
   )
 }
 
-function Progress({ labels, done, total }: { labels: PageLabels; done: number; total: number }) {
-  const number = Math.min(done + 1, total)
-  const text = labels.progress.replace('{n}', String(number)).replace('{total}', String(total))
+function Progress({ labels, answeredCount, total }: { labels: PageLabels; answeredCount: number; total: number }) {
+  const questionNumber = Math.min(answeredCount + 1, total)
+  const progressText = labels.progress.replace('{n}', String(questionNumber)).replace('{total}', String(total))
   return (
     <div class="progress">
       <div
         class="bar"
         role="progressbar"
-        aria-label={text}
+        aria-label={progressText}
         aria-valuemin={0}
         aria-valuemax={total}
-        aria-valuenow={number}
-        aria-valuetext={text}
+        aria-valuenow={questionNumber}
+        aria-valuetext={progressText}
       >
         <svg aria-hidden="true" width="100%" height="100%">
-          <rect width={`${(number / total) * 100}%`} height="100%" />
+          <rect width={`${(questionNumber / total) * 100}%`} height="100%" />
         </svg>
       </div>
       <span class="small soft" aria-hidden="true">
-        {text}
+        {progressText}
       </span>
     </div>
   )
@@ -236,7 +241,7 @@ function isNumberedQuestion(ask: string | undefined) {
   return ask !== undefined && ask !== 'consent' && ask !== 'language' && ask !== 'ended'
 }
 
-/** Stopping stays possible after the last question, to opt out of further messages. */
+/** Returns whether to show the opt-out button. It is also shown after the last question, to opt out of further messages. */
 function canStop({ status, ending, labels }: CandidateView, shown: string | undefined) {
   return status !== 'closed' && ending !== 'stopped' && shown !== labels.stopped
 }
@@ -246,18 +251,18 @@ function scrollToNewest(main: HTMLElement) {
   scrollTo(0, document.documentElement.scrollHeight)
   const messages = main.querySelectorAll('.log > *')
   const newest = messages[messages.length - 1]
-  const head = document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0
-  const top = newest?.getBoundingClientRect().top ?? head
-  if (top < head + 8) scrollBy(0, top - head - 8)
+  const headBottom = document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0
+  const newestTop = newest?.getBoundingClientRect().top ?? headBottom
+  if (newestTop < headBottom + 8) scrollBy(0, newestTop - headBottom - 8)
 }
 
 /** Sends pending answers when the connection returns, and reloads after a long time in the background. */
-function syncOnReconnect({ sync, refresh, now }: ReturnType<typeof openConversation>) {
+function syncOnReconnect({ sync, refresh, currentState }: ReturnType<typeof openConversation>) {
   let hiddenAt = 0
   addEventListener('online', sync)
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) hiddenAt = Date.now()
-    else if (now().pendingActions.length > 0) void sync()
+    else if (currentState().pendingActions.length > 0) void sync()
     else if (Date.now() - hiddenAt > REFRESH_AFTER_AWAY_MS) void refresh()
   })
   void sync()

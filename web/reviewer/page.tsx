@@ -10,14 +10,14 @@ import { countUnanswered, NO_DRAFT, type ReviewDraft, reviewBody } from './revie
 import { SkillCard } from './skill-card.tsx'
 import { type ReviewerTexts, texts } from './texts.ts'
 
-type End = 'thanks' | 'declined' | 'alreadySubmitted' | 'expired' | 'notFound'
+type ReviewEnding = 'thanks' | 'declined' | 'alreadySubmitted' | 'expired' | 'notFound'
 
 export function ReviewerPage({ id, token }: { id: string; token: string | undefined }) {
   const [language, setLanguage] = useState(initialLanguage)
   const [review, setReview] = useState<ReviewPage>()
-  const [end, setEnd] = useState<End>()
+  const [end, setEnd] = useState<ReviewEnding>()
   const [error, setError] = useState<string>()
-  const words = texts[language]
+  const pageTexts = texts[language]
   useEffect(() => saveLanguage(language), [language])
   useEffect(() => void load(), [])
 
@@ -29,13 +29,13 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
       </header>
       <main class="stack" id="main">
         {end ? (
-          <Ending end={end} words={words} student={review?.requesterInfo.name ?? ''} />
+          <Ending end={end} pageTexts={pageTexts} student={review?.requesterInfo.name ?? ''} />
         ) : review ? (
-          <ReviewForm review={review} token={token} words={words} onEnd={setEnd} />
+          <ReviewForm review={review} token={token} pageTexts={pageTexts} onEnd={setEnd} />
         ) : error ? (
           <LoadError
-            text={words[error as 'offline' | 'serverError' | 'rateLimited']}
-            retry={words.retry}
+            text={pageTexts[error as 'offline' | 'serverError' | 'rateLimited']}
+            retry={pageTexts.retry}
             onRetry={load}
           />
         ) : (
@@ -63,36 +63,36 @@ export function ReviewerPage({ id, token }: { id: string; token: string | undefi
 interface FormProps {
   review: ReviewPage
   token: string | undefined
-  words: ReviewerTexts
-  onEnd: (end: End) => void
+  pageTexts: ReviewerTexts
+  onEnd: (end: ReviewEnding) => void
 }
 
-function ReviewForm({ review, token, words, onEnd }: FormProps) {
-  const name = `review ${review.serviceVerificationId}`
-  const [draft, setDraft] = useState<ReviewDraft>(() => ({ ...NO_DRAFT, ...readDraft<ReviewDraft>(name) }))
+function ReviewForm({ review, token, pageTexts, onEnd }: FormProps) {
+  const draftKey = `review ${review.serviceVerificationId}`
+  const [draft, setDraft] = useState<ReviewDraft>(() => ({ ...NO_DRAFT, ...readDraft<ReviewDraft>(draftKey) }))
   const [sending, setSending] = useState(false)
   const [error, setError] = useState<string>()
-  const sent = useRef(false)
+  const wasSent = useRef(false)
   const { endorserInfo, requesterInfo, source, skills } = review
-  const unanswered = countUnanswered(review, draft)
+  const unansweredCount = countUnanswered(review, draft)
   const readOnly = token === undefined
-  const student = requesterInfo.name
+  const studentName = requesterInfo.name
 
   return (
-    <form class="stack" onSubmit={send} noValidate>
+    <form class="stack" onSubmit={sendReview} noValidate>
       <div class="stack-tight">
-        <h1>{words.title(student)}</h1>
+        <h1>{pageTexts.title(studentName)}</h1>
         <p class="soft">
-          {words.intro(endorserInfo.name)} {words.askedAs[review.endorsementType] ?? ''}
+          {pageTexts.intro(endorserInfo.name)} {pageTexts.askedAs[review.endorsementType] ?? ''}
         </p>
       </div>
       {readOnly && (
         <p class="notice" role="note">
-          {words.noToken}
+          {pageTexts.noToken}
         </p>
       )}
-      <section class="card stack-tight" aria-label={words.source[source.type]}>
-        <span class="tag">{words.source[source.type] ?? source.type}</span>
+      <section class="card stack-tight" aria-label={pageTexts.source[source.type]}>
+        <span class="tag">{pageTexts.source[source.type] ?? source.type}</span>
         <h2>{source.title}</h2>
         {source.subtitle && <p>{source.subtitle}</p>}
         {source.meta && <p class="soft small">{source.meta}</p>}
@@ -101,9 +101,9 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
       {draft.declining ? (
         <section class="card stack-tight">
           <h2>
-            <label for="reason">{words.declineTitle}</label>
+            <label for="reason">{pageTexts.declineTitle}</label>
           </h2>
-          <p class="soft small">{words.declineHint(student)}</p>
+          <p class="soft small">{pageTexts.declineHint(studentName)}</p>
           <textarea
             id="reason"
             maxLength={500}
@@ -114,14 +114,14 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
       ) : (
         <section class="stack">
           <div>
-            <h2>{words.skills}</h2>
-            <p class="soft small">{words.skillsHint}</p>
+            <h2>{pageTexts.skills}</h2>
+            <p class="soft small">{pageTexts.skillsHint}</p>
           </div>
           {skills.map((skill) => (
             <SkillCard
               key={skill.skillId}
               skill={skill}
-              texts={words}
+              texts={pageTexts}
               disabled={readOnly || sending}
               decision={draft.decisions[skill.skillId] ?? {}}
               onChange={(decision) =>
@@ -137,11 +137,15 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
             {error}
           </p>
         )}
-        <SubmitButton class="primary wide" busy={sending} ready={!readOnly && (draft.declining || unanswered === 0)}>
-          {sending ? words.sending : draft.declining ? words.declineSend : words.send}
+        <SubmitButton
+          class="primary wide"
+          busy={sending}
+          ready={!readOnly && (draft.declining || unansweredCount === 0)}
+        >
+          {sending ? pageTexts.sending : draft.declining ? pageTexts.declineSend : pageTexts.send}
         </SubmitButton>
         <p class="soft small center" aria-live="polite">
-          {!draft.declining && unanswered > 0 && !readOnly ? words.unanswered(unanswered) : ''}
+          {!draft.declining && unansweredCount > 0 && !readOnly ? pageTexts.unanswered(unansweredCount) : ''}
         </p>
         <div class="center">
           <button
@@ -150,12 +154,14 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
             disabled={readOnly || sending}
             onClick={() => change({ ...draft, declining: !draft.declining })}
           >
-            {draft.declining ? words.back : words.decline}
+            {draft.declining ? pageTexts.back : pageTexts.decline}
           </button>
         </div>
         <p class="soft small center">
-          {words.privacy(student)}{' '}
-          {words.answerUntil(new Date(review.expiresAt).toLocaleDateString(words.locale, { dateStyle: 'long' }))}
+          {pageTexts.privacy(studentName)}{' '}
+          {pageTexts.answerUntil(
+            new Date(review.expiresAt).toLocaleDateString(pageTexts.locale, { dateStyle: 'long' }),
+          )}
         </p>
       </div>
     </form>
@@ -164,41 +170,41 @@ function ReviewForm({ review, token, words, onEnd }: FormProps) {
   function change(next: ReviewDraft) {
     setDraft(next)
     setError(undefined)
-    saveDraft(name, next)
+    saveDraft(draftKey, next)
   }
 
-  async function send(event: Event) {
+  async function sendReview(event: Event) {
     event.preventDefault()
     if (sending || readOnly) return
-    if (draft.declining && !draft.reason.trim()) return setError(words.needReason)
+    if (draft.declining && !draft.reason.trim()) return setError(pageTexts.needReason)
     setSending(true)
     setError(undefined)
     const result = await call(paths.submitReview, { body: reviewBody(review, draft, token!) })
     setSending(false)
     // An earlier attempt may have succeeded although its response was lost.
-    const arrived = result.ok || (result.code === 'ALREADY_SUBMITTED' && sent.current)
-    sent.current = true
-    if (arrived) {
-      deleteDraft(name)
+    const isSubmitted = result.ok || (result.code === 'ALREADY_SUBMITTED' && wasSent.current)
+    wasSent.current = true
+    if (isSubmitted) {
+      deleteDraft(draftKey)
       onEnd(draft.declining ? 'declined' : 'thanks')
     } else if (result.ok === false) {
       if (result.code === 'ALREADY_SUBMITTED') onEnd('alreadySubmitted')
       else if (result.code === 'LINK_EXPIRED') onEnd('expired')
-      else if (result.code === 'INVALID_TOKEN') setError(words.wrongToken)
-      else if (result.code === OFFLINE) setError(words.offline)
-      else if (result.status === 429) setError(words.rateLimited)
-      else setError(result.status === 400 ? result.message : words.serverError)
+      else if (result.code === 'INVALID_TOKEN') setError(pageTexts.wrongToken)
+      else if (result.code === OFFLINE) setError(pageTexts.offline)
+      else if (result.status === 429) setError(pageTexts.rateLimited)
+      else setError(result.status === 400 ? result.message : pageTexts.serverError)
     }
   }
 }
 
-function Ending({ end, words, student }: { end: End; words: ReviewerTexts; student: string }) {
+function Ending({ end, pageTexts, student }: { end: ReviewEnding; pageTexts: ReviewerTexts; student: string }) {
   const [title, text] = {
-    thanks: [words.thanks, words.thanksText(student)],
-    declined: [words.declined, words.declinedText(student)],
-    alreadySubmitted: [words.alreadySubmitted, words.alreadySubmittedText],
-    expired: [words.expired, words.expiredText],
-    notFound: [words.notFound, words.notFoundText],
+    thanks: [pageTexts.thanks, pageTexts.thanksText(student)],
+    declined: [pageTexts.declined, pageTexts.declinedText(student)],
+    alreadySubmitted: [pageTexts.alreadySubmitted, pageTexts.alreadySubmittedText],
+    expired: [pageTexts.expired, pageTexts.expiredText],
+    notFound: [pageTexts.notFound, pageTexts.notFoundText],
   }[end]!
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])

@@ -19,10 +19,10 @@ export function countUnanswered(review: ReviewPage, draft: ReviewDraft): number 
   return review.skills.filter(({ skillId }) => draft.decisions[skillId]?.endorsed === undefined).length
 }
 
-/** Builds the request body from the draft. */
+/** Returns the request body that submits the draft. */
 export function reviewBody(review: ReviewPage, draft: ReviewDraft, token: string): object {
-  const head = { serviceVerificationId: review.serviceVerificationId, token }
-  if (draft.declining) return { ...head, declined: true, reason: draft.reason.trim() }
+  const reference = { serviceVerificationId: review.serviceVerificationId, token }
+  if (draft.declining) return { ...reference, declined: true, reason: draft.reason.trim() }
   const decisions = review.skills.map(({ skillId }) => {
     const { endorsed = false, rating, comment } = draft.decisions[skillId] ?? {}
     return {
@@ -32,5 +32,5 @@ export function reviewBody(review: ReviewPage, draft: ReviewDraft, token: string
       ...(comment?.trim() ? { comment: comment.trim() } : {}),
     }
   })
-  return { ...head, decisions }
+  return { ...reference, decisions }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
-import { screenshot } from '../../test/browser/screenshots.ts'
+import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp } from '../../test/support/app.ts'
 import { requestReview } from '../../test/support/verification.ts'
 
@@ -16,18 +16,18 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   await page.goto(link)
   await page.getByRole('heading', { name: 'Asha Rao asks you to confirm their skills' }).waitFor()
   await page.getByText('Metro Ltd', { exact: true }).waitFor()
-  await screenshot(page, 'reviewer-phone')
+  await saveScreenshot(page, 'reviewer-phone')
   await assertAccessible(page)
-  const send = page.getByRole('button', { name: 'Send my answer' })
-  assert.ok(await send.isDisabled())
-  const first = page.getByRole('group', { name: 'Bricklaying' })
-  await first.getByText('Yes, I confirm it').click()
-  await first.getByRole('radio', { name: '4: Very well' }).click()
-  await first.getByRole('button', { name: 'Add a comment' }).click()
-  await first.getByRole('textbox').fill('<b>Straight</b> walls')
-  const second = page.getByRole('group', { name: 'Cement plastering' })
-  await second.getByText('No, I cannot confirm it').click()
-  await screenshot(page, 'reviewer-phone-answered')
+  const sendButton = page.getByRole('button', { name: 'Send my answer' })
+  assert.ok(await sendButton.isDisabled())
+  const firstSkill = page.getByRole('group', { name: 'Bricklaying' })
+  await firstSkill.getByText('Yes, I confirm it').click()
+  await firstSkill.getByRole('radio', { name: '4: Very well' }).click()
+  await firstSkill.getByRole('button', { name: 'Add a comment' }).click()
+  await firstSkill.getByRole('textbox').fill('<b>Straight</b> walls')
+  const secondSkill = page.getByRole('group', { name: 'Cement plastering' })
+  await secondSkill.getByText('No, I cannot confirm it').click()
+  await saveScreenshot(page, 'reviewer-phone-answered')
   await page.reload() // the draft survives a reload
   assert.equal(
     await page.getByRole('group', { name: 'Bricklaying' }).getByRole('textbox').inputValue(),
@@ -39,7 +39,7 @@ test('a reviewer on a small phone endorses, rates and comments, and the student 
   )
   await page.getByRole('button', { name: 'Send my answer' }).dblclick()
   await page.getByRole('heading', { name: 'Thank you' }).waitFor()
-  await screenshot(page, 'reviewer-phone-thanks')
+  await saveScreenshot(page, 'reviewer-phone-thanks')
   await assertAccessible(page)
 
   const outcome = await app.fetch(`/api/v1/verification/${session.id}`, { headers: { 'x-api-key': key } })
@@ -88,14 +88,14 @@ test('a reviewer declines by keyboard, in Hindi, on a wide screen', async (t) =>
   await page.goto(link)
   await page.getByRole('heading', { name: 'Asha Rao चाहते हैं कि आप उनके हुनर की पुष्टि करें' }).waitFor()
   assert.equal(await page.evaluate('document.documentElement.lang'), 'hi')
-  await screenshot(page, 'reviewer-desktop-hindi')
+  await saveScreenshot(page, 'reviewer-desktop-hindi')
   await assertAccessible(page)
 
-  const decline = page.getByRole('button', { name: 'मैं यह समीक्षा नहीं कर सकता/सकती' })
-  await decline.focus()
+  const declineButton = page.getByRole('button', { name: 'मैं यह समीक्षा नहीं कर सकता/सकती' })
+  await declineButton.focus()
   await page.keyboard.press('Enter')
   await page.getByRole('textbox').fill('मैं उन्हें नहीं जानता।')
-  await screenshot(page, 'reviewer-desktop-declining')
+  await saveScreenshot(page, 'reviewer-desktop-declining')
   await page.getByRole('button', { name: 'समीक्षा से मना करें' }).press('Enter')
   await page.getByRole('heading', { name: 'आपने मना किया' }).waitFor()
   const outcome = await app.fetch(`/api/v1/verification/${session.id}`, { headers: { 'x-api-key': key } })
@@ -104,24 +104,24 @@ test('a reviewer declines by keyboard, in Hindi, on a wide screen', async (t) =>
 
 test('without the token the review is read-only, user text is escaped and nothing is loaded from other hosts', async (t) => {
   const app = await startApp(t)
-  const evil = `<img src=x onerror="document.title='owned'">`
-  const { link } = await requestReview(app, { name: evil })
+  const maliciousHtml = `<img src=x onerror="document.title='owned'">`
+  const { link } = await requestReview(app, { name: maliciousHtml })
   const page = await newPage(t, PHONE)
   await page.goto(link.split('#')[0]!)
   await page.getByText('To answer, open the link in your email').waitFor()
-  await page.getByText(evil).first().waitFor()
+  await page.getByText(maliciousHtml).first().waitFor()
   assert.equal(await page.locator('main img').count(), 0)
   assert.ok(await page.getByRole('button', { name: 'Send my answer' }).isDisabled())
   const proof = page.getByRole('link', { name: 'https://example.com/wall' })
   assert.match((await proof.getAttribute('rel'))!, /noopener.*nofollow/)
 
-  const answer = await app.fetch('/verify/SV_nothing')
-  assert.equal(answer.status, 200)
-  const policy = answer.headers.get('content-security-policy')!
+  const response = await app.fetch('/verify/SV_nothing')
+  assert.equal(response.status, 200)
+  const policy = response.headers.get('content-security-policy')!
   assert.match(policy, /default-src 'none'/)
   assert.doesNotMatch(policy, /unsafe/)
-  assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
+  assert.equal(response.headers.get('referrer-policy'), 'no-referrer')
   await page.goto(`${app.url}/verify/SV_nothing`)
   await page.getByRole('heading', { name: 'Review not found' }).waitFor()
-  await screenshot(page, 'reviewer-phone-nothing')
+  await saveScreenshot(page, 'reviewer-phone-nothing')
 })

@@ -11,10 +11,10 @@ interface Props {
   onChange: (decision: DecisionDraft) => void
 }
 
-/** One skill: proof links, endorse or not, rating and comment. */
+/** The form for one skill: its proof links, and inputs to endorse it, rate it and comment on it. */
 export function SkillCard({ skill, decision, texts, disabled, onChange }: Props) {
   const [commenting, setCommenting] = useState(Boolean(decision.comment))
-  const name = `endorse-${skill.skillId}`
+  const radioName = `endorse-${skill.skillId}`
   return (
     <fieldset class="card skill" disabled={disabled}>
       <legend class="skill-name">{skill.name}</legend>
@@ -37,7 +37,7 @@ export function SkillCard({ skill, decision, texts, disabled, onChange }: Props)
         <label class="choice">
           <input
             type="radio"
-            name={name}
+            name={radioName}
             checked={decision.endorsed === true}
             onChange={() => onChange({ ...decision, endorsed: true })}
           />
@@ -46,7 +46,7 @@ export function SkillCard({ skill, decision, texts, disabled, onChange }: Props)
         <label class="choice no">
           <input
             type="radio"
-            name={name}
+            name={radioName}
             checked={decision.endorsed === false}
             onChange={() => onChange({ ...decision, endorsed: false })}
           />

@@ -5,11 +5,11 @@ import type { StudentTexts } from './texts.ts'
 interface Props {
   score: AssessmentScore
   session: VerificationSession
-  words: StudentTexts
+  pageTexts: StudentTexts
   onAgain: () => void
 }
 
-export function AssessmentResult({ score, session, words, onAgain }: Props) {
+export function AssessmentResult({ score, session, pageTexts, onAgain }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   const nameOf = (skillId: string) => session.skills.find((skill) => skill.skillId === skillId)?.name ?? skillId
@@ -17,18 +17,18 @@ export function AssessmentResult({ score, session, words, onAgain }: Props) {
     <div class="stack">
       <section class={`notice ${score.passed ? 'good' : ''} stack-tight`} role="status">
         <h1 tabIndex={-1} ref={heading}>
-          {score.passed ? words.passed : words.notPassed}
+          {score.passed ? pageTexts.passed : pageTexts.notPassed}
         </h1>
-        <p>{words.score(score.score, score.passMark)}</p>
+        <p>{pageTexts.score(score.score, score.passMark)}</p>
       </section>
       <ul class="chosen">
         {score.skills.map((skill) => (
           <li class="card chosen-row row between" key={skill.skillId}>
             <strong>{nameOf(skill.skillId)}</strong>
             <span class="small">
-              {words.correctCount(skill.correct, skill.total)} ·{' '}
+              {pageTexts.correctCount(skill.correct, skill.total)} ·{' '}
               <strong class={skill.passed ? 'good-text' : 'bad-text'}>
-                {skill.passed ? words.skillPassed : words.skillNotPassed}
+                {skill.passed ? pageTexts.skillPassed : pageTexts.skillNotPassed}
               </strong>
             </span>
           </li>
@@ -36,17 +36,17 @@ export function AssessmentResult({ score, session, words, onAgain }: Props) {
       </ul>
       {!score.passed && (
         <div class="stack-tight">
-          <p class="soft">{words.attemptsLeft(score.attemptsLeft)}</p>
+          <p class="soft">{pageTexts.attemptsLeft(score.attemptsLeft)}</p>
           {score.attemptsLeft > 0 && (
             <button type="button" class="primary" onClick={onAgain}>
-              {words.tryAgain}
+              {pageTexts.tryAgain}
             </button>
           )}
         </div>
       )}
       {session.returnUrl && (
         <a class="button" href={session.returnUrl} rel="noopener">
-          {words.returnTo}
+          {pageTexts.returnTo}
         </a>
       )}
     </div>

@@ -16,15 +16,15 @@ import { errorText, type StudentTexts } from './texts.ts'
 interface Props {
   session: VerificationSession
   call: SessionCall
-  words: StudentTexts
+  pageTexts: StudentTexts
   onChange: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }
 
-/** Generating questions with an AI endpoint can take up to 90 seconds. */
+/** Timeout of the call that generates questions, which can take up to 90 seconds with an AI endpoint. */
 const GENERATION_TIMEOUT_MS = 100_000
 
-export function Assessment({ session, call, words, onChange, onBack }: Props) {
+export function Assessment({ session, call, pageTexts, onChange, onBack }: Props) {
   const [questions, setQuestions] = useState<AssessmentQuestion[]>()
   const [score, setScore] = useState<AssessmentScore>()
   const [busy, setBusy] = useState(false)
@@ -34,7 +34,7 @@ export function Assessment({ session, call, words, onChange, onBack }: Props) {
   }, [])
 
   if (score) {
-    return <AssessmentResult score={score} session={session} words={words} onAgain={() => void start()} />
+    return <AssessmentResult score={score} session={session} pageTexts={pageTexts} onAgain={() => void start()} />
   }
   if (questions) {
     return (
@@ -43,7 +43,7 @@ export function Assessment({ session, call, words, onChange, onBack }: Props) {
         questions={questions}
         name={`answers ${session.serviceVerificationId}`}
         call={call}
-        words={words}
+        pageTexts={pageTexts}
         onScore={(result) => {
           setScore(result)
           setQuestions(undefined)
@@ -51,24 +51,24 @@ export function Assessment({ session, call, words, onChange, onBack }: Props) {
         }}
         onExpired={() => {
           setQuestions(undefined)
-          setError(words.errors.ASSESSMENT_EXPIRED)
+          setError(pageTexts.errors.ASSESSMENT_EXPIRED)
         }}
       />
     )
   }
   return (
     <StepFrame
-      title={words.ready}
-      words={words}
+      title={pageTexts.ready}
+      pageTexts={pageTexts}
       error={error}
       busy={busy}
-      busyText={words.preparing}
-      next={words.start}
+      busyText={pageTexts.preparing}
+      next={pageTexts.start}
       onNext={() => void start()}
       onBack={session.status === 'open' ? onBack : undefined}
     >
       <ul class="rules">
-        {words.rules.map((rule) => (
+        {pageTexts.rules.map((rule) => (
           <li key={rule}>{rule}</li>
         ))}
       </ul>
@@ -87,7 +87,7 @@ export function Assessment({ session, call, words, onChange, onBack }: Props) {
     if (result.ok) {
       onChange({ status: 'in_assessment' })
       setQuestions(result.data.questions)
-    } else setError(errorText(words, result))
+    } else setError(errorText(pageTexts, result))
   }
 }
 
@@ -95,17 +95,17 @@ interface QuestionsProps {
   questions: AssessmentQuestion[]
   name: string
   call: SessionCall
-  words: StudentTexts
+  pageTexts: StudentTexts
   onScore: (score: AssessmentScore) => void
   onExpired: () => void
 }
 
 /** Shows one question at a time. Answers are stored on the device until they are submitted. */
-function Questions({ questions, name, call, words, onScore, onExpired }: QuestionsProps) {
+function Questions({ questions, name, call, pageTexts, onScore, onExpired }: QuestionsProps) {
   const [answers, setAnswers] = useState<Record<string, string>>(() => readDraft(name) ?? {})
   const [at, setAt] = useState(() => {
-    const first = questions.findIndex(({ questionId }) => !(questionId in answers))
-    return first < 0 ? questions.length : first
+    const firstUnanswered = questions.findIndex(({ questionId }) => !(questionId in answers))
+    return firstUnanswered < 0 ? questions.length : firstUnanswered
   })
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
@@ -115,8 +115,8 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
     scrollTo(0, 0)
   }, [at])
   const question = questions[at]
-  const unanswered = questions.filter(({ questionId }) => !(questionId in answers)).length
-  const done = questions.length - unanswered
+  const unansweredCount = questions.filter(({ questionId }) => !(questionId in answers)).length
+  const answeredCount = questions.length - unansweredCount
 
   return (
     <form
@@ -128,16 +128,16 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
       }}
     >
       <div class="stack-tight">
-        <p class="soft small">{question ? words.questionOf(at + 1, questions.length) : words.checkTitle}</p>
+        <p class="soft small">{question ? pageTexts.questionOf(at + 1, questions.length) : pageTexts.checkTitle}</p>
         <div
           class="bar"
           role="progressbar"
-          aria-label={words.steps.assessment}
-          aria-valuenow={done}
+          aria-label={pageTexts.steps.assessment}
+          aria-valuenow={answeredCount}
           aria-valuemin={0}
           aria-valuemax={questions.length}
         >
-          <span ref={(bar) => bar?.style.setProperty('width', `${(100 * done) / questions.length}%`)} />
+          <span ref={(bar) => bar?.style.setProperty('width', `${(100 * answeredCount) / questions.length}%`)} />
         </div>
       </div>
       {question ? (
@@ -164,10 +164,10 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
       ) : (
         <div class="card stack-tight">
           <h1 tabIndex={-1} ref={heading}>
-            {words.checkTitle}
+            {pageTexts.checkTitle}
           </h1>
-          {unanswered > 0 && <p class="notice">{words.unanswered(unanswered)}</p>}
-          <p class="soft">{words.checkText}</p>
+          {unansweredCount > 0 && <p class="notice">{pageTexts.unanswered(unansweredCount)}</p>}
+          <p class="soft">{pageTexts.checkText}</p>
         </div>
       )}
       {error && (
@@ -177,25 +177,25 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
       )}
       <div class="row between foot">
         <button type="button" onClick={() => setAt(at - 1)} disabled={at === 0 || busy}>
-          {words.back}
+          {pageTexts.back}
         </button>
         <SubmitButton class="primary" busy={busy}>
           {question
             ? at + 1 === questions.length
-              ? words.finish
-              : words.nextQuestion
+              ? pageTexts.finish
+              : pageTexts.nextQuestion
             : busy
-              ? words.submitting
-              : words.submit}
+              ? pageTexts.submitting
+              : pageTexts.submit}
         </SubmitButton>
       </div>
     </form>
   )
 
   function choose(questionId: string, option: string) {
-    const next = { ...answers, [questionId]: option }
-    setAnswers(next)
-    saveDraft(name, next)
+    const nextAnswers = { ...answers, [questionId]: option }
+    setAnswers(nextAnswers)
+    saveDraft(name, nextAnswers)
   }
 
   async function submit() {
@@ -213,6 +213,6 @@ function Questions({ questions, name, call, words, onScore, onExpired }: Questio
     } else if (result.code === 'ASSESSMENT_EXPIRED') {
       deleteDraft(name)
       onExpired()
-    } else setError(errorText(words, result))
+    } else setError(errorText(pageTexts, result))
   }
 }

@@ -9,14 +9,14 @@ interface Props {
   session: VerificationSession
   token: string
   call: SessionCall
-  words: StudentTexts
+  pageTexts: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }
 
-const KINDS = ['workExperienceIds', 'projectIds', 'credentialIds'] as const
+const ITEM_KINDS = ['workExperienceIds', 'projectIds', 'credentialIds'] as const
 
-export function ItemsStep({ session, token, call, words, onDone, onBack }: Props) {
+export function ItemsStep({ session, token, call, pageTexts, onDone, onBack }: Props) {
   const items = sourceItems(session)
   const [chosen, setChosen] = useState<Set<string>>(() => {
     const stored = storedItems(session)
@@ -27,24 +27,24 @@ export function ItemsStep({ session, token, call, words, onDone, onBack }: Props
 
   return (
     <StepFrame
-      title={words.itemsTitle}
-      hint={words.itemsHint}
-      words={words}
+      title={pageTexts.itemsTitle}
+      hint={pageTexts.itemsHint}
+      pageTexts={pageTexts}
       error={error}
       busy={busy}
-      next={words.next}
+      next={pageTexts.next}
       canContinue={chosen.size > 0}
       onNext={store}
       onBack={onBack}
     >
-      {KINDS.map((kind) => {
-        const ofKind = items.filter((item) => item.kind === kind)
+      {ITEM_KINDS.map((kind) => {
+        const itemsOfKind = items.filter((item) => item.kind === kind)
         return (
-          ofKind.length > 0 && (
+          itemsOfKind.length > 0 && (
             <fieldset key={kind} class="stack-tight">
-              <legend>{words.kinds[kind]}</legend>
+              <legend>{pageTexts.kinds[kind]}</legend>
               <div class="choices">
-                {ofKind.map((item) => (
+                {itemsOfKind.map((item) => (
                   <label class="choice tall" key={item.id}>
                     <input type="checkbox" checked={chosen.has(keyOf(item))} onChange={() => toggle(item)} />
                     <span>
@@ -62,28 +62,28 @@ export function ItemsStep({ session, token, call, words, onDone, onBack }: Props
   )
 
   function toggle(item: SourceItem) {
-    const next = new Set(chosen)
-    if (!next.delete(keyOf(item))) next.add(keyOf(item))
-    setChosen(next)
+    const nextChosen = new Set(chosen)
+    if (!nextChosen.delete(keyOf(item))) nextChosen.add(keyOf(item))
+    setChosen(nextChosen)
     setError(undefined)
   }
 
   async function store() {
     setBusy(true)
     setError(undefined)
-    const ids = (kind: SourceItem['kind']) =>
+    const idsOfKind = (kind: SourceItem['kind']) =>
       items.filter((item) => item.kind === kind && chosen.has(keyOf(item))).map((item) => item.id)
     const result = await call<SessionItems>(paths.storeItems, {
       body: {
         sessionToken: token,
-        projectIds: ids('projectIds'),
-        workExperienceIds: ids('workExperienceIds'),
-        credentialIds: ids('credentialIds'),
+        projectIds: idsOfKind('projectIds'),
+        workExperienceIds: idsOfKind('workExperienceIds'),
+        credentialIds: idsOfKind('credentialIds'),
       },
     })
     setBusy(false)
     if (result.ok) onDone({ stored: result.data.stored })
-    else setError(errorText(words, result))
+    else setError(errorText(pageTexts, result))
   }
 }
 

@@ -8,33 +8,33 @@ import { errorText, type StudentTexts } from './texts.ts'
 interface Props {
   session: VerificationSession
   call: SessionCall
-  words: StudentTexts
+  pageTexts: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
   onBack: () => void
 }
 
-export function MethodStep({ session, call, words, onDone, onBack }: Props) {
+export function MethodStep({ session, call, pageTexts, onDone, onBack }: Props) {
   const [method, setMethod] = useState<VerificationMethod | null>(session.verificationMethod)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
   const choices: [VerificationMethod, string, string][] = [
-    ['human', words.human, words.humanHint],
-    ['assessment', words.assessment, words.assessmentHint],
+    ['human', pageTexts.human, pageTexts.humanHint],
+    ['assessment', pageTexts.assessment, pageTexts.assessmentHint],
   ]
 
   return (
     <StepFrame
-      title={words.methodTitle}
-      words={words}
+      title={pageTexts.methodTitle}
+      pageTexts={pageTexts}
       error={error}
       busy={busy}
-      next={words.next}
+      next={pageTexts.next}
       canContinue={method !== null}
       onNext={store}
       onBack={onBack}
     >
       <fieldset>
-        <legend class="hidden-text">{words.methodTitle}</legend>
+        <legend class="hidden-text">{pageTexts.methodTitle}</legend>
         <div class="choices">
           {choices.map(([value, title, hint]) => (
             <label class="choice tall" key={value}>
@@ -58,6 +58,6 @@ export function MethodStep({ session, call, words, onDone, onBack }: Props) {
     })
     setBusy(false)
     if (result.ok) onDone({ verificationMethod: method })
-    else setError(errorText(words, result))
+    else setError(errorText(pageTexts, result))
   }
 }

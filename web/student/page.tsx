@@ -22,7 +22,7 @@ export function StudentPage({ token }: { token: string }) {
   const [step, setStep] = useState<Step>('skills')
   const [error, setError] = useState<'offline' | 'serverError' | 'rateLimited' | 'gone'>()
   const call = useMemo(() => sessionCalls(token), [token])
-  const words = texts[language]
+  const pageTexts = texts[language]
   useEffect(() => saveLanguage(language), [language])
   useEffect(() => void load(), [])
 
@@ -36,12 +36,12 @@ export function StudentPage({ token }: { token: string }) {
         {session ? (
           content(session)
         ) : error === 'gone' ? (
-          <Ending title={words.expiredTitle} text={words.expiredText} words={words} />
+          <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} pageTexts={pageTexts} />
         ) : error ? (
           <section class="card stack-tight" role="alert">
-            <p>{words[error]}</p>
+            <p>{pageTexts[error]}</p>
             <button type="button" onClick={() => void load()}>
-              {words.retry}
+              {pageTexts.retry}
             </button>
           </section>
         ) : (
@@ -69,44 +69,53 @@ export function StudentPage({ token }: { token: string }) {
 
   function content(current: VerificationSession) {
     const { status, returnUrl } = current
-    const ending = { words, returnUrl }
+    const endingProps = { pageTexts, returnUrl }
     if (step === 'last' && current.verificationMethod === 'assessment' && status !== 'expired') {
       // Keep showing the score after it has ended the session.
       return (
         <>
           {status === 'open' && progress(current)}
-          <Assessment session={current} call={call} words={words} onChange={update} onBack={() => setStep('items')} />
+          <Assessment
+            session={current}
+            call={call}
+            pageTexts={pageTexts}
+            onChange={update}
+            onBack={() => setStep('items')}
+          />
         </>
       )
     }
     if (status === 'completed')
-      return <Ending title={words.completedTitle} text={words.completedText} good {...ending} />
-    if (status === 'declined') return <Ending title={words.declinedTitle} text={words.declinedText} {...ending} />
-    if (status === 'failed') return <Ending title={words.failedTitle} text={words.failedText} {...ending} />
-    if (status === 'expired') return <Ending title={words.expiredTitle} text={words.expiredText} {...ending} />
+      return <Ending title={pageTexts.completedTitle} text={pageTexts.completedText} good {...endingProps} />
+    if (status === 'declined')
+      return <Ending title={pageTexts.declinedTitle} text={pageTexts.declinedText} {...endingProps} />
+    if (status === 'failed')
+      return <Ending title={pageTexts.failedTitle} text={pageTexts.failedText} {...endingProps} />
+    if (status === 'expired')
+      return <Ending title={pageTexts.expiredTitle} text={pageTexts.expiredText} {...endingProps} />
     if (status === 'pending_review' && step === 'last') {
-      return <WaitingForReviewer session={current} words={words} onChange={() => setStep('method')} />
+      return <WaitingForReviewer session={current} pageTexts={pageTexts} onChange={() => setStep('method')} />
     }
-    const common = { session: current, call, words, token }
+    const stepProps = { session: current, call, pageTexts, token }
     return (
       <>
         {progress(current)}
         {status === 'pending_review' ? (
-          <ReviewerStep {...common} onDone={done('last')} onBack={() => setStep('last')} />
+          <ReviewerStep {...stepProps} onDone={continueWith('last')} onBack={() => setStep('last')} />
         ) : step === 'skills' ? (
-          <SkillsStep {...common} onDone={done('method')} />
+          <SkillsStep {...stepProps} onDone={continueWith('method')} />
         ) : step === 'method' ? (
-          <MethodStep {...common} onDone={done('items')} onBack={() => setStep('skills')} />
+          <MethodStep {...stepProps} onDone={continueWith('items')} onBack={() => setStep('skills')} />
         ) : step === 'items' ? (
-          <ItemsStep {...common} onDone={done('last')} onBack={() => setStep('method')} />
+          <ItemsStep {...stepProps} onDone={continueWith('last')} onBack={() => setStep('method')} />
         ) : (
-          <ReviewerStep {...common} onDone={done('last')} onBack={() => setStep('items')} />
+          <ReviewerStep {...stepProps} onDone={continueWith('last')} onBack={() => setStep('items')} />
         )}
       </>
     )
   }
 
-  function done(next: Step) {
+  function continueWith(next: Step) {
     return (change: Partial<VerificationSession>) => {
       if (change.skills) deleteDraft(`skills ${session!.serviceVerificationId}`)
       update(change)
@@ -115,14 +124,18 @@ export function StudentPage({ token }: { token: string }) {
   }
 
   function progress({ verificationMethod }: VerificationSession) {
-    const last = verificationMethod === 'assessment' ? words.steps.assessment : words.steps.reviewer
-    const names = [words.steps.skills, words.steps.method, words.steps.items, last]
-    const at = STEPS.indexOf(step)
+    const lastStepName = verificationMethod === 'assessment' ? pageTexts.steps.assessment : pageTexts.steps.reviewer
+    const stepNames = [pageTexts.steps.skills, pageTexts.steps.method, pageTexts.steps.items, lastStepName]
+    const stepIndex = STEPS.indexOf(step)
     return (
-      <nav aria-label={words.stepOf(at + 1, STEPS.length, names[at]!)}>
+      <nav aria-label={pageTexts.stepOf(stepIndex + 1, STEPS.length, stepNames[stepIndex]!)}>
         <ol class="steps">
-          {names.map((name, index) => (
-            <li key={name} class={index < at ? 'done' : ''} aria-current={index === at ? 'step' : undefined}>
+          {stepNames.map((name, index) => (
+            <li
+              key={name}
+              class={index < stepIndex ? 'done' : ''}
+              aria-current={index === stepIndex ? 'step' : undefined}
+            >
               {name}
             </li>
           ))}
@@ -142,19 +155,19 @@ function firstOpenStep(session: VerificationSession): Step {
 
 function WaitingForReviewer({
   session,
-  words,
+  pageTexts,
   onChange,
 }: {
   session: VerificationSession
-  words: StudentTexts
+  pageTexts: StudentTexts
   onChange: () => void
 }) {
   const { reviewer, returnUrl, skills } = session
   return (
     <div class="stack">
       <section class="notice good stack-tight" role="status">
-        <h1>{words.waitingTitle}</h1>
-        {reviewer && <p>{words.waitingText(reviewer.name, reviewer.email)}</p>}
+        <h1>{pageTexts.waitingTitle}</h1>
+        {reviewer && <p>{pageTexts.waitingText(reviewer.name, reviewer.email)}</p>}
       </section>
       <ul class="chosen">
         {skills.map((skill) => (
@@ -165,11 +178,11 @@ function WaitingForReviewer({
       </ul>
       <div class="row">
         <button type="button" onClick={onChange}>
-          {words.changeReviewer}
+          {pageTexts.changeReviewer}
         </button>
         {returnUrl && (
           <a class="button" href={returnUrl} rel="noopener">
-            {words.returnTo}
+            {pageTexts.returnTo}
           </a>
         )}
       </div>
@@ -180,12 +193,12 @@ function WaitingForReviewer({
 interface EndingProps {
   title: string
   text: string
-  words: StudentTexts
+  pageTexts: StudentTexts
   good?: boolean
   returnUrl?: string | null
 }
 
-function Ending({ title, text, words, good = false, returnUrl }: EndingProps) {
+function Ending({ title, text, pageTexts, good = false, returnUrl }: EndingProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   return (
@@ -197,7 +210,7 @@ function Ending({ title, text, words, good = false, returnUrl }: EndingProps) {
       <p class="soft">{text}</p>
       {returnUrl && (
         <a class="button" href={returnUrl} rel="noopener">
-          {words.returnTo}
+          {pageTexts.returnTo}
         </a>
       )}
     </section>

@@ -10,7 +10,7 @@ interface Props {
   session: VerificationSession
   token: string
   call: SessionCall
-  words: StudentTexts
+  pageTexts: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
   onBack?: (() => void) | undefined
 }
@@ -23,44 +23,44 @@ interface Draft {
   relation: EndorsementType
 }
 
-const FIELDS = [
+const TEXT_FIELDS = [
   ['name', 'text', 'off'],
   ['email', 'email', 'off'],
   ['company', 'text', 'off'],
   ['website', 'url', 'off'],
 ] as const
 
-export function ReviewerStep({ session, token, call, words, onDone, onBack }: Props) {
-  const name = `reviewer ${session.serviceVerificationId}`
+export function ReviewerStep({ session, token, call, pageTexts, onDone, onBack }: Props) {
+  const draftKey = `reviewer ${session.serviceVerificationId}`
   const [draft, setDraft] = useState<Draft>(() => ({
     name: session.reviewer?.name ?? '',
     email: session.reviewer?.email ?? '',
     company: session.reviewer?.company ?? '',
     website: session.reviewer?.website ?? '',
     relation: session.endorsementType,
-    ...readDraft<Draft>(name),
+    ...readDraft<Draft>(draftKey),
   }))
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
-  const frozen = session.status === 'pending_review'
+  const isReadOnly = session.status === 'pending_review'
 
   return (
     <StepFrame
-      title={words.reviewerTitle}
-      hint={words.reviewerHint}
-      words={words}
+      title={pageTexts.reviewerTitle}
+      hint={pageTexts.reviewerHint}
+      pageTexts={pageTexts}
       error={error}
       busy={busy}
-      next={words.sendReview}
+      next={pageTexts.sendReview}
       canContinue={Boolean(draft.name.trim() && draft.email.trim() && draft.company.trim())}
       onNext={store}
       onBack={onBack}
     >
-      {!frozen && (
+      {!isReadOnly && (
         <fieldset>
-          <legend>{words.relation}</legend>
+          <legend>{pageTexts.relation}</legend>
           <div class="choices relations">
-            {(Object.entries(words.relations) as [EndorsementType, string][]).map(([value, label]) => (
+            {(Object.entries(pageTexts.relations) as [EndorsementType, string][]).map(([value, label]) => (
               <label class="choice" key={value}>
                 <input
                   type="radio"
@@ -74,9 +74,9 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
           </div>
         </fieldset>
       )}
-      {FIELDS.map(([field, type, autocomplete]) => (
+      {TEXT_FIELDS.map(([field, type, autocomplete]) => (
         <label key={field}>
-          {words[field]}
+          {pageTexts[field]}
           <input
             type={type as 'text'}
             autoComplete={autocomplete}
@@ -92,24 +92,24 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
   function change(next: Draft) {
     setDraft(next)
     setError(undefined)
-    saveDraft(name, next)
+    saveDraft(draftKey, next)
   }
 
   async function store() {
     setBusy(true)
     setError(undefined)
-    const failure = await storeAll()
+    const failedCall = await storeAll()
     setBusy(false)
-    if (failure) setError(errorText(words, failure))
+    if (failedCall) setError(errorText(pageTexts, failedCall))
   }
 
   async function storeAll() {
-    if (!frozen && draft.relation !== session.endorsementType) {
+    if (!isReadOnly && draft.relation !== session.endorsementType) {
       const skills = session.skills.map(({ skillId, proofUrl }) => ({ skillId, proofUrl }))
-      const related = await call(paths.storeSkills, {
+      const storedSkills = await call(paths.storeSkills, {
         body: { sessionToken: token, skills, endorsementType: draft.relation },
       })
-      if (!related.ok) return related
+      if (!storedSkills.ok) return storedSkills
     }
     const result = await call<Reviewer>(paths.storeReviewer, {
       body: {
@@ -121,7 +121,7 @@ export function ReviewerStep({ session, token, call, words, onDone, onBack }: Pr
       },
     })
     if (!result.ok) return result
-    deleteDraft(name)
+    deleteDraft(draftKey)
     onDone({ reviewer: result.data, endorsementType: draft.relation, status: 'pending_review' })
     return undefined
   }

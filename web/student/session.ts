@@ -1,7 +1,7 @@
 import { type ApiCallOptions, type ApiResult, call } from '../api.ts'
 import type { VerificationSession } from '../api-types/verification.ts'
 
-/** An item of the student's history that skills can be verified against. */
+/** A job, project or certificate of the student, for which skills can be verified. */
 export interface SourceItem {
   kind: 'workExperienceIds' | 'projectIds' | 'credentialIds'
   id: string
@@ -10,26 +10,26 @@ export interface SourceItem {
 }
 
 export function sourceItems({ workExperiences, projects, certificates }: VerificationSession): SourceItem[] {
-  const dates = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' – ')
-  const line = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' · ')
+  const dateRange = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' – ')
+  const joinedLine = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' · ')
   return [
     ...workExperiences.map(({ externalExperienceId: id, role, companyName, startDate, endDate }) => ({
       kind: 'workExperienceIds' as const,
       id,
       title: role,
-      subtitle: line(companyName, dates(startDate, endDate)),
+      subtitle: joinedLine(companyName, dateRange(startDate, endDate)),
     })),
     ...projects.map(({ externalProjectId: id, projectName, role, startDate, endDate }) => ({
       kind: 'projectIds' as const,
       id,
       title: projectName,
-      subtitle: line(role, dates(startDate, endDate)),
+      subtitle: joinedLine(role, dateRange(startDate, endDate)),
     })),
     ...certificates.map(({ externalCertificateId: id, certificateName, issuer, issueDate }) => ({
       kind: 'credentialIds' as const,
       id,
       title: certificateName,
-      subtitle: line(issuer, issueDate),
+      subtitle: joinedLine(issuer, issueDate),
     })),
   ]
 }

@@ -6,7 +6,7 @@ import type { StudentTexts } from './texts.ts'
 
 interface Props {
   call: SessionCall
-  words: StudentTexts
+  pageTexts: StudentTexts
   chosen: SessionSkill[]
   onChoose: (skill: { skillId: string; name: string }) => void
 }
@@ -15,7 +15,7 @@ const DEBOUNCE_MS = 220
 const MIN_QUERY_LENGTH = 2
 
 /** ARIA attributes of the combobox pattern, which Preact's input types do not allow directly. */
-function comboBox(expanded: boolean, at: number): object {
+function comboBoxAttributes(expanded: boolean, at: number): object {
   return {
     role: 'combobox',
     'aria-expanded': expanded,
@@ -26,7 +26,7 @@ function comboBox(expanded: boolean, at: number): object {
 }
 
 /** Search-as-you-type combobox: arrow keys move through the list, Enter selects. */
-export function SkillSearch({ call, words, chosen, onChoose }: Props) {
+export function SkillSearch({ call, pageTexts, chosen, onChoose }: Props) {
   const [text, setText] = useState('')
   const [found, setFound] = useState<SkillSuggestion[]>()
   const [busy, setBusy] = useState(false)
@@ -57,24 +57,30 @@ export function SkillSearch({ call, words, chosen, onChoose }: Props) {
   const options = (found ?? []).filter(({ skillId }) => !chosenIds.has(skillId)).slice(0, 8)
   return (
     <div class="search">
-      <label for="skill-search">{words.search}</label>
+      <label for="skill-search">{pageTexts.search}</label>
       <input
         id="skill-search"
         ref={input}
         type="search"
         autoComplete="off"
-        placeholder={words.searchPlaceholder}
-        {...comboBox(options.length > 0, at)}
+        placeholder={pageTexts.searchPlaceholder}
+        {...comboBoxAttributes(options.length > 0, at)}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={move}
+        onKeyDown={handleKey}
       />
       <p class="soft small" aria-live="polite">
         {busy
-          ? words.searching
-          : found && (options.length > 0 ? words.skillsFound(options.length) : words.nothingFound)}
+          ? pageTexts.searching
+          : found && (options.length > 0 ? pageTexts.skillsFound(options.length) : pageTexts.nothingFound)}
       </p>
-      <div id="skill-options" role="listbox" aria-label={words.search} class="options" hidden={options.length === 0}>
+      <div
+        id="skill-options"
+        role="listbox"
+        aria-label={pageTexts.search}
+        class="options"
+        hidden={options.length === 0}
+      >
         {options.map((skill, index) => (
           // The input keeps the focus; aria-activedescendant marks the current option.
           <div
@@ -95,7 +101,7 @@ export function SkillSearch({ call, words, chosen, onChoose }: Props) {
     </div>
   )
 
-  function move(event: KeyboardEvent) {
+  function handleKey(event: KeyboardEvent) {
     if (event.key === 'ArrowDown') setAt(Math.min(at + 1, options.length - 1))
     else if (event.key === 'ArrowUp') setAt(Math.max(at - 1, -1))
     else if (event.key === 'Escape') setText('')

@@ -13,48 +13,48 @@ interface Props {
   session: VerificationSession
   token: string
   call: SessionCall
-  words: StudentTexts
+  pageTexts: StudentTexts
   onDone: (change: Partial<VerificationSession>) => void
 }
 
-export function SkillsStep({ session, token, call, words, onDone }: Props) {
-  const name = `skills ${session.serviceVerificationId}`
-  const [skills, setSkills] = useState<SessionSkill[]>(() => readDraft<SessionSkill[]>(name) ?? session.skills)
+export function SkillsStep({ session, token, call, pageTexts, onDone }: Props) {
+  const draftKey = `skills ${session.serviceVerificationId}`
+  const [skills, setSkills] = useState<SessionSkill[]>(() => readDraft<SessionSkill[]>(draftKey) ?? session.skills)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<string>()
 
   return (
     <StepFrame
-      title={words.skillsTitle}
-      hint={words.skillsHint}
-      words={words}
+      title={pageTexts.skillsTitle}
+      hint={pageTexts.skillsHint}
+      pageTexts={pageTexts}
       error={error}
       busy={busy}
-      next={words.next}
+      next={pageTexts.next}
       canContinue={skills.length > 0}
       onNext={store}
     >
       {skills.length < MAX_SKILLS ? (
         <SkillSearch
           call={call}
-          words={words}
+          pageTexts={pageTexts}
           chosen={skills}
           onChoose={(skill) => change([...skills, { ...skill, proofUrl: [] }])}
         />
       ) : (
-        <p class="notice">{words.maxSkillsReached}</p>
+        <p class="notice">{pageTexts.maxSkillsReached}</p>
       )}
-      <section class="stack-tight" aria-label={words.chosen}>
+      <section class="stack-tight" aria-label={pageTexts.chosen}>
         <h2>
-          {words.chosen} ({skills.length}/{MAX_SKILLS})
+          {pageTexts.chosen} ({skills.length}/{MAX_SKILLS})
         </h2>
-        {skills.length === 0 && <p class="soft">{words.noneChosen}</p>}
+        {skills.length === 0 && <p class="soft">{pageTexts.noneChosen}</p>}
         <ul class="chosen">
           {skills.map((skill) => (
             <ChosenRow
               key={skill.skillId}
               skill={skill}
-              words={words}
+              pageTexts={pageTexts}
               onChange={(next) => change(skills.map((each) => (each.skillId === skill.skillId ? next : each)))}
               onRemove={() => change(skills.filter((each) => each.skillId !== skill.skillId))}
             />
@@ -67,7 +67,7 @@ export function SkillsStep({ session, token, call, words, onDone }: Props) {
   function change(next: SessionSkill[]) {
     setSkills(next)
     setError(undefined)
-    saveDraft(name, next)
+    saveDraft(draftKey, next)
   }
 
   async function store() {
@@ -82,31 +82,31 @@ export function SkillsStep({ session, token, call, words, onDone }: Props) {
     })
     setBusy(false)
     if (result.ok) onDone({ skills: result.data.skills })
-    else setError(errorText(words, result))
+    else setError(errorText(pageTexts, result))
   }
 }
 
 interface RowProps {
   skill: SessionSkill
-  words: StudentTexts
+  pageTexts: StudentTexts
   onChange: (skill: SessionSkill) => void
   onRemove: () => void
 }
 
-function ChosenRow({ skill, words, onChange, onRemove }: RowProps) {
+function ChosenRow({ skill, pageTexts, onChange, onRemove }: RowProps) {
   const [open, setOpen] = useState(skill.proofUrl.length > 0)
   const [text, setText] = useState(skill.proofUrl.join('\n'))
   return (
     <li class="card chosen-row stack-tight">
       <div class="row between">
         <strong>{skill.name}</strong>
-        <button type="button" class="plain remove" aria-label={words.remove(skill.name)} onClick={onRemove}>
+        <button type="button" class="plain remove" aria-label={pageTexts.remove(skill.name)} onClick={onRemove}>
           ×
         </button>
       </div>
       {open ? (
         <label class="small">
-          {words.proofLabel(skill.name)}
+          {pageTexts.proofLabel(skill.name)}
           <textarea
             rows={2}
             value={text}
@@ -119,7 +119,7 @@ function ChosenRow({ skill, words, onChange, onRemove }: RowProps) {
         </label>
       ) : (
         <button type="button" class="plain small flush" onClick={() => setOpen(true)}>
-          {words.addProof}
+          {pageTexts.addProof}
         </button>
       )}
     </li>

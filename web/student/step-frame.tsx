@@ -6,7 +6,7 @@ import type { StudentTexts } from './texts.ts'
 interface Props {
   title: string
   hint?: string
-  words: StudentTexts
+  pageTexts: StudentTexts
   error: string | undefined
   busy: boolean
   next: string
@@ -19,7 +19,7 @@ interface Props {
 
 /** Common frame of a step: heading with focus, error message, Continue and Back buttons. */
 export function StepFrame(props: Props) {
-  const { title, hint, words, error, busy, next, canContinue = true, onNext, onBack, children } = props
+  const { title, hint, pageTexts, error, busy, next, canContinue = true, onNext, onBack, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus()
@@ -49,13 +49,13 @@ export function StepFrame(props: Props) {
       <div class="row between foot">
         {onBack ? (
           <button type="button" onClick={onBack} disabled={busy}>
-            {words.back}
+            {pageTexts.back}
           </button>
         ) : (
           <span />
         )}
         <SubmitButton class="primary" busy={busy} ready={canContinue}>
-          {busy ? (props.busyText ?? words.saving) : next}
+          {busy ? (props.busyText ?? pageTexts.saving) : next}
         </SubmitButton>
       </div>
     </form>

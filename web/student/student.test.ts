@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertAccessible } from '../../test/browser/axe.ts'
 import { newPage } from '../../test/browser/browser.ts'
-import { screenshot } from '../../test/browser/screenshots.ts'
+import { saveScreenshot } from '../../test/browser/screenshots.ts'
 import { startApp } from '../../test/support/app.ts'
 import { runClock } from '../../test/support/clock.ts'
 import { BRICKLAYING, PLASTERING, startVerification } from '../../test/support/verification.ts'
@@ -21,7 +21,7 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
   const search = page.getByRole('combobox', { name: 'Search for a skill' })
   await search.fill('bricklayin')
   await page.getByRole('option', { name: 'Bricklaying', exact: true }).waitFor()
-  await screenshot(page, 'student-phone-search')
+  await saveScreenshot(page, 'student-phone-search')
   await search.press('ArrowDown')
   await search.press('Enter')
   await page.getByRole('button', { name: 'Remove Bricklaying' }).waitFor()
@@ -29,17 +29,17 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
   await page.getByRole('option', { name: 'Cement plastering', exact: true }).click()
   await page.reload() // the chosen skills survive a reload
   await page.getByRole('button', { name: 'Remove Cement plastering' }).waitFor()
-  await screenshot(page, 'student-phone-skills')
+  await saveScreenshot(page, 'student-phone-skills')
   await assertAccessible(page)
   await page.getByRole('button', { name: 'Continue' }).click()
 
   await page.getByRole('radio', { name: /Someone confirms my skills/ }).click()
-  await screenshot(page, 'student-phone-method')
+  await saveScreenshot(page, 'student-phone-method')
   await assertAccessible(page)
   await page.getByRole('button', { name: 'Continue' }).click()
 
   await page.getByRole('checkbox', { name: /^Fabricator/ }).click()
-  await screenshot(page, 'student-phone-items')
+  await saveScreenshot(page, 'student-phone-items')
   await assertAccessible(page)
   await page.getByRole('button', { name: 'Continue' }).dblclick()
 
@@ -50,20 +50,20 @@ test('a student on a small phone chooses skills, a method and a reviewer', async
   await page.getByRole('radio', { name: 'Client' }).click()
   await page.getByRole('button', { name: 'Send the request' }).click()
   await page.getByText('Please check the email address. It cannot be your own.').waitFor()
-  await screenshot(page, 'student-phone-reviewer')
+  await saveScreenshot(page, 'student-phone-reviewer')
   await assertAccessible(page)
   await page.getByLabel('Their email address').fill('ravi@metro.example')
   await page.getByRole('button', { name: 'Send the request' }).click()
   await page.getByRole('heading', { name: 'Request sent' }).waitFor()
-  await screenshot(page, 'student-phone-waiting')
+  await saveScreenshot(page, 'student-phone-waiting')
   assert.ok(
     await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
     'the page has no horizontal overflow',
   )
 
-  const answer = await app.fetch(`/api/v1/humanverification/verify-page/${id}`)
-  assert.equal(answer.body.data.endorsementType, 'client')
-  assert.equal(answer.body.data.endorserInfo.email, 'ravi@metro.example')
+  const response = await app.fetch(`/api/v1/humanverification/verify-page/${id}`)
+  assert.equal(response.body.data.endorsementType, 'client')
+  assert.equal(response.body.data.endorserInfo.email, 'ravi@metro.example')
   await page.reload()
   await page.getByRole('heading', { name: 'Request sent' }).waitFor()
 })
@@ -75,14 +75,14 @@ test('a student takes an assessment in Hindi, one question at a time, and resume
   const page = await newPage(t, { ...PHONE, width: 360, locale: 'hi-IN' })
   await page.goto(`${app.url}/session#token=${token}`)
 
-  await screenshot(page, 'student-phone-ready')
+  await saveScreenshot(page, 'student-phone-ready')
   await page.getByRole('button', { name: 'शुरू करें' }).click()
   const total = 6
   for (let number = 1; number <= total; number++) {
     await page.getByText(`सवाल ${number}/${total}`).waitFor()
     if (number === 2) {
       assert.match(await page.getByRole('heading', { level: 1 }).innerText(), /[\u0900-\u097f]/) // in Hindi, the browser's language
-      await screenshot(page, 'student-phone-question')
+      await saveScreenshot(page, 'student-phone-question')
       await assertAccessible(page)
     }
     await page.getByRole('radio').first().click()
@@ -95,7 +95,7 @@ test('a student takes an assessment in Hindi, one question at a time, and resume
   }
   await page.getByRole('button', { name: 'मेरे जवाब जमा करें' }).dblclick()
   await page.getByText('पास होने के लिए 70 % चाहिए').waitFor()
-  await screenshot(page, 'student-phone-score')
+  await saveScreenshot(page, 'student-phone-score')
   await assertAccessible(page)
 })
 
@@ -104,6 +104,6 @@ test('an expired link shows that the session has expired', async (t) => {
   const page = await newPage(t, { width: 1280, height: 800 })
   await page.goto(`${app.url}/session#token=vst_nothing`)
   await page.getByRole('heading', { name: 'This page has expired' }).waitFor()
-  await screenshot(page, 'student-desktop-ended')
+  await saveScreenshot(page, 'student-desktop-ended')
   await assertAccessible(page)
 })

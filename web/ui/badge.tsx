@@ -1,4 +1,4 @@
-const TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
+const STATE_TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
   ready: 'good',
   running: 'good',
   active: 'good',
@@ -29,5 +29,5 @@ const TONES: Record<string, 'good' | 'bad' | 'wait' | 'quiet'> = {
 
 /** A state as a coloured label; the text alone carries the meaning. */
 export function Badge({ state }: { state: string }) {
-  return <span class={`badge ${TONES[state] ?? 'quiet'}`}>{state.replaceAll('_', ' ')}</span>
+  return <span class={`badge ${STATE_TONES[state] ?? 'quiet'}`}>{state.replaceAll('_', ' ')}</span>
 }

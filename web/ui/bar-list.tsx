@@ -5,7 +5,7 @@ export interface Bar {
   key: string
   label: ComponentChildren
   value: number
-  /** Subset of the value, drawn darker inside the bar. */
+  /** Part of `value`, drawn darker inside the bar. */
   part?: number
   tone?: Tone
   /** The displayed number, for example as a link to the underlying list. */

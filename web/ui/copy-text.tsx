@@ -7,13 +7,13 @@ export function CopyText({ text, label }: { text: string; label: string }) {
   return (
     <span class="copy">
       <code ref={code}>{text}</code>
-      <button type="button" aria-label={`${buttonText} ${label}`} onClick={() => void copy()}>
+      <button type="button" aria-label={`${buttonText} ${label}`} onClick={() => void copyText()}>
         {buttonText}
       </button>
     </span>
   )
 
-  async function copy() {
+  async function copyText() {
     try {
       await navigator.clipboard.writeText(text)
       setButtonText('Copied')

@@ -21,15 +21,15 @@ interface Props {
   days: Day[]
 }
 
-const HEIGHT = 100
-const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const CHART_HEIGHT = 100
+const shortDate = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** Daily chart: stacked columns for outcomes and a line for new entries. */
+/** Chart with one stacked column per day, and a line drawn over the columns. */
 export function DailyChart({ name, series, line, days }: Props) {
   const highest = Math.max(1, ...days.map((day) => Math.max(day.line, sum(day.amounts))))
-  const top = roundUp(highest)
+  const axisMax = roundUp(highest)
   const width = 10 * days.length
-  const y = (amount: number) => HEIGHT - (HEIGHT * amount) / top
+  const y = (amount: number) => CHART_HEIGHT - (CHART_HEIGHT * amount) / axisMax
   const points = days.map((day, index) => `${index * 10 + 5},${y(day.line)}`).join(' ')
   return (
     <figure class="days">
@@ -49,18 +49,18 @@ export function DailyChart({ name, series, line, days }: Props) {
       </figcaption>
       <div class="days-plot">
         <p class="days-axis soft small" aria-hidden="true">
-          {[top, top / 2, 0].map((amount) => (
+          {[axisMax, axisMax / 2, 0].map((amount) => (
             <span key={amount}>{amount.toLocaleString()}</span>
           ))}
         </p>
-        <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={name}>
+        <svg viewBox={`0 0 ${width} ${CHART_HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={name}>
           {[0, 0.5, 1].map((at) => (
-            <line key={at} class="chart-grid" x1="0" x2={width} y1={HEIGHT * at} y2={HEIGHT * at} />
+            <line key={at} class="chart-grid" x1="0" x2={width} y1={CHART_HEIGHT * at} y2={CHART_HEIGHT * at} />
           ))}
           {days.map((day, index) => (
             <g key={day.date}>
-              <title>{describe(day, series, line)}</title>
-              <rect class="chart-hover" x={index * 10} y="0" width="10" height={HEIGHT} />
+              <title>{describeDay(day, series, line)}</title>
+              <rect class="chart-hover" x={index * 10} y="0" width="10" height={CHART_HEIGHT} />
               {day.amounts.map((amount, at) => (
                 <rect
                   key={series[at]!.name}
@@ -68,7 +68,7 @@ export function DailyChart({ name, series, line, days }: Props) {
                   x={index * 10 + 1.5}
                   width="7"
                   y={y(sum(day.amounts.slice(0, at + 1)))}
-                  height={(HEIGHT * amount) / top}
+                  height={(CHART_HEIGHT * amount) / axisMax}
                 />
               ))}
             </g>
@@ -77,7 +77,7 @@ export function DailyChart({ name, series, line, days }: Props) {
         </svg>
         <p class="days-scale soft small" aria-hidden="true">
           {axisDates(days).map((date) => (
-            <span key={date}>{short.format(new Date(date))}</span>
+            <span key={date}>{shortDate.format(new Date(date))}</span>
           ))}
         </p>
       </div>
@@ -93,9 +93,9 @@ export function Swatch({ tone }: { tone: Tone }) {
   )
 }
 
-function describe(day: Day, series: Series[], line: string): string {
+function describeDay(day: Day, series: Series[], line: string): string {
   const amounts = series.map(({ name }, at) => `${day.amounts[at]!.toLocaleString()} ${name.toLowerCase()}`)
-  return `${short.format(new Date(day.date))}: ${day.line.toLocaleString()} ${line.toLowerCase()}, ${amounts.join(', ')}`
+  return `${shortDate.format(new Date(day.date))}: ${day.line.toLocaleString()} ${line.toLowerCase()}, ${amounts.join(', ')}`
 }
 
 function sum(amounts: number[]): number {
@@ -105,12 +105,12 @@ function sum(amounts: number[]): number {
 /** Rounds up to a number that reads well on an axis. */
 function roundUp(amount: number): number {
   const unit = 10 ** Math.floor(Math.log10(amount))
-  const step = [1, 2, 4, 6, 8, 10].find((each) => each * unit >= amount)!
-  return Math.max(2, step * unit)
+  const axisStep = [1, 2, 4, 6, 8, 10].find((each) => each * unit >= amount)!
+  return Math.max(2, axisStep * unit)
 }
 
 /** Returns the first, middle and last date for the axis labels. */
 function axisDates(days: Day[]): string[] {
-  const chosen = new Set([0, Math.floor((days.length - 1) / 2), days.length - 1])
-  return [...chosen].filter((at) => at >= 0).map((at) => days[at]!.date)
+  const labelledIndexes = new Set([0, Math.floor((days.length - 1) / 2), days.length - 1])
+  return [...labelledIndexes].filter((at) => at >= 0).map((at) => days[at]!.date)
 }

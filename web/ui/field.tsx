@@ -15,11 +15,11 @@ interface Props {
 
 /** A labelled input with its hint or its validation error below. */
 export function Field({ label, hint, error, children, id }: Props) {
-  const about = error ? `${id}-error` : hint ? `${id}-hint` : undefined
+  const describedBy = error ? `${id}-error` : hint ? `${id}-hint` : undefined
   return (
     <div class={`field ${error ? 'wrong' : ''}`}>
       <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': about, 'aria-invalid': Boolean(error) })}
+      {children({ id, 'aria-describedby': describedBy, 'aria-invalid': Boolean(error) })}
       {error ? (
         <p class="field-error small" id={`${id}-error`}>
           {error}

@@ -1,4 +1,4 @@
-const NAMES = { en: 'English', hi: 'हिन्दी' } as const
+const LANGUAGE_NAMES = { en: 'English', hi: 'हिन्दी' } as const
 
 /** Button labelled with the other language, in that language. */
 export function LanguageSwitch({
@@ -8,10 +8,10 @@ export function LanguageSwitch({
   language: 'en' | 'hi'
   onChoose: (next: 'en' | 'hi') => void
 }) {
-  const next = language === 'en' ? 'hi' : 'en'
+  const otherLanguage = language === 'en' ? 'hi' : 'en'
   return (
-    <button type="button" class="plain" lang={next} onClick={() => onChoose(next)}>
-      {NAMES[next]}
+    <button type="button" class="plain" lang={otherLanguage} onClick={() => onChoose(otherLanguage)}>
+      {LANGUAGE_NAMES[otherLanguage]}
     </button>
   )
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 interface Props {
   type?: 'button' | 'submit'
   class?: string
-  /** The action is running; further clicks are ignored. */
+  /** True while the action is running; further clicks are ignored. */
   busy?: boolean | undefined
   /** False disables the button. */
   ready?: boolean

@@ -17,7 +17,7 @@ interface Props<T> {
   keyOf: (row: T) => string
   /** Shown instead of an empty table; should explain what to do next. */
   empty: ComponentChildren
-  more?: (() => void) | undefined
+  loadMore?: (() => void) | undefined
   loading?: boolean
 }
 
@@ -25,7 +25,7 @@ interface Props<T> {
 const EMPTY_CELL = '–'
 
 /** A table. On phones each row becomes a card whose cells show their column's name. */
-export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }: Props<T>) {
+export function Table<T>({ caption, columns, rows, keyOf, empty, loadMore: more, loading }: Props<T>) {
   if (rows?.length === 0) return <div class="empty card">{empty}</div>
   return (
     <div class="table-wrap">
@@ -54,11 +54,11 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, more, loading }
             : rows.map((row) => (
                 <tr key={keyOf(row)}>
                   {columns.map(({ name, right, aside, cell }) => {
-                    const shown = cell(row)
-                    const kinds = [right && 'right', aside && 'aside', shown === EMPTY_CELL && 'nothing']
+                    const content = cell(row)
+                    const kinds = [right && 'right', aside && 'aside', content === EMPTY_CELL && 'nothing']
                     return (
                       <td key={name} data-name={name} class={kinds.filter(Boolean).join(' ')}>
-                        {shown}
+                        {content}
                       </td>
                     )
                   })}

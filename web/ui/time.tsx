@@ -2,13 +2,13 @@ import { useEffect, useState } from 'preact/hooks'
 
 type DisplayZone = 'here' | 'india'
 
-const minute = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
-const minuteWithYear = { ...minute, year: 'numeric' } as const
+const minuteFormat = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
+const minuteWithYearFormat = { ...minuteFormat, year: 'numeric' } as const
 const indiaZone = { timeZone: 'Asia/Kolkata' } as const
-const localFormat = new Intl.DateTimeFormat(undefined, minuteWithYear)
-const localFormatThisYear = new Intl.DateTimeFormat(undefined, minute)
-const indiaFormat = new Intl.DateTimeFormat('en-IN', { ...minuteWithYear, ...indiaZone })
-const indiaFormatThisYear = new Intl.DateTimeFormat('en-IN', { ...minute, ...indiaZone })
+const localFormat = new Intl.DateTimeFormat(undefined, minuteWithYearFormat)
+const localFormatThisYear = new Intl.DateTimeFormat(undefined, minuteFormat)
+const indiaFormat = new Intl.DateTimeFormat('en-IN', { ...minuteWithYearFormat, ...indiaZone })
+const indiaFormatThisYear = new Intl.DateTimeFormat('en-IN', { ...minuteFormat, ...indiaZone })
 
 /** Whether the browser's time zone is India's. */
 export const isIndianTimeZone = ['Asia/Kolkata', 'Asia/Calcutta'].includes(localFormat.resolvedOptions().timeZone)
@@ -31,7 +31,7 @@ export function Time({ at }: { at: string | null | undefined }) {
   )
 }
 
-/** Returns Indian time as a hint for a local time input; empty if the local zone is India's. */
+/** Returns a time in Indian time, as a hint for an input in local time; empty if the local zone is India's. */
 export function indianTimeHint(at: Date): string {
   return isIndianTimeZone || Number.isNaN(at.getTime()) ? '' : `${indiaFormat.format(at)} IST`
 }

@@ -1,8 +1,8 @@
 import { MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Rule } from './limiter.ts'
-import { IDLE_MINUTE, PAYLOAD_OFFSET, Records, type Shard, USED } from './records.ts'
+import { IDLE_MINUTE_OFFSET, PAYLOAD_OFFSET, Records, type Shard, USED_OFFSET } from './records.ts'
 import { UNITS_PER_TOKEN } from './table.ts'
-import { clockSlack, MINUTE_SLACK_MS } from './windows.ts'
+import { clockSlackMs, MINUTE_SLACK_MS } from './windows.ts'
 
 /** The meter of one rule for one caller: `read` first, then `charge` if the call is allowed. */
 export interface Meter {
@@ -30,7 +30,7 @@ abstract class CallerMeter implements Meter {
   readonly records: Records
   /** The shard of the caller of the last `find`. */
   protected shard: Shard
-  #at = -1
+  #recordOffset = -1
 
   constructor(records: Records) {
     this.records = records
@@ -43,14 +43,14 @@ abstract class CallerMeter implements Meter {
   /** Returns the offset of the caller's record in its shard, or -1. */
   protected find(a: number, b: number): number {
     this.shard = this.records.shard(a)
-    this.#at = this.shard.find(a, b)
-    return this.#at
+    this.#recordOffset = this.shard.find(a, b)
+    return this.#recordOffset
   }
 
   /** Returns the offset of the record for the caller of the last `find`, adding one if there is none. */
   protected ensure(a: number, b: number): number {
-    if (this.#at < 0) this.#at = this.shard.add(a, b)
-    return this.#at
+    if (this.#recordOffset < 0) this.#recordOffset = this.shard.add(a, b)
+    return this.#recordOffset
   }
 }
 
@@ -67,26 +67,28 @@ class FixedWindow extends CallerMeter {
   }
 
   read(a: number, b: number, now: number): void {
-    const at = this.find(a, b)
+    const offset = this.find(a, b)
     const { words, floats } = this.shard
     this.#start = now
     this.#count = 0
-    if (at >= 0 && now < floats[(at + PAYLOAD_OFFSET) >> 1]! + this.#windowMs) {
-      if (floats[(at + PAYLOAD_OFFSET) >> 1]! - now > clockSlack(this.#windowMs))
-        floats[(at + PAYLOAD_OFFSET) >> 1] = now
-      this.#start = floats[(at + PAYLOAD_OFFSET) >> 1]!
-      this.#count = words[at + USED]!
+    if (offset >= 0 && now < floats[(offset + PAYLOAD_OFFSET) >> 1]! + this.#windowMs) {
+      if (floats[(offset + PAYLOAD_OFFSET) >> 1]! - now > clockSlackMs(this.#windowMs))
+        floats[(offset + PAYLOAD_OFFSET) >> 1] = now
+      this.#start = floats[(offset + PAYLOAD_OFFSET) >> 1]!
+      this.#count = words[offset + USED_OFFSET]!
     }
     this.#setResult(now)
   }
 
   charge(a: number, b: number, now: number): void {
-    const at = this.ensure(a, b)
+    const offset = this.ensure(a, b)
     const { shard } = this
     this.#count++
-    shard.words[at + USED] = this.#count
-    shard.floats[(at + PAYLOAD_OFFSET) >> 1] = this.#start
-    shard.words[at + IDLE_MINUTE] = Math.ceil((this.#start + this.#windowMs + clockSlack(this.#windowMs)) / MINUTE)
+    shard.words[offset + USED_OFFSET] = this.#count
+    shard.floats[(offset + PAYLOAD_OFFSET) >> 1] = this.#start
+    shard.words[offset + IDLE_MINUTE_OFFSET] = Math.ceil(
+      (this.#start + this.#windowMs + clockSlackMs(this.#windowMs)) / MINUTE,
+    )
     this.#setResult(now)
   }
 
@@ -97,9 +99,9 @@ class FixedWindow extends CallerMeter {
   }
 }
 
-const NEWEST_TIME = PAYLOAD_OFFSET
-const RING_HEAD = PAYLOAD_OFFSET + 2
-const RING_START = PAYLOAD_OFFSET + 4
+const NEWEST_TIME_OFFSET = PAYLOAD_OFFSET
+const RING_HEAD_OFFSET = PAYLOAD_OFFSET + 2
+const RING_OFFSET = PAYLOAD_OFFSET + 4
 
 /**
  * Stores the times of the last calls in a ring buffer with `limit` entries. Only the low 32 bits of a time are stored: differences are
@@ -113,51 +115,53 @@ class RollingWindow extends CallerMeter {
   #head = 0
 
   constructor({ limit, seconds }: Rule, maxCallers: number) {
-    super(new Records(RING_START + limit + (limit % 2), maxCallers))
+    super(new Records(RING_OFFSET + limit + (limit % 2), maxCallers))
     this.#limit = limit
     this.#windowMs = seconds * SECOND
   }
 
   read(a: number, b: number, now: number): void {
-    const at = this.find(a, b)
+    const offset = this.find(a, b)
     const { words, floats } = this.shard
     this.#time = now
     this.#count = 0
     this.#head = 0
     let oldest = now
-    if (at >= 0 && now - floats[(at + NEWEST_TIME) >> 1]! < this.#windowMs) {
-      this.#head = words[at + RING_HEAD]!
-      this.#count = words[at + USED]!
-      this.#moveBack(words, floats, at, now)
-      this.#time = Math.max(now, floats[(at + NEWEST_TIME) >> 1]!)
-      while (this.#count > 0 && this.#age(words[at + RING_START + this.#head]!) >= this.#windowMs) this.#drop()
-      if (this.#count > 0) oldest = this.#time - this.#age(words[at + RING_START + this.#head]!)
+    if (offset >= 0 && now - floats[(offset + NEWEST_TIME_OFFSET) >> 1]! < this.#windowMs) {
+      this.#head = words[offset + RING_HEAD_OFFSET]!
+      this.#count = words[offset + USED_OFFSET]!
+      this.#moveBack(words, floats, offset, now)
+      this.#time = Math.max(now, floats[(offset + NEWEST_TIME_OFFSET) >> 1]!)
+      while (this.#count > 0 && this.#age(words[offset + RING_OFFSET + this.#head]!) >= this.#windowMs) this.#drop()
+      if (this.#count > 0) oldest = this.#time - this.#age(words[offset + RING_OFFSET + this.#head]!)
     }
     this.#setResult(oldest, now)
   }
 
   charge(a: number, b: number, now: number): void {
-    const at = this.ensure(a, b)
+    const offset = this.ensure(a, b)
     const { words, floats } = this.shard
     if (this.#count === this.#limit) this.#drop()
-    words[at + RING_START + ((this.#head + this.#count) % this.#limit)] = this.#time | 0
-    words[at + USED] = ++this.#count
-    words[at + RING_HEAD] = this.#head
-    floats[(at + NEWEST_TIME) >> 1] = this.#time
-    words[at + IDLE_MINUTE] = Math.ceil((this.#time + this.#windowMs + clockSlack(this.#windowMs)) / MINUTE)
-    this.#setResult(this.#time - this.#age(words[at + RING_START + this.#head]!), now)
+    words[offset + RING_OFFSET + ((this.#head + this.#count) % this.#limit)] = this.#time | 0
+    words[offset + USED_OFFSET] = ++this.#count
+    words[offset + RING_HEAD_OFFSET] = this.#head
+    floats[(offset + NEWEST_TIME_OFFSET) >> 1] = this.#time
+    words[offset + IDLE_MINUTE_OFFSET] = Math.ceil(
+      (this.#time + this.#windowMs + clockSlackMs(this.#windowMs)) / MINUTE,
+    )
+    this.#setResult(this.#time - this.#age(words[offset + RING_OFFSET + this.#head]!), now)
   }
 
   /** After the clock was set far back, treats calls later than now as made now. */
-  #moveBack(words: Int32Array, floats: Float64Array, at: number, now: number): void {
-    const newest = floats[(at + NEWEST_TIME) >> 1]!
-    if (newest - now <= clockSlack(this.#windowMs)) return
+  #moveBack(words: Int32Array, floats: Float64Array, offset: number, now: number): void {
+    const newestTime = floats[(offset + NEWEST_TIME_OFFSET) >> 1]!
+    if (newestTime - now <= clockSlackMs(this.#windowMs)) return
     for (let i = 0; i < this.#count; i++) {
-      const entry = at + RING_START + ((this.#head + i) % this.#limit)
-      const time = newest - (((newest | 0) - words[entry]!) | 0)
-      if (time > now) words[entry] = now | 0
+      const entryOffset = offset + RING_OFFSET + ((this.#head + i) % this.#limit)
+      const time = newestTime - (((newestTime | 0) - words[entryOffset]!) | 0)
+      if (time > now) words[entryOffset] = now | 0
     }
-    floats[(at + NEWEST_TIME) >> 1] = now
+    floats[(offset + NEWEST_TIME_OFFSET) >> 1] = now
   }
 
   #age(time: number): number {
@@ -176,8 +180,8 @@ class RollingWindow extends CallerMeter {
   }
 }
 
-const LAST_CHARGE = PAYLOAD_OFFSET
-const DEBT = PAYLOAD_OFFSET + 2
+const LAST_CHARGE_OFFSET = PAYLOAD_OFFSET
+const DEBT_OFFSET = PAYLOAD_OFFSET + 2
 
 class TokenBucket extends CallerMeter {
   readonly #capacity: number
@@ -192,29 +196,29 @@ class TokenBucket extends CallerMeter {
   }
 
   read(a: number, b: number, now: number): void {
-    const at = this.find(a, b)
+    const offset = this.find(a, b)
     const { floats } = this.shard
     this.#time = now
     this.#debt = 0
-    if (at >= 0) {
-      const last = floats[(at + LAST_CHARGE) >> 1]!
-      this.#debt = floats[(at + DEBT) >> 1]!
-      if (last - now > MINUTE_SLACK_MS) floats[(at + LAST_CHARGE) >> 1] = now
-      else if (last > now) this.#time = last
-      else this.#debt = Math.max(0, this.#debt - (now - last) * this.#refillPerMs)
+    if (offset >= 0) {
+      const lastCharge = floats[(offset + LAST_CHARGE_OFFSET) >> 1]!
+      this.#debt = floats[(offset + DEBT_OFFSET) >> 1]!
+      if (lastCharge - now > MINUTE_SLACK_MS) floats[(offset + LAST_CHARGE_OFFSET) >> 1] = now
+      else if (lastCharge > now) this.#time = lastCharge
+      else this.#debt = Math.max(0, this.#debt - (now - lastCharge) * this.#refillPerMs)
     }
     this.#setResult(now)
   }
 
   charge(a: number, b: number, now: number): void {
-    const at = this.ensure(a, b)
+    const offset = this.ensure(a, b)
     const { shard } = this
     this.#debt = Math.min(this.#capacity, this.#debt + UNITS_PER_TOKEN)
-    const full = this.#time + this.#debt / this.#refillPerMs
-    shard.words[at + USED] = this.#debt / UNITS_PER_TOKEN
-    shard.floats[(at + LAST_CHARGE) >> 1] = this.#time
-    shard.floats[(at + DEBT) >> 1] = this.#debt
-    shard.words[at + IDLE_MINUTE] = Math.ceil((full + MINUTE_SLACK_MS) / MINUTE)
+    const fullTime = this.#time + this.#debt / this.#refillPerMs
+    shard.words[offset + USED_OFFSET] = this.#debt / UNITS_PER_TOKEN
+    shard.floats[(offset + LAST_CHARGE_OFFSET) >> 1] = this.#time
+    shard.floats[(offset + DEBT_OFFSET) >> 1] = this.#debt
+    shard.words[offset + IDLE_MINUTE_OFFSET] = Math.ceil((fullTime + MINUTE_SLACK_MS) / MINUTE)
     this.#setResult(now)
   }
 

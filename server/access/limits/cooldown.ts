@@ -16,7 +16,7 @@ export class Cooldown {
   start = 0
   level = 0
 
-  /** Returns the milliseconds left, or 0 if there is no cooldown. */
+  /** Returns the milliseconds left of the cooldown, or 0 if there is none. */
   remaining(now: number): number {
     // If the clock was set back, the elapsed time is unknown: end the cooldown.
     if (this.start - now > MINUTE_SLACK_MS) this.start = now - cooldownMs(this.level)
@@ -29,7 +29,7 @@ export class Cooldown {
     this.start = now
   }
 
-  /** Time from which the next cooldown is a first one again. */
+  /** Time from which the next cooldown has level 1 again. */
   get levelResetsAt(): number {
     return this.start + HOUR
   }

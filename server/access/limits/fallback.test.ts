@@ -9,7 +9,7 @@ import { RedisLimiter } from './redis.ts'
 import { limitsFor } from './table.ts'
 
 const NOW = Date.UTC(2026, 4, 4, 9, 30)
-const live = limitsFor('live')
+const liveLimits = limitsFor('live')
 
 /** Fake shared engine that counts in memory, fails, or never responds. */
 class FakeSharedLimiter extends MemoryLimiter {
@@ -31,7 +31,7 @@ class FakeSharedLimiter extends MemoryLimiter {
   }
 }
 
-function open(shared: SharedLimiter, options: { timeoutMs?: number; probeIntervalMs?: number } = {}) {
+function openLimiter(shared: SharedLimiter, options: { timeoutMs?: number; probeIntervalMs?: number } = {}) {
   const switches: string[] = []
   const limiter = new FallbackLimiter(shared, new MemoryLimiter(), {
     onSwitch: (to, reason) => switches.push(reason ? `${to}: ${reason}` : to),
@@ -39,13 +39,13 @@ function open(shared: SharedLimiter, options: { timeoutMs?: number; probeInterva
     probeIntervalMs: 10,
     ...options,
   })
-  const call = async () => limiter.decide('key', live, 'campaignWrites', undefined, NOW)
+  const call = async () => limiter.decide('key', liveLimits, 'campaignWrites', undefined, NOW)
   return { limiter, switches, call }
 }
 
 test('while the shared engine responds, it makes all decisions and nothing is reported', async () => {
   const shared = new FakeSharedLimiter()
-  const { limiter, switches, call } = open(shared as SharedLimiter)
+  const { limiter, switches, call } = openLimiter(shared as SharedLimiter)
   await limiter.ready
   for (let i = 0; i < 6; i++) await call()
   assert.equal(shared.decisions, 6)
@@ -56,7 +56,7 @@ test('while the shared engine responds, it makes all decisions and nothing is re
 
 test('calls during a failure are decided in the process, and the switch is reported once', async () => {
   const shared = new FakeSharedLimiter()
-  const { limiter, switches, call } = open(shared as SharedLimiter, { probeIntervalMs: 10_000 })
+  const { limiter, switches, call } = openLimiter(shared as SharedLimiter, { probeIntervalMs: 10_000 })
   await limiter.ready
   shared.behaviour = 'fails'
   const decisions = await Promise.all(Array.from({ length: 9 }, call))
@@ -70,7 +70,7 @@ test('calls during a failure are decided in the process, and the switch is repor
 
 test('a call waits for a hanging engine no longer than the timeout', async (t) => {
   const shared = new FakeSharedLimiter()
-  const { limiter, switches, call } = open(shared as SharedLimiter)
+  const { limiter, switches, call } = openLimiter(shared as SharedLimiter)
   await limiter.ready
   shared.behaviour = 'hangs'
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -87,7 +87,7 @@ test('a call waits for a hanging engine no longer than the timeout', async (t) =
 
 test('a call is counted once even if the engine fails after the timeout', async () => {
   const shared = new FakeSharedLimiter()
-  const { limiter, switches, call } = open(shared as SharedLimiter, { probeIntervalMs: 10_000 })
+  const { limiter, switches, call } = openLimiter(shared as SharedLimiter, { probeIntervalMs: 10_000 })
   await limiter.ready
   let fail = (_: Error) => {}
   shared.decide = () => new Promise((_, reject) => (fail = reject)) as never
@@ -101,7 +101,7 @@ test('a call is counted once even if the engine fails after the timeout', async 
 
 test('when the shared engine recovers, it is used again, and the switch is reported', async () => {
   const shared = new FakeSharedLimiter()
-  const { limiter, switches, call } = open(shared as SharedLimiter)
+  const { limiter, switches, call } = openLimiter(shared as SharedLimiter)
   await limiter.ready
   shared.behaviour = 'fails'
   await call()
@@ -118,7 +118,7 @@ test('when the shared engine recovers, it is used again, and the switch is repor
 test('a shared engine that is down at the start is reported, and used as soon as it is up', async () => {
   const shared = new FakeSharedLimiter()
   shared.behaviour = 'fails'
-  const { limiter, switches, call } = open(shared as SharedLimiter)
+  const { limiter, switches, call } = openLimiter(shared as SharedLimiter)
   await limiter.ready
   assert.equal((await call()).errorCode, undefined)
   assert.deepEqual(switches, ['memory: connection lost'])
@@ -135,16 +135,16 @@ describe('with a Redis server that fails', { skip: redisSkipReason() }, () => {
   afterEach(() => server[Symbol.asyncDispose]())
 
   test('if Redis is killed under load, every call gets a decision, and counts are shared again after a restart', async () => {
-    const { limiter, switches } = open(new RedisLimiter(server.url), { timeoutMs: 250, probeIntervalMs: 50 })
+    const { limiter, switches } = openLimiter(new RedisLimiter(server.url), { timeoutMs: 250, probeIntervalMs: 50 })
     await limiter.ready
-    const wide = limitsFor('live', {
+    const highLimits = limitsFor('live', {
       buckets: { key: { burst: 1e9, minute: 1e9 }, reads: { burst: 1e9, minute: 1e9 } },
     })
     let running = true
     let decided = 0
     const worker = async () => {
       while (running) {
-        const { errorCode } = await limiter.decide('load', wide, 'reads', undefined, NOW)
+        const { errorCode } = await limiter.decide('load', highLimits, 'reads', undefined, NOW)
         assert.equal(errorCode, undefined)
         decided++
         if (decided % 50 === 0) await pause(1)
@@ -154,8 +154,8 @@ describe('with a Redis server that fails', { skip: redisSkipReason() }, () => {
     await pause(100)
     await server.kill('SIGKILL')
     await until(() => switches.length === 1)
-    const before = decided
-    await until(() => decided > before + 1000)
+    const decidedBefore = decided
+    await until(() => decided > decidedBefore + 1000)
     await server.start()
     await until(() => switches.length === 2)
     running = false
@@ -164,7 +164,7 @@ describe('with a Redis server that fails', { skip: redisSkipReason() }, () => {
     assert.equal(switches[1], 'redis')
     // The restarted server is empty: it allows five calls, regardless of the calls counted in the process in the meantime.
     const decisions = await Promise.all(
-      Array.from({ length: 9 }, () => limiter.decide('fresh', live, 'campaignWrites', undefined, NOW)),
+      Array.from({ length: 9 }, () => limiter.decide('fresh', liveLimits, 'campaignWrites', undefined, NOW)),
     )
     assert.equal(decisions.filter(({ errorCode }) => !errorCode).length, 5)
     await limiter.close()
@@ -172,7 +172,7 @@ describe('with a Redis server that fails', { skip: redisSkipReason() }, () => {
 
   test('if Redis is down at the start, it is used as soon as it is up', async () => {
     await server.kill('SIGKILL')
-    const { limiter, switches, call } = open(new RedisLimiter(server.url), { probeIntervalMs: 20 })
+    const { limiter, switches, call } = openLimiter(new RedisLimiter(server.url), { probeIntervalMs: 20 })
     await limiter.ready
     assert.equal((await call()).errorCode, undefined)
     assert.equal(switches.length, 1)
@@ -189,7 +189,10 @@ describe('with a Redis server that fails', { skip: redisSkipReason() }, () => {
         return super.decide(...args)
       }
     }
-    const { limiter, switches, call } = open(new CountingLimiter(server.url), { timeoutMs: 100, probeIntervalMs: 20 })
+    const { limiter, switches, call } = openLimiter(new CountingLimiter(server.url), {
+      timeoutMs: 100,
+      probeIntervalMs: 20,
+    })
     await limiter.ready
     await call()
     await server.kill('SIGSTOP')
@@ -208,7 +211,7 @@ describe('with a Redis server that fails', { skip: redisSkipReason() }, () => {
     const { Redis } = await import('ioredis')
     const admin = new Redis(server.url)
     await admin.config('SET', 'maxmemory', '1')
-    const { limiter, switches, call } = open(fullLimiter)
+    const { limiter, switches, call } = openLimiter(fullLimiter)
     await limiter.ready
     assert.equal((await call()).errorCode, undefined)
     assert.match(switches[0]!, /^memory: .*OOM/)

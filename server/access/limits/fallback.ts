@@ -1,25 +1,25 @@
 import { timeoutError, withDeadline } from '../../platform/deadline.ts'
 import type {
+  CallerDecision,
   LimitError,
-  Limited,
+  LimitedCaller,
   Limiter,
   MaybePromise,
   MinuteWindow,
   RateLimitDecision,
   Rule,
-  RuleStates,
 } from './limiter.ts'
 import type { KeyLimits, LimitClass } from './table.ts'
 
-/** The shared engine. */
+/** A limiter whose counts all processes of the deployment share. */
 export interface SharedLimiter extends Limiter {
   connect(): Promise<void>
-  /** Succeeds if the engine can make decisions. */
+  /** Resolves if the engine can make decisions, and rejects otherwise. */
   probe(): Promise<void>
 }
 
-export interface FallbackOptions {
-  /** Called when the limiter switches to the other engine, with the error if the shared one failed. */
+export interface FallbackLimiterOptions {
+  /** Called when the limiter switches to the other engine; with the error if the shared engine failed. */
   onSwitch(to: 'redis' | 'memory', reason?: string): void
   /** Time that a call waits for the shared engine. */
   timeoutMs?: number
@@ -36,7 +36,7 @@ export class FallbackLimiter implements Limiter {
   readonly ready: Promise<void>
   readonly #shared: SharedLimiter
   readonly #local: Limiter
-  readonly #onSwitch: FallbackOptions['onSwitch']
+  readonly #onSwitch: FallbackLimiterOptions['onSwitch']
   readonly #timeoutMs: number
   readonly #probeIntervalMs: number
   #isShared = false
@@ -48,7 +48,7 @@ export class FallbackLimiter implements Limiter {
   constructor(
     shared: SharedLimiter,
     local: Limiter,
-    { onSwitch, timeoutMs = 250, probeIntervalMs = 500 }: FallbackOptions,
+    { onSwitch, timeoutMs = 250, probeIntervalMs = 500 }: FallbackLimiterOptions,
   ) {
     this.#shared = shared
     this.#local = local
@@ -79,19 +79,19 @@ export class FallbackLimiter implements Limiter {
   }
 
   take(caller: string, rules: readonly Rule[], now: number) {
-    return this.#run<RuleStates>((engine) => engine.take(caller, rules, now))
+    return this.#run<CallerDecision>((engine) => engine.take(caller, rules, now))
   }
 
   peek(caller: string, rules: readonly Rule[], now: number) {
-    return this.#run<RuleStates>((engine) => engine.peek(caller, rules, now))
+    return this.#run<CallerDecision>((engine) => engine.peek(caller, rules, now))
   }
 
   charge(caller: string, rules: readonly Rule[], now: number) {
-    return this.#run<RuleStates>((engine) => engine.charge(caller, rules, now))
+    return this.#run<CallerDecision>((engine) => engine.charge(caller, rules, now))
   }
 
   listLimited(now: number) {
-    return this.#run<Limited[]>((engine) => engine.listLimited(now))
+    return this.#run<LimitedCaller[]>((engine) => engine.listLimited(now))
   }
 
   async close(): Promise<void> {

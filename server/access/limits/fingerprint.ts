@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { MAX_NAME_LENGTH, shortenName } from './names.ts'
 
-/** Fits the longest name in UTF-8. */
-const bytes = Buffer.allocUnsafeSlow(512)
-const words = new Int32Array(bytes.buffer)
+/** Buffer for one name; large enough for the longest name in UTF-8. */
+const nameBytes = Buffer.allocUnsafeSlow(512)
+const nameWords = new Int32Array(nameBytes.buffer)
 
 /**
  * 64-bit hash of a name, in two 32-bit halves. Tables store it instead of the name, which callers choose and can make long. The
@@ -29,10 +29,10 @@ export class Fingerprint {
     // Lets the JIT compiler treat these as 32-bit integers.
     a |= 0
     b |= 0
-    const length = bytes.write(name.length > MAX_NAME_LENGTH ? shortenName(name) : name)
-    bytes[length] = bytes[length + 1] = bytes[length + 2] = 0
+    const length = nameBytes.write(name.length > MAX_NAME_LENGTH ? shortenName(name) : name)
+    nameBytes[length] = nameBytes[length + 1] = nameBytes[length + 2] = 0
     for (let i = 0; i << 2 < length; i++) {
-      const word = words[i]!
+      const word = nameWords[i]!
       a = Math.imul(a ^ word, 0x9e3779b1)
       b = Math.imul(b ^ word, 0x85ebca77)
       a ^= a >>> 15

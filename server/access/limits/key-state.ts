@@ -4,10 +4,10 @@ import { Cooldown } from './cooldown.ts'
 import { type LimitError, REJECTIONS_BEFORE_COOLDOWN } from './limiter.ts'
 import { RollingLog } from './rolling-log.ts'
 import { SeenSkills } from './seen-skills.ts'
-import { clockSlack, DAY_SLACK_MS, toWholeSeconds } from './windows.ts'
+import { clockSlackMs, DAY_SLACK_MS, toWholeSeconds } from './windows.ts'
 
 /** A counter that survives a restart: a row to upsert by key and name. */
-export interface SavedRow {
+export interface SavedCounterRow {
   key: string
   name: string
   value: number[]
@@ -59,13 +59,13 @@ export class KeyState {
 
   recordSkills(skills: readonly number[], limit: number, now: number): LimitError | undefined {
     this.#skills ??= new SeenSkills()
-    const seen = this.#skills
-    seen.advanceTo(now)
-    const unseen = new Set<number>()
-    for (const id of skills) if (!seen.has(id)) unseen.add(id)
-    if (unseen.size > 0 && seen.count + unseen.size > limit)
-      return { code: 'DAILY_CAP', retryAfter: toWholeSeconds(indianDayStart(seen.day + 1) - now) }
-    for (const id of unseen) seen.add(id)
+    const seenSkills = this.#skills
+    seenSkills.advanceTo(now)
+    const unseenIds = new Set<number>()
+    for (const id of skills) if (!seenSkills.has(id)) unseenIds.add(id)
+    if (unseenIds.size > 0 && seenSkills.count + unseenIds.size > limit)
+      return { code: 'DAILY_CAP', retryAfter: toWholeSeconds(indianDayStart(seenSkills.day + 1) - now) }
+    for (const id of unseenIds) seenSkills.add(id)
     return undefined
   }
 
@@ -85,7 +85,7 @@ export class KeyState {
   }
 
   /** Adds the rows that changed since the last call. */
-  collectChanges(rows: SavedRow[]): void {
+  collectChanges(rows: SavedCounterRow[]): void {
     const { key, cooldown } = this
     if (cooldown.start !== this.#cooldownSaved) {
       this.#cooldownSaved = cooldown.start
@@ -96,57 +96,57 @@ export class KeyState {
   }
 
   /** Restores the state from all saved rows of the key. */
-  restore(rows: readonly SavedRow[]): void {
-    for (const { value } of rowsNamed(rows, 'cooldown')) [this.cooldown.start = 0, this.cooldown.level = 0] = value
+  restore(rows: readonly SavedCounterRow[]): void {
+    for (const { value } of rowsOfList(rows, 'cooldown')) [this.cooldown.start = 0, this.cooldown.level = 0] = value
     this.#cooldownSaved = this.cooldown.start
 
-    const pages = rowsNamed(rows, 'pages')
-    this.#pages.times.push(...pages.flatMap(({ value }) => value).sort((a, b) => a - b))
-    const lastRow = pages.at(-1)?.numbers[0] ?? -1
-    this.#pagesCounted = this.#pagesSaved = (lastRow + 1) * PAGES_PER_ROW
+    const pageRows = rowsOfList(rows, 'pages')
+    this.#pages.times.push(...pageRows.flatMap(({ value }) => value).sort((a, b) => a - b))
+    const lastRowNumber = pageRows.at(-1)?.numbers[0] ?? -1
+    this.#pagesCounted = this.#pagesSaved = (lastRowNumber + 1) * PAGES_PER_ROW
 
-    const skills = rowsNamed(rows, 'skills')
-    const day = skills.at(-1)?.numbers[0]
-    if (day === undefined) return
-    this.#skills = new SeenSkills(day)
-    for (const row of skills) if (row.numbers[0] === day) for (const id of row.value) this.#skills.add(id)
+    const skillRows = rowsOfList(rows, 'skills')
+    const lastDay = skillRows.at(-1)?.numbers[0]
+    if (lastDay === undefined) return
+    this.#skills = new SeenSkills(lastDay)
+    for (const row of skillRows) if (row.numbers[0] === lastDay) for (const id of row.value) this.#skills.add(id)
     this.#skillsSaved = this.#skills.count
-    this.#skillsSavedDay = day
+    this.#skillsSavedDay = lastDay
   }
 
-  #collectPages(rows: SavedRow[]): void {
+  #collectPages(rows: SavedCounterRow[]): void {
     const { times } = this.#pages
-    const first = this.#pagesCounted - times.length
-    const changed = Math.max(first, this.#pagesSaved)
-    if (changed === this.#pagesCounted) return
+    const oldestPage = this.#pagesCounted - times.length
+    const firstUnsavedPage = Math.max(oldestPage, this.#pagesSaved)
+    if (firstUnsavedPage === this.#pagesCounted) return
     this.#pagesSaved = this.#pagesCounted
-    for (let row = Math.floor(changed / PAGES_PER_ROW); row * PAGES_PER_ROW < this.#pagesCounted; row++) {
-      const value = times.slice(Math.max(0, row * PAGES_PER_ROW - first), (row + 1) * PAGES_PER_ROW - first)
-      rows.push({ key: this.key, name: `pages:${row}`, value, expiresAt: value.at(-1)! + HOUR + clockSlack(HOUR) })
+    for (let row = Math.floor(firstUnsavedPage / PAGES_PER_ROW); row * PAGES_PER_ROW < this.#pagesCounted; row++) {
+      const value = times.slice(Math.max(0, row * PAGES_PER_ROW - oldestPage), (row + 1) * PAGES_PER_ROW - oldestPage)
+      rows.push({ key: this.key, name: `pages:${row}`, value, expiresAt: value.at(-1)! + HOUR + clockSlackMs(HOUR) })
     }
   }
 
-  #collectSkills(rows: SavedRow[]): void {
-    const seen = this.#skills
-    if (!seen) return
-    if (this.#skillsSavedDay !== seen.day) {
-      this.#skillsSavedDay = seen.day
+  #collectSkills(rows: SavedCounterRow[]): void {
+    const seenSkills = this.#skills
+    if (!seenSkills) return
+    if (this.#skillsSavedDay !== seenSkills.day) {
+      this.#skillsSavedDay = seenSkills.day
       this.#skillsSaved = 0
     }
-    if (this.#skillsSaved === seen.count) return
-    const expiresAt = indianDayStart(seen.day + 1) + DAY_SLACK_MS
-    for (let row = Math.floor(this.#skillsSaved / SKILLS_PER_ROW); row * SKILLS_PER_ROW < seen.count; row++) {
-      const value = seen.slice(row * SKILLS_PER_ROW, (row + 1) * SKILLS_PER_ROW)
-      rows.push({ key: this.key, name: `skills:${seen.day}:${row}`, value, expiresAt })
+    if (this.#skillsSaved === seenSkills.count) return
+    const expiresAt = indianDayStart(seenSkills.day + 1) + DAY_SLACK_MS
+    for (let row = Math.floor(this.#skillsSaved / SKILLS_PER_ROW); row * SKILLS_PER_ROW < seenSkills.count; row++) {
+      const value = seenSkills.slice(row * SKILLS_PER_ROW, (row + 1) * SKILLS_PER_ROW)
+      rows.push({ key: this.key, name: `skills:${seenSkills.day}:${row}`, value, expiresAt })
     }
-    this.#skillsSaved = seen.count
+    this.#skillsSaved = seenSkills.count
   }
 }
 
 /** Returns the rows of one list in numeric order: `skills:20345:9` before `skills:20345:10`. */
-function rowsNamed(rows: readonly SavedRow[], list: string) {
+function rowsOfList(rows: readonly SavedCounterRow[], listName: string) {
   return rows
-    .filter(({ name }) => name === list || name.startsWith(`${list}:`))
+    .filter(({ name }) => name === listName || name.startsWith(`${listName}:`))
     .map(({ name, value }) => ({ value, numbers: name.split(':').slice(1).map(Number) }))
     .sort((x, y) => x.numbers[0]! - y.numbers[0]! || x.numbers[1]! - y.numbers[1]!)
 }

@@ -10,11 +10,11 @@ import { type KeyOverrides, LIMIT_CLASSES, type LimitClass, limitsFor } from './
 
 // The start of a minute, nine hours before midnight in India.
 const NOW = Date.UTC(2026, 4, 4, 9, 30)
-const live = limitsFor('live')
-const MODEL = 'the model'
+const liveLimits = limitsFor('live')
+const MODEL_NAME = 'the model'
 
 /** Runs all tests against one engine. `open` returns an engine without counts. */
-function suite(name: string, open: () => Limiter, skip: string | false = false) {
+function defineTests(name: string, open: () => Limiter, skip: string | false = false) {
   describe(name, { skip }, () => {
     let keys = 0
     /** Returns a new key. `many` makes concurrent calls. */
@@ -35,12 +35,12 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       return { id, limits, call, many, recordPage, recordSkills }
     }
     const allowedCount = (decisions: RateLimitDecision[]) => decisions.filter(({ errorCode }) => !errorCode).length
-    const counts = (decisions: RateLimitDecision[]) => {
+    const countByCode = (decisions: RateLimitDecision[]) => {
       const codes = decisions.map(({ errorCode }) => errorCode ?? 'allowed')
       const groups = [...Map.groupBy(codes, (code) => code)]
       return Object.fromEntries(groups.map(([code, all]) => [code, all.length]))
     }
-    /** Uses up the burst, then gets `times` calls rejected. */
+    /** Uses up the burst, then makes `times` more calls, which are rejected. */
     async function provokeRejections(key: ReturnType<typeof newKey>, times: number, now: number) {
       await key.many(key.limits.buckets.reads.burst, 'reads', now)
       return key.many(times, 'reads', now)
@@ -54,8 +54,8 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
     for (const limitClass of LIMIT_CLASSES) {
       test(`10,000 concurrent calls of ${limitClass}: exactly the burst is allowed, then 100 are rejected, then the cooldown starts`, async () => {
         const decisions = await newKey(limiter).many(10_000, limitClass, NOW)
-        const { burst } = live.buckets[limitClass]
-        assert.deepEqual(counts(decisions), { allowed: burst, RATE_LIMITED: 100, COOLDOWN: 9900 - burst })
+        const { burst } = liveLimits.buckets[limitClass]
+        assert.deepEqual(countByCode(decisions), { allowed: burst, RATE_LIMITED: 100, COOLDOWN: 9900 - burst })
       })
     }
 
@@ -76,21 +76,21 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       assert.equal((await key.call('mandateWrites', NOW)).remaining, 296)
       assert.equal((await limiter.minuteWindow(key.id, key.limits, 'reads', NOW)).remaining, 1200)
       assert.equal((await limiter.minuteWindow(key.id, key.limits, 'mandateWrites', NOW + MINUTE)).remaining, 300)
-      const early = await limiter.minuteWindow(key.id, key.limits, 'mandateWrites', NOW - 500)
-      assert.deepEqual([early.remaining, early.reset], [296, 61])
-      const corrected = await limiter.minuteWindow(key.id, key.limits, 'mandateWrites', NOW - HOUR - 500)
-      assert.deepEqual([corrected.remaining, corrected.reset], [296, 1])
+      const earlyWindow = await limiter.minuteWindow(key.id, key.limits, 'mandateWrites', NOW - 500)
+      assert.deepEqual([earlyWindow.remaining, earlyWindow.reset], [296, 61])
+      const correctedWindow = await limiter.minuteWindow(key.id, key.limits, 'mandateWrites', NOW - HOUR - 500)
+      assert.deepEqual([correctedWindow.remaining, correctedWindow.reset], [296, 1])
     })
 
-    test('the whole key has a bucket, and a call that it rejects is charged to no other', async () => {
+    test('the whole key has a bucket, and a call that this bucket rejects is charged to no other bucket', async () => {
       const key = newKey(limiter)
-      const all = await Promise.all(
-        LIMIT_CLASSES.map((limitClass) => key.many(live.buckets[limitClass].burst, limitClass, NOW)),
+      const decisions = await Promise.all(
+        LIMIT_CLASSES.map((limitClass) => key.many(liveLimits.buckets[limitClass].burst, limitClass, NOW)),
       )
-      assert.equal(allowedCount(all.flat()), 300)
-      const before = await key.call('campaignWrites', NOW)
-      assert.equal(before.errorCode, 'RATE_LIMITED')
-      assert.equal(before.remaining, 30)
+      assert.equal(allowedCount(decisions.flat()), 300)
+      const firstRejection = await key.call('campaignWrites', NOW)
+      assert.equal(firstRejection.errorCode, 'RATE_LIMITED')
+      assert.equal(firstRejection.remaining, 30)
       // The bucket of the whole key refills one token in 6.67 ms.
       assert.equal((await key.call('campaignWrites', NOW + 6)).errorCode, 'RATE_LIMITED')
       assert.equal((await key.call('campaignWrites', NOW + 7)).errorCode, undefined)
@@ -115,13 +115,16 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
     test('a TEST key has one tenth of the limits, with fractional refill rates', async () => {
       const key = newKey(limiter, {}, 'test')
       assert.equal((await key.call('campaignWrites', NOW)).errorCode, undefined)
-      const second = await key.call('campaignWrites', NOW + 1)
-      assert.deepEqual([second.errorCode, second.retryAfter, second.limit, second.remaining], ['RATE_LIMITED', 5, 3, 2])
+      const secondDecision = await key.call('campaignWrites', NOW + 1)
+      assert.deepEqual(
+        [secondDecision.errorCode, secondDecision.retryAfter, secondDecision.limit, secondDecision.remaining],
+        ['RATE_LIMITED', 5, 3, 2],
+      )
       assert.equal((await key.call('campaignWrites', NOW + 4999)).errorCode, 'RATE_LIMITED')
       assert.equal((await key.call('campaignWrites', NOW + 5000)).errorCode, undefined)
     })
 
-    test('every decision has the minute window of the class', async () => {
+    test('every decision has the minute window of its rate limit class', async () => {
       const key = newKey(limiter, { buckets: { campaignWrites: { burst: 100 } } })
       assert.deepEqual(await key.call('campaignWrites', NOW + 100), {
         errorCode: undefined,
@@ -133,9 +136,9 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       })
       await key.many(29, 'campaignWrites', NOW + 2000)
       const exceeded = { bucket: 'campaignWrites', meter: 'minute', startsCooldown: false }
-      const rejected = { errorCode: 'RATE_LIMITED', exceeded, limit: 30, remaining: 0 }
-      assert.deepEqual(await key.call('campaignWrites', NOW + 2000), { ...rejected, retryAfter: 58, reset: 58 })
-      assert.deepEqual(await key.call('campaignWrites', NOW + 59_999), { ...rejected, retryAfter: 1, reset: 1 })
+      const rejection = { errorCode: 'RATE_LIMITED', exceeded, limit: 30, remaining: 0 }
+      assert.deepEqual(await key.call('campaignWrites', NOW + 2000), { ...rejection, retryAfter: 58, reset: 58 })
+      assert.deepEqual(await key.call('campaignWrites', NOW + 59_999), { ...rejection, retryAfter: 1, reset: 1 })
       assert.equal((await key.call('campaignWrites', NOW + MINUTE)).remaining, 29)
       assert.equal((await key.call('reads', NOW + MINUTE)).limit, 1200)
     })
@@ -144,8 +147,8 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       const key = newKey(limiter, { buckets: { workflowWrites: { day: 3 } } })
       assert.equal(allowedCount(await key.many(4, 'workflowWrites', NOW)), 3)
       const midnight = Date.UTC(2026, 4, 4, 18, 30)
-      const late = await key.call('workflowWrites', midnight - 1500)
-      assert.deepEqual([late.errorCode, late.retryAfter, late.reset], ['RATE_LIMITED', 2, 2])
+      const lateDecision = await key.call('workflowWrites', midnight - 1500)
+      assert.deepEqual([lateDecision.errorCode, lateDecision.retryAfter, lateDecision.reset], ['RATE_LIMITED', 2, 2])
       assert.equal((await key.call('workflowWrites', NOW)).retryAfter, 9 * 3600)
       assert.equal(allowedCount(await key.many(4, 'workflowWrites', midnight)), 3)
       assert.equal((await key.call('workflowWrites', midnight)).retryAfter, 24 * 3600)
@@ -186,14 +189,14 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
     test('the 100th rejection within a minute starts a cooldown, also for TEST keys', async () => {
       for (const mode of ['live', 'test'] as const) {
         const key = newKey(limiter, {}, mode)
-        assert.deepEqual(counts(await provokeRejections(key, 99, NOW)), { RATE_LIMITED: 99 })
-        const last = await key.call('reads', NOW)
+        assert.deepEqual(countByCode(await provokeRejections(key, 99, NOW)), { RATE_LIMITED: 99 })
+        const hundredthRejection = await key.call('reads', NOW)
         // The rate limit would allow the call earlier, but the key is in cooldown.
-        assert.deepEqual([last.errorCode, last.retryAfter], ['RATE_LIMITED', 60])
-        assert.deepEqual(last.exceeded, { bucket: 'reads', meter: 'second', startsCooldown: true })
+        assert.deepEqual([hundredthRejection.errorCode, hundredthRejection.retryAfter], ['RATE_LIMITED', 60])
+        assert.deepEqual(hundredthRejection.exceeded, { bucket: 'reads', meter: 'second', startsCooldown: true })
         const { burst, minute } = key.limits.buckets.reads
-        const next = await key.call('reads', NOW + 1)
-        assert.deepEqual(next, {
+        const nextDecision = await key.call('reads', NOW + 1)
+        assert.deepEqual(nextDecision, {
           errorCode: 'COOLDOWN',
           exceeded: undefined,
           retryAfter: 60,
@@ -214,18 +217,18 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       await key.call('reads', NOW)
       await key.many(50, 'reads', NOW)
       await key.many(49, 'reads', NOW + 30_000)
-      // The first fifty rejections have just left the window.
-      assert.deepEqual(counts(await key.many(50, 'reads', NOW + MINUTE)), { RATE_LIMITED: 50 })
+      // The first 50 rejections have just left the window.
+      assert.deepEqual(countByCode(await key.many(50, 'reads', NOW + MINUTE)), { RATE_LIMITED: 50 })
       assert.equal((await key.call('reads', NOW + MINUTE)).errorCode, 'RATE_LIMITED')
       assert.equal((await key.call('reads', NOW + MINUTE)).errorCode, 'COOLDOWN')
     })
 
-    test('calls during a cooldown neither extend it nor count towards the next', async () => {
+    test('calls during a cooldown neither extend it nor count towards the next cooldown', async () => {
       const key = newKey(limiter)
       await provokeRejections(key, 100, NOW)
-      assert.deepEqual(counts(await key.many(300, 'reads', NOW + 30_000)), { COOLDOWN: 300 })
+      assert.deepEqual(countByCode(await key.many(300, 'reads', NOW + 30_000)), { COOLDOWN: 300 })
       assert.equal((await key.call('reads', NOW + 59_999)).retryAfter, 1)
-      assert.deepEqual(counts(await provokeRejections(key, 99, NOW + MINUTE)), { RATE_LIMITED: 99 })
+      assert.deepEqual(countByCode(await provokeRejections(key, 99, NOW + MINUTE)), { RATE_LIMITED: 99 })
     })
 
     test('a cooldown within an hour of the previous one is twice as long, up to 15 minutes', async () => {
@@ -240,7 +243,7 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
         assert.equal((await key.call('reads', now)).errorCode, undefined)
         now += MINUTE
       }
-      // The last one started 16 minutes ago.
+      // The last cooldown started 16 minutes ago.
       assert.equal((await provokeRejections(key, 100, now + 44 * MINUTE)).at(-1)!.retryAfter, 900)
       assert.equal((await provokeRejections(key, 100, now + 44 * MINUTE + HOUR + 1)).at(-1)!.retryAfter, 60)
     })
@@ -248,13 +251,13 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
     test('exceeding the browse pages of a rolling hour starts a cooldown', async () => {
       const key = newKey(limiter)
       for (let i = 0; i < 200; i++) assert.equal(await key.recordPage(NOW + i * SECOND), undefined)
-      const later = NOW + 30 * MINUTE
-      assert.deepEqual(await key.recordPage(later), { code: 'COOLDOWN', retryAfter: 60 })
-      assert.deepEqual(await key.recordPage(later + 1), { code: 'COOLDOWN', retryAfter: 60 })
-      assert.equal((await key.call('reads', later + 1500)).errorCode, 'COOLDOWN')
-      assert.equal((await key.call('reads', later + MINUTE)).errorCode, undefined)
-      assert.deepEqual(await key.recordPage(later + MINUTE), { code: 'COOLDOWN', retryAfter: 120 })
-      // Rejected pages did not count. The first page has left the window, so one more is allowed.
+      const laterTime = NOW + 30 * MINUTE
+      assert.deepEqual(await key.recordPage(laterTime), { code: 'COOLDOWN', retryAfter: 60 })
+      assert.deepEqual(await key.recordPage(laterTime + 1), { code: 'COOLDOWN', retryAfter: 60 })
+      assert.equal((await key.call('reads', laterTime + 1500)).errorCode, 'COOLDOWN')
+      assert.equal((await key.call('reads', laterTime + MINUTE)).errorCode, undefined)
+      assert.deepEqual(await key.recordPage(laterTime + MINUTE), { code: 'COOLDOWN', retryAfter: 120 })
+      // Rejected pages were not counted. The first page has left the window, so one more page is allowed.
       assert.equal(await key.recordPage(NOW + HOUR), undefined)
       assert.equal((await key.recordPage(NOW + HOUR))?.code, 'COOLDOWN')
       const testKey = newKey(limiter, {}, 'test')
@@ -293,8 +296,8 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
         assert.equal((await key.call('reads', NOW - 500)).errorCode, 'RATE_LIMITED')
         assert.equal((await key.call('reads', NOW + 4000)).errorCode, 'RATE_LIMITED')
       }
-      const early = await key.call('reads', NOW - 500)
-      assert.deepEqual([early.retryAfter, early.reset], [5, 61])
+      const earlyDecision = await key.call('reads', NOW - 500)
+      assert.deepEqual([earlyDecision.retryAfter, earlyDecision.reset], [5, 61])
       assert.equal((await key.call('reads', NOW + 4050)).errorCode, undefined)
     })
 
@@ -303,8 +306,8 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       const key = newKey(limiter, { buckets: { reads: { minute: 10, day: 15 } } })
       let allowed = 0
       for (let i = 0; i < 40; i++) {
-        const behind = i % 2 ? 4000 : 0
-        if (!(await key.call('reads', midnight + i - behind)).errorCode) allowed++
+        const behindMs = i % 2 ? 4000 : 0
+        if (!(await key.call('reads', midnight + i - behindMs)).errorCode) allowed++
       }
       assert.equal(allowed, 10)
     })
@@ -315,11 +318,11 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       assert.equal(allowedCount(await key.many(4, 'workflowWrites', midnight + 1000)), 3)
       assert.equal(await key.recordSkills([1], midnight + 1000), undefined)
       // The previous day does not start again, and moving back and forth resets nothing.
-      const before = await key.call('workflowWrites', midnight - HOUR)
-      assert.deepEqual([before.errorCode, before.retryAfter], ['RATE_LIMITED', 25 * 3600])
+      const earlierDecision = await key.call('workflowWrites', midnight - HOUR)
+      assert.deepEqual([earlierDecision.errorCode, earlierDecision.retryAfter], ['RATE_LIMITED', 25 * 3600])
       assert.equal((await key.call('workflowWrites', midnight + 2000)).errorCode, 'RATE_LIMITED')
-      const full = Array.from({ length: 15_000 }, (_, i) => i + 1)
-      for (let i = 0; i < full.length; i += 500) await key.recordSkills(full.slice(i, i + 500), midnight - HOUR)
+      const skillIds = Array.from({ length: 15_000 }, (_, i) => i + 1)
+      for (let i = 0; i < skillIds.length; i += 500) await key.recordSkills(skillIds.slice(i, i + 500), midnight - HOUR)
       assert.deepEqual(await key.recordSkills([15_001], midnight - HOUR), { code: 'DAILY_CAP', retryAfter: 25 * 3600 })
       assert.equal((await key.recordSkills([15_001], midnight + 2000))?.code, 'DAILY_CAP')
     })
@@ -328,50 +331,50 @@ function suite(name: string, open: () => Limiter, skip: string | false = false) 
       const key = newKey(limiter, { buckets: { reads: { burst: 30, minute: 30 }, workflowWrites: { day: 3 } } })
       await key.many(30, 'reads', NOW)
       await key.many(3, 'workflowWrites', NOW)
-      const back = NOW - 3 * DAY + 20 * SECOND
-      const jumped = await key.call('reads', back)
-      assert.deepEqual([jumped.errorCode, jumped.retryAfter], ['RATE_LIMITED', 40])
-      assert.equal((await key.call('reads', back + 39_999)).errorCode, 'RATE_LIMITED')
-      assert.equal((await key.call('reads', back + 40_000)).errorCode, undefined)
-      const write = await key.call('workflowWrites', back)
-      assert.deepEqual([write.errorCode, write.retryAfter], ['RATE_LIMITED', 9 * 3600 - 20])
-      assert.equal((await key.call('workflowWrites', back + 9 * HOUR)).errorCode, undefined)
+      const earlierTime = NOW - 3 * DAY + 20 * SECOND
+      const readDecision = await key.call('reads', earlierTime)
+      assert.deepEqual([readDecision.errorCode, readDecision.retryAfter], ['RATE_LIMITED', 40])
+      assert.equal((await key.call('reads', earlierTime + 39_999)).errorCode, 'RATE_LIMITED')
+      assert.equal((await key.call('reads', earlierTime + 40_000)).errorCode, undefined)
+      const writeDecision = await key.call('workflowWrites', earlierTime)
+      assert.deepEqual([writeDecision.errorCode, writeDecision.retryAfter], ['RATE_LIMITED', 9 * 3600 - 20])
+      assert.equal((await key.call('workflowWrites', earlierTime + 9 * HOUR)).errorCode, undefined)
     })
 
     test('a clock set far back ends a cooldown', async () => {
       const key = newKey(limiter)
       await provokeRejections(key, 100, NOW)
       assert.equal((await key.call('skillsSearch', NOW - HOUR)).errorCode, undefined)
-      // The level is still known.
-      const again = await provokeRejections(key, 101, NOW - HOUR)
-      assert.equal(again.find(({ errorCode }) => errorCode === 'COOLDOWN')?.retryAfter, 120)
+      // The cooldown level is not reset.
+      const decisions = await provokeRejections(key, 101, NOW - HOUR)
+      assert.equal(decisions.find(({ errorCode }) => errorCode === 'COOLDOWN')?.retryAfter, 120)
     })
 
     // The model does not support changed limits.
-    test('raised limits take effect immediately, and keep the counts', { skip: name === MODEL }, async () => {
+    test('raised limits take effect immediately, and keep the counts', { skip: name === MODEL_NAME }, async () => {
       const key = newKey(limiter)
       await key.many(5, 'campaignWrites', NOW)
       assert.equal((await key.call('campaignWrites', NOW)).errorCode, 'RATE_LIMITED')
-      const raised = limitsFor('live', { buckets: { campaignWrites: { burst: 9, minute: 100 } } })
+      const raisedLimits = limitsFor('live', { buckets: { campaignWrites: { burst: 9, minute: 100 } } })
       const decisions = await Promise.all(
-        Array.from({ length: 9 }, () => limiter.decide(key.id, raised, 'campaignWrites', undefined, NOW)),
+        Array.from({ length: 9 }, () => limiter.decide(key.id, raisedLimits, 'campaignWrites', undefined, NOW)),
       )
       assert.equal(allowedCount(decisions), 4)
       assert.equal(decisions[0]!.remaining, 94)
-      // Calls of a day without a limit were not counted.
+      // Calls were not counted per day while there was no daily limit.
       await key.many(5, 'reads', NOW)
-      const daily = limitsFor('live', { buckets: { reads: { day: 2 } } })
-      const reads = await Promise.all(
-        Array.from({ length: 4 }, () => limiter.decide(key.id, daily, 'reads', undefined, NOW)),
+      const dailyLimits = limitsFor('live', { buckets: { reads: { day: 2 } } })
+      const readDecisions = await Promise.all(
+        Array.from({ length: 4 }, () => limiter.decide(key.id, dailyLimits, 'reads', undefined, NOW)),
       )
-      assert.equal(allowedCount(reads), 2)
+      assert.equal(allowedCount(readDecisions), 2)
     })
   })
 }
 
-suite(MODEL, () => new ModelLimiter())
+defineTests(MODEL_NAME, () => new ModelLimiter())
 // No sweeping: the tests share the engine and move back and forth in time.
-suite('the in-process engine', () => new MemoryLimiter({ callsPerSweep: Number.MAX_SAFE_INTEGER }))
+defineTests('the in-process engine', () => new MemoryLimiter({ callsPerSweep: Number.MAX_SAFE_INTEGER }))
 
 const skip = redisSkipReason()
 for (const cluster of [false, true]) {
@@ -388,6 +391,6 @@ for (const cluster of [false, true]) {
       limiter.close()
       await server[Symbol.asyncDispose]()
     })
-    suite('the Redis engine', () => limiter, skip)
+    defineTests('the Redis engine', () => limiter, skip)
   })
 }

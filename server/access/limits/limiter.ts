@@ -9,8 +9,8 @@ export type MaybePromise<T> = T | Promise<T>
  */
 export interface Limiter {
   /**
-   * Decides one call of the partner API: checks the key's cooldown, then the buckets of the whole key, the class and the recruiter.
-   * Charges every meter or none. A rejection counts towards the cooldown.
+   * Decides one call of the partner API: checks the key's cooldown, then the buckets of the whole key, the rate limit
+   * class and the recruiter. Charges every meter or none. A rejection counts towards the cooldown.
    */
   decide(
     key: string,
@@ -20,7 +20,7 @@ export interface Limiter {
     now: number,
   ): MaybePromise<RateLimitDecision>
 
-  /** Returns the minute window of a class without charging it. */
+  /** Returns the minute window of a rate limit class without charging it. */
   minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MaybePromise<MinuteWindow>
 
   /** Returns the milliseconds left of the key's cooldown, or 0 if there is none. */
@@ -37,22 +37,22 @@ export interface Limiter {
     now: number,
   ): MaybePromise<LimitError | undefined>
 
-  /** Charges all rules, or none if one of them is exhausted. */
-  take(caller: string, rules: readonly Rule[], now: number): MaybePromise<RuleStates>
-  /** Returns the result of `take` without charging. */
-  peek(caller: string, rules: readonly Rule[], now: number): MaybePromise<RuleStates>
-  /** Charges all rules even if they are exhausted; for events that are known only after the call was handled. */
-  charge(caller: string, rules: readonly Rule[], now: number): MaybePromise<RuleStates>
+  /** Charges one call of a caller to all rules, or to none if one of them is exhausted. */
+  take(caller: string, rules: readonly Rule[], now: number): MaybePromise<CallerDecision>
+  /** Returns the decision that `take` would return, without charging. */
+  peek(caller: string, rules: readonly Rule[], now: number): MaybePromise<CallerDecision>
+  /** Charges a call to all rules even if they are exhausted; for events that are known only after the call was handled. */
+  charge(caller: string, rules: readonly Rule[], now: number): MaybePromise<CallerDecision>
 
   /** Lists the callers whose next call would be rejected by a rule marked `listed`. */
-  listLimited(now: number): MaybePromise<Limited[]>
+  listLimited(now: number): MaybePromise<LimitedCaller[]>
 
   close(): MaybePromise<void>
 }
 
 export interface RateLimitDecision extends MinuteWindow {
   errorCode: 'RATE_LIMITED' | 'COOLDOWN' | undefined
-  /** The exceeded meter, if the error is RATE_LIMITED. */
+  /** The exceeded meter if the error is RATE_LIMITED, else undefined. */
   exceeded: ExceededMeter | undefined
   /** Whole seconds until the call can succeed; 0 if it is allowed. */
   retryAfter: number
@@ -66,8 +66,8 @@ export interface ExceededMeter {
   startsCooldown: boolean
 }
 
-export const METERS = ['second', 'minute', 'day'] as const
-export type MeterName = (typeof METERS)[number]
+export const METER_NAMES = ['second', 'minute', 'day'] as const
+export type MeterName = (typeof METER_NAMES)[number]
 
 /** The minute window of the call's class, for the RateLimit headers; `reset` in seconds. */
 export interface MinuteWindow {
@@ -76,6 +76,7 @@ export interface MinuteWindow {
   reset: number
 }
 
+/** Error for a browse page or skills that were not counted because of a limit. */
 export interface LimitError {
   code: 'COOLDOWN' | 'DAILY_CAP'
   retryAfter: number
@@ -105,19 +106,21 @@ export interface RuleState {
   reset: number
 }
 
-export interface RuleStates {
+/** Decision on a call of a caller, and the state of its rules. */
+export interface CallerDecision {
   /** The exhausted rule with the longest wait; undefined if the call is allowed. */
   rejectedBy: string | undefined
   /** Whole seconds until the call can succeed; 0 if it is allowed. */
   retryAfter: number
-  /** In the order of the rules. */
+  /** State of each rule, in the order of the rules that were passed. */
   states: RuleState[]
 }
 
-export interface Limited {
+/** A caller whose next call would be rejected. */
+export interface LimitedCaller {
   caller: string
   rule: string
-  /** Milliseconds since 1970. */
+  /** Time from which calls are allowed again, in milliseconds since 1970. */
   until: number
 }
 
@@ -125,4 +128,4 @@ export interface Limited {
 export const REJECTIONS_BEFORE_COOLDOWN = 100
 
 /** Maximum number of callers that `listLimited` returns. */
-export const MAX_LISTED = 10_000
+export const MAX_LIMITED_CALLERS = 10_000

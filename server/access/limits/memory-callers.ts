@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../platform/bounded-map.ts'
 import { createMeter, type Meter } from './caller-meters.ts'
 import { Fingerprint } from './fingerprint.ts'
-import { type Limited, MAX_LISTED, type Rule, type RuleState, type RuleStates } from './limiter.ts'
+import { type CallerDecision, type LimitedCaller, MAX_LIMITED_CALLERS, type Rule, type RuleState } from './limiter.ts'
 import type { Records } from './records.ts'
 import { toWholeSeconds } from './windows.ts'
 
@@ -9,7 +9,7 @@ import { toWholeSeconds } from './windows.ts'
 export class MemoryCallers {
   readonly #fingerprint = new Fingerprint()
   readonly #meters = new Map<string, Meter & { records: Records }>()
-  readonly #limited = new BoundedMap<string, Limited>(MAX_LISTED)
+  readonly #limited = new BoundedMap<string, LimitedCaller>(MAX_LIMITED_CALLERS)
   readonly #maxCallers: number
 
   /** Each rule stores the counts of up to `maxCallers` callers; beyond that, callers are evicted. */
@@ -17,7 +17,7 @@ export class MemoryCallers {
     this.#maxCallers = maxCallers
   }
 
-  decide(caller: string, rules: readonly Rule[], now: number, mode: 'take' | 'peek' | 'charge'): RuleStates {
+  decide(caller: string, rules: readonly Rule[], now: number, mode: 'take' | 'peek' | 'charge'): CallerDecision {
     const { a, b } = this.#fingerprint.of(caller)
     let waitMs = 0
     let rejectedBy: string | undefined
@@ -41,7 +41,7 @@ export class MemoryCallers {
     return { rejectedBy, retryAfter: toWholeSeconds(waitMs), states }
   }
 
-  listLimited(now: number): Limited[] {
+  listLimited(now: number): LimitedCaller[] {
     for (const [id, { until }] of this.#limited) if (until <= now) this.#limited.delete(id)
     return [...this.#limited.values()]
   }

@@ -1,43 +1,43 @@
 import { indianDayNumber, indianDayStart } from '../../platform/india-time.ts'
-import { BUCKET_WORDS, BucketView } from './bucket-view.ts'
+import { BUCKET_RECORD_WORDS, BucketView } from './bucket-view.ts'
 import { Fingerprint } from './fingerprint.ts'
-import { KeyState, type SavedRow } from './key-state.ts'
+import { KeyState, type SavedCounterRow } from './key-state.ts'
 import type {
+  CallerDecision,
   ExceededMeter,
   LimitError,
-  Limited,
+  LimitedCaller,
   Limiter,
   MinuteWindow,
   RateLimitDecision,
   Rule,
-  RuleStates,
 } from './limiter.ts'
 import { MemoryCallers } from './memory-callers.ts'
 import { shortenName } from './names.ts'
 import { Records } from './records.ts'
 import { BUCKET_NAMES, type BucketName, type KeyLimits, type LimitClass } from './table.ts'
-import { DAY_SLACK_MS, minuteOf, toWholeSeconds } from './windows.ts'
+import { DAY_SLACK_MS, minuteNumber, toWholeSeconds } from './windows.ts'
 
-export interface MemoryOptions {
+export interface MemoryLimiterOptions {
   /** Track the changes that must survive a restart. Requires regular calls of `snapshot`. */
   trackChanges?: boolean
   maxRecruiters?: number
-  /** For each rule. */
+  /** Maximum number of callers that are counted for each rule. */
   maxCallers?: number
   /** Calls between two sweeps, each of which frees a part of the idle records. */
   callsPerSweep?: number
 }
 
-/** Number of each class, to derive its fingerprint from the key's. */
-const CLASS_NUMBER = Object.fromEntries(BUCKET_NAMES.map((name, i) => [name, i + 1])) as Record<LimitClass, number>
+/** Number of each rate limit class, from which its fingerprint is derived together with the key's. */
+const CLASS_NUMBERS = Object.fromEntries(BUCKET_NAMES.map((name, i) => [name, i + 1])) as Record<LimitClass, number>
 
-const STATES_PER_SWEEP = 16
+const KEY_STATES_PER_SWEEP = 16
 const RECRUITER_PREFIX = 'recruiter '
 
 /** Rate limiter in the process. Exact for one process; counts are lost at exit, except for those that `snapshot` returns. */
 export class MemoryLimiter implements Limiter {
   /** Buckets of keys and classes. Not capped: their number is bounded by the number of keys. */
-  readonly #keys = new Records(BUCKET_WORDS, Infinity)
+  readonly #keys = new Records(BUCKET_RECORD_WORDS, Infinity)
   /** Buckets of recruiters. Separate because callers choose the names: recruiters evict each other, never a key. */
   readonly #recruiters: Records
   readonly #callers: MemoryCallers
@@ -51,17 +51,17 @@ export class MemoryLimiter implements Limiter {
   #stateSweep: Iterator<KeyState> | undefined
 
   readonly #trackChanges: boolean
-  /** Incremented by each snapshot. */
+  /** Identifies the interval between two snapshots; incremented by each snapshot. */
   #saveNumber = 1
   #changedStates = new Set<KeyState>()
-  /** Alternating keys and bucket names. */
+  /** Buckets whose daily count changed since the last snapshot, as alternating keys and bucket names. */
   #changedDays: string[] = []
 
-  constructor(options: MemoryOptions = {}) {
+  constructor(options: MemoryLimiterOptions = {}) {
     const { trackChanges = false, maxRecruiters = 2_000_000, maxCallers = 500_000, callsPerSweep = 1024 } = options
     this.#callsPerSweep = callsPerSweep
     this.#trackChanges = trackChanges
-    this.#recruiters = new Records(BUCKET_WORDS, maxRecruiters)
+    this.#recruiters = new Records(BUCKET_RECORD_WORDS, maxRecruiters)
     this.#callers = new MemoryCallers(maxCallers)
   }
 
@@ -74,33 +74,41 @@ export class MemoryLimiter implements Limiter {
   ): RateLimitDecision {
     this.#sweepIfDue(now)
     const { buckets } = limits
-    const [minute, day] = [minuteOf(now), indianDayNumber(now)]
+    const [minute, day] = [minuteNumber(now), indianDayNumber(now)]
     const { a, b } = this.#fingerprint.of(key)
     let wait = this.#keyView.read(this.#keys, a, b, buckets.key, now, minute, day)
     let bucket: BucketName = 'key'
-    const part = this.#fingerprint.part(a, b, CLASS_NUMBER[limitClass])
-    const classWait = this.#classView.read(this.#keys, part.a, part.b, buckets[limitClass], now, minute, day)
-    if (classWait > wait) [wait, bucket] = [classWait, limitClass]
+    const classHash = this.#fingerprint.part(a, b, CLASS_NUMBERS[limitClass])
+    const classWaitMs = this.#classView.read(
+      this.#keys,
+      classHash.a,
+      classHash.b,
+      buckets[limitClass],
+      now,
+      minute,
+      day,
+    )
+    if (classWaitMs > wait) [wait, bucket] = [classWaitMs, limitClass]
     if (recruiter !== undefined) {
-      const name = this.#fingerprint.within(a, b, recruiter)
-      const recruiterWait = this.#recruiterView.read(
+      const recruiterHash = this.#fingerprint.within(a, b, recruiter)
+      const recruiterWaitMs = this.#recruiterView.read(
         this.#recruiters,
-        name.a,
-        name.b,
+        recruiterHash.a,
+        recruiterHash.b,
         buckets.recruiter,
         now,
         minute,
         day,
       )
-      if (recruiterWait > wait) [wait, bucket] = [recruiterWait, 'recruiter']
+      if (recruiterWaitMs > wait) [wait, bucket] = [recruiterWaitMs, 'recruiter']
     }
 
-    const cooldown = this.#states.size === 0 ? 0 : (this.#states.get(key)?.cooldown.remaining(now) ?? 0)
-    if (cooldown > 0) return this.#decision('COOLDOWN', cooldown, limits, limitClass, now)
+    const cooldownMs = this.#states.size === 0 ? 0 : (this.#states.get(key)?.cooldown.remaining(now) ?? 0)
+    if (cooldownMs > 0) return this.#decision('COOLDOWN', cooldownMs, limits, limitClass, now)
     if (wait > 0) {
-      const newCooldown = this.#stateForChange(key).recordRejection(now)
-      const exceeded = { bucket, meter: this.#viewOf(bucket).exceeded, startsCooldown: newCooldown > 0 }
-      return this.#decision('RATE_LIMITED', Math.max(wait, newCooldown), limits, limitClass, now, exceeded)
+      const newCooldownMs = this.#stateForChange(key).recordRejection(now)
+      const exceeded = { bucket, meter: this.#viewOf(bucket).exceeded, startsCooldown: newCooldownMs > 0 }
+      return this.#decision('RATE_LIMITED', Math.max(wait, newCooldownMs), limits, limitClass, now, exceeded)
     }
 
     if (this.#keyView.charge(this.#saveNumber)) this.#trackDay(key, 'key')
@@ -136,14 +144,14 @@ export class MemoryLimiter implements Limiter {
 
   minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): MinuteWindow {
     const { a, b } = this.#fingerprint.of(key)
-    const part = this.#fingerprint.part(a, b, CLASS_NUMBER[limitClass])
+    const classHash = this.#fingerprint.part(a, b, CLASS_NUMBERS[limitClass])
     this.#classView.read(
       this.#keys,
-      part.a,
-      part.b,
+      classHash.a,
+      classHash.b,
       limits.buckets[limitClass],
       now,
-      minuteOf(now),
+      minuteNumber(now),
       indianDayNumber(now),
     )
     const { limit, remaining, reset } = this.#decision(undefined, 0, limits, limitClass, now)
@@ -164,36 +172,36 @@ export class MemoryLimiter implements Limiter {
     return this.#stateForChange(key).recordSkills(skills, limits.skillsPerDay, now)
   }
 
-  take(caller: string, rules: readonly Rule[], now: number): RuleStates {
+  take(caller: string, rules: readonly Rule[], now: number): CallerDecision {
     this.#sweepIfDue(now)
     return this.#callers.decide(caller, rules, now, 'take')
   }
 
-  peek(caller: string, rules: readonly Rule[], now: number): RuleStates {
+  peek(caller: string, rules: readonly Rule[], now: number): CallerDecision {
     return this.#callers.decide(caller, rules, now, 'peek')
   }
 
-  charge(caller: string, rules: readonly Rule[], now: number): RuleStates {
+  charge(caller: string, rules: readonly Rule[], now: number): CallerDecision {
     this.#sweepIfDue(now)
     return this.#callers.decide(caller, rules, now, 'charge')
   }
 
-  listLimited(now: number): Limited[] {
+  listLimited(now: number): LimitedCaller[] {
     return this.#callers.listLimited(now)
   }
 
   close(): void {}
 
   /** Returns the rows that changed since the last snapshot and must survive a restart. If writing them fails, the caller retries. */
-  snapshot(now: number): SavedRow[] {
-    const rows: SavedRow[] = []
+  snapshot(now: number): SavedCounterRow[] {
+    const rows: SavedCounterRow[] = []
     for (const state of this.#changedStates) state.collectChanges(rows)
-    const changed = this.#changedDays
-    for (let i = 0; i < changed.length; i += 2) {
-      const [key, name] = [changed[i]!, changed[i + 1]!]
+    const changedDays = this.#changedDays
+    for (let i = 0; i < changedDays.length; i += 2) {
+      const [key, name] = [changedDays[i]!, changedDays[i + 1]!]
       const { a, b, records } = this.#locate(key, name)
       const view = this.#keyView
-      view.read(records, a, b, NO_LIMIT, now, minuteOf(now), indianDayNumber(now))
+      view.read(records, a, b, UNLIMITED_BUCKET, now, minuteNumber(now), indianDayNumber(now))
       if (view.dayCount === 0) continue
       const expiresAt = indianDayStart(view.day + 1) + DAY_SLACK_MS
       rows.push({ key, name: `day:${name}`, value: [view.day, view.dayCount], expiresAt })
@@ -205,12 +213,12 @@ export class MemoryLimiter implements Limiter {
   }
 
   /** Restores the counts that another process saved. Call it before the first decision. */
-  restore(rows: readonly SavedRow[], now: number): void {
-    const states = Map.groupBy(
+  restore(rows: readonly SavedCounterRow[], now: number): void {
+    const rowsByKey = Map.groupBy(
       rows.filter((row) => row.expiresAt > now && !row.name.startsWith('day:')),
       (row) => row.key,
     )
-    for (const [key, stateRows] of states) {
+    for (const [key, stateRows] of rowsByKey) {
       const state = new KeyState(key)
       state.restore(stateRows)
       this.#states.set(key, state)
@@ -224,11 +232,11 @@ export class MemoryLimiter implements Limiter {
 
   /** Frees a part of the idle records. Runs after every `callsPerSweep` calls; also call it from a timer in case there are no calls. */
   sweep(now: number): void {
-    const minute = minuteOf(now)
+    const minute = minuteNumber(now)
     this.#keys.sweep(minute)
     this.#recruiters.sweep(minute)
     this.#callers.sweep(minute)
-    for (let i = 0; i < STATES_PER_SWEEP; i++) {
+    for (let i = 0; i < KEY_STATES_PER_SWEEP; i++) {
       this.#stateSweep ??= this.#states.values()
       const { value: state, done } = this.#stateSweep.next()
       if (done) this.#stateSweep = undefined
@@ -270,13 +278,21 @@ export class MemoryLimiter implements Limiter {
     const { a, b } = this.#fingerprint.of(key)
     if (name === 'key') return { a, b, records: this.#keys }
     if (name.startsWith(RECRUITER_PREFIX)) {
-      const recruiter = this.#fingerprint.within(a, b, name.slice(RECRUITER_PREFIX.length))
-      return { a: recruiter.a, b: recruiter.b, records: this.#recruiters }
+      const recruiterHash = this.#fingerprint.within(a, b, name.slice(RECRUITER_PREFIX.length))
+      return { a: recruiterHash.a, b: recruiterHash.b, records: this.#recruiters }
     }
-    const part = this.#fingerprint.part(a, b, CLASS_NUMBER[name as LimitClass])
-    return { a: part.a, b: part.b, records: this.#keys }
+    const classHash = this.#fingerprint.part(a, b, CLASS_NUMBERS[name as LimitClass])
+    return { a: classHash.a, b: classHash.b, records: this.#keys }
   }
 }
 
 /** Bucket without limits, for reading counts only. */
-const NO_LIMIT = { rate: 1, burst: 1, minute: Infinity, day: Infinity, refillPerMs: 1, capacity: Infinity, fillMs: 0 }
+const UNLIMITED_BUCKET = {
+  rate: 1,
+  burst: 1,
+  minute: Infinity,
+  day: Infinity,
+  refillPerMs: 1,
+  capacity: Infinity,
+  fillMs: 0,
+}

@@ -14,7 +14,7 @@ const redis = skip ? undefined : await startRedis()
 after(() => redis?.[Symbol.asyncDispose]())
 
 /** Small limits, so that random traffic reaches all of them. */
-const limits = {
+const smallLimits = {
   ...limitsFor('test', {
     buckets: {
       key: { rate: 7, burst: 12, minute: 60, day: 90 },
@@ -34,21 +34,21 @@ const RULES: Rule[] = [
   { name: 'session', kind: 'tokens', limit: 3, seconds: 1 },
 ]
 
-type Run = (engine: Limiter, now: number) => unknown[]
-const times = (n: number, call: () => unknown) => Array.from({ length: n }, call)
+type RunAction = (engine: Limiter, now: number) => unknown[]
+const repeat = (n: number, call: () => unknown) => Array.from({ length: n }, call)
 
-const key = fc.constantFrom('VFN_TEST_A', 'VFN_TEST_B')
+const keyId = fc.constantFrom('VFN_TEST_A', 'VFN_TEST_B')
 const caller = fc.constantFrom('203.0.113.7', '2001:db8::/64')
-const rules = fc.subarray(RULES, { minLength: 1 })
+const ruleSubset = fc.subarray(RULES, { minLength: 1 })
 
-const action: fc.Arbitrary<{ name: string; elapsed: number; run: Run }> = fc
+const action: fc.Arbitrary<{ name: string; elapsed: number; run: RunAction }> = fc
   .tuple(
     fc.oneof(
       {
         weight: 8,
         arbitrary: fc
           .tuple(
-            key,
+            keyId,
             fc.constantFrom(...LIMIT_CLASSES),
             fc.option(fc.constantFrom('ann', 'bo}b'), { nil: undefined }),
             fc.constantFrom(1, 1, 2, 7, 60),
@@ -56,21 +56,21 @@ const action: fc.Arbitrary<{ name: string; elapsed: number; run: Run }> = fc
           .map(([key, limitClass, recruiter, n]) => ({
             name: `${n} x ${limitClass} of ${key} for ${recruiter}`,
             run: (engine: Limiter, now: number) =>
-              times(n, () => engine.decide(key, limits, limitClass, recruiter, now)),
+              repeat(n, () => engine.decide(key, smallLimits, limitClass, recruiter, now)),
           })),
       },
       {
         weight: 2,
-        arbitrary: fc.tuple(key, fc.constantFrom(1, 3)).map(([key, n]) => ({
+        arbitrary: fc.tuple(keyId, fc.constantFrom(1, 3)).map(([key, n]) => ({
           name: `${n} pages of ${key}`,
-          run: (engine: Limiter, now: number) => times(n, () => engine.recordPage(key, limits, now)),
+          run: (engine: Limiter, now: number) => repeat(n, () => engine.recordPage(key, smallLimits, now)),
         })),
       },
       {
         weight: 2,
-        arbitrary: fc.tuple(key, fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 6 })).map(([key, ids]) => ({
+        arbitrary: fc.tuple(keyId, fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 6 })).map(([key, ids]) => ({
           name: `skills ${ids} of ${key}`,
-          run: (engine: Limiter, now: number) => [engine.recordSkills(key, limits, ids, now)],
+          run: (engine: Limiter, now: number) => [engine.recordSkills(key, smallLimits, ids, now)],
         })),
       },
       {
@@ -78,13 +78,13 @@ const action: fc.Arbitrary<{ name: string; elapsed: number; run: Run }> = fc
         arbitrary: fc
           .tuple(
             caller,
-            rules,
+            ruleSubset,
             fc.constantFrom('take' as const, 'take' as const, 'peek' as const, 'charge' as const),
             fc.constantFrom(1, 2, 6),
           )
           .map(([caller, rules, mode, n]) => ({
             name: `${n} x ${mode} of ${caller} under ${rules.map(({ name }) => name)}`,
-            run: (engine: Limiter, now: number) => times(n, () => engine[mode](caller, rules, now)),
+            run: (engine: Limiter, now: number) => repeat(n, () => engine[mode](caller, rules, now)),
           })),
       },
       {
@@ -109,49 +109,53 @@ const action: fc.Arbitrary<{ name: string; elapsed: number; run: Run }> = fc
   .map(([call, elapsed]) => ({ ...call, elapsed, toString: () => `${elapsed} ms, ${call.name}` }))
 
 // Near midnight in India and near a full minute, when windows change.
-const start = fc.constantFrom(
+const startTime = fc.constantFrom(
   Date.UTC(2026, 2, 1, 18, 29, 58),
   Date.UTC(2026, 2, 1, 9, 0, 0),
   Date.UTC(2026, 2, 1, 9, 0, 59, 500),
 )
 
 /** Does not sweep, because the model does not either; the difference would show after the clock is set back. */
-const memoryLimiter = () => new MemoryLimiter({ callsPerSweep: Infinity })
+const createMemoryLimiter = () => new MemoryLimiter({ callsPerSweep: Infinity })
 
 let runs = 0
 
-async function check(engines: Limiter[], actions: { name: string; elapsed: number; run: Run }[], now: number) {
+async function assertSameAsModel(
+  engines: Limiter[],
+  actions: { name: string; elapsed: number; run: RunAction }[],
+  now: number,
+) {
   const model = new ModelLimiter()
   for (const { name, elapsed, run } of actions) {
     now += elapsed
-    const expected = sorted(run(model, now))
+    const expected = sortLists(run(model, now))
     for (const engine of engines) {
-      const got = sorted(await Promise.all(run(engine, now)))
-      assert.deepEqual(got, expected, `${engine.constructor.name} at ${new Date(now).toISOString()}: ${name}`)
+      const actual = sortLists(await Promise.all(run(engine, now)))
+      assert.deepEqual(actual, expected, `${engine.constructor.name} at ${new Date(now).toISOString()}: ${name}`)
     }
   }
 }
 
 /** Sorts the lists of limited callers, which have no order. */
-function sorted(results: unknown[]): unknown[] {
+function sortLists(results: unknown[]): unknown[] {
   return results.map((result) => (Array.isArray(result) ? result.map((one) => JSON.stringify(one)).sort() : result))
 }
 
 test('the in-process engine decides like the model, for any traffic and clock', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { maxLength: 80, size: 'max' }), start, (actions, now) =>
-      check([memoryLimiter()], actions, now),
+    fc.asyncProperty(fc.array(action, { maxLength: 80, size: 'max' }), startTime, (actions, now) =>
+      assertSameAsModel([createMemoryLimiter()], actions, now),
     ),
     { numRuns: 600 },
   )
 })
 
 test('sweeping changes no decision while the clock runs forwards', async () => {
-  const forwards = (actions: { name: string; elapsed: number; run: Run }[]) =>
+  const withForwardClock = (actions: { name: string; elapsed: number; run: RunAction }[]) =>
     actions.map((action) => ({ ...action, elapsed: Math.abs(action.elapsed) }))
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { maxLength: 60, size: 'max' }), start, (actions, now) =>
-      check([new MemoryLimiter({ callsPerSweep: 1 })], forwards(actions), now),
+    fc.asyncProperty(fc.array(action, { maxLength: 60, size: 'max' }), startTime, (actions, now) =>
+      assertSameAsModel([new MemoryLimiter({ callsPerSweep: 1 })], withForwardClock(actions), now),
     ),
     { numRuns: 200 },
   )
@@ -159,13 +163,13 @@ test('sweeping changes no decision while the clock runs forwards', async () => {
 
 test('both engines decide like the model, for any traffic and clock', { skip }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { maxLength: 60, size: 'max' }), start, async (actions, now) => {
-      const shared = new RedisLimiter(redis!.url, `run${runs++}:`)
+    fc.asyncProperty(fc.array(action, { maxLength: 60, size: 'max' }), startTime, async (actions, now) => {
+      const redisLimiter = new RedisLimiter(redis!.url, `run${runs++}:`)
       try {
-        await shared.connect()
-        await check([memoryLimiter(), shared], actions, now)
+        await redisLimiter.connect()
+        await assertSameAsModel([createMemoryLimiter(), redisLimiter], actions, now)
       } finally {
-        shared.close()
+        redisLimiter.close()
       }
     }),
     { numRuns: 150 },

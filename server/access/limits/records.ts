@@ -3,21 +3,21 @@
  * so that the garbage collector sees a few hundred arrays instead of a million objects. The table is split into shards that grow, shrink
  * and are swept independently, so that no call waits for more than a small part of the table to be rehashed.
  *
- * The first four words of a record are its fingerprint (HASH_A, HASH_B), the minute from which it can be deleted (IDLE_MINUTE) and the used
- * part of its limit (USED). These constants are word offsets within a record. Times are 64-bit floats at even word offsets.
+ * The first four words of a record are its fingerprint (two words), the minute from which it can be deleted and the used part of its limit. The
+ * constants named _OFFSET are word offsets within a record. Times are 64-bit floats at even word offsets.
  */
-const HASH_A = 0
-const HASH_B = 1
-export const IDLE_MINUTE = 2
-export const USED = 3
+const HASH_A_OFFSET = 0
+const HASH_B_OFFSET = 1
+export const IDLE_MINUTE_OFFSET = 2
+export const USED_OFFSET = 3
 /** Offset of the first word whose meaning depends on the kind of record. */
 export const PAYLOAD_OFFSET = 4
 
 const SHARD_COUNT = 256
 const SHARDS_PER_SWEEP = 4
-// Special values of IDLE_MINUTE.
+// Special values of the word at IDLE_MINUTE_OFFSET.
 /** Marks a slot that was never used: lookups stop there. */
-const EMPTY = 0
+const EMPTY_SLOT = 0
 /** Marks an evicted record: lookups probe past it, and its slot can be reused. */
 const TOMBSTONE = 1
 /** Set in a new record until the caller sets the actual minute. */
@@ -77,9 +77,13 @@ export class Shard {
     this.floats = new Float64Array(this.words.buffer)
   }
 
-  matches(at: number, a: number, b: number): boolean {
+  matches(offset: number, a: number, b: number): boolean {
     const { words } = this
-    return words[at + HASH_B] === b && words[at + HASH_A] === a && words[at + IDLE_MINUTE]! > TOMBSTONE
+    return (
+      words[offset + HASH_B_OFFSET] === b &&
+      words[offset + HASH_A_OFFSET] === a &&
+      words[offset + IDLE_MINUTE_OFFSET]! > TOMBSTONE
+    )
   }
 
   /** Returns the offset of a record's first word, or -1. */
@@ -88,35 +92,36 @@ export class Shard {
     const recordWords = this.#recordWords
     const mask = this.#mask
     for (let slot = b & mask; ; slot = (slot + 1) & mask) {
-      const at = slot * recordWords
-      if (this.matches(at, a, b)) return at
-      if (words[at + IDLE_MINUTE] === EMPTY) return -1
+      const offset = slot * recordWords
+      if (this.matches(offset, a, b)) return offset
+      if (words[offset + IDLE_MINUTE_OFFSET] === EMPTY_SLOT) return -1
     }
   }
 
-  /** Adds a zeroed record that `find` did not find, and returns its offset. The caller must set IDLE_MINUTE. */
+  /** Adds a zeroed record that `find` did not find, and returns its offset. The caller must set the idle minute. */
   add(a: number, b: number): number {
     if (this.#records.size >= this.#records.maxRecords) this.#evict(a)
     if (this.#usedSlots + 1 > (this.#mask + 1) * MAX_LOAD_FACTOR) this.#rehash()
     const { words } = this
     const { sweepMinute } = this.#records
     let slot = b & this.#mask
-    while (words[slot * this.#recordWords + IDLE_MINUTE]! > sweepMinute) slot = (slot + 1) & this.#mask
-    const at = slot * this.#recordWords
-    if (words[at + IDLE_MINUTE] === EMPTY) this.#usedSlots++
-    if (words[at + IDLE_MINUTE]! <= TOMBSTONE) this.#records.size++
-    words.fill(0, at, at + this.#recordWords)
-    words[at + HASH_A] = a
-    words[at + HASH_B] = b
-    words[at + IDLE_MINUTE] = NEVER_IDLE
-    return at
+    while (words[slot * this.#recordWords + IDLE_MINUTE_OFFSET]! > sweepMinute) slot = (slot + 1) & this.#mask
+    const offset = slot * this.#recordWords
+    if (words[offset + IDLE_MINUTE_OFFSET] === EMPTY_SLOT) this.#usedSlots++
+    if (words[offset + IDLE_MINUTE_OFFSET]! <= TOMBSTONE) this.#records.size++
+    words.fill(0, offset, offset + this.#recordWords)
+    words[offset + HASH_A_OFFSET] = a
+    words[offset + HASH_B_OFFSET] = b
+    words[offset + IDLE_MINUTE_OFFSET] = NEVER_IDLE
+    return offset
   }
 
   sweep(): void {
     const { words } = this
     const { sweepMinute } = this.#records
     let active = 0
-    for (let at = IDLE_MINUTE; at < words.length; at += this.#recordWords) if (words[at]! > sweepMinute) active++
+    for (let offset = IDLE_MINUTE_OFFSET; offset < words.length; offset += this.#recordWords)
+      if (words[offset]! > sweepMinute) active++
     const tooLarge = this.#mask + 1 > MIN_SLOTS && active < (this.#mask + 1) / 8
     if (active < this.#usedSlots / 2 || tooLarge) this.#rehash()
   }
@@ -130,19 +135,19 @@ export class Shard {
     const { sweepMinute } = this.#records
     let victim = -1
     let sampled = 0
-    const start = (a >>> 8) & this.#mask
+    const startSlot = (a >>> 8) & this.#mask
     for (let i = 0; i <= this.#mask && sampled < EVICTION_SAMPLE_SIZE; i++) {
-      const at = ((start + i) & this.#mask) * this.#recordWords
-      if (words[at + IDLE_MINUTE]! <= TOMBSTONE) continue
+      const offset = ((startSlot + i) & this.#mask) * this.#recordWords
+      if (words[offset + IDLE_MINUTE_OFFSET]! <= TOMBSTONE) continue
       sampled++
-      if (words[at + IDLE_MINUTE]! <= sweepMinute) {
-        victim = at
+      if (words[offset + IDLE_MINUTE_OFFSET]! <= sweepMinute) {
+        victim = offset
         break
       }
-      if (victim < 0 || words[at + USED]! < words[victim + USED]!) victim = at
+      if (victim < 0 || words[offset + USED_OFFSET]! < words[victim + USED_OFFSET]!) victim = offset
     }
     if (victim < 0) return
-    words[victim + IDLE_MINUTE] = TOMBSTONE
+    words[victim + IDLE_MINUTE_OFFSET] = TOMBSTONE
     this.#records.size--
   }
 
@@ -153,9 +158,9 @@ export class Shard {
     const recordWords = this.#recordWords
     let active = 0
     let counted = 0
-    for (let at = IDLE_MINUTE; at < old.length; at += recordWords) {
-      if (old[at]! > sweepMinute) active++
-      if (old[at]! > TOMBSTONE) counted++
+    for (let offset = IDLE_MINUTE_OFFSET; offset < old.length; offset += recordWords) {
+      if (old[offset]! > sweepMinute) active++
+      if (old[offset]! > TOMBSTONE) counted++
     }
     let slots = MIN_SLOTS
     while (active + 1 > slots * MAX_LOAD_FACTOR * 0.75) slots *= 2
@@ -163,12 +168,12 @@ export class Shard {
     this.#usedSlots = active
     this.#mask = slots - 1
     const words = new Int32Array(slots * recordWords)
-    for (let from = 0; from < old.length; from += recordWords) {
-      if (old[from + IDLE_MINUTE]! <= sweepMinute) continue
-      let slot = old[from + HASH_B]! & this.#mask
-      while (words[slot * recordWords + IDLE_MINUTE] !== EMPTY) slot = (slot + 1) & this.#mask
-      const to = slot * recordWords
-      for (let i = 0; i < recordWords; i++) words[to + i] = old[from + i]!
+    for (let oldOffset = 0; oldOffset < old.length; oldOffset += recordWords) {
+      if (old[oldOffset + IDLE_MINUTE_OFFSET]! <= sweepMinute) continue
+      let slot = old[oldOffset + HASH_B_OFFSET]! & this.#mask
+      while (words[slot * recordWords + IDLE_MINUTE_OFFSET] !== EMPTY_SLOT) slot = (slot + 1) & this.#mask
+      const newOffset = slot * recordWords
+      for (let i = 0; i < recordWords; i++) words[newOffset + i] = old[oldOffset + i]!
     }
     this.words = words
     this.floats = new Float64Array(words.buffer)

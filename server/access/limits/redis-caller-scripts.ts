@@ -1,11 +1,11 @@
 import { HOUR } from '../../platform/clock.ts'
-import { PRELUDE, ROLLING } from './redis-scripts.ts'
+import { PRELUDE_LUA, ROLLING_WINDOW_LUA } from './redis-scripts.ts'
 
 /**
- * KEYS: one for each rule. ARGV: now, mode, then kind, limit and window of each rule. Returns the number of the rejecting rule or 0, the
+ * KEYS: one Redis key for each rule. ARGV: now, mode, then kind, limit and window of each rule. Returns the number of the rejecting rule or 0, the
  * wait, whether the call was charged, and a list with wait, remaining and reset of each rule.
  */
-export const METER_CALLER = `${PRELUDE}${ROLLING}
+export const METER_CALLER_SCRIPT = `${PRELUDE_LUA}${ROLLING_WINDOW_LUA}
 local now, mode = tonumber(ARGV[1]), ARGV[2]
 local meters, states = {}, {}
 
@@ -88,8 +88,8 @@ end
 return { rejectedBy, wait, charge and 1 or 0, states }
 `
 
-/** KEYS: the list of limited callers. ARGV: maximum length, until, member. Keeps the callers that are limited longest. */
-export const ADD_LIMITED = `
+/** KEYS: the list of limited callers. ARGV: maximum length of the list, end of the limit, member. Keeps the callers that are limited longest. */
+export const ADD_LIMITED_CALLER_SCRIPT = `
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - tonumber(ARGV[1]))
 redis.call('PEXPIRE', KEYS[1], ${HOUR})

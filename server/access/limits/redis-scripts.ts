@@ -18,17 +18,17 @@ export const BUCKET_INDEX = Object.fromEntries(BUCKET_NAMES.map((name, i) => [na
 export const BUCKET_BYTES = 32
 
 /** Returns the byte offset of a bucket, from 0. */
-export function bucketOffset(limitClass: BucketName): number {
-  return 16 + BUCKET_BYTES * BUCKET_INDEX[limitClass]!
+export function bucketOffset(bucket: BucketName): number {
+  return 16 + BUCKET_BYTES * BUCKET_INDEX[bucket]!
 }
 
-export const PRELUDE = `
+export const PRELUDE_LUA = `
 local UNITS_PER_TOKEN, MINUTE_SLACK, DAY_SLACK, MINUTE, HOUR, DAY = ${UNITS_PER_TOKEN}, ${MINUTE_SLACK_MS}, ${DAY_SLACK_MS}, ${MINUTE}, ${HOUR}, ${DAY}
 local INDIA_OFFSET = ${INDIA_OFFSET_MS}
 local read, write, sub, floor, ceil, max = struct.unpack, struct.pack, string.sub, math.floor, math.ceil, math.max
 `
 
-const COOLDOWN = `
+const COOLDOWN_LUA = `
 -- Header: start and level of the cooldown, and 4 reserved bytes. Then 32 bytes for each bucket.
 local HEADER, BUCKET = '<dI4I4', '<ddI4I4I4I4'
 local LENGTH = 16 + 32 * ${BUCKET_NAMES.length}
@@ -53,7 +53,7 @@ end
 local function writeKey(key, value) redis.call('SET', key, value, 'PX', '${DAY + DAY_SLACK_MS}') end
 `
 
-const BEGIN_COOLDOWN = `
+const BEGIN_COOLDOWN_LUA = `
 -- Returns the level and the length of a cooldown that starts now.
 local function beginCooldown(start, level, now)
   level = now - start <= HOUR and math.min(${MAX_COOLDOWN_LEVEL}, level + 1) or 1
@@ -61,7 +61,7 @@ local function beginCooldown(start, level, now)
 end
 `
 
-export const ROLLING = `
+export const ROLLING_WINDOW_LUA = `
 -- Returns the list without the times that have left the window, the time to record for an event that happens now, and whether times
 -- were changed because the clock was set back.
 local function prune(list, window, now)
@@ -86,11 +86,11 @@ end
 `
 
 /**
- * KEYS: partner key, rejections, recruiter if any. ARGV: now, index of the class, limits as a JSON list, TTL of a recruiter. Returns the
+ * KEYS: partner key, rejections, recruiter if any. ARGV: now, index of the class, limits as a JSON list, TTL of a recruiter's counts. Returns the
  * result (0 allowed, 1 rate limited, 2 cooldown), the wait, count and reset of the minute, the exceeded meter, and whether a cooldown
  * started.
  */
-export const DECIDE = `${PRELUDE}${COOLDOWN}
+export const DECIDE_SCRIPT = `${PRELUDE_LUA}${COOLDOWN_LUA}
 local now, classIndex, limits = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
 local thisMinute, today = floor(now / MINUTE), floor((now + INDIA_OFFSET) / DAY)
 
@@ -168,7 +168,7 @@ if left == 0 and wait == 0 then
   end
   return { 0, 0, cCount + 1, reset, 0, 0 }
 end
-${BEGIN_COOLDOWN}${ROLLING}
+${BEGIN_COOLDOWN_LUA}${ROLLING_WINDOW_LUA}
 local result, cooldownStarted = left > 0 and 2 or 1, false
 if result == 2 then
   wait = left
@@ -198,7 +198,7 @@ return { result, wait, cCount, reset, exceeded, cooldownStarted and 1 or 0 }
 `
 
 /** KEYS: partner key, rejections, pages. ARGV: now, maximum pages. Returns the milliseconds of cooldown, or 0 if the page was counted. */
-export const RECORD_PAGE = `${PRELUDE}${COOLDOWN}${BEGIN_COOLDOWN}${ROLLING}
+export const RECORD_PAGE_SCRIPT = `${PRELUDE_LUA}${COOLDOWN_LUA}${BEGIN_COOLDOWN_LUA}${ROLLING_WINDOW_LUA}
 local now = tonumber(ARGV[1])
 local value = readKey(redis.call('GET', KEYS[1]))
 local start, level, left, moved = readCooldown(value, now)
@@ -219,7 +219,7 @@ return left
 `
 
 /** KEYS: the day, its seen skills. ARGV: now, maximum skills, IDs. Returns the milliseconds until midnight, or 0 if the skills were counted. */
-export const RECORD_SKILLS = `${PRELUDE}
+export const RECORD_SKILLS_SCRIPT = `${PRELUDE_LUA}
 local now, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
 local today = floor((now + INDIA_OFFSET) / DAY)
 local day = tonumber(redis.call('GET', KEYS[1]) or 0)

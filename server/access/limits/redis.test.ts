@@ -7,7 +7,7 @@ import { RedisLimiter } from './redis.ts'
 import { limitsFor } from './table.ts'
 
 const NOW = Date.UTC(2026, 4, 4, 9, 30)
-const live = limitsFor('live')
+const liveLimits = limitsFor('live')
 const skip = redisSkipReason()
 
 describe('the Redis engine', { skip }, () => {
@@ -26,31 +26,33 @@ describe('the Redis engine', { skip }, () => {
     await server[Symbol.asyncDispose]()
   })
 
-  /** Returns how often clients sent a command. */
-  async function calls(command: string) {
+  /** Returns how often clients have sent this Redis command. */
+  async function countCommand(command: string) {
     return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await admin.info('commandstats'))?.[1] ?? 0)
   }
 
-  test('a decision is one round trip', async () => {
-    await limiter.decide('trips', live, 'reads', 'ann', NOW)
+  test('a decision takes one round trip to Redis', async () => {
+    await limiter.decide('trips', liveLimits, 'reads', 'ann', NOW)
     await admin.config('RESETSTAT')
     await Promise.all(
-      Array.from({ length: 500 }, (_, i) => limiter.decide('trips', live, 'reads', i % 2 ? 'ann' : undefined, NOW)),
+      Array.from({ length: 500 }, (_, i) =>
+        limiter.decide('trips', liveLimits, 'reads', i % 2 ? 'ann' : undefined, NOW),
+      ),
     )
-    assert.deepEqual([await calls('evalsha'), await calls('eval')], [500, 0])
+    assert.deepEqual([await countCommand('evalsha'), await countCommand('eval')], [500, 0])
   })
 
   test('scripts are sent again to a server that has lost them', async () => {
-    await limiter.decide('lost', live, 'campaignWrites', undefined, NOW)
+    await limiter.decide('lost', liveLimits, 'campaignWrites', undefined, NOW)
     await admin.script('FLUSH')
     const decisions = await Promise.all(
-      Array.from({ length: 9 }, () => limiter.decide('lost', live, 'campaignWrites', undefined, NOW)),
+      Array.from({ length: 9 }, () => limiter.decide('lost', liveLimits, 'campaignWrites', undefined, NOW)),
     )
     assert.equal(decisions.filter(({ errorCode }) => !errorCode).length, 4)
   })
 
   test('concurrent calls of several processes are allowed exactly up to the limits', async () => {
-    const processes = await Promise.all(
+    const limiters = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const limiter = new RedisLimiter(server.url)
         await limiter.connect()
@@ -58,18 +60,20 @@ describe('the Redis engine', { skip }, () => {
       }),
     )
     const decisions = await Promise.all(
-      Array.from({ length: 400 }, (_, i) => processes[i % 8]!.decide('shared', live, 'mandateWrites', `${i % 3}`, NOW)),
+      Array.from({ length: 400 }, (_, i) =>
+        limiters[i % 8]!.decide('shared', liveLimits, 'mandateWrites', `${i % 3}`, NOW),
+      ),
     )
-    for (const process of processes) process.close()
+    for (const process of limiters) process.close()
     assert.equal(decisions.filter(({ errorCode }) => !errorCode).length, 15)
     assert.equal(decisions.filter(({ errorCode }) => errorCode === 'RATE_LIMITED').length, 100)
   })
 
-  test('all keys expire, those of hourly and daily limits not before their window ends', async () => {
+  test('all Redis keys expire, those of hourly and daily limits not before their window ends', async () => {
     await admin.flushall()
-    for (let i = 0; i < 9; i++) await limiter.decide('expiry', live, 'campaignWrites', 'ann', NOW)
-    await limiter.recordPage('expiry', live, NOW)
-    await limiter.recordSkills('expiry', live, [1, 2, 3], NOW)
+    for (let i = 0; i < 9; i++) await limiter.decide('expiry', liveLimits, 'campaignWrites', 'ann', NOW)
+    await limiter.recordPage('expiry', liveLimits, NOW)
+    await limiter.recordSkills('expiry', liveLimits, [1, 2, 3], NOW)
     const rules = (['fixed', 'rolling', 'tokens'] as const).map((kind) => ({
       name: kind,
       kind,
@@ -99,12 +103,18 @@ describe('the Redis engine', { skip }, () => {
   })
 
   test('counts survive a restart of the process, and unreadable values count as empty', async () => {
-    for (let i = 0; i < 5; i++) await limiter.decide('restart', live, 'campaignWrites', undefined, NOW)
-    const next = new RedisLimiter(server.url)
-    await next.connect()
-    assert.equal((await next.decide('restart', live, 'campaignWrites', undefined, NOW)).errorCode, 'RATE_LIMITED')
+    for (let i = 0; i < 5; i++) await limiter.decide('restart', liveLimits, 'campaignWrites', undefined, NOW)
+    const nextLimiter = new RedisLimiter(server.url)
+    await nextLimiter.connect()
+    assert.equal(
+      (await nextLimiter.decide('restart', liveLimits, 'campaignWrites', undefined, NOW)).errorCode,
+      'RATE_LIMITED',
+    )
     await admin.set('attestry:limits:{restart}', 'from another version')
-    assert.equal((await next.decide('restart', live, 'campaignWrites', undefined, NOW)).errorCode, undefined)
-    next.close()
+    assert.equal(
+      (await nextLimiter.decide('restart', liveLimits, 'campaignWrites', undefined, NOW)).errorCode,
+      undefined,
+    )
+    nextLimiter.close()
   })
 })

@@ -3,22 +3,29 @@ import type { Cluster, Redis } from 'ioredis'
 import { DAY, MINUTE, SECOND } from '../../platform/clock.ts'
 import { cooldownMs } from './cooldown.ts'
 import {
+  type CallerDecision,
   type ExceededMeter,
   type LimitError,
-  type Limited,
+  type LimitedCaller,
   type Limiter,
-  MAX_LISTED,
-  METERS,
+  MAX_LIMITED_CALLERS,
+  METER_NAMES,
   type MinuteWindow,
   type RateLimitDecision,
   type Rule,
-  type RuleStates,
 } from './limiter.ts'
 import { hashName, shortenName } from './names.ts'
-import { ADD_LIMITED, METER_CALLER } from './redis-caller-scripts.ts'
-import { BUCKET_BYTES, BUCKET_INDEX, bucketOffset, DECIDE, RECORD_PAGE, RECORD_SKILLS } from './redis-scripts.ts'
+import { ADD_LIMITED_CALLER_SCRIPT, METER_CALLER_SCRIPT } from './redis-caller-scripts.ts'
+import {
+  BUCKET_BYTES,
+  BUCKET_INDEX,
+  bucketOffset,
+  DECIDE_SCRIPT,
+  RECORD_PAGE_SCRIPT,
+  RECORD_SKILLS_SCRIPT,
+} from './redis-scripts.ts'
 import type { Bucket, KeyLimits, LimitClass } from './table.ts'
-import { DAY_SLACK_MS, MINUTE_SLACK_MS, minuteOf, toWholeSeconds } from './windows.ts'
+import { DAY_SLACK_MS, MINUTE_SLACK_MS, minuteNumber, toWholeSeconds } from './windows.ts'
 
 class Script<Result> {
   readonly lua: string
@@ -40,13 +47,15 @@ class Script<Result> {
   }
 }
 
-const decide = new Script<
+const decideScript = new Script<
   [result: number, wait: number, count: number, reset: number, exceeded: number, cooldownStarted: number]
->(DECIDE)
-const recordPage = new Script<number>(RECORD_PAGE)
-const recordSkills = new Script<number>(RECORD_SKILLS)
-const meterCaller = new Script<[rejectedBy: number, wait: number, charged: number, meters: number[]]>(METER_CALLER)
-const addLimited = new Script<null>(ADD_LIMITED)
+>(DECIDE_SCRIPT)
+const recordPageScript = new Script<number>(RECORD_PAGE_SCRIPT)
+const recordSkillsScript = new Script<number>(RECORD_SKILLS_SCRIPT)
+const meterCallerScript = new Script<[rejectedBy: number, wait: number, charged: number, meters: number[]]>(
+  METER_CALLER_SCRIPT,
+)
+const addLimitedScript = new Script<null>(ADD_LIMITED_CALLER_SCRIPT)
 
 /**
  * Creates a client whose commands fail immediately while there is no connection, because a request is waiting for the result. ioredis
@@ -54,9 +63,9 @@ const addLimited = new Script<null>(ADD_LIMITED)
  */
 async function createClient(url: string): Promise<Redis | Cluster> {
   const { Cluster, Redis } = await import('ioredis')
-  const shared = { enableOfflineQueue: false, lazyConnect: true }
+  const sharedOptions = { enableOfflineQueue: false, lazyConnect: true }
   const redisOptions = {
-    // Enough for the results of scripts, and parsed faster.
+    // Version 2 of the protocol supports the results of the scripts, and is parsed faster than version 3.
     protocol: 2 as const,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -66,20 +75,20 @@ async function createClient(url: string): Promise<Redis | Cluster> {
   const nodes = url.split(',')
   const client =
     nodes.length > 1
-      ? new Cluster(nodes, { ...shared, redisOptions, clusterRetryStrategy: redisOptions.retryStrategy })
-      : new Redis(url, { ...shared, ...redisOptions })
+      ? new Cluster(nodes, { ...sharedOptions, redisOptions, clusterRetryStrategy: redisOptions.retryStrategy })
+      : new Redis(url, { ...sharedOptions, ...redisOptions })
   // Failed commands reject their promise; without a listener, the event would end the process.
   client.on('error', () => {})
   return client
 }
 
 const ERROR_CODES = [undefined, 'RATE_LIMITED', 'COOLDOWN'] as const
-const RATE_LIMITED = 1
+const RATE_LIMITED_RESULT = 1
 
 function exceededMeter(exceeded: number, limitClass: LimitClass, cooldownStarted: number): ExceededMeter {
-  const index = exceeded - 1
-  const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(index / METERS.length)]!
-  return { bucket, meter: METERS[index % METERS.length]!, startsCooldown: cooldownStarted === 1 }
+  const meterIndex = exceeded - 1
+  const bucket = (['key', limitClass, 'recruiter'] as const)[Math.floor(meterIndex / METER_NAMES.length)]!
+  return { bucket, meter: METER_NAMES[meterIndex % METER_NAMES.length]!, startsCooldown: cooldownStarted === 1 }
 }
 
 /** Rate limiter in Redis, shared by all processes of a deployment. A decision is one script and one round trip. */
@@ -97,7 +106,7 @@ export class RedisLimiter implements Limiter {
     this.#prefix = prefix
   }
 
-  /** Connects. After a failure, the client retries in the background. */
+  /** Connects to Redis. After a failure, the client retries in the background. */
   async connect(): Promise<void> {
     this.#client ??= await createClient(this.#url)
     if (!this.#closed) await this.#client.connect()
@@ -115,17 +124,17 @@ export class RedisLimiter implements Limiter {
     recruiter: string | undefined,
     now: number,
   ): Promise<RateLimitDecision> {
-    const tag = this.#tag(key)
+    const keyPrefix = this.#tag(key)
     const { limitsJson, recruiterTtlMs } = this.#limitArguments(limits, limitClass)
     // Do not rename Redis keys: servers of different versions share them during an upgrade.
-    const keys = [tag, `${tag}:refusals`]
-    if (recruiter !== undefined) keys.push(`${tag}:for:${shortenName(recruiter)}`)
+    const keys = [keyPrefix, `${keyPrefix}:refusals`]
+    if (recruiter !== undefined) keys.push(`${keyPrefix}:for:${shortenName(recruiter)}`)
     const args = [now, BUCKET_INDEX[limitClass]!, limitsJson, recruiterTtlMs]
-    const [result, wait, count, reset, exceeded, cooldownStarted] = await decide.run(this.#redis, keys, args)
+    const [result, wait, count, reset, exceeded, cooldownStarted] = await decideScript.run(this.#redis, keys, args)
     const limit = limits.buckets[limitClass].minute
     return {
       errorCode: ERROR_CODES[result],
-      exceeded: result === RATE_LIMITED ? exceededMeter(exceeded, limitClass, cooldownStarted) : undefined,
+      exceeded: result === RATE_LIMITED_RESULT ? exceededMeter(exceeded, limitClass, cooldownStarted) : undefined,
       retryAfter: toWholeSeconds(wait),
       limit,
       remaining: Math.max(0, limit - count),
@@ -134,10 +143,10 @@ export class RedisLimiter implements Limiter {
   }
 
   async minuteWindow(key: string, limits: KeyLimits, limitClass: LimitClass, now: number): Promise<MinuteWindow> {
-    const start = bucketOffset(limitClass)
-    const bucket = await this.#redis.getrangeBuffer(this.#tag(key), start, start + BUCKET_BYTES - 1)
+    const bucketStart = bucketOffset(limitClass)
+    const bucket = await this.#redis.getrangeBuffer(this.#tag(key), bucketStart, bucketStart + BUCKET_BYTES - 1)
     const { minute: limit } = limits.buckets[limitClass]
-    let minute = minuteOf(now)
+    let minute = minuteNumber(now)
     let count = 0
     if (bucket.length === BUCKET_BYTES && bucket.readUInt32LE(16) >= minute) {
       count = bucket.readUInt32LE(20)
@@ -148,17 +157,17 @@ export class RedisLimiter implements Limiter {
   }
 
   async cooldown(key: string, now: number): Promise<number> {
-    const header = await this.#redis.getrangeBuffer(this.#tag(key), 0, 11)
-    if (header.length < 12) return 0
-    const start = header.readDoubleLE(0)
-    return Math.max(0, Math.min(start, now) + cooldownMs(header.readUInt32LE(8)) - now)
+    const cooldownBytes = await this.#redis.getrangeBuffer(this.#tag(key), 0, 11)
+    if (cooldownBytes.length < 12) return 0
+    const startTime = cooldownBytes.readDoubleLE(0)
+    return Math.max(0, Math.min(startTime, now) + cooldownMs(cooldownBytes.readUInt32LE(8)) - now)
   }
 
   async recordPage(key: string, limits: KeyLimits, now: number): Promise<LimitError | undefined> {
-    const tag = this.#tag(key)
-    const keys = [tag, `${tag}:refusals`, `${tag}:pages`]
-    const wait = await recordPage.run(this.#redis, keys, [now, limits.browsePagesPerHour])
-    return wait > 0 ? { code: 'COOLDOWN', retryAfter: toWholeSeconds(wait) } : undefined
+    const keyPrefix = this.#tag(key)
+    const keys = [keyPrefix, `${keyPrefix}:refusals`, `${keyPrefix}:pages`]
+    const waitMs = await recordPageScript.run(this.#redis, keys, [now, limits.browsePagesPerHour])
+    return waitMs > 0 ? { code: 'COOLDOWN', retryAfter: toWholeSeconds(waitMs) } : undefined
   }
 
   async recordSkills(
@@ -167,29 +176,33 @@ export class RedisLimiter implements Limiter {
     skills: readonly number[],
     now: number,
   ): Promise<LimitError | undefined> {
-    const tag = this.#tag(key)
-    const keys = [`${tag}:day`, `${tag}:skills`]
-    const wait = await recordSkills.run(this.#redis, keys, [now, limits.skillsPerDay, ...skills])
-    return wait > 0 ? { code: 'DAILY_CAP', retryAfter: toWholeSeconds(wait) } : undefined
+    const keyPrefix = this.#tag(key)
+    const keys = [`${keyPrefix}:day`, `${keyPrefix}:skills`]
+    const waitMs = await recordSkillsScript.run(this.#redis, keys, [now, limits.skillsPerDay, ...skills])
+    return waitMs > 0 ? { code: 'DAILY_CAP', retryAfter: toWholeSeconds(waitMs) } : undefined
   }
 
-  take(caller: string, rules: readonly Rule[], now: number): Promise<RuleStates> {
+  take(caller: string, rules: readonly Rule[], now: number): Promise<CallerDecision> {
     return this.#caller(caller, rules, now, 'take')
   }
 
-  peek(caller: string, rules: readonly Rule[], now: number): Promise<RuleStates> {
+  peek(caller: string, rules: readonly Rule[], now: number): Promise<CallerDecision> {
     return this.#caller(caller, rules, now, 'peek')
   }
 
-  charge(caller: string, rules: readonly Rule[], now: number): Promise<RuleStates> {
+  charge(caller: string, rules: readonly Rule[], now: number): Promise<CallerDecision> {
     return this.#caller(caller, rules, now, 'charge')
   }
 
-  async #caller(caller: string, rules: readonly Rule[], now: number, mode: string): Promise<RuleStates> {
-    const tag = this.#tag(caller)
-    const keys = rules.map(({ name }) => `${tag}:${name}`)
-    const numbers = rules.flatMap((rule) => [rule.kind, rule.limit, rule.seconds * SECOND])
-    const [rejectedBy, wait, charged, meters] = await meterCaller.run(this.#redis, keys, [now, mode, ...numbers])
+  async #caller(caller: string, rules: readonly Rule[], now: number, mode: string): Promise<CallerDecision> {
+    const keyPrefix = this.#tag(caller)
+    const keys = rules.map(({ name }) => `${keyPrefix}:${name}`)
+    const ruleArguments = rules.flatMap((rule) => [rule.kind, rule.limit, rule.seconds * SECOND])
+    const [rejectedBy, wait, charged, meters] = await meterCallerScript.run(this.#redis, keys, [
+      now,
+      mode,
+      ...ruleArguments,
+    ])
     const states = rules.map((rule, i) => {
       const [ruleWait, remaining, reset] = meters.slice(i * 3, i * 3 + 3) as [number, number, number]
       if (charged && rule.listed && ruleWait > 0) this.#addLimited(caller, rule.name, now + ruleWait)
@@ -200,18 +213,20 @@ export class RedisLimiter implements Limiter {
 
   /** Adds a limited caller. The list has another hash tag and therefore needs a separate command, which is not awaited. */
   #addLimited(caller: string, rule: string, until: number): void {
-    addLimited.run(this.#redis, [this.#limitedKey], [MAX_LISTED, until, `${rule} ${caller}`]).catch(() => {})
+    addLimitedScript
+      .run(this.#redis, [this.#limitedKey], [MAX_LIMITED_CALLERS, until, `${rule} ${caller}`])
+      .catch(() => {})
   }
 
-  async listLimited(now: number): Promise<Limited[]> {
+  async listLimited(now: number): Promise<LimitedCaller[]> {
     await this.#redis.zremrangebyscore(this.#limitedKey, '-inf', now)
-    const found = await this.#redis.zrange(this.#limitedKey, 0, '-1', 'WITHSCORES')
-    const limited: Limited[] = []
-    for (let i = 0; i < found.length; i += 2) {
-      const [rule, ...caller] = found[i]!.split(' ')
-      limited.push({ caller: caller.join(' '), rule: rule!, until: Number(found[i + 1]) })
+    const membersAndScores = await this.#redis.zrange(this.#limitedKey, 0, '-1', 'WITHSCORES')
+    const limitedCallers: LimitedCaller[] = []
+    for (let i = 0; i < membersAndScores.length; i += 2) {
+      const [rule, ...caller] = membersAndScores[i]!.split(' ')
+      limitedCallers.push({ caller: caller.join(' '), rule: rule!, until: Number(membersAndScores[i + 1]) })
     }
-    return limited
+    return limitedCallers
   }
 
   /** Makes a decision, so that a server that is read-only or out of memory does not pass the probe. */
@@ -253,9 +268,9 @@ interface LimitArguments {
 
 function toLimitArguments({ buckets }: KeyLimits, limitClass: LimitClass): LimitArguments {
   const { key, recruiter } = buckets
-  const numbersOf = (b: Bucket) => [b.refillPerMs, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
+  const bucketNumbers = (b: Bucket) => [b.refillPerMs, b.capacity, b.minute, b.day === Infinity ? -1 : b.day]
   return {
-    limitsJson: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(numbersOf)),
+    limitsJson: JSON.stringify([key, buckets[limitClass], recruiter].flatMap(bucketNumbers)),
     recruiterTtlMs: recruiter.day === Infinity ? MINUTE + recruiter.fillMs + MINUTE_SLACK_MS : DAY + DAY_SLACK_MS,
   }
 }

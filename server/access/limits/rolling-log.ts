@@ -1,4 +1,4 @@
-import { clockSlack } from './windows.ts'
+import { clockSlackMs } from './windows.ts'
 
 /** Times of the events within a rolling window, oldest first. */
 export class RollingLog {
@@ -13,7 +13,7 @@ export class RollingLog {
   prune(now: number): number {
     const { times } = this
     let newest = times.at(-1) ?? now
-    if (newest - now > clockSlack(this.#windowMs)) {
+    if (newest - now > clockSlackMs(this.#windowMs)) {
       for (let i = times.length - 1; i >= 0 && times[i]! > now; i--) times[i] = now
       newest = now
     }

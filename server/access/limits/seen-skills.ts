@@ -13,7 +13,7 @@ export class SeenSkills {
     this.day = day
   }
 
-  /** Starts a new day if midnight has passed. If the clock was set back slightly over midnight, stays in the later day. */
+  /** Starts a new day if midnight has passed. If the clock was set back slightly over midnight, the later day continues. */
   advanceTo(now: number): void {
     const today = indianDayNumber(now)
     if (today > this.day) {

@@ -2,31 +2,31 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type BucketName, limitsFor } from './table.ts'
 
-const numbers = (mode: 'test' | 'live', name: BucketName) => {
+const ratesOf = (mode: 'test' | 'live', name: BucketName) => {
   const { rate, burst, minute, day } = limitsFor(mode).buckets[name]
   return [rate, burst, minute, day]
 }
 
 test('a LIVE key has the published limits', () => {
-  assert.deepEqual(numbers('live', 'key'), [150, 300, 6000, Infinity])
-  assert.deepEqual(numbers('live', 'reads'), [20, 40, 1200, Infinity])
-  assert.deepEqual(numbers('live', 'skillsSearch'), [100, 200, 4000, Infinity])
-  assert.deepEqual(numbers('live', 'skillsLookup'), [20, 40, 600, Infinity])
-  assert.deepEqual(numbers('live', 'skillsMatch'), [10, 20, 300, 50_000])
-  assert.deepEqual(numbers('live', 'skillRequests'), [2, 5, 60, 2000])
-  assert.deepEqual(numbers('live', 'workflowWrites'), [5, 10, 60, 2000])
-  assert.deepEqual(numbers('live', 'mandateWrites'), [10, 20, 300, 20_000])
-  assert.deepEqual(numbers('live', 'campaignWrites'), [2, 5, 30, 500])
-  assert.deepEqual(numbers('live', 'recruiter'), [5, 5, 200, Infinity])
+  assert.deepEqual(ratesOf('live', 'key'), [150, 300, 6000, Infinity])
+  assert.deepEqual(ratesOf('live', 'reads'), [20, 40, 1200, Infinity])
+  assert.deepEqual(ratesOf('live', 'skillsSearch'), [100, 200, 4000, Infinity])
+  assert.deepEqual(ratesOf('live', 'skillsLookup'), [20, 40, 600, Infinity])
+  assert.deepEqual(ratesOf('live', 'skillsMatch'), [10, 20, 300, 50_000])
+  assert.deepEqual(ratesOf('live', 'skillRequests'), [2, 5, 60, 2000])
+  assert.deepEqual(ratesOf('live', 'workflowWrites'), [5, 10, 60, 2000])
+  assert.deepEqual(ratesOf('live', 'mandateWrites'), [10, 20, 300, 20_000])
+  assert.deepEqual(ratesOf('live', 'campaignWrites'), [2, 5, 30, 500])
+  assert.deepEqual(ratesOf('live', 'recruiter'), [5, 5, 200, Infinity])
   const { peoplePerDay, skillsPerDay, browsePagesPerHour } = limitsFor('live')
   assert.deepEqual([peoplePerDay, skillsPerDay, browsePagesPerHour], [2000, 15_000, 200])
 })
 
 test('a TEST key has one tenth of the limits, rounded down to at least one', () => {
-  assert.deepEqual(numbers('test', 'key'), [15, 30, 600, Infinity])
-  assert.deepEqual(numbers('test', 'skillRequests'), [0.2, 1, 6, 200])
-  assert.deepEqual(numbers('test', 'campaignWrites'), [0.2, 1, 3, 50])
-  assert.deepEqual(numbers('test', 'recruiter'), [0.5, 1, 20, Infinity])
+  assert.deepEqual(ratesOf('test', 'key'), [15, 30, 600, Infinity])
+  assert.deepEqual(ratesOf('test', 'skillRequests'), [0.2, 1, 6, 200])
+  assert.deepEqual(ratesOf('test', 'campaignWrites'), [0.2, 1, 3, 50])
+  assert.deepEqual(ratesOf('test', 'recruiter'), [0.5, 1, 20, Infinity])
   const { peoplePerDay, skillsPerDay, browsePagesPerHour } = limitsFor('test')
   assert.deepEqual([peoplePerDay, skillsPerDay, browsePagesPerHour], [200, 1500, 20])
 })

@@ -72,27 +72,28 @@ export interface KeyLimits {
 }
 
 export function limitsFor(mode: 'test' | 'live', overrides: KeyOverrides = {}): KeyLimits {
-  const scaled = (n: number) => (mode === 'live' ? n : Math.max(1, Math.floor(n / 10)))
+  const scaleForMode = (n: number) => (mode === 'live' ? n : Math.max(1, Math.floor(n / 10)))
   const buckets = {} as Record<BucketName, Bucket>
   for (const name of BUCKET_NAMES) {
-    const live = LIVE_RATES[name]
+    const liveRates = LIVE_RATES[name]
     const override = overrides.buckets?.[name]
-    buckets[name] = bucket(
-      positive(`${name}.rate`, override?.rate) ?? (mode === 'live' ? live.rate : live.rate / 10),
-      whole(`${name}.burst`, override?.burst) ?? scaled(live.burst),
-      whole(`${name}.minute`, override?.minute) ?? scaled(live.minute),
-      whole(`${name}.day`, override?.day) ?? (live.day === undefined ? Infinity : scaled(live.day)),
+    buckets[name] = createBucket(
+      requirePositive(`${name}.rate`, override?.rate) ?? (mode === 'live' ? liveRates.rate : liveRates.rate / 10),
+      requireWholeNumber(`${name}.burst`, override?.burst) ?? scaleForMode(liveRates.burst),
+      requireWholeNumber(`${name}.minute`, override?.minute) ?? scaleForMode(liveRates.minute),
+      requireWholeNumber(`${name}.day`, override?.day) ??
+        (liveRates.day === undefined ? Infinity : scaleForMode(liveRates.day)),
     )
   }
   return {
     buckets,
-    peoplePerDay: whole('peoplePerDay', overrides.peoplePerDay) ?? scaled(LIVE_CAPS.peoplePerDay),
-    skillsPerDay: scaled(LIVE_CAPS.skillsPerDay),
-    browsePagesPerHour: scaled(LIVE_CAPS.browsePagesPerHour),
+    peoplePerDay: requireWholeNumber('peoplePerDay', overrides.peoplePerDay) ?? scaleForMode(LIVE_CAPS.peoplePerDay),
+    skillsPerDay: scaleForMode(LIVE_CAPS.skillsPerDay),
+    browsePagesPerHour: scaleForMode(LIVE_CAPS.browsePagesPerHour),
   }
 }
 
-function bucket(rate: number, burst: number, minute: number, day: number): Bucket {
+function createBucket(rate: number, burst: number, minute: number, day: number): Bucket {
   // Rounded because 0.7 * 10 is not exactly 7; whole units keep the sums exact.
   const refillPerMs = Math.max(1, Math.round(rate * UNITS_PER_TOKEN)) / 1000
   const capacity = burst * UNITS_PER_TOKEN
@@ -100,14 +101,14 @@ function bucket(rate: number, burst: number, minute: number, day: number): Bucke
 }
 
 /** Rejects zero: callers would wait forever. To block a key, operators revoke it. */
-function positive(name: string, value: number | undefined | null): number | undefined {
+function requirePositive(name: string, value: number | undefined | null): number | undefined {
   if (value === undefined || value === null) return undefined
   if (!Number.isFinite(value) || value <= 0) throw new RangeError(`${name} must be a positive number`)
   return value
 }
 
-function whole(name: string, value: number | undefined | null): number | undefined {
-  const number = positive(name, value)
+function requireWholeNumber(name: string, value: number | undefined | null): number | undefined {
+  const number = requirePositive(name, value)
   if (number !== undefined && (!Number.isInteger(number) || number > 1_000_000_000))
     throw new RangeError(`${name} must be a whole number of at most 1,000,000,000`)
   return number

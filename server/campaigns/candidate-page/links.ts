@@ -3,7 +3,7 @@ import type { Candidacy } from '../candidacy.ts'
 import { tokenPurpose } from '../enrolment.ts'
 
 /** Returns the URL of the candidate's personal page. */
-export function linkOf(
+export function candidatePageUrl(
   { vault, config }: Pick<Context, 'vault' | 'config'>,
   candidate: Pick<Candidacy, 'candidate_id' | 'token'>,
 ) {

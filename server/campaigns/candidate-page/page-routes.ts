@@ -21,15 +21,15 @@ export function candidatePageRoutes(app: App, context: Context, pages: Pages): v
       const candidate = (await findCandidacy(db.queries, await authenticate(request, reply)))!
       const view = await candidateView(db.queries, candidate)
       const lines = view.prompts.map(({ text }) => text)
-      const body = jsonBlock('state', view) + preview(view.title, view.company, lines)
+      const body = jsonBlock('state', view) + renderPreview(view.title, view.company, lines)
       return pages.send(request, reply, 'candidate', { body, language: view.language })
     } catch (error) {
       const pageError = error instanceof Problem && pageErrors[error.code]
       if (!pageError) throw error
-      const language = languageOf(request)
+      const language = browserLanguage(request)
       const labels = pageLabels(language)
       const state: CandidatePageError = { language, labels, wrong: pageError.kind }
-      const body = jsonBlock('state', state) + preview('', '', [labels[pageError.kind]])
+      const body = jsonBlock('state', state) + renderPreview('', '', [labels[pageError.kind]])
       return pages.send(request, reply, 'candidate', { body, language, status: pageError.status })
     }
   })
@@ -42,22 +42,22 @@ const pageErrors: Partial<Record<string, { kind: 'unknown' | 'failed'; status: n
 }
 
 /** Renders plain text to read while the script loads; the page then replaces it. */
-function preview(title: string, company: string, lines: string[]): string {
-  const head = title
+function renderPreview(title: string, company: string, lines: string[]): string {
+  const heading = title
     ? `<header class="head"><div><h1>${escapeHtml(title)}</h1><p>${escapeHtml(company)}</p></div></header>`
     : ''
   const paragraphs = lines.map((text) => `<p class="message us" dir="auto">${escapeHtml(text)}</p>`).join('')
-  return `<div class="conversation" id="preview">${head}<main><div class="log">${paragraphs}</div></main></div>`
+  return `<div class="conversation" id="preview">${heading}<main><div class="log">${paragraphs}</div></main></div>`
 }
 
 /** Returns the browser's first supported language, for visitors without a valid link. */
-function languageOf({ headers }: FastifyRequest): Language {
-  const accepted = String(headers['accept-language'] ?? '')
+function browserLanguage({ headers }: FastifyRequest): Language {
+  const acceptLanguage = String(headers['accept-language'] ?? '')
     .toLowerCase()
     .matchAll(/(?:^|,)\s*([a-z]{2,3})\b/g)
-  for (const [, code] of accepted) {
-    const supported = LANGUAGES.find((language) => language === code)
-    if (supported) return supported
+  for (const [, code] of acceptLanguage) {
+    const supportedLanguage = LANGUAGES.find((language) => language === code)
+    if (supportedLanguage) return supportedLanguage
   }
   return 'en'
 }

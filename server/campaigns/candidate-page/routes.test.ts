@@ -2,25 +2,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp, type TestApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
-import { aCandidate, campaignPartner } from '../../../test/support/partners.ts'
+import { aCandidate, createCampaignPartner } from '../../../test/support/partners.ts'
 import { HOUR, MINUTE } from '../../platform/clock.ts'
 import { findCandidacy } from '../candidacy.ts'
 import { contactNow } from '../contact/engine.ts'
-import { linkOf } from './links.ts'
+import { candidatePageUrl } from './links.ts'
 
 /** Enrols and contacts a candidate, and returns calls to the page's API with the candidate's token. */
-async function visitor(app: TestApp, workflow: object = { languages: ['en', 'hi'] }, more: object = {}) {
-  const partner = await campaignPartner(app)
-  const { mandate_id } = await partner.mandate(workflow)
-  await partner.campaign(mandate_id, [aCandidate(1, more)])
+async function contactCandidate(
+  app: TestApp,
+  workflow: object = { languages: ['en', 'hi'] },
+  candidateFields: object = {},
+) {
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate(workflow)
+  await partner.createCampaign(mandate_id, [aCandidate(1, candidateFields)])
   await contactNow(app.context)
   const result = async () => (await partner.get('/results')).body.data.items[0]
   const { candidate } = await result()
-  const link = linkOf(app.context, (await findCandidacy(app.context.db.queries, candidate.candidate_id))!)
-  const base = `/api/v1/candidate/${link.split('/').at(-1)}`
+  const link = candidatePageUrl(app.context, (await findCandidacy(app.context.db.queries, candidate.candidate_id))!)
+  const basePath = `/api/v1/candidate/${link.split('/').at(-1)}`
   let replies = 0
   const post = (path: string, body: object) =>
-    app.fetch(base + path, {
+    app.fetch(basePath + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -28,29 +32,29 @@ async function visitor(app: TestApp, workflow: object = { languages: ['en', 'hi'
   return {
     ...partner,
     result,
-    base,
-    view: () => app.fetch(base),
+    base: basePath,
+    view: () => app.fetch(basePath),
     reply: (step: number, content: object, client_id = `c${++replies}`) =>
       post('/reply', { step, client_id, ...content }),
     setLanguage: (language: string) => post('/language', { language }),
   }
 }
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const app = await startShared()
+  const app = await startSharedApp()
   return { app }
 }
 
 test('a candidate completes the conversation and changes the language midway', async () => {
   const { app } = await setUp()
-  const { view, reply, setLanguage, result } = await visitor(app)
-  const first = await view()
-  assert.equal(first.status, 200)
-  assert.equal(first.headers.get('cache-control'), 'no-store')
-  const { past, prompts, labels, ...rest } = first.body.data
-  assert.deepEqual(rest, {
+  const { view, reply, setLanguage, result } = await contactCandidate(app)
+  const firstView = await view()
+  assert.equal(firstView.status, 200)
+  assert.equal(firstView.headers.get('cache-control'), 'no-store')
+  const { past, prompts, labels, ...otherFields } = firstView.body.data
+  assert.deepEqual(otherFields, {
     name: 'Person 1',
     company: 'Metro Ltd',
     title: 'Electrician',
@@ -97,21 +101,21 @@ test('a candidate completes the conversation and changes the language midway', a
 
 test('a duplicate reply counts once, concurrently or later', async () => {
   const { app } = await setUp()
-  const { reply, result } = await visitor(app, {})
-  const taps = await Promise.all(Array.from({ length: 5 }, () => reply(1, { value: 'yes' }, 'tap')))
+  const { reply, result } = await contactCandidate(app, {})
+  const responses = await Promise.all(Array.from({ length: 5 }, () => reply(1, { value: 'yes' }, 'tap')))
   assert.deepEqual(
-    taps.map(({ status, body }) => [status, body.data.step]),
+    responses.map(({ status, body }) => [status, body.data.step]),
     Array(5).fill([200, 2]),
   )
   const { version } = await result()
-  const late = await reply(1, { value: 'no' })
-  assert.equal(late.body.data.step, 2)
+  const lateResponse = await reply(1, { value: 'no' })
+  assert.equal(lateResponse.body.data.step, 2)
   assert.equal((await result()).version, version)
 })
 
 test('STOP ends the conversation permanently', async () => {
   const { app } = await setUp()
-  const { reply, result, view } = await visitor(app, {})
+  const { reply, result, view } = await contactCandidate(app, {})
   assert.equal((await reply(1, { value: 'stop' })).body.data.status, 'ended')
   await reply(2, { value: 'yes' })
   const { status, reason } = await result()
@@ -120,7 +124,7 @@ test('STOP ends the conversation permanently', async () => {
 
 test('the page of an archived campaign is closed', async () => {
   const { app } = await setUp()
-  const { view, reply, get, remove } = await visitor(app, {})
+  const { view, reply, get, remove } = await contactCandidate(app, {})
   const { campaign_id } = (await get('/campaigns')).body.data.items[0]
   await remove(`/campaigns/${campaign_id}`)
   assert.equal((await reply(1, { value: 'yes' })).body.data.status, 'closed')
@@ -129,13 +133,13 @@ test('the page of an archived campaign is closed', async () => {
 
 test('unknown links and invalid bodies are rejected', async () => {
   const { app } = await setUp()
-  const { base } = await visitor(app, {})
-  const bodies = await Promise.all(
+  const { base } = await contactCandidate(app, {})
+  const responses = await Promise.all(
     ['x', 'A'.repeat(43), `${base.split('/').at(-1)!.slice(0, -1)}!`].map((token) =>
       app.fetch(`/api/v1/candidate/${token}`),
     ),
   )
-  for (const { status, body } of bodies) assert.deepEqual([status, body], [404, bodies[0]!.body])
+  for (const { status, body } of responses) assert.deepEqual([status, body], [404, responses[0]!.body])
   const post = (body: string) =>
     app.fetch(`${base}/reply`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   for (const body of ['{', '{}', '{"step":1,"client_id":"a","more":1}', '{"step":0,"client_id":"a"}'])
@@ -145,22 +149,24 @@ test('unknown links and invalid bodies are rejected', async () => {
 
 test('requests are rate limited by link and by address', async () => {
   const { app } = await setUp()
-  const { view, base } = await visitor(app, {})
+  const { view, base } = await contactCandidate(app, {})
   const responses = await Promise.all(Array.from({ length: 30 }, view))
-  const limited = responses.filter(({ status }) => status === 429)
-  assert.ok(limited.length >= 5)
-  assert.ok(Number(limited[0]!.headers.get('retry-after')) >= 1)
+  const limitedResponses = responses.filter(({ status }) => status === 429)
+  assert.ok(limitedResponses.length >= 5)
+  assert.ok(Number(limitedResponses[0]!.headers.get('retry-after')) >= 1)
   app.clock.advance(MINUTE)
   assert.equal((await app.fetch(base)).status, 200)
-  const guesses = await Promise.all(Array.from({ length: 70 }, (_, at) => app.fetch(`/api/v1/candidate/guess${at}`)))
-  assert.ok(guesses.some(({ status }) => status === 429))
+  const guessResponses = await Promise.all(
+    Array.from({ length: 70 }, (_, index) => app.fetch(`/api/v1/candidate/guess${index}`)),
+  )
+  assert.ok(guessResponses.some(({ status }) => status === 429))
   app.clock.advance(HOUR) // resets the limits of the address for other tests
 })
 
 test('tokens are not logged', async () => {
   const { app } = await setUp()
-  const { base } = await visitor(app, {})
+  const { base } = await contactCandidate(app, {})
   await app.fetch(base)
   const token = base.split('/').at(-1)!
-  assert.ok(!app.logged.some((line) => line.includes(token)))
+  assert.ok(!app.logLines.some((line) => line.includes(token)))
 })

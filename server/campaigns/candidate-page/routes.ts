@@ -9,7 +9,7 @@ import { isOptOutReply } from '../../questions/prompts.ts'
 import { type Candidacy, findCandidacy, lockCandidacy } from '../candidacy.ts'
 import { handleReply } from '../contact/replies.ts'
 import { candidateGuards } from './guards.ts'
-import { CandidateTurn, CandidateView, dataOf, LanguageBody, ReplyBody } from './schema.ts'
+import { CandidateTurn, CandidateView, candidateResponse, LanguageBody, ReplyBody } from './schema.ts'
 import { candidateTurn, candidateView } from './view.ts'
 
 /** The API of the candidate's page. The token in the path is the only credential and is never logged. */
@@ -31,7 +31,7 @@ export function candidateRoutes(app: App, context: Context): void {
     validateRequest(request, request.routeOptions.config)
   })
 
-  app.get('/:token', { schema: { response: { 200: dataOf(CandidateView) } } }, async (request, reply) => {
+  app.get('/:token', { schema: { response: { 200: candidateResponse(CandidateView) } } }, async (request, reply) => {
     const candidateId = await authenticate(request, reply)
     const candidate = (await findCandidacy(db.queries, candidateId))!
     return { success: true as const, data: await candidateView(db.queries, candidate) }
@@ -39,18 +39,20 @@ export function candidateRoutes(app: App, context: Context): void {
 
   app.post(
     '/:token/reply',
-    { schema: { body: ReplyBody, response: { 200: dataOf(Type.Union([CandidateView, CandidateTurn])) } } },
+    { schema: { body: ReplyBody, response: { 200: candidateResponse(Type.Union([CandidateView, CandidateTurn])) } } },
     async (request, reply) => {
       const { step, value, text, client_id, have } = request.body
       const candidateId = await authenticate(request, reply)
       const content = { ...(value === undefined ? {} : { value }), ...(text === undefined ? {} : { text }) }
-      return handleInput(candidateId, { kind: 'reply', step, ...content }, { clientId: client_id, have })
+      return handleInput(candidateId, { kind: 'reply', step, ...content }, { clientId: client_id, lastKnownStep: have })
     },
   )
 
   app.post(
     '/:token/language',
-    { schema: { body: LanguageBody, response: { 200: dataOf(Type.Union([CandidateView, CandidateTurn])) } } },
+    {
+      schema: { body: LanguageBody, response: { 200: candidateResponse(Type.Union([CandidateView, CandidateTurn])) } },
+    },
     async (request, reply) => {
       const candidateId = await authenticate(request, reply)
       return handleInput(candidateId, { kind: 'language', language: request.body.language })
@@ -63,13 +65,15 @@ export function candidateRoutes(app: App, context: Context): void {
     options: ReplyOptions = {},
   ) {
     return db.transaction(async (tx: Tx) => {
-      const before = (await lockCandidacy(tx, candidateId))!
-      // After the end, only an opt-out has an effect; other replies are not stored.
-      const over = before.status !== 'pending' && !isOptOut(input)
+      const candidateBefore = (await lockCandidacy(tx, candidateId))!
+      // After the end of the conversation, only an opt-out has an effect; other replies are not stored.
+      const isIgnored = candidateBefore.status !== 'pending' && !isOptOut(input)
       const reply = { channel: 'page', input, providerId: options.clientId } as const
-      const candidate = over ? before : await handleReply(tx, context, before, reply)
+      const candidate = isIgnored ? candidateBefore : await handleReply(tx, context, candidateBefore, reply)
       const data =
-        options.have === undefined ? await candidateView(tx, candidate) : candidateTurn(candidate, options.have)
+        options.lastKnownStep === undefined
+          ? await candidateView(tx, candidate)
+          : candidateTurn(candidate, options.lastKnownStep)
       return { success: true as const, data }
     })
   }
@@ -81,5 +85,6 @@ function isOptOut(input: ConversationInput): boolean {
 
 interface ReplyOptions {
   clientId?: string
-  have?: number | undefined
+  /** The last step whose question the page has already received. */
+  lastKnownStep?: number | undefined
 }

@@ -14,13 +14,13 @@ export const ReplyBody = Type.Object(
     text: Type.Optional(Type.String({ maxLength: 4000 })),
     client_id: Type.String({
       pattern: '^[A-Za-z0-9_-]{1,64}$',
-      description: 'Makes retries safe: a second reply with the same ID has no effect.',
+      description: 'An ID that the client chooses for this reply. A retry with the same ID has no effect.',
     }),
     have: Type.Optional(
       Type.Integer({
         minimum: 0,
         description:
-          'The last step whose question the page already has. The response then contains only changes and later questions.',
+          'The last step whose question the page has already received. If set, the response contains only the data that a reply changes, and only upcoming questions after this step.',
       }),
     ),
   },
@@ -33,7 +33,7 @@ const ConversationChoice = named('ConversationChoice', Type.Object({ value: text
 export const ConversationPrompt = named(
   'ConversationPrompt',
   Type.Object({
-    step: Type.Integer({ description: 'The step that a reply answers.' }),
+    step: Type.Integer({ description: 'The step that a reply to this prompt must name.' }),
     kind: Type.Enum(['notice', 'yes_no', 'choices', 'words']),
     text,
     choices: Type.Array(ConversationChoice),
@@ -74,31 +74,34 @@ const PageLabels = named(
   }),
 )
 
-const turn = {
+const turnFields = {
   language: text,
   step: Type.Integer(),
   progress: Type.Object({ done: Type.Integer(), total: Type.Integer() }),
   status: Type.Enum(['open', 'ended', 'closed'], {
-    description: '`ended`: by the candidate. `closed`: by the campaign.',
+    description:
+      'Whether the conversation is `open`, was `ended` by the candidate, or was `closed` because it expired or the campaign ended.',
   }),
   ending: Type.Union([text, Type.Null()]),
   prompts: Type.Array(CandidatePrompt, { description: 'The current question, or the closing message.' }),
-  ahead: Type.Array(CandidatePrompt, { description: 'The next questions, which are asked regardless of the answer.' }),
+  ahead: Type.Array(CandidatePrompt, {
+    description: 'The next questions, which are asked regardless of the answer to the current question.',
+  }),
 }
 
-/** The part of the page that changes with a reply. */
-export const CandidateTurn = named('CandidateTurn', Type.Object(turn))
+/** The data of the page that changes with a reply. */
+export const CandidateTurn = named('CandidateTurn', Type.Object(turnFields))
 
 export const CandidateView = named(
   'CandidateView',
   Type.Object({
-    ...turn,
+    ...turnFields,
     name: text,
     company: text,
     title: text,
     languages: Type.Array(Type.Object({ code: text, name: text })),
     labels: PageLabels,
-    past: Type.Array(Exchange, { description: 'Earlier questions with their answers.' }),
+    past: Type.Array(Exchange, { description: 'Earlier questions with the answers of the candidate.' }),
   }),
 )
 
@@ -109,7 +112,7 @@ export const CandidatePageError = named(
 )
 export type CandidatePageError = Static<typeof CandidatePageError>
 
-/** The success envelope of the candidate's page, which has no message. */
-export function dataOf<T extends TSchema>(data: T) {
+/** Returns the schema of a successful response to the candidate's page, which has no message. */
+export function candidateResponse<T extends TSchema>(data: T) {
   return Type.Object({ success: Type.Literal(true), data })
 }

@@ -23,12 +23,12 @@ export async function candidateView(tx: Queries, candidate: Candidacy) {
   }
 }
 
-/** Returns the data that changes with a reply, with the upcoming questions after the step `have`. */
-export function candidateTurn(candidate: Candidacy, have = 0) {
+/** Returns the data that changes with a reply. Leaves out upcoming questions up to `lastKnownStep`, which the page already has. */
+export function candidateTurn(candidate: Candidacy, lastKnownStep = 0) {
   const { state, flow, status } = candidate
   const { language } = state
-  const over = status !== 'pending'
-  const closed = over && state.ending === null // expired or ended by the campaign
+  const isOver = status !== 'pending'
+  const isClosed = isOver && state.ending === null // expired or ended by the campaign
   const toPagePrompt = (source: Prompt) => ({
     ...render(source, language, flow, candidate),
     ask: questionId(source.point),
@@ -39,19 +39,21 @@ export function candidateTurn(candidate: Candidacy, have = 0) {
     step: state.step,
     progress: progressOf(state, flow),
     /** `ended`: by the candidate, with a thank-you. `closed`: by the campaign. */
-    status: closed ? ('closed' as const) : over ? ('ended' as const) : ('open' as const),
+    status: isClosed ? ('closed' as const) : isOver ? ('ended' as const) : ('open' as const),
     ending: state.ending,
     /** The current question, or the closing message. */
-    prompts: closed ? [notice(state.step, prompt('expired', language))] : currentPrompts(state, flow).map(toPagePrompt),
-    ahead: over
+    prompts: isClosed
+      ? [noticePrompt(state.step, prompt('expired', language))]
+      : currentPrompts(state, flow).map(toPagePrompt),
+    ahead: isOver
       ? []
       : upcomingPrompts(state, flow)
-          .filter(({ step }) => step > have)
+          .filter(({ step }) => step > lastKnownStep)
           .map(toPagePrompt),
   }
 }
 
-function notice(step: number, text: string) {
+function noticePrompt(step: number, text: string) {
   return { step, kind: 'notice' as const, text, choices: [], ask: 'ended', back: false }
 }
 
@@ -65,29 +67,32 @@ interface Exchange {
  * language, appears once, in its last form; one whose answer was discarded by going back appears where it was answered again.
  */
 function answeredQuestions(messages: CandidateMessage[], step: number, language: Language): Exchange[] {
-  const steps = new Map<number, { asked: string; answer: string | null; choices: RenderedPrompt['choices'] }>()
-  for (const { content, conversation_step: at } of messages) {
-    if (at >= step) continue
-    const exchange = steps.get(at) ?? { asked: '', answer: null, choices: [] }
-    steps.set(at, exchange)
+  const exchangesByStep = new Map<
+    number,
+    { asked: string; answer: string | null; choices: RenderedPrompt['choices'] }
+  >()
+  for (const { content, conversation_step: messageStep } of messages) {
+    if (messageStep >= step) continue
+    const exchange = exchangesByStep.get(messageStep) ?? { asked: '', answer: null, choices: [] }
+    exchangesByStep.set(messageStep, exchange)
     if (Array.isArray(content)) {
       const questions = content.filter(({ kind }) => kind !== 'notice')
       if (questions.length === 0) continue
       exchange.asked = questions.map(({ text }) => text).join('\n')
       exchange.choices = questions.flatMap(({ choices }) => choices)
     } else if (content.value === 'back') {
-      steps.delete(at)
-      steps.delete([...steps.keys()].at(-1) ?? at)
+      exchangesByStep.delete(messageStep)
+      exchangesByStep.delete([...exchangesByStep.keys()].at(-1) ?? messageStep)
     } else {
       exchange.answer = content.text ?? labelOf(content.value ?? '', exchange.choices, language)
     }
   }
-  return [...steps.values()].flatMap(({ asked, answer }) => (answer === null ? [] : [{ asked, answer }]))
+  return [...exchangesByStep.values()].flatMap(({ asked, answer }) => (answer === null ? [] : [{ asked, answer }]))
 }
 
 /** Returns the label of a pressed button; null if the button was not an answer. */
 function labelOf(value: string, choices: RenderedPrompt['choices'], language: Language): string | null {
-  const chosen = choices.find((choice) => choice.value === value)
-  if (chosen) return chosen.label
+  const chosenOption = choices.find((choice) => choice.value === value)
+  if (chosenOption) return chosenOption.label
   return value === 'yes' || value === 'no' ? prompt(value, language) : null
 }

@@ -4,7 +4,12 @@ import { sql } from 'kysely'
 import { startApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { runClock } from '../../../test/support/clock.ts'
-import { aCandidate, type CampaignPartner, campaignPartner, testNumber } from '../../../test/support/partners.ts'
+import {
+  aCandidate,
+  aTestNumberCandidate,
+  type CampaignPartner,
+  createCampaignPartner,
+} from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
 import {
   type ChannelName,
@@ -21,22 +26,22 @@ import { nextContactTime } from './contact-hours.ts'
 import { contactNow, startContactEngine } from './engine.ts'
 import { handleReply } from './replies.ts'
 import { claimSends } from './sends.ts'
-import { handleStatus } from './statuses.ts'
+import { handleDeliveryStatus } from './statuses.ts'
 
 /** Messages that the fake providers accepted, and the errors they return. */
-const sent: (OutgoingMessage & { channel: ChannelName })[] = []
+const sentMessages: (OutgoingMessage & { channel: ChannelName })[] = []
 const sendErrors: Partial<Record<ChannelName, SendErrorReason>> = {}
 /** While set, providers do not respond. */
 let hanging: Promise<void> | undefined
 
 test('contact hours are from 09:00 to 20:00 IST', () => {
-  const at = (text: string) => new Date(nextContactTime(Date.parse(text))).toISOString()
-  assert.equal(at('2026-03-11T03:29:59.999Z'), '2026-03-11T03:30:00.000Z')
-  assert.equal(at('2026-03-11T03:30:00.000Z'), '2026-03-11T03:30:00.000Z')
-  assert.equal(at('2026-03-11T14:29:59.999Z'), '2026-03-11T14:29:59.999Z')
-  assert.equal(at('2026-03-11T14:30:00.000Z'), '2026-03-12T03:30:00.000Z')
-  assert.equal(at('2026-03-11T18:31:00.000Z'), '2026-03-12T03:30:00.000Z')
-  assert.equal(at('2026-03-11T23:00:00.000Z'), '2026-03-12T03:30:00.000Z')
+  const nextTime = (text: string) => new Date(nextContactTime(Date.parse(text))).toISOString()
+  assert.equal(nextTime('2026-03-11T03:29:59.999Z'), '2026-03-11T03:30:00.000Z')
+  assert.equal(nextTime('2026-03-11T03:30:00.000Z'), '2026-03-11T03:30:00.000Z')
+  assert.equal(nextTime('2026-03-11T14:29:59.999Z'), '2026-03-11T14:29:59.999Z')
+  assert.equal(nextTime('2026-03-11T14:30:00.000Z'), '2026-03-12T03:30:00.000Z')
+  assert.equal(nextTime('2026-03-11T18:31:00.000Z'), '2026-03-12T03:30:00.000Z')
+  assert.equal(nextTime('2026-03-11T23:00:00.000Z'), '2026-03-12T03:30:00.000Z')
 })
 
 const setUp = oncePerFile(async (t) => {
@@ -50,7 +55,7 @@ const setUp = oncePerFile(async (t) => {
         await hanging
         const reason = sendErrors[name]
         if (reason) throw new SendError(reason, `simulated: ${reason}`)
-        sent.push({ ...message, channel: name })
+        sentMessages.push({ ...message, channel: name })
         return { providerId: `${name}-${message.message_id}` }
       },
     }
@@ -58,18 +63,22 @@ const setUp = oncePerFile(async (t) => {
   t.after(candidatesChanged.observe(async (_tx, list) => void changes.push(...list)))
 
   /** Enrols one candidate in a LIVE organisation that has every channel. */
-  async function one(workflow: object, more: object = {}) {
+  async function enrolCandidate(workflow: object, campaignFields: object = {}) {
     clock.set('2026-03-11T06:30:00Z') // noon in India
-    sent.length = 0
+    sentMessages.length = 0
     changes.length = 0
     for (const name of Object.keys(sendErrors)) delete sendErrors[name as ChannelName]
-    const partner = await campaignPartner(app, { mode: 'live' })
+    const partner = await createCampaignPartner(app, { mode: 'live' })
     await db.transaction(async (tx) => {
       for (const channel of ['sms', 'voice', 'email'] as const)
         await saveCredentials(tx, context.vault, clock, partner.orgId, channel, {})
     })
-    const { mandate_id } = await partner.mandate(workflow)
-    const { campaign } = await partner.campaign(mandate_id, [aCandidate(1, { email: 'p@example.com' })], more)
+    const { mandate_id } = await partner.createMandate(workflow)
+    const { campaign } = await partner.createCampaign(
+      mandate_id,
+      [aCandidate(1, { email: 'p@example.com' })],
+      campaignFields,
+    )
     return { ...partner, campaignId: campaign.campaign_id as string }
   }
 
@@ -85,12 +94,12 @@ const setUp = oncePerFile(async (t) => {
     })
     await contactNow(context)
   }
-  return { app, context, clock, db, changes, one, result, reply }
+  return { app, context, clock, db, changes, enrolCandidate, result, reply }
 })
 
 test('the first message contains the link, follow-ups use the workflow, and the candidate expires 72 hours later', async () => {
-  const { context, clock, changes, one, result } = await setUp()
-  const partner = await one({
+  const { context, clock, changes, enrolCandidate, result } = await setUp()
+  const partner = await enrolCandidate({
     channels: ['whatsapp', 'sms'],
     follow_ups: [
       { after_hours: 24, channel: 'sms' },
@@ -99,44 +108,47 @@ test('the first message contains the link, follow-ups use the workflow, and the 
   })
   await contactNow(context)
   await contactNow(context)
-  assert.equal(sent.length, 1)
-  assert.equal(sent[0]!.to, aCandidate(1).phone)
-  assert.match(sent[0]!.link, /^http:\/\/127\.0\.0\.1:\d+\/c\/[A-Za-z0-9_-]{43}$/)
-  assert.match(sent[0]!.prompts[0]!.text, /Person 1.*Metro Ltd/s)
+  assert.equal(sentMessages.length, 1)
+  assert.equal(sentMessages[0]!.to, aCandidate(1).phone)
+  assert.match(sentMessages[0]!.link, /^http:\/\/127\.0\.0\.1:\d+\/c\/[A-Za-z0-9_-]{43}$/)
+  assert.match(sentMessages[0]!.prompts[0]!.text, /Person 1.*Metro Ltd/s)
   const { started_at, output, status } = await result(partner)
   assert.deepEqual([started_at, output.channel, status], ['2026-03-11T06:30:00.000Z', 'whatsapp', 'pending'])
   clock.advance(24 * HOUR - 1)
   await contactNow(context)
-  assert.equal(sent.length, 1)
+  assert.equal(sentMessages.length, 1)
   clock.advance(1)
   await contactNow(context)
-  assert.deepEqual([sent.length, sent[1]!.channel, sent[1]!.followUpNumber], [2, 'sms', 1])
-  assert.equal(sent[1]!.prompts.length, 2)
+  assert.deepEqual([sentMessages.length, sentMessages[1]!.channel, sentMessages[1]!.followUpNumber], [2, 'sms', 1])
+  assert.equal(sentMessages[1]!.prompts.length, 2)
   clock.set('2026-03-12T11:30:00Z') // five hours later
   await contactNow(context)
-  assert.equal(sent[2]!.channel, 'whatsapp')
+  assert.equal(sentMessages[2]!.channel, 'whatsapp')
   clock.advance(72 * HOUR - 1)
   await contactNow(context)
   assert.equal((await result(partner)).status, 'pending')
   clock.advance(1)
   await contactNow(context)
-  const end = await result(partner)
-  assert.deepEqual([end.status, end.reason, end.started_at], ['failed', 'no_response', started_at])
-  assert.equal(sent.length, 3)
+  const finalResult = await result(partner)
+  assert.deepEqual(
+    [finalResult.status, finalResult.reason, finalResult.started_at],
+    ['failed', 'no_response', started_at],
+  )
+  assert.equal(sentMessages.length, 3)
   assert.equal((await partner.get('/credits')).body.data.balance, 999)
   assert.equal(changes.at(-1)!.dropOff, 'no_response')
   assert.deepEqual(
     changes.flatMap(({ followUps }) => followUps),
     [
-      { step: 1, what: 'sent' },
-      { step: 2, what: 'sent' },
+      { followUpNumber: 1, event: 'sent' },
+      { followUpNumber: 2, event: 'sent' },
     ],
   )
 })
 
 test('neither first messages nor follow-ups are sent at night', async () => {
-  const { context, clock, one } = await setUp()
-  const partner = await one(
+  const { context, clock, enrolCandidate } = await setUp()
+  const partner = await enrolCandidate(
     { follow_ups: [{ after_hours: 9, channel: 'whatsapp' }] },
     { starts_at: '2026-03-11T15:00:00Z' },
   )
@@ -145,29 +157,29 @@ test('neither first messages nor follow-ups are sent at night', async () => {
   assert.equal((await partner.get('/campaigns')).body.data.items[0].status, 'running')
   clock.set('2026-03-12T03:29:59Z')
   await contactNow(context)
-  assert.equal(sent.length, 0)
+  assert.equal(sentMessages.length, 0)
   clock.set('2026-03-12T06:00:00Z')
   await contactNow(context)
-  assert.equal(sent.length, 1)
+  assert.equal(sentMessages.length, 1)
   clock.set('2026-03-12T15:00:00Z') // nine hours later, and too late
   await contactNow(context)
-  assert.equal(sent.length, 1)
+  assert.equal(sentMessages.length, 1)
   clock.set('2026-03-13T03:30:00Z')
   await contactNow(context)
-  assert.equal(sent.length, 2)
+  assert.equal(sentMessages.length, 2)
 })
 
 test('follow-ups stop at the first reply; an unfinished conversation expires after 72 hours', async () => {
-  const { context, clock, changes, one, result, reply } = await setUp()
-  const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
+  const { context, clock, changes, enrolCandidate, result, reply } = await setUp()
+  const partner = await enrolCandidate({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
   await contactNow(context)
   clock.advance(30 * MINUTE)
   await reply(partner, 'yes')
-  assert.equal(sent.length, 2) // the first question
-  assert.equal(sent[1]!.followUpNumber, undefined)
+  assert.equal(sentMessages.length, 2) // the first question
+  assert.equal(sentMessages[1]!.followUpNumber, undefined)
   clock.advance(71 * HOUR)
   await contactNow(context)
-  assert.equal(sent.length, 2)
+  assert.equal(sentMessages.length, 2)
   clock.advance(HOUR)
   await contactNow(context)
   const { status, reason } = await result(partner)
@@ -175,122 +187,128 @@ test('follow-ups stop at the first reply; an unfinished conversation expires aft
 })
 
 test('a duplicate message from a provider counts once', async () => {
-  const { context, one, result, reply } = await setUp()
-  const partner = await one({})
+  const { context, enrolCandidate, result, reply } = await setUp()
+  const partner = await enrolCandidate({})
   await contactNow(context)
   await reply(partner, 'yes', 'wamid.1')
   const { version } = await result(partner)
   await reply(partner, 'yes', 'wamid.1')
   assert.equal((await result(partner)).version, version)
-  assert.equal(sent.length, 2)
+  assert.equal(sentMessages.length, 2)
 })
 
 test('the next channel is used when one fails; the credit is refunded when all fail', async () => {
-  const { context, changes, one, result } = await setUp()
-  const partner = await one({ channels: ['whatsapp', 'voice', 'sms', 'email'] })
+  const { context, changes, enrolCandidate, result } = await setUp()
+  const partner = await enrolCandidate({ channels: ['whatsapp', 'voice', 'sms', 'email'] })
   sendErrors.whatsapp = 'rejected'
   sendErrors.voice = 'unreachable'
   for (let round = 0; round < 3; round++) await contactNow(context)
   assert.deepEqual(
-    sent.map(({ channel }) => channel),
+    sentMessages.map(({ channel }) => channel),
     ['sms'],
   )
   assert.equal((await result(partner)).output.channel, 'sms')
   assert.deepEqual(
     changes.flatMap(({ channels }) => channels),
     [
-      { channel: 'whatsapp', what: 'failed' },
-      { channel: 'voice', what: 'failed' },
-      { channel: 'sms', what: 'sent' },
+      { channel: 'whatsapp', event: 'failed' },
+      { channel: 'voice', event: 'failed' },
+      { channel: 'sms', event: 'sent' },
     ],
   )
 
-  const other = await one({ channels: ['whatsapp', 'email'] })
+  const unreachablePartner = await enrolCandidate({ channels: ['whatsapp', 'email'] })
   sendErrors.whatsapp = 'unreachable'
   sendErrors.email = 'unreachable'
   for (let round = 0; round < 3; round++) await contactNow(context)
-  const { status, reason } = await result(other)
+  const { status, reason } = await result(unreachablePartner)
   assert.deepEqual([status, reason], ['failed', 'unreachable'])
-  const entries = (await other.get('/credits/entries')).body.data.items
+  const entries = (await unreachablePartner.get('/credits/entries')).body.data.items
   assert.deepEqual([entries[0].reason, entries[0].amount, entries[0].balance_after], ['refund', 1, 1000])
 })
 
 test('messages are sent after a provider outage, and follow-ups are delayed accordingly', async () => {
-  const { context, clock, one } = await setUp()
-  await one({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
+  const { context, clock, enrolCandidate } = await setUp()
+  await enrolCandidate({ follow_ups: [{ after_hours: 2, channel: 'whatsapp' }] })
   sendErrors.whatsapp = 'busy'
   for (let passed = 0; passed < HOUR; passed += MINUTE) {
     await contactNow(context)
     clock.advance(MINUTE)
   }
-  assert.equal(sent.length, 0)
+  assert.equal(sentMessages.length, 0)
   delete sendErrors.whatsapp
   clock.advance(10 * MINUTE)
   await contactNow(context)
-  assert.equal(sent.length, 1)
+  assert.equal(sentMessages.length, 1)
   clock.advance(2 * HOUR - SECOND)
   await contactNow(context)
-  assert.equal(sent.length, 1)
+  assert.equal(sentMessages.length, 1)
   clock.advance(SECOND)
   await contactNow(context)
-  assert.equal(sent.length, 2)
+  assert.equal(sentMessages.length, 2)
 })
 
 test('a send with an unknown outcome is not repeated, and the next follow-up is sent', async () => {
-  const { context, clock, one, result } = await setUp()
-  const partner = await one({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
+  const { context, clock, enrolCandidate, result } = await setUp()
+  const partner = await enrolCandidate({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
   sendErrors.whatsapp = 'unknown'
   await contactNow(context)
   delete sendErrors.whatsapp
   clock.advance(2 * HOUR)
   await contactNow(context)
-  assert.equal(sent.length, 0)
+  assert.equal(sentMessages.length, 0)
   clock.advance(HOUR)
   await contactNow(context)
   assert.deepEqual(
-    sent.map(({ followUpNumber }) => followUpNumber),
+    sentMessages.map(({ followUpNumber }) => followUpNumber),
     [1],
   )
   assert.equal((await result(partner)).status, 'pending')
 })
 
 test('a send whose process died is not repeated', async () => {
-  const { context, clock, db, one } = await setUp()
-  await one({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
+  const { context, clock, db, enrolCandidate } = await setUp()
+  await enrolCandidate({ follow_ups: [{ after_hours: 3, channel: 'whatsapp' }] })
   await db.transaction((tx) => sql`select 1`.execute(tx))
   sendErrors.whatsapp = 'busy'
   await contactNow(context)
   delete sendErrors.whatsapp
   clock.advance(MINUTE)
   // Claimed by a process that never completes the send.
-  const claimed = await db.transaction((tx) => claimSends(tx, context, 10))
-  assert.equal(claimed.length, 1)
+  const claimedMessages = await db.transaction((tx) => claimSends(tx, context, 10))
+  assert.equal(claimedMessages.length, 1)
   clock.advance(MINUTE)
   await contactNow(context)
-  assert.equal(sent.length, 0)
+  assert.equal(sentMessages.length, 0)
   clock.advance(3 * MINUTE)
   await contactNow(context)
   const { rows } = await sql<{ state: string }>`
-      select state from messages where message_id = ${claimed[0]!.message_id}`.execute(db.queries)
-  assert.deepEqual([sent.length, rows[0]!.state], [0, 'unknown'])
+      select state from messages where message_id = ${claimedMessages[0]!.message_id}`.execute(db.queries)
+  assert.deepEqual([sentMessages.length, rows[0]!.state], [0, 'unknown'])
   clock.advance(3 * HOUR)
   await contactNow(context)
   assert.deepEqual(
-    sent.map(({ followUpNumber }) => followUpNumber),
+    sentMessages.map(({ followUpNumber }) => followUpNumber),
     [1],
   )
 })
 
-test('reports count once and only advance the state; a late failure uses the next channel', async () => {
-  const { context, db, changes, one, result } = await setUp()
-  const partner = await one({ channels: ['whatsapp', 'sms'] })
+test('delivery reports count once and only advance the state of a message; a late failure uses the next channel', async () => {
+  const { context, db, changes, enrolCandidate, result } = await setUp()
+  const partner = await enrolCandidate({ channels: ['whatsapp', 'sms'] })
   await contactNow(context)
-  const report = (status: 'delivered' | 'read' | 'failed', channel: ChannelName = 'whatsapp', at = 0) =>
+  const report = (status: 'delivered' | 'read' | 'failed', channel: ChannelName = 'whatsapp', sentIndex = 0) =>
     db.transaction((tx) =>
-      handleStatus(tx, context, { channel, providerId: `${channel}-${sent[at]!.message_id}`, status }),
+      handleDeliveryStatus(tx, context, {
+        channel,
+        providerId: `${channel}-${sentMessages[sentIndex]!.message_id}`,
+        status,
+      }),
     )
   assert.equal(
-    await db.transaction((tx) => handleStatus(tx, context, { channel: 'sms', providerId: 'x', status: 'read' })),
+    await db.transaction((tx) =>
+      handleDeliveryStatus(tx, context, { channel: 'sms', providerId: 'x', status: 'read' }),
+    ),
     false,
   )
   changes.length = 0
@@ -298,79 +316,79 @@ test('reports count once and only advance the state; a late failure uses the nex
   await report('failed')
   await contactNow(context)
   assert.deepEqual(
-    sent.map(({ channel }) => channel),
+    sentMessages.map(({ channel }) => channel),
     ['whatsapp', 'sms'],
   )
   await report('read', 'sms', 1)
   await report('delivered', 'sms', 1)
   await report('read', 'sms', 1)
   assert.deepEqual(
-    changes.flatMap(({ channels }) => channels.map(({ channel, what }) => `${channel} ${what}`)),
+    changes.flatMap(({ channels }) => channels.map(({ channel, event }) => `${channel} ${event}`)),
     ['whatsapp failed', 'sms sent', 'sms delivered', 'sms read'],
   )
   assert.equal((await result(partner)).status, 'pending')
 })
 
 test('STOP applies to the phone number and the email address in the whole organisation', async () => {
-  const { context, one, reply } = await setUp()
-  const partner = await one({})
-  const { mandate_id } = await partner.mandate()
-  await partner.campaign(mandate_id, [{ ...aCandidate(5), phone: aCandidate(1).phone }])
+  const { context, enrolCandidate, reply } = await setUp()
+  const partner = await enrolCandidate({})
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(mandate_id, [{ ...aCandidate(5), phone: aCandidate(1).phone }])
   await contactNow(context)
-  assert.equal(sent.length, 2)
+  assert.equal(sentMessages.length, 2)
   await reply(partner, 'STOP')
-  const all = (await partner.get('/results')).body.data.items
+  const results = (await partner.get('/results')).body.data.items
   assert.deepEqual(
-    all.map(({ status, reason }: any) => [status, reason]),
+    results.map(({ status, reason }: any) => [status, reason]),
     [
       ['declined', 'stopped'],
       ['declined', 'stopped'],
     ],
   )
-  sent.length = 0
-  const later = await partner.campaign(mandate_id, [
+  sentMessages.length = 0
+  const laterCampaign = await partner.createCampaign(mandate_id, [
     aCandidate(1),
     { ...aCandidate(2), email: 'P@example.com' },
     aCandidate(3),
   ])
-  assert.deepEqual(later.campaign.counts, { candidates: 3, pending: 1, completed: 0, declined: 2, failed: 0 })
-  assert.deepEqual(later.enrolment, { accepted: 3, duplicates: 0, credits_spent: 3, credits_left: 997 })
+  assert.deepEqual(laterCampaign.campaign.counts, { candidates: 3, pending: 1, completed: 0, declined: 2, failed: 0 })
+  assert.deepEqual(laterCampaign.enrolment, { accepted: 3, duplicates: 0, credits_spent: 3, credits_left: 997 })
   await contactNow(context)
   assert.deepEqual(
-    sent.map(({ to }) => to),
+    sentMessages.map(({ to }) => to),
     [aCandidate(3).phone],
   )
 })
 
 test('a paused campaign sends neither contacts nor responses until it is resumed', async () => {
-  const { context, clock, one, reply } = await setUp()
-  const partner = await one({})
+  const { context, clock, enrolCandidate, reply } = await setUp()
+  const partner = await enrolCandidate({})
   await contactNow(context)
   await partner.post(`/campaigns/${partner.campaignId}/pause`)
   await partner.enrol(partner.campaignId, [aCandidate(2)])
   await reply(partner, 'yes')
   clock.advance(HOUR)
   await contactNow(context)
-  assert.equal(sent.length, 1)
+  assert.equal(sentMessages.length, 1)
   await partner.post(`/campaigns/${partner.campaignId}/resume`)
   await contactNow(context)
-  assert.equal(sent.length, 3)
+  assert.equal(sentMessages.length, 3)
 })
 
 test('an archived campaign sends nothing', async () => {
-  const { context, clock, one } = await setUp()
-  const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
+  const { context, clock, enrolCandidate } = await setUp()
+  const partner = await enrolCandidate({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
   await contactNow(context)
   await partner.enrol(partner.campaignId, [aCandidate(2)])
   await partner.remove(`/campaigns/${partner.campaignId}`)
   clock.advance(3 * HOUR)
   await contactNow(context)
-  assert.equal(sent.length, 1)
+  assert.equal(sentMessages.length, 1)
 })
 
 test('concurrent workers send each message once', async () => {
-  const { context, clock, one } = await setUp()
-  const partner = await one({})
+  const { context, clock, enrolCandidate } = await setUp()
+  const partner = await enrolCandidate({})
   await partner.enrol(
     partner.campaignId,
     Array.from({ length: 60 }, (_, index) => aCandidate(100 + index)),
@@ -380,52 +398,52 @@ test('concurrent workers send each message once', async () => {
     await Promise.all([contactNow(context), contactNow(context), contactNow(context)])
     clock.advance(SECOND)
   }
-  assert.equal(sent.length, 61)
-  assert.equal(new Set(sent.map(({ to }) => to)).size, 61)
+  assert.equal(sentMessages.length, 61)
+  assert.equal(new Set(sentMessages.map(({ to }) => to)).size, 61)
 })
 
 test('a provider that hangs does not delay other candidates', async (t) => {
-  const { app, context, clock, one, result } = await setUp()
+  const { app, context, clock, enrolCandidate, result } = await setUp()
   const { promise, resolve } = Promise.withResolvers<void>()
   hanging = promise
-  const slow = await one({})
-  const other = await campaignPartner(app)
-  await other.campaign((await other.mandate()).mandate_id, [testNumber(5)])
+  const slowPartner = await enrolCandidate({})
+  const otherPartner = await createCampaignPartner(app)
+  await otherPartner.createCampaign((await otherPartner.createMandate()).mandate_id, [aTestNumberCandidate(5)])
   const engine = startContactEngine(context)
   runClock(t, clock)
-  await until(async () => (await result(other)).status === 'declined')
-  assert.equal((await result(slow)).started_at, null)
+  await until(async () => (await result(otherPartner)).status === 'declined')
+  assert.equal((await result(slowPartner)).started_at, null)
   hanging = undefined
   resolve()
-  await until(async () => (await result(slow)).started_at !== null)
+  await until(async () => (await result(slowPartner)).started_at !== null)
   await engine.stop()
 })
 
 test('a reply while the message is still being sent cancels follow-ups', async () => {
-  const { context, clock, db, one, result } = await setUp()
+  const { context, clock, db, enrolCandidate, result } = await setUp()
   const { promise, resolve } = Promise.withResolvers<void>()
-  const partner = await one({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
+  const partner = await enrolCandidate({ follow_ups: [{ after_hours: 1, channel: 'whatsapp' }] })
   const { candidate } = await result(partner)
   hanging = promise
-  const sending = contactNow(context)
-  const states = async () =>
+  const contactRun = contactNow(context)
+  const messageStates = async () =>
     (
       await sql<{ state: string }>`select state from messages where candidate_id = ${candidate.candidate_id}`.execute(
         db.queries,
       )
     ).rows.map(({ state }) => state)
-  await until(async () => (await states()).includes('sending'))
+  await until(async () => (await messageStates()).includes('sending'))
   await db.transaction(async (tx) => {
     const candidacy = (await lockCandidacy(tx, candidate.candidate_id))!
     await handleReply(tx, context, candidacy, { channel: 'page', input: { kind: 'reply', text: 'yes' } })
   })
   hanging = undefined
   resolve()
-  await sending
+  await contactRun
   clock.advance(3 * HOUR)
   await contactNow(context)
   assert.deepEqual(
-    sent.map(({ followUpNumber }) => followUpNumber),
+    sentMessages.map(({ followUpNumber }) => followUpNumber),
     [0],
   )
 })

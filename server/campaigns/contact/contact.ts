@@ -21,7 +21,7 @@ export type ContactDeps = Pick<Context, 'clock' | 'config'>
 const NO_REPLY_TIMEOUT_HOURS = 72
 
 /** Converts a delay in hours to milliseconds; test numbers use a short fixed delay. */
-export function waitMs(candidate: Candidacy, hours: number): number {
+export function contactDelayMs(candidate: Candidacy, hours: number): number {
   return isTestNumber(candidate) ? TEST_NUMBER_WAIT_MS : hours * HOUR
 }
 
@@ -36,54 +36,63 @@ interface DueContact {
 }
 
 /** Processes up to `limit` due contacts and returns their number. */
-export async function contactDue(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
+export async function processDueContacts(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
   const now = deps.clock.now()
   const { rows: due } = await sql<DueContact>`
     select candidate_id, kind, step from contacts where due_at <= ${new Date(now)} and not held
     order by due_at limit ${limit} for update skip locked`.execute(tx)
   if (due.length === 0) return 0
-  const byId = new Map(due.map((row) => [row.candidate_id, row]))
+  const dueById = new Map(due.map((row) => [row.candidate_id, row]))
   // A locked candidate has probably just replied; the next poll checks again.
-  const available = (await lockAvailableCandidacies(tx, [...byId.keys()])).filter(({ status }) => status === 'pending')
-  const replying = await findPendingReplies(tx, [...byId.keys()])
-  await postpone(
+  const availableCandidates = (await lockAvailableCandidacies(tx, [...dueById.keys()])).filter(
+    ({ status }) => status === 'pending',
+  )
+  const replyingIds = await findPendingReplies(tx, [...dueById.keys()])
+  await postponeContacts(
     tx,
-    available.filter(({ candidate_id }) => replying.has(candidate_id)),
+    availableCandidates.filter(({ candidate_id }) => replyingIds.has(candidate_id)),
     () => now + TEST_NUMBER_WAIT_MS,
   )
-  const ready = available.filter(({ candidate_id }) => !replying.has(candidate_id))
-  const kinds = Map.groupBy(ready, ({ candidate_id }) => byId.get(candidate_id)!.kind)
-  await expireCandidates(tx, deps, kinds.get('give_up') ?? [])
-  const toContact = kinds.get('contact') ?? []
-  const outsideHours = new Set(toContact.filter((candidate) => !isTestNumber(candidate) && nextContactTime(now) > now))
-  await postpone(tx, [...outsideHours], () => nextContactTime(now))
-  const optedOut = new Set(await findOptedOut(tx, toContact))
+  const readyCandidates = availableCandidates.filter(({ candidate_id }) => !replyingIds.has(candidate_id))
+  const readyByKind = Map.groupBy(readyCandidates, ({ candidate_id }) => dueById.get(candidate_id)!.kind)
+  await expireCandidates(tx, deps, readyByKind.get('give_up') ?? [])
+  const candidatesToContact = readyByKind.get('contact') ?? []
+  const outsideHours = new Set(
+    candidatesToContact.filter((candidate) => !isTestNumber(candidate) && nextContactTime(now) > now),
+  )
+  await postponeContacts(tx, [...outsideHours], () => nextContactTime(now))
+  const optedOut = new Set(await findOptedOut(tx, candidatesToContact))
   await recordTransitions(tx, deps.clock, [...optedOut].map(declineOptedOut))
-  const numbers = new Map(due.map(({ candidate_id, step }) => [candidate_id, step]))
+  const followUpNumbers = new Map(due.map(({ candidate_id, step }) => [candidate_id, step]))
   await contactCandidates(
     tx,
     deps,
-    toContact
+    candidatesToContact
       .filter((candidate) => !outsideHours.has(candidate) && !optedOut.has(candidate))
-      .map((candidate) => ({ candidate, followUpNumber: numbers.get(candidate.candidate_id)!, tried: [], failed: [] })),
+      .map((candidate) => ({
+        candidate,
+        followUpNumber: followUpNumbers.get(candidate.candidate_id)!,
+        tried: [],
+        failed: [],
+      })),
   )
   return due.length
 }
 
-/** Declines a candidate who has opted out; refunds the credit if the candidate was never contacted. */
+/** Returns the transition that declines a candidate who has opted out and refunds the credit if the candidate was never contacted. */
 export function declineOptedOut(before: Candidacy): CandidateTransition {
   return { before, end: { status: 'declined', reason: 'stopped' }, refund: !hasReached(before.stages, 'contacted') }
 }
 
 async function expireCandidates(tx: Tx, { clock }: ContactDeps, candidates: Candidacy[]) {
   const transitions = candidates.map((before): CandidateTransition => {
-    const responded = hasReached(before.stages, 'responded')
-    return { before, end: { status: 'failed', reason: responded ? 'expired' : 'no_response' } }
+    const hasResponded = hasReached(before.stages, 'responded')
+    return { before, end: { status: 'failed', reason: hasResponded ? 'expired' : 'no_response' } }
   })
   await recordTransitions(tx, clock, transitions)
 }
 
-async function postpone(tx: Tx, candidates: Candidacy[], until: () => number) {
+async function postponeContacts(tx: Tx, candidates: Candidacy[], until: () => number) {
   if (candidates.length === 0) return
   await sql`update contacts set due_at = ${new Date(until())}
     where candidate_id = any (${candidates.map(({ candidate_id }) => candidate_id)})`.execute(tx)
@@ -106,28 +115,28 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
   const channelsByOrg = new Map<string, Set<ChannelName>>()
   let remaining = attempts
   while (remaining.length > 0) {
-    const sending: (ContactAttempt & { channel: ChannelName; workflow: Workflow })[] = []
-    const exhausted: (ContactAttempt & { workflow: Workflow })[] = []
+    const toSend: (ContactAttempt & { channel: ChannelName; workflow: Workflow })[] = []
+    const exhaustedAttempts: (ContactAttempt & { workflow: Workflow })[] = []
     for (const attempt of remaining) {
       const workflow = await workflowOf(attempt.candidate)
       const channel = (await channelsFor(attempt, workflow)).find((name) => !attempt.tried.includes(name))
-      if (channel) sending.push({ ...attempt, channel, workflow })
-      else exhausted.push({ ...attempt, workflow })
+      if (channel) toSend.push({ ...attempt, channel, workflow })
+      else exhaustedAttempts.push({ ...attempt, workflow })
     }
     const outcomes = await queueMessages(
       tx,
       clock,
-      sending.map(({ candidate, channel, followUpNumber }) => {
+      toSend.map(({ candidate, channel, followUpNumber }) => {
         return { candidate, channel, prompts: currentPrompts(candidate.state, candidate.flow), followUpNumber }
       }),
     )
-    const queued = sending.filter((_, index) => outcomes[index] === 'queued')
-    await waitForProvider(tx, queued)
-    await countFailures(tx, deps, queued)
-    const delivered = sending.filter((_, index) => outcomes[index] === 'delivered')
-    await recordContacts(tx, deps, delivered, true)
-    await endUnreachable(tx, deps, exhausted)
-    remaining = sending
+    const queuedAttempts = toSend.filter((_, index) => outcomes[index] === 'queued')
+    await suspendUntilSent(tx, queuedAttempts)
+    await countFailures(tx, deps, queuedAttempts)
+    const deliveredAttempts = toSend.filter((_, index) => outcomes[index] === 'delivered')
+    await recordContacts(tx, deps, deliveredAttempts, true)
+    await handleExhausted(tx, deps, exhaustedAttempts)
+    remaining = toSend
       .filter((_, index) => outcomes[index] === 'failed')
       .map(({ candidate, followUpNumber, tried, failed, channel }) => {
         return { candidate, followUpNumber, tried: [...tried, channel], failed: [...failed, channel] }
@@ -144,9 +153,9 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
     { candidate, followUpNumber }: ContactAttempt,
     workflow: Workflow,
   ): Promise<ChannelName[]> {
-    const usable = candidate.mode === 'test' ? undefined : await channelsOf(candidate.org_id)
+    const usableChannels = candidate.mode === 'test' ? undefined : await channelsOf(candidate.org_id)
     return channelOrder(workflow, followUpNumber).filter(
-      (name) => candidate[addressField[name]] !== null && (usable === undefined || usable.has(name)),
+      (name) => candidate[addressField[name]] !== null && (usableChannels === undefined || usableChannels.has(name)),
     )
   }
 
@@ -159,11 +168,11 @@ export async function contactCandidates(tx: Tx, deps: ContactDeps, attempts: Con
 
 /** Returns the workflow's channels in order; a follow-up starts with its own channel. */
 function channelOrder({ channels, follow_ups }: Pick<Workflow, 'channels' | 'follow_ups'>, followUpNumber: number) {
-  const first = follow_ups[followUpNumber - 1]?.channel
-  return first ? [first, ...channels.filter((name) => name !== first)] : channels
+  const firstChannel = follow_ups[followUpNumber - 1]?.channel
+  return firstChannel ? [firstChannel, ...channels.filter((name) => name !== firstChannel)] : channels
 }
 
-async function waitForProvider(tx: Tx, queued: ContactAttempt[]) {
+async function suspendUntilSent(tx: Tx, queued: ContactAttempt[]) {
   if (queued.length === 0) return
   await sql`update contacts set due_at = null
     where candidate_id = any (${queued.map(({ candidate }) => candidate.candidate_id)})`.execute(tx)
@@ -191,8 +200,8 @@ export async function recordContacts(
           channel,
           started_at: before.started_at ?? time,
         },
-        channels: [...failures(failed), ...events.map((what) => ({ channel, what }))],
-        followUps: followUpNumber > 0 ? [{ step: followUpNumber, what: 'sent' }] : [],
+        channels: [...channelFailures(failed), ...events.map((event) => ({ channel, event }))],
+        followUps: followUpNumber > 0 ? [{ followUpNumber, event: 'sent' }] : [],
         calls: [...failedCalls(failed), ...(channel === 'voice' ? callsOf(before, followUpNumber) : [])],
       }
     }),
@@ -200,21 +209,21 @@ export async function recordContacts(
   await scheduleNextContact(tx, deps, sent)
 }
 
-function failures(failed: ChannelName[]) {
-  return failed.map((channel) => ({ channel, what: 'failed' as const }))
+function channelFailures(failed: ChannelName[]) {
+  return failed.map((channel) => ({ channel, event: 'failed' as const }))
 }
 
 /** Simulated calls end immediately; real calls are reported by the provider. */
 const SIMULATED_CALL_SECONDS = 30
 
 function callsOf({ mode, phone }: Candidacy, followUpNumber: number): CandidateChange['calls'] {
-  const placed = { outcome: 'placed' as const, seconds: 0 }
-  if (mode === 'live') return [placed]
+  const placedCall = { outcome: 'placed' as const, seconds: 0 }
+  if (mode === 'live') return [placedCall]
   const persona = personaOf(phone)
-  const unanswered = persona === 'never_answers' || (persona === 'answers_late' && followUpNumber === 0)
+  const isUnanswered = persona === 'never_answers' || (persona === 'answers_late' && followUpNumber === 0)
   return [
-    placed,
-    unanswered ? { outcome: 'no_answer', seconds: 0 } : { outcome: 'answered', seconds: SIMULATED_CALL_SECONDS },
+    placedCall,
+    isUnanswered ? { outcome: 'no_answer', seconds: 0 } : { outcome: 'answered', seconds: SIMULATED_CALL_SECONDS },
   ]
 }
 
@@ -229,7 +238,7 @@ function failedCalls(failed: ChannelName[]): CandidateChange['calls'] {
 async function countFailures(tx: Tx, { clock }: ContactDeps, attempts: ContactAttempt[]) {
   const transitions = attempts
     .filter(({ failed }) => failed.length > 0)
-    .map(({ candidate, failed }) => ({ before: candidate, channels: failures(failed) }))
+    .map(({ candidate, failed }) => ({ before: candidate, channels: channelFailures(failed) }))
   await recordTransitions(tx, clock, transitions)
 }
 
@@ -241,42 +250,45 @@ export async function scheduleNextContact(
 ): Promise<void> {
   if (sent.length === 0) return
   const now = clock.now()
-  const next = sent.map(({ candidate, followUpNumber, workflow }) => {
+  const nextContacts = sent.map(({ candidate, followUpNumber, workflow }) => {
     const followUp = workflow.follow_ups[followUpNumber]
-    const due = now + waitMs(candidate, followUp?.after_hours ?? NO_REPLY_TIMEOUT_HOURS)
+    const dueTime = now + contactDelayMs(candidate, followUp?.after_hours ?? NO_REPLY_TIMEOUT_HOURS)
     const hasContactHours = followUp && !isTestNumber(candidate)
-    return { kind: followUp ? 'contact' : 'give_up', due: new Date(hasContactHours ? nextContactTime(due) : due) }
+    return {
+      kind: followUp ? 'contact' : 'give_up',
+      due: new Date(hasContactHours ? nextContactTime(dueTime) : dueTime),
+    }
   })
   await sql`update contacts c set kind = n.kind, step = n.step + 1, due_at = n.due_at
-    from unnest(${sent.map(({ candidate }) => candidate.candidate_id)}::text[], ${next.map(({ kind }) => kind)}::text[],
-      ${sent.map(({ followUpNumber }) => followUpNumber)}::int[], ${next.map(({ due }) => due)}::timestamptz[]) as n (candidate_id, kind, step, due_at)
+    from unnest(${sent.map(({ candidate }) => candidate.candidate_id)}::text[], ${nextContacts.map(({ kind }) => kind)}::text[],
+      ${sent.map(({ followUpNumber }) => followUpNumber)}::int[], ${nextContacts.map(({ due }) => due)}::timestamptz[]) as n (candidate_id, kind, step, due_at)
     where c.candidate_id = n.candidate_id and c.kind = 'contact' and c.step = n.step`.execute(tx)
 }
 
 /** Handles candidates without a remaining channel: fails those never reached, schedules the next follow-up for the others. */
-async function endUnreachable(tx: Tx, deps: ContactDeps, exhausted: (ContactAttempt & { workflow: Workflow })[]) {
+async function handleExhausted(tx: Tx, deps: ContactDeps, exhausted: (ContactAttempt & { workflow: Workflow })[]) {
   if (exhausted.length === 0) return
   const { rows } = await sql<{ candidate_id: string }>`
     select distinct candidate_id from messages where state in ('sent', 'delivered', 'read', 'unknown') and direction = 'out'
       and candidate_id = any (${exhausted.map(({ candidate }) => candidate.candidate_id)})`.execute(tx)
-  const possiblyReached = new Set(rows.map(({ candidate_id }) => candidate_id))
-  const unreached = exhausted.filter(({ candidate }) => !possiblyReached.has(candidate.candidate_id))
+  const possiblyReachedIds = new Set(rows.map(({ candidate_id }) => candidate_id))
+  const unreachedAttempts = exhausted.filter(({ candidate }) => !possiblyReachedIds.has(candidate.candidate_id))
   await recordTransitions(
     tx,
     deps.clock,
-    unreached.map(({ candidate, failed }) => {
+    unreachedAttempts.map(({ candidate, failed }) => {
       return {
         before: candidate,
         end: { status: 'failed', reason: 'unreachable' },
         refund: true,
-        channels: failures(failed),
+        channels: channelFailures(failed),
         calls: failedCalls(failed),
       }
     }),
   )
-  const waiting = exhausted.filter(({ candidate }) => possiblyReached.has(candidate.candidate_id))
-  await countFailures(tx, deps, waiting)
-  await scheduleNextContact(tx, deps, waiting)
+  const possiblyReachedAttempts = exhausted.filter(({ candidate }) => possiblyReachedIds.has(candidate.candidate_id))
+  await countFailures(tx, deps, possiblyReachedAttempts)
+  await scheduleNextContact(tx, deps, possiblyReachedAttempts)
 }
 
 /** Returns the earliest due time of contacts, simulated replies and lost sends, in epoch milliseconds. It may be in the past. */

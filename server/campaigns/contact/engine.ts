@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts'
 import { startDuePoller } from '../../platform/jobs/due-poller.ts'
-import type { Running } from '../../platform/jobs/queue.ts'
+import type { BackgroundActivity } from '../../platform/jobs/queue.ts'
 import { findCandidacy } from '../candidacy.ts'
-import { contactDue, nextContactDue } from './contact.ts'
+import { nextContactDue, processDueContacts } from './contact.ts'
 import { CONTACT_DUE } from './messages.ts'
 import { answerForTestNumbers } from './replies.ts'
-import { claimSends, completeSend, nextSendDue, type Send, send, settleLostSends } from './sends.ts'
+import { type ClaimedMessage, claimSends, completeSend, nextSendDue, sendMessage, settleLostSends } from './sends.ts'
 
 const BATCH_SIZE = 100
 /** Concurrent sends per process. */
@@ -16,39 +16,39 @@ const MAX_CONCURRENT_SENDS = 40
  * concurrently; row locks distribute the work.
  */
 export async function contactNow(context: Context): Promise<void> {
-  const sends = createSender(context, () => {})
+  const sender = createSender(context, () => {})
   do {
     await contactAll(context, () => false)
-    await sends.start()
-    await sends.settled()
-  } while (sends.busy())
+    await sender.start()
+    await sender.settled()
+  } while (sender.busy())
 }
 
 /** Processes everything that is due, continuously. Slow providers can only delay other sends, not contacts or test numbers. */
-export function startContactEngine(context: Context): Running {
+export function startContactEngine(context: Context): BackgroundActivity {
   const { db, clock, log } = context
-  const report = (error: unknown) => log.warn({ err: error }, 'contacting candidates failed, retrying')
-  const contacting = startDuePoller({
+  const logFailure = (error: unknown) => log.warn({ err: error }, 'contacting candidates failed, retrying')
+  const contactPoller = startDuePoller({
     clock,
     nextDueAt: () => nextContactDue(db.queries),
     work: (stopping) => contactAll(context, stopping),
-    onError: report,
+    onError: logFailure,
   })
-  const sends = createSender(context, () => sending.wake())
-  const sending = startDuePoller({
+  const sender = createSender(context, () => sendPoller.wake())
+  const sendPoller = startDuePoller({
     clock,
     nextDueAt: () => nextSendDue(db.queries),
-    work: () => sends.start(),
-    onError: report,
+    work: () => sender.start(),
+    onError: logFailure,
   })
   db.onCommitted(CONTACT_DUE, () => {
-    contacting.wake()
-    sending.wake()
+    contactPoller.wake()
+    sendPoller.wake()
   })
   return {
     async stop() {
-      await Promise.all([contacting.stop(), sending.stop()])
-      await sends.settled()
+      await Promise.all([contactPoller.stop(), sendPoller.stop()])
+      await sender.settled()
     },
   }
 }
@@ -57,10 +57,10 @@ async function contactAll(context: Context, stopping: () => boolean): Promise<vo
   const { db } = context
   let busy = true
   while (busy && !stopping()) {
-    const lost = await db.transaction((tx) => settleLostSends(tx, context, BATCH_SIZE))
-    const replies = await db.transaction((tx) => answerForTestNumbers(tx, context, BATCH_SIZE))
-    const contacts = await db.transaction((tx) => contactDue(tx, context, BATCH_SIZE))
-    busy = lost === BATCH_SIZE || replies === BATCH_SIZE || contacts === BATCH_SIZE
+    const lostSendCount = await db.transaction((tx) => settleLostSends(tx, context, BATCH_SIZE))
+    const replyCount = await db.transaction((tx) => answerForTestNumbers(tx, context, BATCH_SIZE))
+    const contactCount = await db.transaction((tx) => processDueContacts(tx, context, BATCH_SIZE))
+    busy = lostSendCount === BATCH_SIZE || replyCount === BATCH_SIZE || contactCount === BATCH_SIZE
   }
 }
 
@@ -68,37 +68,37 @@ async function contactAll(context: Context, stopping: () => boolean): Promise<vo
 function createSender(context: Context, onCapacity: () => void) {
   const { db, log } = context
   const inFlight = new Set<Promise<void>>()
-  let full = false
+  let isFull = false
   return {
     /** Starts as many sends as there is capacity for, without waiting for them. */
     async start() {
       const capacity = MAX_CONCURRENT_SENDS - inFlight.size
       if (capacity === 0) return
-      const claimed = await db.transaction((tx) => claimSends(tx, context, capacity))
-      full = claimed.length === capacity
-      for (const message of claimed) {
-        const done = sendOne(message)
+      const claimedMessages = await db.transaction((tx) => claimSends(tx, context, capacity))
+      isFull = claimedMessages.length === capacity
+      for (const message of claimedMessages) {
+        const completedSend = sendOne(message)
           .catch((error) =>
             log.warn(
               { err: error, message: message.message_id },
               'recording the outcome of a send failed, treating it as unknown when the lease expires',
             ),
           )
-          .then(() => void inFlight.delete(done))
-        inFlight.add(done)
-        void done.then(() => full && onCapacity())
+          .then(() => void inFlight.delete(completedSend))
+        inFlight.add(completedSend)
+        void completedSend.then(() => isFull && onCapacity())
       }
     },
     /** Whether more messages than the capacity may be due. */
-    busy: () => full,
+    busy: () => isFull,
     async settled() {
       await Promise.all(inFlight)
     },
   }
 
-  async function sendOne(message: Send): Promise<void> {
+  async function sendOne(message: ClaimedMessage): Promise<void> {
     const candidate = (await findCandidacy(db.queries, message.candidate_id))!
-    const outcome = await send(context, message, candidate)
+    const outcome = await sendMessage(context, message, candidate)
     await db.transaction((tx) => completeSend(tx, context, message, outcome))
   }
 }

@@ -11,7 +11,7 @@ import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import type { ContactDeps } from './contact.ts'
 import { recordOptOut } from './opt-outs.ts'
 import { handleReply } from './replies.ts'
-import { handleStatus } from './statuses.ts'
+import { handleDeliveryStatus } from './statuses.ts'
 
 /** Applies provider callbacks to conversations. Only LIVE conversations use providers. */
 export function createInboundHandler(deps: ContactDeps): InboundHandler {
@@ -24,7 +24,7 @@ export function createInboundHandler(deps: ContactDeps): InboundHandler {
       await handleReply(tx, deps, candidate, { channel, providerId, input: inputOf(candidate, reply) })
     },
     async status(tx, orgId, report) {
-      await handleStatus(tx, deps, { ...report, orgId })
+      await handleDeliveryStatus(tx, deps, { ...report, orgId })
     },
     turn: (tx, orgId, messageId, answer) => handleCallTurn(tx, orgId, messageId, answer),
   }
@@ -45,17 +45,27 @@ export function createInboundHandler(deps: ContactDeps): InboundHandler {
       select candidate_id from messages where message_id = ${messageId} and org_id = ${orgId} and channel = 'voice'
         and mode = 'live' and direction = 'out' and contact_step is not null`.execute(tx)
     if (!rows[0]) return undefined
-    const before = (await lockCandidacy(tx, rows[0].candidate_id))!
-    if (!answer) return turnOf(before, currentPrompts(before.state, before.flow), true)
+    const candidateBefore = (await lockCandidacy(tx, rows[0].candidate_id))!
+    if (!answer) return turnOf(candidateBefore, currentPrompts(candidateBefore.state, candidateBefore.flow), true)
     const { providerId } = answer
-    const input = callInput(before, answer)
-    const after = await handleReply(tx, deps, before, { channel: 'voice', providerId, input, inCall: true })
-    const { step, point, misses } = after.state
-    const apology: Prompt[] = misses > before.state.misses ? [{ kind: 'not_understood', step, point }] : []
+    const input = callInput(candidateBefore, answer)
+    const candidateAfter = await handleReply(tx, deps, candidateBefore, {
+      channel: 'voice',
+      providerId,
+      input,
+      inCall: true,
+    })
+    const { step, point, misses } = candidateAfter.state
+    const apology: Prompt[] = misses > candidateBefore.state.misses ? [{ kind: 'not_understood', step, point }] : []
     // Text channels ignore further replies that are not understood; a call ends instead.
-    if (input.kind === 'reply' && before.state.misses === MAX_MISSES && misses === MAX_MISSES && answer.step === step)
-      return { ...turnOf(after, [], false), over: true }
-    return turnOf(after, [...apology, ...currentPrompts(after.state, after.flow)], false)
+    if (
+      input.kind === 'reply' &&
+      candidateBefore.state.misses === MAX_MISSES &&
+      misses === MAX_MISSES &&
+      answer.step === step
+    )
+      return { ...turnOf(candidateAfter, [], false), isOver: true }
+    return turnOf(candidateAfter, [...apology, ...currentPrompts(candidateAfter.state, candidateAfter.flow)], false)
   }
 }
 
@@ -65,17 +75,17 @@ function turnOf(candidate: Candidacy, source: Prompt[], greet: boolean): CallTur
   const greeting = greet
     ? prompt('call_opening', language, { name, company: flow.company_name, title: flow.title })
     : undefined
-  const closed = status !== 'pending' && state.ending === null // expired or ended by the campaign
-  const prompts = closed ? [notice(state.step, prompt('ended', language))] : renderAll(candidate, source)
-  return { language, greeting, prompts, over: status !== 'pending' }
+  const isClosed = status !== 'pending' && state.ending === null // expired or ended by the campaign
+  const prompts = isClosed ? [noticePrompt(state.step, prompt('ended', language))] : renderAll(candidate, source)
+  return { language, greeting, prompts, isOver: status !== 'pending' }
 }
 
-function notice(step: number, text: string): RenderedPrompt {
+function noticePrompt(step: number, text: string): RenderedPrompt {
   return { step, kind: 'notice', text, choices: [] }
 }
 
 function renderAll(candidate: Candidacy, source: Prompt[]): RenderedPrompt[] {
-  return source.map((one) => render(one, candidate.state.language, candidate.flow, candidate))
+  return source.map((sourcePrompt) => render(sourcePrompt, candidate.state.language, candidate.flow, candidate))
 }
 
 function currentQuestion(candidate: Candidacy): RenderedPrompt | undefined {
@@ -90,8 +100,8 @@ export function matchCurrentChoice(candidate: Candidacy, text: string): string |
 /** A button names its step; a text reply answers the current question. */
 function inputOf(candidate: Candidacy, { step, value, text }: InboundReply): ConversationInput {
   if (value !== undefined) return { kind: 'reply', value, ...(step === undefined ? {} : { step }) }
-  const chosen = matchCurrentChoice(candidate, text ?? '')
-  return chosen === undefined ? { kind: 'reply', text: text ?? '' } : { kind: 'reply', value: chosen }
+  const chosenValue = matchCurrentChoice(candidate, text ?? '')
+  return chosenValue === undefined ? { kind: 'reply', text: text ?? '' } : { kind: 'reply', value: chosenValue }
 }
 
 function callInput(candidate: Candidacy, { step, digits, speech }: CallAnswer): ConversationInput {

@@ -37,15 +37,15 @@ export interface NewMessage {
   inCall?: boolean
 }
 
-/** The simulator, the page and calls deliver immediately; other messages are queued for their provider. */
+/** What happened to a message: the simulator, the page and calls deliver immediately; others are queued for their provider. */
 export type QueueOutcome = 'queued' | 'delivered' | 'failed'
 
 /** Stores outgoing messages and delivers those that need no provider. */
-export async function queueMessages(tx: Tx, clock: Clock, list: NewMessage[]): Promise<QueueOutcome[]> {
-  if (list.length === 0) return []
+export async function queueMessages(tx: Tx, clock: Clock, messages: NewMessage[]): Promise<QueueOutcome[]> {
+  if (messages.length === 0) return []
   const now = clock.now()
-  const outcomes = list.map(outcomeOf)
-  const dues = list.map(({ followUpNumber }, index) =>
+  const outcomes = messages.map(outcomeOf)
+  const dueTimes = messages.map(({ followUpNumber }, index) =>
     outcomes[index] === 'queued' ? new Date(followUpNumber === undefined ? now : nextContactTime(now)) : null,
   )
   await sql`
@@ -53,19 +53,21 @@ export async function queueMessages(tx: Tx, clock: Clock, list: NewMessage[]): P
       conversation_step, content, error, due_at, created_at, updated_at)
     select message_id, candidate_id, campaign_id, org_id, mode, 'out', channel, state, contact_step, conversation_step, content,
       case state when 'failed' then 'simulated: this test number is unreachable' end, due_at, ${new Date(now)}, ${new Date(now)}
-    from unnest(${list.map(() => newId('MS_', now))}::text[], ${list.map(({ candidate }) => candidate.candidate_id)}::text[],
-      ${list.map(({ candidate }) => candidate.campaign_id)}::text[], ${list.map(({ candidate }) => candidate.org_id)}::text[],
-      ${list.map(({ candidate }) => candidate.mode)}::text[], ${list.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
-      ${list.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${list.map(({ candidate }) => candidate.state.step)}::int[],
-      ${list.map((message) => JSON.stringify(contentOf(message)))}::text[], ${dues}::timestamptz[])
+    from unnest(${messages.map(() => newId('MS_', now))}::text[], ${messages.map(({ candidate }) => candidate.candidate_id)}::text[],
+      ${messages.map(({ candidate }) => candidate.campaign_id)}::text[], ${messages.map(({ candidate }) => candidate.org_id)}::text[],
+      ${messages.map(({ candidate }) => candidate.mode)}::text[], ${messages.map(({ channel }) => channel)}::text[], ${outcomes}::text[],
+      ${messages.map(({ followUpNumber }) => followUpNumber ?? null)}::int[], ${messages.map(({ candidate }) => candidate.state.step)}::int[],
+      ${messages.map((message) => JSON.stringify(renderContent(message)))}::text[], ${dueTimes}::timestamptz[])
       as n (message_id, candidate_id, campaign_id, org_id, mode, channel, state, contact_step, conversation_step, content, due_at)`.execute(
     tx,
   )
-  const delivered = list.filter(({ channel }, index) => outcomes[index] === 'delivered' && channel !== 'page')
+  const deliveredMessages = messages.filter(
+    ({ channel }, index) => outcomes[index] === 'delivered' && channel !== 'page',
+  )
   await scheduleTestReplies(
     tx,
     clock,
-    delivered.map(({ candidate }) => candidate),
+    deliveredMessages.map(({ candidate }) => candidate),
   )
   notifyAfterCommit(tx, CONTACT_DUE)
   return outcomes
@@ -90,12 +92,12 @@ function outcomeOf({ candidate, channel, inCall }: NewMessage): QueueOutcome {
   return personaOf(candidate.phone) === 'unreachable' ? 'failed' : 'delivered'
 }
 
-function contentOf({ candidate, prompts, followUpNumber }: NewMessage): RenderedPrompt[] {
+function renderContent({ candidate, prompts, followUpNumber }: NewMessage): RenderedPrompt[] {
   const { state, flow } = candidate
-  const rendered = prompts.map((prompt) => render(prompt, state.language, flow, candidate))
+  const renderedPrompts = prompts.map((prompt) => render(prompt, state.language, flow, candidate))
   return followUpNumber
-    ? [renderFollowUp(followUpNumber, state.step, state.language, flow, candidate), ...rendered]
-    : rendered
+    ? [renderFollowUp(followUpNumber, state.step, state.language, flow, candidate), ...renderedPrompts]
+    : renderedPrompts
 }
 
 export interface IncomingReply {
@@ -107,24 +109,24 @@ export interface IncomingReply {
   text?: string | undefined
 }
 
-/** Stores replies; returns for each whether it is new. */
-export async function recordReplies(tx: Tx, clock: Clock, list: IncomingReply[]): Promise<boolean[]> {
+/** Stores replies; returns for each reply whether it is new. */
+export async function recordReplies(tx: Tx, clock: Clock, replies: IncomingReply[]): Promise<boolean[]> {
   const now = clock.now()
-  const ids = list.map(() => newId('MS_', now))
+  const messageIds = replies.map(() => newId('MS_', now))
   const { rows } = await sql<{ message_id: string }>`
     insert into messages (message_id, candidate_id, campaign_id, org_id, mode, direction, channel, state, conversation_step,
       content, provider_id, created_at, updated_at)
     select message_id, candidate_id, campaign_id, org_id, mode, 'in', channel, 'received', conversation_step, content, provider_id,
       ${new Date(now)}, ${new Date(now)}
-    from unnest(${ids}::text[], ${list.map(({ candidate }) => candidate.candidate_id)}::text[],
-      ${list.map(({ candidate }) => candidate.campaign_id)}::text[], ${list.map(({ candidate }) => candidate.org_id)}::text[],
-      ${list.map(({ candidate }) => candidate.mode)}::text[], ${list.map(({ channel }) => channel)}::text[],
-      ${list.map(({ candidate }) => candidate.state.step)}::int[],
-      ${list.map(({ value, text }) => JSON.stringify({ value, text }))}::text[], ${list.map(({ providerId }) => providerId ?? null)}::text[])
+    from unnest(${messageIds}::text[], ${replies.map(({ candidate }) => candidate.candidate_id)}::text[],
+      ${replies.map(({ candidate }) => candidate.campaign_id)}::text[], ${replies.map(({ candidate }) => candidate.org_id)}::text[],
+      ${replies.map(({ candidate }) => candidate.mode)}::text[], ${replies.map(({ channel }) => channel)}::text[],
+      ${replies.map(({ candidate }) => candidate.state.step)}::int[],
+      ${replies.map(({ value, text }) => JSON.stringify({ value, text }))}::text[], ${replies.map(({ providerId }) => providerId ?? null)}::text[])
       as n (message_id, candidate_id, campaign_id, org_id, mode, channel, conversation_step, content, provider_id)
     on conflict do nothing returning message_id`.execute(tx)
-  const inserted = new Set(rows.map(({ message_id }) => message_id))
-  return ids.map((id) => inserted.has(id))
+  const insertedIds = new Set(rows.map(({ message_id }) => message_id))
+  return messageIds.map((id) => insertedIds.has(id))
 }
 
 export interface CandidateMessage {
@@ -137,7 +139,7 @@ export interface CandidateMessage {
   conversation_step: number
   /** Prompts of an outgoing message; value or text of an incoming one. */
   content: RenderedPrompt[] | { value?: string; text?: string }
-  /** Why it failed or is retried. */
+  /** Why the message failed or is retried. */
   error: string | null
   created_at: Date
 }

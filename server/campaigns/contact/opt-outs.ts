@@ -3,21 +3,25 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { type Candidacy, lockCandidacies } from '../candidacy.ts'
 
-type Addressed = Pick<Candidacy, 'org_id' | 'mode' | 'phone' | 'email'>
+type AddressedPerson = Pick<Candidacy, 'org_id' | 'mode' | 'phone' | 'email'>
 
 function addressesOf({ phone, email }: Pick<Candidacy, 'phone' | 'email'>): string[] {
   return [phone, email?.toLowerCase()].filter((address): address is string => typeof address === 'string')
 }
 
 /** Stores the phone number and email address of a candidate who opted out of the organisation's messages. */
-export async function recordOptOut(tx: Tx, clock: Clock, candidate: Addressed): Promise<void> {
+export async function recordOptOut(tx: Tx, clock: Clock, candidate: AddressedPerson): Promise<void> {
   await sql`insert into stopped_addresses (org_id, mode, address, created_at)
     select ${candidate.org_id}, ${candidate.mode}, address, ${new Date(clock.now())}
     from unnest(${addressesOf(candidate)}::text[]) as address on conflict do nothing`.execute(tx)
 }
 
 /** Locks other pending candidates with the same phone number or email address, in any campaign of the organisation. */
-export async function lockSameAddress(tx: Tx, optedOut: Candidacy[], excludedIds: string[]): Promise<Candidacy[]> {
+export async function lockCandidatesWithSameAddress(
+  tx: Tx,
+  optedOut: Candidacy[],
+  excludedIds: string[],
+): Promise<Candidacy[]> {
   const ids = new Set<string>()
   for (const { org_id, mode, phone, email } of optedOut) {
     const { rows } = await sql<{ candidate_id: string }>`
@@ -29,16 +33,16 @@ export async function lockSameAddress(tx: Tx, optedOut: Candidacy[], excludedIds
   return (await lockCandidacies(tx, [...ids])).filter(({ status }) => status === 'pending')
 }
 
-/** Filters the people, and returns only those who have opted out. */
-export async function findOptedOut<Person extends Addressed>(tx: Tx, people: Person[]): Promise<Person[]> {
+/** Returns those of the people who have opted out. */
+export async function findOptedOut<Person extends AddressedPerson>(tx: Tx, people: Person[]): Promise<Person[]> {
   if (people.length === 0) return []
   const { rows } = await sql<{ scope: string; address: string }>`
     select org_id || ' ' || mode as scope, address from stopped_addresses
     where address = any (${people.flatMap(addressesOf)})
       and org_id = any (${[...new Set(people.map(({ org_id }) => org_id))]})`.execute(tx)
   if (rows.length === 0) return []
-  const optedOut = new Set(rows.map(({ scope, address }) => `${scope} ${address}`))
+  const optedOutAddresses = new Set(rows.map(({ scope, address }) => `${scope} ${address}`))
   return people.filter((person) =>
-    addressesOf(person).some((address) => optedOut.has(`${person.org_id} ${person.mode} ${address}`)),
+    addressesOf(person).some((address) => optedOutAddresses.has(`${person.org_id} ${person.mode} ${address}`)),
   )
 }

@@ -8,16 +8,16 @@ import { MINUTE, SECOND } from '../../platform/clock.ts'
 import type { Queries, Tx } from '../../platform/database/database.ts'
 import { getWorkflow } from '../../workflows/workflows.ts'
 import { type Candidacy, lockCandidacy } from '../candidacy.ts'
-import { linkOf } from '../candidate-page/links.ts'
+import { candidatePageUrl } from '../candidate-page/links.ts'
 import { type CandidateChange, type CandidateTransition, recordTransitions } from '../progress.ts'
 import { stagesUpTo } from '../stages.ts'
 import { type ContactDeps, contactCandidates, declineOptedOut, recordContacts, scheduleNextContact } from './contact.ts'
 import { nextContactTime } from './contact-hours.ts'
 import { type MessageState, scheduleTestReplies } from './messages.ts'
-import { lockSameAddress, recordOptOut } from './opt-outs.ts'
+import { lockCandidatesWithSameAddress, recordOptOut } from './opt-outs.ts'
 
 /** A message being sent to a provider. */
-export interface Send {
+export interface ClaimedMessage {
   message_id: string
   candidate_id: string
   org_id: string
@@ -38,9 +38,9 @@ const MAX_BUSY_MS = 24 * 60 * MINUTE
  * Claims due messages by marking them as `sending` before they are sent. A message whose lease has expired may have been sent, so
  * it is not sent again.
  */
-export async function claimSends(tx: Tx, { clock }: ContactDeps, limit: number): Promise<Send[]> {
+export async function claimSends(tx: Tx, { clock }: ContactDeps, limit: number): Promise<ClaimedMessage[]> {
   const now = clock.now()
-  const { rows } = await sql<Send>`
+  const { rows } = await sql<ClaimedMessage>`
     update messages set state = 'sending', attempts = attempts + 1, leased_until = ${new Date(now + LEASE_MS)}, updated_at = ${new Date(now)}
     where message_id in (
       select m.message_id from messages m join campaigns g using (campaign_id)
@@ -49,8 +49,8 @@ export async function claimSends(tx: Tx, { clock }: ContactDeps, limit: number):
       order by m.due_at limit ${limit} for update of m skip locked
     )
     returning message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at`.execute(tx)
-  const deferred = await deferOverRate(tx, rows, now)
-  return rows.filter(({ message_id }) => !deferred.has(message_id))
+  const deferredIds = await deferOverRate(tx, rows, now)
+  return rows.filter(({ message_id }) => !deferredIds.has(message_id))
 }
 
 /** Returns the earliest due time of a queued message, in epoch milliseconds. Resuming a campaign triggers a notification. */
@@ -62,21 +62,21 @@ export async function nextSendDue(queries: Queries): Promise<number | undefined>
 }
 
 /** Defers contacts above the provider's rate and returns their IDs. Responses to replies are never deferred. */
-async function deferOverRate(tx: Tx, claimed: Send[], now: number): Promise<Set<string>> {
-  const contacts = claimed.filter(({ contact_step }) => contact_step !== null)
-  if (contacts.length === 0) return new Set()
-  const rates = await sendRates(tx, [...new Set(contacts.map(({ org_id }) => org_id))])
-  const deferred = contacts
+async function deferOverRate(tx: Tx, claimed: ClaimedMessage[], now: number): Promise<Set<string>> {
+  const contactMessages = claimed.filter(({ contact_step }) => contact_step !== null)
+  if (contactMessages.length === 0) return new Set()
+  const rates = await sendRates(tx, [...new Set(contactMessages.map(({ org_id }) => org_id))])
+  const deferredContacts = contactMessages
     .map((send) => {
-      const at = reserveSlot(send, send.message_id, rates.get(`${send.org_id} ${send.channel}`), now)
-      return { id: send.message_id, at }
+      const slotTime = reserveSlot(send, send.message_id, rates.get(`${send.org_id} ${send.channel}`), now)
+      return { id: send.message_id, slotTime }
     })
-    .filter(({ at }) => at > now)
-  if (deferred.length > 0)
+    .filter(({ slotTime }) => slotTime > now)
+  if (deferredContacts.length > 0)
     await sql`update messages m set state = 'queued', attempts = attempts - 1, leased_until = null, due_at = n.due_at
-      from unnest(${deferred.map(({ id }) => id)}::text[], ${deferred.map(({ at }) => new Date(nextContactTime(at)))}::timestamptz[])
+      from unnest(${deferredContacts.map(({ id }) => id)}::text[], ${deferredContacts.map(({ slotTime }) => new Date(nextContactTime(slotTime)))}::timestamptz[])
         as n (message_id, due_at) where m.message_id = n.message_id`.execute(tx)
-  return new Set(deferred.map(({ id }) => id))
+  return new Set(deferredContacts.map(({ id }) => id))
 }
 
 export type SendOutcome =
@@ -84,28 +84,28 @@ export type SendOutcome =
   | { errorReason: SendErrorReason; message: string; retryAfter: number | undefined }
 
 /** Sends one message to its provider, outside of any transaction. */
-export async function send(
+export async function sendMessage(
   context: Pick<Context, 'db' | 'vault' | 'channels' | 'config' | 'clock' | 'log'>,
-  message: Send,
+  message: ClaimedMessage,
   candidate: Candidacy,
 ): Promise<SendOutcome> {
   if (candidate.mode === 'test') return { errorReason: undefined, providerId: undefined } // the simulator delivers without a provider
   const signal = AbortSignal.timeout(SEND_TIMEOUT_MS)
   try {
     const credentials = await findCredentials(context.db.queries, context.vault, message.org_id, message.channel)
-    const outgoing = {
+    const outgoingMessage = {
       message_id: message.message_id,
       org_id: message.org_id,
       to: candidate[addressField[message.channel]]!,
       name: candidate.name,
       language: candidate.state.language,
       prompts: JSON.parse(message.content) as RenderedPrompt[],
-      link: linkOf(context, candidate),
+      link: candidatePageUrl(context, candidate),
       company: candidate.flow.company_name,
       title: candidate.flow.title,
       ...(message.contact_step === null ? {} : { followUpNumber: message.contact_step }),
     }
-    const { providerId } = await context.channels[message.channel].send(outgoing, credentials, signal)
+    const { providerId } = await context.channels[message.channel].send(outgoingMessage, credentials, signal)
     return { errorReason: undefined, providerId }
   } catch (error) {
     // Pause sends to a provider that asks for it or does not respond.
@@ -133,7 +133,12 @@ function redactNumbers(text: string): string {
 }
 
 /** Stores the outcome of a send and schedules the next retry, channel or follow-up. */
-export async function completeSend(tx: Tx, deps: ContactDeps, message: Send, outcome: SendOutcome): Promise<void> {
+export async function completeSend(
+  tx: Tx,
+  deps: ContactDeps,
+  message: ClaimedMessage,
+  outcome: SendOutcome,
+): Promise<void> {
   const candidate = (await lockCandidacy(tx, message.candidate_id))!
   const now = deps.clock.now()
   if (outcome.errorReason === 'busy' && now - message.created_at.getTime() < MAX_BUSY_MS) {
@@ -170,22 +175,28 @@ export async function applyOptOut(
   tx: Tx,
   { clock }: ContactDeps,
   candidate: Candidacy,
-  { channel, contact_step }: Pick<Send, 'channel' | 'contact_step'>,
+  { channel, contact_step }: Pick<ClaimedMessage, 'channel' | 'contact_step'>,
 ): Promise<void> {
   await recordOptOut(tx, clock, candidate)
-  const sameAddress = await lockSameAddress(tx, [candidate], [candidate.candidate_id])
-  const failed = contact_step === null ? [] : [{ channel, what: 'failed' as const }]
-  const own: CandidateTransition[] =
-    candidate.status === 'pending' ? [{ ...declineOptedOut(candidate), channels: failed }] : []
-  await recordTransitions(tx, clock, [...own, ...sameAddress.map(declineOptedOut)])
+  const sameAddressCandidates = await lockCandidatesWithSameAddress(tx, [candidate], [candidate.candidate_id])
+  const channelEvents = contact_step === null ? [] : [{ channel, event: 'failed' as const }]
+  const ownTransition: CandidateTransition[] =
+    candidate.status === 'pending' ? [{ ...declineOptedOut(candidate), channels: channelEvents }] : []
+  await recordTransitions(tx, clock, [...ownTransition, ...sameAddressCandidates.map(declineOptedOut)])
 }
 
 /** Counts a send whose candidate's conversation has ended since. */
-async function countLateSend(tx: Tx, { clock }: ContactDeps, before: Candidacy, message: Send, state: MessageState) {
+async function countLateSend(
+  tx: Tx,
+  { clock }: ContactDeps,
+  before: Candidacy,
+  message: ClaimedMessage,
+  state: MessageState,
+) {
   const { channel, contact_step: followUpNumber } = message
   if (followUpNumber === null || state === 'unknown') return
   const wasSent = state !== 'failed'
-  const placed: CandidateChange['calls'] = channel === 'voice' ? [{ outcome: 'placed', seconds: 0 }] : []
+  const placedCalls: CandidateChange['calls'] = channel === 'voice' ? [{ outcome: 'placed', seconds: 0 }] : []
   await recordTransitions(tx, clock, [
     {
       before,
@@ -193,17 +204,19 @@ async function countLateSend(tx: Tx, { clock }: ContactDeps, before: Candidacy, 
       channels:
         state === 'delivered'
           ? [
-              { channel, what: 'sent' },
-              { channel, what: 'delivered' },
+              { channel, event: 'sent' },
+              { channel, event: 'delivered' },
             ]
-          : [{ channel, what: wasSent ? 'sent' : 'failed' }],
-      followUps: wasSent && followUpNumber > 0 ? [{ step: followUpNumber, what: 'sent' }] : [],
-      calls: wasSent ? placed : [...placed, ...placed.map(() => ({ outcome: 'failed' as const, seconds: 0 }))],
+          : [{ channel, event: wasSent ? 'sent' : 'failed' }],
+      followUps: wasSent && followUpNumber > 0 ? [{ followUpNumber, event: 'sent' }] : [],
+      calls: wasSent
+        ? placedCalls
+        : [...placedCalls, ...placedCalls.map(() => ({ outcome: 'failed' as const, seconds: 0 }))],
     },
   ])
 }
 
-/** Sends this message on the next channel after a failure. If no channel is left, handles the candidate as exhausted. */
+/** Sends this message on the next channel after a failure. If no channel is left, fails the candidate or schedules the next follow-up. */
 export async function contactOnNextChannel(
   tx: Tx,
   deps: ContactDeps,
@@ -215,8 +228,10 @@ export async function contactOnNextChannel(
     select channel from messages where candidate_id = ${candidate.candidate_id} and contact_step = ${followUpNumber}`.execute(
     tx,
   )
-  const tried = rows.map(({ channel }) => channel)
-  await contactCandidates(tx, deps, [{ candidate, followUpNumber, tried, failed: failed ? [failed] : [] }])
+  const triedChannels = rows.map(({ channel }) => channel)
+  await contactCandidates(tx, deps, [
+    { candidate, followUpNumber, tried: triedChannels, failed: failed ? [failed] : [] },
+  ])
 }
 
 function stateAfter({ mode }: Candidacy, { errorReason }: SendOutcome): MessageState {
@@ -224,20 +239,20 @@ function stateAfter({ mode }: Candidacy, { errorReason }: SendOutcome): MessageS
   return errorReason === 'unknown' ? 'unknown' : 'failed'
 }
 
-async function requeue(tx: Tx, message: Send, now: number, due: number, error: string) {
-  const at = new Date(message.contact_step === null ? due : nextContactTime(due))
-  await sql`update messages set state = 'queued', leased_until = null, due_at = ${at}, error = ${error.slice(0, 500)},
+async function requeue(tx: Tx, message: ClaimedMessage, now: number, due: number, error: string) {
+  const dueAt = new Date(message.contact_step === null ? due : nextContactTime(due))
+  await sql`update messages set state = 'queued', leased_until = null, due_at = ${dueAt}, error = ${error.slice(0, 500)},
     updated_at = ${new Date(now)} where message_id = ${message.message_id} and state = 'sending'`.execute(tx)
 }
 
 /** Exponential backoff, up to ten minutes. */
-function busyDelayMs({ attempts }: Send, retryAfter: number | undefined): number {
+function busyDelayMs({ attempts }: ClaimedMessage, retryAfter: number | undefined): number {
   return Math.max((retryAfter ?? 0) * SECOND, Math.min(10 * MINUTE, 5 * SECOND * 2 ** Math.min(attempts, 10)))
 }
 
 /** Settles sends whose process died. They may have been sent, so they are not repeated; the next follow-up is scheduled. */
 export async function settleLostSends(tx: Tx, deps: ContactDeps, limit: number): Promise<number> {
-  const { rows } = await sql<Send>`
+  const { rows } = await sql<ClaimedMessage>`
     select message_id, candidate_id, org_id, channel, contact_step, content, attempts, created_at from messages
     where state = 'sending' and leased_until < ${new Date(deps.clock.now())}
     order by leased_until limit ${limit} for update skip locked`.execute(tx)

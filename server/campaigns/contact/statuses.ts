@@ -5,7 +5,7 @@ import { type Candidacy, lockCandidacy } from '../candidacy.ts'
 import { type CandidateTransition, recordTransitions } from '../progress.ts'
 import { hasReached, stagesUpTo } from '../stages.ts'
 import type { ContactDeps } from './contact.ts'
-import { applyOptOut, completeSend, contactOnNextChannel, type Send } from './sends.ts'
+import { applyOptOut, type ClaimedMessage, completeSend, contactOnNextChannel } from './sends.ts'
 
 /** A provider's report about a message it accepted. */
 export interface MessageDeliveryStatus extends InboundStatus {
@@ -13,28 +13,28 @@ export interface MessageDeliveryStatus extends InboundStatus {
   orgId?: string
 }
 
-type Message = Send & { state: string; error: string | null }
+type Message = ClaimedMessage & { state: string; error: string | null }
 
 const stateOrder = ['unknown', 'sent', 'delivered', 'read']
 
 /**
- * Applies a report. Reports may be duplicated, late, out of order or earlier than the response to the send, so a message's state
+ * Applies a provider's report to its message. Reports may be duplicated, late, out of order or earlier than the response to the send, so a message's state
  * only ever advances. Returns false for an unknown message.
  */
-export async function handleStatus(tx: Tx, deps: ContactDeps, report: MessageDeliveryStatus): Promise<boolean> {
-  const found = await findMessage(tx, report)
-  if (!found) return false
+export async function handleDeliveryStatus(tx: Tx, deps: ContactDeps, report: MessageDeliveryStatus): Promise<boolean> {
+  const storedMessage = await findMessage(tx, report)
+  if (!storedMessage) return false
   // Skip duplicates before locking anything.
-  if (found.state !== 'sending' && !advances(found, report)) return true
-  let candidate = (await lockCandidacy(tx, found.candidate_id))!
-  let message = await readMessage(tx, found.message_id)
+  if (storedMessage.state !== 'sending' && !advancesState(storedMessage, report)) return true
+  let candidate = (await lockCandidacy(tx, storedMessage.candidate_id))!
+  let message = await readMessage(tx, storedMessage.message_id)
   if (message.state === 'sending') {
     // Any report means that the provider has accepted the message.
     await completeSend(tx, deps, message, { errorReason: undefined, providerId: report.providerId })
-    candidate = (await lockCandidacy(tx, found.candidate_id))!
-    message = await readMessage(tx, found.message_id)
+    candidate = (await lockCandidacy(tx, storedMessage.candidate_id))!
+    message = await readMessage(tx, storedMessage.message_id)
   }
-  if (!advances(message, report)) return true
+  if (!advancesState(message, report)) return true
   await writeReport(tx, deps, message, report)
   if (report.stop) {
     await applyOptOut(tx, deps, candidate, message)
@@ -42,11 +42,13 @@ export async function handleStatus(tx: Tx, deps: ContactDeps, report: MessageDel
   }
   // Responses to replies are not counted and have no fallback channel.
   if (message.contact_step === null) return true
-  const [after] = await recordTransitions(tx, deps.clock, [transitionFor(candidate, message, report, deps.clock.now())])
-  const undelivered = report.status === 'failed' || report.status === 'unanswered'
+  const [updatedCandidate] = await recordTransitions(tx, deps.clock, [
+    transitionFor(candidate, message, report, deps.clock.now()),
+  ])
+  const isUndelivered = report.status === 'failed' || report.status === 'unanswered'
   const isWaiting = candidate.status === 'pending' && !hasReached(candidate.stages, 'responded')
-  if (undelivered && isWaiting && (await reopenContact(tx, message)))
-    await contactOnNextChannel(tx, deps, after!, message.contact_step)
+  if (isUndelivered && isWaiting && (await reopenContact(tx, message)))
+    await contactOnNextChannel(tx, deps, updatedCandidate!, message.contact_step)
   return true
 }
 
@@ -67,7 +69,7 @@ async function readMessage(tx: Tx, messageId: string): Promise<Message> {
   return rows[0]!
 }
 
-function advances({ state, error }: Pick<Message, 'state' | 'error'>, { status }: MessageDeliveryStatus): boolean {
+function advancesState({ state, error }: Pick<Message, 'state' | 'error'>, { status }: MessageDeliveryStatus): boolean {
   if (!stateOrder.includes(state)) return false
   if (status === 'failed') return state === 'sent' || state === 'unknown'
   // An unanswered call stays `sent`, with the reason in `error`.
@@ -91,19 +93,19 @@ function transitionFor(
 ): CandidateTransition {
   const { channel, status, call } = report
   const followUpNumber = message.contact_step!
-  const reached = status === 'failed' ? undefined : status === 'unanswered' ? 'sent' : status
-  const passed = (['sent', 'delivered', 'read'] as const).filter(
-    (what) =>
-      reached !== undefined &&
-      stateOrder.indexOf(what) > stateOrder.indexOf(message.state) &&
-      stateOrder.indexOf(what) <= stateOrder.indexOf(reached),
+  const reachedState = status === 'failed' ? undefined : status === 'unanswered' ? 'sent' : status
+  const newEvents = (['sent', 'delivered', 'read'] as const).filter(
+    (event) =>
+      reachedState !== undefined &&
+      stateOrder.indexOf(event) > stateOrder.indexOf(message.state) &&
+      stateOrder.indexOf(event) <= stateOrder.indexOf(reachedState),
   )
   // The outcome of the send was unknown, so the send itself is counted now.
   const wasUnknown = message.state === 'unknown'
-  const placed = wasUnknown && channel === 'voice' ? [{ outcome: 'placed' as const, seconds: 0 }] : []
-  const stages = reached === undefined ? 0 : stagesUpTo(reached === 'sent' ? 'contacted' : 'delivered')
-  const contact =
-    wasUnknown && reached !== undefined && (before.contact_step ?? -1) < followUpNumber
+  const placedCalls = wasUnknown && channel === 'voice' ? [{ outcome: 'placed' as const, seconds: 0 }] : []
+  const reachedStages = reachedState === undefined ? 0 : stagesUpTo(reachedState === 'sent' ? 'contacted' : 'delivered')
+  const contactChanges =
+    wasUnknown && reachedState !== undefined && (before.contact_step ?? -1) < followUpNumber
       ? {
           contact_step: followUpNumber,
           channel: before.channel ?? channel,
@@ -112,11 +114,11 @@ function transitionFor(
       : {}
   return {
     before,
-    changes: { stages: before.stages | stages, ...contact },
-    channels: status === 'failed' ? [{ channel, what: 'failed' }] : passed.map((what) => ({ channel, what })),
+    changes: { stages: before.stages | reachedStages, ...contactChanges },
+    channels: status === 'failed' ? [{ channel, event: 'failed' }] : newEvents.map((event) => ({ channel, event })),
     followUps:
-      wasUnknown && reached !== undefined && followUpNumber > 0 ? [{ step: followUpNumber, what: 'sent' }] : [],
-    calls: [...placed, ...(call ? [call] : [])],
+      wasUnknown && reachedState !== undefined && followUpNumber > 0 ? [{ followUpNumber, event: 'sent' }] : [],
+    calls: [...placedCalls, ...(call ? [call] : [])],
   }
 }
 

@@ -6,8 +6,8 @@ import { closestName } from '../../platform/http/did-you-mean.ts'
 
 /** A row of a file whose first line contains the column names. */
 export interface DelimitedRow {
-  /** File and line. */
-  at: string
+  /** File and line of the row, such as `skills.csv:12`. */
+  location: string
   /** Returns the trimmed cell of a column, or an empty text if the row has none. */
   cell(column: string): string
   /** The row has more cells than the header, usually because a cell with a comma is not in quotation marks. */
@@ -24,44 +24,47 @@ export const CSV: DelimitedFormat = { delimiter: ',', quotes: true }
 export const TAB_SEPARATED: DelimitedFormat = { delimiter: '\t', quotes: false }
 
 /**
- * Reads the rows of a file. Columns can be in any order and any case. Throws if a `required` column is missing, or if a column name looks
+ * Reads the rows of a file. Columns can be in any order and any case. Throws if a required column is missing, or if a column name looks
  * like a typo of a required or optional one.
  */
 export async function readRows(
   path: string,
   format: DelimitedFormat,
-  required: string[],
-  optional: string[] = [],
+  requiredColumns: string[],
+  optionalColumns: string[] = [],
 ): Promise<DelimitedRow[]> {
-  const name = basename(path)
+  const fileName = basename(path)
   const [header, ...records] = await readRecords(path, format)
-  if (!header) throw new Error(`${name} is empty`)
+  if (!header) throw new Error(`${fileName} is empty`)
   const columns = new Map(header.cells.map((column, i) => [columnKey(column), i]))
-  const repeated = required.find((column) => header.cells.filter((cell) => columnKey(cell) === column).length > 1)
-  if (repeated) throw new Error(`${name}: column ${repeated} appears more than once; remove or rename the others`)
-  for (const cell of optional.length > 0 ? header.cells : []) {
-    const suggestion = suggestColumn(columnKey(cell), [...required, ...optional])
-    if (suggestion) throw new Error(`${name}: unknown column ${cell}. Did you mean ${suggestion}?`)
+  const repeatedColumn = requiredColumns.find(
+    (column) => header.cells.filter((cell) => columnKey(cell) === column).length > 1,
+  )
+  if (repeatedColumn)
+    throw new Error(`${fileName}: column ${repeatedColumn} appears more than once; remove or rename the duplicates`)
+  for (const cell of optionalColumns.length > 0 ? header.cells : []) {
+    const suggestion = suggestColumn(columnKey(cell), [...requiredColumns, ...optionalColumns])
+    if (suggestion) throw new Error(`${fileName}: unknown column ${cell}. Did you mean ${suggestion}?`)
   }
-  const missing = required.filter((column) => !columns.has(columnKey(column)))
-  if (missing.length > 0)
+  const missingColumns = requiredColumns.filter((column) => !columns.has(columnKey(column)))
+  if (missingColumns.length > 0)
     throw new Error(
-      `${name}: required columns missing: ${missing.join(', ')}; the first line has: ${header.cells.join(', ')}${separatorHint(header.cells, format)}`,
+      `${fileName}: required columns missing: ${missingColumns.join(', ')}; the first line has: ${header.cells.join(', ')}${separatorHint(header.cells, format)}`,
     )
   return records.map(({ cells, line }) => ({
-    at: `${name}:${line}`,
+    location: `${fileName}:${line}`,
     cell: (column) => cells[columns.get(columnKey(column)) ?? -1]?.trim() ?? '',
     hasExtraCells: cells.length > header.cells.length,
   }))
 }
 
 /** Returns the known column that an unknown one is probably a typo of. */
-function suggestColumn(column: string, known: string[]): string | undefined {
-  if (column.length < 4 || known.includes(column)) return undefined
-  return closestName(column, known) ?? known.find((name) => name.startsWith(column))
+function suggestColumn(column: string, knownColumns: string[]): string | undefined {
+  if (column.length < 4 || knownColumns.includes(column)) return undefined
+  return closestName(column, knownColumns) ?? knownColumns.find((name) => name.startsWith(column))
 }
 
-/** Spreadsheets in many countries use semicolons, so that all column names appear as one. */
+/** Returns a hint if the columns are separated by semicolons, as in the spreadsheets of many countries, or by tabs. */
 function separatorHint(cells: string[], { delimiter }: DelimitedFormat): string {
   const separator = cells.length === 1 ? /[;\t]/.exec(cells[0]!)?.[0] : undefined
   if (delimiter !== ',' || !separator) return ''
@@ -72,7 +75,7 @@ function columnKey(column: string): string {
   return column.trim().toLowerCase()
 }
 
-/** Far more than a skill needs: a longer row usually has an unclosed quotation mark. */
+/** Far more than the row of a skill needs: a longer row usually has an unclosed quotation mark. */
 const MAX_ROW_CHARACTERS = 262_144
 
 interface CsvRecord {
@@ -101,7 +104,7 @@ async function readRecords(path: string, { delimiter, quotes }: DelimitedFormat)
     if (error instanceof CsvError && error.code === 'CSV_MAX_RECORD_SIZE') throw rowTooLongError(basename(path), error)
     if (error instanceof CsvError && error.code in QUOTE_ERRORS)
       throw new Error(
-        `${basename(path)}: ${QUOTE_ERRORS[error.code]} at line ${lineOfQuote(bytes.toString('utf8'), delimiter)}; write "" for a quotation mark inside a cell`,
+        `${basename(path)}: ${QUOTE_ERRORS[error.code]} at line ${lineOfInvalidQuote(bytes.toString('utf8'), delimiter)}; write "" for a quotation mark inside a cell`,
       )
     if (error instanceof CsvError) throw new Error(`${basename(path)} cannot be read: ${error.message}`)
     throw error
@@ -115,37 +118,39 @@ const QUOTE_ERRORS: { [code: string]: string } = {
 }
 
 /** Finds the line of the invalid quotation mark: the mark that opens the cell where parsing fails, or a mark in the middle of a cell. */
-function lineOfQuote(text: string, delimiter: string): number {
+function lineOfInvalidQuote(text: string, delimiter: string): number {
   let line = 1
   /** Line of the quotation mark that opened the current cell; 0 outside quotation marks. */
-  let openedAt = 0
-  let cellStarts = true
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]!
-    if (openedAt > 0 && character === '"') {
-      if (text[at + 1] === '"') at++
-      else if (/^(?:\r?\n|$)/.test(text.slice(at + 1, at + 3)) || text[at + 1] === delimiter) openedAt = 0
-      else return openedAt
-      cellStarts = false
-    } else if (openedAt === 0 && character === '"') {
-      if (!cellStarts) return line
-      openedAt = line
-    } else if (openedAt === 0) cellStarts = character === delimiter || character === '\n' || character === '\uFEFF'
+  let openingLine = 0
+  let isCellStart = true
+  for (let position = 0; position < text.length; position++) {
+    const character = text[position]!
+    if (openingLine > 0 && character === '"') {
+      if (text[position + 1] === '"') position++
+      else if (/^(?:\r?\n|$)/.test(text.slice(position + 1, position + 3)) || text[position + 1] === delimiter)
+        openingLine = 0
+      else return openingLine
+      isCellStart = false
+    } else if (openingLine === 0 && character === '"') {
+      if (!isCellStart) return line
+      openingLine = line
+    } else if (openingLine === 0) isCellStart = character === delimiter || character === '\n' || character === '\uFEFF'
     if (character === '\n') line++
   }
-  return openedAt || line
+  return openingLine || line
 }
 
-/** `lines` is the number of lines that the parser has finished reading. */
+/** Returns the error for a row that is too long. `lines` is the number of lines that the parser has finished reading. */
 function rowTooLongError(name: string, { lines }: CsvError) {
-  const max = MAX_ROW_CHARACTERS.toLocaleString('en')
+  const maxCharacters = MAX_ROW_CHARACTERS.toLocaleString('en')
   return new Error(
-    `${name}: the row at line ${lines} is longer than ${max} characters. Check for an unclosed quotation mark or missing line breaks.`,
+    `${name}: the row at line ${lines} is longer than ${maxCharacters} characters. Check for an unclosed quotation mark or missing line breaks.`,
   )
 }
 
 function countLineBreaks(cells: string[]): number {
   let count = 0
-  for (const cell of cells) for (let at = cell.indexOf('\n'); at >= 0; at = cell.indexOf('\n', at + 1)) count++
+  for (const cell of cells)
+    for (let position = cell.indexOf('\n'); position >= 0; position = cell.indexOf('\n', position + 1)) count++
   return count
 }

@@ -15,7 +15,7 @@ export async function readEsco(folder: string): Promise<Taxonomy> {
     'broaderRelationsSkillPillar_en.csv': /^broaderRelationsSkillPillar(_\w+)?\.csv$/,
   })
   const groups = await readGroups(files['skillsHierarchy_en.csv'])
-  const broader = await readBroader(files['broaderRelationsSkillPillar_en.csv'])
+  const parentsByUri = await readParents(files['broaderRelationsSkillPillar_en.csv'])
   const rows = await readRows(files['skills_en.csv'], CSV, ['conceptUri', 'preferredLabel', 'altLabels', 'description'])
 
   const masters = new Map<string, TaxonomyMaster>()
@@ -26,20 +26,24 @@ export async function readEsco(folder: string): Promise<Taxonomy> {
     const name = row.cell('preferredLabel')
     const status = row.cell('status')
     if (status && status !== 'released') {
-      taxonomy.rejected.push({ at: row.at, row: name || id, reason: `its ESCO status is ${status}, not released` })
+      taxonomy.rejected.push({
+        at: row.location,
+        row: name || id,
+        reason: `its ESCO status is ${status}, not released`,
+      })
       continue
     }
-    const { master, sub } = nearestGroup(id, groups, broader) ?? UNGROUPED
+    const { master, sub } = nearestGroup(id, groups, parentsByUri) ?? UNGROUPED
     masters.set(master.uri, { id: master.uri, name: master.name })
     subSkills.set(sub.uri, { id: sub.uri, name: sub.name, master: master.uri })
     taxonomy.skills.push({
       id,
       name,
       description: row.cell('description') || row.cell('definition'),
-      aliases: [...lines(row.cell('altLabels')), ...lines(row.cell('hiddenLabels'))],
+      aliases: [...splitLines(row.cell('altLabels')), ...splitLines(row.cell('hiddenLabels'))],
       subSkill: sub.uri,
       verifiable: false,
-      at: row.at,
+      location: row.location,
     })
   }
   taxonomy.masters = [...masters.values()]
@@ -49,33 +53,33 @@ export async function readEsco(folder: string): Promise<Taxonomy> {
 
 interface Group {
   code: string
-  master: Level
-  sub: Level
+  master: GroupLevel
+  sub: GroupLevel
 }
 
-interface Level {
+interface GroupLevel {
   uri: string
   name: string
 }
 
-const OTHER: Level = { uri: 'ungrouped', name: 'other skills' }
-const UNGROUPED: Group = { code: '', master: OTHER, sub: OTHER }
+const OTHER_SKILLS: GroupLevel = { uri: 'ungrouped', name: 'other skills' }
+const UNGROUPED: Group = { code: '', master: OTHER_SKILLS, sub: OTHER_SKILLS }
 
-/** Reads every group with its level 1 and level 2. A group at level 0 or 1 is its own sub-skill. */
+/** Reads all groups by URI, each with its groups at level 1 (master skill) and level 2 (sub-skill). A group at level 0 or 1 is its own sub-skill. */
 async function readGroups(path: string): Promise<Map<string, Group>> {
   const groups = new Map<string, Group>()
   for (const row of await readRows(path, CSV, ['Level 0 URI', 'Level 1 URI', 'Level 2 URI', 'Level 3 URI'])) {
     const levels = [0, 1, 2, 3].map((level) => readLevel(row, level)).filter(({ uri }) => uri)
-    const own = levels.at(-1)
-    if (!own) continue
-    const group = { code: own.code, master: levels[1] ?? levels[0]!, sub: levels[2] ?? own }
-    const other = groups.get(own.uri)
-    if (!other || comesBefore(group, other)) groups.set(own.uri, group)
+    const lowestLevel = levels.at(-1)
+    if (!lowestLevel) continue
+    const group = { code: lowestLevel.code, master: levels[1] ?? levels[0]!, sub: levels[2] ?? lowestLevel }
+    const existing = groups.get(lowestLevel.uri)
+    if (!existing || comesBefore(group, existing)) groups.set(lowestLevel.uri, group)
   }
   return groups
 }
 
-function readLevel(row: DelimitedRow, level: number): Level & { code: string } {
+function readLevel(row: DelimitedRow, level: number): GroupLevel & { code: string } {
   const uri = row.cell(`Level ${level} URI`)
   return {
     uri,
@@ -84,28 +88,30 @@ function readLevel(row: DelimitedRow, level: number): Level & { code: string } {
   }
 }
 
-async function readBroader(path: string): Promise<Map<string, string[]>> {
-  const broader = new Map<string, string[]>()
+async function readParents(path: string): Promise<Map<string, string[]>> {
+  const parentsByUri = new Map<string, string[]>()
   for (const row of await readRows(path, CSV, ['conceptUri', 'broaderUri'])) {
-    const parents = broader.get(row.cell('conceptUri'))
-    if (parents) parents.push(row.cell('broaderUri'))
-    else broader.set(row.cell('conceptUri'), [row.cell('broaderUri')])
+    const parentUris = parentsByUri.get(row.cell('conceptUri'))
+    if (parentUris) parentUris.push(row.cell('broaderUri'))
+    else parentsByUri.set(row.cell('conceptUri'), [row.cell('broaderUri')])
   }
-  return broader
+  return parentsByUri
 }
 
-function nearestGroup(uri: string, groups: Map<string, Group>, broader: Map<string, string[]>): Group | undefined {
-  const seen = new Set([uri])
-  for (let children = [uri]; children.length > 0; ) {
-    const parents = children.flatMap((child) => broader.get(child) ?? []).filter((parent) => !seen.has(parent))
+function nearestGroup(uri: string, groups: Map<string, Group>, parentsByUri: Map<string, string[]>): Group | undefined {
+  const seenUris = new Set([uri])
+  for (let childUris = [uri]; childUris.length > 0; ) {
+    const parentUris = childUris
+      .flatMap((child) => parentsByUri.get(child) ?? [])
+      .filter((parent) => !seenUris.has(parent))
     let nearest: Group | undefined
-    for (const parent of parents) {
-      seen.add(parent)
+    for (const parent of parentUris) {
+      seenUris.add(parent)
       const group = groups.get(parent)
       if (group && (!nearest || comesBefore(group, nearest))) nearest = group
     }
     if (nearest) return nearest
-    children = [...new Set(parents)]
+    childUris = [...new Set(parentUris)]
   }
   return undefined
 }
@@ -114,6 +120,6 @@ function comesBefore(a: Group, b: Group): boolean {
   return a.code < b.code || (a.code === b.code && a.sub.uri < b.sub.uri)
 }
 
-function lines(cell: string): string[] {
+function splitLines(cell: string): string[] {
   return cell.split(/[\r\n]+/)
 }

@@ -9,7 +9,7 @@ import { readEsco } from './esco.ts'
 import { readLightcast } from './lightcast.ts'
 import { readOnet } from './onet.ts'
 
-async function folder(t: TestContext, files: Record<string, string | Buffer>): Promise<string> {
+async function createFolder(t: TestContext, files: Record<string, string | Buffer>): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'attestry-taxonomy-'))
   t.after(() => rm(path, { recursive: true, force: true }))
   for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content)
@@ -24,7 +24,7 @@ function hierarchyPaths({ masters, subSkills, skills }: Taxonomy): string[] {
   })
 }
 
-const HIERARCHY = [
+const ESCO_HIERARCHY = [
   'Level 0 URI,Level 0 preferred term,Level 1 URI,Level 1 preferred term,Level 2 URI,Level 2 preferred term,Level 3 URI,Level 3 preferred term,Description,Scope note,Level 0 code,Level 1 code,Level 2 code,Level 3 code',
   // Rows shorter than the header, as in the real file.
   'u:s,abilities,,,,,,,,,S',
@@ -34,7 +34,7 @@ const HIERARCHY = [
   'u:s,abilities,u:s2,making,u:s2.1,joining,,,,,S,S2,S2.1',
 ].join('\r\n')
 
-const BROADER = [
+const ESCO_BROADER_RELATIONS = [
   'conceptType,conceptUri,broaderType,broaderUri',
   'K,u:crane,G,u:s1.1.1',
   'K,u:rig,G,u:s2.1',
@@ -48,7 +48,7 @@ const BROADER = [
   'K,u:loop-b,K,u:loop-a',
 ].join('\n')
 
-const ESCO = `\uFEFF"conceptType",conceptUri,skillType,preferredLabel,altLabels,hiddenLabels,status,definition,description\r
+const ESCO_SKILLS = `\uFEFF"conceptType",conceptUri,skillType,preferredLabel,altLabels,hiddenLabels,status,definition,description\r
 K,u:crane,s,operate crane,"run crane
 drive crane
 run crane",,released,,"Lift loads,
@@ -64,13 +64,13 @@ K,u:short,s,short row\r
 `
 
 const escoFiles = {
-  'skills_en.csv': ESCO,
-  'skillsHierarchy_en.csv': HIERARCHY,
-  'broaderRelationsSkillPillar_en.csv': BROADER,
+  'skills_en.csv': ESCO_SKILLS,
+  'skillsHierarchy_en.csv': ESCO_HIERARCHY,
+  'broaderRelationsSkillPillar_en.csv': ESCO_BROADER_RELATIONS,
 }
 
-test('ESCO: skills are assigned to the closest group, then to the lowest code', async (t) => {
-  const taxonomy = await readEsco(await folder(t, escoFiles))
+test('ESCO: a skill is assigned to the closest group, or to the one with the lowest code if several are equally close', async (t) => {
+  const taxonomy = await readEsco(await createFolder(t, escoFiles))
   assert.deepEqual(hierarchyPaths(taxonomy), [
     'operate crane: moving > lifting',
     'rig loads: moving > lifting',
@@ -86,9 +86,9 @@ test('ESCO: skills are assigned to the closest group, then to the lowest code', 
 })
 
 test('ESCO: byte order marks, line breaks and quotation marks in cells, empty cells and line numbers are parsed', async (t) => {
-  const { skills } = await readEsco(await folder(t, escoFiles))
+  const { skills } = await readEsco(await createFolder(t, escoFiles))
   assert.deepEqual(
-    skills.slice(0, 4).map(({ id, aliases, description, at }) => ({ id, aliases, description, at })),
+    skills.slice(0, 4).map(({ id, aliases, description, location: at }) => ({ id, aliases, description, at })),
     [
       {
         id: 'u:crane',
@@ -104,22 +104,25 @@ test('ESCO: byte order marks, line breaks and quotation marks in cells, empty ce
 })
 
 test('ESCO: an invalid folder or file is reported', async (t) => {
-  const { 'skillsHierarchy_en.csv': _, ...rest } = escoFiles
+  const { 'skillsHierarchy_en.csv': _, ...filesWithoutHierarchy } = escoFiles
   const cases: [string, RegExp][] = [
-    [await folder(t, rest), /expected the folder of the ESCO CSV download; missing: skillsHierarchy_en\.csv/],
-    ['/nowhere/at/all', /folder not found/],
-    [join(await folder(t, escoFiles), 'skills_en.csv'), /not a file/],
     [
-      await folder(t, { ...escoFiles, 'skills_en.csv': 'uri,label\nu:1,x\n' }),
+      await createFolder(t, filesWithoutHierarchy),
+      /expected the folder of the ESCO CSV download; missing: skillsHierarchy_en\.csv/,
+    ],
+    ['/nowhere/at/all', /folder not found/],
+    [join(await createFolder(t, escoFiles), 'skills_en.csv'), /not a file/],
+    [
+      await createFolder(t, { ...escoFiles, 'skills_en.csv': 'uri,label\nu:1,x\n' }),
       /skills_en\.csv: required columns missing: conceptUri, preferredLabel, .*the first line has: uri, label/,
     ],
-    [await folder(t, { ...escoFiles, 'skills_en.csv': '' }), /skills_en\.csv is empty/],
+    [await createFolder(t, { ...escoFiles, 'skills_en.csv': '' }), /skills_en\.csv is empty/],
     [
-      await folder(t, { ...escoFiles, 'skills_en.csv': Buffer.from('conceptUri\ncaf\xe9', 'latin1') }),
+      await createFolder(t, { ...escoFiles, 'skills_en.csv': Buffer.from('conceptUri\ncaf\xe9', 'latin1') }),
       /is not encoded in UTF-8/,
     ],
     [
-      await folder(t, { ...escoFiles, 'skills_en.csv': ESCO.replace('row\r\n', '"row\n') }),
+      await createFolder(t, { ...escoFiles, 'skills_en.csv': ESCO_SKILLS.replace('row\r\n', '"row\n') }),
       /skills_en\.csv: quotation mark in the middle of a cell .*at line \d+/,
     ],
   ]
@@ -158,8 +161,8 @@ const onetFiles = {
   ].join('\n'),
 }
 
-test('O*NET: technology and tools follow UNSPSC, work activities follow the content model', async (t) => {
-  const taxonomy = await readOnet(await folder(t, onetFiles))
+test('O*NET: technology and tools use the UNSPSC hierarchy, work activities use the content model', async (t) => {
+  const taxonomy = await readOnet(await createFolder(t, onetFiles))
   assert.deepEqual(hierarchyPaths(taxonomy), [
     'Tabulator: Information technology > Office software',
     'Even: Information technology > Office software',
@@ -186,21 +189,25 @@ test('O*NET: technology and tools follow UNSPSC, work activities follow the cont
 })
 
 test('Lightcast: categories and subcategories become groups, if present', async (t) => {
-  const item = (id: string, name: string, more: object) => ({
+  const lightcastSkill = (id: string, name: string, fields: object) => ({
     id,
     name,
     type: { id: 'ST1', name: 'Specialized' },
-    ...more,
+    ...fields,
   })
   const categories = { category: { id: 1, name: 'Trades' }, subcategory: { id: 2, name: 'Joining' } }
   const data: unknown[] = [
-    item('KS1', 'Fictitious Welding', { description: 'Joins.', infoUrl: 'https://example.org/KS1', ...categories }),
-    item('KS2', 'No category', { category: null, subcategory: { id: 0, name: null } }),
-    item('KS3', 'No subcategory', { category: categories.category }),
+    lightcastSkill('KS1', 'Fictitious Welding', {
+      description: 'Joins.',
+      infoUrl: 'https://example.org/KS1',
+      ...categories,
+    }),
+    lightcastSkill('KS2', 'No category', { category: null, subcategory: { id: 0, name: null } }),
+    lightcastSkill('KS3', 'No subcategory', { category: categories.category }),
     { id: 7, name: 'Number for an id' },
     null,
   ]
-  const path = await folder(t, {
+  const path = await createFolder(t, {
     'a.json': `\uFEFF${JSON.stringify({ data })}`,
     'b.json': JSON.stringify(data),
     'c.json': '{"data": {}}',
@@ -224,7 +231,7 @@ test('Lightcast: categories and subcategories become groups, if present', async 
 })
 
 test('CSV: columns can be in any order, and invalid rows are rejected with their line', async (t) => {
-  const text = `Name,ID,sub_skill,master_skill,aliases,Verifiable,notes
+  const csv = `Name,ID,sub_skill,master_skill,aliases,Verifiable,notes
 Kite making,k1,Paper craft,Crafts,"patang; पतंग बनाना;",yes,ours
 "Lanterns, paper",k2,Paper craft,Crafts,,no,
 Brick art,k3,ss_101,,,,
@@ -233,7 +240,7 @@ No master,k5,Paper craft,,,,
 Odd flag,k6,Paper craft,Crafts,,maybe,
 Lanterns, silk,k7,Paper craft,Crafts,,no,
 `
-  const path = join(await folder(t, { 'skills.csv': text }), 'skills.csv')
+  const path = join(await createFolder(t, { 'skills.csv': csv }), 'skills.csv')
   const { skills, masters, subSkills, rejected } = await readCsv(path)
   assert.deepEqual(
     skills.map(({ id, name, verifiable, aliases }) => [id, name, verifiable, aliases.filter(Boolean).length]),
@@ -262,13 +269,13 @@ Lanterns, silk,k7,Paper craft,Crafts,,no,
       'skills.csv:8 the row has more cells than the header; put cells that contain commas in quotation marks',
     ],
   )
-  const repeated = join(
-    await folder(t, { 'repeated.csv': 'id,name,Name,sub_skill\nk1,Kites,Dragons,ss_101\n' }),
+  const repeatedColumnPath = join(
+    await createFolder(t, { 'repeated.csv': 'id,name,Name,sub_skill\nk1,Kites,Dragons,ss_101\n' }),
     'repeated.csv',
   )
   await assert.rejects(
-    readCsv(repeated),
-    /^Error: repeated\.csv: column name appears more than once; remove or rename the others$/,
+    readCsv(repeatedColumnPath),
+    /^Error: repeated\.csv: column name appears more than once; remove or rename the duplicates$/,
   )
 })
 
@@ -288,8 +295,8 @@ test('CSV: an invalid file is reported with the line of the error', async (t) =>
     [`${header},Verifable\nk1,Kites,Paper,Crafts,yes\n`, /unknown column Verifable\. Did you mean verifiable\?/],
   ]
   for (const [text, expected] of cases)
-    await assert.rejects(readCsv(join(await folder(t, { 'bad.csv': text }), 'bad.csv')), expected)
-  const ids = `${header},remark\nk1,Kites,Paper,ms_2,x\nk2,Fans,sk_2001,Crafts,x\nk3,Hats,Paper,Crafts,x\n`
-  const { skills, rejected } = await readCsv(join(await folder(t, { 'ids.csv': ids }), 'ids.csv'))
+    await assert.rejects(readCsv(join(await createFolder(t, { 'bad.csv': text }), 'bad.csv')), expected)
+  const csvWithMisplacedIds = `${header},remark\nk1,Kites,Paper,ms_2,x\nk2,Fans,sk_2001,Crafts,x\nk3,Hats,Paper,Crafts,x\n`
+  const { skills, rejected } = await readCsv(join(await createFolder(t, { 'ids.csv': csvWithMisplacedIds }), 'ids.csv'))
   assert.deepEqual([skills.length, rejected.map(({ at }) => at)], [1, ['ids.csv:2', 'ids.csv:3']])
 })

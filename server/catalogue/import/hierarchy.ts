@@ -3,16 +3,16 @@ import { nameKey } from '../names.ts'
 import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
 import type { StoredCatalogue } from './stored-catalogue.ts'
 
-export interface MasterPlan {
-  /** Undefined for a new row until it is written. */
+export interface MasterSkillPlan {
+  /** Number of the row; undefined for a new row until it is written. */
   number: number | undefined
   isNew: boolean
   id: string
   name: string
 }
 
-export interface SubSkillPlan extends MasterPlan {
-  master: MasterPlan
+export interface SubSkillPlan extends MasterSkillPlan {
+  master: MasterSkillPlan
 }
 
 export interface ChangeSet<T> {
@@ -27,98 +27,107 @@ export interface ChangeSet<T> {
 export class Hierarchy {
   private readonly stored: StoredCatalogue
   private readonly matchByName: boolean
-  private readonly plansBySourceId = new Map<string, MasterPlan | SubSkillPlan>()
-  private readonly plansByName = new Map<string, MasterPlan | SubSkillPlan>()
+  private readonly plansBySourceId = new Map<string, MasterSkillPlan | SubSkillPlan>()
+  private readonly plansByName = new Map<string, MasterSkillPlan | SubSkillPlan>()
   private readonly subSkillsByNumber = new Map<number, SubSkillPlan>()
-  private readonly masters = new Map<string, MasterPlan>()
+  private readonly masters = new Map<string, MasterSkillPlan>()
   private readonly subSkills = new Map<string, SubSkillPlan>()
-  private readonly errors = new Map<string, string>()
+  private readonly errorsBySourceId = new Map<string, string>()
 
   constructor(stored: StoredCatalogue, { source, masters, subSkills }: Taxonomy) {
     this.stored = stored
     this.matchByName = source === 'csv'
-    const masterPlans = new Map<number, MasterPlan>()
-    for (const { number, name, sourceId, source: from } of stored.masters) {
+    const masterPlans = new Map<number, MasterSkillPlan>()
+    for (const { number, name, sourceId, source: storedSource } of stored.masters) {
       const plan = { number, isNew: false, id: sourceId, name }
       masterPlans.set(number, plan)
-      if (from === source) this.plansBySourceId.set(`master ${sourceId}`, plan)
+      if (storedSource === source) this.plansBySourceId.set(`master ${sourceId}`, plan)
       this.indexByName(`master ${nameKey(name)}`, plan)
     }
-    for (const { number, masterNumber, name, sourceId, source: from } of stored.subSkills) {
+    for (const { number, masterNumber, name, sourceId, source: storedSource } of stored.subSkills) {
       const plan = { number, isNew: false, id: sourceId, name, master: masterPlans.get(masterNumber)! }
       this.subSkillsByNumber.set(number, plan)
-      if (from === source) this.plansBySourceId.set(`sub ${sourceId}`, plan)
+      if (storedSource === source) this.plansBySourceId.set(`sub ${sourceId}`, plan)
       this.indexByName(`${masterNumber} ${nameKey(name)}`, plan)
     }
     for (const master of masters) this.masters.set(master.id, this.planMaster(master))
     for (const sub of subSkills) this.addSubSkill(sub)
   }
 
-  errorFor(subSkill: string): string | undefined {
-    return this.errors.get(subSkill) ?? (this.subSkills.has(subSkill) ? undefined : 'its sub-skill was not found')
+  /** Returns why skills of this sub-skill cannot be imported; undefined if they can. */
+  errorFor(sourceId: string): string | undefined {
+    return (
+      this.errorsBySourceId.get(sourceId) ?? (this.subSkills.has(sourceId) ? undefined : 'its sub-skill was not found')
+    )
   }
 
-  subSkill(subSkill: string): SubSkillPlan {
-    return this.subSkills.get(subSkill)!
+  subSkill(sourceId: string): SubSkillPlan {
+    return this.subSkills.get(sourceId)!
   }
 
   subSkillByNumber(number: number): SubSkillPlan {
     return this.subSkillsByNumber.get(number)!
   }
 
-  /** Returns the changes to write. New groups without skills are left out. */
-  changes(inUse: ReadonlySet<SubSkillPlan>): { masters: ChangeSet<MasterPlan>; subSkills: ChangeSet<SubSkillPlan> } {
+  /** Returns the master skills and sub-skills to write. New ones without skills are left out. */
+  changes(subSkillsInUse: ReadonlySet<SubSkillPlan>): {
+    masters: ChangeSet<MasterSkillPlan>
+    subSkills: ChangeSet<SubSkillPlan>
+  } {
     const subSkills = [...new Set(this.subSkills.values())]
-    const newSubSkills = subSkills.filter((sub) => sub.isNew && inUse.has(sub))
+    const newSubSkills = subSkills.filter((sub) => sub.isNew && subSkillsInUse.has(sub))
     const mastersInUse = new Set(
       [...newSubSkills, ...subSkills.filter((sub) => !sub.isNew)].map(({ master }) => master),
     )
-    const mastersBefore = new Map(this.stored.masters.map((row) => [row.number, row]))
-    const subSkillsBefore = new Map(this.stored.subSkills.map((row) => [row.number, row]))
+    const storedMasters = new Map(this.stored.masters.map((row) => [row.number, row]))
+    const storedSubSkills = new Map(this.stored.subSkills.map((row) => [row.number, row]))
     return {
       masters: {
         added: [...mastersInUse].filter((master) => master.isNew),
         changed: [...new Set(this.masters.values())].filter(
-          ({ isNew, number, name }) => !isNew && mastersBefore.get(number!)!.name !== name,
+          ({ isNew, number, name }) => !isNew && storedMasters.get(number!)!.name !== name,
         ),
       },
       subSkills: {
         added: newSubSkills,
         changed: subSkills.filter(({ isNew, number, name, master }) => {
           if (isNew) return false
-          const before = subSkillsBefore.get(number!)!
-          return before.name !== name || before.masterNumber !== master.number
+          const storedSubSkill = storedSubSkills.get(number!)!
+          return storedSubSkill.name !== name || storedSubSkill.masterNumber !== master.number
         }),
       },
     }
   }
 
-  /** If several groups have the same name, the oldest one is used. */
-  private indexByName(key: string, plan: MasterPlan | SubSkillPlan): void {
+  /** Registers a stored master skill or sub-skill by its name. If several have the same name, the oldest one is used. */
+  private indexByName(key: string, plan: MasterSkillPlan | SubSkillPlan): void {
     if (!this.plansByName.has(key)) this.plansByName.set(key, plan)
   }
 
-  private planMaster({ id, name, number }: TaxonomyMaster): MasterPlan {
-    const found =
+  private planMaster({ id, name, number }: TaxonomyMaster): MasterSkillPlan {
+    const plan =
       (this.matchByName && this.plansByName.get(`master ${nameKey(name)}`)) || this.plansBySourceId.get(`master ${id}`)
-    if (!found) return { number, isNew: true, id, name }
-    if (!this.matchByName) found.name = name
-    return found
+    if (!plan) return { number, isNew: true, id, name }
+    if (!this.matchByName) plan.name = name
+    return plan
   }
 
   private addSubSkill({ id, name, number, master: masterId, expectedMaster }: TaxonomySubSkill): void {
     if (masterId === undefined) {
       const existing = this.subSkillsByNumber.get(number!)
-      if (!existing) this.errors.set(id, `sub-skill ${subSkillId(number!)} not found`)
+      if (!existing) this.errorsBySourceId.set(id, `sub-skill ${subSkillId(number!)} not found`)
       else if (expectedMaster && nameKey(expectedMaster) !== nameKey(existing.master.name))
-        this.errors.set(id, `${subSkillId(number!)} belongs to ${existing.master.name}, not to ${expectedMaster}`)
+        this.errorsBySourceId.set(
+          id,
+          `${subSkillId(number!)} belongs to ${existing.master.name}, not to ${expectedMaster}`,
+        )
       else this.subSkills.set(id, existing)
       return
     }
     const master = this.masters.get(masterId)!
-    const found = ((this.matchByName && this.plansByName.get(`${master.number} ${nameKey(name)}`)) ||
+    const plan = ((this.matchByName && this.plansByName.get(`${master.number} ${nameKey(name)}`)) ||
       this.plansBySourceId.get(`sub ${id}`)) as SubSkillPlan | undefined
-    if (found && !this.matchByName) Object.assign(found, { name, master })
-    this.subSkills.set(id, found ?? { number, isNew: true, id, name, master })
+    if (plan && !this.matchByName) Object.assign(plan, { name, master })
+    this.subSkills.set(id, plan ?? { number, isNew: true, id, name, master })
   }
 }

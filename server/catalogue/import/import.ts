@@ -8,11 +8,11 @@ import { readLightcast } from './lightcast.ts'
 import { type MergeSummary, mergeTaxonomy } from './merge.ts'
 import { readOnet } from './onet.ts'
 import { readStoredCatalogue } from './stored-catalogue.ts'
-import { writeChanges } from './write.ts'
+import { writeCatalogueChanges } from './write.ts'
 
-export type FormatName = 'esco' | 'onet' | 'lightcast' | 'csv'
+export type TaxonomyFormat = 'esco' | 'onet' | 'lightcast' | 'csv'
 
-const formatReaders: Record<FormatName, (path: string) => Promise<Taxonomy>> = {
+const formatReaders: Record<TaxonomyFormat, (path: string) => Promise<Taxonomy>> = {
   esco: readEsco,
   onet: readOnet,
   lightcast: readLightcast,
@@ -20,7 +20,7 @@ const formatReaders: Record<FormatName, (path: string) => Promise<Taxonomy>> = {
 }
 
 /** Reads a taxonomy from its files. Throws an error with a readable message if the files are invalid. */
-export async function readTaxonomy(format: FormatName, path: string): Promise<Taxonomy> {
+export async function readTaxonomy(format: TaxonomyFormat, path: string): Promise<Taxonomy> {
   try {
     return await formatReaders[format](path)
   } catch (error) {
@@ -34,10 +34,12 @@ export async function readTaxonomy(format: FormatName, path: string): Promise<Ta
 export interface ImportOptions {
   /** Returns the summary without writing anything. */
   dryRun?: boolean
+  /** Called after each batch with the number of rows written so far and the number of all rows to write. */
   progress?: (written: number, total: number) => void
 }
 
 export interface ImportSummary extends MergeSummary {
+  /** Rows of the taxonomy, including rejected ones. */
   rows: number
   /** Version of the catalogue after the import; the same as before if nothing changed. */
   version: number
@@ -50,12 +52,12 @@ export async function importTaxonomy(
   taxonomy: Taxonomy,
   { dryRun = false, progress }: ImportOptions = {},
 ): Promise<ImportSummary> {
-  const rows = taxonomy.skills.length + taxonomy.rejected.length
+  const rowCount = taxonomy.skills.length + taxonomy.rejected.length
   return db.transaction(async (tx) => {
     const { version } = await lockCatalogue(tx)
     const { changes, summary } = mergeTaxonomy(await readStoredCatalogue(tx), taxonomy)
-    if (dryRun) return { rows, version, ...summary }
-    const wrote = await writeChanges(tx, taxonomy.source, changes, new Date(clock.now()), progress)
-    return { rows, version: wrote ? await incrementCatalogueVersion(tx) : version, ...summary }
+    if (dryRun) return { rows: rowCount, version, ...summary }
+    const hasChanges = await writeCatalogueChanges(tx, taxonomy.source, changes, new Date(clock.now()), progress)
+    return { rows: rowCount, version: hasChanges ? await incrementCatalogueVersion(tx) : version, ...summary }
   })
 }

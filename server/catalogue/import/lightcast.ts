@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
 
-interface Named {
+interface NamedObject {
   id?: unknown
   name?: unknown
 }
 
-interface Item extends Named {
+interface LightcastSkill extends NamedObject {
   description?: unknown
-  category?: Named | null
-  subcategory?: Named | null
+  category?: NamedObject | null
+  subcategory?: NamedObject | null
 }
 
 /**
@@ -19,35 +19,35 @@ interface Item extends Named {
  * them are assigned to "Other skills".
  */
 export async function readLightcast(path: string): Promise<Taxonomy> {
-  const file = basename(path)
-  const items = findItems(parseJson(await readText(path), file))
-  if (!items) throw new Error(`${file}: expected { "data": [ { "id": …, "name": … } ] }`)
+  const fileName = basename(path)
+  const lightcastSkills = findSkills(parseJson(await readText(path), fileName))
+  if (!lightcastSkills) throw new Error(`${fileName}: expected { "data": [ { "id": …, "name": … } ] }`)
   const masters = new Map<string, TaxonomyMaster>()
   const subSkills = new Map<string, TaxonomySubSkill>()
   const taxonomy: Taxonomy = { source: 'lightcast', masters: [], subSkills: [], skills: [], rejected: [] }
-  items.forEach((item, index) => {
-    const at = `${file}, item ${index + 1}`
-    if (typeof item?.id !== 'string' || typeof item.name !== 'string') {
+  lightcastSkills.forEach((skill, index) => {
+    const location = `${fileName}, item ${index + 1}`
+    if (typeof skill?.id !== 'string' || typeof skill.name !== 'string') {
       taxonomy.rejected.push({
-        at,
-        row: stringOrEmpty(item?.name) || stringOrEmpty(item?.id),
+        at: location,
+        row: stringOrEmpty(skill?.name) || stringOrEmpty(skill?.id),
         reason: '"id" and "name" must be strings',
       })
       return
     }
-    const master = readCategory(item.category)
-    const sub = readCategory(item.subcategory)
-    const subId = `${master.id}/${sub.id}`
-    masters.set(master.id, master)
-    subSkills.set(subId, { id: subId, name: sub.name, master: master.id })
+    const category = readCategory(skill.category)
+    const subcategory = readCategory(skill.subcategory)
+    const subSkillId = `${category.id}/${subcategory.id}`
+    masters.set(category.id, category)
+    subSkills.set(subSkillId, { id: subSkillId, name: subcategory.name, master: category.id })
     taxonomy.skills.push({
-      id: item.id,
-      name: item.name,
-      description: stringOrEmpty(item.description),
+      id: skill.id,
+      name: skill.name,
+      description: stringOrEmpty(skill.description),
       aliases: [],
-      subSkill: subId,
+      subSkill: subSkillId,
       verifiable: false,
-      at,
+      location,
     })
   })
   taxonomy.masters = [...masters.values()]
@@ -55,12 +55,12 @@ export async function readLightcast(path: string): Promise<Taxonomy> {
   return taxonomy
 }
 
-function readCategory(category: Named | null | undefined): TaxonomyMaster {
+function readCategory(category: NamedObject | null | undefined): TaxonomyMaster {
   const name = stringOrEmpty(category?.name).trim()
   return name ? { id: String(category!.id ?? name), name } : { id: 'none', name: 'Other skills' }
 }
 
-function findItems(value: unknown): Item[] | undefined {
+function findSkills(value: unknown): LightcastSkill[] | undefined {
   const list = Array.isArray(value) ? value : (value as { data?: unknown } | null)?.data
   return Array.isArray(list) ? list : undefined
 }
@@ -74,10 +74,10 @@ async function readText(path: string): Promise<string> {
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-function parseJson(json: string, file: string): unknown {
+function parseJson(json: string, fileName: string): unknown {
   try {
     return JSON.parse(json)
   } catch (error) {
-    throw new Error(`${file} is not valid JSON: ${(error as Error).message}`)
+    throw new Error(`${fileName} is not valid JSON: ${(error as Error).message}`)
   }
 }

@@ -1,7 +1,7 @@
 import { skillId } from '../ids.ts'
 import { distinctAliases, nameKey, normaliseText } from '../names.ts'
 import type { RejectedRow, Taxonomy, TaxonomySkill } from '../taxonomy.ts'
-import { type ChangeSet, Hierarchy, type MasterPlan, type SubSkillPlan } from './hierarchy.ts'
+import { type ChangeSet, Hierarchy, type MasterSkillPlan, type SubSkillPlan } from './hierarchy.ts'
 import { type SkillPlan, SkillPlans, type SourcePlan } from './skill-plans.ts'
 import type { StoredCatalogue } from './stored-catalogue.ts'
 
@@ -16,15 +16,15 @@ export interface MergeSummary {
   /** Groups that were created for the added skills. */
   new_master_skills: number
   new_sub_skills: number
-  /** Changed skills with a new name. If a list reuses IDs for different skills, skills would be overwritten. */
+  /** Changed skills with a new name. A file that reuses IDs for different skills would overwrite existing skills. */
   renamed: { at: string; skill_id: string; from: string; to: string }[]
   /** Rejected rows. The CLI prints this property as JSON. */
   refused: RejectedRow[]
 }
 
-/** Rows to write. New rows get their numbers when they are written. */
+/** Rows of the catalogue to write. New rows get their numbers when they are written. */
 export interface CatalogueChanges {
-  masters: ChangeSet<MasterPlan>
+  masters: ChangeSet<MasterSkillPlan>
   subSkills: ChangeSet<SubSkillPlan>
   skills: ChangeSet<SkillPlan>
   sources: ChangeSet<SourcePlan>
@@ -40,7 +40,7 @@ export function mergeTaxonomy(
 ): { changes: CatalogueChanges; summary: MergeSummary } {
   const { source } = taxonomy
   const hierarchy = new Hierarchy(stored, taxonomy)
-  const skills = new SkillPlans(stored, hierarchy)
+  const skillPlans = new SkillPlans(stored, hierarchy)
   const summary: MergeSummary = {
     added: 0,
     changed: 0,
@@ -51,47 +51,51 @@ export function mergeTaxonomy(
     renamed: [],
     refused: [...taxonomy.rejected],
   }
-  const firstLocations = new Map<string, string>()
+  const firstLocationsById = new Map<string, string>()
 
   for (const skill of taxonomy.skills) {
     const row = { ...skill, name: normaliseText(skill.name), description: normaliseText(skill.description) }
-    const reject = (reason: string) => summary.refused.push({ at: row.at, row: row.name || row.id, reason })
+    const reject = (reason: string) => summary.refused.push({ at: row.location, row: row.name || row.id, reason })
     const error = findRowError(row) ?? hierarchy.errorFor(row.subSkill)
-    const first = firstLocations.get(row.id)
-    if (error || first) {
-      reject(error ?? `duplicate ID ${row.id}, first used at ${first}`)
+    const firstLocation = firstLocationsById.get(row.id)
+    if (error || firstLocation) {
+      reject(error ?? `duplicate ID ${row.id}, first used at ${firstLocation}`)
       continue
     }
-    firstLocations.set(row.id, row.at)
-    row.aliases = distinctAliases(row.name, row.aliases.filter(isAlias))
-    const known = skills.find(source, row.id)
-    if (known) {
-      const from = known.skill.name
-      const { changed, clash } = skills.update(known, row)
-      if (clash) reject(`${skillId(clash.number!)} already has this name; the skill keeps its old name, ${from}`)
+    firstLocationsById.set(row.id, row.location)
+    row.aliases = distinctAliases(row.name, row.aliases.filter(isUsableAlias))
+    const sourcePlan = skillPlans.findSource(source, row.id)
+    if (sourcePlan) {
+      const nameBefore = sourcePlan.skill.name
+      const { changed, conflictingSkill } = skillPlans.update(sourcePlan, row)
+      if (conflictingSkill)
+        reject(
+          `${skillId(conflictingSkill.number!)} already has this name; the skill keeps its old name, ${nameBefore}`,
+        )
       else summary[changed ? 'changed' : 'unchanged']++
-      const { number, name: to } = known.skill
-      if (nameKey(from) !== nameKey(to)) summary.renamed.push({ at: row.at, skill_id: skillId(number!), from, to })
-    } else summary[skills.add(source, row)]++
+      const { number, name: newName } = sourcePlan.skill
+      if (nameKey(nameBefore) !== nameKey(newName))
+        summary.renamed.push({ at: row.location, skill_id: skillId(number!), from: nameBefore, to: newName })
+    } else summary[skillPlans.add(source, row)]++
   }
-  summary.refused.sort(byLocation)
-  const skillChanges = skills.changes()
-  const hierarchyChanges = hierarchy.changes(skills.subSkillsInUse())
+  summary.refused.sort(compareLocations)
+  const skillChanges = skillPlans.changes()
+  const hierarchyChanges = hierarchy.changes(skillPlans.subSkillsInUse())
   summary.new_master_skills = hierarchyChanges.masters.added.length
   summary.new_sub_skills = hierarchyChanges.subSkills.added.length
   return { changes: { ...hierarchyChanges, ...skillChanges }, summary }
 }
 
-/** Sorts rejected rows by file and line. */
-function byLocation(a: RejectedRow, b: RejectedRow): number {
+/** Compares two rejected rows by file and line. */
+function compareLocations(a: RejectedRow, b: RejectedRow): number {
   const [fileA, fileB] = [a.at, b.at].map((at) => at.replace(/:\d+$/, '')) as [string, string]
-  const line = ({ at }: RejectedRow) => Number(/:(\d+)$/.exec(at)?.[1] ?? 0)
-  return fileA === fileB ? line(a) - line(b) : fileA < fileB ? -1 : 1
+  const lineNumber = ({ at }: RejectedRow) => Number(/:(\d+)$/.exec(at)?.[1] ?? 0)
+  return fileA === fileB ? lineNumber(a) - lineNumber(b) : fileA < fileB ? -1 : 1
 }
 
 const MAX_ID_LENGTH = 500
 const MAX_NAME_LENGTH = 200
-/** The ESCO maximum is 78. Thousands of aliases are a mistake in the file, and would slow down every search. */
+/** ESCO skills have at most 78 aliases. Thousands of aliases are a mistake in the file, and would slow down every search. */
 const MAX_ALIASES = 200
 const MAX_DESCRIPTION_LENGTH = 4000
 
@@ -108,7 +112,7 @@ function findRowError({ id, name, description, aliases }: TaxonomySkill): string
   return undefined
 }
 
-function isAlias(text: string): boolean {
+function isUsableAlias(text: string): boolean {
   return isStorable(text) && text.length <= MAX_NAME_LENGTH
 }
 

@@ -35,87 +35,96 @@ class OnetReader {
   private readonly masters = new Map<string, TaxonomyMaster>()
   private readonly subSkills = new Map<string, TaxonomySubSkill>()
   private readonly commodities = new Map<string, Commodity>()
-  private readonly read: Taxonomy = { source: 'onet', masters: [], subSkills: [], skills: [], rejected: [] }
+  private readonly result: Taxonomy = { source: 'onet', masters: [], subSkills: [], skills: [], rejected: [] }
 
   taxonomy(): Taxonomy {
-    return { ...this.read, masters: [...this.masters.values()], subSkills: [...this.subSkills.values()] }
+    return { ...this.result, masters: [...this.masters.values()], subSkills: [...this.subSkills.values()] }
   }
 
   async readCommodities(path: string): Promise<void> {
     const columns = ['Commodity Code', 'Commodity Title', 'Class Code', 'Class Title', 'Segment Code', 'Segment Title']
     for (const row of await readRows(path, TAB_SEPARATED, columns)) {
       const classCode = row.cell('Class Code')
-      const master = this.master(row.cell('Segment Code'), row.cell('Segment Title'))
+      const master = this.addMaster(row.cell('Segment Code'), row.cell('Segment Title'))
       this.subSkills.set(classCode, { id: classCode, name: row.cell('Class Title'), master })
       this.commodities.set(row.cell('Commodity Code'), { title: row.cell('Commodity Title'), classCode })
     }
   }
 
+  /** Reads technologies or tools, which O*NET calls examples of a commodity. */
   async readExamples(kind: 'technology' | 'tool', path: string): Promise<void> {
-    const examples = new Map<string, { at: string; counts: Map<string, number>; titles: Map<string, string> }>()
+    const examples = new Map<
+      string,
+      { location: string; occupationCounts: Map<string, number>; commodityTitles: Map<string, string> }
+    >()
     for (const row of await readRows(path, TAB_SEPARATED, ['Example', 'Commodity Code', 'Commodity Title'])) {
       const name = row.cell('Example')
       const code = row.cell('Commodity Code')
-      const example = examples.get(name) ?? { at: row.at, counts: new Map(), titles: new Map() }
+      const example = examples.get(name) ?? {
+        location: row.location,
+        occupationCounts: new Map(),
+        commodityTitles: new Map(),
+      }
       examples.set(name, example)
-      example.counts.set(code, (example.counts.get(code) ?? 0) + 1)
-      example.titles.set(code, row.cell('Commodity Title'))
+      example.occupationCounts.set(code, (example.occupationCounts.get(code) ?? 0) + 1)
+      example.commodityTitles.set(code, row.cell('Commodity Title'))
     }
-    for (const [name, { at, counts, titles }] of examples) {
-      const [code] = [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))[0]!
+    for (const [name, { location, occupationCounts, commodityTitles }] of examples) {
+      const [code] = [...occupationCounts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))[0]!
       const commodity = this.commodities.get(code)
       if (!commodity) {
-        this.read.rejected.push({
-          at,
+        this.result.rejected.push({
+          at: location,
           row: name,
           reason: `commodity code ${code || '(none)'} is not in UNSPSC Reference.txt`,
         })
         continue
       }
-      this.read.skills.push({
+      this.result.skills.push({
         id: `${kind}:${name}`,
         name,
-        description: commodity.title || titles.get(code)!,
+        description: commodity.title || commodityTitles.get(code)!,
         aliases: [],
         subSkill: commodity.classCode,
         verifiable: false,
-        at,
+        location,
       })
     }
   }
 
-  async readActivities(path: string, contentModel: string): Promise<void> {
-    const elements = new Map<string, string>()
-    for (const row of await readRows(contentModel, TAB_SEPARATED, ['Element ID', 'Element Name']))
-      elements.set(row.cell('Element ID'), row.cell('Element Name'))
+  async readActivities(path: string, contentModelPath: string): Promise<void> {
+    const elementNames = new Map<string, string>()
+    for (const row of await readRows(contentModelPath, TAB_SEPARATED, ['Element ID', 'Element Name']))
+      elementNames.set(row.cell('Element ID'), row.cell('Element Name'))
     for (const row of await readRows(path, TAB_SEPARATED, ['Element ID', 'DWA ID', 'DWA Title'])) {
-      const element = row.cell('Element ID')
-      const branch = element.split('.').slice(0, 3).join('.')
-      // Titles end with a full stop, names do not.
+      const elementId = row.cell('Element ID')
+      const masterId = elementId.split('.').slice(0, 3).join('.')
+      // Titles of work activities end with a full stop, names of skills do not.
       const name = row.cell('DWA Title').replace(/\.$/, '')
-      if (!elements.has(element) || !elements.has(branch)) {
-        this.read.rejected.push({
-          at: row.at,
+      if (!elementNames.has(elementId) || !elementNames.has(masterId)) {
+        this.result.rejected.push({
+          at: row.location,
           row: name,
-          reason: `element ID ${element || '(none)'} is not in Content Model Reference.txt`,
+          reason: `element ID ${elementId || '(none)'} is not in Content Model Reference.txt`,
         })
         continue
       }
-      const master = this.master(branch, elements.get(branch)!)
-      this.subSkills.set(element, { id: element, name: elements.get(element)!, master })
-      this.read.skills.push({
+      const master = this.addMaster(masterId, elementNames.get(masterId)!)
+      this.subSkills.set(elementId, { id: elementId, name: elementNames.get(elementId)!, master })
+      this.result.skills.push({
         id: row.cell('DWA ID'),
         name,
         description: '',
         aliases: [],
-        subSkill: element,
+        subSkill: elementId,
         verifiable: false,
-        at: row.at,
+        location: row.location,
       })
     }
   }
 
-  private master(id: string, name: string): string {
+  /** Adds a master skill, unless it exists, and returns its ID. */
+  private addMaster(id: string, name: string): string {
     if (!this.masters.has(id)) this.masters.set(id, { id, name })
     return id
   }

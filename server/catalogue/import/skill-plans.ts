@@ -4,7 +4,7 @@ import type { ChangeSet, Hierarchy, SubSkillPlan } from './hierarchy.ts'
 import type { StoredCatalogue, StoredSkill } from './stored-catalogue.ts'
 
 export interface SkillPlan {
-  /** Undefined for a new row until it is written. */
+  /** Number of the skill; undefined for a new skill until it is written. */
   number: number | undefined
   isNew: boolean
   sub: SubSkillPlan
@@ -16,10 +16,11 @@ export interface SkillPlan {
   sources: SourcePlan[]
 }
 
-/** The row of one source about a skill. */
+/** The row of a source that describes a skill. Several sources can describe the same skill. */
 export interface SourcePlan {
   source: Source
   id: string
+  /** Whether the row created the skill. Only this row changes the name, description and sub-skill of the skill. */
   owner: boolean
   name: string
   aliases: string[]
@@ -37,33 +38,33 @@ export class SkillPlans {
 
   constructor(stored: StoredCatalogue, hierarchy: Hierarchy) {
     this.hierarchy = hierarchy
-    const byNumber = new Map<number, SkillPlan>()
+    const plansByNumber = new Map<number, SkillPlan>()
     for (const row of stored.skills) {
-      const { subNumber, ...rest } = row
-      const plan = { ...rest, isNew: false, sub: hierarchy.subSkillByNumber(subNumber), sources: [] }
-      byNumber.set(row.number, plan)
+      const { subNumber, ...skillFields } = row
+      const plan = { ...skillFields, isNew: false, sub: hierarchy.subSkillByNumber(subNumber), sources: [] }
+      plansByNumber.set(row.number, plan)
       this.plansByNameKey.set(row.key, plan)
       this.storedSkills.set(row.number, row)
     }
-    for (const { skillNumber, sourceId, ...rest } of stored.sources) {
-      const skill = byNumber.get(skillNumber)!
-      const plan = { ...rest, id: sourceId, skill }
+    for (const { skillNumber, sourceId, ...sourceFields } of stored.sources) {
+      const skill = plansByNumber.get(skillNumber)!
+      const plan = { ...sourceFields, id: sourceId, skill }
       skill.sources.push(plan)
-      this.sourcePlans.set(`${rest.source} ${sourceId}`, plan)
+      this.sourcePlans.set(`${sourceFields.source} ${sourceId}`, plan)
     }
   }
 
   private readonly hierarchy: Hierarchy
 
-  find(source: Source, id: string): SourcePlan | undefined {
+  findSource(source: Source, id: string): SourcePlan | undefined {
     return this.sourcePlans.get(`${source} ${id}`)
   }
 
   add(source: Source, row: TaxonomySkill): 'added' | 'merged' {
     const key = nameKey(row.name)
     const { id, name, aliases, verifiable, description } = row
-    const existing = this.plansByNameKey.get(key)
-    const skill = existing ?? {
+    const existingSkill = this.plansByNameKey.get(key)
+    const skill = existingSkill ?? {
       number: row.number,
       isNew: true,
       sub: this.hierarchy.subSkill(row.subSkill),
@@ -74,39 +75,42 @@ export class SkillPlans {
       verifiable,
       sources: [],
     }
-    const plan = { source, id, owner: !existing, name, aliases, verifiable, skill }
+    const plan = { source, id, owner: !existingSkill, name, aliases, verifiable, skill }
     skill.sources.push(plan)
     skill.description ||= description
     this.plansByNameKey.set(key, skill)
     this.sourcePlans.set(`${source} ${id}`, plan)
     this.sourceChanges.added.push(plan)
     this.changedPlans.add(skill)
-    return existing ? 'merged' : 'added'
+    return existingSkill ? 'merged' : 'added'
   }
 
-  /** A row of the owner changes the skill itself; rows of other sources only change the aliases and flag that they contribute. */
-  update(known: SourcePlan, row: TaxonomySkill): { changed: boolean; clash?: SkillPlan } {
-    const { skill } = known
+  /** Updates a skill from a row that was imported before. Rows that do not own the skill change only its aliases and `verifiable` flag. */
+  update(sourcePlan: SourcePlan, row: TaxonomySkill): { changed: boolean; conflictingSkill?: SkillPlan } {
+    const { skill } = sourcePlan
     const sub = this.hierarchy.subSkill(row.subSkill)
     const description = row.description || skill.description
     const sourceChanged =
-      known.name !== row.name || known.verifiable !== row.verifiable || !sameTexts(known.aliases, row.aliases)
-    const skillChanged = known.owner && (skill.sub !== sub || skill.description !== description)
+      sourcePlan.name !== row.name ||
+      sourcePlan.verifiable !== row.verifiable ||
+      !sameTexts(sourcePlan.aliases, row.aliases)
+    const skillChanged = sourcePlan.owner && (skill.sub !== sub || skill.description !== description)
     if (!sourceChanged && !skillChanged) return { changed: false }
-    if (known.owner) {
+    if (sourcePlan.owner) {
       const key = nameKey(row.name)
-      const clash = this.plansByNameKey.get(key)
-      if (clash && clash !== skill) return { changed: false, clash }
+      const conflictingSkill = this.plansByNameKey.get(key)
+      if (conflictingSkill && conflictingSkill !== skill) return { changed: false, conflictingSkill }
       this.plansByNameKey.delete(skill.key)
       this.plansByNameKey.set(key, skill)
       Object.assign(skill, { sub, description, key, name: row.name })
     }
-    Object.assign(known, { name: row.name, aliases: row.aliases, verifiable: row.verifiable })
-    if (sourceChanged) this.sourceChanges.changed.push(known)
+    Object.assign(sourcePlan, { name: row.name, aliases: row.aliases, verifiable: row.verifiable })
+    if (sourceChanged) this.sourceChanges.changed.push(sourcePlan)
     this.changedPlans.add(skill)
     return { changed: true }
   }
 
+  /** Returns the sub-skills of all new and changed skills. */
   subSkillsInUse(): ReadonlySet<SubSkillPlan> {
     return new Set([...this.changedPlans].map(({ sub }) => sub))
   }
@@ -116,16 +120,18 @@ export class SkillPlans {
     for (const skill of this.changedPlans) {
       combineSources(skill)
       if (skill.isNew) skills.added.push(skill)
-      else if (differs(skill, this.storedSkills.get(skill.number!)!)) skills.changed.push(skill)
+      else if (differsFromStored(skill, this.storedSkills.get(skill.number!)!)) skills.changed.push(skill)
     }
     return { skills, sources: this.sourceChanges }
   }
 }
 
-/** Combines the aliases and flags of all sources, in an order that does not depend on the order of imports. */
+/** Combines the aliases and `verifiable` flags of all sources of a skill, in an order that does not depend on the order of imports. */
 function combineSources(skill: SkillPlan): void {
   const { sources } = skill
-  sources.sort((a, b) => Number(b.owner) - Number(a.owner) || compare(a.source, b.source) || compare(a.id, b.id))
+  sources.sort(
+    (a, b) => Number(b.owner) - Number(a.owner) || compareTexts(a.source, b.source) || compareTexts(a.id, b.id),
+  )
   skill.aliases = distinctAliases(
     skill.name,
     sources.flatMap(({ name, aliases }) => [...aliases, name]),
@@ -133,17 +139,17 @@ function combineSources(skill: SkillPlan): void {
   skill.verifiable = sources.some(({ verifiable }) => verifiable)
 }
 
-function compare(a: string, b: string): number {
+function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function differs(skill: SkillPlan, before: StoredSkill): boolean {
+function differsFromStored(skill: SkillPlan, storedSkill: StoredSkill): boolean {
   return (
-    skill.name !== before.name ||
-    skill.description !== before.description ||
-    skill.verifiable !== before.verifiable ||
-    skill.sub.number !== before.subNumber ||
-    !sameTexts(skill.aliases, before.aliases)
+    skill.name !== storedSkill.name ||
+    skill.description !== storedSkill.description ||
+    skill.verifiable !== storedSkill.verifiable ||
+    skill.sub.number !== storedSkill.subNumber ||
+    !sameTexts(skill.aliases, storedSkill.aliases)
   )
 }
 

@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../platform/database/database.ts'
 import type { Source } from '../taxonomy.ts'
-import type { MasterPlan, SubSkillPlan } from './hierarchy.ts'
+import type { MasterSkillPlan, SubSkillPlan } from './hierarchy.ts'
 import type { CatalogueChanges } from './merge.ts'
 import type { SkillPlan, SourcePlan } from './skill-plans.ts'
 
-/** The rows of a statement are sent as one JSON text. */
+/** All rows of a statement are sent as one JSON text. */
 const ROWS_PER_STATEMENT = 1000
 
-/** Writes the changes of a merge and assigns numbers to new rows. Returns whether there was anything to write. */
-export async function writeChanges(
+/** Writes the changes of a merge and assigns numbers to new rows. Returns whether any row was written. */
+export async function writeCatalogueChanges(
   tx: Tx,
   source: Source,
   { masters, subSkills, skills, sources }: CatalogueChanges,
@@ -23,30 +23,30 @@ export async function writeChanges(
   await assignNumbers(tx, 'sub_skill_numbers', subSkills.added)
   await assignNumbers(tx, 'skill_numbers', skills.added)
 
-  await write(masters.added.map(masterRow), insertMasters(source))
-  await write(masters.changed.map(masterRow), updateMasters)
-  await write(subSkills.added.map(subSkillRow), insertSubSkills(source))
-  await write(subSkills.changed.map(subSkillRow), updateSubSkills)
+  await writeRows(masters.added.map(masterRow), insertMasters(source))
+  await writeRows(masters.changed.map(masterRow), updateMasters)
+  await writeRows(subSkills.added.map(subSkillRow), insertSubSkills(source))
+  await writeRows(subSkills.changed.map(subSkillRow), updateSubSkills)
   // A name may move from one skill to another, so all changed names are released before any is assigned.
-  await inBatches(skills.changed.map(skillRow), releaseNames)
-  await write(skills.changed.map(skillRow), updateSkills(now))
-  await write(skills.added.map(skillRow), insertSkills(now))
-  await write(sources.added.map(sourceRow), insertSources)
-  await write(sources.changed.map(sourceRow), updateSources)
+  await executeInBatches(skills.changed.map(skillRow), releaseNames)
+  await writeRows(skills.changed.map(skillRow), updateSkills(now))
+  await writeRows(skills.added.map(skillRow), insertSkills(now))
+  await writeRows(sources.added.map(sourceRow), insertSources)
+  await writeRows(sources.changed.map(sourceRow), updateSources)
   return total > 0
 
-  function write(rows: object[], statement: Statement) {
-    return inBatches(rows, statement, (count) => {
+  function writeRows(rows: object[], statement: Statement) {
+    return executeInBatches(rows, statement, (count) => {
       written += count
       progress(written, total)
     })
   }
 
-  async function inBatches(rows: object[], statement: Statement, done?: (count: number) => void) {
-    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
-      const batch = rows.slice(from, from + ROWS_PER_STATEMENT)
+  async function executeInBatches(rows: object[], statement: Statement, onBatchWritten?: (count: number) => void) {
+    for (let batchStart = 0; batchStart < rows.length; batchStart += ROWS_PER_STATEMENT) {
+      const batch = rows.slice(batchStart, batchStart + ROWS_PER_STATEMENT)
       await statement(sql`json_to_recordset(${JSON.stringify(batch)}::json)`).execute(tx)
-      done?.(batch.length)
+      onBatchWritten?.(batch.length)
     }
   }
 }
@@ -54,7 +54,7 @@ export async function writeChanges(
 /** Builds a statement that selects from `rows`. */
 type Statement = (rows: RawBuilder<unknown>) => RawBuilder<unknown>
 
-const masterRow = ({ number, name, id }: MasterPlan) => ({ number, name, id })
+const masterRow = ({ number, name, id }: MasterSkillPlan) => ({ number, name, id })
 
 const insertMasters =
   (source: Source): Statement =>
@@ -121,11 +121,13 @@ const updateSources: Statement = (rows) => sql`
     where skill_sources.source = row.source and skill_sources.source_id = row.id`
 
 async function assignNumbers(tx: Tx, sequence: string, plans: { number: number | undefined }[]): Promise<void> {
-  const unnumbered = plans.filter((plan) => plan.number === undefined)
-  if (unnumbered.length === 0) return
+  const unnumberedPlans = plans.filter((plan) => plan.number === undefined)
+  if (unnumberedPlans.length === 0) return
   const { rows } = await sql<{ number: number }>`
-    select nextval(${sequence}::regclass)::int as number from generate_series(1, ${unnumbered.length}::int)`.execute(tx)
-  unnumbered.forEach((plan, i) => {
+    select nextval(${sequence}::regclass)::int as number from generate_series(1, ${unnumberedPlans.length}::int)`.execute(
+    tx,
+  )
+  unnumberedPlans.forEach((plan, i) => {
     plan.number = rows[i]!.number
   })
 }

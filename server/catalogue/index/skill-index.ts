@@ -20,7 +20,7 @@ import { runInSlices, runSync, type SlicedTask } from './text/time-slicing.ts'
 export interface FoundSkill {
   number: number
   name: string
-  /** From 0 to 1. */
+  /** How well the skill matches, from 0 to 1. */
   score: number
 }
 
@@ -32,7 +32,7 @@ export interface ExtractedSkill extends FoundSkill {
   mentions: Mention[]
 }
 
-export interface SearchPage {
+export interface SearchPageOptions {
   offset?: number
   limit?: number
   /** Excludes the skills for which it returns false; called once per skill. */
@@ -52,16 +52,24 @@ export class SkillIndex {
     this.extractor = extractor
   }
 
-  /** The number of skills. */
+  /** Number of skills in the index. */
   get size(): number {
     return this.labels.names.length
   }
 
   /** Finds skills by name or alias, best first, with their total number. The order depends only on the query. */
-  search(query: string, { offset = 0, limit = 20, filter }: SearchPage = {}): { skills: FoundSkill[]; total: number } {
+  search(
+    query: string,
+    { offset = 0, limit = 20, filter }: SearchPageOptions = {},
+  ): { skills: FoundSkill[]; total: number } {
     const { numbers } = this.labels
     const entryFilter = filter && ((entry: number) => filter(numbers[entry]!))
-    const { hits, total } = this.searcher.search(query, { offset, limit, filter: entryFilter, convert: this.toFound })
+    const { hits, total } = this.searcher.search(query, {
+      offset,
+      limit,
+      filter: entryFilter,
+      convert: this.toFoundSkill,
+    })
     return { skills: hits, total }
   }
 
@@ -69,7 +77,7 @@ export class SkillIndex {
   match(phrase: string, limit = 3): MatchedSkill[] {
     return this.matcher
       .match(phrase, limit)
-      .map(({ entry, score, method }) => ({ ...this.toFound(entry, score), method }))
+      .map(({ entry, score, method }) => ({ ...this.toFoundSkill(entry, score), method }))
   }
 
   /** Returns the skills that a text mentions, highest score first, each with its mentions; of overlapping mentions the longest. */
@@ -80,28 +88,28 @@ export class SkillIndex {
       .map(({ entry, score, mentions }) => ({ number: numbers[entry]!, name: names[entry]!, score, mentions }))
   }
 
-  private readonly toFound = (entry: number, score: number): FoundSkill => ({
+  private readonly toFoundSkill = (entry: number, score: number): FoundSkill => ({
     number: this.labels.numbers[entry]!,
     name: this.labels.names[entry]!,
     score,
   })
 }
 
-/** Builds the index in slices of a few milliseconds, so that the server can respond to requests meanwhile. */
+/** Builds the index in slices of a few milliseconds, so that the server can respond to requests in the meantime. */
 export function buildSkillIndex(entries: readonly SkillEntry[], sliceMs?: number): Promise<SkillIndex> {
-  return runInSlices(build(entries), sliceMs)
+  return runInSlices(buildIndex(entries), sliceMs)
 }
 
 /** Builds the index without interruption. */
 export function buildSkillIndexSync(entries: readonly SkillEntry[]): SkillIndex {
-  return runSync(build(entries))
+  return runSync(buildIndex(entries))
 }
 
-/** Built-in skills have lower numbers. */
+/** Lowest number of an imported skill. Built-in skills have lower numbers. */
 const FIRST_IMPORTED_NUMBER = 1_000_000
 
-function* build(unsorted: readonly SkillEntry[]): SlicedTask<SkillIndex> {
-  const { entries, labels, gaps } = yield* buildLabels(unsorted)
+function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIndex> {
+  const { entries, labels, gaps } = yield* buildLabels(unsortedEntries)
   const priors = yield* buildPriors(entries)
   const importedOnly = Uint8Array.from(entries, ({ number, verifiable }) =>
     number >= FIRST_IMPORTED_NUMBER && !verifiable ? 1 : 0,

@@ -4,33 +4,40 @@ import { skillId } from '../ids.ts'
 import { countPendingRequests } from '../skill-requests.ts'
 import { requireAdmin } from './admin-key.ts'
 import { pageWindow } from './page-numbers.ts'
-import { Counts, LimitedVisitor, PageQuery, paginatedResponse, singleResponse, TopSkill } from './schema.ts'
-import { topSkills, totalSelections } from './selections.ts'
+import {
+  CatalogueTotals,
+  PageQuery,
+  paginatedResponse,
+  RateLimitedAddress,
+  singleResponse,
+  TopSkill,
+} from './schema.ts'
+import { countSelections, listTopSkills } from './selections.ts'
 import { listLimitedAddresses } from './visitor-limits.ts'
 
 /** Routes for the operator of the public catalogue. They require the admin key. */
 export function catalogueAdminRoutes(app: App, context: Context): void {
   const { db } = context
-  const shared = {
+  const sharedOptions = {
     config: { visitors: 'other' },
     onRequest: async (request: { headers: Record<string, unknown> }) => requireAdmin(context, request),
   } as const
-  const described = { tags: ['Admin'], security: [{ admin: [] }] }
+  const sharedSchema = { tags: ['Admin'], security: [{ admin: [] }] }
 
   app.get(
     '/admin/counts',
     {
-      ...shared,
+      ...sharedOptions,
       schema: {
-        ...described,
+        ...sharedSchema,
         operationId: 'countCatalogue',
         summary: 'Get catalogue totals',
-        response: { 200: singleResponse(Counts) },
+        response: { 200: singleResponse(CatalogueTotals) },
       },
     },
     async () => {
       const { masters, subSkills, skills } = context.catalogue.current
-      const { selections, users } = await totalSelections(db.queries)
+      const { selections, users } = await countSelections(db.queries)
       const data = {
         master_skills: masters.length,
         sub_skills: subSkills.length,
@@ -46,9 +53,9 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
   app.get(
     '/admin/top-skills',
     {
-      ...shared,
+      ...sharedOptions,
       schema: {
-        ...described,
+        ...sharedSchema,
         operationId: 'listTopSkills',
         summary: 'List the most selected skills',
         querystring: PageQuery,
@@ -56,9 +63,9 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
       },
     },
     async ({ query }) => {
-      const { skills: count } = await totalSelections(db.queries)
-      const top = await topSkills(db.queries, pageWindow(query, count))
-      const data = top.map(({ skill_number, selections }) => ({
+      const { skills: count } = await countSelections(db.queries)
+      const topSkillRows = await listTopSkills(db.queries, pageWindow(query, count))
+      const data = topSkillRows.map(({ skill_number, selections }) => ({
         skill_id: skillId(skill_number),
         skill_name: context.catalogue.current.skill(skill_number)?.name ?? '',
         selections,
@@ -70,22 +77,22 @@ export function catalogueAdminRoutes(app: App, context: Context): void {
   app.get(
     '/admin/rate-limits',
     {
-      ...shared,
+      ...sharedOptions,
       schema: {
-        ...described,
+        ...sharedSchema,
         operationId: 'listLimitedVisitors',
         summary: 'List rate-limited IP addresses',
         querystring: PageQuery,
-        response: { 200: paginatedResponse(LimitedVisitor) },
+        response: { 200: paginatedResponse(RateLimitedAddress) },
       },
     },
     async ({ query }) => {
-      const limited = await listLimitedAddresses(context)
-      const { offset, limit } = pageWindow(query, limited.length)
-      const data = limited
+      const limitedAddresses = await listLimitedAddresses(context)
+      const { offset, limit } = pageWindow(query, limitedAddresses.length)
+      const data = limitedAddresses
         .slice(offset, offset + limit)
         .map(({ until, ...visitor }) => ({ ...visitor, until: until.toISOString() }))
-      return { data, page: query.page, limit, count: limited.length }
+      return { data, page: query.page, limit, count: limitedAddresses.length }
     },
   )
 }

@@ -1,31 +1,31 @@
 import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
-import { unstorable } from '../../platform/http/json.ts'
+import { unstorableReason } from '../../platform/http/json.ts'
 import type { App } from '../../platform/http/server.ts'
 import { masterSkillId, masterSkillNumber, skillId, subSkillId } from '../ids.ts'
 import { SkillParams } from '../schema.ts'
 import { joinJson, type SerialisedJson, sendJson } from '../serialised-json.ts'
-import { publicSkill, publicSkillJson } from '../skill-json.ts'
-import { skillsUnder } from '../skill-pages.ts'
+import { publicSkillJson, publicSkillRecord } from '../skill-json.ts'
+import { filterSkills } from '../skill-pages.ts'
 import type { MasterSkill, Snapshot, SubSkill as SubSkillEntry } from '../snapshot.ts'
 import { type PageRequest, pageWindow } from './page-numbers.ts'
 import {
   KeywordQuery,
-  Master,
+  MasterSkillRecord,
   NamedSelectedSkill,
   PageQuery,
   PublicSkill,
+  PublicSkillDetails,
   paginatedResponse,
   SelectedSkill,
   SelectionBody,
   SelectionParams,
   SelectionsQuery,
   SkillsQuery,
-  SubSkill,
+  SubSkillRecord,
   SubSkillsQuery,
   singleResponse,
-  WholePublicSkill,
 } from './schema.ts'
 import { deleteSelection, getSelection, listSelections, type Selection, selectSkill } from './selections.ts'
 
@@ -42,7 +42,7 @@ export function publicSkillRoutes(app: App, context: Context): void {
         operationId: 'searchSkills',
         tags,
         summary: 'Search skills by name',
-        description: 'Best matches first. At most 15 requests per minute from one IP address.',
+        description: 'Returns the best matches first. At most 15 requests per minute are accepted from one IP address.',
         querystring: KeywordQuery,
         response: { 200: paginatedResponse(PublicSkill) },
       },
@@ -65,13 +65,13 @@ export function publicSkillRoutes(app: App, context: Context): void {
         operationId: 'listSkills',
         tags,
         summary: 'List skills',
-        description: 'Sorted by ID.',
+        description: 'Skills are sorted by ID.',
         querystring: SkillsQuery,
         response: { 200: paginatedResponse(PublicSkill) },
       },
     },
     async ({ query }, reply) => {
-      const skills = skillsUnder(context.catalogue.current, query)
+      const skills = filterSkills(context.catalogue.current, query)
       const { offset, limit } = pageWindow(query, skills.length)
       const items = skills.slice(offset, offset + limit).map(publicSkillJson)
       return sendJson(reply, pageJson(items, query, skills.length))
@@ -86,9 +86,9 @@ export function publicSkillRoutes(app: App, context: Context): void {
         operationId: 'listMasterSkills',
         tags,
         summary: 'List master skills',
-        description: 'Sorted by ID.',
+        description: 'Master skills are sorted by ID.',
         querystring: PageQuery,
-        response: { 200: paginatedResponse(Master) },
+        response: { 200: paginatedResponse(MasterSkillRecord) },
       },
     },
     async ({ query }) => paginate(context.catalogue.current.masters, query, masterSkillRecord),
@@ -102,17 +102,19 @@ export function publicSkillRoutes(app: App, context: Context): void {
         operationId: 'listSubSkills',
         tags,
         summary: 'List sub-skills',
-        description: 'Sorted by ID. Lists the sub-skills of one master skill or of all.',
+        description:
+          'Lists the sub-skills of one master skill, or of all master skills without `master_skill_id`. Sub-skills are sorted by ID.',
         querystring: SubSkillsQuery,
-        response: { 200: paginatedResponse(SubSkill) },
+        response: { 200: paginatedResponse(SubSkillRecord) },
       },
     },
     async ({ query }) => {
       const { subSkills } = context.catalogue.current
       const { master_skill_id: id } = query
-      const number = id === undefined ? undefined : masterSkillNumber(id)
-      const found = id === undefined ? subSkills : subSkills.filter(({ master }) => master.number === number)
-      return paginate(found, query, subSkillRecord)
+      const masterNumber = id === undefined ? undefined : masterSkillNumber(id)
+      const matchingSubSkills =
+        id === undefined ? subSkills : subSkills.filter(({ master }) => master.number === masterNumber)
+      return paginate(matchingSubSkills, query, subSkillRecord)
     },
   )
 
@@ -124,21 +126,21 @@ export function publicSkillRoutes(app: App, context: Context): void {
         operationId: 'getSkill',
         tags,
         summary: 'Get a skill',
-        description: 'Includes the description and aliases.',
+        description: 'The response includes the description and aliases of the skill.',
         params: SkillParams,
-        response: { 200: singleResponse(WholePublicSkill) },
+        response: { 200: singleResponse(PublicSkillDetails) },
       },
     },
     async ({ params }) => {
       const skill = (await context.catalogue.load({ ids: [params.skill_id] })).byId(params.skill_id)
       if (!skill) throw problem('NOT_FOUND', `Skill ${params.skill_id} not found.`)
       const { description, aliases } = skill
-      return { success: true as const, message: 'Skill', data: { ...publicSkill(skill), description, aliases } }
+      return { success: true as const, message: 'Skill', data: { ...publicSkillRecord(skill), description, aliases } }
     },
   )
 }
 
-/** Routes for the skills that users have selected. Callers who know a user's ID can read and change them. */
+/** Routes for the skills that users have selected. Callers who know a user's ID can read and change that user's skills. */
 export function selectedSkillRoutes(app: App, context: Context): void {
   const { db, clock } = context
   const tags = ['Selected skills']
@@ -160,8 +162,8 @@ export function selectedSkillRoutes(app: App, context: Context): void {
     },
     async ({ body }, reply) => {
       const skills = await context.catalogue.load({ ids: [body.skill_id] })
-      const created = await db.transaction((tx) => selectSkill(tx, skills, clock, body))
-      return reply.status(201).send({ success: true, message: 'Skill selected', data: selectedSkill(created) })
+      const createdSelection = await db.transaction((tx) => selectSkill(tx, skills, clock, body))
+      return reply.status(201).send({ success: true, message: 'Skill selected', data: selectedSkill(createdSelection) })
     },
   )
 
@@ -173,14 +175,14 @@ export function selectedSkillRoutes(app: App, context: Context): void {
         operationId: 'listSelectedSkills',
         tags,
         summary: "List a user's selected skills",
-        description: 'Newest first.',
+        description: 'The newest selections come first.',
         querystring: SelectionsQuery,
         response: { 200: paginatedResponse(NamedSelectedSkill) },
       },
     },
     async ({ query }) => {
       const { user_id, page, limit } = query
-      const error = unstorable(user_id)
+      const error = unstorableReason(user_id)
       if (error) throw invalid([{ path: 'query.user_id', message: error }])
       const { selections, count } = await listSelections(db.queries, user_id, { offset: (page - 1) * limit, limit })
       pageWindow(query, count)
@@ -202,8 +204,8 @@ export function selectedSkillRoutes(app: App, context: Context): void {
       },
     },
     async ({ params }) => {
-      const found = await getSelection(db.queries, params.selected_skill_id)
-      const data = namedSelectedSkill(context.catalogue.current, found)
+      const selection = await getSelection(db.queries, params.selected_skill_id)
+      const data = namedSelectedSkill(context.catalogue.current, selection)
       return { success: true as const, message: 'Selected skill', data }
     },
   )
@@ -221,17 +223,17 @@ export function selectedSkillRoutes(app: App, context: Context): void {
       },
     },
     async ({ params }) => {
-      const deleted = await db.transaction((tx) => deleteSelection(tx, params.selected_skill_id))
-      return { success: true as const, message: 'Selection deleted', data: selectedSkill(deleted) }
+      const deletedSelection = await db.transaction((tx) => deleteSelection(tx, params.selected_skill_id))
+      return { success: true as const, message: 'Selection deleted', data: selectedSkill(deletedSelection) }
     },
   )
 }
 
-function masterSkillRecord({ number, name, skills }: MasterSkill) {
+function masterSkillRecord({ number, name, skillCount: skills }: MasterSkill) {
   return { master_skill_id: masterSkillId(number), master_skill_name: name, skills }
 }
 
-function subSkillRecord({ number, name, master, skills }: SubSkillEntry) {
+function subSkillRecord({ number, name, master, skillCount: skills }: SubSkillEntry) {
   return {
     sub_skill_id: subSkillId(number),
     sub_skill_name: name,
@@ -262,9 +264,14 @@ function namedSelectedSkill(snapshot: Snapshot, selection: Selection) {
   }
 }
 
-function paginate<Entry, Item>(all: Entry[], paging: PageRequest, toItem: (entry: Entry) => Item) {
-  const { offset, limit } = pageWindow(paging, all.length)
-  return { data: all.slice(offset, offset + limit).map(toItem), page: paging.page, limit, count: all.length }
+function paginate<Entry, Item>(entries: Entry[], pageRequest: PageRequest, toItem: (entry: Entry) => Item) {
+  const { offset, limit } = pageWindow(pageRequest, entries.length)
+  return {
+    data: entries.slice(offset, offset + limit).map(toItem),
+    page: pageRequest.page,
+    limit,
+    count: entries.length,
+  }
 }
 
 /** Returns the response body of a page whose items are already serialised. */

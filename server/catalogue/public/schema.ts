@@ -1,11 +1,11 @@
 import { type TSchema, Type } from 'typebox'
 import { nameAfter, named } from '../../platform/http/named-schemas.ts'
-import { NOT_BLANK } from '../../platform/http/validation.ts'
+import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
 import { hierarchyFilters } from '../schema.ts'
 
 /** Schemas of the public API. Its lists use page numbers. */
 
-const time = Type.String({ format: 'date-time' })
+const dateTime = Type.String({ format: 'date-time' })
 
 const paging = {
   page: Type.Integer({ minimum: 1, default: 1 }),
@@ -14,29 +14,32 @@ const paging = {
 
 const subSkillNames = { sub_skill_id: Type.String(), sub_skill_name: Type.String() }
 const masterSkillNames = { master_skill_id: Type.String(), master_skill_name: Type.String() }
-const names = { skill_id: Type.String(), skill_name: Type.String(), ...subSkillNames, ...masterSkillNames }
-const skills = Type.Integer({ description: 'Number of skills it contains.' })
+const skillNames = { skill_id: Type.String(), skill_name: Type.String(), ...subSkillNames, ...masterSkillNames }
+const skillCount = Type.Integer({ description: 'Number of skills in this master skill or sub-skill.' })
 
-export const PublicSkill = named('PublicSkill', Type.Object(names))
-export const WholePublicSkill = named(
+export const PublicSkill = named('PublicSkill', Type.Object(skillNames))
+export const PublicSkillDetails = named(
   'PublicSkillDetails',
-  Type.Object({ ...names, description: Type.String(), aliases: Type.Array(Type.String()) }),
+  Type.Object({ ...skillNames, description: Type.String(), aliases: Type.Array(Type.String()) }),
 )
-export const Master = named('MasterSkill', Type.Object({ ...masterSkillNames, skills }))
-export const SubSkill = named('SubSkill', Type.Object({ ...subSkillNames, ...masterSkillNames, skills }))
+export const MasterSkillRecord = named('MasterSkill', Type.Object({ ...masterSkillNames, skills: skillCount }))
+export const SubSkillRecord = named(
+  'SubSkill',
+  Type.Object({ ...subSkillNames, ...masterSkillNames, skills: skillCount }),
+)
 
 export const PageQuery = Type.Object(paging)
 export const SkillsQuery = Type.Object({ ...hierarchyFilters, ...paging })
 export const SubSkillsQuery = Type.Object({ master_skill_id: hierarchyFilters.master_skill_id, ...paging })
 export const KeywordQuery = Type.Object({
-  keyword: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK }),
+  keyword: Type.String({ minLength: 3, maxLength: 100, pattern: NOT_BLANK_PATTERN }),
   ...paging,
 })
 
-const userId = Type.String({ maxLength: 128, pattern: NOT_BLANK })
-const requiredText = Type.String({ pattern: NOT_BLANK })
+const userId = Type.String({ maxLength: 128, pattern: NOT_BLANK_PATTERN })
+const requiredText = Type.String({ pattern: NOT_BLANK_PATTERN })
 
-/** Additional properties are ignored. */
+/** The request body to select a skill. Additional properties are ignored. */
 export const SelectionBody = named(
   'SelectedSkillInput',
   Type.Object({
@@ -47,40 +50,40 @@ export const SelectionBody = named(
   }),
 )
 
-const UUID = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+const UUID_PATTERN = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
-export const SelectionParams = Type.Object({ selected_skill_id: Type.String({ pattern: UUID }) })
+export const SelectionParams = Type.Object({ selected_skill_id: Type.String({ pattern: UUID_PATTERN }) })
 export const SelectionsQuery = Type.Object({ user_id: userId, ...paging })
 
-const selection = {
+const selectionFields = {
   selected_skill_id: Type.String({ format: 'uuid' }),
   user_id: Type.String(),
   skill_id: Type.String(),
   sub_skill_id: Type.String(),
   master_skill_id: Type.String(),
 }
-const times = { createdAt: time, updatedAt: time }
+const timestamps = { createdAt: dateTime, updatedAt: dateTime }
 
-export const SelectedSkill = named('SelectedSkill', Type.Object({ ...selection, ...times }))
+export const SelectedSkill = named('SelectedSkill', Type.Object({ ...selectionFields, ...timestamps }))
 export const NamedSelectedSkill = named(
   'NamedSelectedSkill',
   Type.Object({
-    ...selection,
+    ...selectionFields,
     skill_name: Type.String(),
     sub_skill_name: Type.String(),
     master_skill_name: Type.String(),
-    ...times,
+    ...timestamps,
   }),
 )
 
-export const Counts = named(
+export const CatalogueTotals = named(
   'CatalogueTotals',
   Type.Object({
     master_skills: Type.Integer(),
     sub_skills: Type.Integer(),
     skills: Type.Integer(),
     selected_skills: Type.Integer(),
-    users: Type.Integer({ description: 'Users who have selected at least one skill.' }),
+    users: Type.Integer({ description: 'Number of users who have selected at least one skill.' }),
     pending_skill_requests: Type.Integer(),
   }),
 )
@@ -90,12 +93,15 @@ export const TopSkill = named(
   Type.Object({ skill_id: Type.String(), skill_name: Type.String(), selections: Type.Integer() }),
 )
 
-export const LimitedVisitor = named(
+export const RateLimitedAddress = named(
   'RateLimitedAddress',
   Type.Object({
     ip: Type.String({ description: 'An IPv4 address, or the /64 network of an IPv6 address.' }),
     limit: Type.Enum(['global', 'search', 'scraping']),
-    until: time,
+    until: Type.String({
+      format: 'date-time',
+      description: 'Time from which requests of the address are accepted again.',
+    }),
   }),
 )
 
@@ -105,7 +111,7 @@ export function paginatedResponse<T extends TSchema>(item: T) {
       data: Type.Array(item),
       page: Type.Integer(),
       limit: Type.Integer(),
-      count: Type.Integer({ description: 'Total number of matches on all pages.' }),
+      count: Type.Integer({ description: 'Total number of items on all pages.' }),
     },
     nameAfter(item, 'Page'),
   )

@@ -26,7 +26,7 @@ export interface SelectionInput {
   master_skill_id: string
 }
 
-const columns = [
+const selectionColumns = [
   'selected_skill_id',
   'user_id',
   'skill_number',
@@ -44,7 +44,7 @@ export async function selectSkill(
 ): Promise<Selection> {
   const { number, sub } = getSkill(skills, input)
   const now = new Date(clock.now())
-  const created = await tx
+  const selection = await tx
     .insertInto('selected_skills')
     .values({
       selected_skill_id: randomUUID(),
@@ -56,13 +56,13 @@ export async function selectSkill(
       updated_at: now,
     })
     .onConflict((conflict) => conflict.columns(['user_id', 'skill_number']).doNothing())
-    .returning(columns)
+    .returning(selectionColumns)
     .executeTakeFirst()
-  if (!created) throw problem('CONFLICT', `This user has already selected ${input.skill_id}.`)
-  return created
+  if (!selection) throw problem('CONFLICT', `This user has already selected ${input.skill_id}.`)
+  return selection
 }
 
-/** Returns the skill. Throws if it does not exist, or if the other two IDs are not those of its sub-skill and master skill. */
+/** Returns the selected skill. Throws if it does not exist, or if the other two IDs are not those of its sub-skill and master skill. */
 function getSkill(skills: LoadedSkills, { skill_id, sub_skill_id, master_skill_id }: SelectionInput) {
   const skill = skills.byId(skill_id)
   if (!skill) throw problem('NOT_FOUND', `Skill ${JSON.stringify(skill_id.slice(0, 40))} not found.`)
@@ -77,26 +77,26 @@ function getSkill(skills: LoadedSkills, { skill_id, sub_skill_id, master_skill_i
 }
 
 export async function getSelection(tx: Queries, id: string): Promise<Selection> {
-  const found = await tx
+  const selection = await tx
     .selectFrom('selected_skills')
-    .select(columns)
+    .select(selectionColumns)
     .where('selected_skill_id', '=', id)
     .executeTakeFirst()
-  if (!found) throw notFound(id)
-  return found
+  if (!selection) throw selectionNotFoundProblem(id)
+  return selection
 }
 
 export async function deleteSelection(tx: Tx, id: string): Promise<Selection> {
-  const deleted = await tx
+  const selection = await tx
     .deleteFrom('selected_skills')
     .where('selected_skill_id', '=', id)
-    .returning(columns)
+    .returning(selectionColumns)
     .executeTakeFirst()
-  if (!deleted) throw notFound(id)
-  return deleted
+  if (!selection) throw selectionNotFoundProblem(id)
+  return selection
 }
 
-function notFound(id: string) {
+function selectionNotFoundProblem(id: string) {
   return problem('NOT_FOUND', `Selected skill ${id} not found.`)
 }
 
@@ -110,7 +110,7 @@ export async function listSelections(
     select counted.count, page.*
     from (select count(*)::integer as count from selected_skills where user_id = ${userId}) counted
     left join lateral (
-      select ${sql.join(columns.map((column) => sql.ref(column)))} from selected_skills where user_id = ${userId}
+      select ${sql.join(selectionColumns.map((column) => sql.ref(column)))} from selected_skills where user_id = ${userId}
       order by created_at desc, selected_skill_id desc offset ${offset} limit ${limit}
     ) page on true
     order by page.created_at desc, page.selected_skill_id desc`.execute(tx)
@@ -125,7 +125,7 @@ export interface SelectionTotals {
   skills: number
 }
 
-export async function totalSelections(tx: Queries): Promise<SelectionTotals> {
+export async function countSelections(tx: Queries): Promise<SelectionTotals> {
   return tx
     .selectFrom('selected_skills')
     .select(({ fn }) => [
@@ -136,8 +136,8 @@ export async function totalSelections(tx: Queries): Promise<SelectionTotals> {
     .executeTakeFirstOrThrow()
 }
 
-/** Returns the most selected skills first. */
-export async function topSkills(
+/** Lists selected skills by the number of their selections, highest first. */
+export async function listTopSkills(
   tx: Queries,
   { offset, limit }: PageWindow,
 ): Promise<{ skill_number: number; selections: number }[]> {

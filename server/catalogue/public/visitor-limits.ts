@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { callerAddress } from '../../access/client-address.ts'
-import type { Rule, RuleStates } from '../../access/limits/limiter.ts'
+import type { CallerDecision, Rule } from '../../access/limits/limiter.ts'
 import { describeLimit } from '../../access/limits/messages.ts'
 import { pathOf } from '../../api/envelope.ts'
 import { type Problem, problem } from '../../api/problem.ts'
@@ -10,21 +10,21 @@ import { notFoundProblem } from '../../platform/http/not-found.ts'
 import type { App } from '../../platform/http/server.ts'
 import { requireAdmin } from './admin-key.ts'
 
-/** Limits for each IP address, counted separately. The public API has no other way to identify its callers. */
-const GLOBAL: Rule = { name: 'global', kind: 'fixed', limit: 100, seconds: 15 * 60, listed: true }
-const SEARCH: Rule = { name: 'search', kind: 'fixed', limit: 15, seconds: 60, listed: true }
-const SCRAPING: Rule = { name: 'scraping', kind: 'rolling', limit: 30, seconds: 5 * 60, listed: true }
+/** Rate limits of each IP address. The public API has no other way to identify its callers. */
+const GLOBAL_RULE: Rule = { name: 'global', kind: 'fixed', limit: 100, seconds: 15 * 60, listed: true }
+const SEARCH_RULE: Rule = { name: 'search', kind: 'fixed', limit: 15, seconds: 60, listed: true }
+const SCRAPING_RULE: Rule = { name: 'scraping', kind: 'rolling', limit: 30, seconds: 5 * 60, listed: true }
 
 const rulesByClass = {
-  search: [GLOBAL, SEARCH, SCRAPING],
-  skills: [GLOBAL, SCRAPING],
-  other: [GLOBAL],
+  search: [GLOBAL_RULE, SEARCH_RULE, SCRAPING_RULE],
+  skills: [GLOBAL_RULE, SCRAPING_RULE],
+  other: [GLOBAL_RULE],
 } satisfies Record<string, Rule[]>
 
 const limitDescriptions: Record<string, string> = {
-  [GLOBAL.name]: describeLimit(GLOBAL),
-  [SEARCH.name]: `${describeLimit(SEARCH)} for searches`,
-  [SCRAPING.name]: `${describeLimit(SCRAPING)} for /api/skills, to prevent scraping`,
+  [GLOBAL_RULE.name]: describeLimit(GLOBAL_RULE),
+  [SEARCH_RULE.name]: `${describeLimit(SEARCH_RULE)} for searches`,
+  [SCRAPING_RULE.name]: `${describeLimit(SCRAPING_RULE)} for /api/skills, to prevent scraping`,
 }
 
 type VisitorClass = keyof typeof rulesByClass
@@ -40,15 +40,15 @@ declare module 'fastify' {
  * Counts every call before it is processed, including calls without a matching route. Calls that are rejected here do not count;
  * all other calls count, whatever their response.
  */
-export function limitVisitors(app: App, context: Context): void {
+export function limitPublicRequests(app: App, context: Context): void {
   app.addHook('onRoute', ({ config, url, method }) => {
     if (config?.visitors === undefined) throw new Error(`${method} ${url} must declare visitors in its route config`)
   })
   app.addHook('onRequest', (request, reply, done) => {
-    const visitors = request.is404 ? classOfPath(request.raw.url!) : request.routeOptions.config.visitors
-    if (!visitors) return done()
+    const visitorClass = request.is404 ? classOfPath(request.raw.url!) : request.routeOptions.config.visitors
+    if (!visitorClass) return done()
     const { limits, clock } = context
-    const states = limits.limiter.take(callerAddress(request.ip), rulesByClass[visitors], clock.now())
+    const states = limits.limiter.take(callerAddress(request.ip), rulesByClass[visitorClass], clock.now())
     if (states instanceof Promise) states.then((resolved) => done(applyLimits(reply, resolved)), done)
     else done(applyLimits(reply, states))
   })
@@ -62,13 +62,13 @@ export function limitVisitors(app: App, context: Context): void {
 
 /** Returns the rate limit class of a call without a route. The other APIs share the prefix /api and have their own limits. */
 function classOfPath(url: string): VisitorClass | undefined {
-  const group = /^\/api\/(skills|selected-skills|admin)(?:\/|$)/.exec(pathOf(url))?.[1]
-  if (group === undefined) return undefined
-  return group === 'skills' ? 'skills' : 'other'
+  const pathGroup = /^\/api\/(skills|selected-skills|admin)(?:\/|$)/.exec(pathOf(url))?.[1]
+  if (pathGroup === undefined) return undefined
+  return pathGroup === 'skills' ? 'skills' : 'other'
 }
 
 /** Sets the RateLimit headers, and returns the error if a limit is exceeded. */
-function applyLimits(reply: FastifyReply, result: RuleStates): Problem | undefined {
+function applyLimits(reply: FastifyReply, result: CallerDecision): Problem | undefined {
   const { limit, remaining, reset } = findTightestRule(result)
   reply.headers({ 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset })
   if (result.rejectedBy === undefined) return undefined
@@ -77,7 +77,7 @@ function applyLimits(reply: FastifyReply, result: RuleStates): Problem | undefin
 }
 
 /** Returns the limit to report in the headers: the exceeded one, otherwise the one with the fewest remaining calls. */
-function findTightestRule({ rejectedBy, states }: RuleStates) {
+function findTightestRule({ rejectedBy, states }: CallerDecision) {
   if (rejectedBy !== undefined) return states.find(({ rule }) => rule === rejectedBy)!
   return states.reduce((least, state) => (state.remaining < least.remaining ? state : least))
 }
@@ -93,10 +93,10 @@ export async function listLimitedAddresses({
   limits,
   clock,
 }: Pick<Context, 'limits' | 'clock'>): Promise<LimitedAddress[]> {
-  const publicRules = new Set(rulesByClass.search.map(({ name }) => name))
-  const limited = await limits.limiter.listLimited(clock.now())
-  return limited
-    .filter(({ rule }) => publicRules.has(rule))
+  const publicRuleNames = new Set(rulesByClass.search.map(({ name }) => name))
+  const limitedCallers = await limits.limiter.listLimited(clock.now())
+  return limitedCallers
+    .filter(({ rule }) => publicRuleNames.has(rule))
     .map(({ caller, rule, until }) => ({
       ip: caller,
       limit: rule as LimitedAddress['limit'],

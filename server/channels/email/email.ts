@@ -5,7 +5,7 @@ import { type ChannelAdapter, SendError } from '../channel.ts'
 import type { EmailSettings } from '../settings.ts'
 import { emailContent } from './message.ts'
 
-/** Organisations' SMTP servers with open connections; beyond this the least recently used is closed. */
+/** Maximum number of organisations' SMTP servers with open connections; the least recently used is closed. */
 const MAX_TRANSPORTS = 50
 
 /** Sends email through the organisation's SMTP server, or else the deployment's. Candidates answer on their page. */
@@ -17,17 +17,17 @@ export function openEmail({ config, smtp }: Pick<Context, 'config' | 'smtp'>): C
       const settings = credentials as EmailSettings | undefined
       const transport = settings?.smtp_url ? await transportFor(settings.smtp_url) : smtp
       if (!transport) throw new SendError('rejected', 'no SMTP server is configured')
-      const from = settings?.from ?? config.mailFrom
-      const messageId = `<${message.message_id}@${senderDomain({ mailFrom: from })}>`
-      const sending = transport.send({
-        from,
+      const sender = settings?.from ?? config.mailFrom
+      const messageId = `<${message.message_id}@${senderDomain({ mailFrom: sender })}>`
+      const sendPromise = transport.send({
+        from: sender,
         to: { name: toHeaderValue(message.name), address: message.to },
         ...emailContent(message),
         replyTo: settings?.reply_to,
         messageId,
       })
       try {
-        await withAbort(signal, sending)
+        await withAbort(signal, sendPromise)
       } catch (error) {
         throw error instanceof SmtpSendError ? toSendError(error) : error
       }
@@ -40,15 +40,15 @@ export function openEmail({ config, smtp }: Pick<Context, 'config' | 'smtp'>): C
   }
 
   function transportFor(url: string): Promise<SmtpTransport> {
-    const known = transports.get(url) ?? openSmtp(url)
+    const openedTransport = transports.get(url) ?? openSmtp(url)
     transports.delete(url)
-    transports.set(url, known) // most recently used last
+    transports.set(url, openedTransport) // most recently used last
     if (transports.size > MAX_TRANSPORTS) {
       const [oldest, transport] = transports.entries().next().value!
       transports.delete(oldest)
       transport.then((open) => open.close()).catch(() => {})
     }
-    return known
+    return openedTransport
   }
 }
 
@@ -62,7 +62,7 @@ function withAbort(signal: AbortSignal, sending: Promise<void>): Promise<void> {
 }
 
 /** Errors before any part of the email is transmitted. */
-const CONNECTION_FAILED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Connection timeout|Greeting never/
+const CONNECTION_ERROR = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Connection timeout|Greeting never/
 
 /** SMTP status codes are definite; if the connection breaks during transmission, the outcome is unknown. */
 function toSendError({ message, smtp }: SmtpSendError): SendError {
@@ -70,6 +70,6 @@ function toSendError({ message, smtp }: SmtpSendError): SendError {
   if (responseCode !== undefined && responseCode >= 400 && responseCode < 500) return new SendError('busy', message)
   if (code === 'EENVELOPE') return new SendError('unreachable', message)
   if (code === 'EAUTH' || (responseCode !== undefined && responseCode >= 500)) return new SendError('rejected', message)
-  if (code === 'EDNS' || code === 'ETLS' || CONNECTION_FAILED.test(smtp.message)) return new SendError('busy', message)
+  if (code === 'EDNS' || code === 'ETLS' || CONNECTION_ERROR.test(smtp.message)) return new SendError('busy', message)
   return new SendError('unknown', message)
 }

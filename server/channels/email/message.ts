@@ -7,23 +7,23 @@ import { linkLine, promptText, questionIn } from '../message-text.ts'
 export function emailContent(message: OutgoingMessage): { subject: string; text: string; html: string } {
   const { language, title, company, link } = message
   const subject = toHeaderValue(prompt('email_subject', language, { title, company }))
-  const label = questionIn(message.prompts) ? prompt('page_answer', language) : prompt('language_name', language)
+  const linkLabel = questionIn(message.prompts) ? prompt('page_answer', language) : prompt('language_name', language)
   return {
     subject,
     text: `${promptText(message)}\n\n${linkLine(message)}\n`,
-    html: emailHtml(message, subject, label, link),
+    html: emailHtml(message, subject, linkLabel, link),
   }
 }
 
 // Inline styles: many email clients drop style sheets.
-const FONT = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif"
-const P = `margin:0 0 16px;${FONT};font-size:16px;line-height:24px;color:#1f2933`
+const FONT_STYLE = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans',Arial,sans-serif"
+const PARAGRAPH_STYLE = `margin:0 0 16px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933`
 
 function emailHtml({ prompts, language }: OutgoingMessage, subject: string, label: string, link: string): string {
   const href = escapeHtml(link)
   const paragraphs = prompts
     .flatMap(({ text }) => text.split('\n'))
-    .map((line) => `<p style="${P}">${escapeHtml(line)}</p>`)
+    .map((line) => `<p style="${PARAGRAPH_STYLE}">${escapeHtml(line)}</p>`)
   return `<!doctype html>
 <html lang="${language}">
 <head>
@@ -35,8 +35,8 @@ function emailHtml({ prompts, language }: OutgoingMessage, subject: string, labe
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" align="center" bgcolor="#ffffff" style="max-width:560px;border-radius:8px">
 <tr><td style="padding:32px 28px">
 ${paragraphs.join('\n')}
-<p style="margin:24px 0"><a href="${href}" style="display:inline-block;padding:12px 28px;border-radius:6px;background:#1d5fbf;${FONT};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></p>
-<p style="margin:0;${FONT};font-size:13px;line-height:20px;color:#52606d"><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>
+<p style="margin:24px 0"><a href="${href}" style="display:inline-block;padding:12px 28px;border-radius:6px;background:#1d5fbf;${FONT_STYLE};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></p>
+<p style="margin:0;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d"><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>
 </td></tr>
 </table>
 </body>

@@ -41,7 +41,7 @@ export async function deleteReplies(tx: Tx, candidateIds: string[]): Promise<voi
     await sql`delete from simulator_turns where candidate_id = any (${candidateIds})`.execute(tx)
 }
 
-/** Filters the candidates, and returns only those with a scheduled reply. */
+/** Returns the IDs of those candidates that have a scheduled reply. */
 export async function findPendingReplies(tx: Tx, candidateIds: string[]): Promise<Set<string>> {
   const { rows } = await sql<{ candidate_id: string }>`
     select candidate_id from simulator_turns where candidate_id = any (${candidateIds})`.execute(tx)

@@ -13,15 +13,15 @@ export const personas = {
 } as const
 export type Persona = (typeof personas)[keyof typeof personas]
 
-const TEST_NUMBER = /^\+9199900000(0[1-9]|10)$/
+const TEST_NUMBER_PATTERN = /^\+9199900000(0[1-9]|10)$/
 
 /** Returns the persona of a test number; undefined for any other number. */
 export function personaOf(phone: string | null): Persona | undefined {
-  const digits = phone === null ? undefined : TEST_NUMBER.exec(phone)?.[1]
+  const digits = phone === null ? undefined : TEST_NUMBER_PATTERN.exec(phone)?.[1]
   return digits === undefined ? undefined : personas[digits as keyof typeof personas]
 }
 
-/** Replaces every delay of hours for test numbers. */
+/** Delay for test numbers, in place of every delay that is configured in hours. */
 export const TEST_NUMBER_WAIT_MS = 1000
 /** Time before a test number replies. */
 export const REPLY_DELAY_MS = 300

@@ -59,6 +59,6 @@ export function readSmsStatus(form: URLSearchParams, messageId: string): Inbound
   const status = statuses[form.get('MessageStatus') ?? '']
   if (!providerId || !status) return undefined
   const code = /^\d{1,6}$/.exec(form.get('ErrorCode') ?? '')?.[0]
-  const stop = code === String(OPTED_OUT_CODE)
-  return { channel: 'sms', providerId, messageId, status, stop, ...(code ? { error: `error ${code}` } : {}) }
+  const isOptOut = code === String(OPTED_OUT_CODE)
+  return { channel: 'sms', providerId, messageId, status, stop: isOptOut, ...(code ? { error: `error ${code}` } : {}) }
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SendError, type SendErrorReason } from '../channel.ts'
 import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provider.ts'
 
-const HOST = 'https://api.twilio.com'
+const API_URL = 'https://api.twilio.com'
 
 export interface TwilioAccount {
   account_sid: string
@@ -12,7 +12,7 @@ export interface TwilioAccount {
 
 /** Creates a message or a call and returns its SID. */
 export async function createResource(
-  { account_sid, auth_token, base_url = HOST }: TwilioAccount,
+  { account_sid, auth_token, base_url = API_URL }: TwilioAccount,
   resource: 'Messages' | 'Calls',
   form: Record<string, string>,
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export async function createResource(
 /** The recipient has opted out of messages from this sender. */
 export const OPTED_OUT_CODE = 21610
 
-/** Error codes that do not mean a rejected message or account. */
+/** Reasons by Twilio error code. Other codes mean that the message or the account was rejected. */
 const errorReasons: Record<number, SendErrorReason> = {
   13223: 'unreachable', // malformed number
   13224: 'unreachable', // nonexistent number
@@ -52,9 +52,9 @@ const errorReasons: Record<number, SendErrorReason> = {
 
 function toSendError({ status, body, retryAfter }: ProviderResponse): SendError {
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown }
-  const known = typeof code === 'number' ? errorReasons[code] : undefined
+  const reasonForCode = typeof code === 'number' ? errorReasons[code] : undefined
   const text = [`HTTP ${status}`, code, message].filter(Boolean).join(', ')
-  const reason = known ?? reasonForStatus(status)
+  const reason = reasonForCode ?? reasonForStatus(status)
   return new SendError(reason, text, reason === 'busy' ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined)
 }
 
@@ -76,9 +76,9 @@ export function twilioSignature(authToken: string, url: string, form: URLSearchP
 export function isSignedByTwilio(authToken: string, url: string, form: URLSearchParams, header: unknown): boolean {
   if (typeof header !== 'string') return false
   return [url, withPort(url)].some((address) => {
-    const expected = Buffer.from(twilioSignature(authToken, address, form))
-    const actual = Buffer.from(header)
-    return actual.length === expected.length && timingSafeEqual(actual, expected)
+    const expectedSignature = Buffer.from(twilioSignature(authToken, address, form))
+    const actualSignature = Buffer.from(header)
+    return actualSignature.length === expectedSignature.length && timingSafeEqual(actualSignature, expectedSignature)
   })
 }
 

@@ -4,7 +4,7 @@ import { prompt } from '../../questions/prompts.ts'
 import type { CallTurn } from '../inbound.ts'
 import { questionIn } from '../message-text.ts'
 
-/** Twilio's voices. Odia and Assamese have neither a voice nor speech recognition. */
+/** Locale of Twilio's voice for each language. Odia and Assamese have neither a voice nor speech recognition. */
 const voices: Partial<Record<Language, string>> = {
   en: 'en-IN',
   hi: 'hi-IN',
@@ -36,17 +36,17 @@ const MAX_SINGLE_KEY_CHOICES = 8
  * repeated once, then the call ends. `action` is the URL that receives the answer.
  */
 export function turnTwiml(turn: CallTurn, action: string): string {
-  const { greeting, prompts, over } = turn
+  const { greeting, prompts, isOver } = turn
   const language = hasVoice(turn.language) ? turn.language : 'en'
-  const question = over ? undefined : questionIn(prompts)
-  const before = [
+  const question = isOver ? undefined : questionIn(prompts)
+  const spokenTexts = [
     ...(greeting ? [greeting] : []),
     ...(question ? prompts.slice(0, -1) : prompts).map(({ text }) => text),
   ]
   const goodbye = `${sayVerb(prompt('call_goodbye', language), language)}<Hangup/>`
-  if (!question) return response(`${before.map((text) => sayVerb(text, language)).join('')}${goodbye}`)
+  if (!question) return twimlResponse(`${spokenTexts.map((text) => sayVerb(text, language)).join('')}${goodbye}`)
   const gather = gatherVerb(spokenChoices(question), language, action)
-  return response(`${before.map((text) => sayVerb(text, language)).join('')}${gather}${gather}${goodbye}`)
+  return twimlResponse(`${spokenTexts.map((text) => sayVerb(text, language)).join('')}${gather}${gather}${goodbye}`)
 }
 
 /** Removes languages without a voice from the choices. */
@@ -57,7 +57,7 @@ function spokenChoices(question: RenderedPrompt): RenderedPrompt {
 function gatherVerb(question: RenderedPrompt, language: Language, action: string): string {
   const { kind, choices, step } = question
   const fitsSingleKeys = choices.length <= MAX_SINGLE_KEY_CHOICES
-  const keys =
+  const keyInstructions =
     kind === 'yes_no'
       ? [
           prompt('press_1', language),
@@ -67,10 +67,10 @@ function gatherVerb(question: RenderedPrompt, language: Language, action: string
       : choices.map(({ label }, index) =>
           prompt('press_option', language, { option: label, number: String(index + 1) }),
         )
-  const words = [
+  const spokenTexts = [
     question.text,
     ...(kind === 'words' ? [prompt('speak_now', language)] : []),
-    ...keys,
+    ...keyInstructions,
     ...(fitsSingleKeys ? [prompt('press_repeat', language)] : []),
     ...(step === 1 ? [prompt('press_stop', language)] : []),
   ]
@@ -85,7 +85,7 @@ function gatherVerb(question: RenderedPrompt, language: Language, action: string
     method: 'POST',
   }
   const attributeText = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeXml(value)}"`)
-  return `<Gather${attributeText.join('')}>${words.map((text) => sayVerb(text, language)).join('')}</Gather>`
+  return `<Gather${attributeText.join('')}>${spokenTexts.map((text) => sayVerb(text, language)).join('')}</Gather>`
 }
 
 /** Returns the meaning of pressed keys for a question. */
@@ -105,13 +105,13 @@ function sayVerb(text: string, language: Language): string {
   return `<Say language="${voice}" voice="Google.${voice}-Standard-A">${escapeXml(text)}</Say>`
 }
 
-function response(verbs: string): string {
+function twimlResponse(verbs: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Response>${verbs}</Response>`
 }
 
-/** For unknown calls and calls that cannot continue. */
-export const hangUpTwiml = response('<Hangup/>')
-export const emptyTwiml = response('')
+/** TwiML that ends unknown calls and calls that cannot continue. */
+export const hangUpTwiml = twimlResponse('<Hangup/>')
+export const emptyTwiml = twimlResponse('')
 
 function escapeXml(text: string): string {
   return text

@@ -19,16 +19,17 @@ export function openVoice({ config }: Pick<Context, 'config'>): ChannelAdapter {
       if (!hasVoice(message.language))
         throw new SendError('rejected', `no voice available for language ${message.language}`)
       const { channel_id, ring_seconds = DEFAULT_RING_SECONDS, from } = settings
-      const hook = (path: string) => twilioCallbackUrl(config.publicUrl!, channel_id, `${path}/${message.message_id}`)
+      const callbackUrl = (path: string) =>
+        twilioCallbackUrl(config.publicUrl!, channel_id, `${path}/${message.message_id}`)
       return createResource(
         settings as VoiceSettings & { base_url?: string },
         'Calls',
         {
           To: message.to,
           From: from,
-          Url: hook('voice'),
+          Url: callbackUrl('voice'),
           Method: 'POST',
-          StatusCallback: hook('status'),
+          StatusCallback: callbackUrl('status'),
           StatusCallbackMethod: 'POST',
           StatusCallbackEvent: 'completed',
           Timeout: String(ring_seconds),
@@ -52,17 +53,17 @@ const callEnds: Record<string, CallEnd> = {
 /** Reads the outcome of a finished call; undefined for earlier statuses. */
 export function readCallStatus(form: URLSearchParams, messageId: string): InboundStatus | undefined {
   const providerId = readSid(form, 'CallSid')
-  const name = form.get('CallStatus') ?? ''
-  const end = Object.hasOwn(callEnds, name) ? callEnds[name] : undefined
-  if (!providerId || !end) return undefined
-  const seconds = end.outcome === 'answered' ? Math.min(Number(form.get('CallDuration')) || 0, 86_400) : 0
+  const statusName = form.get('CallStatus') ?? ''
+  const callEnd = Object.hasOwn(callEnds, statusName) ? callEnds[statusName] : undefined
+  if (!providerId || !callEnd) return undefined
+  const seconds = callEnd.outcome === 'answered' ? Math.min(Number(form.get('CallDuration')) || 0, 86_400) : 0
   return {
     channel: 'voice',
     providerId,
     messageId,
-    status: end.status,
-    call: { outcome: end.outcome, seconds },
-    ...(end.outcome === 'answered' ? {} : { error: name }),
+    status: callEnd.status,
+    call: { outcome: callEnd.outcome, seconds },
+    ...(callEnd.outcome === 'answered' ? {} : { error: statusName }),
   }
 }
 
@@ -70,10 +71,10 @@ export function readCallStatus(form: URLSearchParams, messageId: string): Inboun
 export function readCallAnswer(form: URLSearchParams, step: number, turn: number): CallAnswer | undefined {
   const digits = /^\d{1,4}/.exec(form.get('Digits') ?? '')?.[0]
   const speech = toStorableText(form.get('SpeechResult') ?? '')
-  const call = readSid(form, 'CallSid')
-  if (!call) return undefined
+  const callSid = readSid(form, 'CallSid')
+  if (!callSid) return undefined
   return {
-    providerId: `${call}/${step}/${turn}`,
+    providerId: `${callSid}/${step}/${turn}`,
     step,
     ...(digits ? { digits } : {}),
     ...(speech ? { speech } : {}),

@@ -5,12 +5,12 @@ import type { OutgoingMessage } from '../channel.ts'
 import { buttonId, linkLine, numberedOptions, plainText, promptText, questionIn, truncate } from '../message-text.ts'
 import type { WhatsAppTemplate } from '../settings.ts'
 
-/** Limits of the Cloud API. */
+/** Limits of the WhatsApp Cloud API; lengths in UTF-16 code units. */
 const MAX_TEXT_LENGTH = 4096
-const MAX_BODY_LENGTH = 1024
+const MAX_INTERACTIVE_BODY_LENGTH = 1024
 const MAX_BUTTONS = 3
 const MAX_BUTTON_LABEL_LENGTH = 20
-const MAX_ROWS = 10
+const MAX_LIST_ROWS = 10
 const MAX_ROW_TITLE_LENGTH = 24
 const MAX_ROW_DESCRIPTION_LENGTH = 72
 
@@ -21,32 +21,32 @@ export function sessionMessage(message: OutgoingMessage): object {
   const body = interactive
     ? { type: 'interactive', interactive }
     : { type: 'text', text: { preview_url: false, body: plainText(message, MAX_TEXT_LENGTH) } }
-  return { ...envelope(message), ...body }
+  return { ...messageEnvelope(message), ...body }
 }
 
 function interactiveContent(message: OutgoingMessage, question: RenderedPrompt): object | undefined {
   const { choices, step } = question
   const body = `${promptText(message)}\n\n${linkLine(message)}`
   if (choices.length <= MAX_BUTTONS && choices.every(({ label }) => label.length <= MAX_BUTTON_LABEL_LENGTH)) {
-    if (body.length > MAX_BODY_LENGTH) return undefined
+    if (body.length > MAX_INTERACTIVE_BODY_LENGTH) return undefined
     const buttons = choices.map(({ value, label }) => {
       return { type: 'reply', reply: { id: buttonId(step, value), title: label } }
     })
     return { type: 'button', body: { text: body }, action: { buttons } }
   }
-  if (choices.length > MAX_ROWS) return undefined
+  if (choices.length > MAX_LIST_ROWS) return undefined
   const labelsFit = choices.every(({ label }) => label.length <= MAX_ROW_TITLE_LENGTH)
   // Options that are too long for row titles are listed in the body and chosen by number.
   const text = labelsFit ? body : `${promptText(message)}\n\n${numberedOptions(question)}\n\n${linkLine(message)}`
-  if (text.length > MAX_BODY_LENGTH) return undefined
+  if (text.length > MAX_INTERACTIVE_BODY_LENGTH) return undefined
   const rows = choices.map(({ value, label }, index) => {
     const id = buttonId(step, value)
     return labelsFit
       ? { id, title: label }
       : { id, title: String(index + 1), description: truncate(label, MAX_ROW_DESCRIPTION_LENGTH) }
   })
-  const button = truncate(prompt('page_answer', message.language), MAX_BUTTON_LABEL_LENGTH)
-  return { type: 'list', body: { text }, action: { button, sections: [{ rows }] } }
+  const listButtonLabel = truncate(prompt('page_answer', message.language), MAX_BUTTON_LABEL_LENGTH)
+  return { type: 'list', body: { text }, action: { button: listButtonLabel, sections: [{ rows }] } }
 }
 
 /**
@@ -70,7 +70,7 @@ export function templateMessage(message: OutgoingMessage, template: WhatsAppTemp
           parameters: [{ type: 'payload', payload: buttonId(step, value) }],
         }))
   return {
-    ...envelope(message),
+    ...messageEnvelope(message),
     type: 'template',
     template: {
       name: template.name,
@@ -85,7 +85,7 @@ function templateLanguage({ languages }: WhatsAppTemplate, language: string): st
 }
 
 /** Status reports include `biz_opaque_callback_data`, even if they arrive before the response to the send. */
-function envelope({ to, message_id }: OutgoingMessage) {
+function messageEnvelope({ to, message_id }: OutgoingMessage) {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',

@@ -3,39 +3,39 @@ import type { InboundReply, InboundStatus } from '../inbound.ts'
 import { readButtonId, toStorableText } from '../message-text.ts'
 
 /** Verifies `X-Hub-Signature-256` over the raw body. */
-export function isSigned(rawBody: Buffer, header: unknown, appSecret: string): boolean {
+export function hasValidSignature(rawBody: Buffer, header: unknown, appSecret: string): boolean {
   if (typeof header !== 'string' || !header.startsWith('sha256=')) return false
-  const expected = createHmac('sha256', appSecret).update(rawBody).digest()
-  const actual = Buffer.from(header.slice(7), 'hex')
-  return actual.length === expected.length && timingSafeEqual(actual, expected)
+  const expectedSignature = createHmac('sha256', appSecret).update(rawBody).digest()
+  const actualSignature = Buffer.from(header.slice(7), 'hex')
+  return actualSignature.length === expectedSignature.length && timingSafeEqual(actualSignature, expectedSignature)
 }
 
 export type WebhookItem = { reply: InboundReply } | { status: InboundStatus }
 
 /** Returns the replies and statuses for the phone number in order, ignoring other items. */
 export function readWebhook(body: unknown, phoneNumberId: string): WebhookItem[] {
-  return list(field(body, 'entry'))
-    .flatMap((entry) => list(field(entry, 'changes')))
-    .filter((change) => field(change, 'field') === 'messages')
-    .map((change) => field(change, 'value'))
-    .filter((value) => field(field(value, 'metadata'), 'phone_number_id') === phoneNumberId)
+  return asList(readField(body, 'entry'))
+    .flatMap((entry) => asList(readField(entry, 'changes')))
+    .filter((change) => readField(change, 'field') === 'messages')
+    .map((change) => readField(change, 'value'))
+    .filter((value) => readField(readField(value, 'metadata'), 'phone_number_id') === phoneNumberId)
     .flatMap((value) => [
-      ...list(field(value, 'messages')).flatMap(readMessage),
-      ...list(field(value, 'statuses')).flatMap(readStatus),
+      ...asList(readField(value, 'messages')).flatMap(readMessage),
+      ...asList(readField(value, 'statuses')).flatMap(readStatus),
     ])
 }
 
 function readMessage(message: unknown): WebhookItem[] {
-  const id = readId(field(message, 'id'))
-  const from = /^\+?(\d{7,15})$/.exec(text(field(message, 'from')) ?? '')?.[1]
-  const content = id === undefined || from === undefined ? undefined : readContent(message)
+  const id = readId(readField(message, 'id'))
+  const senderDigits = /^\+?(\d{7,15})$/.exec(asText(readField(message, 'from')) ?? '')?.[1]
+  const content = id === undefined || senderDigits === undefined ? undefined : readContent(message)
   if (!content) return []
-  const inReplyTo = readId(field(field(message, 'context'), 'id'))
+  const inReplyTo = readId(readField(readField(message, 'context'), 'id'))
   return [
     {
       reply: {
         channel: 'whatsapp',
-        from: `+${from}`,
+        from: `+${senderDigits}`,
         providerId: id!,
         ...(inReplyTo ? { inReplyTo } : {}),
         ...content,
@@ -46,16 +46,19 @@ function readMessage(message: unknown): WebhookItem[] {
 
 /** Images and voice notes count as replies that are not understood; reactions and system messages are ignored. */
 function readContent(message: unknown): Pick<InboundReply, 'step' | 'value' | 'text'> | undefined {
-  const type = text(field(message, 'type'))
+  const type = asText(readField(message, 'type'))
   switch (type) {
     case 'text':
-      return { text: text(field(field(message, 'text'), 'body')) ?? '' }
+      return { text: asText(readField(readField(message, 'text'), 'body')) ?? '' }
     case 'button':
-      return buttonReply(field(field(message, 'button'), 'payload'), field(field(message, 'button'), 'text'))
+      return buttonReply(
+        readField(readField(message, 'button'), 'payload'),
+        readField(readField(message, 'button'), 'text'),
+      )
     case 'interactive': {
-      const interactive = field(message, 'interactive')
-      const answer = field(interactive, 'button_reply') ?? field(interactive, 'list_reply')
-      return buttonReply(field(answer, 'id'), field(answer, 'title'))
+      const interactive = readField(message, 'interactive')
+      const answer = readField(interactive, 'button_reply') ?? readField(interactive, 'list_reply')
+      return buttonReply(readField(answer, 'id'), readField(answer, 'title'))
     }
     case 'reaction':
     case 'system':
@@ -63,24 +66,26 @@ function readContent(message: unknown): Pick<InboundReply, 'step' | 'value' | 't
     case undefined:
       return undefined
     default:
-      return { text: text(field(field(message, type), 'caption')) ?? '' }
+      return { text: asText(readField(readField(message, type), 'caption')) ?? '' }
   }
 }
 
 function buttonReply(id: unknown, title: unknown): Pick<InboundReply, 'step' | 'value' | 'text'> {
-  return readButtonId(text(id) ?? '') ?? { text: text(title) ?? '' }
+  return readButtonId(asText(id) ?? '') ?? { text: asText(title) ?? '' }
 }
 
 const statuses = ['sent', 'delivered', 'read', 'failed'] as const
 
 function readStatus(report: unknown): WebhookItem[] {
-  const providerId = readId(field(report, 'id'))
-  const status = statuses.find((name) => name === field(report, 'status'))
+  const providerId = readId(readField(report, 'id'))
+  const status = statuses.find((name) => name === readField(report, 'status'))
   if (providerId === undefined || status === undefined) return []
-  const messageId = readId(field(report, 'biz_opaque_callback_data'))
-  const [firstError] = list(field(report, 'errors'))
+  const messageId = readId(readField(report, 'biz_opaque_callback_data'))
+  const [firstError] = asList(readField(report, 'errors'))
   const error =
-    firstError === undefined ? undefined : toStorableText(`${field(firstError, 'code')}, ${field(firstError, 'title')}`)
+    firstError === undefined
+      ? undefined
+      : toStorableText(`${readField(firstError, 'code')}, ${readField(firstError, 'title')}`)
   return [
     {
       status: {
@@ -94,15 +99,15 @@ function readStatus(report: unknown): WebhookItem[] {
   ]
 }
 
-function field(value: unknown, name: string): unknown {
+function readField(value: unknown, name: string): unknown {
   return value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[name] : undefined
 }
 
-function list(value: unknown): unknown[] {
+function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function text(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? toStorableText(value) : undefined
 }
 

@@ -3,8 +3,8 @@ import { DEFAULT_PAUSE_SECONDS, type ProviderResponse, postTo } from '../provide
 import type { WhatsAppSettings } from '../settings.ts'
 import { sessionMessage, templateMessage } from './messages.ts'
 
-const HOST = 'https://graph.facebook.com'
-const VERSION = 'v23.0'
+const API_URL = 'https://graph.facebook.com'
+const API_VERSION = 'v23.0'
 /** Rate limit for one recipient, which does not affect other recipients. */
 const PAIR_RATE_CODE = 131056
 /** More than 24 hours since the recipient's last message: only templates are accepted. */
@@ -17,34 +17,34 @@ export const whatsapp: ChannelAdapter = {
     const settings = credentials as WhatsAppSettings | undefined
     if (!settings?.phone_number_id) throw new SendError('rejected', 'WhatsApp is not configured for the organisation')
     const template = message.followUpNumber ? (settings.follow_up_template ?? settings.template) : settings.template
-    if (message.followUpNumber !== undefined) return post(templateMessage(message, template))
+    if (message.followUpNumber !== undefined) return postMessage(templateMessage(message, template))
     try {
-      return await post(sessionMessage(message))
+      return await postMessage(sessionMessage(message))
     } catch (error) {
-      if (!(error instanceof CloudError) || error.code !== OUTSIDE_WINDOW_CODE) throw error
-      return post(templateMessage(message, template))
+      if (!(error instanceof CloudApiError) || error.code !== OUTSIDE_WINDOW_CODE) throw error
+      return postMessage(templateMessage(message, template))
     }
 
-    async function post(body: object): Promise<{ providerId: string | undefined }> {
-      const { base_url = HOST, version = VERSION, phone_number_id, access_token } = settings!
+    async function postMessage(body: object): Promise<{ providerId: string | undefined }> {
+      const { base_url = API_URL, version = API_VERSION, phone_number_id, access_token } = settings!
       const response = await postTo(
         `${base_url.replace(/\/+$/, '')}/${version}/${phone_number_id}/messages`,
         { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
         JSON.stringify(body),
         signal,
       )
-      if (response.status >= 200 && response.status < 300) return { providerId: messageId(response.body) }
+      if (response.status >= 200 && response.status < 300) return { providerId: readMessageId(response.body) }
       throw toCloudError(response)
     }
   },
 }
 
-function messageId(body: unknown): string | undefined {
+function readMessageId(body: unknown): string | undefined {
   const id = (body as { messages?: { id?: unknown }[] } | undefined)?.messages?.[0]?.id
   return typeof id === 'string' ? id : undefined
 }
 
-class CloudError extends SendError {
+class CloudApiError extends SendError {
   readonly code: number | undefined
 
   constructor(reason: SendErrorReason, message: string, code: number | undefined, retryAfter?: number) {
@@ -69,7 +69,7 @@ const errorReasons: Record<number, SendErrorReason> = {
   131050: 'unreachable', // recipient opted out of marketing messages
 }
 
-function toCloudError({ status, body, retryAfter }: ProviderResponse): CloudError {
+function toCloudError({ status, body, retryAfter }: ProviderResponse): CloudApiError {
   const error = (
     body as { error?: { code?: unknown; message?: unknown; error_data?: { details?: unknown } } } | undefined
   )?.error
@@ -77,7 +77,7 @@ function toCloudError({ status, body, retryAfter }: ProviderResponse): CloudErro
   const text = [`HTTP ${status}`, code, error?.message, error?.error_data?.details].filter(Boolean).join(', ')
   const reason = (code === undefined ? undefined : errorReasons[code]) ?? reasonForStatus(status)
   const pauseSeconds = reason === 'busy' && code !== PAIR_RATE_CODE ? (retryAfter ?? DEFAULT_PAUSE_SECONDS) : undefined
-  return new CloudError(reason, text, code, pauseSeconds)
+  return new CloudApiError(reason, text, code, pauseSeconds)
 }
 
 /** After a gateway error such as 502 or 504, it is unknown whether the message was sent. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
-import { CONSOLE, type ConsoleUser, signIn, signInMember } from '../../../test/support/console.ts'
+import { CONSOLE_API, type ConsoleUser, signIn, signInMember } from '../../../test/support/console.ts'
 import type { Scope } from '../../access/scopes.ts'
 import { SECOND } from '../../platform/clock.ts'
 import type { ConsoleRole } from './roles.ts'
@@ -14,13 +14,13 @@ interface Route {
   scope: Scope | null | undefined
 }
 
-/** A server and all its console routes. */
-const startShared = oncePerFile(async (t) => {
+/** Starts a server, and returns it with all its console routes. */
+const startSharedApp = oncePerFile(async (t) => {
   const routes: Route[] = []
   const app = await startApp(t, {
     extend: (server) =>
       server.addHook('onRoute', ({ method, url, config }) => {
-        if (!url.startsWith(`${CONSOLE}/`)) return
+        if (!url.startsWith(`${CONSOLE_API}/`)) return
         for (const each of [method].flat()) routes.push({ method: each, url, role: config?.role, scope: config?.scope })
       }),
   })
@@ -30,7 +30,7 @@ const startShared = oncePerFile(async (t) => {
 /** Returns a path of the route in the organisation, with IDs that do not exist. */
 function pathOf({ url }: Route, orgId: string) {
   return url
-    .slice(CONSOLE.length)
+    .slice(CONSOLE_API.length)
     .replace(':org/', `${orgId}/`)
     .replace(/:org$/, orgId)
     .replace(':mode', 'test')
@@ -45,15 +45,15 @@ const CROSS_ORIGIN_HEADERS: Record<string, string>[] = [
 
 const isWrite = ({ method }: Route) => method !== 'GET' && method !== 'HEAD'
 const isPublic = ({ role }: Route) => role === 'public'
-const isOrgRoute = ({ url }: Route) => url.startsWith(`${CONSOLE}/orgs/:org`)
+const isOrgRoute = ({ url }: Route) => url.startsWith(`${CONSOLE_API}/orgs/:org`)
 
 test('every console route rejects requests without a session, without access to the organisation or without the CSRF token', async () => {
-  const { app, routes } = await startShared()
+  const { app, routes } = await startSharedApp()
   assert.ok(routes.length > 100, `${routes.length} routes`)
-  assert.ok(routes.some(({ url }) => url === `${CONSOLE}/orgs/:org/:mode/workflows`))
-  const { orgId } = await app.given.org()
-  const { orgId: other } = await app.given.org('Another one')
-  const outsider = await signInMember(app, other, 'owner')
+  assert.ok(routes.some(({ url }) => url === `${CONSOLE_API}/orgs/:org/:mode/workflows`))
+  const { orgId } = await app.fixtures.createOrg()
+  const { orgId: otherOrgId } = await app.fixtures.createOrg('Another one')
+  const outsider = await signInMember(app, otherOrgId, 'owner')
   const owner = await signInMember(app, orgId, 'owner')
   const sessionHeaders = { cookie: owner.cookie, 'content-type': 'application/json' }
 
@@ -65,11 +65,17 @@ test('every console route rejects requests without a session, without access to 
     app.clock.advance(SECOND)
 
     if (!isPublic(route)) {
-      const bare = await app.fetch(CONSOLE + path, { ...init, headers: { 'content-type': 'application/json' } })
-      assert.equal(bare.status, 401, `${name} without a session`)
+      const anonymousResponse = await app.fetch(CONSOLE_API + path, {
+        ...init,
+        headers: { 'content-type': 'application/json' },
+      })
+      assert.equal(anonymousResponse.status, 401, `${name} without a session`)
       const unknownCookie = `attestry=${'A'.repeat(43)}`
-      const forged = await app.fetch(CONSOLE + path, { ...init, headers: { ...sessionHeaders, cookie: unknownCookie } })
-      assert.equal(forged.status, 401, `${name} with an unknown session`)
+      const forgedCookieResponse = await app.fetch(CONSOLE_API + path, {
+        ...init,
+        headers: { ...sessionHeaders, cookie: unknownCookie },
+      })
+      assert.equal(forgedCookieResponse.status, 401, `${name} with an unknown session`)
     }
     if (isOrgRoute(route)) {
       const { status } = await outsider.call(route.method, path, isWrite(route) ? {} : undefined)
@@ -85,7 +91,7 @@ test('every console route rejects requests without a session, without access to 
     }
     if (isWrite(route) && !isPublic(route)) {
       for (const token of [{}, { 'x-csrf-token': outsider.csrf }]) {
-        const response = await app.fetch(CONSOLE + path, { ...init, headers: { ...sessionHeaders, ...token } })
+        const response = await app.fetch(CONSOLE_API + path, { ...init, headers: { ...sessionHeaders, ...token } })
         assert.equal(response.status, 403, `${name} with the token ${JSON.stringify(token)}`)
         assert.match(response.body.error.message, /x-csrf-token/, name)
       }
@@ -110,8 +116,8 @@ const mayCall: Record<Exclude<ConsoleRole, 'operator'>, (route: Route) => boolea
 }
 
 test('every console route allows exactly the roles that it should', async () => {
-  const { app, routes } = await startShared()
-  const { orgId } = await app.given.org()
+  const { app, routes } = await startSharedApp()
+  const { orgId } = await app.fixtures.createOrg()
   const members = {
     viewer: await signInMember(app, orgId, 'viewer'),
     recruiter: await signInMember(app, orgId, 'recruiter'),
@@ -140,7 +146,7 @@ test('every console route allows exactly the roles that it should', async () => 
 })
 
 test('the console page allows neither inline code nor other origins', async () => {
-  const { app } = await startShared()
+  const { app } = await startSharedApp()
   const { fetch } = app
   for (const path of ['/console', '/console/sign-in', '/console/campaigns/CP_X']) {
     const { status, headers } = await fetch(path)
@@ -152,14 +158,14 @@ test('the console page allows neither inline code nor other origins', async () =
     assert.equal(headers.get('referrer-policy'), 'no-referrer')
     assert.equal(headers.get('set-cookie'), null)
   }
-  const missing = await fetch('/console/api/nothing')
-  assert.equal(missing.status, 404)
-  assert.equal(missing.body.error.code, 'NOT_FOUND')
+  const missingPathResponse = await fetch('/console/api/nothing')
+  assert.equal(missingPathResponse.status, 404)
+  assert.equal(missingPathResponse.body.error.code, 'NOT_FOUND')
 })
 
 test('role changes and removals take effect on the next request', async () => {
-  const { app } = await startShared()
-  const { orgId } = await app.given.org()
+  const { app } = await startSharedApp()
+  const { orgId } = await app.fixtures.createOrg()
   const owner = await signInMember(app, orgId, 'owner')
   const viewer = await signInMember(app, orgId, 'viewer')
   const { items } = (await owner.get(`/orgs/${orgId}/members`)).body.data

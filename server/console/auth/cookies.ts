@@ -3,12 +3,12 @@ import type { Context } from '../../context.ts'
 import { MAX_SESSION_AGE_MS } from './sessions.ts'
 
 /**
- * Returns the name of the session cookie. Over HTTPS, the `__Host-` prefix binds it to this host; browsers do not accept the
- * prefix over plain HTTP, which is for local use only.
+ * Returns the name of the session cookie, and whether it has the `Secure` attribute. Over HTTPS, the `__Host-` prefix binds the
+ * cookie to this host; browsers do not accept the prefix over plain HTTP, which is for local use only.
  */
-function sessionCookie({ config }: Pick<Context, 'config'>, { protocol }: FastifyRequest) {
-  const secure = protocol === 'https' || config.publicUrl?.startsWith('https:') === true
-  return { secure, name: secure ? '__Host-attestry' : 'attestry' }
+function sessionCookieOptions({ config }: Pick<Context, 'config'>, { protocol }: FastifyRequest) {
+  const isSecure = protocol === 'https' || config.publicUrl?.startsWith('https:') === true
+  return { secure: isSecure, name: isSecure ? '__Host-attestry' : 'attestry' }
 }
 
 export function setSessionCookie(
@@ -29,10 +29,10 @@ function writeCookie(
   request: FastifyRequest,
   reply: FastifyReply,
   value: string,
-  maxAge: number,
+  maxAgeSeconds: number,
 ) {
-  const { name, secure } = sessionCookie(context, request)
-  const parts = [`${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Strict', `Max-Age=${maxAge}`]
+  const { name, secure } = sessionCookieOptions(context, request)
+  const parts = [`${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Strict', `Max-Age=${maxAgeSeconds}`]
   if (secure) parts.push('Secure')
   reply.header('set-cookie', parts.join('; '))
 }
@@ -41,7 +41,7 @@ const TOKEN_FORMAT = /^[A-Za-z0-9_-]{43}$/
 
 /** Returns the session token from the request, or undefined if there is none or it is malformed. */
 export function readSessionCookie(context: Pick<Context, 'config'>, request: FastifyRequest): string | undefined {
-  const { name } = sessionCookie(context, request)
+  const { name } = sessionCookieOptions(context, request)
   for (const pair of (request.headers.cookie ?? '').split(';')) {
     const [key, value = ''] = pair.trim().split('=', 2)
     if (key === name && TOKEN_FORMAT.test(value)) return value

@@ -17,7 +17,7 @@ import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { formatSeconds } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/database/database.ts'
-import { NO_BODY } from '../../platform/http/body.ts'
+import { EMPTY_BODY } from '../../platform/http/body.ts'
 import type { App } from '../../platform/http/server.ts'
 import { secretsEqual } from '../../platform/secret-comparison.ts'
 import { recordAuditEntry } from '../audit.ts'
@@ -30,7 +30,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The role that a console route requires; `public` requires no session, `signed_in` any session. */
     role?: ConsoleRole | 'public' | 'signed_in'
-    /** The handler reads the body as a stream. */
+    /** True if the handler reads the request body as a stream. */
     upload?: boolean
   }
   interface FastifyRequest {
@@ -76,7 +76,7 @@ export function guardConsoleRoutes(app: App, context: Context): void {
   runChecks(app, context, checks)
 }
 
-/** Returns the name under which changes are audited. */
+/** Returns the name of the console user for the audit log. */
 function actorName({ email }: SignedInSession): string {
   return email ?? 'operator'
 }
@@ -102,7 +102,7 @@ function requireHttps({ config }: Pick<Context, 'config'>, { protocol }: Fastify
 
 function readBody(context: Context, request: FastifyRequest, _reply: FastifyReply, { upload }: FastifyContextConfig) {
   if (!upload) return readRequestBody(context, request)
-  request.rawBody = NO_BODY
+  request.rawBody = EMPTY_BODY
   return undefined
 }
 
@@ -163,12 +163,12 @@ async function findRole(
   orgId: string,
 ): Promise<ConsoleRole | undefined> {
   if (email !== null) return findMemberRole(db.queries, orgId, email)
-  const found = await db.queries
+  const org = await db.queries
     .selectFrom('organisations')
     .select('org_id')
     .where('org_id', '=', orgId)
     .executeTakeFirst()
-  return found && 'operator'
+  return org && 'operator'
 }
 
 /** Represents a console user as a caller of the partner API's routes. */
@@ -198,7 +198,7 @@ function consoleCaller(context: Context, request: FastifyRequest, mode: Mode): C
   }
 }
 
-/** The catalogue limits of a LIVE key apply in TEST too: manual browsing does not need higher ones. */
+/** The catalogue limits of a LIVE key apply in TEST too: browsing by hand does not need higher limits. */
 const { skillsPerDay, browsePagesPerHour } = limitsFor('live')
 const limits = {
   test: { ...limitsFor('test'), skillsPerDay, browsePagesPerHour },
@@ -232,8 +232,8 @@ function auditSubject({ params }: FastifyRequest, body: object): string | undefi
   const pathId = Object.entries(params as Record<string, string>).find(([name]) => name !== 'org' && name !== 'mode')
   if (pathId) return pathId[1]
   const { data = {} } = body as { data?: Record<string, unknown> }
-  const created = 'campaign' in data ? (data.campaign as Record<string, unknown>) : data
-  const id = Object.entries(created).find(([name, value]) => name.endsWith('_id') && typeof value === 'string')
+  const createdResource = 'campaign' in data ? (data.campaign as Record<string, unknown>) : data
+  const id = Object.entries(createdResource).find(([name, value]) => name.endsWith('_id') && typeof value === 'string')
   return id?.[1] as string | undefined
 }
 
@@ -248,14 +248,14 @@ function requireRole(_context: Context, request: FastifyRequest, _reply: Fastify
   const callerRole: ConsoleRole | undefined =
     request.orgAccess?.role ?? (request.session.email === null ? 'operator' : undefined)
   if (role !== undefined && !(callerRole && isAtLeast(callerRole, role))) {
-    throw problem('FORBIDDEN', `This requires the role ${role}.`)
+    throw problem('FORBIDDEN', `This request requires the role ${role}.`)
   }
   if (scope && !scopesOfRole(callerRole!).has(scope)) {
     throw problem('FORBIDDEN', `Your role ${callerRole} does not include the scope ${scope}.`)
   }
 }
 
-const SESSION_RATE: Rule = { name: 'console-session', kind: 'tokens', limit: 40, seconds: 2 }
+const SESSION_RATE_LIMIT: Rule = { name: 'console-session', kind: 'tokens', limit: 40, seconds: 2 }
 
 async function limitRequestRate(
   { limits, clock }: Pick<Context, 'limits' | 'clock'>,
@@ -265,12 +265,12 @@ async function limitRequestRate(
 ) {
   if (role === 'public') return
   const sessionId = session.tokenHash.toString('base64url')
-  const { rejectedBy, retryAfter } = await limits.limiter.take(sessionId, [SESSION_RATE], clock.now())
+  const { rejectedBy, retryAfter } = await limits.limiter.take(sessionId, [SESSION_RATE_LIMIT], clock.now())
   if (rejectedBy === undefined) return
   throw problem('RATE_LIMITED', `Too many requests. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
 }
 
-/** Rejects writes while the operator has disabled the partner API for the organisation; reads stay possible. */
+/** Rejects write requests while the operator has disabled the partner API for the organisation; reads stay possible. */
 async function requireServiceEnabled(
   { keyring }: Pick<Context, 'keyring'>,
   request: FastifyRequest,

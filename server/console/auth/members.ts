@@ -18,7 +18,7 @@ export interface Member {
 export interface Membership {
   org_id: string
   name: string
-  /** In the spelling that the owner entered. */
+  /** The email address with the capitalisation that the owner entered. */
   email: string
   role: MemberRole
   service_off: boolean
@@ -72,17 +72,17 @@ export async function addMember(
   { email, role }: { email: string; role: MemberRole },
 ): Promise<Member> {
   const now = clock.now()
-  const created = await tx
+  const row = await tx
     .insertInto('console_members')
     .values({ member_id: newId('MB_', now), org_id: orgId, email, role, created_at: new Date(now) })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
-  if (!created) throw problem('CONFLICT', `${email} is already a member of this organisation.`)
-  return created as Member
+  if (!row) throw problem('CONFLICT', `${email} is already a member of this organisation.`)
+  return row as Member
 }
 
-export async function changeRole(tx: Tx, orgId: string, memberId: string, role: MemberRole): Promise<Member> {
+export async function changeMemberRole(tx: Tx, orgId: string, memberId: string, role: MemberRole): Promise<Member> {
   const member = await lockMember(tx, orgId, memberId)
   if (role !== 'owner') await requireAnotherOwner(tx, member)
   await tx.updateTable('console_members').set({ role }).where('member_id', '=', memberId).execute()
@@ -99,13 +99,13 @@ export async function removeMember(tx: Tx, orgId: string, memberId: string): Pro
 }
 
 export async function findMemberByEmail(queries: Queries, orgId: string, email: string): Promise<Member | undefined> {
-  const found = await queries
+  const row = await queries
     .selectFrom('console_members')
     .selectAll()
     .where('org_id', '=', orgId)
     .where(hasEmail(email))
     .executeTakeFirst()
-  return found as Member | undefined
+  return row as Member | undefined
 }
 
 export async function recordSignIn(tx: Tx, clock: Clock, email: string): Promise<void> {
@@ -119,27 +119,27 @@ export async function recordSignIn(tx: Tx, clock: Clock, email: string): Promise
 /** Serialises changes to the members of an organisation, so that its last two owners cannot both be removed. */
 async function lockMember(tx: Tx, orgId: string, memberId: string): Promise<Member> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`members of ${orgId}`}, 0))`.execute(tx)
-  const found = await tx
+  const row = await tx
     .selectFrom('console_members')
     .selectAll()
     .where('org_id', '=', orgId)
     .where('member_id', '=', memberId)
     .forUpdate()
     .executeTakeFirst()
-  if (!found) throw problem('NOT_FOUND', `Member ${memberId} not found.`)
-  return found as Member
+  if (!row) throw problem('NOT_FOUND', `Member ${memberId} not found.`)
+  return row as Member
 }
 
 async function requireAnotherOwner(tx: Tx, { org_id, member_id, role }: Member) {
   if (role !== 'owner') return
-  const another = await tx
+  const otherOwner = await tx
     .selectFrom('console_members')
     .select('member_id')
     .where('org_id', '=', org_id)
     .where('role', '=', 'owner')
     .where('member_id', '<>', member_id)
     .executeTakeFirst()
-  if (!another) throw problem('CONFLICT', 'This member is the only owner; give another member the owner role first.')
+  if (!otherOwner) throw problem('CONFLICT', 'This member is the only owner; give another member the owner role first.')
 }
 
 export function memberRecord({ member_id, email, role, created_at, last_sign_in_at }: Member) {

@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '../../access/scopes.ts'
+import { allScopes, type Scope } from '../../access/scopes.ts'
 
 export const memberRoles = ['viewer', 'recruiter', 'owner'] as const
 export type MemberRole = (typeof memberRoles)[number]
@@ -12,13 +12,13 @@ export function isAtLeast(role: ConsoleRole, required: ConsoleRole): boolean {
 }
 
 const RECRUITER_SCOPES: Scope[] = ['workflows:write', 'mandates:write', 'campaigns:write', 'skills:request']
-const readScopes = scopes.filter((scope) => scope.endsWith(':read'))
+const readScopes = allScopes.filter((scope) => scope.endsWith(':read'))
 
 const SCOPES_BY_ROLE: Record<ConsoleRole, ReadonlySet<Scope>> = {
   viewer: new Set(readScopes),
   recruiter: new Set([...readScopes, ...RECRUITER_SCOPES]),
-  owner: new Set(scopes),
-  operator: new Set(scopes),
+  owner: new Set(allScopes),
+  operator: new Set(allScopes),
 }
 
 /** Returns the partner API scopes of a role. */

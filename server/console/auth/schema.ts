@@ -1,18 +1,21 @@
 import { Type } from 'typebox'
-import { scopes } from '../../access/scopes.ts'
+import { allScopes } from '../../access/scopes.ts'
 import { named } from '../../platform/http/named-schemas.ts'
 import { memberRoles } from './roles.ts'
 
-/** Responses of the session routes, and roles. */
+/** Schemas of roles, scopes and the responses of the session routes. */
 
-export const ScopeSchema = named('Scope', Type.Enum([...scopes]))
+export const ScopeSchema = named('Scope', Type.Enum([...allScopes]))
 export const MemberRoleSchema = named('MemberRole', Type.Enum([...memberRoles]))
 export const RoleSchema = named('ConsoleRole', Type.Enum([...memberRoles, 'operator']))
 
 export const SignInOptions = named(
   'SignInOptions',
   Type.Object({
-    mails: Type.Enum(['sent', 'kept'], { description: '`kept`: no mail server is set up; the operator reads emails.' }),
+    mails: Type.Enum(['sent', 'kept'], {
+      description:
+        '`kept`: no mail server is configured, so emails are not sent; the operator can read them in the console.',
+    }),
     first_start: Type.Boolean({ description: 'Whether the server uses its embedded database.' }),
   }),
 )
@@ -31,8 +34,10 @@ export const SessionRecord = named(
   'ConsoleSession',
   Type.Object({
     kind: Type.Enum(['operator', 'person']),
-    email: Type.Union([Type.String(), Type.Null()], { description: 'Null for the operator.' }),
-    csrf: Type.String({ description: 'Sent as `x-csrf-token` with every write.' }),
+    email: Type.Union([Type.String(), Type.Null()], {
+      description: 'Email address of the member. Null for the operator.',
+    }),
+    csrf: Type.String({ description: 'CSRF token. Send it in the `x-csrf-token` header with every write.' }),
     expires_at: Type.String(),
     organisations: Type.Array(SessionOrganisation),
   }),

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { callerAddress } from '../../access/client-address.ts'
 import type { Rule } from '../../access/limits/limiter.ts'
-import { scopes } from '../../access/scopes.ts'
+import { allScopes } from '../../access/scopes.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import { EventTypeSchema } from '../../events/schema.ts'
@@ -24,17 +24,23 @@ import { createSession, endAllSessions, endSession, findSession, type SignedInSe
 import { emailSignInLink } from './sign-in-emails.ts'
 import { consumeSignInLink } from './sign-in-links.ts'
 
-/** Limits of sign-in attempts, successful or not, and of the sign-in emails that one visitor, or one address, can cause. */
-const SIGN_IN_ATTEMPTS: Rule = { name: 'console-sign-in', kind: 'fixed', limit: 20, seconds: 300, listed: true }
+/** Limits of sign-in attempts, successful or not, and of sign-in emails per visitor and per email address. */
+const SIGN_IN_ATTEMPTS_PER_VISITOR: Rule = {
+  name: 'console-sign-in',
+  kind: 'fixed',
+  limit: 20,
+  seconds: 300,
+  listed: true,
+}
 const EMAILS_PER_VISITOR: Rule = { name: 'console-mails-from', kind: 'fixed', limit: 10, seconds: 900, listed: true }
 const EMAILS_PER_ADDRESS: Rule = { name: 'console-mails-to', kind: 'fixed', limit: 3, seconds: 900 }
 
 export function sessionRoutes(app: App, context: Context): void {
   const { db, config, adminKey } = context
-  const publicRoute = { role: 'public' } as const
-  const signedIn = { role: 'signed_in' } as const
+  const publicConfig = { role: 'public' } as const
+  const signedInConfig = { role: 'signed_in' } as const
 
-  app.get('/sign-in', { config: publicRoute, schema: { response: { 200: success(SignInOptions) } } }, async () =>
+  app.get('/sign-in', { config: publicConfig, schema: { response: { 200: success(SignInOptions) } } }, async () =>
     successResponse('Sign-in options', {
       mails: context.smtp ? ('sent' as const) : ('kept' as const),
       first_start: config.databaseUrl === undefined,
@@ -44,14 +50,14 @@ export function sessionRoutes(app: App, context: Context): void {
   app.post(
     '/sign-in/operator',
     {
-      config: publicRoute,
+      config: publicConfig,
       schema: {
         body: Type.Object({ admin_key: Type.String({ maxLength: 1000 }) }, closed),
         response: { 200: success(SessionRecord) },
       },
     },
     async (request, reply) => {
-      await enforceLimit(callerAddress(request.ip), SIGN_IN_ATTEMPTS)
+      await enforceLimit(callerAddress(request.ip), SIGN_IN_ATTEMPTS_PER_VISITOR)
       if (!secretsEqual(request.body.admin_key, adminKey)) throw problem('UNAUTHORIZED', 'The admin key is wrong.')
       return db.transaction((tx) => signIn(tx, request, reply, null, 'admin key'))
     },
@@ -59,34 +65,34 @@ export function sessionRoutes(app: App, context: Context): void {
 
   app.post(
     '/sign-in/mail',
-    { config: publicRoute, schema: { body: Type.Object({ email: EmailAddress }, closed) } },
+    { config: publicConfig, schema: { body: Type.Object({ email: EmailAddress }, closed) } },
     async (request, reply) => {
       const { email } = request.body
       await enforceLimit(callerAddress(request.ip), EMAILS_PER_VISITOR)
       await enforceLimit(hashToken(email.toLowerCase()).toString('base64url'), EMAILS_PER_ADDRESS)
       await db.transaction((tx) => context.queue.enqueue(tx, emailSignInLink, { email }))
       reply.status(202)
-      return successResponse('If a member has this address, a sign-in link was sent to it.', {})
+      return successResponse('If a member has this email address, a sign-in link was sent to it.', {})
     },
   )
 
   app.post(
     '/sign-in/link',
     {
-      config: publicRoute,
+      config: publicConfig,
       schema: {
         body: Type.Object({ token: Type.String({ maxLength: 200 }) }, closed),
         response: { 200: success(SessionRecord) },
       },
     },
     async (request, reply) => {
-      await enforceLimit(callerAddress(request.ip), SIGN_IN_ATTEMPTS)
+      await enforceLimit(callerAddress(request.ip), SIGN_IN_ATTEMPTS_PER_VISITOR)
       return db.transaction(async (tx) => {
         const link = await consumeSignInLink(tx, context.clock, request.body.token)
         if (!link)
           throw problem(
             'UNAUTHORIZED',
-            'This link was already used or has expired. Request a new one; the operator signs in with the admin key.',
+            'This sign-in link was already used or has expired. Request a new link; the operator signs in with the admin key.',
           )
         if (link.email !== null && (await listMemberships(tx, link.email)).length === 0) {
           throw problem('UNAUTHORIZED', 'You are no longer a member of any organisation.')
@@ -98,40 +104,42 @@ export function sessionRoutes(app: App, context: Context): void {
 
   app.get(
     '/session',
-    { config: signedIn, schema: { response: { 200: success(SessionRecord) } } },
+    { config: signedInConfig, schema: { response: { 200: success(SessionRecord) } } },
     async ({ session }) => sessionResponse(session),
   )
 
-  app.post('/sign-out', { config: signedIn }, async (request, reply) => {
+  app.post('/sign-out', { config: signedInConfig }, async (request, reply) => {
     await db.transaction((tx) => endSession(tx, request.session.tokenHash))
     clearSessionCookie(context, request, reply)
     return successResponse('Signed out', {})
   })
 
-  app.post('/sign-out/everywhere', { config: signedIn }, async (request, reply) => {
+  app.post('/sign-out/everywhere', { config: signedInConfig }, async (request, reply) => {
     const { session } = request
     await db.transaction(async (tx) => {
       await endAllSessions(tx, session.email)
       await recordRequestAudit(tx, context, request, 'session.end_all')
     })
     clearSessionCookie(context, request, reply)
-    return successResponse('Signed out everywhere', {})
+    return successResponse('Signed out of all sessions', {})
   })
 
-  app.get('/scopes', { config: signedIn, schema: { response: { 200: success(listOf(ScopeSchema)) } } }, async () =>
-    successResponse('Scopes', { items: [...scopes], next_cursor: null }),
+  app.get(
+    '/scopes',
+    { config: signedInConfig, schema: { response: { 200: success(listOf(ScopeSchema)) } } },
+    async () => successResponse('Scopes', { items: [...allScopes], next_cursor: null }),
   )
 
   app.get(
     '/event-types',
-    { config: signedIn, schema: { response: { 200: success(listOf(EventTypeSchema)) } } },
+    { config: signedInConfig, schema: { response: { 200: success(listOf(EventTypeSchema)) } } },
     async () => successResponse('Event types', { items: [...eventTypes], next_cursor: null }),
   )
 
   /** Always creates a new session, which prevents session fixation. */
   async function signIn(tx: Tx, request: FastifyRequest, reply: FastifyReply, email: string | null, method: string) {
-    const previous = readSessionCookie(context, request)
-    if (previous) await endSession(tx, hashToken(previous))
+    const previousToken = readSessionCookie(context, request)
+    if (previousToken) await endSession(tx, hashToken(previousToken))
     const token = await createSession(tx, context, email)
     if (email !== null) await recordSignIn(tx, context.clock, email)
     const entry = { who: email ?? 'operator', action: 'session.begin', details: { how: method }, requestId: request.id }
@@ -162,6 +170,8 @@ export function sessionRoutes(app: App, context: Context): void {
   async function enforceLimit(key: string, rule: Rule) {
     const { rejectedBy, retryAfter } = await context.limits.limiter.take(key, [rule], context.clock.now())
     if (rejectedBy === undefined) return
-    throw problem('RATE_LIMITED', `Too many attempts. Try again in ${formatSeconds(retryAfter)}.`, { retryAfter })
+    throw problem('RATE_LIMITED', `Too many sign-in attempts. Try again in ${formatSeconds(retryAfter)}.`, {
+      retryAfter,
+    })
   }
 }

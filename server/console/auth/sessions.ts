@@ -15,9 +15,9 @@ export interface SignedInSession {
   tokenHash: Buffer
   /** CSRF token: required with every write, and not readable by pages of other origins. */
   csrf: string
-  /** Null for the operator. */
+  /** Email address of the member, or null for the operator. */
   email: string | null
-  /** Epoch milliseconds. */
+  /** Expiry time in epoch milliseconds. */
   expiresAt: number
 }
 
@@ -32,7 +32,7 @@ export async function createSession(tx: Tx, deps: SessionDeps, email: string | n
     .values({
       token_hash: hashToken(token),
       email,
-      key_stamp: email === null ? adminKeyStamp(deps) : null,
+      key_stamp: email === null ? adminKeyMac(deps) : null,
       created_at: now,
       seen_at: now,
     })
@@ -53,7 +53,7 @@ export async function findSession(
     .executeTakeFirst()
   const now = deps.clock.now()
   if (!row || !isActive(row, now)) return undefined
-  if (row.key_stamp && !timingSafeEqual(row.key_stamp, adminKeyStamp(deps))) return undefined
+  if (row.key_stamp && !timingSafeEqual(row.key_stamp, adminKeyMac(deps))) return undefined
   if (now - row.seen_at.getTime() >= SEEN_AT_UPDATE_INTERVAL_MS) {
     await queries
       .updateTable('console_sessions')
@@ -102,6 +102,6 @@ function deriveCsrfToken(token: string): string {
 }
 
 /** Returns a MAC of the admin key: changing the key ends the operator's sessions. */
-function adminKeyStamp({ vault, adminKey }: Pick<SessionDeps, 'vault' | 'adminKey'>): Buffer {
+function adminKeyMac({ vault, adminKey }: Pick<SessionDeps, 'vault' | 'adminKey'>): Buffer {
   return vault.mac(adminKey, "operator's sessions")
 }

@@ -9,8 +9,8 @@ import { createSignInLink, EMAIL_LINK_VALID_MS, signInUrl } from './sign-in-link
 type EmailDeps = Pick<Context, 'clock' | 'vault' | 'queue' | 'config'>
 
 /**
- * Queued for every submitted address; only the job checks whether a member has it. The response takes the same time either way
- * and does not reveal who is a member.
+ * Job that emails a sign-in link. It is queued for every submitted address, and only the job checks whether a member has it: the
+ * response takes the same time either way and does not reveal who is a member.
  */
 export const emailSignInLink = defineJob<{ email: string }>('mail-sign-in-link', { retries: 3 })
 
@@ -53,8 +53,8 @@ export function emailParagraph(text: string) {
   return `<p style="${PARAGRAPH_STYLE}">${escapeHtml(text)}</p>`
 }
 
-export function emailLink(label: string, link: string) {
-  return `<p style="${PARAGRAPH_STYLE}"><a href="${escapeHtml(link)}" style="color:#1d5fbf;font-weight:600">${escapeHtml(label)}</a></p>`
+export function emailLink(label: string, url: string) {
+  return `<p style="${PARAGRAPH_STYLE}"><a href="${escapeHtml(url)}" style="color:#1d5fbf;font-weight:600">${escapeHtml(label)}</a></p>`
 }
 
 export function emailHtml(parts: string[]) {

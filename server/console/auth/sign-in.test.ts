@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, startApp, type TestApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
-import { CONSOLE, signIn, signInLink, signInMember } from '../../../test/support/console.ts'
+import { CONSOLE_API, createTestSignInLink, signIn, signInMember } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
 import { getEmail, listEmails } from '../../mail/mail.ts'
 import { HOUR, MINUTE } from '../../platform/clock.ts'
@@ -10,100 +10,100 @@ import { addMember } from './members.ts'
 import { sendSignInLink } from './sign-in-emails.ts'
 import { createSignInLink } from './sign-in-links.ts'
 
-const startShared = oncePerFile((t) => startApp(t, { worker: true, config: { trustProxy: ['127.0.0.1'] } }))
+const startSharedApp = oncePerFile((t) => startApp(t, { worker: true, config: { trustProxy: ['127.0.0.1'] } }))
 
 /** Returns the shared server an hour later, when all rate limits have been reset. */
-async function nextHour(): Promise<TestApp> {
-  const app = await startShared()
+async function startWithResetLimits(): Promise<TestApp> {
+  const app = await startSharedApp()
   app.clock.advance(HOUR)
   return app
 }
 
 function post(app: TestApp, path: string, body: object, headers: Record<string, string> = {}) {
-  return app.fetch(CONSOLE + path, {
+  return app.fetch(CONSOLE_API + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
 }
 
-const cookieOf = (response: { headers: Headers }) => response.headers.get('set-cookie')?.split(';')[0] ?? ''
+const sessionCookieOf = (response: { headers: Headers }) => response.headers.get('set-cookie')?.split(';')[0] ?? ''
 const tokenOf = (link: string) => link.split('#token=')[1]!
 
 test('the operator signs in with the admin key', async () => {
-  const app = await nextHour()
-  const rejected = await post(app, '/sign-in/operator', { admin_key: 'not the key' })
-  assert.equal(rejected.status, 401)
-  assert.equal(rejected.headers.get('set-cookie'), null)
-  const { orgId } = await app.given.org()
+  const app = await startWithResetLimits()
+  const rejectedResponse = await post(app, '/sign-in/operator', { admin_key: 'not the key' })
+  assert.equal(rejectedResponse.status, 401)
+  assert.equal(rejectedResponse.headers.get('set-cookie'), null)
+  const { orgId } = await app.fixtures.createOrg()
   const response = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
   assert.equal(response.status, 200)
   assert.equal(response.body.data.kind, 'operator')
   const [newest] = response.body.data.organisations
   assert.deepEqual([newest.org_id, newest.role], [orgId, 'operator'])
-  const session = await app.fetch(`${CONSOLE}/session`, { headers: { cookie: cookieOf(response) } })
+  const session = await app.fetch(`${CONSOLE_API}/session`, { headers: { cookie: sessionCookieOf(response) } })
   assert.equal(session.body.data.csrf, response.body.data.csrf)
   const { rows } = await app.context.db.pool.query('select * from console_sessions')
   assert.ok(
-    rows.length > 0 && !JSON.stringify(rows).includes(cookieOf(response).split('=')[1]!),
+    rows.length > 0 && !JSON.stringify(rows).includes(sessionCookieOf(response).split('=')[1]!),
     'the token is not in the database',
   )
 })
 
 test('the session cookie is HttpOnly and SameSite, and has the __Host- prefix over HTTPS', async () => {
-  const app = await nextHour()
-  const plain = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
-  const flags = (response: { headers: Headers }) => response.headers.get('set-cookie')!.split('; ').slice(1)
-  assert.match(cookieOf(plain), /^attestry=[\w-]{43}$/)
-  assert.deepEqual(flags(plain), ['Path=/', 'HttpOnly', 'SameSite=Strict', 'Max-Age=604800'])
-  const https = { 'x-forwarded-proto': 'https' }
-  const secure = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, https)
-  assert.match(cookieOf(secure), /^__Host-attestry=[\w-]{43}$/)
-  assert.ok(flags(secure).includes('Secure'))
+  const app = await startWithResetLimits()
+  const httpResponse = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
+  const cookieFlags = (response: { headers: Headers }) => response.headers.get('set-cookie')!.split('; ').slice(1)
+  assert.match(sessionCookieOf(httpResponse), /^attestry=[\w-]{43}$/)
+  assert.deepEqual(cookieFlags(httpResponse), ['Path=/', 'HttpOnly', 'SameSite=Strict', 'Max-Age=604800'])
+  const httpsHeaders = { 'x-forwarded-proto': 'https' }
+  const httpsResponse = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, httpsHeaders)
+  assert.match(sessionCookieOf(httpsResponse), /^__Host-attestry=[\w-]{43}$/)
+  assert.ok(cookieFlags(httpsResponse).includes('Secure'))
   // A cookie without the prefix may have been set by a sibling domain, so it is ignored over HTTPS.
-  const session = (cookie: string) => app.fetch(`${CONSOLE}/session`, { headers: { ...https, cookie } })
-  assert.equal((await session(cookieOf(plain))).status, 401)
-  assert.equal((await session(cookieOf(secure))).status, 200)
+  const getSession = (cookie: string) => app.fetch(`${CONSOLE_API}/session`, { headers: { ...httpsHeaders, cookie } })
+  assert.equal((await getSession(sessionCookieOf(httpResponse))).status, 401)
+  assert.equal((await getSession(sessionCookieOf(httpsResponse))).status, 200)
 })
 
 test('the console rejects plain HTTP if HTTPS is required', async () => {
-  const app = await nextHour()
+  const app = await startWithResetLimits()
   app.context.config.requireHttps = true
   const response = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
-  const secure = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { 'x-forwarded-proto': 'https' })
+  const httpsResponse = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { 'x-forwarded-proto': 'https' })
   app.context.config.requireHttps = false
   assert.equal(response.status, 403)
   assert.equal(response.body.error.code, 'HTTPS_REQUIRED')
-  assert.equal(secure.status, 200)
+  assert.equal(httpsResponse.status, 200)
 })
 
 test('a sign-in link works once and expires', async () => {
-  const app = await nextHour()
-  const token = tokenOf(await signInLink(app))
-  const both = await Promise.all([post(app, '/sign-in/link', { token }), post(app, '/sign-in/link', { token })])
-  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
-  const expired = tokenOf(await signInLink(app))
+  const app = await startWithResetLimits()
+  const token = tokenOf(await createTestSignInLink(app))
+  const responses = await Promise.all([post(app, '/sign-in/link', { token }), post(app, '/sign-in/link', { token })])
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 401])
+  const expiredToken = tokenOf(await createTestSignInLink(app))
   app.clock.advance(HOUR)
-  assert.equal((await post(app, '/sign-in/link', { token: expired })).status, 401)
+  assert.equal((await post(app, '/sign-in/link', { token: expiredToken })).status, 401)
   assert.equal((await post(app, '/sign-in/link', { token: 'unknown' })).status, 401)
 })
 
 test('a member signs in by email, and the response does not reveal who is a member', async () => {
-  const app = await nextHour()
+  const app = await startWithResetLimits()
   const { context } = app
-  const { orgId } = await app.given.org()
+  const { orgId } = await app.fixtures.createOrg()
   const email = 'Asha@Example.com'
   await context.db.transaction((tx) => addMember(tx, app.clock, orgId, { email, role: 'recruiter' }))
 
-  const earlier = new Set((await listEmails(context.db.queries, { limit: 100 })).map(({ mail_id }) => mail_id))
+  const earlierEmailIds = new Set((await listEmails(context.db.queries, { limit: 100 })).map(({ mail_id }) => mail_id))
   const newEmails = async () =>
-    (await listEmails(context.db.queries, { limit: 100 })).filter(({ mail_id }) => !earlier.has(mail_id))
-  const known = await post(app, '/sign-in/mail', { email: 'asha@example.com' })
-  const unknown = await post(app, '/sign-in/mail', { email: 'unknown@example.com' })
-  assert.deepEqual([known.status, known.body], [unknown.status, unknown.body])
+    (await listEmails(context.db.queries, { limit: 100 })).filter(({ mail_id }) => !earlierEmailIds.has(mail_id))
+  const memberResponse = await post(app, '/sign-in/mail', { email: 'asha@example.com' })
+  const strangerResponse = await post(app, '/sign-in/mail', { email: 'unknown@example.com' })
+  assert.deepEqual([memberResponse.status, memberResponse.body], [strangerResponse.status, strangerResponse.body])
   await until(async () => (await newEmails()).length > 0)
-  const jobs = `select count(*)::int as count from pgboss.job where name = 'mail-sign-in-link' and state <> 'completed'`
-  await until(async () => (await context.db.pool.query(jobs)).rows[0].count === 0)
+  const countJobsQuery = `select count(*)::int as count from pgboss.job where name = 'mail-sign-in-link' and state <> 'completed'`
+  await until(async () => (await context.db.pool.query(countJobsQuery)).rows[0].count === 0)
   const emails = await newEmails()
   assert.deepEqual(
     emails.map(({ kind, to_address }) => [kind, to_address]),
@@ -118,15 +118,15 @@ test('a member signs in by email, and the response does not reveal who is a memb
     [[orgId, 'recruiter']],
   )
 
-  const second = await context.db.transaction((tx) => createSignInLink(tx, app.clock, email))
+  const secondToken = await context.db.transaction((tx) => createSignInLink(tx, app.clock, email))
   app.clock.advance(15 * MINUTE)
-  assert.equal((await post(app, '/sign-in/link', { token: second })).status, 401, 'after 15 minutes')
+  assert.equal((await post(app, '/sign-in/link', { token: secondToken })).status, 401, 'after 15 minutes')
 })
 
 test('a sign-in link is sent to the stored address, not to a different one with the same lower-case form', async () => {
-  const app = await nextHour()
+  const app = await startWithResetLimits()
   const { context } = app
-  const { orgId } = await app.given.org()
+  const { orgId } = await app.fixtures.createOrg()
   const email = 'kevin@corp.example'
   await context.db.transaction((tx) => addMember(tx, app.clock, orgId, { email, role: 'owner' }))
 
@@ -137,13 +137,13 @@ test('a sign-in link is sent to the stored address, not to a different one with 
 })
 
 test('sign-in attempts are rate limited, with retry-after', async () => {
-  const app = await nextHour()
+  const app = await startWithResetLimits()
   const statuses: number[] = []
   for (let n = 0; n < 21; n++) statuses.push((await post(app, '/sign-in/operator', { admin_key: `guess ${n}` })).status)
   assert.deepEqual(statuses, [...Array(20).fill(401), 429])
-  const right = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
-  assert.equal(right.status, 429, 'the right key is rejected too')
-  assert.ok(Number(right.headers.get('retry-after')) > 0)
+  const correctKeyResponse = await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })
+  assert.equal(correctKeyResponse.status, 429, 'the right key is rejected too')
+  assert.ok(Number(correctKeyResponse.headers.get('retry-after')) > 0)
   assert.equal((await post(app, '/sign-in/link', { token: 'guess' })).status, 429)
   app.clock.advance(5 * MINUTE)
   assert.equal((await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY })).status, 200)
@@ -157,57 +157,63 @@ test('sign-in attempts are rate limited, with retry-after', async () => {
 })
 
 test('signing in creates a new session and ends the previous one', async () => {
-  const app = await nextHour()
-  const first = cookieOf(await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }))
-  const second = cookieOf(await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { cookie: first }))
-  const status = async (cookie: string) => (await app.fetch(`${CONSOLE}/session`, { headers: { cookie } })).status
-  assert.notEqual(first, second)
-  assert.deepEqual([await status(first), await status(second)], [401, 200])
+  const app = await startWithResetLimits()
+  const firstCookie = sessionCookieOf(await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }))
+  const secondCookie = sessionCookieOf(
+    await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { cookie: firstCookie }),
+  )
+  const sessionStatus = async (cookie: string) =>
+    (await app.fetch(`${CONSOLE_API}/session`, { headers: { cookie } })).status
+  assert.notEqual(firstCookie, secondCookie)
+  assert.deepEqual([await sessionStatus(firstCookie), await sessionStatus(secondCookie)], [401, 200])
   // A token chosen by an attacker is not adopted.
-  const chosen = `attestry=${'B'.repeat(43)}`
-  await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { cookie: chosen })
-  assert.equal(await status(chosen), 401)
+  const attackerCookie = `attestry=${'B'.repeat(43)}`
+  await post(app, '/sign-in/operator', { admin_key: ADMIN_KEY }, { cookie: attackerCookie })
+  assert.equal(await sessionStatus(attackerCookie), 401)
 })
 
 test('sessions end on sign-out, sign-out everywhere, inactivity, maximum age and a changed admin key', async () => {
-  const app = await nextHour()
-  const { orgId } = await app.given.org()
-  const laptop = await signInMember(app, orgId, 'viewer', 'a@example.com')
-  const phone = await signIn(app, 'A@example.com')
-  const other = await signInMember(app, orgId, 'viewer', 'b@example.com')
-  const status = async (user: typeof laptop) => (await user.get('/session')).status
+  const app = await startWithResetLimits()
+  const { orgId } = await app.fixtures.createOrg()
+  const laptopSession = await signInMember(app, orgId, 'viewer', 'a@example.com')
+  const phoneSession = await signIn(app, 'A@example.com')
+  const otherMember = await signInMember(app, orgId, 'viewer', 'b@example.com')
+  const sessionStatus = async (user: typeof laptopSession) => (await user.get('/session')).status
 
-  const third = await signIn(app, 'a@example.com')
-  const out = await third.post('/sign-out')
-  assert.match(out.headers.get('set-cookie')!, /^attestry=; .*Max-Age=0/)
-  assert.deepEqual([await status(third), await status(laptop)], [401, 200])
-  assert.equal((await phone.post('/sign-out/everywhere')).status, 200)
-  assert.deepEqual([await status(laptop), await status(phone), await status(other)], [401, 401, 200])
+  const thirdSession = await signIn(app, 'a@example.com')
+  const signOutResponse = await thirdSession.post('/sign-out')
+  assert.match(signOutResponse.headers.get('set-cookie')!, /^attestry=; .*Max-Age=0/)
+  assert.deepEqual([await sessionStatus(thirdSession), await sessionStatus(laptopSession)], [401, 200])
+  assert.equal((await phoneSession.post('/sign-out/everywhere')).status, 200)
+  assert.deepEqual(
+    [await sessionStatus(laptopSession), await sessionStatus(phoneSession), await sessionStatus(otherMember)],
+    [401, 401, 200],
+  )
 
-  const idle = await signIn(app, 'b@example.com')
+  const idleSession = await signIn(app, 'b@example.com')
   app.clock.advance(12 * HOUR)
-  assert.equal(await status(idle), 401)
-  const busy = await signIn(app, 'b@example.com')
+  assert.equal(await sessionStatus(idleSession), 401)
+  const activeSession = await signIn(app, 'b@example.com')
   for (let hours = 0; hours < 7 * 24 - 6; hours += 6) {
     app.clock.advance(6 * HOUR)
-    assert.equal(await status(busy), 200, `after ${hours + 6} hours`)
+    assert.equal(await sessionStatus(activeSession), 200, `after ${hours + 6} hours`)
   }
   app.clock.advance(6 * HOUR)
-  assert.equal(await status(busy), 401, 'after seven days')
+  assert.equal(await sessionStatus(activeSession), 401, 'after seven days')
 
   const operator = await signIn(app)
   const { csrf } = (await operator.get('/session')).body.data
   app.context.adminKey = 'another-admin-key'
-  assert.equal(await status(operator), 401)
+  assert.equal(await sessionStatus(operator), 401)
   app.context.adminKey = ADMIN_KEY
   assert.equal((await operator.get('/session')).body.data.csrf, csrf)
 })
 
-test('a session is limited to twenty requests per second', async () => {
-  const app = await nextHour()
+test('a console session is limited to twenty requests per second', async () => {
+  const app = await startWithResetLimits()
   const operator = await signIn(app)
   const responses = await Promise.all(Array.from({ length: 45 }, () => operator.get('/session')))
-  const rejected = responses.filter(({ status }) => status === 429)
-  assert.equal(rejected.length, 45 - 39)
-  assert.equal(rejected[0]!.headers.get('retry-after'), '1')
+  const rejectedResponses = responses.filter(({ status }) => status === 429)
+  assert.equal(rejectedResponses.length, 45 - 39)
+  assert.equal(rejectedResponses[0]!.headers.get('retry-after'), '1')
 })

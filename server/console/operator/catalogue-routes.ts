@@ -4,7 +4,7 @@ import { invalid } from '../../api/invalid.ts'
 import { masterSkillId, skillId, subSkillId, subSkillNumber } from '../../catalogue/ids.ts'
 import {
   approveRequest,
-  listAllRequests,
+  listRequestsOfAllOrganisations,
   rejectRequest,
   requestRecord,
   requestStatuses,
@@ -27,7 +27,7 @@ import {
 
 const RequestParams = Type.Object({ request_id: Type.String({ pattern: '^SR_[A-Z0-9]{10,40}$' }) })
 
-/** Catalogue totals, and the skills that partners requested. */
+/** Routes for catalogue totals and for the skills that partners requested. */
 export function catalogueRoutes(app: App, context: Context): void {
   const { db, vault, clock, catalogue } = context
   const config = { role: 'operator' } as const
@@ -45,19 +45,19 @@ export function catalogueRoutes(app: App, context: Context): void {
       },
     },
     async ({ query: { status, ...page } }) => {
-      const found = await paginate(
+      const resultPage = await paginate(
         vault,
         `all skill requests ${status}`,
         page,
         async (after: string | undefined, limit) =>
           withOrgNames(
             db.queries,
-            await listAllRequests(db.queries, status === 'all' ? undefined : status, { after, limit }),
+            await listRequestsOfAllOrganisations(db.queries, status === 'all' ? undefined : status, { after, limit }),
           ),
         ({ request_id }) => request_id,
-        ({ org_name, ...request }) => ({ ...operatorRecord(request), org_name }),
+        ({ org_name, ...request }) => ({ ...skillRequestRecord(request), org_name }),
       )
-      return successResponse('Skill requests', found)
+      return successResponse('Skill requests', resultPage)
     },
   )
 
@@ -88,7 +88,7 @@ export function catalogueRoutes(app: App, context: Context): void {
         const { skill, requests } = await approveRequest(tx, clock, request_id, { subNumber, verifiable, description })
         const details = { skill_id: skillId(skill.number), name: skill.name }
         await recordRequestAudit(tx, context, request, 'skill_request.approve', request_id, details)
-        return { ...details, resolved: requests.map((each) => each.request_id) }
+        return { ...details, resolved: requests.map((resolvedRequest) => resolvedRequest.request_id) }
       })
       await catalogue.refresh()
       return successResponse('Skill request approved', data)
@@ -99,14 +99,14 @@ export function catalogueRoutes(app: App, context: Context): void {
     '/operator/skill-requests/:request_id/reject',
     { config, schema: { params: RequestParams, response: { 200: success(RejectedSkillRequest) } } },
     async (request) => {
-      const rejected = await db.transaction(async (tx) => {
-        const rejected = await rejectRequest(tx, clock, request.params.request_id)
-        await recordRequestAudit(tx, context, request, 'skill_request.reject', rejected.request_id, {
-          name: rejected.name,
+      const rejectedRequest = await db.transaction(async (tx) => {
+        const rejectedRequest = await rejectRequest(tx, clock, request.params.request_id)
+        await recordRequestAudit(tx, context, request, 'skill_request.reject', rejectedRequest.request_id, {
+          name: rejectedRequest.name,
         })
-        return rejected
+        return rejectedRequest
       })
-      return successResponse('Skill request rejected', operatorRecord(rejected))
+      return successResponse('Skill request rejected', skillRequestRecord(rejectedRequest))
     },
   )
 
@@ -139,9 +139,9 @@ export function catalogueRoutes(app: App, context: Context): void {
       },
     },
     async ({ query: { q = '', limit } }) => {
-      const words = q.toLowerCase()
+      const lowerCaseQuery = q.toLowerCase()
       const items = catalogue.current.subSkills
-        .filter(({ name, master }) => `${name} ${master.name}`.toLowerCase().includes(words))
+        .filter(({ name, master }) => `${name} ${master.name}`.toLowerCase().includes(lowerCaseQuery))
         .slice(0, limit)
         .map(({ number, name, master }) => ({
           sub_skill_id: subSkillId(number),
@@ -162,11 +162,11 @@ async function withOrgNames(
     select org_id, name from organisations where org_id = any (${requests.map(({ org_id }) => org_id)})`.execute(
     queries,
   )
-  const names = new Map(rows.map(({ org_id, name }) => [org_id, name]))
-  return requests.map((request) => ({ ...request, org_name: names.get(request.org_id) ?? request.org_id }))
+  const orgNames = new Map(rows.map(({ org_id, name }) => [org_id, name]))
+  return requests.map((request) => ({ ...request, org_name: orgNames.get(request.org_id) ?? request.org_id }))
 }
 
-function operatorRecord(request: SkillRequest) {
+function skillRequestRecord(request: SkillRequest) {
   const { org_id, mode, context } = request
   return { ...requestRecord(request), org_id, mode, context }
 }

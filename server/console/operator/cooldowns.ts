@@ -4,20 +4,20 @@ import { MINUTE } from '../../platform/clock.ts'
 
 export interface ActiveCooldown {
   key_id: string
-  /** Epoch milliseconds. */
+  /** End of the cooldown in epoch milliseconds. */
   until: number
 }
 
 /** Returns the cooldowns of the keys that are in cooldown now. */
-export async function activeCooldowns(
+export async function findActiveCooldowns(
   { limits, clock }: Pick<Context, 'limits' | 'clock'>,
   keyIds: string[],
 ): Promise<ActiveCooldown[]> {
   const now = clock.now()
-  const found = await Promise.all(
+  const cooldowns = await Promise.all(
     keyIds.map(async (key_id) => ({ key_id, remainingMs: await limits.limiter.cooldown(key_id, now) })),
   )
-  return found
+  return cooldowns
     .filter(({ remainingMs }) => remainingMs > 0)
     .map(({ key_id, remainingMs }) => ({ key_id, until: now + remainingMs }))
 }
@@ -26,7 +26,7 @@ export async function activeCooldowns(
 const MAX_COOLDOWN_MS = 16 * MINUTE
 
 /** Returns the keys with recently rate-limited requests; no other key can be in cooldown. */
-export async function recentlyRateLimitedKeys({ db, clock }: Pick<Context, 'db' | 'clock'>) {
+export async function findRecentlyRateLimitedKeys({ db, clock }: Pick<Context, 'db' | 'clock'>) {
   const since = new Date(clock.now() - MAX_COOLDOWN_MS)
   const { rows } = await sql<{ key_id: string; org_id: string }>`
     select distinct key_id, org_id from request_log where at >= ${since} and status = 429 and key_id is not null

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
-import { CONSOLE, signIn, signInMember } from '../../../test/support/console.ts'
+import { CONSOLE_API, signIn, signInMember } from '../../../test/support/console.ts'
 import { queueEmail } from '../../mail/mail.ts'
 
 const HTML = '<h1 style="color: green">Hello</h1><script>alert(1)</script>'
@@ -9,7 +9,7 @@ const HTML = '<h1 style="color: green">Hello</h1><script>alert(1)</script>'
 test("only operators can read an email's HTML, and it is sandboxed", async (t) => {
   const app = await startApp(t)
   const { context } = app
-  const { orgId } = await app.given.org()
+  const { orgId } = await app.fixtures.createOrg()
   const scope = { orgId, mode: 'live' as const }
   const email = { subject: 'Hello', text: 'Hello', html: HTML, to: { address: 'asha@example.com' } }
   const emailId = await context.db.transaction((tx) => queueEmail(tx, context, { ...email, kind: 'notice', scope }))
@@ -43,7 +43,7 @@ test("only operators can read an email's HTML, and it is sandboxed", async (t) =
     'only the sandboxed route returns the HTML',
   )
 
-  assert.equal((await app.fetch(CONSOLE + path)).status, 401, 'without a session')
+  assert.equal((await app.fetch(CONSOLE_API + path)).status, 401, 'without a session')
   for (const role of ['viewer', 'recruiter', 'owner'] as const) {
     const response = await (await signInMember(app, orgId, role)).get(path)
     assert.equal(response.status, 403, role)

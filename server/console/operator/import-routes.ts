@@ -12,7 +12,7 @@ import { successResponse } from '../schema.ts'
 import { createImport, importRecord, listImports, runImport } from './imports.ts'
 import { ImportRecord } from './schema.ts'
 
-const MAX_FILE_BYTES = 64 * 1024 * 1024
+const MAX_TAXONOMY_BYTES = 64 * 1024 * 1024
 
 const ImportQuery = Type.Object({
   format: Type.Enum(['csv', 'lightcast']),
@@ -20,7 +20,7 @@ const ImportQuery = Type.Object({
   dry_run: Type.Boolean({ default: false }),
 })
 
-/** Imports taxonomies that consist of one file. Taxonomies in several files are imported with the command line. */
+/** Routes for importing taxonomies that consist of one file. Taxonomies in several files are imported with the command line. */
 export function importRoutes(app: App, context: Context): void {
   const { db, vault } = context
   const config = { role: 'operator' } as const
@@ -29,7 +29,7 @@ export function importRoutes(app: App, context: Context): void {
     '/operator/catalogue/imports',
     { config, schema: { querystring: PageQuery, response: { 200: success(listOf(ImportRecord)) } } },
     async ({ query }) => {
-      const found = await paginate(
+      const resultPage = await paginate(
         vault,
         'imports',
         query,
@@ -37,7 +37,7 @@ export function importRoutes(app: App, context: Context): void {
         ({ import_id }) => import_id,
         importRecord,
       )
-      return successResponse('Imports', found)
+      return successResponse('Imports', resultPage)
     },
   )
 
@@ -52,16 +52,20 @@ export function importRoutes(app: App, context: Context): void {
       const path = join(folder, 'taxonomy')
       const deleteFolder = () => rm(folder, { recursive: true, force: true })
       try {
-        await saveBody(request.raw, path, MAX_FILE_BYTES)
-        const started = await db.transaction(async (tx) => {
-          const created = await createImport(tx, context.clock, { ...request.query, startedBy: 'operator' })
-          const details = { format: created.format, file_name: created.file_name, dry_run: created.dry_run }
-          await recordRequestAudit(tx, context, request, 'catalogue.import', created.import_id, details)
-          return created
+        await saveBody(request.raw, path, MAX_TAXONOMY_BYTES)
+        const startedImport = await db.transaction(async (tx) => {
+          const createdImport = await createImport(tx, context.clock, { ...request.query, startedBy: 'operator' })
+          const details = {
+            format: createdImport.format,
+            file_name: createdImport.file_name,
+            dry_run: createdImport.dry_run,
+          }
+          await recordRequestAudit(tx, context, request, 'catalogue.import', createdImport.import_id, details)
+          return createdImport
         })
-        void runImport(context, started, path).finally(deleteFolder)
+        void runImport(context, startedImport, path).finally(deleteFolder)
         reply.status(202)
-        return successResponse('Import started', importRecord(started))
+        return successResponse('Import started', importRecord(startedImport))
       } catch (error) {
         await deleteFolder()
         throw error

@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type FormatName, type ImportSummary, importTaxonomy, readTaxonomy } from '../../catalogue/import/import.ts'
+import { type ImportSummary, importTaxonomy, readTaxonomy, type TaxonomyFormat } from '../../catalogue/import/import.ts'
 import type { ConnectionSettings } from '../../platform/database/connection-settings.ts'
 import { openDatabase } from '../../platform/database/database.ts'
 
 /** Input of the import thread. */
 export interface ImportTask {
   connection: ConnectionSettings
-  format: FormatName
+  format: TaxonomyFormat
   path: string
   dryRun: boolean
   now: number

@@ -25,7 +25,7 @@ export interface CatalogueImport {
 }
 
 /** A running import without a heartbeat for this long has failed with its process; its transaction was rolled back. */
-const STALE_AFTER_MS = MINUTE
+const IMPORT_STALE_AFTER_MS = MINUTE
 const HEARTBEAT_INTERVAL_MS = 2000
 
 export interface NewCatalogueImport {
@@ -43,7 +43,7 @@ export async function createImport(
 ): Promise<CatalogueImport> {
   const now = clock.now()
   await failStaleImports(tx, now)
-  const created = await tx
+  const row = await tx
     .insertInto('catalogue_imports')
     .values({
       import_id: newId('IM_', now),
@@ -58,8 +58,8 @@ export async function createImport(
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
-  if (!created) throw problem('CONFLICT', 'Another import is running; wait until it finishes.')
-  return created as CatalogueImport
+  if (!row) throw problem('CONFLICT', 'Another import is running; wait until it finishes.')
+  return row as CatalogueImport
 }
 
 async function failStaleImports(queries: Queries, now: number) {
@@ -71,7 +71,7 @@ async function failStaleImports(queries: Queries, now: number) {
       ended_at: new Date(now),
     })
     .where('status', '=', 'running')
-    .where('alive_at', '<', new Date(now - STALE_AFTER_MS))
+    .where('alive_at', '<', new Date(now - IMPORT_STALE_AFTER_MS))
     .execute()
 }
 
@@ -82,7 +82,7 @@ export async function runImport(
   path: string,
 ): Promise<void> {
   let progress = { written: 0, of: 0 }
-  const timer = setInterval(() => saveProgress(progress), HEARTBEAT_INTERVAL_MS)
+  const timer = setInterval(() => saveImport(progress), HEARTBEAT_INTERVAL_MS)
   try {
     const task = { connection, format, path, dryRun: dry_run, now: clock.now() }
     const { refused, ...counts } = await importInThread(task, (written, of) => {
@@ -90,17 +90,17 @@ export async function runImport(
     })
     const summary = { ...counts, refused: refused.length, first_refused: refused.slice(0, 100) }
     if (!dry_run) await catalogue.refresh()
-    await finish({ status: 'done', summary: JSON.stringify(summary), ...progress })
+    await finishImport({ status: 'done', summary: JSON.stringify(summary), ...progress })
   } catch (error) {
     const message = error instanceof Error ? error.message.replaceAll(path, 'the file') : String(error)
-    await finish({ status: 'failed', error: message.slice(0, 1000) }).catch((failure) =>
-      log.warn({ err: failure }, 'storing the outcome of an import failed, the import will be marked as failed'),
+    await finishImport({ status: 'failed', error: message.slice(0, 1000) }).catch((storeError) =>
+      log.warn({ err: storeError }, 'storing the outcome of an import failed, the import will be marked as failed'),
     )
   } finally {
     clearInterval(timer)
   }
 
-  function saveProgress(change: object) {
+  function saveImport(change: object) {
     db.queries
       .updateTable('catalogue_imports')
       .set({ ...change, alive_at: new Date(clock.now()) })
@@ -109,7 +109,7 @@ export async function runImport(
       .catch(() => {}) // the next heartbeat retries
   }
 
-  async function finish(change: object) {
+  async function finishImport(change: object) {
     await db.queries
       .updateTable('catalogue_imports')
       .set({ ...change, ended_at: new Date(clock.now()) })
@@ -119,16 +119,19 @@ export async function runImport(
 }
 
 /** Memory limit of the worker thread: a file that needs more fails without affecting the server. */
-const MAX_MEMORY_MB = 1536
+const MAX_THREAD_MEMORY_MB = 1536
 
-function importInThread(task: ImportTask, progress: (written: number, of: number) => void): Promise<ImportSummary> {
+function importInThread(
+  task: ImportTask,
+  onProgress: (writtenCount: number, totalCount: number) => void,
+): Promise<ImportSummary> {
   const { promise, resolve, reject } = Promise.withResolvers<ImportSummary>()
   const thread = new Worker(new URL('./import-thread.ts', import.meta.url), {
     workerData: task,
-    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MEMORY_MB },
   })
   thread.on('message', (message: ImportMessage) => {
-    if (message.kind === 'progress') progress(message.written, message.of)
+    if (message.kind === 'progress') onProgress(message.written, message.of)
     else if (message.kind === 'done') resolve(message.summary)
     else reject(new Error(message.message))
   })

@@ -10,7 +10,7 @@ import type { RequestLogger } from '../organisation/request-log.ts'
 import { emailRecord } from '../organisation/verification-routes.ts'
 import { paginate } from '../paginate.ts'
 import { EmailRecord, successResponse } from '../schema.ts'
-import { activeCooldowns, recentlyRateLimitedKeys } from './cooldowns.ts'
+import { findActiveCooldowns, findRecentlyRateLimitedKeys } from './cooldowns.ts'
 import { ActiveLimits, EmailDetails, EmailFilters, JobQueue, JobRecord, ServerStatus } from './schema.ts'
 import { operatorStatus } from './status.ts'
 
@@ -38,7 +38,7 @@ const EMAIL_HTML_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-/** The server's status, its jobs, active limits and emails. */
+/** Routes for the server's status, its jobs, active limits and emails. */
 export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger): void {
   const { db, vault, queue, clock } = context
   const config = { role: 'operator' } as const
@@ -49,8 +49,8 @@ export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger
   })
 
   app.get('/operator/queues', { config, schema: { response: { 200: success(listOf(JobQueue)) } } }, async () => {
-    const depths = await queue.depths()
-    const items = depths.map(({ oldestSeconds, ...depth }) => ({ ...depth, oldest_seconds: oldestSeconds }))
+    const queueDepths = await queue.depths()
+    const items = queueDepths.map(({ oldestSeconds, ...depth }) => ({ ...depth, oldest_seconds: oldestSeconds }))
     return successResponse('Queues', { items, next_cursor: null })
   })
 
@@ -59,7 +59,7 @@ export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger
     { config, schema: { querystring: JobsQuery, response: { 200: success(listOf(JobRecord)) } } },
     async ({ query }) => {
       const { state, queue: name, ...page } = query
-      const found = await paginate(
+      const resultPage = await paginate(
         vault,
         `jobs ${state} ${name ?? ''}`,
         page,
@@ -68,7 +68,7 @@ export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger
         ({ created_at, job_id }) => ({ at: created_at.toISOString(), id: job_id }),
         jobRecord,
       )
-      return successResponse('Jobs', found)
+      return successResponse('Jobs', resultPage)
     },
   )
 
@@ -78,9 +78,9 @@ export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger
     async (request) => {
       const { queue: name, job_id } = request.params
       const job = await db.transaction(async (tx) => {
-        const retried = await retryJob(tx, name, job_id)
-        if (retried) await recordRequestAudit(tx, context, request, 'job.retry', job_id, { queue: name })
-        return retried
+        const retriedJob = await retryJob(tx, name, job_id)
+        if (retriedJob) await recordRequestAudit(tx, context, request, 'job.retry', job_id, { queue: name })
+        return retriedJob
       })
       if (!job) throw problem('CONFLICT', 'This job does not exist or has not failed, so it cannot be retried.')
       return successResponse('Job queued for retry', jobRecord(job))
@@ -89,17 +89,17 @@ export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger
 
   app.get('/operator/limits', { config, schema: { response: { 200: success(ActiveLimits) } } }, async () => {
     await log.flush()
-    const keys = await recentlyRateLimitedKeys(context)
-    const orgIds = new Map(keys.map(({ key_id, org_id }) => [key_id, org_id]))
-    const cooldowns = await activeCooldowns(context, [...orgIds.keys()])
-    const visitors = await context.limits.limiter.listLimited(clock.now())
+    const rateLimitedKeys = await findRecentlyRateLimitedKeys(context)
+    const orgIdByKey = new Map(rateLimitedKeys.map(({ key_id, org_id }) => [key_id, org_id]))
+    const cooldowns = await findActiveCooldowns(context, [...orgIdByKey.keys()])
+    const limitedVisitors = await context.limits.limiter.listLimited(clock.now())
     return successResponse('Active limits', {
       cooldowns: cooldowns.map(({ key_id, until }) => ({
         key_id,
-        org_id: orgIds.get(key_id)!,
+        org_id: orgIdByKey.get(key_id)!,
         until: new Date(until).toISOString(),
       })),
-      visitors: visitors.map(({ caller, rule, until }) => ({
+      visitors: limitedVisitors.map(({ caller, rule, until }) => ({
         address: caller,
         rule,
         until: new Date(until).toISOString(),
@@ -116,21 +116,21 @@ export function jobAndEmailRoutes(app: App, context: Context, log: RequestLogger
     { config, schema: { querystring: EmailsQuery, response: { 200: success(listOf(EmailRecord)) } } },
     async ({ query }) => {
       const { kind, status, ...page } = query
-      const found = await paginate(
+      const resultPage = await paginate(
         vault,
         `mails ${kind ?? ''} ${status ?? ''}`,
         page,
         (before: string | undefined, limit) =>
           listEmails(db.queries, {
             limit,
-            ...(before ? { before } : {}),
+            ...(before ? { beforeId: before } : {}),
             ...(kind ? { kind } : {}),
             ...(status ? { status } : {}),
           }),
         ({ mail_id }) => mail_id,
         emailRecord,
       )
-      return successResponse('Emails', found)
+      return successResponse('Emails', resultPage)
     },
   )
 

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
-import { CONSOLE, signIn } from '../../../test/support/console.ts'
+import { CONSOLE_API, signIn } from '../../../test/support/console.ts'
 import { watchEventLoop } from '../../../test/support/event-loop.ts'
-import { partner } from '../../../test/support/partners.ts'
+import { createPartner } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
 import { queueEmail } from '../../mail/mail.ts'
 import { MINUTE } from '../../platform/clock.ts'
 
-const CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
+const TAXONOMY_CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
 k1,Kite making,Makes kites of paper and split bamboo.,patang,Paper craft,Crafts,true
 k3,,,,Paper craft,Crafts,
 `
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const app = await startShared()
+  const app = await startSharedApp()
   const { context, clock } = app
   const operator = await signIn(app)
   const get = async (path: string) => (await operator.get(path)).body.data
@@ -26,17 +26,17 @@ async function setUp() {
 
 test('the operator creates an organisation, grants credits and switches the service', async () => {
   const { app, operator, get } = await setUp()
-  const created = await operator.post('/operator/orgs', { name: 'Metro Ltd' })
-  assert.equal(created.status, 201)
-  const { org_id } = created.body.data
-  const granted = await operator.post(`/operator/orgs/${org_id}/credits`, { mode: 'test', amount: 25 })
-  assert.deepEqual(granted.body.data, { mode: 'test', balance: 25 })
+  const createResponse = await operator.post('/operator/orgs', { name: 'Metro Ltd' })
+  assert.equal(createResponse.status, 201)
+  const { org_id } = createResponse.body.data
+  const grantResponse = await operator.post(`/operator/orgs/${org_id}/credits`, { mode: 'test', amount: 25 })
+  assert.deepEqual(grantResponse.body.data, { mode: 'test', balance: 25 })
   const { items } = await get('/operator/orgs?q=metro')
   assert.deepEqual(items[0].credits, { test: 25, live: 0 })
   assert.equal((await get(`/orgs/${org_id}/test/credits/entries`)).items[0].reason, 'grant')
   assert.equal((await get(`/orgs/${org_id}/test/summary`)).credits, 25)
   assert.deepEqual((await operator.put('/operator/service', { on: false })).body.data, { on: false })
-  const { key } = await app.given.org()
+  const { key } = await app.fixtures.createOrg()
   assert.equal((await app.as(key).get('/shifts')).status, 503)
   await operator.put('/operator/service', { on: true })
   assert.equal((await app.as(key).get('/shifts')).status, 200)
@@ -47,36 +47,40 @@ test('the operator creates an organisation, grants credits and switches the serv
 test('the operator approves and rejects skill requests', async () => {
   const { app, clock, operator, get } = await setUp()
   clock.advance(MINUTE)
-  const { post, get: read } = await partner(app)
-  const requested = (await post('/skill-requests', { name: 'Bamboo scaffolding tying', context: 'High-rise work' }))
-    .body.data
-  const other = (await post('/skill-requests', { name: 'Snake catching' })).body.data
+  const { post, get: read } = await createPartner(app)
+  const requestedSkill = (
+    await post('/skill-requests', { name: 'Bamboo scaffolding tying', context: 'High-rise work' })
+  ).body.data
+  const otherRequest = (await post('/skill-requests', { name: 'Snake catching' })).body.data
   const { items } = await get('/operator/skill-requests')
   assert.deepEqual(
     items.map((request: any) => [request.request_id, request.context]),
     [
-      [requested.request_id, 'High-rise work'],
-      [other.request_id, null],
+      [requestedSkill.request_id, 'High-rise work'],
+      [otherRequest.request_id, null],
     ],
   )
-  const subs = (await get('/operator/catalogue/sub-skills?q=scaffold')).items
-  assert.match(subs[0].sub_skill_id, /^ss_\d+$/)
-  const path = `/operator/skill-requests/${requested.request_id}`
+  const subSkills = (await get('/operator/catalogue/sub-skills?q=scaffold')).items
+  assert.match(subSkills[0].sub_skill_id, /^ss_\d+$/)
+  const path = `/operator/skill-requests/${requestedSkill.request_id}`
   assert.equal((await operator.post(`${path}/approve`, { sub_skill_id: 'ss_99999999' })).status, 400)
-  const approved = await operator.post(`${path}/approve`, { sub_skill_id: subs[0].sub_skill_id, verifiable: true })
-  assert.deepEqual(approved.body.data.resolved, [requested.request_id])
-  assert.equal((await read(`/skills/${approved.body.data.skill_id}`)).body.data.name, 'Bamboo scaffolding tying')
-  assert.equal((await operator.post(`${path}/approve`, { sub_skill_id: subs[0].sub_skill_id })).status, 409)
-  const rejected = await operator.post(`/operator/skill-requests/${other.request_id}/reject`)
-  assert.equal(rejected.body.data.status, 'rejected')
+  const approveResponse = await operator.post(`${path}/approve`, {
+    sub_skill_id: subSkills[0].sub_skill_id,
+    verifiable: true,
+  })
+  assert.deepEqual(approveResponse.body.data.resolved, [requestedSkill.request_id])
+  assert.equal((await read(`/skills/${approveResponse.body.data.skill_id}`)).body.data.name, 'Bamboo scaffolding tying')
+  assert.equal((await operator.post(`${path}/approve`, { sub_skill_id: subSkills[0].sub_skill_id })).status, 409)
+  const rejectResponse = await operator.post(`/operator/skill-requests/${otherRequest.request_id}/reject`)
+  assert.equal(rejectResponse.body.data.status, 'rejected')
 })
 
 test('a taxonomy is imported after a dry run', async () => {
   const { app, context, clock, operator, get } = await setUp()
   clock.advance(MINUTE)
-  const before = await get('/operator/catalogue')
-  const upload = (dry: boolean, body = CSV) =>
-    app.fetch(`${CONSOLE}/operator/catalogue/imports?format=csv&file_name=kites.csv&dry_run=${dry}`, {
+  const catalogueBefore = await get('/operator/catalogue')
+  const uploadTaxonomy = (dry: boolean, body = TAXONOMY_CSV) =>
+    app.fetch(`${CONSOLE_API}/operator/catalogue/imports?format=csv&file_name=kites.csv&dry_run=${dry}`, {
       method: 'POST',
       headers: {
         cookie: operator.cookie,
@@ -85,28 +89,28 @@ test('a taxonomy is imported after a dry run', async () => {
       },
       body,
     })
-  const latest = async () => {
-    let found: any
+  const waitForLatestImport = async () => {
+    let latestImport: any
     await until(async () => {
       clock.advance(100)
-      found = (await get('/operator/catalogue/imports')).items[0]
-      return found.status !== 'running'
+      latestImport = (await get('/operator/catalogue/imports')).items[0]
+      return latestImport.status !== 'running'
     })
-    return found
+    return latestImport
   }
-  assert.equal((await upload(true)).status, 202)
-  const dryRun = await latest()
-  assert.deepEqual([dryRun.status, dryRun.summary.added, dryRun.summary.refused], ['done', 1, 1])
-  assert.equal((await get('/operator/catalogue')).skills, before.skills)
-  await upload(false)
-  assert.equal((await latest()).status, 'done')
-  const after = await get('/operator/catalogue')
-  assert.equal(after.skills, before.skills + 1)
-  assert.ok(after.sources.some(({ source, skills }: any) => source === 'csv' && skills === 1))
-  await upload(false, 'not,a,taxonomy\n1,2,3\n')
-  const failed = await latest()
-  assert.equal(failed.status, 'failed')
-  assert.doesNotMatch(failed.error, /\/tmp/)
+  assert.equal((await uploadTaxonomy(true)).status, 202)
+  const dryRunImport = await waitForLatestImport()
+  assert.deepEqual([dryRunImport.status, dryRunImport.summary.added, dryRunImport.summary.refused], ['done', 1, 1])
+  assert.equal((await get('/operator/catalogue')).skills, catalogueBefore.skills)
+  await uploadTaxonomy(false)
+  assert.equal((await waitForLatestImport()).status, 'done')
+  const catalogueAfter = await get('/operator/catalogue')
+  assert.equal(catalogueAfter.skills, catalogueBefore.skills + 1)
+  assert.ok(catalogueAfter.sources.some(({ source, skills }: any) => source === 'csv' && skills === 1))
+  await uploadTaxonomy(false, 'not,a,taxonomy\n1,2,3\n')
+  const failedImport = await waitForLatestImport()
+  assert.equal(failedImport.status, 'failed')
+  assert.doesNotMatch(failedImport.error, /\/tmp/)
   // Neither an unterminated line nor a very long file blocks the event loop.
   for (const [body, expected] of [
     [
@@ -114,15 +118,15 @@ test('a taxonomy is imported after a dry run', async () => {
       /longer than 262,144 characters/,
     ],
     [
-      `${CSV.split('\n')[0]}\n${Array.from({ length: 100_000 }, (_, at) => `k-${at},Kite ${at},,,Paper craft,Crafts,`).join('\n')}`,
+      `${TAXONOMY_CSV.split('\n')[0]}\n${Array.from({ length: 100_000 }, (_, index) => `k-${index},Kite ${index},,,Paper craft,Crafts,`).join('\n')}`,
       /"added":100000/,
     ],
   ] as const) {
-    assert.equal((await upload(true, body)).status, 202)
+    assert.equal((await uploadTaxonomy(true, body)).status, 202)
     const stopWatching = watchEventLoop()
-    const finished = await latest()
+    const finishedImport = await waitForLatestImport()
     const blockedMs = stopWatching()
-    assert.match(JSON.stringify(finished), expected)
+    assert.match(JSON.stringify(finishedImport), expected)
     assert.ok(blockedMs < 500, `the event loop was blocked for ${blockedMs} ms of CPU time`)
   }
   await context.db.pool.query(
@@ -130,9 +134,9 @@ test('a taxonomy is imported after a dry run', async () => {
        values ('IM_Z', 'csv', 'x', false, 'running', 'operator', $1, $1)`,
     [new Date(clock.now())],
   )
-  assert.equal((await upload(true)).status, 409, 'one at a time')
+  assert.equal((await uploadTaxonomy(true)).status, 409, 'one at a time')
   clock.advance(2 * MINUTE)
-  assert.equal((await upload(true)).status, 202, 'an import whose process died does not block the next one')
+  assert.equal((await uploadTaxonomy(true)).status, 202, 'an import whose process died does not block the next one')
 })
 
 test('failed jobs are retried, and emails can be read', async () => {
@@ -147,28 +151,28 @@ test('failed jobs are retried, and emails can be read', async () => {
       html: '<p>Hello</p>',
     }),
   )
-  const waiting = (await get('/operator/jobs?state=waiting&queue=send-mail')).items
-  assert.deepEqual(waiting[0].about, [emailId])
-  const retry = (id: string) => operator.post(`/operator/jobs/send-mail/${id}/retry`)
-  assert.equal((await retry(waiting[0].job_id)).status, 409)
+  const waitingJobs = (await get('/operator/jobs?state=waiting&queue=send-mail')).items
+  assert.deepEqual(waitingJobs[0].about, [emailId])
+  const retryJob = (id: string) => operator.post(`/operator/jobs/send-mail/${id}/retry`)
+  assert.equal((await retryJob(waitingJobs[0].job_id)).status, 409)
   await context.db.pool.query(
     `update pgboss.job set state = 'failed', output = '{"message": "the mail server is unreachable"}' where id = $1`,
-    [waiting[0].job_id],
+    [waitingJobs[0].job_id],
   )
-  const [failed] = (await get('/operator/jobs')).items
-  assert.equal(failed.error, 'the mail server is unreachable')
+  const [failedJob] = (await get('/operator/jobs')).items
+  assert.equal(failedJob.error, 'the mail server is unreachable')
   assert.equal((await get('/operator/queues')).items.find(({ queue }: any) => queue === 'send-mail').failed, 1)
-  assert.equal((await retry(failed.job_id)).body.data.state, 'waiting')
+  assert.equal((await retryJob(failedJob.job_id)).body.data.state, 'waiting')
 
   const { items } = await get('/operator/mails?kind=notice&status=queued')
   assert.equal(items[0].mail_id, emailId)
   assert.equal((await get(`/operator/mails/${emailId}`)).text, 'Hello')
 })
 
-test('active limits are listed', async () => {
+test('active rate limits are listed', async () => {
   const { app, clock, get } = await setUp()
   clock.advance(MINUTE)
-  const { key } = await app.given.org()
+  const { key } = await app.fixtures.createOrg()
   // The hundredth rejected request within a minute starts the cooldown; the limit is two writes per second.
   for (let n = 0; n < 140; n++) await app.as(key).post('/skill-requests', { name: '' })
   const { cooldowns } = await get('/operator/limits')
@@ -178,7 +182,7 @@ test('active limits are listed', async () => {
   )
   assert.equal(Date.parse(cooldowns[0].until), clock.now() + MINUTE)
   for (let n = 0; n < 21; n++)
-    await app.fetch(`${CONSOLE}/sign-in/link`, {
+    await app.fetch(`${CONSOLE_API}/sign-in/link`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"token":"guess"}',

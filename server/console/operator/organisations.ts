@@ -9,7 +9,7 @@ export interface ListedOrganisation {
 }
 
 export interface OrganisationFilter {
-  /** Substring of the name or the ID. */
+  /** Substring of the organisation's name or ID. */
   q?: string | undefined
   before?: string | undefined
   limit: number
@@ -36,7 +36,7 @@ export interface OrganisationTotals {
   keys: number
 }
 
-/** Returns credits and counts per organisation. */
+/** Returns the credits and the numbers of members and keys of each organisation. */
 export async function organisationTotals(queries: Queries, orgIds: string[]): Promise<Map<string, OrganisationTotals>> {
   const { rows } = await sql<{ org_id: string; test: number; live: number; members: number; keys: number }>`
     select o.org_id,

@@ -4,7 +4,7 @@ import { grantCredits } from '../../campaigns/credits.ts'
 import type { Context } from '../../context.ts'
 import { listOf, PageQuery, success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
-import { NOT_BLANK } from '../../platform/http/validation.ts'
+import { NOT_BLANK_PATTERN } from '../../platform/http/validation.ts'
 import { listAuditEntries, recordAuditEntry } from '../audit.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
@@ -15,7 +15,7 @@ import { GrantedCredits, OperatedOrganisation, OrganisationRecord, ServiceSwitch
 const OrgParams = Type.Object({ org_id: Type.String({ pattern: '^ORG_[A-Z0-9]{10,40}$' }) })
 const SwitchBody = Type.Object({ on: Type.Boolean() }, closed)
 
-/** Organisations, their credits, the service switch and the audit log. */
+/** Routes for organisations, their credits, the service switch and the audit log. */
 export function operatorRoutes(app: App, context: Context): void {
   const { db, vault, clock, keyring } = context
   const config = { role: 'operator' } as const
@@ -33,7 +33,7 @@ export function operatorRoutes(app: App, context: Context): void {
       },
     },
     async ({ query: { q, ...page } }) => {
-      const found = await paginate(
+      const resultPage = await paginate(
         vault,
         `organisations ${q ?? ''}`,
         page,
@@ -41,12 +41,12 @@ export function operatorRoutes(app: App, context: Context): void {
         ({ org_id }) => org_id,
         ({ created_at, ...row }) => ({ ...row, created_at: created_at.toISOString() }),
       )
-      const figures = await organisationTotals(
+      const totals = await organisationTotals(
         db.queries,
-        found.items.map(({ org_id }) => org_id),
+        resultPage.items.map(({ org_id }) => org_id),
       )
-      const items = found.items.map((row) => ({ ...row, ...figures.get(row.org_id)! }))
-      return successResponse('Organisations', { ...found, items })
+      const items = resultPage.items.map((row) => ({ ...row, ...totals.get(row.org_id)! }))
+      return successResponse('Organisations', { ...resultPage, items })
     },
   )
 
@@ -55,18 +55,21 @@ export function operatorRoutes(app: App, context: Context): void {
     {
       config,
       schema: {
-        body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK }) }, closed),
+        body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK_PATTERN }) }, closed),
         response: { 201: success(OrganisationRecord) },
       },
     },
     async (request, reply) => {
-      const created = await db.transaction(async (tx) => {
+      const createdOrganisation = await db.transaction(async (tx) => {
         const organisation = await createOrganisation(tx, request.body.name, clock)
         await recordOrgAudit(tx, request, 'org.create', organisation.org_id, { name: organisation.name })
         return organisation
       })
       reply.status(201)
-      return successResponse('Organisation created', { ...created, created_at: created.created_at.toISOString() })
+      return successResponse('Organisation created', {
+        ...createdOrganisation,
+        created_at: createdOrganisation.created_at.toISOString(),
+      })
     },
   )
 
@@ -76,15 +79,15 @@ export function operatorRoutes(app: App, context: Context): void {
     async (request) => {
       const { on } = request.body
       const { org_id } = request.params
-      const changed = await db.transaction(async (tx) => {
+      const changedOrganisation = await db.transaction(async (tx) => {
         await setServiceDisabled(tx, !on, org_id)
         await recordOrgAudit(tx, request, on ? 'service.on' : 'service.off', org_id)
         return getOrganisation(tx, org_id)
       })
       await keyring.refresh()
       return successResponse(on ? 'Service on' : 'Service off', {
-        ...changed,
-        created_at: changed.created_at.toISOString(),
+        ...changedOrganisation,
+        created_at: changedOrganisation.created_at.toISOString(),
       })
     },
   )
@@ -146,7 +149,7 @@ export function operatorRoutes(app: App, context: Context): void {
       },
     },
     async ({ query: { org_id, ...page } }) => {
-      const found = await paginate(
+      const resultPage = await paginate(
         vault,
         `changes ${org_id ?? ''}`,
         page,
@@ -154,7 +157,7 @@ export function operatorRoutes(app: App, context: Context): void {
         ({ audit_id }) => audit_id,
         (entry) => entry,
       )
-      return successResponse('Audit log', found)
+      return successResponse('Audit log', resultPage)
     },
   )
 

@@ -6,7 +6,7 @@ import { named } from '../../platform/http/named-schemas.ts'
 import { jobStates } from '../../platform/jobs/queued-jobs.ts'
 import { EmailRecord, organisationFields } from '../schema.ts'
 
-/** Responses of the operator's routes. */
+/** Schemas of the responses of the operator's routes. */
 
 const text = Type.String()
 const count = Type.Integer()
@@ -62,8 +62,10 @@ export const ServerStatus = named(
     jobs: Type.Object({ waiting: count, active: count, failed: count, oldest_seconds: Type.Number() }),
     mails: Type.Object({ failed_today: count, queued: count }),
     failing_endpoints: Type.Array(FailingEndpoint),
-    failed_calls: Type.Array(FailedRequest, { description: 'The latest requests of the last hour with a 5xx status.' }),
-    resting_keys: Type.Integer({ description: 'Number of keys in cooldown.' }),
+    failed_calls: Type.Array(FailedRequest, {
+      description: 'The latest requests of the last hour whose response had a 5xx status, at most 20.',
+    }),
+    resting_keys: Type.Integer({ description: 'Number of API keys in cooldown.' }),
     skill_requests: Type.Integer({ description: 'Number of pending skill requests.' }),
   }),
 )
@@ -79,7 +81,7 @@ export const JobRecord = named(
     job_id: text,
     queue: text,
     state: Type.Enum([...jobStates]),
-    about: Type.Array(text, { description: 'The IDs in its payload.' }),
+    about: Type.Array(text, { description: 'The IDs in the payload of the job.' }),
     attempts: count,
     retry_limit: count,
     error: orNull(text),
@@ -111,16 +113,19 @@ export const EmailDetails = named(
   }),
 )
 
-const operatedRequest = { ...skillRequestFields, org_id: text, mode: ModeSchema, context: orNull(text) }
+const skillRequestFieldsForOperator = { ...skillRequestFields, org_id: text, mode: ModeSchema, context: orNull(text) }
 
-export const RejectedSkillRequest = named('RejectedSkillRequest', Type.Object(operatedRequest))
-export const OperatedSkillRequest = named('OperatedSkillRequest', Type.Object({ ...operatedRequest, org_name: text }))
+export const RejectedSkillRequest = named('RejectedSkillRequest', Type.Object(skillRequestFieldsForOperator))
+export const OperatedSkillRequest = named(
+  'OperatedSkillRequest',
+  Type.Object({ ...skillRequestFieldsForOperator, org_name: text }),
+)
 export const ApprovedSkill = named(
   'ApprovedSkill',
   Type.Object({
     skill_id: text,
     name: text,
-    resolved: Type.Array(text, { description: 'The IDs of the requests that this skill resolves.' }),
+    resolved: Type.Array(text, { description: 'The IDs of the skill requests that this skill resolves.' }),
   }),
 )
 

@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { DAY, HOUR } from '../../platform/clock.ts'
 import { liveProcesses } from '../../platform/database/process-heartbeat.ts'
-import { activeCooldowns, recentlyRateLimitedKeys } from './cooldowns.ts'
+import { findActiveCooldowns, findRecentlyRateLimitedKeys } from './cooldowns.ts'
 
-/** Only the newest emails are counted, which bounds the query. */
+/** Only this many of the newest emails are counted, which bounds the query. */
 const MAX_EMAILS_COUNTED = 5000
-const MAX_LISTED = 20
+/** Maximum number of failing endpoints, and of failed requests, in the response. */
+const MAX_FAILURES_LISTED = 20
 
 interface FailingEndpoint {
   webhook_id: string
@@ -47,37 +48,41 @@ export async function operatorStatus(context: Context) {
       sql<FailingEndpoint>`
       select w.webhook_id, w.org_id, o.name as org_name, w.mode, w.url, w.failing_since
       from webhooks w join organisations o using (org_id) where w.status = 'failing'
-      order by w.failing_since limit ${MAX_LISTED}`.execute(db.queries),
+      order by w.failing_since limit ${MAX_FAILURES_LISTED}`.execute(db.queries),
       sql<FailedRequest>`
       select at, org_id, o.name as org_name, mode, method, route, code, request_id from request_log r join organisations o using (org_id)
-      where at > ${new Date(now - HOUR)} and status >= 500 order by at desc, id desc limit ${MAX_LISTED}`.execute(
+      where at > ${new Date(now - HOUR)} and status >= 500 order by at desc, id desc limit ${MAX_FAILURES_LISTED}`.execute(
         db.queries,
       ),
       queue.depths(),
       liveProcesses(db, now),
-      recentlyRateLimitedKeys(context),
+      findRecentlyRateLimitedKeys(context),
     ])
-  const cooldowns = await activeCooldowns(
+  const cooldowns = await findActiveCooldowns(
     context,
     rateLimitedKeys.map(({ key_id }) => key_id),
   )
-  const found = counts[0]!
-  const sum = (name: 'waiting' | 'active' | 'failed') => depths.reduce((total, depth) => total + depth[name], 0)
+  const totals = counts[0]!
+  const sumOverQueues = (name: 'waiting' | 'active' | 'failed') =>
+    depths.reduce((total, depth) => total + depth[name], 0)
   return {
-    service_on: !found.service_off,
-    organisations_off: found.organisations_off!,
+    service_on: !totals.service_off,
+    organisations_off: totals.organisations_off!,
     processes: processes.length,
     workers: processes.filter(({ roles }) => roles.includes('worker')).length,
     jobs: {
-      waiting: sum('waiting'),
-      active: sum('active'),
-      failed: sum('failed'),
+      waiting: sumOverQueues('waiting'),
+      active: sumOverQueues('active'),
+      failed: sumOverQueues('failed'),
       oldest_seconds: Math.max(0, ...depths.map(({ oldestSeconds }) => oldestSeconds)),
     },
-    mails: { failed_today: found.failed!, queued: found.queued! },
-    failing_endpoints: endpoints.map((each) => ({ ...each, failing_since: each.failing_since?.toISOString() ?? null })),
+    mails: { failed_today: totals.failed!, queued: totals.queued! },
+    failing_endpoints: endpoints.map((endpoint) => ({
+      ...endpoint,
+      failing_since: endpoint.failing_since?.toISOString() ?? null,
+    })),
     failed_calls: requests.map(({ at, ...request }) => ({ at: at.toISOString(), ...request })),
     resting_keys: cooldowns.length,
-    skill_requests: found.skill_requests!,
+    skill_requests: totals.skill_requests!,
   }
 }

@@ -7,7 +7,7 @@ import { assignListPositions, listResults, type ResultPosition } from '../../res
 import { matchesVerdict, narrowToCompleted, type RecruiterResult, recruiterResult } from './recruiter-results.ts'
 import { RecruiterFilters } from './recruiter-results-routes.ts'
 
-const PAGE_SIZE = 500
+const ROWS_PER_QUERY = 500
 
 const COLUMNS = [
   'result_id',
@@ -50,19 +50,19 @@ export function exportRoutes(app: App, { db }: Context): void {
 
   async function* csvLines(scope: OrgScope, { verdict, ...filter }: Static<typeof RecruiterFilters>) {
     yield `\ufeff${COLUMNS.join(',')}\r\n`
-    let after: ResultPosition | undefined
+    let position: ResultPosition | undefined
     for (;;) {
       const page = await listResults(db.queries, scope, {
         ...narrowToCompleted(filter, verdict),
-        after,
-        limit: PAGE_SIZE,
+        after: position,
+        limit: ROWS_PER_QUERY,
       })
       const results = page.map(recruiterResult).filter((result) => matchesVerdict(result, verdict))
       if (results.length > 0)
         yield results.map((result) => `${cellsOfResult(result).map(csvCell).join(',')}\r\n`).join('')
-      const last = page.at(-1)
-      if (page.length < PAGE_SIZE || !last) return
-      after = { listedAt: last.listed_at.toISOString(), resultId: last.result_id }
+      const lastRow = page.at(-1)
+      if (page.length < ROWS_PER_QUERY || !lastRow) return
+      position = { listedAt: lastRow.listed_at.toISOString(), resultId: lastRow.result_id }
     }
   }
 }
@@ -103,6 +103,6 @@ const PHONE_NUMBER = /^\+\d{5,15}$/
 /** Quotes a cell. Prefixes text that a spreadsheet would run as a formula with an apostrophe, except phone numbers. */
 function csvCell(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)
-  const safe = !PHONE_NUMBER.test(text) && /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const safeText = !PHONE_NUMBER.test(text) && /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText
 }

@@ -4,7 +4,7 @@ import type { HealthDeps } from '../../webhooks/delivery/health.ts'
 import { emailHtml, emailLink, emailParagraph } from '../auth/sign-in-emails.ts'
 
 /** Emails the owners of an organisation when all deliveries to one of its endpoints have failed for a day. */
-export async function emailOwners(tx: Tx, deps: HealthDeps, webhookId: string): Promise<void> {
+export async function emailOwnersAboutFailingEndpoint(tx: Tx, deps: HealthDeps, webhookId: string): Promise<void> {
   const owners = await tx
     .selectFrom('webhooks as w')
     .innerJoin('organisations as o', 'o.org_id', 'w.org_id')
@@ -17,7 +17,7 @@ export async function emailOwners(tx: Tx, deps: HealthDeps, webhookId: string): 
   for (const { org_id: orgId, mode, url, name, email } of owners) {
     const link = `${deps.config.publicUrl}/console/${orgId}/${mode}/webhooks/${webhookId}`
     const intro = `All deliveries to the webhook endpoint ${url} of ${name} (${mode.toUpperCase()}) have failed for a day.`
-    const next =
+    const instructions =
       'The endpoint stays enabled: events are stored for 30 days, and deliveries are retried. View its responses:'
     await queueEmail(tx, deps, {
       kind: 'notice',
@@ -25,8 +25,8 @@ export async function emailOwners(tx: Tx, deps: HealthDeps, webhookId: string): 
       scope: { orgId, mode: mode as 'test' | 'live' },
       subjectId: webhookId,
       subject: `A webhook endpoint of ${name} is failing`,
-      text: [intro, next, link].join('\n\n'),
-      html: emailHtml([emailParagraph(intro), emailParagraph(next), emailLink('Open the endpoint', link)]),
+      text: [intro, instructions, link].join('\n\n'),
+      html: emailHtml([emailParagraph(intro), emailParagraph(instructions), emailLink('Open the endpoint', link)]),
     })
   }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { runIdempotent } from '../../access/idempotency.ts'
-import { getLimits } from '../../access/key-limits.ts'
+import { getKeyLimits } from '../../access/key-limits.ts'
 import {
   createPartnerKey,
   createSessionKey,
@@ -15,7 +15,7 @@ import {
   rotateKey,
 } from '../../access/keys.ts'
 import { BUCKET_NAMES, LIMIT_CLASSES, type LimitClass } from '../../access/limits/table.ts'
-import { scopes } from '../../access/scopes.ts'
+import { allScopes } from '../../access/scopes.ts'
 import { invalid } from '../../api/invalid.ts'
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
@@ -23,7 +23,7 @@ import type { Queries } from '../../platform/database/database.ts'
 import { success } from '../../platform/http/response-schemas.ts'
 import type { App } from '../../platform/http/server.ts'
 import { indianDate } from '../../platform/india-time.ts'
-import { activeCooldowns } from '../operator/cooldowns.ts'
+import { findActiveCooldowns } from '../operator/cooldowns.ts'
 import { closed, successResponse } from '../schema.ts'
 import { CreatedKey, KeyLimits, KeyList, KeyRecord } from './schema.ts'
 
@@ -32,13 +32,13 @@ const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^V(FN|SK)_(TEST|
 const KeyBody = Type.Object(
   {
     kind: Type.Enum(['partner', 'session']),
-    scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { minItems: 1, uniqueItems: true })),
+    scopes: Type.Optional(Type.Array(Type.Enum([...allScopes]), { minItems: 1, uniqueItems: true })),
     expires_at: Type.Optional(Type.String({ maxLength: 40 })),
   },
   closed,
 )
 
-/** Keys of an organisation and mode. A secret is returned only when it is created or rotated. */
+/** Routes for the keys of an organisation and mode. A secret is returned only when it is created or rotated. */
 export function keyRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
   const ownerConfig = { role: 'owner', idempotent: 'optional' } as const
@@ -63,12 +63,12 @@ export function keyRoutes(app: App, context: Context): void {
       const expiresAt = parseExpiry(expires_at)
       await runIdempotent(context, request, reply, async (tx, caller) => {
         const key = { orgId: caller.orgId, mode: caller.mode, expiresAt }
-        const created =
+        const createdKey =
           kind === 'session'
             ? await createSessionKey(tx, clock, key)
-            : await createPartnerKey(tx, vault, clock, { ...key, scopes: requestedScopes ?? [...scopes] })
-        const credential = 'secret' in created ? { secret: created.secret } : { key: created.key }
-        const data = { ...keyRecord(await getKey(tx, caller.orgId, caller.mode, created.keyId)), ...credential }
+            : await createPartnerKey(tx, vault, clock, { ...key, scopes: requestedScopes ?? [...allScopes] })
+        const credential = 'secret' in createdKey ? { secret: createdKey.secret } : { key: createdKey.key }
+        const data = { ...keyRecord(await getKey(tx, caller.orgId, caller.mode, createdKey.keyId)), ...credential }
         return { status: 201, body: successResponse('Key created', data), secret: true }
       })
     },
@@ -109,8 +109,8 @@ export function keyRoutes(app: App, context: Context): void {
       await runIdempotent(context, request, reply, async (tx, caller) => {
         await getKey(tx, caller.orgId, caller.mode, key_id)
         await revokeKey(tx, clock, key_id)
-        const revoked = await getKey(tx, caller.orgId, caller.mode, key_id)
-        return { status: 200, body: successResponse('Key revoked', keyRecord(revoked)) }
+        const revokedKey = await getKey(tx, caller.orgId, caller.mode, key_id)
+        return { status: 200, body: successResponse('Key revoked', keyRecord(revokedKey)) }
       })
     },
   )
@@ -137,7 +137,7 @@ export function keyRoutes(app: App, context: Context): void {
 
   function keyRecord(key: KeySummary) {
     const { key_id, kind, mode, scopes, expires_at, revoked_at, previous_secret_until, created_at } = key
-    const bothValid = previous_secret_until !== null && previous_secret_until.getTime() > clock.now()
+    const bothSecretsValid = previous_secret_until !== null && previous_secret_until.getTime() > clock.now()
     return {
       key_id,
       kind,
@@ -146,13 +146,13 @@ export function keyRoutes(app: App, context: Context): void {
       status: keyStatus(key, clock.now()),
       expires_at: expires_at?.toISOString() ?? null,
       revoked_at: revoked_at?.toISOString() ?? null,
-      previous_secret_until: bothValid ? previous_secret_until.toISOString() : null,
+      previous_secret_until: bothSecretsValid ? previous_secret_until.toISOString() : null,
       created_at: created_at.toISOString(),
     }
   }
 
   async function limitUsage(keyId: string) {
-    const { limits } = await db.transaction((tx) => getLimits(tx, keyId))
+    const { limits } = await db.transaction((tx) => getKeyLimits(tx, keyId))
     const now = clock.now()
     const buckets = await Promise.all(
       BUCKET_NAMES.map(async (name) => {
@@ -174,7 +174,7 @@ export function keyRoutes(app: App, context: Context): void {
     )
     const { rows } = await sql<{ people: number }>`
       select people from people_days where key_id = ${keyId} and day = ${indianDate(now)}`.execute(db.queries)
-    const [cooldown] = await activeCooldowns(context, [keyId])
+    const [cooldown] = await findActiveCooldowns(context, [keyId])
     return {
       key_id: keyId,
       cooldown_until: cooldown ? new Date(cooldown.until).toISOString() : null,
@@ -189,7 +189,7 @@ export function keyRoutes(app: App, context: Context): void {
 
 /** Throws NOT_FOUND for keys of another organisation or mode. */
 async function getKey(queries: Queries, orgId: string, mode: Mode, keyId: string): Promise<KeySummary> {
-  const found = (await listKeys(queries, orgId)).find((key) => key.key_id === keyId && key.mode === mode)
-  if (!found) throw problem('NOT_FOUND', `Key ${keyId} not found.`)
-  return found
+  const ownKey = (await listKeys(queries, orgId)).find((key) => key.key_id === keyId && key.mode === mode)
+  if (!ownKey) throw problem('NOT_FOUND', `Key ${keyId} not found.`)
+  return ownKey
 }

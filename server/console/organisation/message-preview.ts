@@ -7,7 +7,7 @@ import { prompt } from '../../questions/prompts.ts'
 export interface PreviewContext {
   /** The languages of the conversation. */
   languages: Language[]
-  /** Used if the language of a message cannot be detected. */
+  /** Language of messages whose language cannot be detected. */
   language: Language
   link: string
 }
@@ -36,9 +36,9 @@ export function previewMessages(
 /** Detects the language from the label of a yes option: messages are stored without their language. */
 function detectLanguage(messages: CandidateMessage[], languages: Language[]): Language | undefined {
   for (const { content } of messages) {
-    const yesNo = Array.isArray(content) ? content.find(({ kind }) => kind === 'yes_no') : undefined
-    const yes = yesNo?.choices.find(({ value }) => value === 'yes')?.label
-    if (yes !== undefined) return languages.find((each) => prompt('yes', each) === yes)
+    const yesNoPrompt = Array.isArray(content) ? content.find(({ kind }) => kind === 'yes_no') : undefined
+    const yesLabel = yesNoPrompt?.choices.find(({ value }) => value === 'yes')?.label
+    if (yesLabel !== undefined) return languages.find((each) => prompt('yes', each) === yesLabel)
   }
   return undefined
 }

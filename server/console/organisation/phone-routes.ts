@@ -36,14 +36,14 @@ const ReplyBody = Type.Object(
   closed,
 )
 
-/** Candidates' conversations, and the simulator's phones, on which console users reply as the candidate. */
+/** Routes for candidates' conversations and for the simulator's phones, on which console users reply as the candidate. */
 export function phoneRoutes(app: App, context: Context): void {
   const { db, vault } = context
-  const viewer = { role: 'viewer' } as const
+  const viewerConfig = { role: 'viewer' } as const
 
   app.get(
     '/orgs/:org/:mode/candidates/:candidate_id',
-    { config: viewer, schema: { params: CandidateParams, response: { 200: success(CandidateConversation) } } },
+    { config: viewerConfig, schema: { params: CandidateParams, response: { 200: success(CandidateConversation) } } },
     async ({ caller, orgAccess, params }) => {
       const candidate = await getCandidate(db.queries, caller, params.candidate_id)
       return successResponse('Candidate', await candidateRecord(db.queries, context, candidate, orgAccess.role))
@@ -52,26 +52,26 @@ export function phoneRoutes(app: App, context: Context): void {
 
   app.get(
     '/orgs/:org/:mode/phone',
-    { config: viewer, schema: { querystring: PhonesQuery, response: { 200: success(listOf(SimulatorPhone)) } } },
+    { config: viewerConfig, schema: { querystring: PhonesQuery, response: { 200: success(listOf(SimulatorPhone)) } } },
     async ({ caller, query: { campaign_id, q, ...page } }) => {
       requireTestMode(caller)
-      const list = `phones of ${caller.orgId} ${campaign_id ?? ''} ${q ?? ''}`
-      const found = await paginate(
+      const listKey = `phones of ${caller.orgId} ${campaign_id ?? ''} ${q ?? ''}`
+      const resultPage = await paginate(
         vault,
-        list,
+        listKey,
         page,
         (after: PhonePosition | undefined, limit) =>
           listSimulatorPhones(db.queries, caller, { campaign_id, q, after, limit }),
         (row) => ({ campaign: row.campaign_id, candidate: row.candidate_id }),
         simulatorPhoneRecord,
       )
-      return successResponse('Phones', found)
+      return successResponse('Phones', resultPage)
     },
   )
 
   app.get(
     '/orgs/:org/:mode/phone/:candidate_id',
-    { config: viewer, schema: { params: CandidateParams, response: { 200: success(CandidateConversation) } } },
+    { config: viewerConfig, schema: { params: CandidateParams, response: { 200: success(CandidateConversation) } } },
     async ({ caller, orgAccess, params }) => {
       requireTestMode(caller)
       const candidate = await getCandidate(db.queries, caller, params.candidate_id)
@@ -93,20 +93,20 @@ export function phoneRoutes(app: App, context: Context): void {
         throw invalid([{ path: 'body', message: 'must have either `value` or `text`, but not both' }])
       await getCandidate(db.queries, caller, params.candidate_id)
       const record = await db.transaction(async (tx) => {
-        const before = (await lockCandidacy(tx, params.candidate_id))!
-        if (before.status !== 'pending') throw problem('CONFLICT', 'This conversation has ended.')
-        const last = await lastChannel(tx, params.candidate_id)
+        const candidacy = (await lockCandidacy(tx, params.candidate_id))!
+        if (candidacy.status !== 'pending') throw problem('CONFLICT', 'This conversation has ended.')
+        const channelOfLastMessage = await lastChannel(tx, params.candidate_id)
         // As on a real phone: on channels without buttons, an option is chosen by its number.
-        const chosen = value ?? matchCurrentChoice(before, text!)
-        const content = { ...(step ? { step } : {}), ...(chosen ? { value: chosen } : { text: text! }) }
+        const chosenValue = value ?? matchCurrentChoice(candidacy, text!)
+        const content = { ...(step ? { step } : {}), ...(chosenValue ? { value: chosenValue } : { text: text! }) }
         const input = { kind: 'reply' as const, ...content }
-        const after = await handleReply(tx, context, before, {
-          channel: channel ?? last,
+        const updatedCandidacy = await handleReply(tx, context, candidacy, {
+          channel: channel ?? channelOfLastMessage,
           input,
           providerId: `phone:${client_id}`,
         })
         await recordRequestAudit(tx, context, request, 'phone.reply', params.candidate_id)
-        return candidateRecord(tx, context, after, request.orgAccess.role)
+        return candidateRecord(tx, context, updatedCandidacy, request.orgAccess.role)
       })
       return successResponse('Reply sent', record)
     },
@@ -114,9 +114,9 @@ export function phoneRoutes(app: App, context: Context): void {
 
   /** Returns the channel of the last message to the candidate. */
   async function lastChannel(tx: Tx, candidateId: string): Promise<Channel> {
-    const last = (await listMessages(tx, candidateId)).findLast(({ direction }) => direction === 'out')
-    if (!last) throw problem('CONFLICT', 'This candidate has not received a message yet.')
-    return last.channel
+    const lastMessage = (await listMessages(tx, candidateId)).findLast(({ direction }) => direction === 'out')
+    if (!lastMessage) throw problem('CONFLICT', 'This candidate has not received a message yet.')
+    return lastMessage.channel
   }
 }
 

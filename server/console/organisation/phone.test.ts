@@ -10,7 +10,7 @@ import { grantCredits } from '../../campaigns/credits.ts'
 test('a recruiter creates a workflow, a mandate and a campaign, and replies as the candidate', async (t) => {
   const app = await startApp(t, { worker: true })
   runClock(t, app.clock) // rate limits use this clock
-  const { orgId } = await app.given.org()
+  const { orgId } = await app.fixtures.createOrg()
   const { context, clock } = app
   await context.db.transaction((tx) => grantCredits(tx, { orgId, mode: 'test' }, clock, 100))
   const recruiter = await signInMember(app, orgId, 'recruiter')
@@ -30,11 +30,11 @@ test('a recruiter creates a workflow, a mandate and a campaign, and replies as t
   })
   assert.equal(mandate.status, 202, JSON.stringify(mandate.body))
   await prepareMandates(context)
-  const enrol = {
+  const campaignInput = {
     mandate_id: mandate.body.data.mandate_id,
     candidates: [{ external_candidate_id: 'c-1', name: 'Asha Rao', phone: '+919812345678' }],
   }
-  const campaign = await recruiter.post(`${base}/campaigns`, enrol, { 'idempotency-key': randomUUID() })
+  const campaign = await recruiter.post(`${base}/campaigns`, campaignInput, { 'idempotency-key': randomUUID() })
   assert.equal(campaign.status, 202, JSON.stringify(campaign.body))
   const { campaign_id } = campaign.body.data.campaign
 
@@ -47,24 +47,28 @@ test('a recruiter creates a workflow, a mandate and a campaign, and replies as t
   assert.equal(phones[0].name, 'Asha Rao')
   assert.equal(phones[0].last.channel, 'whatsapp')
   const path = `${base}/phone/${phones[0].candidate_id}`
-  for (let left = 10; left > 0; left--) {
+  for (let attemptsLeft = 10; attemptsLeft > 0; attemptsLeft--) {
     const { body } = await recruiter.get(path)
     const prompt = body.data.asking.at(-1)
     if (!prompt) break
     const content = prompt.choices.length > 0 ? { value: prompt.choices[0].value } : { text: 'Next week.' }
-    const replied = await recruiter.post(`${path}/reply`, { ...content, step: prompt.step, client_id: randomUUID() })
-    assert.equal(replied.status, 200, JSON.stringify(replied.body))
-    if (replied.body.data.status !== 'pending') break
+    const replyResponse = await recruiter.post(`${path}/reply`, {
+      ...content,
+      step: prompt.step,
+      client_id: randomUUID(),
+    })
+    assert.equal(replyResponse.status, 200, JSON.stringify(replyResponse.body))
+    if (replyResponse.body.data.status !== 'pending') break
   }
   const result = await recruiter.get(`${base}/results/${phones[0].result_id}`)
   assert.equal(result.body.data.status, 'completed')
   assert.equal(result.body.data.output.interest, 'interested')
   // The link gives access without signing in, so viewers do not get it.
   const viewer = await signInMember(app, orgId, 'viewer')
-  const candidate = path.replace('/phone/', '/candidates/')
-  for (const at of [path, candidate]) {
-    assert.match((await recruiter.get(at)).body.data.link, /\/c\/[\w-]{40,}$/)
-    const response = await viewer.get(at)
+  const candidatePath = path.replace('/phone/', '/candidates/')
+  for (const candidateUrl of [path, candidatePath]) {
+    assert.match((await recruiter.get(candidateUrl)).body.data.link, /\/c\/[\w-]{40,}$/)
+    const response = await viewer.get(candidateUrl)
     assert.deepEqual([response.status, response.body.data.link], [200, null])
     assert.doesNotMatch(JSON.stringify(response.body), /\/c\//)
   }

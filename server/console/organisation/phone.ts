@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../access/caller.ts'
 import { problem } from '../../api/problem.ts'
 import { type Candidacy, findCandidacy } from '../../campaigns/candidacy.ts'
-import { linkOf } from '../../campaigns/candidate-page/links.ts'
+import { candidatePageUrl } from '../../campaigns/candidate-page/links.ts'
 import { type CandidateMessage, listMessages } from '../../campaigns/contact/messages.ts'
 import { personaOf } from '../../channels/simulator/test-numbers.ts'
 import type { Context } from '../../context.ts'
@@ -14,9 +14,9 @@ import { type PreviewContext, previewMessages } from './message-preview.ts'
 import { findNextContactTime, type SimulatorPhoneRow } from './simulator-phones.ts'
 
 export function simulatorPhoneRecord(row: SimulatorPhoneRow) {
-  const { conversation, direction, last_channel, content, last_at, updated_at, ...rest } = row
+  const { conversation, direction, last_channel, content, last_at, updated_at, ...otherFields } = row
   return {
-    ...rest,
+    ...otherFields,
     part: personaOf(row.phone) ?? null,
     language: (JSON.parse(conversation) as { language: Language }).language,
     last:
@@ -33,9 +33,9 @@ function messageText(content: string): string {
 }
 
 export async function getCandidate(queries: Queries, { orgId, mode }: OrgScope, id: string): Promise<Candidacy> {
-  const found = await findCandidacy(queries, id)
-  if (found?.org_id !== orgId || found.mode !== mode) throw problem('NOT_FOUND', `Candidate ${id} not found.`)
-  return found
+  const candidacy = await findCandidacy(queries, id)
+  if (candidacy?.org_id !== orgId || candidacy.mode !== mode) throw problem('NOT_FOUND', `Candidate ${id} not found.`)
+  return candidacy
 }
 
 /** Returns a candidate with the whole conversation. The role decides whether the link to the candidate's page is included. */
@@ -46,10 +46,10 @@ export async function candidateRecord(
   role: ConsoleRole,
 ) {
   const { state, flow, status, mode } = candidate
-  const open = status === 'pending' && candidate.hold !== 'archived'
-  const next = await findNextContactTime(queries, candidate.candidate_id)
+  const isOpen = status === 'pending' && candidate.hold !== 'archived'
+  const nextContactAt = await findNextContactTime(queries, candidate.candidate_id)
   // The link gives access without signing in: in LIVE only the candidate gets it, in TEST also recruiters, who may reply.
-  const link = mode === 'test' && isAtLeast(role, 'recruiter') ? linkOf(context, candidate) : null
+  const link = mode === 'test' && isAtLeast(role, 'recruiter') ? candidatePageUrl(context, candidate) : null
   const preview = { languages: flow.languages, language: state.language, link: link ?? redactedLink(context) }
   return {
     candidate_id: candidate.candidate_id,
@@ -72,8 +72,8 @@ export async function candidateRecord(
     started_at: candidate.started_at?.toISOString() ?? null,
     completed_at: candidate.completed_at?.toISOString() ?? null,
     updated_at: candidate.updated_at.toISOString(),
-    asking: open ? currentPrompts(state, flow).map((prompt) => render(prompt, state.language, flow, candidate)) : [],
-    next_contact_at: next?.toISOString() ?? null,
+    asking: isOpen ? currentPrompts(state, flow).map((prompt) => render(prompt, state.language, flow, candidate)) : [],
+    next_contact_at: nextContactAt?.toISOString() ?? null,
     messages: messageRecords(await listMessages(queries, candidate.candidate_id), preview),
   }
 }
@@ -90,10 +90,10 @@ function messageRecords(messages: CandidateMessage[], preview: PreviewContext) {
   return messages.map(({ content, created_at, conversation_step, candidate_id: _, ...message }, index) => {
     const parts: RenderedPrompt[] = Array.isArray(content) ? content : []
     for (const { choices } of parts) for (const { value, label } of choices) labels.set(value, label)
-    const reply = Array.isArray(content)
+    const replyText = Array.isArray(content)
       ? undefined
       : (content.text ?? labels.get(content.value ?? '') ?? content.value)
-    const text = reply ?? previews[index] ?? ''
+    const text = replyText ?? previews[index] ?? ''
     return { ...message, step: conversation_step, parts, text, at: created_at.toISOString() }
   })
 }

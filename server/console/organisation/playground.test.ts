@@ -4,16 +4,16 @@ import { test } from 'node:test'
 import { aMandate, prepareMandates, startApp } from '../../../test/support/app.ts'
 import { oncePerFile } from '../../../test/support/cleanup.ts'
 import { signIn, signInMember } from '../../../test/support/console.ts'
-import { partner } from '../../../test/support/partners.ts'
+import { createPartner } from '../../../test/support/partners.ts'
 import { grantCredits } from '../../campaigns/credits.ts'
 import { MINUTE } from '../../platform/clock.ts'
 
-const startShared = oncePerFile((t) => startApp(t))
+const startSharedApp = oncePerFile((t) => startApp(t))
 
 async function setUp() {
-  const app = await startShared()
+  const app = await startSharedApp()
   const { context, clock } = app
-  const api = await partner(app, 'test')
+  const api = await createPartner(app, 'test')
   const { orgId } = api
   const owner = await signInMember(app, orgId, 'owner')
   const base = `/orgs/${orgId}/test`
@@ -48,9 +48,9 @@ test('a resource can be changed only through the interface that created it', asy
   const endpoint = await api.post('/webhooks', { url: 'http://127.0.0.1:9999/' })
   assert.equal(endpoint.status, 201, JSON.stringify(endpoint.body))
   assert.equal((await owner.post(`${base}/webhooks/${endpoint.body.data.webhook_id}/disable`)).status, 403)
-  const own = await owner.post(`${base}/webhooks`, { url: 'http://127.0.0.1:9999/' })
-  assert.equal(own.body.data.created_via, 'playground')
-  assert.equal((await owner.post(`${base}/webhooks/${own.body.data.webhook_id}/disable`)).status, 200)
+  const ownEndpoint = await owner.post(`${base}/webhooks`, { url: 'http://127.0.0.1:9999/' })
+  assert.equal(ownEndpoint.body.data.created_via, 'playground')
+  assert.equal((await owner.post(`${base}/webhooks/${ownEndpoint.body.data.webhook_id}/disable`)).status, 200)
 })
 
 test('every campaign can be paused and archived in the console', async () => {
@@ -59,82 +59,97 @@ test('every campaign can be paused and archived in the console', async () => {
   const { mandate_id } = (await api.post('/mandates', aMandate(workflow_id))).body.data
   await prepareMandates(context)
   const withIdempotencyKey = () => ({ 'idempotency-key': randomUUID() })
-  const created = await api.post('/campaigns', { mandate_id }, { idempotencyKey: true })
-  const path = `${base}/campaigns/${created.body.data.campaign.campaign_id}`
+  const createResponse = await api.post('/campaigns', { mandate_id }, { idempotencyKey: true })
+  const path = `${base}/campaigns/${createResponse.body.data.campaign.campaign_id}`
   assert.equal((await owner.post(`${path}/pause`)).status, 200)
   assert.equal((await owner.post(`${path}/resume`)).status, 200)
   const candidates = [{ external_candidate_id: 'c-1', name: 'Asha', phone: '+919812345678' }]
   assert.equal((await owner.post(`${path}/candidates`, { candidates }, withIdempotencyKey())).status, 403)
   assert.equal((await owner.delete(path)).body.data.status, 'archived')
 
-  const own = await owner.post(`${base}/campaigns`, { mandate_id, candidates }, withIdempotencyKey())
-  assert.equal(own.status, 202, JSON.stringify(own.body))
-  assert.equal(own.body.data.campaign.created_via, 'playground')
+  const ownCampaign = await owner.post(`${base}/campaigns`, { mandate_id, candidates }, withIdempotencyKey())
+  assert.equal(ownCampaign.status, 202, JSON.stringify(ownCampaign.body))
+  assert.equal(ownCampaign.body.data.campaign.created_via, 'playground')
   clock.advance(MINUTE)
-  assert.equal((await api.post(`/campaigns/${own.body.data.campaign.campaign_id}/pause`)).status, 403)
+  assert.equal((await api.post(`/campaigns/${ownCampaign.body.data.campaign.campaign_id}/pause`)).status, 403)
 })
 
 test('a dry run returns the usual response and stores nothing', async () => {
   const { context, clock, owner, base } = await setUp()
   clock.advance(MINUTE)
-  const dry = { 'x-dry-run': 'true' }
+  const dryRunHeaders = { 'x-dry-run': 'true' }
   const { workflow_id } = (await owner.post(`${base}/workflows`, { name: 'For dry runs' })).body.data
-  const before = (await owner.get(`${base}/mandates`)).body.data.items.length
-  const dryRun = await owner.post(`${base}/mandates`, aMandate(workflow_id), dry)
+  const countBefore = (await owner.get(`${base}/mandates`)).body.data.items.length
+  const dryRun = await owner.post(`${base}/mandates`, aMandate(workflow_id), dryRunHeaders)
   assert.equal(dryRun.status, 202)
   assert.equal(dryRun.headers.get('x-dry-run'), 'true')
-  const wrong = await owner.post(`${base}/mandates`, { ...aMandate(workflow_id), salary: { min: 2, max: 1 } }, dry)
-  assert.equal(wrong.status, 400)
-  assert.equal((await owner.get(`${base}/mandates`)).body.data.items.length, before)
+  const invalidResponse = await owner.post(
+    `${base}/mandates`,
+    { ...aMandate(workflow_id), salary: { min: 2, max: 1 } },
+    dryRunHeaders,
+  )
+  assert.equal(invalidResponse.status, 400)
+  assert.equal((await owner.get(`${base}/mandates`)).body.data.items.length, countBefore)
 
   const { mandate_id } = (await owner.post(`${base}/mandates`, aMandate(workflow_id))).body.data
   await prepareMandates(context)
   const candidates = ['+919812345678', '12', '+919812345679'].map((phone, index) => {
     return { external_candidate_id: `c-${index}`, name: 'Asha', phone }
   })
-  const rows = await owner.post(`${base}/campaigns`, { mandate_id, candidates }, dry)
+  const rowsResponse = await owner.post(`${base}/campaigns`, { mandate_id, candidates }, dryRunHeaders)
   assert.deepEqual(
-    rows.body.error.details.map(({ path }: { path: string }) => path),
+    rowsResponse.body.error.details.map(({ path }: { path: string }) => path),
     ['candidates[1].phone'],
   )
   const { balance } = (await owner.get(`${base}/credits`)).body.data
-  const good = await owner.post(`${base}/campaigns`, { mandate_id, candidates: [candidates[0]] }, dry)
-  assert.equal(good.body.data.enrolment.credits_left, balance - 1)
+  const validResponse = await owner.post(
+    `${base}/campaigns`,
+    { mandate_id, candidates: [candidates[0]] },
+    dryRunHeaders,
+  )
+  assert.equal(validResponse.body.data.enrolment.credits_left, balance - 1)
   assert.equal((await owner.get(`${base}/credits`)).body.data.balance, balance)
-  const ack = await owner.post(`${base}/events/ack`, { event_ids: ['EV_01ARZ3NDEKTSV4RRFFQ69G5FAV'] }, dry)
-  assert.equal(ack.status, 400, 'routes without a dry run reject it')
+  const ackResponse = await owner.post(
+    `${base}/events/ack`,
+    { event_ids: ['EV_01ARZ3NDEKTSV4RRFFQ69G5FAV'] },
+    dryRunHeaders,
+  )
+  assert.equal(ackResponse.status, 400, 'routes without a dry run reject it')
 })
 
-test('Idempotency-Key works as in the API, separately for each member and organisation', async () => {
+test('Idempotency-Key works as in the partner API, separately for each member and organisation', async () => {
   const { app, clock, orgId, owner, base } = await setUp()
   clock.advance(MINUTE)
-  const key = { 'idempotency-key': 'the same' }
-  const first = await owner.post(`${base}/workflows`, { name: 'Once' }, key)
-  const replayed = await owner.post(`${base}/workflows`, { name: 'Once' }, key)
-  assert.equal(replayed.headers.get('idempotency-replayed'), 'true')
-  assert.deepEqual(replayed.body, first.body)
-  assert.equal((await owner.post(`${base}/workflows`, { name: 'Other' }, key)).status, 422)
-  const live = await owner.post(`/orgs/${orgId}/live/workflows`, { name: 'Once' }, key)
+  const keyHeader = { 'idempotency-key': 'the same' }
+  const firstResponse = await owner.post(`${base}/workflows`, { name: 'Once' }, keyHeader)
+  const replayedResponse = await owner.post(`${base}/workflows`, { name: 'Once' }, keyHeader)
+  assert.equal(replayedResponse.headers.get('idempotency-replayed'), 'true')
+  assert.deepEqual(replayedResponse.body, firstResponse.body)
+  assert.equal((await owner.post(`${base}/workflows`, { name: 'Other' }, keyHeader)).status, 422)
+  const liveResponse = await owner.post(`/orgs/${orgId}/live/workflows`, { name: 'Once' }, keyHeader)
   const colleague = await signInMember(app, orgId, 'recruiter')
-  const theirs = await colleague.post(`${base}/workflows`, { name: 'Once' }, key)
-  assert.deepEqual([live.status, theirs.status], [201, 201])
-  assert.equal(new Set([first, live, theirs].map(({ body }) => body.data.workflow_id)).size, 3)
-  const missing = await owner.post(`${base}/campaigns`, { mandate_id: 'JM_01ARZ3NDEKTSV4RRFFQ69G5FAV' })
-  assert.equal(missing.body.error.code, 'IDEMPOTENCY_KEY_REQUIRED')
+  const colleagueResponse = await colleague.post(`${base}/workflows`, { name: 'Once' }, keyHeader)
+  assert.deepEqual([liveResponse.status, colleagueResponse.status], [201, 201])
+  assert.equal(
+    new Set([firstResponse, liveResponse, colleagueResponse].map(({ body }) => body.data.workflow_id)).size,
+    3,
+  )
+  const responseWithoutKey = await owner.post(`${base}/campaigns`, { mandate_id: 'JM_01ARZ3NDEKTSV4RRFFQ69G5FAV' })
+  assert.equal(responseWithoutKey.body.error.code, 'IDEMPOTENCY_KEY_REQUIRED')
 })
 
 test('every change is audited with its author', async () => {
   const { context, clock, orgId, owner, base } = await setUp()
   clock.advance(MINUTE)
-  const created = await owner.post(`${base}/workflows`, { name: 'Audited' })
+  const createResponse = await owner.post(`${base}/workflows`, { name: 'Audited' })
   await owner.post(`${base}/workflows`, { name: '' })
   await owner.post(`${base}/workflows`, { name: 'Dry run' }, { 'x-dry-run': 'true' })
   const { items } = (await owner.get(`/orgs/${orgId}/audit?limit=1`)).body.data
   assert.equal(items[0].who, owner.email)
   assert.equal(items[0].action, 'POST /workflows')
-  assert.equal(items[0].subject, created.body.data.workflow_id)
+  assert.equal(items[0].subject, createResponse.body.data.workflow_id)
   assert.equal(items[0].mode, 'test')
-  assert.equal(items[0].request_id, created.headers.get('x-request-id'))
+  assert.equal(items[0].request_id, createResponse.headers.get('x-request-id'))
   const { pool } = context.db
   for (const statement of ["update audit_log set who = 'unknown'", 'delete from audit_log', 'truncate audit_log'])
     await assert.rejects(pool.query(statement), /only ever added to/, statement)
@@ -146,10 +161,10 @@ test('while the service is off, members can read and only the operator can write
   const operator = await signIn(app)
   assert.equal((await operator.put(`/operator/orgs/${orgId}/service`, { on: false })).body.data.service_off, true)
   assert.equal((await owner.get(`${base}/workflows`)).status, 200)
-  const rejected = await owner.post(`${base}/workflows`, { name: 'Late' })
-  assert.equal(rejected.body.error.code, 'SERVICE_DISABLED')
-  const invited = await owner.post(`/orgs/${orgId}/members`, { email: 'late@example.com', role: 'viewer' })
-  assert.equal(invited.body.error.code, 'SERVICE_DISABLED')
+  const rejectedResponse = await owner.post(`${base}/workflows`, { name: 'Late' })
+  assert.equal(rejectedResponse.body.error.code, 'SERVICE_DISABLED')
+  const invitationResponse = await owner.post(`/orgs/${orgId}/members`, { email: 'late@example.com', role: 'viewer' })
+  assert.equal(invitationResponse.body.error.code, 'SERVICE_DISABLED')
   assert.equal((await operator.post(`${base}/workflows`, { name: 'By the operator' })).status, 201)
   assert.equal((await api.get('/workflows')).status, 503)
   await operator.put(`/operator/orgs/${orgId}/service`, { on: true })

@@ -37,17 +37,20 @@ export function recruiterResultRoutes(app: App, { db, vault, clock }: Context): 
     },
     async ({ caller, query: { limit, cursor, changed_within_hours: hours, ...filter } }) => {
       const { campaign_id, mandate_id, job_id, status, verdict } = filter
-      const list = `people ${JSON.stringify([campaign_id, mandate_id, job_id, status, verdict, hours])}`
-      const after = readCursor<ResultPosition>(vault, list, cursor)
+      const listKey = `people ${JSON.stringify([campaign_id, mandate_id, job_id, status, verdict, hours])}`
+      const position = readCursor<ResultPosition>(vault, listKey, cursor)
       await assignListPositions(db, caller)
       const updated_after = hours === undefined ? undefined : new Date(clock.now() - hours * HOUR)
       const { results, next } = await listRecruiterResults(db.queries, caller, {
         ...filter,
         updated_after,
-        after,
+        after: position,
         limit,
       })
-      return successResponse('Results', { items: results, next_cursor: next ? writeCursor(vault, list, next) : null })
+      return successResponse('Results', {
+        items: results,
+        next_cursor: next ? writeCursor(vault, listKey, next) : null,
+      })
     },
   )
 }

@@ -15,7 +15,7 @@ export function recruiterResult(candidacy: Candidacy) {
 
 export type RecruiterResult = ReturnType<typeof recruiterResult>
 
-/** Whether a result matches the filter. Verdicts are computed from the answers, so the database cannot filter by them. */
+/** Returns whether a result matches the filter. Verdicts are computed from answers, so the database cannot filter by them. */
 export function matchesVerdict(
   { status, output }: Pick<RecruiterResult, 'status' | 'output'>,
   verdict: VerdictFilter | undefined,
@@ -36,21 +36,21 @@ export interface RecruiterResultFilter extends Omit<ResultFilter, 'limit' | 'new
   limit: number
 }
 
-/** Returns one page, the newest update first. `next` is the position of the next page, or undefined after the last one. */
+/** Returns one page of results, the last updated first. `next` is the position of the next page, or undefined after the last. */
 export async function listRecruiterResults(
   queries: Queries,
   scope: OrgScope,
   { verdict, limit, after, ...filter }: RecruiterResultFilter,
 ): Promise<{ results: RecruiterResult[]; next: ResultPosition | undefined }> {
   const results: RecruiterResult[] = []
-  const batch = verdict === undefined ? limit + 1 : BATCH_SIZE
+  const rowsPerQuery = verdict === undefined ? limit + 1 : BATCH_SIZE
   let position = after
-  for (let rowsRead = 0; rowsRead < MAX_ROWS_READ; rowsRead += batch) {
+  for (let rowsRead = 0; rowsRead < MAX_ROWS_READ; rowsRead += rowsPerQuery) {
     const rows = await listResults(queries, scope, {
       ...narrowToCompleted(filter, verdict),
       after: position,
       newest: true,
-      limit: batch,
+      limit: rowsPerQuery,
     })
     for (const row of rows) {
       const result = recruiterResult(row)
@@ -60,12 +60,12 @@ export async function listRecruiterResults(
       }
       position = { listedAt: row.listed_at.toISOString(), resultId: row.result_id }
     }
-    if (rows.length < batch) return { results, next: undefined }
+    if (rows.length < rowsPerQuery) return { results, next: undefined }
   }
   return { results, next: position }
 }
 
-/** Restricts a filter by verdict to completed results: others have no verdict. */
+/** Restricts a filter by verdict to completed results: other results have no verdict. */
 export function narrowToCompleted<Filter extends Pick<ResultFilter, 'status'>>(
   filter: Filter,
   verdict: VerdictFilter | undefined,

@@ -23,7 +23,7 @@ export function requestLogRoutes(app: App, { db, vault }: Context, log: RequestL
     },
     async ({ caller, query: { failed, api, request_id, ...page } }) => {
       await log.flush() // include requests of the last second
-      const found = await paginate(
+      const resultPage = await paginate(
         vault,
         `requests of ${caller.orgId} ${caller.mode} ${JSON.stringify([failed, api, request_id])}`,
         page,
@@ -32,7 +32,7 @@ export function requestLogRoutes(app: App, { db, vault }: Context, log: RequestL
         ({ id }) => id,
         ({ at, differed, ...row }) => ({ ...row, at: at.toISOString(), differed: differed ?? [] }),
       )
-      return successResponse('Requests', found)
+      return successResponse('Requests', resultPage)
     },
   )
 }

@@ -26,7 +26,7 @@ export interface LoggedRequest {
 type NewLogEntry = Omit<LoggedRequest, 'id'> & { org_id: string; mode: string }
 
 const FLUSH_INTERVAL_MS = 1000
-/** Per organisation and mode, for successful and failed requests separately; bounds the log during request floods. */
+/** Limit for each organisation and mode, separately for successful and failed requests; bounds the log during request floods. */
 const MAX_ENTRIES_PER_FLUSH = 50
 const RETENTION_MS = 3 * DAY
 
@@ -38,9 +38,9 @@ declare module 'fastify' {
 }
 
 export interface RequestLogger {
-  /** Logs all requests to an API whose organisation is known. */
+  /** Logs all requests to an API for which the organisation is known. */
   attach(app: App, api: LoggedApi): void
-  /** Writes all pending entries. */
+  /** Writes all pending entries to the database. */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -60,7 +60,7 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
         done()
       })
       app.addHook('onResponse', (request, reply, done) => {
-        add(request, reply, api)
+        addEntry(request, reply, api)
         done()
       })
     },
@@ -71,7 +71,7 @@ export function openRequestLogger({ db, clock, log }: Pick<Context, 'db' | 'cloc
     },
   }
 
-  function add(request: FastifyRequest, reply: FastifyReply, api: LoggedApi) {
+  function addEntry(request: FastifyRequest, reply: FastifyReply, api: LoggedApi) {
     const scope = scopeOf(request)
     if (!scope) return
     const status = reply.statusCode

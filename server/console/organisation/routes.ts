@@ -9,7 +9,7 @@ import type { App } from '../../platform/http/server.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import { listAuditEntries } from '../audit.ts'
 import { recordRequestAudit } from '../auth/guards.ts'
-import { addMember, changeRole, listMembers, memberRecord, removeMember } from '../auth/members.ts'
+import { addMember, changeMemberRole, listMembers, memberRecord, removeMember } from '../auth/members.ts'
 import { MemberRoleSchema } from '../auth/schema.ts'
 import { sendInvitation } from '../auth/sign-in-emails.ts'
 import { paginate } from '../paginate.ts'
@@ -19,18 +19,18 @@ import { organisationSummary } from './summary.ts'
 
 const MemberParams = Type.Object({ member_id: Type.String({ pattern: '^MB_[A-Z0-9]{10,40}$' }) })
 
-/** Limits the emails to one address when a member is added and removed repeatedly. */
+/** Limits the invitation emails to one address when a member is added and removed repeatedly. */
 const INVITATIONS_PER_ADDRESS: Rule = { name: 'console-invitations-to', kind: 'fixed', limit: 3, seconds: 3600 }
 
-/** An organisation, its members and its audit log. */
+/** Routes for an organisation, its members and its audit log. */
 export function organisationRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
-  const viewer = { role: 'viewer' } as const
-  const owner = { role: 'owner' } as const
+  const viewerConfig = { role: 'viewer' } as const
+  const ownerConfig = { role: 'owner' } as const
 
   app.get(
     '/orgs/:org',
-    { config: viewer, schema: { response: { 200: success(OrganisationWithRole) } } },
+    { config: viewerConfig, schema: { response: { 200: success(OrganisationWithRole) } } },
     async ({ orgAccess }) => {
       const { created_at, ...organisation } = await getOrganisation(db.queries, orgAccess.orgId)
       return successResponse('Organisation', {
@@ -43,15 +43,15 @@ export function organisationRoutes(app: App, context: Context): void {
 
   app.get(
     '/orgs/:org/:mode/summary',
-    { config: viewer, schema: { response: { 200: success(OrganisationSummary) } } },
+    { config: viewerConfig, schema: { response: { 200: success(OrganisationSummary) } } },
     async ({ caller }) => successResponse('Summary', await organisationSummary(context, caller)),
   )
 
   app.get(
     '/orgs/:org/members',
-    { config: viewer, schema: { querystring: PageQuery, response: { 200: success(listOf(MemberRecord)) } } },
+    { config: viewerConfig, schema: { querystring: PageQuery, response: { 200: success(listOf(MemberRecord)) } } },
     async ({ orgAccess, query }) => {
-      const page = await paginate(
+      const resultPage = await paginate(
         vault,
         `members of ${orgAccess.orgId}`,
         query,
@@ -59,14 +59,14 @@ export function organisationRoutes(app: App, context: Context): void {
         ({ member_id }) => member_id,
         memberRecord,
       )
-      return successResponse('Members', page)
+      return successResponse('Members', resultPage)
     },
   )
 
   app.post(
     '/orgs/:org/members',
     {
-      config: owner,
+      config: ownerConfig,
       schema: {
         body: Type.Object({ email: EmailAddress, role: MemberRoleSchema }, closed),
         response: { 201: success(MemberRecord) },
@@ -77,10 +77,10 @@ export function organisationRoutes(app: App, context: Context): void {
       await limitInvitations(body.email)
       const member = await db.transaction(async (tx) => {
         const { name } = await getOrganisation(tx, orgAccess.orgId)
-        const created = await addMember(tx, clock, orgAccess.orgId, body)
-        await sendInvitation(tx, context, created, name)
-        await recordRequestAudit(tx, context, request, 'member.add', created.member_id, body)
-        return created
+        const createdMember = await addMember(tx, clock, orgAccess.orgId, body)
+        await sendInvitation(tx, context, createdMember, name)
+        await recordRequestAudit(tx, context, request, 'member.add', createdMember.member_id, body)
+        return createdMember
       })
       reply.status(201)
       return successResponse('Member added', memberRecord(member))
@@ -90,7 +90,7 @@ export function organisationRoutes(app: App, context: Context): void {
   app.put(
     '/orgs/:org/members/:member_id',
     {
-      config: owner,
+      config: ownerConfig,
       schema: {
         params: MemberParams,
         body: Type.Object({ role: MemberRoleSchema }, closed),
@@ -100,10 +100,13 @@ export function organisationRoutes(app: App, context: Context): void {
     async (request) => {
       const { orgAccess, params, body } = request
       const member = await db.transaction(async (tx) => {
-        const changed = await changeRole(tx, orgAccess.orgId, params.member_id, body.role)
-        const { email } = changed
-        await recordRequestAudit(tx, context, request, 'member.change', changed.member_id, { email, role: body.role })
-        return changed
+        const changedMember = await changeMemberRole(tx, orgAccess.orgId, params.member_id, body.role)
+        const { email } = changedMember
+        await recordRequestAudit(tx, context, request, 'member.change', changedMember.member_id, {
+          email,
+          role: body.role,
+        })
+        return changedMember
       })
       return successResponse('Role changed', memberRecord(member))
     },
@@ -111,13 +114,15 @@ export function organisationRoutes(app: App, context: Context): void {
 
   app.delete(
     '/orgs/:org/members/:member_id',
-    { config: owner, schema: { params: MemberParams, response: { 200: success(MemberRecord) } } },
+    { config: ownerConfig, schema: { params: MemberParams, response: { 200: success(MemberRecord) } } },
     async (request) => {
       const { orgAccess, params } = request
       const member = await db.transaction(async (tx) => {
-        const removed = await removeMember(tx, orgAccess.orgId, params.member_id)
-        await recordRequestAudit(tx, context, request, 'member.remove', removed.member_id, { email: removed.email })
-        return removed
+        const removedMember = await removeMember(tx, orgAccess.orgId, params.member_id)
+        await recordRequestAudit(tx, context, request, 'member.remove', removedMember.member_id, {
+          email: removedMember.email,
+        })
+        return removedMember
       })
       return successResponse('Member removed', memberRecord(member))
     },
@@ -125,9 +130,9 @@ export function organisationRoutes(app: App, context: Context): void {
 
   app.get(
     '/orgs/:org/audit',
-    { config: owner, schema: { querystring: PageQuery, response: { 200: success(listOf(AuditEntry)) } } },
+    { config: ownerConfig, schema: { querystring: PageQuery, response: { 200: success(listOf(AuditEntry)) } } },
     async ({ orgAccess, query }) => {
-      const page = await paginate(
+      const resultPage = await paginate(
         vault,
         `changes of ${orgAccess.orgId}`,
         query,
@@ -135,7 +140,7 @@ export function organisationRoutes(app: App, context: Context): void {
         ({ audit_id }) => audit_id,
         (entry) => entry,
       )
-      return successResponse('Audit log', page)
+      return successResponse('Audit log', resultPage)
     },
   )
 
@@ -147,8 +152,12 @@ export function organisationRoutes(app: App, context: Context): void {
       clock.now(),
     )
     if (rejectedBy === undefined) return
-    throw problem('RATE_LIMITED', `This address was invited too often. Try again in ${formatSeconds(retryAfter)}.`, {
-      retryAfter,
-    })
+    throw problem(
+      'RATE_LIMITED',
+      `This email address was invited too often. Try again in ${formatSeconds(retryAfter)}.`,
+      {
+        retryAfter,
+      },
+    )
   }
 }

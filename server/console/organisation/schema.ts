@@ -11,7 +11,7 @@ import { Language } from '../../workflows/schema.ts'
 import { MemberRoleSchema, RoleSchema } from '../auth/schema.ts'
 import { EmailRecord, organisationFields } from '../schema.ts'
 
-/** Responses of the routes of an organisation. */
+/** Schemas of the responses of the routes of an organisation. */
 
 const text = Type.String()
 const count = Type.Integer()
@@ -47,7 +47,7 @@ export const OrganisationSummary = named(
   }),
 )
 
-const key = {
+const keyFields = {
   key_id: text,
   kind: Type.Enum(['partner', 'session']),
   mode: ModeSchema,
@@ -56,18 +56,18 @@ const key = {
   expires_at: orNull(text),
   revoked_at: orNull(text),
   previous_secret_until: Type.Union([text, Type.Null()], {
-    description: 'When the previous secret expires, while both secrets are valid.',
+    description: 'When the previous secret expires. Null unless both secrets are valid.',
   }),
   created_at: text,
 }
 
-export const KeyRecord = named('ApiKey', Type.Object(key))
+export const KeyRecord = named('ApiKey', Type.Object(keyFields))
 export const CreatedKey = named(
   'CreatedApiKey',
   Type.Object({
-    ...key,
-    secret: Type.Optional(Type.String({ description: 'The secret of a partner key. Not returned again.' })),
-    key: Type.Optional(Type.String({ description: 'The whole session key. Not returned again.' })),
+    ...keyFields,
+    secret: Type.Optional(Type.String({ description: 'The secret of a partner key. It is not returned again.' })),
+    key: Type.Optional(Type.String({ description: 'The whole session key. It is not returned again.' })),
   }),
 )
 export const KeyList = named(
@@ -92,7 +92,8 @@ export const KeyLimits = named(
         per_minute: count,
         per_day: orNull(count),
         minute_used: Type.Union([count, Type.Null()], {
-          description: 'Null for the limits of the whole key and of one recruiter, which are not counted per minute.',
+          description:
+            'Requests used in the current minute. Null for the limits of the whole key and of one recruiter, which are not counted per minute.',
         }),
         minute_resets_in: orNull(count),
       }),
@@ -118,7 +119,7 @@ export const LoggedRequestRecord = named(
     duration_ms: Type.Number(),
     request_id: text,
     differed: Type.Array(Type.Object({ path: text, message: text }), {
-      description: 'Why the signature of a TEST request did not match.',
+      description: 'Why the signature of a TEST request did not match. Empty for other requests.',
     }),
   }),
 )
@@ -131,7 +132,7 @@ export const RecruiterResultRecord = named(
 
 const ContactChannel = named(
   'ContactChannel',
-  Type.Enum([...channelNames, 'page'], { description: "`page`: the candidate's own page." }),
+  Type.Enum([...channelNames, 'page'], { description: "`page`: the candidate's web page." }),
 )
 const ChannelName = Type.Enum([...channelNames])
 const TestBehaviour = named('TestBehaviour', Type.Enum(Object.values(personas)))
@@ -146,20 +147,24 @@ const ConversationMessage = named(
     contact_step: orNull(count),
     step: count,
     parts: Type.Array(ConversationPrompt),
-    text: Type.String({ description: "The candidate's reply, or the exact text of an SMS or email." }),
+    text: Type.String({
+      description: "The candidate's reply, or the exact text of an SMS or email. Empty for other messages.",
+    }),
     error: orNull(text),
     at: text,
   }),
 )
 
-const candidate = {
+const conversationFields = {
   candidate_id: text,
   campaign_id: text,
   external_candidate_id: text,
   name: text,
   phone: orNull(text),
   email: orNull(text),
-  part: Type.Union([TestBehaviour, Type.Null()], { description: 'The behaviour of a test number.' }),
+  part: Type.Union([TestBehaviour, Type.Null()], {
+    description: 'The simulated behaviour of a candidate with a test number. Null for other candidates.',
+  }),
   status: ResultStatusSchema,
   reason: orNull(ResultReasonSchema),
   result_id: text,
@@ -171,13 +176,13 @@ const candidate = {
 export const CandidateConversation = named(
   'CandidateConversation',
   Type.Object({
-    ...candidate,
+    ...conversationFields,
     mandate_id: text,
     metadata: Type.Record(Type.String(), text),
     contact_step: orNull(count),
     flow_version: count,
     link: Type.Union([text, Type.Null()], {
-      description: "The candidate's page, for recruiters and in TEST mode only.",
+      description: "The link to the candidate's page. Null in LIVE mode and for viewers.",
     }),
     started_at: orNull(text),
     completed_at: orNull(text),
@@ -190,13 +195,13 @@ export const CandidateConversation = named(
 export const SimulatorPhone = named(
   'SimulatorPhone',
   Type.Object({
-    ...candidate,
+    ...conversationFields,
     campaign_name: orNull(text),
     last: orNull(Type.Object({ direction: Type.Enum(['in', 'out']), channel: ContactChannel, text, at: text })),
   }),
 )
 
-const verification = {
+const verificationFields = {
   verification_id: text,
   external_student_id: text,
   student_name: text,
@@ -209,12 +214,12 @@ const verification = {
   expires_at: text,
 }
 
-export const VerificationSummary = named('VerificationSummary', Type.Object(verification))
+export const VerificationSummary = named('VerificationSummary', Type.Object(verificationFields))
 
 export const VerificationDetails = named(
   'VerificationDetails',
   Type.Object({
-    ...verification,
+    ...verificationFields,
     student: Student,
     reviewer: orNull(
       Type.Object({

@@ -5,7 +5,7 @@ import type { CandidateMessage } from '../../campaigns/contact/messages.ts'
 import type { ChannelName } from '../../channels/channel.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
-/** A candidate's simulated phone with its last message. */
+/** A candidate's simulator phone with its last message. */
 export interface SimulatorPhoneRow {
   candidate_id: string
   campaign_id: string
@@ -28,7 +28,7 @@ export interface SimulatorPhoneRow {
 
 export interface PhoneFilter {
   campaign_id?: string | undefined
-  /** Substring of the name, phone number, email address or external ID. */
+  /** Substring of the candidate's name, phone number, email address or external ID. */
   q?: string | undefined
   after?: PhonePosition | undefined
   limit: number
@@ -39,7 +39,7 @@ export interface PhonePosition {
   candidate: string
 }
 
-/** Returns phones, newest campaign first, then newest candidate. */
+/** Returns simulator phones, newest campaign first, then newest candidate. */
 export async function listSimulatorPhones(
   queries: Queries,
   { orgId, mode }: OrgScope,

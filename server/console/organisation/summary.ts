@@ -6,28 +6,30 @@ import type { Context } from '../../context.ts'
 /** Returns the totals on the organisation's start page. */
 export async function organisationSummary({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: OrgScope) {
   const { orgId, mode } = scope
-  const isOwn = sql`org_id = ${orgId} and mode = ${mode}`
+  const isInScope = sql`org_id = ${orgId} and mode = ${mode}`
   const { rows } = await sql<Record<string, number>>`
     select
-      (select count(*) from workflows where ${isOwn} and status = 'active')::int as workflows,
-      (select count(*) from mandates where ${isOwn} and status = 'preparing')::int as preparing,
-      (select count(*) from mandates where ${isOwn} and status = 'ready')::int as ready,
-      (select count(*) from mandates where ${isOwn} and status = 'failed')::int as failed,
-      (select count(*) from webhooks where ${isOwn} and status = 'enabled')::int as enabled,
-      (select count(*) from webhooks where ${isOwn} and status = 'failing')::int as failing,
-      (select count(*) from webhooks where ${isOwn} and status = 'disabled')::int as disabled,
+      (select count(*) from workflows where ${isInScope} and status = 'active')::int as workflows,
+      (select count(*) from mandates where ${isInScope} and status = 'preparing')::int as preparing,
+      (select count(*) from mandates where ${isInScope} and status = 'ready')::int as ready,
+      (select count(*) from mandates where ${isInScope} and status = 'failed')::int as failed,
+      (select count(*) from webhooks where ${isInScope} and status = 'enabled')::int as enabled,
+      (select count(*) from webhooks where ${isInScope} and status = 'failing')::int as failing,
+      (select count(*) from webhooks where ${isInScope} and status = 'disabled')::int as disabled,
       (select count(*) from console_members where org_id = ${orgId})::int as members,
-      ((select count(*) from partner_keys where ${isOwn} and revoked_at is null)
-        + (select count(*) from session_keys where ${isOwn} and revoked_at is null))::int as keys`.execute(db.queries)
-  const found = rows[0]!
+      ((select count(*) from partner_keys where ${isInScope} and revoked_at is null)
+        + (select count(*) from session_keys where ${isInScope} and revoked_at is null))::int as keys`.execute(
+    db.queries,
+  )
+  const counts = rows[0]!
   return {
-    workflows: found.workflows!,
-    mandates: { preparing: found.preparing!, ready: found.ready!, failed: found.failed! },
+    workflows: counts.workflows!,
+    mandates: { preparing: counts.preparing!, ready: counts.ready!, failed: counts.failed! },
     ...(await campaignTotals()),
     credits: await balanceOf(db.queries, scope),
-    webhooks: { enabled: found.enabled!, failing: found.failing!, disabled: found.disabled! },
-    members: found.members!,
-    keys: found.keys!,
+    webhooks: { enabled: counts.enabled!, failing: counts.failing!, disabled: counts.disabled! },
+    members: counts.members!,
+    keys: counts.keys!,
   }
 
   /** Sums the counters that each campaign stores for its candidates. */
@@ -41,7 +43,7 @@ export async function organisationSummary({ db, clock }: Pick<Context, 'db' | 'c
       from (
         select *, case when hold = 'archived' then 'archived' when candidates > 0 and pending = 0 then 'completed'
           when hold = 'paused' then 'paused' when starts_at > ${now} then 'scheduled' else 'running' end as status
-        from campaigns where ${isOwn}
+        from campaigns where ${isInScope}
       ) as c`.execute(db.queries)
     const { scheduled, running, paused, done, total, pending, completed, declined, failed } = totals[0]!
     return {

@@ -21,19 +21,19 @@ import { VerificationDetails, VerificationSummary } from './schema.ts'
 const VerificationParams = Type.Object({ verification_id: Type.String({ pattern: '^SV_[A-Z0-9]{10,60}$' }) })
 const VerificationsQuery = Type.Object({ ...PageQuery.properties, status: Type.Optional(Type.Enum([...statuses])) })
 
-/** Verification sessions, their emails, and resending the review request. */
+/** Routes for verification sessions, their emails, and resending the review request. */
 export function verificationRoutes(app: App, context: Context): void {
   const { db, vault, clock } = context
-  const viewer = { role: 'viewer' } as const
+  const viewerConfig = { role: 'viewer' } as const
 
   app.get(
     '/orgs/:org/:mode/verifications',
     {
-      config: viewer,
+      config: viewerConfig,
       schema: { querystring: VerificationsQuery, response: { 200: success(listOf(VerificationSummary)) } },
     },
     async ({ caller, query: { status, ...page } }) => {
-      const found = await paginate(
+      const resultPage = await paginate(
         vault,
         `verifications of ${caller.orgId} ${caller.mode} ${status ?? ''}`,
         page,
@@ -42,13 +42,13 @@ export function verificationRoutes(app: App, context: Context): void {
         ({ created_at, verification_id }) => ({ at: created_at.toISOString(), id: verification_id }),
         summaryRecord,
       )
-      return successResponse('Verifications', found)
+      return successResponse('Verifications', resultPage)
     },
   )
 
   app.get(
     '/orgs/:org/:mode/verifications/:verification_id',
-    { config: viewer, schema: { params: VerificationParams, response: { 200: success(VerificationDetails) } } },
+    { config: viewerConfig, schema: { params: VerificationParams, response: { 200: success(VerificationDetails) } } },
     async ({ caller, params }) =>
       successResponse(
         'Verification',
@@ -106,15 +106,15 @@ function summaryRecord({ created_at, updated_at, completed_at, expires_at, ...ro
 }
 
 function reviewerRecord({ name, email, company, website, link, submittedAt }: Review) {
-  const iso = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
+  const toIsoTime = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
   return {
     name,
     email,
     company,
     ...(website ? { website } : {}),
-    sent_at: iso(link?.sentAt),
-    expires_at: iso(link?.expiresAt),
-    submitted_at: iso(submittedAt),
+    sent_at: toIsoTime(link?.sentAt),
+    expires_at: toIsoTime(link?.expiresAt),
+    submitted_at: toIsoTime(submittedAt),
   }
 }
 

@@ -6,15 +6,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { pino } from 'pino'
-import { postgresUrl } from '../../../test/support/app.ts'
+import { getPostgresUrl } from '../../../test/support/app.ts'
 import { until } from '../../../test/support/until.ts'
 import { openDatabase } from './database.ts'
 import { openListener } from './listener.ts'
 
 /** Connects to the database through a TCP proxy that can be frozen: it then forwards nothing and closes nothing. */
 async function startProxy(t: TestContext) {
-  const to = new pg.Client({ connectionString: postgresUrl() })
-  const target = to.host.startsWith('/') ? { path: `${to.host}/.s.PGSQL.${to.port}` } : { host: to.host, port: to.port }
+  const databaseConfig = new pg.Client({ connectionString: getPostgresUrl() })
+  const target = databaseConfig.host.startsWith('/')
+    ? { path: `${databaseConfig.host}/.s.PGSQL.${databaseConfig.port}` }
+    : { host: databaseConfig.host, port: databaseConfig.port }
   const sockets: Socket[] = []
   let frozen = false
   const server = createServer((client) => {
@@ -34,9 +36,9 @@ async function startProxy(t: TestContext) {
   const connection = {
     host: '127.0.0.1',
     port: (server.address() as AddressInfo).port,
-    ...(to.user ? { user: to.user } : {}),
-    ...(to.password ? { password: String(to.password) } : {}),
-    ...(to.database ? { database: to.database } : {}),
+    ...(databaseConfig.user ? { user: databaseConfig.user } : {}),
+    ...(databaseConfig.password ? { password: String(databaseConfig.password) } : {}),
+    ...(databaseConfig.database ? { database: databaseConfig.database } : {}),
   }
   const db = openDatabase({ connection, name: 'test', onError: () => {}, stalledAfterMs: 200 })
   t.after(async () => {
@@ -48,7 +50,7 @@ async function startProxy(t: TestContext) {
   return { db, connection, freeze: (now: boolean) => (frozen = now), stopAccepting: () => server.close() }
 }
 
-test('queries to a frozen database fail, and later ones succeed once it responds again', async (t) => {
+test('queries to a frozen database fail, and later queries succeed once it responds again', async (t) => {
   const { db, freeze } = await startProxy(t)
   await Promise.all([sql`select 1`.execute(db.queries), sql`select pg_sleep(0.01)`.execute(db.queries)])
   await assert.rejects(

@@ -6,7 +6,7 @@ const PROBE_TIMEOUT_MS = 5_000
 
 /**
  * Destroys the connections to a database that no longer responds. A frozen database, or a network that drops all packets, neither
- * responds nor closes the connection, so queries would wait forever. When a connection has been in use for long, a new connection
+ * responds nor closes the connection, so queries would wait forever. When a connection has been in use for a long time, a new connection
  * probes the database; if the probe gets no response, every connection opened before it is destroyed and its queries fail.
  * Returns a function that stops the watchdog.
  */
@@ -17,29 +17,29 @@ export function destroyUnresponsiveConnections(
   probeTimeoutMs = Math.min(stalledAfterMs, PROBE_TIMEOUT_MS),
 ): () => void {
   /** The open connections, and when each was last opened, acquired or released. */
-  const lastUsed = new Map<pg.PoolClient, number>()
-  const inUse = new Set<pg.PoolClient>()
-  pool.on('connect', (client) => lastUsed.set(client, performance.now()))
+  const lastUsedAt = new Map<pg.PoolClient, number>()
+  const clientsInUse = new Set<pg.PoolClient>()
+  pool.on('connect', (client) => lastUsedAt.set(client, performance.now()))
   pool.on('acquire', (client) => {
-    lastUsed.set(client, performance.now())
-    inUse.add(client)
+    lastUsedAt.set(client, performance.now())
+    clientsInUse.add(client)
   })
   pool.on('release', (_error, client) => {
-    if (lastUsed.has(client)) lastUsed.set(client, performance.now())
-    inUse.delete(client)
+    if (lastUsedAt.has(client)) lastUsedAt.set(client, performance.now())
+    clientsInUse.delete(client)
   })
   pool.on('remove', (client) => {
-    lastUsed.delete(client)
-    inUse.delete(client)
+    lastUsedAt.delete(client)
+    clientsInUse.delete(client)
   })
   let probing = false
   const timer = setInterval(async () => {
     const startedAt = performance.now()
-    if (probing || ![...inUse].some((client) => lastUsed.get(client)! < startedAt - stalledAfterMs)) return
+    if (probing || ![...clientsInUse].some((client) => lastUsedAt.get(client)! < startedAt - stalledAfterMs)) return
     probing = true
-    const unresponsive = await isUnresponsive(connection, probeTimeoutMs)
+    const isDatabaseUnresponsive = await isUnresponsive(connection, probeTimeoutMs)
     probing = false
-    if (unresponsive) for (const [client, usedAt] of lastUsed) if (usedAt < startedAt) destroySocket(client)
+    if (isDatabaseUnresponsive) for (const [client, usedAt] of lastUsedAt) if (usedAt < startedAt) destroySocket(client)
   }, stalledAfterMs / 2)
   timer.unref()
   return () => clearInterval(timer)

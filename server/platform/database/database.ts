@@ -11,7 +11,7 @@ export type Queries = Kysely<Tables> | Tx
 
 export interface DatabaseOptions {
   connection: ConnectionSettings
-  /** Shown in pg_stat_activity. */
+  /** Name of the connections, shown in pg_stat_activity. */
   name: string
   max?: number
   /** Called when an idle connection is lost, except while the pool closes. */
@@ -21,19 +21,20 @@ export interface DatabaseOptions {
 }
 
 export interface Database {
-  /** For reads outside a transaction. */
+  /** Query builder for reads outside a transaction. */
   readonly queries: Kysely<Tables>
   readonly pool: pg.Pool
-  /** Runs `work` in a transaction, and again after a deadlock or serialisation failure. */
+  /** Runs `work` in a transaction. After a deadlock or a serialisation failure, runs it again. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Publishes a topic immediately, for a statement that ran outside a transaction. */
   publish(topic: string): void
   /**
-   * Subscribes to a topic: called after each commit of this process that published it, and once per batch for other processes.
+   * Subscribes to a topic. The callback is called after each commit of this process that published the topic, and once per batch of
+   * notifications from other processes.
    * A notification can be lost if a process crashes.
    */
   onCommitted: Notifications['subscribe']
-  /** Receives the notifications of other processes, too. */
+  /** Starts receiving the notifications of other processes, too. */
   listen: Notifications['listen']
   close(): Promise<void>
 }
@@ -63,7 +64,7 @@ export function openDatabase({ connection, name, max = 20, onError, stalledAfter
   pool.on('error', (error) => {
     if (!closing) onError(error)
   })
-  pool.on('connect', prepareByText)
+  pool.on('connect', usePreparedStatements)
   const stopWatching = destroyUnresponsiveConnections(pool, { ...connection, application_name: name }, stalledAfterMs)
   const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const notifications = openNotifications(async (channel, text) => {
@@ -122,9 +123,9 @@ const statementNames = new Map<string, string>()
 const MAX_STATEMENT_NAMES = 1000
 
 /** Derives a prepared statement's name from its text, so that it is parsed and planned once per connection. */
-function statementName(text: string): string | undefined {
-  const known = statementNames.get(text)
-  if (known !== undefined || statementNames.size >= MAX_STATEMENT_NAMES) return known
+function preparedStatementName(text: string): string | undefined {
+  const knownName = statementNames.get(text)
+  if (knownName !== undefined || statementNames.size >= MAX_STATEMENT_NAMES) return knownName
   const name = `s_${createHash('sha1').update(text).digest('base64url')}`
   statementNames.set(text, name)
   return name
@@ -132,15 +133,15 @@ function statementName(text: string): string | undefined {
 
 const PREPARABLE_STATEMENT = /^\s*(select|insert|update|delete|with)\b/i
 
-function prepareByText(client: pg.PoolClient) {
+function usePreparedStatements(client: pg.PoolClient) {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   client.query = ((text: unknown, values: unknown, callback: unknown) => {
     if (typeof text !== 'string' || !Array.isArray(values) || !PREPARABLE_STATEMENT.test(text))
       return query(text, values, callback)
-    return query({ name: statementName(text), text, values }, callback)
+    return query({ name: preparedStatementName(text), text, values }, callback)
   }) as typeof client.query
 }
 
-export async function ping(database: Database): Promise<void> {
+export async function pingDatabase(database: Database): Promise<void> {
   await sql`select 1`.execute(database.queries)
 }

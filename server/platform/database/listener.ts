@@ -6,7 +6,7 @@ import { openReconnectingClient } from './reconnecting-client.ts'
 
 /** Receives pg_notify notifications on a dedicated connection. */
 export interface Listener {
-  /** Calls `onNotification` for each notification, and with an empty payload after every (re)connection, since some may have been missed. */
+  /** Calls `onNotification` for each notification, and with an empty payload after every (re)connection, since notifications may have been missed. */
   on(channel: string, onNotification: (payload: string) => void): Promise<void>
   close(): Promise<void>
 }
@@ -34,11 +34,11 @@ export async function openListener(
       for (const onNotification of channels.values()) onNotification('')
     },
   })
-  const heartbeat = setInterval(() => {
+  const heartbeatTimer = setInterval(() => {
     const { current } = client
     if (current) withDeadline(current.query('select 1'), heartbeatIntervalMs / 2).catch(() => destroySocket(current))
   }, heartbeatIntervalMs)
-  heartbeat.unref()
+  heartbeatTimer.unref()
   await client.ready
 
   return {
@@ -47,7 +47,7 @@ export async function openListener(
       await client.current?.query(`listen ${channel}`).catch(() => {}) // repeated after the reconnection
     },
     close() {
-      clearInterval(heartbeat)
+      clearInterval(heartbeatTimer)
       return client.close()
     },
   }

@@ -6,27 +6,27 @@ import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { databaseUrl, dropDatabase, runStatements } from '../../../test/runner/cluster.ts'
-import { postgresUrl } from '../../../test/support/app.ts'
+import { getPostgresUrl } from '../../../test/support/app.ts'
 import { migrate, pendingMigrations, readMigrations } from './migrate.ts'
 import { splitStatements } from './split-statements.ts'
 
-async function emptyDatabase(t: TestContext) {
+async function createEmptyDatabase(t: TestContext) {
   const name = `migrate_${Math.random().toString(36).slice(2)}`
-  await runStatements(postgresUrl(), `create database ${name}`)
+  await runStatements(getPostgresUrl(), `create database ${name}`)
   const pools: pg.Pool[] = []
   t.after(async () => {
     await Promise.all(pools.map((pool) => pool.end()))
-    await dropDatabase(postgresUrl(), name)
+    await dropDatabase(getPostgresUrl(), name)
   })
   return () => {
-    const pool = new pg.Pool({ connectionString: databaseUrl(postgresUrl(), name), max: 2 })
+    const pool = new pg.Pool({ connectionString: databaseUrl(getPostgresUrl(), name), max: 2 })
     pool.on('error', () => {}) // a connection that is slow to close is terminated when the database is dropped
     pools.push(pool)
     return pool
   }
 }
 
-async function migrationFolder(t: TestContext, files: Record<string, string>) {
+async function createMigrationFolder(t: TestContext, files: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'migrations-'))
   t.after(() => rm(folder, { recursive: true }))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
@@ -34,19 +34,19 @@ async function migrationFolder(t: TestContext, files: Record<string, string>) {
 }
 
 test('ten processes that start together apply each migration once', async (t) => {
-  const open = await emptyDatabase(t)
+  const openPool = await createEmptyDatabase(t)
   const migrations = await readMigrations()
-  const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(open(), migrations)))
+  const appliedNames = await Promise.all(Array.from({ length: 10 }, () => migrate(openPool(), migrations)))
   assert.deepEqual(
-    applied.flat(),
+    appliedNames.flat(),
     migrations.map(({ name }) => name),
   )
-  assert.deepEqual(await pendingMigrations(open(), migrations), [])
+  assert.deepEqual(await pendingMigrations(openPool(), migrations), [])
 })
 
 test('a failed migration is rolled back, and the error names the file, the line and the statement', async (t) => {
-  const open = await emptyDatabase(t)
-  const folder = await migrationFolder(t, {
+  const openPool = await createEmptyDatabase(t)
+  const folder = await createMigrationFolder(t, {
     '0001_good.sql': 'create table good (id int primary key);',
     '0002_bad.sql': `-- creates a table; then fails
 create table half_done (id int);
@@ -56,7 +56,7 @@ insert into good
     '0003_later.sql': 'create table later (id int);',
   })
   const migrations = await readMigrations(folder)
-  const pool = open()
+  const pool = openPool()
   await assert.rejects(migrate(pool, migrations), (error: Error) => {
     assert.match(
       error.message,
@@ -75,20 +75,23 @@ insert into good
 })
 
 test('a migration that was changed after it was applied is rejected', async (t) => {
-  const open = await emptyDatabase(t)
-  const folder = await migrationFolder(t, { '0001_a.sql': 'create table a (id int);' })
-  await migrate(open(), await readMigrations(folder))
+  const openPool = await createEmptyDatabase(t)
+  const folder = await createMigrationFolder(t, { '0001_a.sql': 'create table a (id int);' })
+  await migrate(openPool(), await readMigrations(folder))
   await writeFile(new URL('0001_a.sql', folder), 'create table a (id bigint);')
-  await assert.rejects(migrate(open(), await readMigrations(folder)), /0001_a\.sql was changed after it was applied/)
+  await assert.rejects(
+    migrate(openPool(), await readMigrations(folder)),
+    /0001_a\.sql was changed after it was applied/,
+  )
 })
 
 test('migration files need a valid name and a unique number', async (t) => {
   await assert.rejects(
-    readMigrations(await migrationFolder(t, { 'first.sql': '' })),
+    readMigrations(await createMigrationFolder(t, { 'first.sql': '' })),
     /must have the form 0001_noun\.sql/,
   )
   await assert.rejects(
-    readMigrations(await migrationFolder(t, { '0001_a.sql': '', '0001_b.sql': '' })),
+    readMigrations(await createMigrationFolder(t, { '0001_a.sql': '', '0001_b.sql': '' })),
     /another migration already has the number 0001/,
   )
 })

@@ -9,16 +9,16 @@ export interface Migration {
   checksum: string
 }
 
-const FOLDER = new URL('../../../migrations/', import.meta.url)
-const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/
+const MIGRATIONS_FOLDER = new URL('../../../migrations/', import.meta.url)
+const FILE_NAME_PATTERN = /^\d{4}_[a-z0-9_]+\.sql$/
 /** Arbitrary, but different from the other advisory locks in the database. */
 const ADVISORY_LOCK_ID = 7_411_001
 
-export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]> {
+export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   const numbers = new Set<string>()
   for (const name of names) {
-    if (!FILE_NAME.test(name)) throw new Error(`migrations/${name}: the name must have the form 0001_noun.sql`)
+    if (!FILE_NAME_PATTERN.test(name)) throw new Error(`migrations/${name}: the name must have the form 0001_noun.sql`)
     const number = name.slice(0, 4)
     if (numbers.has(number)) throw new Error(`migrations/${name}: another migration already has the number ${number}`)
     numbers.add(number)
@@ -45,9 +45,9 @@ export async function migrate(
     await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCK_ID])
     await client.query(`create table if not exists schema_migrations (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
-    const pending = await pendingOf(client, migrations)
+    const pending = await findPending(client, migrations)
     for (const migration of pending) {
-      await apply(client, migration)
+      await applyMigration(client, migration)
       onApplied?.(migration.name)
     }
     return pending.map(({ name }) => name)
@@ -65,29 +65,29 @@ export async function pendingMigrations(pool: pg.Pool, migrations: Migration[]):
       `select to_regclass('schema_migrations') is not null as exists`,
     )
     if (!rows[0]?.exists) return migrations.map(({ name }) => name)
-    return (await pendingOf(client, migrations)).map(({ name }) => name)
+    return (await findPending(client, migrations)).map(({ name }) => name)
   } finally {
     client.release()
   }
 }
 
-async function pendingOf(client: pg.PoolClient, migrations: Migration[]): Promise<Migration[]> {
+async function findPending(client: pg.PoolClient, migrations: Migration[]): Promise<Migration[]> {
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from schema_migrations',
   )
-  const applied = new Map(rows.map((row) => [row.name, row.checksum]))
+  const appliedChecksums = new Map(rows.map((row) => [row.name, row.checksum]))
   for (const { name, checksum } of migrations) {
-    const appliedChecksum = applied.get(name)
+    const appliedChecksum = appliedChecksums.get(name)
     if (appliedChecksum !== undefined && appliedChecksum !== checksum) {
       throw new Error(
         `migrations/${name} was changed after it was applied; restore it and write a new migration instead`,
       )
     }
   }
-  return migrations.filter(({ name }) => !applied.has(name))
+  return migrations.filter(({ name }) => !appliedChecksums.has(name))
 }
 
-async function apply(client: pg.PoolClient, { name, sql, checksum }: Migration) {
+async function applyMigration(client: pg.PoolClient, { name, sql, checksum }: Migration) {
   await client.query('begin')
   let current: Statement | undefined
   try {
@@ -103,15 +103,15 @@ async function apply(client: pg.PoolClient, { name, sql, checksum }: Migration) 
   }
 }
 
-/** Includes the file, the line and the statement that failed. */
+/** Error whose message includes the file, the line and the statement that failed. */
 class MigrationError extends Error {
   constructor(name: string, statement: Statement | undefined, cause: Error) {
-    const where = statement ? `, line ${statement.line}, in «${excerpt(statement.text)}»` : ''
-    super(`migrations/${name}${where}: ${cause.message}; the migration was rolled back`, { cause })
+    const location = statement ? `, line ${statement.line}, in «${shortenStatement(statement.text)}»` : ''
+    super(`migrations/${name}${location}: ${cause.message}; the migration was rolled back`, { cause })
   }
 }
 
-function excerpt(text: string): string {
-  const flat = text.replace(/--.*$/gm, ' ').replace(/\s+/g, ' ').trim()
-  return flat.length > 120 ? `${flat.slice(0, 120)}…` : flat
+function shortenStatement(text: string): string {
+  const singleLine = text.replace(/--.*$/gm, ' ').replace(/\s+/g, ' ').trim()
+  return singleLine.length > 120 ? `${singleLine.slice(0, 120)}…` : singleLine
 }

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { Listener } from './listener.ts'
 import { openNotifications } from './notifications.ts'
 
-/** A channel as PostgreSQL provides it: every process receives every notification, the sender included. */
+/** Returns a fake PostgreSQL channel: every process receives every notification, the sender included. */
 function createChannel() {
-  const sent: string[] = []
+  const sentTexts: string[] = []
   const receivers: ((text: string) => void)[] = []
   const listener: Listener = {
     async on(_channel, onNotification) {
@@ -14,10 +14,10 @@ function createChannel() {
     close: async () => {},
   }
   return {
-    sent,
+    sentTexts,
     listener,
     notify: async (_channel: string, text: string) => {
-      sent.push(text)
+      sentTexts.push(text)
       for (const receive of receivers) receive(text)
     },
     reconnect() {
@@ -30,14 +30,14 @@ test('the publishing process is notified immediately, and other processes once',
   const channel = createChannel()
   const [one, other] = [openNotifications(channel.notify), openNotifications(channel.notify)]
   await Promise.all([one.listen(channel.listener), other.listen(channel.listener)])
-  const calls: string[] = []
-  one.subscribe('of two words', (isOwn) => calls.push(`one ${isOwn}`))
-  other.subscribe('of two words', (isOwn) => calls.push(`other ${isOwn}`))
-  other.subscribe('b', () => calls.push('b'))
+  const calledSubscribers: string[] = []
+  one.subscribe('of two words', (isOwn) => calledSubscribers.push(`one ${isOwn}`))
+  other.subscribe('of two words', (isOwn) => calledSubscribers.push(`other ${isOwn}`))
+  other.subscribe('b', () => calledSubscribers.push('b'))
   one.publish('of two words')
-  assert.equal(calls[0], 'one true')
+  assert.equal(calledSubscribers[0], 'one true')
   await one.flush()
-  assert.deepEqual(calls, ['one true', 'other false'])
+  assert.deepEqual(calledSubscribers, ['one true', 'other false'])
 })
 
 test('topics published together are sent together; a topic published often is sent immediately and once more later', async () => {
@@ -51,23 +51,23 @@ test('topics published together are sent together; a topic published often is se
   await runMicrotasks()
   assert.equal(own, 1500)
   assert.deepEqual(
-    channel.sent.map((text) => text.split(',').slice(1).sort()),
+    channel.sentTexts.map((text) => text.split(',').slice(1).sort()),
     [['a', 'b']],
   )
   await notifications.flush()
-  assert.equal(channel.sent.length, 2)
-  assert.match(channel.sent[1]!, /,a$/)
+  assert.equal(channel.sentTexts.length, 2)
+  assert.match(channel.sentTexts[1]!, /,a$/)
 })
 
-test('a topic does not wait for another one', async () => {
+test('a topic is sent immediately even if another topic is waiting', async () => {
   const channel = createChannel()
   const notifications = openNotifications(channel.notify)
   notifications.publish('a')
   await runMicrotasks()
   notifications.publish('b')
   await runMicrotasks()
-  assert.equal(channel.sent.length, 2)
-  assert.match(channel.sent[1]!, /,b$/)
+  assert.equal(channel.sentTexts.length, 2)
+  assert.match(channel.sentTexts[1]!, /,b$/)
 })
 
 async function runMicrotasks() {
@@ -78,25 +78,25 @@ test('every subscriber is called after a reconnection', async () => {
   const channel = createChannel()
   const notifications = openNotifications(channel.notify)
   await notifications.listen(channel.listener)
-  const calls: string[] = []
-  notifications.subscribe('a', () => calls.push('a'))
-  notifications.subscribe('b', () => calls.push('b'))
+  const calledSubscribers: string[] = []
+  notifications.subscribe('a', () => calledSubscribers.push('a'))
+  notifications.subscribe('b', () => calledSubscribers.push('b'))
   channel.reconnect()
-  assert.deepEqual(calls, ['a', 'b'])
+  assert.deepEqual(calledSubscribers, ['a', 'b'])
 })
 
-test('a notification that cannot be sent is lost, and the next one is sent', async () => {
-  const sent: string[] = []
+test('a notification that cannot be sent is lost, and the next notification is sent', async () => {
+  const sentTexts: string[] = []
   let broken = true
   const notifications = openNotifications(async (_channel, text) => {
     if (broken) throw new Error('no connection')
-    sent.push(text)
+    sentTexts.push(text)
   })
   notifications.publish('a')
   await notifications.flush()
   broken = false
   notifications.publish('b')
   await notifications.flush()
-  assert.equal(sent.length, 1)
-  assert.match(sent[0]!, /,b$/)
+  assert.equal(sentTexts.length, 1)
+  assert.match(sentTexts[0]!, /,b$/)
 })

@@ -7,10 +7,10 @@ import type { Listener } from './listener.ts'
  * can be lost with its process or its connection, so subscribers poll as a fallback.
  */
 export interface Notifications {
-  /** `isOwn` is true if this process published the topic. */
+  /** Calls `onPublished` each time the topic is published; `isOwn` is true if this process published it. */
   subscribe(topic: string, onPublished: (isOwn: boolean) => void): void
   publish(topic: string): void
-  /** Receives the notifications of other processes, too. */
+  /** Starts receiving the notifications of other processes, too. */
   listen(listener: Listener): Promise<void>
   /** Sends the notifications that are still waiting. */
   flush(): Promise<void>
@@ -19,17 +19,17 @@ export interface Notifications {
 const CHANNEL = 'topics'
 /** The first notification of a topic is sent immediately, the following ones at most once in this time. */
 const BATCH_WINDOW_MS = 500
-/** How long `flush` waits. */
+/** Maximum time that `flush` waits. */
 const FLUSH_TIMEOUT_MS = 1000
 
 /** `notify` sends a text on a PostgreSQL channel. It must not run in the publishing transaction: NOTIFY serialises commits. */
 export function openNotifications(notify: (channel: string, text: string) => Promise<void>): Notifications {
   const processId = randomBytes(9).toString('base64url')
   const subscribers = new Map<string, ((isOwn: boolean) => void)[]>()
-  const waiting = new Set<string>()
+  const waitingTopics = new Set<string>()
   let sending: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
-  const sentAt = new Map<string, number>()
+  const lastSentAt = new Map<string, number>()
 
   return {
     subscribe(topic, onPublished) {
@@ -37,15 +37,15 @@ export function openNotifications(notify: (channel: string, text: string) => Pro
     },
     publish(topic) {
       callSubscribers(topic, true)
-      if (waiting.has(topic)) return
-      waiting.add(topic)
+      if (waitingTopics.has(topic)) return
+      waitingTopics.add(topic)
       scheduleSend()
     },
     listen: (listener) => listener.on(CHANNEL, onNotification),
     async flush() {
       const timeout = pause(FLUSH_TIMEOUT_MS, undefined, { ref: false })
       await Promise.race([sending, timeout])
-      if (waiting.size > 0) await Promise.race([sending ?? send(), timeout])
+      if (waitingTopics.size > 0) await Promise.race([sending ?? send(), timeout])
     },
   }
 
@@ -61,24 +61,26 @@ export function openNotifications(notify: (channel: string, text: string) => Pro
   }
 
   function scheduleSend() {
-    if (sending || waiting.size === 0) return
+    if (sending || waitingTopics.size === 0) return
     const now = performance.now()
-    const delay = Math.min(
-      ...[...waiting].map((topic) => (sentAt.has(topic) ? sentAt.get(topic)! + BATCH_WINDOW_MS - now : 0)),
+    const delayMs = Math.min(
+      ...[...waitingTopics].map((topic) =>
+        lastSentAt.has(topic) ? lastSentAt.get(topic)! + BATCH_WINDOW_MS - now : 0,
+      ),
     )
     clearTimeout(timer)
     timer = undefined
-    if (delay <= 0)
+    if (delayMs <= 0)
       sending = Promise.resolve().then(send) // together with the other topics of the same commit
-    else timer = setTimeout(send, delay).unref()
+    else timer = setTimeout(send, delayMs).unref()
   }
 
   function send(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    for (const topic of waiting) sentAt.set(topic, performance.now())
-    const text = [processId, ...waiting].join(',')
-    waiting.clear()
+    for (const topic of waitingTopics) lastSentAt.set(topic, performance.now())
+    const text = [processId, ...waitingTopics].join(',')
+    waitingTopics.clear()
     sending = notify(CHANNEL, text)
       .catch(() => {}) // the other processes poll
       .then(() => {

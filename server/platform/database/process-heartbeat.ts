@@ -18,7 +18,7 @@ export interface HeartbeatOptions {
 
 /**
  * Registers this process in the database while it runs. If two API processes run without shared rate limits, callers get twice
- * the documented limits, so this is logged as an error and counted as an alarm.
+ * the documented limits, so several such processes are logged as an error and counted as an alarm.
  */
 export async function startHeartbeat({
   roles,
@@ -30,9 +30,9 @@ export async function startHeartbeat({
 }: HeartbeatOptions): Promise<() => Promise<void>> {
   const processId = newId('PR_', clock.now())
   let warned = false
-  await beat()
+  await sendHeartbeat()
   const timer = setInterval(() => {
-    beat().catch((error) => log.warn({ err: error }, 'process heartbeat failed, retrying'))
+    sendHeartbeat().catch((error) => log.warn({ err: error }, 'process heartbeat failed, retrying'))
   }, HEARTBEAT_INTERVAL_MS)
   timer.unref()
   return async () => {
@@ -44,7 +44,7 @@ export async function startHeartbeat({
       .catch(() => {})
   }
 
-  async function beat() {
+  async function sendHeartbeat() {
     const now = clock.now()
     const row = { roles, shared_limits: sharedLimits, seen_at: new Date(now) }
     await db.queries
@@ -59,12 +59,12 @@ export async function startHeartbeat({
       .onConflict((conflict) => conflict.column('process_id').doUpdateSet(row))
       .execute()
     if (!roles.includes('api') || sharedLimits) return
-    const unshared = await countApisWithSeparateLimits(db, now)
-    if (unshared < 2) return
+    const processCount = await countApisWithSeparateLimits(db, now)
+    if (processCount < 2) return
     metrics.alarms.inc({ alarm: 'limits_not_shared' })
     if (!warned)
       log.error(
-        { processes: unshared },
+        { processes: processCount },
         'several api processes run without REDIS_URL, so each enforces rate limits separately; set REDIS_URL',
       )
     warned = true

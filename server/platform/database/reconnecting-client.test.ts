@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { postgresUrl } from '../../../test/support/app.ts'
+import { getPostgresUrl } from '../../../test/support/app.ts'
 import { until } from '../../../test/support/until.ts'
 import { createLog } from '../log.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import { openReconnectingClient } from './reconnecting-client.ts'
 
-function open(t: TestContext, connection: ConnectionSettings = { connectionString: postgresUrl() }) {
+function openTestClient(t: TestContext, connection: ConnectionSettings = { connectionString: getPostgresUrl() }) {
   const calls: string[] = []
-  const logged: string[] = []
+  const loggedMessages: string[] = []
   const client = openReconnectingClient({
     connection,
     name: 'test',
     connectTimeoutMs: 5000,
     reconnectDelayMs: 10,
-    log: createLog('info', { write: (line) => void logged.push(line) }),
+    log: createLog('info', { write: (line) => void loggedMessages.push(line) }),
     onNotification: (channel, payload) => calls.push(`${channel} ${payload}`),
     async onConnected(connected) {
       await connected.query('listen reconnecting_client_test')
@@ -24,42 +24,42 @@ function open(t: TestContext, connection: ConnectionSettings = { connectionStrin
     onLost: () => calls.push('lost'),
   })
   t.after(() => client.close())
-  return { client, calls, logged }
+  return { client, calls, loggedMessages }
 }
 
-async function run(text: string) {
-  const admin = new pg.Client({ connectionString: postgresUrl() })
+async function runQuery(text: string) {
+  const admin = new pg.Client({ connectionString: getPostgresUrl() })
   await admin.connect()
   await admin.query(text).finally(() => admin.end())
 }
 
-test('a lost connection is reopened and prepared again', async (t) => {
-  const { client, calls, logged } = open(t)
+test('a lost connection is reopened, and onConnected is called again', async (t) => {
+  const { client, calls, loggedMessages } = openTestClient(t)
   await client.ready
-  const first = client.current!
+  const firstConnection = client.current!
   assert.deepEqual(calls, ['connected'])
-  await run(
+  await runQuery(
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'attestry test ${process.pid}'`,
   )
   await until(() => calls.length === 3)
   assert.deepEqual(calls, ['connected', 'lost', 'connected'])
-  assert.notEqual(client.current, first)
-  assert.match(logged.join(''), /database connection lost, reconnecting/)
-  await run(`notify reconnecting_client_test, 'hello'`)
+  assert.notEqual(client.current, firstConnection)
+  assert.match(loggedMessages.join(''), /database connection lost, reconnecting/)
+  await runQuery(`notify reconnecting_client_test, 'hello'`)
   await until(() => calls.includes('reconnecting_client_test hello'))
 })
 
 test('a closed client does not reconnect and logs nothing', async (t) => {
-  const { client, calls, logged } = open(t)
+  const { client, calls, loggedMessages } = openTestClient(t)
   await client.close()
-  assert.deepEqual(logged, [])
+  assert.deepEqual(loggedMessages, [])
   assert.ok(!calls.includes('lost'))
 })
 
 test('connecting is repeated until it succeeds', async (t) => {
   const connection: ConnectionSettings = { host: '/nonexistent', port: 1 }
-  const { client, logged } = open(t, connection)
+  const { client, loggedMessages } = openTestClient(t, connection)
   await client.ready
   assert.equal(client.current, undefined)
-  await until(() => logged.length > 2)
+  await until(() => loggedMessages.length > 2)
 })

@@ -53,8 +53,8 @@ export function openReconnectingClient(options: ReconnectingClientOptions): Reco
       connectionTimeoutMillis: options.connectTimeoutMs,
     })
     let lost = false
-    client.on('error', lose)
-    client.on('end', () => lose())
+    client.on('error', reconnectLater)
+    client.on('end', () => reconnectLater())
     client.on('notification', ({ channel, payload }) => options.onNotification?.(channel, payload ?? ''))
     try {
       await client.connect()
@@ -62,10 +62,10 @@ export function openReconnectingClient(options: ReconnectingClientOptions): Reco
       current = client
       await options.onConnected(client)
     } catch (error) {
-      lose(error as Error)
+      reconnectLater(error as Error)
     }
 
-    function lose(error?: Error) {
+    function reconnectLater(error?: Error) {
       if (lost || closed) return
       lost = true
       if (error) log.warn({ err: error, connection: name }, 'database connection lost, reconnecting')

@@ -7,65 +7,65 @@ import { formatSeconds } from '../clock.ts'
 
 export const MAX_BODY_BYTES = 262_144
 
-export const NO_BODY = Buffer.alloc(0)
+export const EMPTY_BODY = Buffer.alloc(0)
 
 /** Schema of endpoints without input: no body, or an empty object. */
 export const NoBody = Type.Object({}, { additionalProperties: false, default: {} })
 
-/** How long a body may take to arrive. Tests shorten it. */
+/** How long a body may take to arrive if it is read as a whole, or uploaded to a file. Tests shorten these timeouts. */
 export const bodyTimeoutMs = { whole: 30_000, upload: 240_000 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
-  const declared = headers['content-length']
-  return declared === undefined ? headers['transfer-encoding'] !== undefined : declared !== '0'
+  const declaredLength = headers['content-length']
+  return declaredLength === undefined ? headers['transfer-encoding'] !== undefined : declaredLength !== '0'
 }
 
 /** Reads the raw body, which signatures cover. Rejects a body that is too large, then one that is not JSON. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request
-  const declared = headers['content-length']
-  if (!hasBody(request)) return NO_BODY
-  if (declared !== undefined && Number(declared) > MAX_BODY_BYTES) throw bodyTooLargeProblem()
-  const body = await collect(request, MAX_BODY_BYTES)
+  const declaredLength = headers['content-length']
+  if (!hasBody(request)) return EMPTY_BODY
+  if (declaredLength !== undefined && Number(declaredLength) > MAX_BODY_BYTES) throw bodyTooLargeProblem()
+  const body = await collectBody(request, MAX_BODY_BYTES)
   if (body.length > 0) requireJson(headers)
   return body
 }
 
 /** Reads a raw body of any media type, such as a provider's callback. */
 export async function readRawBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  if (!hasBody(request)) return NO_BODY
+  if (!hasBody(request)) return EMPTY_BODY
   if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLargeProblem(limit)
-  return collect(request, limit)
+  return collectBody(request, limit)
 }
 
 /** Streams a body of any media type to a file. The request is not destroyed on errors, so that the client receives the response. */
 export async function saveBody(request: IncomingMessage, path: string, limit: number): Promise<void> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLargeProblem(limit)
   const file = createWriteStream(path)
-  const written = finished(file)
-  written.catch(() => {}) // handled below, when it is awaited
+  const fileWritten = finished(file)
+  fileWritten.catch(() => {}) // handled below, when it is awaited
   try {
-    const received = receive(request, limit, bodyTimeoutMs.upload, (chunk) => {
+    const bodyReceived = receiveBody(request, limit, bodyTimeoutMs.upload, (chunk) => {
       if (file.write(chunk)) return
       request.pause()
       file.once('drain', () => request.resume())
     })
-    await Promise.race([received, written])
+    await Promise.race([bodyReceived, fileWritten])
     file.end()
-    await written
+    await fileWritten
   } catch (error) {
     file.destroy()
     throw error
   }
 }
 
-async function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+async function collectBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = []
-  await receive(request, limit, bodyTimeoutMs.whole, (chunk) => chunks.push(chunk))
+  await receiveBody(request, limit, bodyTimeoutMs.whole, (chunk) => chunks.push(chunk))
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
-function receive(
+function receiveBody(
   request: IncomingMessage,
   limit: number,
   timeoutMs: number,
@@ -106,22 +106,22 @@ function bodyTooLargeProblem(limit = MAX_BODY_BYTES) {
   return problem('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes (${size}).`)
 }
 
-const JSON_TYPE = /^application\/json\s*(;|$)/i
-const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(;|$))/i
+const JSON_TYPE_PATTERN = /^application\/json\s*(;|$)/i
+const OTHER_CHARSET_PATTERN = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(;|$))/i
 
 function requireJson(headers: IncomingHttpHeaders) {
-  const type = headers['content-type']
-  if (type === undefined || !JSON_TYPE.test(type) || OTHER_CHARSET.test(type)) {
+  const contentType = headers['content-type']
+  if (contentType === undefined || !JSON_TYPE_PATTERN.test(contentType) || OTHER_CHARSET_PATTERN.test(contentType)) {
     throw problem(
       'UNSUPPORTED_MEDIA_TYPE',
       'The body must be sent with Content-Type: application/json, encoded as UTF-8.',
     )
   }
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') {
+  const contentEncoding = headers['content-encoding']
+  if (contentEncoding !== undefined && contentEncoding !== 'identity') {
     throw problem(
       'UNSUPPORTED_MEDIA_TYPE',
-      `The body must not be compressed; got Content-Encoding: ${encoding.slice(0, 40)}.`,
+      `The body must not be compressed; got Content-Encoding: ${contentEncoding.slice(0, 40)}.`,
     )
   }
 }

@@ -21,10 +21,10 @@ test('a cursor is valid only unchanged, for its own list and in its own deployme
   assert.match(cursor, /^[\w-]+$/)
   assert.deepEqual(readCursor(restarted, 'things', cursor), { after: 7 })
   assert.equal(readCursor(vault, 'things', undefined), undefined)
-  const altered = [...cursor].map(
+  const alteredCursors = [...cursor].map(
     (letter, i) => cursor.slice(0, i) + (letter === 'x' ? 'y' : 'x') + cursor.slice(i + 1),
   )
-  for (const bad of [...altered, '', 'x', `${cursor}=`, ` ${cursor}`, `${cursor}!`, cursor.slice(0, -1)]) {
+  for (const bad of [...alteredCursors, '', 'x', `${cursor}=`, ` ${cursor}`, `${cursor}!`, cursor.slice(0, -1)]) {
     assert.throws(() => readCursor(vault, 'things', bad), {
       code: 'VALIDATION_FAILED',
       details: [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closestName } from './did-you-mean.ts'
 
-const NAMES = ['name', 'default_methods', 'channels', 'languages', 'follow_ups', 'min', 'max']
+const PROPERTY_NAMES = ['name', 'default_methods', 'channels', 'languages', 'follow_ups', 'min', 'max']
 
 test('a name with a typo, other case or punctuation is recognised', () => {
   for (const [name, expected] of [
@@ -20,5 +20,5 @@ test('a name with a typo, other case or punctuation is recognised', () => {
     ['', undefined],
     ['x'.repeat(5000), undefined],
   ] as const)
-    assert.equal(closestName(name, NAMES), expected, name.slice(0, 20))
+    assert.equal(closestName(name, PROPERTY_NAMES), expected, name.slice(0, 20))
 })

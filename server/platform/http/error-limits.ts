@@ -27,17 +27,17 @@ export function findErrors(validator: Validator, schema: TSchema, value: unknown
     return unknownPropertiesError(properties, value)
   const errors = validator.Errors(value)
   if (errors.length < MAX_ERRORS) return errors
-  const more = Object.entries(properties).flatMap(([name, own]) => {
+  const itemErrors = Object.entries(properties).flatMap(([name, propertySchema]) => {
     const list = (value as Record<string, unknown>)[name]
-    return own.items && Array.isArray(list) ? errorsOfLaterItems(errors, name, own, list) : []
+    return propertySchema.items && Array.isArray(list) ? errorsOfLaterItems(errors, name, propertySchema, list) : []
   })
-  return [...errors, ...more]
+  return [...errors, ...itemErrors]
 }
 
-/** Reports only the unknown names: validating thousands of properties would take long. */
-function unknownPropertiesError(known: object, value: object): TLocalizedValidationError[] {
-  const names = Object.keys(value).filter((name) => !Object.hasOwn(known, name))
-  const params = { additionalProperties: names.slice(0, MAX_ERRORS) }
+/** Returns one error with the unknown property names, because validating thousands of properties would take long. */
+function unknownPropertiesError(knownProperties: object, value: object): TLocalizedValidationError[] {
+  const unknownNames = Object.keys(value).filter((name) => !Object.hasOwn(knownProperties, name))
+  const params = { additionalProperties: unknownNames.slice(0, MAX_ERRORS) }
   return [{ keyword: 'additionalProperties', schemaPath: '#', instancePath: '', params, message: '' }]
 }
 
@@ -51,25 +51,31 @@ function errorsOfLaterItems(
   const prefix = `/${name}/`
   const lastPath = errors.findLast(({ instancePath }) => instancePath.startsWith(prefix))?.instancePath
   // The errors of the last item may be incomplete, so it is included.
-  const start = lastPath === undefined ? 0 : Number(lastPath.slice(prefix.length).split('/', 1)[0])
+  const startIndex = lastPath === undefined ? 0 : Number(lastPath.slice(prefix.length).split('/', 1)[0])
   const validator = itemValidator(items!)
-  const found: TLocalizedValidationError[] = []
+  const itemErrors: TLocalizedValidationError[] = []
   const schemaPath = `#/properties/${name}`
   if (maxItems !== undefined && list.length > maxItems)
-    found.push({ keyword: 'maxItems', schemaPath, instancePath: `/${name}`, params: { limit: maxItems }, message: '' })
-  for (let index = start; index < Math.min(list.length, maxItems ?? MAX_ERRORS); index++) {
+    itemErrors.push({
+      keyword: 'maxItems',
+      schemaPath,
+      instancePath: `/${name}`,
+      params: { limit: maxItems },
+      message: '',
+    })
+  for (let index = startIndex; index < Math.min(list.length, maxItems ?? MAX_ERRORS); index++) {
     if (validator.Check(list[index])) continue
     const [first] = validator.Errors(list[index])
     if (!first) continue
-    const error = toUnknownProperty(first)
+    const error = toUnknownPropertyError(first)
     const instancePath = `${prefix}${index}${error.instancePath}`
-    found.push({ ...error, instancePath, schemaPath: error.schemaPath.replace('#', `${schemaPath}/items`) })
+    itemErrors.push({ ...error, instancePath, schemaPath: error.schemaPath.replace('#', `${schemaPath}/items`) })
   }
-  return found
+  return itemErrors
 }
 
-/** TypeBox reports each unknown property as a `boolean` error before the `additionalProperties` error that lists all their names. */
-function toUnknownProperty(error: TLocalizedValidationError): TLocalizedValidationError {
+/** Converts the `boolean` error that TypeBox reports for an unknown property into an `additionalProperties` error with its name. */
+function toUnknownPropertyError(error: TLocalizedValidationError): TLocalizedValidationError {
   if (error.keyword !== 'boolean') return error
   const slash = error.instancePath.lastIndexOf('/')
   const name = error.instancePath
@@ -85,10 +91,10 @@ function toUnknownProperty(error: TLocalizedValidationError): TLocalizedValidati
   }
 }
 
-const validators = new WeakMap<TSchema, Validator>()
+const itemValidators = new WeakMap<TSchema, Validator>()
 
 function itemValidator(schema: TSchema): Validator {
-  const known = validators.get(schema) ?? Compile(schema)
-  validators.set(schema, known)
-  return known
+  const validator = itemValidators.get(schema) ?? Compile(schema)
+  itemValidators.set(schema, validator)
+  return validator
 }

@@ -1,4 +1,4 @@
-import { type Database, ping } from '../database/database.ts'
+import { type Database, pingDatabase } from '../database/database.ts'
 import { pendingMigrations, readMigrations } from '../database/migrate.ts'
 import { withDeadline } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
@@ -17,17 +17,19 @@ export function healthRoutes(app: App, { db, metrics, draining }: HealthOptions)
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (_request, reply) => {
-    const wrong = draining() ? ['the server is shutting down'] : await findProblems()
-    return wrong.length === 0 ? { status: 'ready' } : reply.status(503).send({ status: 'not ready', wrong })
+    const problems = draining() ? ['the server is shutting down'] : await findReadinessProblems()
+    return problems.length === 0
+      ? { status: 'ready' }
+      : reply.status(503).send({ status: 'not ready', wrong: problems })
   })
 
   app.get('/metrics', async (_request, reply) => {
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })
 
-  async function findProblems(): Promise<string[]> {
+  async function findReadinessProblems(): Promise<string[]> {
     try {
-      await withDeadline(ping(db), DATABASE_TIMEOUT_MS)
+      await withDeadline(pingDatabase(db), DATABASE_TIMEOUT_MS)
       const pending = await withDeadline(pendingMigrations(db.pool, await readMigrations()), DATABASE_TIMEOUT_MS)
       return pending.map((name) => `migration ${name} is not applied`)
     } catch {

@@ -35,30 +35,30 @@ function checkNestingDepth(value: unknown, depth = 0): void {
     for (const item of Object.values(value)) checkNestingDepth(item, depth + 1)
 }
 
-const MAX_UNSTORABLE_DETAILS = 100
+const MAX_UNSTORABLE_TEXT_DETAILS = 100
 const MAX_PATH_LENGTH = 200
 
-/** Adds a detail for every text that cannot be stored unchanged. */
-export function collectUnstorable(value: unknown, path: string, details: Detail[], depth = 0): void {
-  if (details.length >= MAX_UNSTORABLE_DETAILS || depth > MAX_NESTING_DEPTH) return
+/** Adds a detail to `details` for every text in a value that cannot be stored unchanged. */
+export function collectUnstorableTexts(value: unknown, path: string, details: Detail[], depth = 0): void {
+  if (details.length >= MAX_UNSTORABLE_TEXT_DETAILS || depth > MAX_NESTING_DEPTH) return
   if (typeof value === 'string') {
-    const message = unstorable(value)
+    const message = unstorableReason(value)
     if (message) details.push({ path: path || 'body', message })
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => {
-      collectUnstorable(item, `${path}[${index}]`, details, depth + 1)
+      collectUnstorableTexts(item, `${path}[${index}]`, details, depth + 1)
     })
   } else if (value !== null && typeof value === 'object') {
     for (const [key, item] of Object.entries(value)) {
-      const message = unstorable(key)
+      const message = unstorableReason(key)
       if (message) details.push({ path: path || 'body', message: `a property name ${message}` })
-      else collectUnstorable(item, (path ? `${path}.${key}` : key).slice(0, MAX_PATH_LENGTH), details, depth + 1)
+      else collectUnstorableTexts(item, (path ? `${path}.${key}` : key).slice(0, MAX_PATH_LENGTH), details, depth + 1)
     }
   }
 }
 
 /** Returns why PostgreSQL cannot store a text; undefined if it can. */
-export function unstorable(text: string): string | undefined {
+export function unstorableReason(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain a NUL character'
   if (!text.isWellFormed()) return 'must not contain an unpaired surrogate'
   return undefined

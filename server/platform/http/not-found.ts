@@ -2,18 +2,18 @@ import type { FastifyRequest } from 'fastify'
 import { PARTNER_BASE, pathOf } from '../../api/envelope.ts'
 import { type Problem, problem } from '../../api/problem.ts'
 
-interface Routes {
+interface RouteTable {
   hasRoute(route: { method: 'GET'; url: string }): boolean
 }
 
 /** Returns the problem for a path without a route, with a hint for common mistakes. */
-export function notFoundProblem(routes: Routes, { method, raw }: Pick<FastifyRequest, 'method' | 'raw'>): Problem {
+export function notFoundProblem(routes: RouteTable, { method, raw }: Pick<FastifyRequest, 'method' | 'raw'>): Problem {
   const path = pathOf(raw.url!)
   const hint = hintFor(routes, method, path) ?? 'See /docs for the list of endpoints.'
   return problem('NOT_FOUND', `Unknown endpoint: ${method} ${path.slice(0, 200)}. ${hint}`)
 }
 
-function hintFor(routes: Routes, method: string, path: string): string | undefined {
+function hintFor(routes: RouteTable, method: string, path: string): string | undefined {
   const hasRoute = (url: string) => routes.hasRoute({ method: 'GET', url })
   if (/^\/.*[^/]\/+$/.test(path)) return 'Remove the trailing slash.'
   if (!path.startsWith(`${PARTNER_BASE}/`)) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProxyCheck } from './proxies.ts'
 
-test('addresses and ranges of both families are trusted in every notation', () => {
+test('configured IPv4 and IPv6 addresses and ranges are trusted in every notation', () => {
   const isTrusted = createProxyCheck(['127.0.0.1', '10.1.0.0/16', '::1', '2001:db8::/32'])
   for (const address of [
     '127.0.0.1',

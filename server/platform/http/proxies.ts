@@ -1,24 +1,24 @@
 import { BlockList, isIP } from 'node:net'
 import { BoundedMap } from '../bounded-map.ts'
 
-/** A server has few proxies in front of it, and each sends thousands of requests. */
+/** A small cache is enough: a server has few proxies in front of it, and each sends thousands of requests. */
 const MAX_CACHED_ADDRESSES = 64
 
-/** Returns a function that checks whether an address is a trusted proxy, given as addresses and CIDR ranges. */
+/** Returns a function that checks whether an address is a trusted proxy. `ranges` has addresses and CIDR ranges. */
 export function createProxyCheck(ranges: string[]): (address: string | undefined) => boolean {
-  const list = new BlockList()
+  const trustedAddresses = new BlockList()
   for (const range of ranges) {
     const [address, prefix] = range.split('/') as [string, string?]
     const type = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (prefix === undefined) list.addAddress(address, type)
-    else list.addSubnet(address, Number(prefix), type)
+    if (prefix === undefined) trustedAddresses.addAddress(address, type)
+    else trustedAddresses.addSubnet(address, Number(prefix), type)
   }
   const cache = new BoundedMap<string, boolean>(MAX_CACHED_ADDRESSES)
   return (address = '') => {
-    const cached = cache.get(address)
-    if (cached !== undefined) return cached
+    const cachedResult = cache.get(address)
+    if (cachedResult !== undefined) return cachedResult
     const family = isIP(address)
-    const isTrusted = family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+    const isTrusted = family !== 0 && trustedAddresses.check(address, family === 6 ? 'ipv6' : 'ipv4')
     cache.set(address, isTrusted)
     return isTrusted
   }

@@ -1,12 +1,12 @@
 import { type TSchema, Type } from 'typebox'
 import { nameAfter, named } from './named-schemas.ts'
 
-/** The success envelope of the partner API. */
+/** Returns the schema of a success response of the partner API. */
 export function success<T extends TSchema>(data: T) {
   return Type.Object({ success: Type.Literal(true), message: Type.String(), data }, nameAfter(data, 'Response'))
 }
 
-/** One page of a list, and the cursor of the next page. */
+/** Returns the schema of one page of a list, with the cursor of the next page. */
 export function listOf<T extends TSchema>(item: T) {
   return Type.Object(
     {

@@ -3,7 +3,7 @@ export function parseRetryAfter(header: string | string[] | undefined, now: numb
   const text = (Array.isArray(header) ? header[0] : header)?.trim()
   if (text === undefined) return undefined
   if (/^\d{1,12}$/.test(text)) return Number(text) * 1000
-  // Date.parse also accepts texts that are no HTTP date, such as "-5"; those start with the name of the day.
+  // Date.parse also accepts other texts, such as "-5". An HTTP date starts with the name of the day.
   const date = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }

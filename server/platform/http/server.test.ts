@@ -13,7 +13,7 @@ const apis = [
   ['/api/nowhere', 'catalogue'],
 ] as const
 
-function envelopeOf(body: any): string {
+function nameOfEnvelope(body: any): string {
   assert.equal(body.success, false)
   if (typeof body.error === 'string') {
     assert.equal(body.message, body.error)
@@ -40,7 +40,7 @@ function sendRaw(url: string, bytes: string | Buffer): Promise<{ status: number;
   })
 }
 
-/** Sends the beginning of a body and then the rest byte by byte; returns the response and whether the connection was reset. */
+/** Sends a request head, then the body byte by byte; returns the response and whether the connection was reset. */
 async function sendSlowly(url: string, head: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let text = ''
@@ -61,23 +61,23 @@ async function sendSlowly(url: string, head: string) {
   return { status: Number(top.split(' ')[1]), top, body: body && JSON.parse(body), wasReset }
 }
 
-test('a body that takes too long gets a 408 in the envelope, and the connection is not reset', async (t) => {
+test('a body that takes too long to arrive gets a 408 in the envelope of the API, and the connection is not reset', async (t) => {
   const app = await startApp(t)
-  const defaults = { ...bodyTimeoutMs }
-  t.after(() => Object.assign(bodyTimeoutMs, defaults))
+  const defaultTimeouts = { ...bodyTimeoutMs }
+  t.after(() => Object.assign(bodyTimeoutMs, defaultTimeouts))
   Object.assign(bodyTimeoutMs, { whole: 300, upload: 400 })
   const operator = await signIn(app)
-  const session = `cookie: ${operator.cookie}\r\nx-csrf-token: ${operator.csrf}`
-  const json = 'content-type: application/json'
-  const upload = '/console/api/operator/catalogue/imports?format=csv&file_name=a.csv'
+  const sessionHeaders = `cookie: ${operator.cookie}\r\nx-csrf-token: ${operator.csrf}`
+  const jsonContentType = 'content-type: application/json'
+  const uploadPath = '/console/api/operator/catalogue/imports?format=csv&file_name=a.csv'
   for (const [head, envelope] of [
-    [`POST /api/v1/partner/mandates HTTP/1.1\r\n${json}`, 'partner'],
-    [`POST /api/v1/verify HTTP/1.1\r\n${json}`, 'verification'],
-    [`POST /console/api/sign-in/operator HTTP/1.1\r\n${json}\r\n${session}`, 'partner'],
-    [`POST ${upload} HTTP/1.1\r\ncontent-type: application/octet-stream\r\n${session}`, 'partner'],
+    [`POST /api/v1/partner/mandates HTTP/1.1\r\n${jsonContentType}`, 'partner'],
+    [`POST /api/v1/verify HTTP/1.1\r\n${jsonContentType}`, 'verification'],
+    [`POST /console/api/sign-in/operator HTTP/1.1\r\n${jsonContentType}\r\n${sessionHeaders}`, 'partner'],
+    [`POST ${uploadPath} HTTP/1.1\r\ncontent-type: application/octet-stream\r\n${sessionHeaders}`, 'partner'],
   ] as const) {
     const { status, body, top, wasReset } = await sendSlowly(app.url, head)
-    assert.deepEqual([status, envelopeOf(body), wasReset], [408, envelope, false], head)
+    assert.deepEqual([status, nameOfEnvelope(body), wasReset], [408, envelope, false], head)
     assert.match(body.error.message, /did not arrive within 0\.[34] seconds/)
     assert.match(top, /x-request-id: req_/)
   }
@@ -92,7 +92,7 @@ test('a request with two Host headers is rejected', async (t) => {
       url,
       `GET ${path} HTTP/1.1\r\nHost: a\r\nhost: b\r\nconnection: close\r\n\r\n`,
     )
-    assert.deepEqual([status, envelopeOf(body)], [400, api])
+    assert.deepEqual([status, nameOfEnvelope(body)], [400, api])
   }
 })
 
@@ -105,7 +105,7 @@ test('unknown routes and methods return 404 in the envelope of the API that the 
         ...(method === 'POST' ? { body: '{"broken', headers: { 'content-type': 'application/json' } } : {}),
       })
       assert.equal(status, 404, `${method} ${path}`)
-      assert.equal(envelopeOf(body), api)
+      assert.equal(nameOfEnvelope(body), api)
       assert.ok(headers.get('x-request-id'))
     }
   }
@@ -121,24 +121,24 @@ test('outside the partner API, a malformed ID in the path is reported as not fou
 
 test('a path belongs to an API only if the base path matches whole segments', async (t) => {
   const { fetch } = await startApp(t)
-  assert.equal(envelopeOf((await fetch('/api/v1/partners')).body), 'verification')
-  assert.equal(envelopeOf((await fetch('/api/v2/x')).body), 'catalogue')
+  assert.equal(nameOfEnvelope((await fetch('/api/v1/partners')).body), 'verification')
+  assert.equal(nameOfEnvelope((await fetch('/api/v2/x')).body), 'catalogue')
 })
 
-test('URLs that cannot be decoded or are too long return 404 in the envelope', async (t) => {
+test('URLs that cannot be decoded or are too long return 404 in the envelope of the API', async (t) => {
   const { fetch } = await startApp(t)
   for (const [path, api] of apis) {
-    const bad = await fetch(`${path}/%zz`)
-    assert.equal(bad.status, 404)
-    assert.equal(envelopeOf(bad.body), api)
-    assert.ok(bad.headers.get('x-request-id'))
-    const long = await fetch(`${path}/${'x'.repeat(3000)}`)
-    assert.equal(long.status, 404)
-    assert.equal(envelopeOf(long.body), api)
+    const undecodableResponse = await fetch(`${path}/%zz`)
+    assert.equal(undecodableResponse.status, 404)
+    assert.equal(nameOfEnvelope(undecodableResponse.body), api)
+    assert.ok(undecodableResponse.headers.get('x-request-id'))
+    const longUrlResponse = await fetch(`${path}/${'x'.repeat(3000)}`)
+    assert.equal(longUrlResponse.status, 404)
+    assert.equal(nameOfEnvelope(longUrlResponse.body), api)
   }
 })
 
-test('headers that are too large return 431 in the envelope, even above the limit of Node.js', async (t) => {
+test('headers that are too large return 431 in the envelope of the API, even above the limit of Node.js', async (t) => {
   const { url } = await startApp(t)
   for (const [path, api] of apis) {
     for (const length of [17_000, 70_000]) {
@@ -147,7 +147,7 @@ test('headers that are too large return 431 in the envelope, even above the limi
         `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'x'.repeat(length)}\r\n\r\n`,
       )
       assert.equal(status, 431, `${path} ${length}`)
-      assert.equal(envelopeOf(body), api)
+      assert.equal(nameOfEnvelope(body), api)
       assert.match(head, /x-request-id: /i)
     }
   }
@@ -167,14 +167,14 @@ test('bytes that are not HTTP get a 400, and the connection is closed', async (t
   }
 })
 
-test('a valid x-request-id of the caller is used, any other is replaced', async (t) => {
+test('a valid x-request-id of the caller is used, an invalid one is replaced', async (t) => {
   const { fetch } = await startApp(t)
-  const idFor = async (id: string) =>
+  const returnedRequestId = async (id: string) =>
     (await fetch('/healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id')
-  assert.equal(await idFor('abc-123_x.y:z'), 'abc-123_x.y:z')
-  assert.match((await idFor('has space'))!, /^req_/)
-  assert.match((await idFor('x'.repeat(129)))!, /^req_/)
-  assert.match((await idFor('<script>'))!, /^req_/)
+  assert.equal(await returnedRequestId('abc-123_x.y:z'), 'abc-123_x.y:z')
+  assert.match((await returnedRequestId('has space'))!, /^req_/)
+  assert.match((await returnedRequestId('x'.repeat(129)))!, /^req_/)
+  assert.match((await returnedRequestId('<script>'))!, /^req_/)
 })
 
 test('every response has security headers', async (t) => {
@@ -188,20 +188,20 @@ test('every response has security headers', async (t) => {
 })
 
 test('logs contain the route instead of the URL, and no secrets', async (t) => {
-  const { fetch, logged } = await startApp(t)
+  const { fetch, logLines } = await startApp(t)
   await fetch('/api/v1/verify/vst_abcdefghijklmnop?token=vst_qrstuvwxyz&mail=asha@example.com', {
     headers: { 'x-api-key': 'VSK_LIVE_secretsecretsecret' },
   })
-  const lines = logged.filter((line) => line.includes('"request"'))
+  const lines = logLines.filter((line) => line.includes('"request"'))
   assert.equal(lines.length, 1)
-  assert.ok(!/vst_|VSK_|asha/.test(logged.join('')), logged.join(''))
+  assert.ok(!/vst_|VSK_|asha/.test(logLines.join('')), logLines.join(''))
 })
 
 test('health, readiness and metrics are served', async (t) => {
-  const { fetch, as, given } = await startApp(t)
+  const { fetch, as, fixtures } = await startApp(t)
   assert.equal((await fetch('/healthz')).status, 200)
   assert.deepEqual((await fetch('/readyz')).body, { status: 'ready' })
-  await as((await given.org()).key).get('/shifts')
+  await as((await fixtures.createOrg()).key).get('/shifts')
   const { body } = await fetch('/metrics')
   for (const line of [
     'attestry_http_request_duration_seconds_count{method="GET",route="/api/v1/partner/shifts",status="200"} 1',
@@ -224,17 +224,17 @@ test('readiness names the migrations that are not applied', async (t) => {
 
 test('the envelope depends on the decoded path, in every notation of the URL', async (t) => {
   const { url } = await startApp(t)
-  const send = (line: string, headers = 'host: x\r\n') =>
-    sendRaw(url, `${line} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`)
+  const send = (requestLine: string, headers = 'host: x\r\n') =>
+    sendRaw(url, `${requestLine} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`)
   for (const target of ['http://x/api/v1/partner/shifts', '/%61pi/v1/partner/shifts', '/api/v1/%70artner/shifts']) {
     const { status, body } = await send(`GET ${target}`)
     assert.equal(status, 401, target)
-    assert.equal(envelopeOf(body), 'partner', target)
+    assert.equal(nameOfEnvelope(body), 'partner', target)
   }
   for (const [path, api] of apis) {
     const { status, body } = await send(`QUERY ${path}`)
     assert.equal(status, 404)
-    assert.equal(envelopeOf(body), api)
+    assert.equal(nameOfEnvelope(body), api)
   }
 })
 

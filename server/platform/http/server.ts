@@ -19,7 +19,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { notFoundProblem } from './not-found.ts'
 import { createProxyCheck } from './proxies.ts'
-import { lazySerializers } from './serializers.ts'
+import { createLazySerializers } from './serializers.ts'
 import { compileRequestValidator, type RequestSchema, type RequestValidator } from './validation.ts'
 
 export type App = FastifyInstance<
@@ -63,7 +63,7 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
     trustProxy: trustProxy.length > 0 ? createProxyCheck(trustProxy) : false,
     requestIdHeader: false,
     genReqId: requestId,
-    // A last resort. Body timeouts are enforced by readBody, which can respond in the API's envelope.
+    // Only a last resort: readBody enforces shorter body timeouts, and its errors are sent in the API's envelope.
     requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
     http: {
@@ -86,7 +86,7 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   app.decorateRequest('errorCode', undefined)
   // Fastify's validation is turned off: `validateRequest` validates all parts together.
   app.setValidatorCompiler((() => () => true) as never)
-  app.setSerializerCompiler(lazySerializers() as never)
+  app.setSerializerCompiler(createLazySerializers() as never)
   app.addHook('onRoute', (route) => {
     if (route.schema)
       route.config = { ...route.config, validator: compileRequestValidator(route.schema as RequestSchema) }
@@ -95,13 +95,13 @@ export function createHttp({ log, metrics, trustProxy }: HttpOptions): App {
   // Bodies are read and parsed by the APIs themselves, in the order that each documents.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined))
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(commonHeaders)
+    reply.headers(securityHeaders)
     // This server uses plain HTTP; a trusted proxy reports the client's protocol. The header is checked first because it is cheap.
     if (request.headers['x-forwarded-proto'] !== undefined && request.protocol === 'https')
       reply.header('strict-transport-security', 'max-age=31536000')
     reply.header('x-request-id', request.id)
     if (headerBytes(request.raw) > MAX_HEADER_BYTES) return done(headersTooLargeProblem())
-    done(hasSeveralHosts(request.raw) ? severalHostsProblem() : undefined)
+    done(hasSeveralHostHeaders(request.raw) ? severalHostHeadersProblem() : undefined)
   })
   app.addHook('onResponse', (request, reply, done) => {
     if (!request.raw.complete)
@@ -137,13 +137,16 @@ export function validateRequest(
   if (errors.length === 0 && headerErrors.length === 0) return
   const invalidParam = errors.find(({ part }) => part === 'params')
   if (invalidParam && apiOfPath(request.raw.url!) !== 'partner') {
-    throw resourceNotFound(invalidParam.detail.path.replace(/^path\./, ''), request.params as Record<string, string>)
+    throw resourceNotFoundProblem(
+      invalidParam.detail.path.replace(/^path\./, ''),
+      request.params as Record<string, string>,
+    )
   }
   throw invalid([...errors.map(({ detail }) => detail), ...headerErrors])
 }
 
-/** Names the resource after its path parameter: `Mandate JM_1 not found.` Other parameters than IDs may be secret. */
-function resourceNotFound(name: string, params: Record<string, string>): Problem {
+/** Returns a problem that names the resource after its path parameter: `Mandate JM_1 not found.` Parameters other than IDs may be secret. */
+function resourceNotFoundProblem(name: string, params: Record<string, string>): Problem {
   const words = /^(.+?)(?:_id|Id)$/.exec(name)?.[1]?.replace(/[A-Z]/g, ' $&').replaceAll('_', ' ').toLowerCase()
   if (words === undefined) return problem('NOT_FOUND', 'Not found.')
   const resource = words[0]!.toUpperCase() + words.slice(1)
@@ -158,23 +161,23 @@ const MAX_SHOWN_ID_LENGTH = 60
  */
 function escapeInvalidPath(url: string): string {
   if (!url.includes('%')) return url
-  const query = url.search(/[?#]/)
-  const path = query < 0 ? url : url.slice(0, query)
+  const queryStart = url.search(/[?#]/)
+  const path = queryStart < 0 ? url : url.slice(0, queryStart)
   try {
     decodeURIComponent(path)
     return url
   } catch {
-    return path.replaceAll('%', '%25') + (query < 0 ? '' : url.slice(query))
+    return path.replaceAll('%', '%25') + (queryStart < 0 ? '' : url.slice(queryStart))
   }
 }
 
 /** Returns a log without child loggers: Fastify would create one per request, which our few log lines do not need. */
 function withoutChildLoggers(log: Log): Log {
-  const shared: Log = Object.create(log, { child: { value: () => shared } })
-  return shared
+  const logWithoutChildren: Log = Object.create(log, { child: { value: () => logWithoutChildren } })
+  return logWithoutChildren
 }
 
-const VALID_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
+const REQUEST_ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/
 
 // Unique through a random code per process and a counter, which is cheaper than a sortable ID.
 const processCode = randomCode(10)
@@ -185,11 +188,11 @@ function nextRequestId(): string {
 }
 
 function requestId(request: IncomingMessage): string {
-  const sent = request.headers['x-request-id']
-  return typeof sent === 'string' && VALID_REQUEST_ID.test(sent) ? sent : nextRequestId()
+  const sentId = request.headers['x-request-id']
+  return typeof sentId === 'string' && REQUEST_ID_PATTERN.test(sentId) ? sentId : nextRequestId()
 }
 
-const commonHeaders = {
+const securityHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
   'x-content-type-options': 'nosniff',
@@ -202,7 +205,7 @@ function headerBytes({ rawHeaders }: IncomingMessage): number {
 }
 
 /** Several Host headers are ambiguous: a proxy may have used a different one than this server. */
-function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+function hasSeveralHostHeaders({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!
@@ -211,7 +214,7 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1
 }
 
-function severalHostsProblem() {
+function severalHostHeadersProblem() {
   const details = [{ path: 'headers.Host', message: 'must be sent only once' }]
   return problem('VALIDATION_FAILED', 'The request has several Host headers.', { details })
 }
@@ -225,11 +228,11 @@ function headersTooLargeProblem() {
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const api = apiOfPath(request.raw.url ?? '/')
-  const known = error instanceof Problem ? error : unroutableProblem(error as FastifyError, request)
-  if (!known) request.log.error({ request_id: request.id, err: error }, 'unexpected error')
-  const { status, code, body } = errorEnvelope(api, known ?? unexpectedProblem(api))
+  const knownProblem = error instanceof Problem ? error : unroutableProblem(error as FastifyError, request)
+  if (!knownProblem) request.log.error({ request_id: request.id, err: error }, 'unexpected error')
+  const { status, code, body } = errorEnvelope(api, knownProblem ?? unexpectedProblem(api))
   request.errorCode = code
-  if (known?.retryAfter !== undefined) reply.header('retry-after', known.retryAfter)
+  if (knownProblem?.retryAfter !== undefined) reply.header('retry-after', knownProblem.retryAfter)
   return reply.status(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
 }
 
@@ -242,7 +245,7 @@ function unroutableProblem(error: FastifyError, { method, raw }: FastifyRequest)
 
 /** Responds to a URL that Fastify could not route. No hooks have run, so the headers that they set are set here. */
 function sendBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  reply.headers(commonHeaders)
+  reply.headers(securityHeaders)
   reply.header('x-request-id', request.id)
   sendError(error, request, reply)
 }
@@ -252,20 +255,20 @@ function sendProtocolError(error: Error & { code?: string; rawPacket?: Buffer },
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const target = /^[A-Z]+ (\/\S{0,2000})/.exec(error.rawPacket?.subarray(0, 2048).toString('latin1') ?? '')?.[1]
   const { status, body } = errorEnvelope(apiOfPath(target ?? '/'), protocolProblem(error.code))
-  const text = JSON.stringify(body)
-  const head = [
-    `HTTP/1.1 ${status} ${reasons[status] ?? 'Bad Request'}`,
+  const bodyJson = JSON.stringify(body)
+  const headLines = [
+    `HTTP/1.1 ${status} ${reasonPhrases[status] ?? 'Bad Request'}`,
     'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(text)}`,
+    `content-length: ${Buffer.byteLength(bodyJson)}`,
     `x-request-id: ${nextRequestId()}`,
-    ...Object.entries(commonHeaders).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`)
+  socket.end(`${headLines.join('\r\n')}\r\n\r\n${bodyJson}`)
   setTimeout(() => socket.destroy(), DISCARD_BODY_MS).unref()
 }
 
-const reasons: Record<number, string> = { 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }
+const reasonPhrases: Record<number, string> = { 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }
 
 function protocolProblem(code: string | undefined): Problem {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLargeProblem()

@@ -3,11 +3,14 @@ import { test } from 'node:test'
 import { Type } from 'typebox'
 import { compileRequestValidator } from './validation.ts'
 
-const closed = { additionalProperties: false }
-const Existing = Type.Object({ id: Type.String(), checked: Type.Optional(Type.Boolean()) }, closed)
-const Requested = Type.Object({ name: Type.String({ minLength: 2 }), pending: Type.Literal(true) }, closed)
+const noOtherProperties = { additionalProperties: false }
+const ExistingSkill = Type.Object({ id: Type.String(), checked: Type.Optional(Type.Boolean()) }, noOtherProperties)
+const RequestedSkill = Type.Object(
+  { name: Type.String({ minLength: 2 }), pending: Type.Literal(true) },
+  noOtherProperties,
+)
 const validate = compileRequestValidator({
-  body: Type.Object({ list: Type.Array(Type.Union([Existing, Requested])) }, closed),
+  body: Type.Object({ list: Type.Array(Type.Union([ExistingSkill, RequestedSkill])) }, noOtherProperties),
 })
 
 function pathsOf(...list: unknown[]): string[] {
@@ -31,10 +34,9 @@ test('errors refer to the union member that the value is closest to', () => {
 })
 
 test('each item of a list has its own closest union member', () => {
-  const good = Array.from({ length: 8 }, () => ({ id: 'x' }))
-  assert.deepEqual(pathsOf({ id: 'x' }, { id: 1 }, ...good, { name: 'ab', pending: 1 }, { name: 1, pending: true }), [
-    'list[10].pending',
-    'list[11].name',
-    'list[1].id',
-  ])
+  const validItems = Array.from({ length: 8 }, () => ({ id: 'x' }))
+  assert.deepEqual(
+    pathsOf({ id: 'x' }, { id: 1 }, ...validItems, { name: 'ab', pending: 1 }, { name: 1, pending: true }),
+    ['list[10].pending', 'list[11].name', 'list[1].id'],
+  )
 })

@@ -4,84 +4,84 @@ type ValidationError = TLocalizedValidationError
 
 /**
  * For a value that matches no member of a union, keeps only the errors of the closest member (the one with the fewest invalid
- * properties). The errors of the others would be misleading.
+ * properties). The errors of the other members would be misleading.
  */
 export function keepClosestBranch(errors: ValidationError[]): ValidationError[] {
-  const dropped = new Set<ValidationError>()
-  const reworded = new Map<ValidationError, ValidationError>()
-  for (const [union, errorsByBranch] of branchesOf(errors)) {
+  const droppedErrors = new Set<ValidationError>()
+  const rewordedErrors = new Map<ValidationError, ValidationError>()
+  for (const [union, errorsByBranch] of groupByBranch(errors)) {
     const branches = [...errorsByBranch.values()]
-      .map((branch) => branch.filter((error) => !dropped.has(error)))
+      .map((branch) => branch.filter((error) => !droppedErrors.has(error)))
       .filter((branch) => branch.length > 0)
     if (branches.length === 0) continue
     const { instancePath } = union
     const allConstants = branches.every((branch) => branch.length === 1 && branch[0]!.keyword === 'const')
-    const [closest] = branches.toSorted((a, b) => distance(a, instancePath) - distance(b, instancePath))
+    const [closest] = branches.toSorted((a, b) => distanceToBranch(a, instancePath) - distanceToBranch(b, instancePath))
     for (const branch of branches) {
-      if (branch !== closest || allConstants) for (const error of branch) dropped.add(error)
+      if (branch !== closest || allConstants) for (const error of branch) droppedErrors.add(error)
     }
     if (allConstants) {
       const allowedValues = branches.map(
         (branch) => (branch[0] as { params: { allowedValue: unknown } }).params.allowedValue,
       )
-      reworded.set(union, { ...union, keyword: 'enum', params: { allowedValues } } as ValidationError)
+      rewordedErrors.set(union, { ...union, keyword: 'enum', params: { allowedValues } } as ValidationError)
     } else {
-      dropped.add(union)
+      droppedErrors.add(union)
     }
   }
-  return errors.filter((error) => !dropped.has(error)).map((error) => reworded.get(error) ?? error)
+  return errors.filter((error) => !droppedErrors.has(error)).map((error) => rewordedErrors.get(error) ?? error)
 }
 
 const BRANCH_PATH = '/anyOf/'
 
 /** Groups the errors by union and branch, in one pass: a hostile body has thousands of errors. */
-function branchesOf(errors: ValidationError[]): Map<ValidationError, Map<string, ValidationError[]>> {
-  const unions = new Map<string, ValidationError>()
-  const branches = new Map<ValidationError, Map<string, ValidationError[]>>()
+function groupByBranch(errors: ValidationError[]): Map<ValidationError, Map<string, ValidationError[]>> {
+  const unionErrors = new Map<string, ValidationError>()
+  const errorsByUnion = new Map<ValidationError, Map<string, ValidationError[]>>()
   for (const error of errors) {
     if (error.keyword !== 'anyOf') continue
-    unions.set(`${error.schemaPath}\n${error.instancePath}`, error)
-    branches.set(error, new Map())
+    unionErrors.set(`${error.schemaPath}\n${error.instancePath}`, error)
+    errorsByUnion.set(error, new Map())
   }
-  if (unions.size === 0) return branches
+  if (unionErrors.size === 0) return errorsByUnion
   for (const error of errors) {
     const { schemaPath } = error
     for (let index = schemaPath.indexOf(BRANCH_PATH); index >= 0; index = schemaPath.indexOf(BRANCH_PATH, index + 1)) {
-      const union = nearestUnion(unions, schemaPath.slice(0, index), error.instancePath)
-      if (!union) continue
+      const unionError = nearestUnionError(unionErrors, schemaPath.slice(0, index), error.instancePath)
+      if (!unionError) continue
       const branch = schemaPath.slice(index + BRANCH_PATH.length).split('/')[0]!
-      const errorsByBranch = branches.get(union)!
+      const errorsByBranch = errorsByUnion.get(unionError)!
       const branchErrors = errorsByBranch.get(branch)
       if (branchErrors) branchErrors.push(error)
       else errorsByBranch.set(branch, [error])
     }
   }
-  return branches
+  return errorsByUnion
 }
 
 /** Returns the union error of this schema at the value itself or at one of its ancestors. */
-function nearestUnion(
+function nearestUnionError(
   unions: Map<string, ValidationError>,
   schemaPath: string,
   instancePath: string,
 ): ValidationError | undefined {
   for (let path = instancePath; ; path = path.slice(0, path.lastIndexOf('/'))) {
-    const found = unions.get(`${schemaPath}\n${path}`)
-    if (found || path === '') return found
+    const unionError = unions.get(`${schemaPath}\n${path}`)
+    if (unionError || path === '') return unionError
   }
 }
 
 /** A value of another type is further away than any number of invalid properties. */
 const OTHER_TYPE_DISTANCE = 10_000
 
-function distance(branch: ValidationError[], unionPath: string): number {
-  const properties = new Set(branch.flatMap(propertiesIn))
+function distanceToBranch(branch: ValidationError[], unionPath: string): number {
+  const properties = new Set(branch.flatMap(propertiesOfError))
   const isOtherType = branch.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === unionPath)
   return properties.size + (isOtherType ? OTHER_TYPE_DISTANCE : 0)
 }
 
 /** Returns the properties that an error is about. An unknown property counts twice. */
-function propertiesIn(error: ValidationError): string[] {
+function propertiesOfError(error: ValidationError): string[] {
   const { instancePath } = error
   if (error.keyword === 'required') return error.params.requiredProperties.map((name) => `${instancePath}/${name}`)
   if (error.keyword === 'additionalProperties')

@@ -17,35 +17,41 @@ const validate = compileRequestValidator({
   }),
 })
 
-function messages(parts: { params?: object; query?: object; body?: unknown }): string[] {
+function errorMessages(parts: { params?: object; query?: object; body?: unknown }): string[] {
   const request = { params: { mandate_id: 'JM_0123456789' }, query: {}, body: { phone: '+1' }, ...parts }
   return validate({ ...request, rawBody: Buffer.alloc(0) }).map(({ detail }) => `${detail.path}: ${detail.message}`)
 }
 
 test('messages name the expected format and the received value of parameters', () => {
-  assert.deepEqual(messages({}), [])
-  assert.deepEqual(messages({ params: { mandate_id: '4711' } }), [
+  assert.deepEqual(errorMessages({}), [])
+  assert.deepEqual(errorMessages({ params: { mandate_id: '4711' } }), [
     'path.mandate_id: must be a mandate ID such as JM_01HZX…; got "4711"',
   ])
-  assert.deepEqual(messages({ query: { limit: 'ten' } }), ['query.limit: must be a whole number; got "ten"'])
-  assert.deepEqual(messages({ query: { limit: '0' } }), ['query.limit: must be at least 1; got 0'])
-  assert.deepEqual(messages({ query: { order: 'up' } }), ['query.order: must be one of "newest", "oldest"; got "up"'])
+  assert.deepEqual(errorMessages({ query: { limit: 'ten' } }), ['query.limit: must be a whole number; got "ten"'])
+  assert.deepEqual(errorMessages({ query: { limit: '0' } }), ['query.limit: must be at least 1; got 0'])
+  assert.deepEqual(errorMessages({ query: { order: 'up' } }), [
+    'query.order: must be one of "newest", "oldest"; got "up"',
+  ])
 })
 
 test('messages for a body show IDs and numbers, but no texts that may be personal data', () => {
-  assert.deepEqual(messages({ body: { phone: 'Asha' } }), ['phone: must be a phone number'])
-  assert.deepEqual(messages({ body: { phone: 919990000001 } }), ['phone: must be a string; got a number'])
-  assert.deepEqual(messages({ body: { phone: '+1', years: 1.5 } }), ['years: must be a whole number; got 1.5'])
-  assert.deepEqual(messages({ body: { phone: '+1', years: 'two' } }), ['years: must be a whole number; got a string'])
-  assert.deepEqual(messages({ body: { phone: '+1', mandate_id: 'x' } }), [
+  assert.deepEqual(errorMessages({ body: { phone: 'Asha' } }), ['phone: must be a phone number'])
+  assert.deepEqual(errorMessages({ body: { phone: 919990000001 } }), ['phone: must be a string; got a number'])
+  assert.deepEqual(errorMessages({ body: { phone: '+1', years: 1.5 } }), ['years: must be a whole number; got 1.5'])
+  assert.deepEqual(errorMessages({ body: { phone: '+1', years: 'two' } }), [
+    'years: must be a whole number; got a string',
+  ])
+  assert.deepEqual(errorMessages({ body: { phone: '+1', mandate_id: 'x' } }), [
     'mandate_id: must be a mandate ID such as JM_01HZX…; got "x"',
   ])
-  assert.deepEqual(messages({ body: { phone: '+1', list: ['a', 'a'] } }), ['list: must not contain duplicate items'])
-  assert.deepEqual(messages({ body: [] }), ['body: must be an object with phone; got an array'])
+  assert.deepEqual(errorMessages({ body: { phone: '+1', list: ['a', 'a'] } }), [
+    'list: must not contain duplicate items',
+  ])
+  assert.deepEqual(errorMessages({ body: [] }), ['body: must be an object with phone; got an array'])
 })
 
 test('a long value is not repeated', () => {
-  assert.deepEqual(messages({ params: { mandate_id: 'x'.repeat(100) } }), [
+  assert.deepEqual(errorMessages({ params: { mandate_id: 'x'.repeat(100) } }), [
     'path.mandate_id: must be a mandate ID such as JM_01HZX…; got a string',
   ])
 })

@@ -5,13 +5,13 @@ import { idDescriptions } from '../../api/id-descriptions.ts'
 import type { Detail } from '../../api/problem.ts'
 import { closestName } from './did-you-mean.ts'
 import { findErrors } from './error-limits.ts'
-import { collectUnstorable } from './json.ts'
+import { collectUnstorableTexts } from './json.ts'
 import { keepClosestBranch } from './union-errors.ts'
 
-type Part = 'params' | 'querystring' | 'body'
+type RequestPart = 'params' | 'querystring' | 'body'
 
-const parts: Part[] = ['params', 'querystring', 'body']
-const prefixes: Record<Part, string> = { params: 'path', querystring: 'query', body: '' }
+const requestParts: RequestPart[] = ['params', 'querystring', 'body']
+const pathPrefixes: Record<RequestPart, string> = { params: 'path', querystring: 'query', body: '' }
 
 interface RequestParts {
   params: unknown
@@ -21,33 +21,33 @@ interface RequestParts {
   raw?: { url?: string | undefined }
 }
 
-export type RequestSchema = Partial<Record<Part, unknown>>
+export type RequestSchema = Partial<Record<RequestPart, unknown>>
 
 /** Validates every part of a request, so that one response lists all errors. Parses numbers and fills in defaults. */
 export type RequestValidator = (request: RequestParts) => PartError[]
 
 interface PartError {
-  part: Part
+  part: RequestPart
   detail: Detail
 }
 
 const NO_ERRORS: PartError[] = []
 
 export function compileRequestValidator(schema: RequestSchema): RequestValidator {
-  const validators = parts
+  const validators = requestParts
     .filter((part) => schema[part] !== undefined)
-    .map((part) => compilePart(part, schema[part] as TSchema))
+    .map((part) => compilePartValidator(part, schema[part] as TSchema))
   return (request) => {
     let errors = NO_ERRORS
     for (const validate of validators) {
-      const more = validate(request)
-      if (more.length > 0) errors = [...errors, ...more]
+      const partErrors = validate(request)
+      if (partErrors.length > 0) errors = [...errors, ...partErrors]
     }
     return errors
   }
 }
 
-function compilePart(part: Part, schema: TSchema) {
+function compilePartValidator(part: RequestPart, schema: TSchema) {
   // Compiled at the first request: a server has hundreds of schemas, and starts faster this way.
   let compiled: ReturnType<typeof Compile> | undefined
   const field = part === 'querystring' ? 'query' : part
@@ -55,29 +55,29 @@ function compilePart(part: Part, schema: TSchema) {
   const properties = Object.entries((schema as ObjectSchema).properties ?? {})
   return (request: RequestParts) => {
     const body = request.body === undefined ? defaultBody : request.body
-    const value = part === 'body' ? body : parseTexts(properties, request[field])
+    const value = part === 'body' ? body : parseParameters(properties, request[field])
     compiled ??= Compile(schema)
     const validator = compiled
-    const valid = validator.Check(value)
-    const details = valid ? [] : detailsOf(part, schema, findErrors(validator, schema, value), value)
+    const isValid = validator.Check(value)
+    const details = isValid ? [] : detailsOf(part, schema, findErrors(validator, schema, value), value)
     // Only an escape sequence can produce a text that cannot be stored: JSON and URLs contain no raw NUL, and UTF-8 has no
     // unpaired surrogates.
     if (part === 'body' ? request.rawBody.includes('\\u') : request.raw?.url?.includes('%')) {
-      collectUnstorable(knownProperties(schema as ObjectSchema, value), prefixes[part], details)
+      collectUnstorableTexts(pickKnownProperties(schema as ObjectSchema, value), pathPrefixes[part], details)
     }
-    if (valid && details.length === 0) request[field] = value
+    if (isValid && details.length === 0) request[field] = value
     return details.length === 0 ? NO_ERRORS : details.map((detail) => ({ part, detail }))
   }
 }
 
-function detailsOf(part: Part, schema: TSchema, errors: TLocalizedValidationError[], value: unknown): Detail[] {
+function detailsOf(part: RequestPart, schema: TSchema, errors: TLocalizedValidationError[], value: unknown): Detail[] {
   if (part === 'body' && value === undefined) return [{ path: 'body', message: 'a JSON body is required' }]
-  const details = toDetails(schema, errors, prefixes[part], value)
-  return details.length > 0 ? details : [{ path: prefixes[part] || 'body', message: 'has too many errors to list' }]
+  const details = toDetails(schema, errors, pathPrefixes[part], value)
+  return details.length > 0 ? details : [{ path: pathPrefixes[part] || 'body', message: 'has too many errors to list' }]
 }
 
-/** Returns the value without the properties that the schema ignores. */
-function knownProperties({ properties, additionalProperties }: ObjectSchema, value: unknown): unknown {
+/** Returns a copy of the value without the properties that the schema ignores. */
+function pickKnownProperties({ properties, additionalProperties }: ObjectSchema, value: unknown): unknown {
   if (!properties || additionalProperties === false || value === null || typeof value !== 'object') return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(properties, name)))
 }
@@ -94,7 +94,7 @@ interface PropertySchema {
 }
 
 /** Parses query and path parameters, which arrive as text, by the types in their schema, and fills in defaults. */
-function parseTexts(properties: [string, PropertySchema][], value: unknown): unknown {
+function parseParameters(properties: [string, PropertySchema][], value: unknown): unknown {
   const texts = (value ?? {}) as Record<string, unknown>
   const parsed: Record<string, unknown> = {}
   for (const [name, property] of properties) {
@@ -102,13 +102,13 @@ function parseTexts(properties: [string, PropertySchema][], value: unknown): unk
     if (text === undefined) {
       if (property.default !== undefined) parsed[name] = property.default
     } else {
-      parsed[name] = typeof text === 'string' ? parseText(text, property.type) : text
+      parsed[name] = typeof text === 'string' ? parseParameter(text, property.type) : text
     }
   }
   return parsed
 }
 
-function parseText(text: string, type: string | undefined): unknown {
+function parseParameter(text: string, type: string | undefined): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
@@ -118,23 +118,28 @@ function parseText(text: string, type: string | undefined): unknown {
 /** Converts the errors of TypeBox into one detail each, with the path of the invalid property. */
 function toDetails(schema: TSchema, errors: TLocalizedValidationError[], prefix: string, value: unknown): Detail[] {
   const details = new Map<string, Detail>()
-  const relevant = keepClosestBranch(errors)
+  const relevantErrors = keepClosestBranch(errors)
   // If a schema restricts additional properties, TypeBox reports an invalid one both as invalid and as unknown.
   const invalidPaths = new Set(
-    relevant.filter(({ keyword }) => keyword !== 'boolean').map(({ instancePath }) => instancePath),
+    relevantErrors.filter(({ keyword }) => keyword !== 'boolean').map(({ instancePath }) => instancePath),
   )
-  for (const error of relevant) {
-    for (const { unknownAt, ...detail } of describe(schema, error, prefix, value))
+  for (const error of relevantErrors) {
+    for (const { unknownAt, ...detail } of describeError(schema, error, prefix, value))
       if (unknownAt === undefined || !invalidPaths.has(unknownAt))
         details.set(`${detail.path}\n${detail.message}`, detail)
   }
   return [...details.values()]
 }
 
-/** `unknownAt` is the JSON pointer of an unknown property. */
+/** A detail; `unknownAt` is the JSON pointer of the unknown property that it is about, if any. */
 type DescribedError = Detail & { unknownAt?: string }
 
-function describe(schema: TSchema, error: TLocalizedValidationError, prefix: string, value: unknown): DescribedError[] {
+function describeError(
+  schema: TSchema,
+  error: TLocalizedValidationError,
+  prefix: string,
+  value: unknown,
+): DescribedError[] {
   const pathOf = (name?: string) => readablePath(error.instancePath, prefix, value, name)
   switch (error.keyword) {
     case 'boolean':
@@ -148,19 +153,23 @@ function describe(schema: TSchema, error: TLocalizedValidationError, prefix: str
       return error.params.additionalProperties.map((name, _index, { length }) => ({
         path: pathOf(name),
         unknownAt: `${error.instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-        message: unknownPropertyMessage(name, schemaAt(schema, error.schemaPath), length <= MAX_UNKNOWN_WITH_HINTS),
+        message: unknownPropertyMessage(
+          name,
+          schemaAt(schema, error.schemaPath),
+          length <= MAX_UNKNOWN_PROPERTIES_WITH_HINTS,
+        ),
       }))
     default: {
       const message = messageFor(error) + objectHint(schema, error)
       const hasAdvice = message.includes(';')
-      const received = hasAdvice ? '' : receivedValue(error, prefix, valueAt(value, error.instancePath))
+      const received = hasAdvice ? '' : describeReceivedValue(error, prefix, valueAt(value, error.instancePath))
       return [{ path: pathOf(), message: message + received }]
     }
   }
 }
 
 /** Suggestions are slow, so they are skipped for bodies with many unknown properties. */
-const MAX_UNKNOWN_WITH_HINTS = 20
+const MAX_UNKNOWN_PROPERTIES_WITH_HINTS = 20
 
 function unknownPropertyMessage(name: string, schema: ObjectSchema | undefined, withHint: boolean): string {
   const message = customMessage(schema, name)
@@ -172,7 +181,7 @@ function unknownPropertyMessage(name: string, schema: ObjectSchema | undefined, 
 const customMessages = new WeakMap<object, Record<string, string>>()
 
 /** Sets the messages for properties that an object lacks although they are required, or has although they are not allowed. */
-export function describeMissing<Schema extends object>(schema: Schema, messages: Record<string, string>): Schema {
+export function setPropertyMessages<Schema extends object>(schema: Schema, messages: Record<string, string>): Schema {
   customMessages.set(schema, messages)
   return schema
 }
@@ -189,37 +198,37 @@ function objectHint(schema: TSchema, { keyword, params, schemaPath }: TLocalized
   return required.length === 0 || required.length > 4 ? '' : ` with ${required.join(' and ')}`
 }
 
-/** Describes the received value. Other texts of a body than IDs and keywords are not shown: they may be personal data. */
-function receivedValue(error: TLocalizedValidationError, prefix: string, value: unknown): string {
+/** Describes the received value. Texts of a body are shown only if they are IDs or keywords: others may be personal data. */
+function describeReceivedValue(error: TLocalizedValidationError, prefix: string, value: unknown): string {
   const isParameter = prefix !== ''
   switch (error.keyword) {
     case 'type': {
       const isShown = isParameter || (typeof value === 'number' && error.params.type === 'integer')
-      return `; got ${isShown ? show(value) : kindOf(value)}`
+      return `; got ${isShown ? showValue(value) : kindOf(value)}`
     }
     case 'minimum':
     case 'maximum':
     case 'enum':
     case 'const':
-      return `; got ${show(value)}`
+      return `; got ${showValue(value)}`
     case 'pattern':
-      return isParameter || idPrefix(String(error.params.pattern)) ? `; got ${show(value)}` : ''
+      return isParameter || idPrefix(String(error.params.pattern)) ? `; got ${showValue(value)}` : ''
     default:
       return ''
   }
 }
 
-const MAX_SHOWN_LENGTH = 40
+const MAX_SHOWN_VALUE_LENGTH = 40
 
-function show(value: unknown): string {
+function showValue(value: unknown): string {
   if (value !== null && typeof value === 'object') return kindOf(value)
   const text = JSON.stringify(value)
-  return text === undefined || text.length > MAX_SHOWN_LENGTH ? kindOf(value) : text
+  return text === undefined || text.length > MAX_SHOWN_VALUE_LENGTH ? kindOf(value) : text
 }
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
-  return article(Array.isArray(value) ? 'array' : typeof value)
+  return withArticle(Array.isArray(value) ? 'array' : typeof value)
 }
 
 /** Returns the part of a schema at a path such as `#/properties/skills/items`. */
@@ -243,7 +252,7 @@ function pointerParts(pointer: string): string[] {
 function messageFor(error: TLocalizedValidationError): string {
   switch (error.keyword) {
     case 'type':
-      return `must be ${article(String(error.params.type))}`
+      return `must be ${withArticle(String(error.params.type))}`
     case 'const':
       return `must be ${JSON.stringify(error.params.allowedValue)}`
     case 'enum':
@@ -251,15 +260,15 @@ function messageFor(error: TLocalizedValidationError): string {
     case 'pattern':
       return patternMessage(String(error.params.pattern))
     case 'minLength':
-      return `must have at least ${count(error.params.limit, 'character')}`
+      return `must have at least ${countNoun(error.params.limit, 'character')}`
     case 'maxLength':
-      return `must have at most ${count(error.params.limit, 'character')}`
+      return `must have at most ${countNoun(error.params.limit, 'character')}`
     case 'minItems':
-      return `must have at least ${count(error.params.limit, 'item')}`
+      return `must have at least ${countNoun(error.params.limit, 'item')}`
     case 'maxItems':
-      return `must have at most ${count(error.params.limit, 'item')}`
+      return `must have at most ${countNoun(error.params.limit, 'item')}`
     case 'minProperties':
-      return `must have at least ${count(error.params.limit, 'property')}`
+      return `must have at least ${countNoun(error.params.limit, 'property')}`
     case 'maxProperties':
       return `must have at most ${error.params.limit} properties`
     case 'minimum':
@@ -276,9 +285,9 @@ function messageFor(error: TLocalizedValidationError): string {
 }
 
 /** Pattern of a text that contains more than white space. */
-export const NOT_BLANK = '\\P{White_Space}'
+export const NOT_BLANK_PATTERN = '\\P{White_Space}'
 
-const patternDescriptions = new Map([[NOT_BLANK, 'must not be blank']])
+const patternDescriptions = new Map([[NOT_BLANK_PATTERN, 'must not be blank']])
 
 /** Sets the message for values that do not match a pattern, and returns the pattern. */
 export function describePattern(pattern: string, message: string): string {
@@ -298,15 +307,15 @@ function idPrefix(pattern: string): string | undefined {
   return /^\^([A-Za-z]{2,3}_)/.exec(pattern)?.[1]
 }
 
-function article(type: string) {
+function withArticle(type: string) {
   return type === 'integer' ? 'a whole number' : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 }
 
-function count(number: number, noun: string) {
+function countNoun(number: number, noun: string) {
   return `${number} ${number === 1 ? noun : `${noun}s`}`
 }
 
-/** Converts a JSON pointer: `/skills/2/skill_id` becomes `skills[2].skill_id`. */
+/** Converts a JSON pointer into a readable path: `/skills/2/skill_id` becomes `skills[2].skill_id`. */
 function readablePath(pointer: string, prefix: string, value: unknown, name?: string): string {
   const parts = pointerParts(pointer)
   if (name !== undefined) parts.push(name)

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 import { startPoller } from './poller.ts'
 
 /** Wakes workers for delayed jobs: pg-boss sends no notification when one becomes due. */
-export interface DelayedJobWatch {
+export interface DelayedJobWatcher {
   /** Checks the queues again within this many milliseconds, because a job was delayed or rescheduled. */
   check(withinMs?: number): void
   stop(): Promise<void>
@@ -21,20 +21,20 @@ export interface DelayedJobOptions {
 
 export const DELAYED_JOBS_TOPIC = 'jobs_put_off'
 const POLL_INTERVAL_MS = 5000
-/** Maximum fraction of the time spent polling: slow polls run less often. */
+/** Maximum fraction of the time that is spent polling: the slower the polls, the less often they run. */
 const MAX_POLL_LOAD = 0.02
 /** Notifications within this time share one poll. */
 const BATCH_WINDOW_MS = 50
 /** Delay after which pg-boss has rescheduled a lost job. */
 const LOST_JOB_RECHECK_MS = 500
 
-/** Must be called in the transaction that delays or reschedules a job. */
+/** Notifies the workers of a delayed job. Must be called in the transaction that delays or reschedules the job. */
 export function notifyDelayedJob(tx: Tx): void {
   notifyAfterCommit(tx, DELAYED_JOBS_TOPIC)
 }
 
 /** Polls all queues with one query, so that the workers do not have to poll their queues every second. */
-export function watchDelayedJobs({ db, log, onDue, onLost }: DelayedJobOptions): DelayedJobWatch {
+export function watchDelayedJobs({ db, log, onDue, onLost }: DelayedJobOptions): DelayedJobWatcher {
   const poller = startPoller({
     poll: checkQueues,
     onError: (error) => log.warn({ err: error }, 'polling delayed jobs failed, retrying'),
@@ -65,7 +65,7 @@ export function watchDelayedJobs({ db, log, onDue, onLost }: DelayedJobOptions):
 
 interface QueueTimes {
   queue: string
-  /** Milliseconds until a job may start. */
+  /** Milliseconds until the next job may start; null if no job is waiting. */
   dueIn: number | null
   isLost: boolean
 }

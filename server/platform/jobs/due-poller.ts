@@ -59,8 +59,8 @@ export function startDuePoller({
       }
       nextCheckAt = performance.now() + (anythingDue ? RETRY_DELAY_MS : pollIntervalMs)
     }
-    const untilDue = upcoming === undefined ? CLOCK_CHECK_INTERVAL_MS : upcoming - clock.now()
-    return Math.max(MIN_DELAY_MS, Math.min(CLOCK_CHECK_INTERVAL_MS, untilDue, nextCheckAt - performance.now()))
+    const untilDueMs = upcoming === undefined ? CLOCK_CHECK_INTERVAL_MS : upcoming - clock.now()
+    return Math.max(MIN_DELAY_MS, Math.min(CLOCK_CHECK_INTERVAL_MS, untilDueMs, nextCheckAt - performance.now()))
   }
 
   function isUpcomingDue(): boolean {
@@ -69,9 +69,9 @@ export function startDuePoller({
 
   async function isAnythingDue(): Promise<boolean> {
     upcoming = undefined
-    const due = await nextDueAt()
-    if (due !== undefined && due <= clock.now()) return true
-    upcoming = due
+    const nextDue = await nextDueAt()
+    if (nextDue !== undefined && nextDue <= clock.now()) return true
+    upcoming = nextDue
     return false
   }
 }

@@ -1,15 +1,15 @@
-/** Repeats a poll, one run at a time: after the delay that the previous run returned, or earlier on request. */
+/** Repeats a poll, one at a time: after the delay that the previous poll returned, or earlier on request. */
 export interface Poller {
-  /** Polls within this many milliseconds; immediately if 0. A request during a poll runs another one after it. */
+  /** Polls within this many milliseconds; immediately if 0. If a poll is running, another poll runs after it. */
   pollWithin(milliseconds: number): void
-  /** Waits for the poll that is running. */
+  /** Stops polling, and waits for the poll that is running. */
   stop(): Promise<void>
 }
 
 export interface PollerOptions {
-  /** Returns the milliseconds until the next poll. */
+  /** Polls, and returns the milliseconds until the next poll. */
   poll: (isStopped: () => boolean) => Promise<number>
-  /** Not called after `stop`. */
+  /** Called with the error of a poll that failed. Not called after `stop`. */
   onError: (error: unknown) => void
   /** Delay after a poll that failed. */
   retryDelayMs: number
@@ -30,17 +30,17 @@ export function startPoller({ poll, onError, retryDelayMs }: PollerOptions): Pol
   }
 
   function pollWithin(milliseconds: number) {
-    const at = performance.now() + milliseconds
-    if (stopped || at >= nextPollAt) return
-    nextPollAt = at
+    const pollAt = performance.now() + milliseconds
+    if (stopped || pollAt >= nextPollAt) return
+    nextPollAt = pollAt
     clearTimeout(timer)
     if (running) return // scheduled when it ends
-    if (milliseconds <= 0) return start()
-    timer = setTimeout(start, milliseconds)
+    if (milliseconds <= 0) return startPoll()
+    timer = setTimeout(startPoll, milliseconds)
     timer.unref()
   }
 
-  function start() {
+  function startPoll() {
     nextPollAt = Number.POSITIVE_INFINITY
     running = poll(() => stopped)
       .catch((error) => {
@@ -49,9 +49,9 @@ export function startPoller({ poll, onError, retryDelayMs }: PollerOptions): Pol
       })
       .then((delay) => {
         running = undefined
-        const requested = nextPollAt - performance.now()
+        const requestedDelayMs = nextPollAt - performance.now()
         nextPollAt = Number.POSITIVE_INFINITY
-        pollWithin(Math.min(delay, requested))
+        pollWithin(Math.min(delay, requestedDelayMs))
       })
   }
 }

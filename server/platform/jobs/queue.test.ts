@@ -14,148 +14,149 @@ import { DELAYED_JOBS_TOPIC } from './delayed-jobs.ts'
 import { defineJob, type Job, openQueue, type Queue, type Worker } from './queue.ts'
 import { retryJob } from './queued-jobs.ts'
 
-const note = defineJob<{ text: string }>('note', { retryDelaySeconds: 1, retries: 3 })
-const uniqueNote = defineJob<{ text: string }>('unique_note', { unique: true })
+const noteJob = defineJob<{ text: string }>('note', { retryDelaySeconds: 1, retries: 3 })
+const uniqueNoteJob = defineJob<{ text: string }>('unique_note', { unique: true })
 
 async function openTestQueues(t: TestContext) {
   const { url, drop } = await cloneDatabase()
   const db = openDatabase({ connection: { connectionString: url }, name: 'test', onError: () => {} })
   const clock = new TestClock(Date.now())
-  const opened: Queue[] = []
+  const openedQueues: Queue[] = []
   t.after(async () => {
-    await Promise.all(opened.map((queue) => queue.stop()))
+    await Promise.all(openedQueues.map((queue) => queue.stop()))
     await db.close()
     await drop()
   })
-  const open = async (work?: (worker: Worker) => void, graceSeconds = 1) => {
+  const openTestQueue = async (work?: (worker: Worker) => void, graceSeconds = 1) => {
     const queue = await openQueue({
       connection: { connectionString: url },
       db,
       clock,
       log: createLog('silent'),
       metrics: createMetrics(),
-      jobs: [note, uniqueNote] as Job<object>[],
+      jobs: [noteJob, uniqueNoteJob] as Job<object>[],
       graceSeconds,
       ...(work ? { work } : {}),
     })
-    opened.push(queue)
+    openedQueues.push(queue)
     return queue
   }
-  return { url, db, clock, open }
+  return { url, db, clock, openTestQueue }
 }
 
 test('a job is enqueued when its transaction commits', async (t) => {
-  const { db, open } = await openTestQueues(t)
-  const done: string[] = []
-  const queue = await open((worker) => worker.handle(note, async ({ text }) => void done.push(text)))
+  const { db, openTestQueue } = await openTestQueues(t)
+  const doneTexts: string[] = []
+  const queue = await openTestQueue((worker) => worker.handle(noteJob, async ({ text }) => void doneTexts.push(text)))
   await assert.rejects(
     db.transaction(async (tx) => {
-      await queue.enqueue(tx, note, { text: 'rolled back' })
+      await queue.enqueue(tx, noteJob, { text: 'rolled back' })
       throw new Error('no')
     }),
   )
-  await db.transaction((tx) => queue.enqueueMany(tx, note, [{ text: 'one' }, { text: 'two' }]))
-  await until(() => done.length === 2)
-  assert.deepEqual(done.sort(), ['one', 'two'])
+  await db.transaction((tx) => queue.enqueueMany(tx, noteJob, [{ text: 'one' }, { text: 'two' }]))
+  await until(() => doneTexts.length === 2)
+  assert.deepEqual(doneTexts.sort(), ['one', 'two'])
 })
 
 test('a job enqueued by an api process is run by a worker process', async (t) => {
-  const { db, open } = await openTestQueues(t)
-  const api = await open()
-  await db.transaction((tx) => api.enqueue(tx, note, { text: 'from api' }))
-  const done: string[] = []
-  await open((worker) => worker.handle(note, async ({ text }) => void done.push(text)))
-  await until(() => done.includes('from api'))
+  const { db, openTestQueue } = await openTestQueues(t)
+  const apiQueue = await openTestQueue()
+  await db.transaction((tx) => apiQueue.enqueue(tx, noteJob, { text: 'from api' }))
+  const doneTexts: string[] = []
+  await openTestQueue((worker) => worker.handle(noteJob, async ({ text }) => void doneTexts.push(text)))
+  await until(() => doneTexts.includes('from api'))
 })
 
 test('a failed job is retried', async (t) => {
-  const { db, open } = await openTestQueues(t)
+  const { db, openTestQueue } = await openTestQueues(t)
   let runs = 0
-  const queue = await open((worker) =>
-    worker.handle(note, async () => {
+  const queue = await openTestQueue((worker) =>
+    worker.handle(noteJob, async () => {
       if (++runs < 2) throw new Error('transient error')
     }),
   )
-  await db.transaction((tx) => queue.enqueue(tx, note, { text: 'x' }))
+  await db.transaction((tx) => queue.enqueue(tx, noteJob, { text: 'x' }))
   await until(() => runs === 2)
 })
 
 test('jobs enqueued together run one after the other, without delays between them', async (t) => {
-  const { db, open } = await openTestQueues(t)
+  const { db, openTestQueue } = await openTestQueues(t)
   let done = 0
-  const queue = await open((worker) => worker.handle(note, async () => void done++))
+  const queue = await openTestQueue((worker) => worker.handle(noteJob, async () => void done++))
   const texts = Array.from({ length: 60 }, (_, index) => ({ text: String(index) }))
-  await db.transaction((tx) => queue.enqueueMany(tx, note, texts))
+  await db.transaction((tx) => queue.enqueueMany(tx, noteJob, texts))
   // If the worker polled between jobs, 60 jobs would take at least a minute.
   await until(() => done === 60, 50_000)
 })
 
 test('a worker is notified when another process delays a job or retries a failed one', async (t) => {
-  const { url, db, clock, open } = await openTestQueues(t)
+  const { url, db, clock, openTestQueue } = await openTestQueues(t)
   const connection = { connectionString: url }
-  const other = openDatabase({ connection, name: 'another process', onError: () => {} })
+  const otherDatabase = openDatabase({ connection, name: 'another process', onError: () => {} })
   const listener = await openListener(connection, createLog('silent'))
   await db.listen(listener)
-  const done: string[] = []
-  const queue = await open((worker) => worker.handle(note, async ({ text }) => void done.push(text)))
+  const doneTexts: string[] = []
+  const queue = await openTestQueue((worker) => worker.handle(noteJob, async ({ text }) => void doneTexts.push(text)))
   t.after(async () => {
     await listener.close()
-    await other.close()
+    await otherDatabase.close()
   })
-  await db.transaction((tx) => queue.enqueue(tx, note, { text: 'failed' }, { at: clock.now() + 3_600_000 }))
+  await db.transaction((tx) => queue.enqueue(tx, noteJob, { text: 'failed' }, { at: clock.now() + 3_600_000 }))
   const { rows } = await sql<{ id: string }>`
     update pgboss.job set state = 'failed', start_after = now() where name = 'note' returning id`.execute(db.queries)
   let notifications = 0
   db.onCommitted(DELAYED_JOBS_TOPIC, () => notifications++)
-  const runsWhenNotified = async (text: string, act: (tx: Tx) => Promise<unknown>) => {
-    const before = notifications
-    await other.transaction(act)
-    await until(() => notifications > before)
-    await until(() => done.includes(text))
+  const runsWhenNotified = async (text: string, change: (tx: Tx) => Promise<unknown>) => {
+    const notificationsBefore = notifications
+    await otherDatabase.transaction(change)
+    await until(() => notifications > notificationsBefore)
+    await until(() => doneTexts.includes(text))
   }
-  await runsWhenNotified('delayed', (tx) => queue.enqueue(tx, note, { text: 'delayed' }, { at: clock.now() + 300 }))
+  await runsWhenNotified('delayed', (tx) => queue.enqueue(tx, noteJob, { text: 'delayed' }, { at: clock.now() + 300 }))
   await runsWhenNotified('failed', (tx) => retryJob(tx, 'note', rows[0]!.id))
 })
 
 test('a delayed job starts at its time, by the injected clock', async (t) => {
-  const { db, clock, open } = await openTestQueues(t)
-  const done: string[] = []
-  const queue = await open((worker) => worker.handle(note, async ({ text }) => void done.push(text)))
+  const { db, clock, openTestQueue } = await openTestQueues(t)
+  const doneTexts: string[] = []
+  const queue = await openTestQueue((worker) => worker.handle(noteJob, async ({ text }) => void doneTexts.push(text)))
   clock.advance(3_600_000) // an hour ahead of the machine: only differences count
   await db.transaction(async (tx) => {
-    await queue.enqueue(tx, note, { text: 'later' }, { at: clock.now() + 3_600_000 })
-    await queue.enqueue(tx, note, { text: 'soon' }, { at: clock.now() + 500 })
+    await queue.enqueue(tx, noteJob, { text: 'later' }, { at: clock.now() + 3_600_000 })
+    await queue.enqueue(tx, noteJob, { text: 'soon' }, { at: clock.now() + 500 })
   })
-  await until(() => done.includes('soon'))
-  assert.deepEqual(done, ['soon'])
+  await until(() => doneTexts.includes('soon'))
+  assert.deepEqual(doneTexts, ['soon'])
   await sql`update pgboss.job set start_after = start_after - interval '1 hour' where state = 'created'`.execute(
     db.queries,
   )
-  await until(() => done.includes('later'))
+  await until(() => doneTexts.includes('later'))
 })
 
-test('at most one unique job per key waits', async (t) => {
-  const { db, open } = await openTestQueues(t)
-  const queue = await open()
-  for (const key of ['a', 'a', 'b']) await db.transaction((tx) => queue.enqueue(tx, uniqueNote, { text: key }, { key }))
+test('at most one unique job per key is waiting', async (t) => {
+  const { db, openTestQueue } = await openTestQueues(t)
+  const queue = await openTestQueue()
+  for (const key of ['a', 'a', 'b'])
+    await db.transaction((tx) => queue.enqueue(tx, uniqueNoteJob, { text: key }, { key }))
   const [depth] = (await queue.depths()).filter((one) => one.queue === 'unique_note')
   assert.equal(depth!.waiting, 2)
   await assert.rejects(
-    db.transaction((tx) => queue.enqueue(tx, uniqueNote, { text: 'x' })),
+    db.transaction((tx) => queue.enqueue(tx, uniqueNoteJob, { text: 'x' })),
     /key/,
   )
   await assert.rejects(
-    db.transaction((tx) => queue.enqueue(tx, note, { text: 'x' }, { key: 'k' })),
+    db.transaction((tx) => queue.enqueue(tx, noteJob, { text: 'x' }, { key: 'k' })),
     /key/,
   )
 })
 
 test('a stopping process releases its running job', async (t) => {
-  const { db, open } = await openTestQueues(t)
+  const { db, openTestQueue } = await openTestQueues(t)
   let started = 0
   let aborted = false
-  const first = await open((worker) =>
-    worker.handle(note, async (_payload, signal) => {
+  const firstQueue = await openTestQueue((worker) =>
+    worker.handle(noteJob, async (_payload, signal) => {
       started++
       await new Promise((_, reject) =>
         signal.addEventListener('abort', () => {
@@ -165,32 +166,32 @@ test('a stopping process releases its running job', async (t) => {
       )
     }),
   )
-  await db.transaction((tx) => first.enqueue(tx, note, { text: 'long' }))
+  await db.transaction((tx) => firstQueue.enqueue(tx, noteJob, { text: 'long' }))
   await until(() => started === 1)
-  await first.stop()
+  await firstQueue.stop()
   assert.equal(aborted, true)
-  const done: string[] = []
-  await open((worker) => worker.handle(note, async ({ text }) => void done.push(text)))
-  await until(() => done.includes('long'))
+  const doneTexts: string[] = []
+  await openTestQueue((worker) => worker.handle(noteJob, async ({ text }) => void doneTexts.push(text)))
+  await until(() => doneTexts.includes('long'))
 })
 
 test('a job whose process is killed is run again by another process', { timeout: 120_000 }, async (t) => {
-  const { url, db, open } = await openTestQueues(t)
-  const queue = await open()
-  await db.transaction((tx) => queue.enqueue(tx, note, { text: 'survivor' }))
+  const { url, db, openTestQueue } = await openTestQueues(t)
+  const queue = await openTestQueue()
+  await db.transaction((tx) => queue.enqueue(tx, noteJob, { text: 'survivor' }))
   const script = new URL('../../../test/faults/hanging-worker.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [script, url], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(child.stdout, 'data')
   child.kill('SIGKILL')
-  const done: string[] = []
-  await open((worker) => worker.handle(note, async ({ text }) => void done.push(text)))
-  await until(() => done.includes('survivor'), 100_000)
+  const doneTexts: string[] = []
+  await openTestQueue((worker) => worker.handle(noteJob, async ({ text }) => void doneTexts.push(text)))
+  await until(() => doneTexts.includes('survivor'), 100_000)
 })
 
 test('the depth of a queue includes the age of its oldest job', async (t) => {
-  const { db, open } = await openTestQueues(t)
-  const queue = await open()
-  await db.transaction((tx) => queue.enqueue(tx, note, { text: 'x' }))
+  const { db, openTestQueue } = await openTestQueues(t)
+  const queue = await openTestQueue()
+  await db.transaction((tx) => queue.enqueue(tx, noteJob, { text: 'x' }))
   await sql`update pgboss.job set start_after = now() - interval '90 seconds'`.execute(db.queries)
   const [depth] = (await queue.depths()).filter((one) => one.queue === 'note')
   assert.equal(depth!.waiting, 1)

@@ -5,7 +5,7 @@ import type { ConnectionSettings } from '../database/connection-settings.ts'
 import { type Database, ResilientClient, type Tx } from '../database/database.ts'
 import type { Log } from '../log.ts'
 import type { Metrics, QueueDepth } from '../metrics.ts'
-import { type DelayedJobWatch, notifyDelayedJob, watchDelayedJobs } from './delayed-jobs.ts'
+import { type DelayedJobWatcher, notifyDelayedJob, watchDelayedJobs } from './delayed-jobs.ts'
 
 /** A kind of job: its name, the type of its payload and how it is retried. Defined once, next to the code that enqueues it. */
 export interface Job<Payload extends object> {
@@ -24,7 +24,7 @@ export interface JobOptions {
   timeoutSeconds?: number
   /** Number of jobs that one process runs at the same time. */
   concurrency?: number
-  /** At most one job per key waits; `enqueue` then requires a key. */
+  /** Whether at most one job per key can be waiting; `enqueue` then requires a key. */
   unique?: boolean
 }
 
@@ -35,7 +35,7 @@ export function defineJob<Payload extends object>(name: string, options: JobOpti
 interface EnqueueOptions {
   /** Earliest start, in milliseconds since 1970. */
   at?: number
-  /** For unique jobs: ignored if a job with the same key is waiting. */
+  /** Key of a unique job, which is not enqueued if a job with the same key is waiting. */
   key?: string
 }
 
@@ -55,13 +55,13 @@ export interface Queue {
 }
 
 /** A background activity that runs until it is stopped. */
-export interface Running {
+export interface BackgroundActivity {
   stop(): Promise<void>
 }
 
 export interface Worker {
   /** Starts a background activity that runs until the queue stops. */
-  run(start: () => Running): void
+  run(start: () => BackgroundActivity): void
   /** Registers the handler for a kind of job. */
   handle<Payload extends object>(job: Job<Payload>, handler: Handler<Payload>): void
   /** Enqueues the job on a cron schedule in Indian time, once across all processes. */
@@ -82,12 +82,12 @@ export interface QueueOptions {
   graceSeconds?: number
 }
 
-const SCHEMA = 'pgboss'
+const DATABASE_SCHEMA = 'pgboss'
 /** If the process of a job sends no heartbeat for this long, the job is lost and another process runs it again. */
 const HEARTBEAT_SECONDS = 10
-/** Fallback poll of an idle worker, in case a notification was lost. */
+/** Interval of the fallback poll of an idle worker, in case a notification was lost. */
 const IDLE_POLL_SECONDS = 60
-/** Time within which pg-boss has stored the failure of a job, and its next start. */
+/** Time within which pg-boss stores that a job has failed, and when it starts next. */
 const FAILURE_STORED_WITHIN_MS = 500
 
 export async function installQueue(connection: ConnectionSettings, log: Log): Promise<void> {
@@ -98,12 +98,12 @@ export async function installQueue(connection: ConnectionSettings, log: Log): Pr
 }
 
 function bossOptions(connection: ConnectionSettings) {
-  return { ...connection, schema: SCHEMA, max: 4, application_name: 'attestry-queue', Client: ResilientClient }
+  return { ...connection, schema: DATABASE_SCHEMA, max: 4, application_name: 'attestry-queue', Client: ResilientClient }
 }
 
 export async function openQueue(options: QueueOptions): Promise<Queue> {
   const { connection, db, clock, log, metrics, jobs, work, graceSeconds = 20 } = options
-  const stopping = new AbortController()
+  const stopController = new AbortController()
   const boss = new PgBoss({
     ...bossOptions(connection),
     migrate: false,
@@ -118,30 +118,30 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     cronWorkerIntervalSeconds: 15,
   })
   boss.on('error', (error) => {
-    if (!stopping.signal.aborted) log.warn({ err: error }, 'job queue error')
+    if (!stopController.signal.aborted) log.warn({ err: error }, 'job queue error')
   })
   boss.on('warning', (warning) => log.warn({ warning }, 'job queue warning'))
   await boss.start()
-  const running: Running[] = []
-  const workers = new Map<string, string[]>()
-  let delayedJobs: DelayedJobWatch | undefined
-  await Promise.all(jobs.map((job) => declare(boss, job)))
+  const runningActivities: BackgroundActivity[] = []
+  const workerIdsByQueue = new Map<string, string[]>()
+  let delayedJobs: DelayedJobWatcher | undefined
+  await Promise.all(jobs.map((job) => declareQueue(boss, job)))
   const queue: Queue = {
-    enqueue: (tx, job, payload, enqueueOptions) => send(tx, job, [payload], enqueueOptions),
-    enqueueMany: send,
-    depths: () => depths(db),
+    enqueue: (tx, job, payload, enqueueOptions) => enqueueAll(tx, job, [payload], enqueueOptions),
+    enqueueMany: enqueueAll,
+    depths: () => readDepths(db),
     async stop() {
-      stopping.abort()
-      await Promise.all(running.map((activity) => activity.stop()))
+      stopController.abort()
+      await Promise.all(runningActivities.map((activity) => activity.stop()))
       await delayedJobs?.stop()
       await boss.stop({ graceful: true, timeout: graceSeconds * 1000, close: true })
       if (work) await db.transaction(async (tx) => notifyDelayedJob(tx)).catch(() => {}) // the jobs it released are due
     },
   }
-  if (work) await startWork()
+  if (work) await startWorkers()
   return queue
 
-  async function send<Payload extends object>(
+  async function enqueueAll<Payload extends object>(
     tx: Tx,
     job: Job<Payload>,
     payloads: Payload[],
@@ -160,22 +160,22 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     if (startAfter) notifyDelayedJob(tx)
   }
 
-  async function startWork() {
-    const handled: Promise<unknown>[] = []
+  async function startWorkers() {
+    const registrations: Promise<unknown>[] = []
     const worker: Worker = {
       run(start) {
-        running.push(start())
+        runningActivities.push(start())
       },
       handle(job, handler) {
-        for (let i = 0; i < (job.options.concurrency ?? 2); i++) handled.push(startWorker(job, handler as never))
+        for (let i = 0; i < (job.options.concurrency ?? 2); i++) registrations.push(startWorker(job, handler as never))
       },
       schedule(job, cron) {
-        handled.push(boss.schedule(job.name, cron, {}, { tz: 'Asia/Kolkata' }))
+        registrations.push(boss.schedule(job.name, cron, {}, { tz: 'Asia/Kolkata' }))
       },
     }
     work!(worker, queue)
-    await Promise.all(handled)
-    delayedJobs = watchDelayedJobs({ db, log, onDue: wake, onLost: (queue) => boss.supervise(queue) })
+    await Promise.all(registrations)
+    delayedJobs = watchDelayedJobs({ db, log, onDue: wakeWorkers, onLost: (queue) => boss.supervise(queue) })
   }
 
   async function startWorker(job: Job<object>, handler: Handler<object>) {
@@ -188,12 +188,12 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
         heartbeatRefreshSeconds: HEARTBEAT_SECONDS / 3,
       },
       async ([run]: { id: string; data: unknown; signal: AbortSignal }[]) => {
-        const end = metrics.jobs.startTimer({ queue: job.name })
+        const endTimer = metrics.jobs.startTimer({ queue: job.name })
         try {
-          await handler(run!.data as object, AbortSignal.any([run!.signal, stopping.signal]))
-          end({ outcome: 'done' })
+          await handler(run!.data as object, AbortSignal.any([run!.signal, stopController.signal]))
+          endTimer({ outcome: 'done' })
         } catch (error) {
-          end({ outcome: 'failed' })
+          endTimer({ outcome: 'failed' })
           log.warn({ err: error, queue: job.name, job: run!.id }, 'job failed, retrying if it has retries left')
           delayedJobs?.check(FAILURE_STORED_WITHIN_MS)
           throw error
@@ -202,15 +202,15 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
         }
       },
     )
-    workers.set(job.name, [...(workers.get(job.name) ?? []), id])
+    workerIdsByQueue.set(job.name, [...(workerIdsByQueue.get(job.name) ?? []), id])
   }
 
-  function wake(queue: string) {
-    for (const id of workers.get(queue) ?? []) boss.notifyWorker(id)
+  function wakeWorkers(queue: string) {
+    for (const id of workerIdsByQueue.get(queue) ?? []) boss.notifyWorker(id)
   }
 }
 
-async function declare(boss: PgBoss, { name, options }: Job<object>) {
+async function declareQueue(boss: PgBoss, { name, options }: Job<object>) {
   const settings = {
     retryLimit: options.retries ?? 20,
     retryDelay: options.retryDelaySeconds ?? 1,
@@ -226,7 +226,7 @@ async function declare(boss: PgBoss, { name, options }: Job<object>) {
   else await boss.createQueue(name, { ...settings, policy: options.unique ? 'short' : 'standard' })
 }
 
-async function depths(db: Database): Promise<QueueDepth[]> {
+async function readDepths(db: Database): Promise<QueueDepth[]> {
   const { rows } = await sql<QueueDepth>`
     select q.name as queue,
       count(j.id) filter (where j.state in ('created', 'retry') and j.start_after <= now())::int as waiting,

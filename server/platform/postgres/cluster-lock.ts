@@ -2,16 +2,16 @@
 // ends, and the loss of the connection is the first sign that the postmaster died.
 import pg from 'pg'
 import { superuser } from './cluster.ts'
-import { codeOf, PostgresFailure } from './failure.ts'
+import { errorCodeOf, PostgresFailure } from './failure.ts'
 import { identifyProcess, isRunning, type ProcessIdentity, pidOf } from './processes.ts'
 import { port } from './socket.ts'
 
-export type Role = 'server' | 'command'
+export type ProcessRole = 'server' | 'command'
 
 /** No postmaster is listening; one may have to be started. */
-export class NotListening extends Error {}
+export class NotListeningError extends Error {}
 /** A postmaster is starting or stopping, or another process holds the lock; try again. */
-export class NotReady extends Error {
+export class NotReadyError extends Error {
   /** True if PostgreSQL itself reports that it is starting up or shutting down, which may take minutes after a crash. */
   readonly inTransition: boolean
 
@@ -24,7 +24,7 @@ export class NotReady extends Error {
 export interface ClusterLock {
   /** Role and identity of the process that started the postmaster. */
   starter: string
-  /** Resolves when the connection has ended. */
+  /** Resolves when the connection that holds the locks has ended. */
   lost: Promise<void>
   isHeld(): boolean
   /** Returns true if no other process uses the cluster; from then on, new ones wait until the postmaster is down. */
@@ -39,16 +39,16 @@ const SERVER_LOCK = `${LOCK_CLASS}, 1`
 /** Shared by all processes that use the cluster. */
 const USER_LOCK = `${LOCK_CLASS}, 2`
 
-export function starterText(role: Role): string {
+export function starterText(role: ProcessRole): string {
   return `${role} ${identifyProcess(process.pid)}`
 }
 
-/** Connects to the cluster and takes the locks of the role. Throws NotListening, NotReady or, if a retry cannot succeed, PostgresFailure. */
+/** Connects to the cluster and takes the locks of the role. Throws NotListeningError, NotReadyError or, if a retry cannot succeed, PostgresFailure. */
 export async function openClusterLock(options: {
   host: string
   password: string
   database: string
-  role: Role
+  role: ProcessRole
   dataDir: string
 }): Promise<ClusterLock> {
   const client = new pg.Client({
@@ -64,7 +64,7 @@ export async function openClusterLock(options: {
   // Errors outside a query must not end the process.
   client.on('error', () => {})
   let ended = false
-  const lost = new Promise<void>((resolve) => {
+  const connectionLost = new Promise<void>((resolve) => {
     client.once('end', () => {
       ended = true
       resolve()
@@ -79,7 +79,7 @@ export async function openClusterLock(options: {
     await ensureDatabase(client, options.database)
     return {
       starter,
-      lost,
+      lost: connectionLost,
       isHeld: () => !ended,
       isLast: async () => {
         await client.query(`select pg_advisory_unlock_shared(${USER_LOCK})`)
@@ -89,7 +89,7 @@ export async function openClusterLock(options: {
     }
   } catch (error) {
     await client.end().catch(() => {})
-    throw classify(error, options.dataDir)
+    throw classifyError(error, options.dataDir)
   }
 }
 
@@ -101,20 +101,20 @@ async function readStarter(client: pg.Client): Promise<string> {
 }
 
 async function takeServerLock(client: pg.Client, starter: string, dataDir: string): Promise<void> {
-  // A server that has just started the postmaster gets the lock, even if we happen to connect first.
+  // A server that has just started the postmaster gets the lock, even if this process connects first.
   const [role, identity] = starter.split(' ') as [string, ProcessIdentity | undefined]
   if (role === 'server' && identity && identity !== identifyProcess(process.pid) && isRunning(identity))
-    throw inUse(dataDir, pidOf(identity))
+    throw folderInUseFailure(dataDir, pidOf(identity))
 
   if (await isTrue(client, `select pg_try_advisory_lock(${SERVER_LOCK}) as value`)) return
   const { rows } = await client.query<{ name: string }>(
     `select a.application_name as name from pg_locks l join pg_stat_activity a using (pid)
      where l.locktype = 'advisory' and l.granted and l.classid = ${LOCK_CLASS} and l.objid = 1`,
   )
-  const holder = rows[0]?.name.split(' ')[1]
-  if (holder && isRunning(holder)) throw inUse(dataDir, pidOf(holder))
-  throw new NotReady(
-    holder ? `a server in another container (pid ${pidOf(holder)}) uses it` : 'another server is stopping',
+  const holderPid = rows[0]?.name.split(' ')[1]
+  if (holderPid && isRunning(holderPid)) throw folderInUseFailure(dataDir, pidOf(holderPid))
+  throw new NotReadyError(
+    holderPid ? `a server in another container (pid ${pidOf(holderPid)}) uses it` : 'another server is stopping',
   )
 }
 
@@ -123,8 +123,8 @@ async function ensureDatabase(client: pg.Client, name: string): Promise<void> {
   try {
     await client.query(`create database ${name}`)
   } catch (error) {
-    // 42P04 and 23505: another process created it first.
-    if (codeOf(error) !== '42P04' && codeOf(error) !== '23505') throw error
+    // 42P04 and 23505: another process created the database first.
+    if (errorCodeOf(error) !== '42P04' && errorCodeOf(error) !== '23505') throw error
   }
 }
 
@@ -133,18 +133,18 @@ async function isTrue(client: pg.Client, query: string): Promise<boolean> {
   return rows[0]?.value === true
 }
 
-function inUse(dataDir: string, pid: number): PostgresFailure {
+function folderInUseFailure(dataDir: string, pid: number): PostgresFailure {
   return new PostgresFailure(
     'IN_USE',
     `Another server (pid ${pid}) is using the data folder ${dataDir}: stop it first, or set another DATA_DIR.`,
   )
 }
 
-function classify(error: unknown, dataDir: string): Error {
-  if (error instanceof PostgresFailure || error instanceof NotReady) return error
-  const code = codeOf(error)
+function classifyError(error: unknown, dataDir: string): Error {
+  if (error instanceof PostgresFailure || error instanceof NotReadyError) return error
+  const code = errorCodeOf(error)
   const message = (error as Error).message
-  if (code === 'ENOENT' || code === 'ECONNREFUSED') return new NotListening(message)
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') return new NotListeningError(message)
   if (code === '28P01' || code === '28000') {
     return new PostgresFailure('BROKEN', `The database in ${dataDir} rejects its password: restore the password file.`)
   }
@@ -152,5 +152,5 @@ function classify(error: unknown, dataDir: string): Error {
     return new PostgresFailure('CANNOT_RUN', `The database in ${dataDir} belongs to another user (${message}).`)
   }
   // 57P01 to 57P03: starting up or shutting down; 53300 and 55P03: too many processes; others: the connection was lost.
-  return new NotReady(message, code === '57P03')
+  return new NotReadyError(message, code === '57P03')
 }

@@ -19,14 +19,14 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Binaries } from './binaries.ts'
-import { codeOf, PostgresFailure } from './failure.ts'
-import type { Launch } from './launch.ts'
-import { includes, settings, settingsFile } from './settings.ts'
+import { errorCodeOf, PostgresFailure } from './failure.ts'
+import type { Launcher } from './launch.ts'
+import { includeDirectives, settingsFile, settingsText } from './settings.ts'
 
 export const superuser = 'attestry'
 
 export interface ClusterPaths {
-  /** Contains the other paths. */
+  /** Folder that contains the other paths. */
   folder: string
   /** PostgreSQL's data directory. */
   data: string
@@ -53,12 +53,12 @@ export function clusterExists(paths: ClusterPaths): boolean {
 }
 
 export function readPassword(paths: ClusterPaths): string {
-  return read(paths.passwordFile, 'has no readable password file').trim()
+  return readOrFail(paths.passwordFile, 'has no readable password file').trim()
 }
 
 /** Throws if the cluster was created by another major version of PostgreSQL. */
 export function checkVersion(paths: ClusterPaths, { major }: Binaries): void {
-  const version = read(join(paths.data, 'PG_VERSION'), 'contains no database').trim()
+  const version = readOrFail(join(paths.data, 'PG_VERSION'), 'contains no database').trim()
   if (version === String(major)) return
   throw new PostgresFailure(
     'BROKEN',
@@ -67,38 +67,43 @@ export function checkVersion(paths: ClusterPaths, { major }: Binaries): void {
 }
 
 /** Creates the cluster in a staging folder and renames it. If several processes do so at the same time, the first one wins. */
-export async function createCluster(paths: ClusterPaths, binaries: Binaries, launch: Launch): Promise<void> {
-  const staging = clusterPaths(`${paths.folder}-${process.pid}-${randomBytes(4).toString('hex')}`)
+export async function createCluster(paths: ClusterPaths, binaries: Binaries, launch: Launcher): Promise<void> {
+  const stagingPaths = clusterPaths(`${paths.folder}-${process.pid}-${randomBytes(4).toString('hex')}`)
   try {
-    mkdirSync(staging.data, { recursive: true, mode: 0o700 })
-    writeFileSync(staging.passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
-    if (launch.owner) changeOwner(launch.owner, staging.data, staging.passwordFile)
+    mkdirSync(stagingPaths.data, { recursive: true, mode: 0o700 })
+    writeFileSync(stagingPaths.passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
+    if (launch.owner) changeOwner(launch.owner, stagingPaths.data, stagingPaths.passwordFile)
     if (launch.owner && !launch.throughProc)
-      allowTraversal(dirname(paths.folder), dirname(staging.folder), staging.folder)
-    await initdb(staging, binaries, launch)
-    changeOwner({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, staging.passwordFile)
-    appendFileSync(join(staging.data, 'postgresql.conf'), includes)
-    for (const path of [join(staging.data, 'postgresql.conf'), staging.passwordFile, staging.data, staging.folder]) {
+      allowTraversal(dirname(paths.folder), dirname(stagingPaths.folder), stagingPaths.folder)
+    await runInitdb(stagingPaths, binaries, launch)
+    changeOwner({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, stagingPaths.passwordFile)
+    appendFileSync(join(stagingPaths.data, 'postgresql.conf'), includeDirectives)
+    for (const path of [
+      join(stagingPaths.data, 'postgresql.conf'),
+      stagingPaths.passwordFile,
+      stagingPaths.data,
+      stagingPaths.folder,
+    ]) {
       syncToDisk(path)
     }
-    renameSync(staging.folder, paths.folder)
+    renameSync(stagingPaths.folder, paths.folder)
     syncToDisk(dirname(paths.folder))
   } catch (error) {
     if (!clusterExists(paths)) throw error
   } finally {
-    discard(dirname(staging.folder))
-    if (clusterExists(paths)) discardLeftovers(paths)
+    deleteFolder(dirname(stagingPaths.folder))
+    if (clusterExists(paths)) deleteStagingFolders(paths)
   }
 }
 
-/** Deletes the staging folders of processes that were slower or killed. */
-function discardLeftovers(paths: ClusterPaths): void {
+/** Deletes the staging folders left by other processes that were slower or were killed. */
+function deleteStagingFolders(paths: ClusterPaths): void {
   const parent = dirname(paths.folder)
   const names = readdirSync(parent).filter((name) => /^postgres-\d+-[0-9a-f]{8}$/.test(name))
-  for (const name of names) discard(join(parent, name))
+  for (const name of names) deleteFolder(join(parent, name))
 }
 
-function discard(folder: string): void {
+function deleteFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
@@ -107,51 +112,51 @@ function discard(folder: string): void {
 }
 
 /** Prepares ownership and settings for a start. The caller must have made sure that no process of the cluster is running. */
-export function prepareStart(paths: ClusterPaths, launch: Launch): void {
+export function prepareStart(paths: ClusterPaths, launch: Launcher): void {
   const { owner } = launch
   if (owner && clusterOwner(paths)?.uid !== owner.uid) {
-    // It was created by root in a user namespace, which is no longer permitted.
+    // The cluster was created by root in a user namespace, which is no longer permitted.
     changeOwner(owner, paths.data)
-    const inside = readdirSync(paths.data, { recursive: true, encoding: 'utf8' })
-    changeOwner(owner, ...inside.map((name) => join(paths.data, name)))
+    const dataFiles = readdirSync(paths.data, { recursive: true, encoding: 'utf8' })
+    changeOwner(owner, ...dataFiles.map((name) => join(paths.data, name)))
   }
   if (owner && !launch.throughProc) allowTraversal(dirname(paths.folder), paths.folder)
 
-  const file = join(paths.data, settingsFile)
+  const settingsPath = join(paths.data, settingsFile)
   try {
-    if (readFileSync(file, 'utf8') === settings) return
+    if (readFileSync(settingsPath, 'utf8') === settingsText) return
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (errorCodeOf(error) !== 'ENOENT') throw error
   }
-  const fresh = `${file}.${process.pid}`
-  rmSync(fresh, { force: true })
-  writeFileSync(fresh, settings, { mode: 0o600, flag: 'wx' })
-  if (owner) changeOwner(owner, fresh)
-  renameSync(fresh, file)
+  const temporaryPath = `${settingsPath}.${process.pid}`
+  rmSync(temporaryPath, { force: true })
+  writeFileSync(temporaryPath, settingsText, { mode: 0o600, flag: 'wx' })
+  if (owner) changeOwner(owner, temporaryPath)
+  renameSync(temporaryPath, settingsPath)
 }
 
-async function initdb(staging: ClusterPaths, binaries: Binaries, launch: Launch): Promise<void> {
-  const password = openSync(staging.passwordFile, 'r')
+async function runInitdb(staging: ClusterPaths, binaries: Binaries, launch: Launcher): Promise<void> {
+  const passwordFile = openSync(staging.passwordFile, 'r')
   const args = [
     `--pgdata=${launch.programPath(staging.data)}`,
     `--username=${superuser}`,
     `--pwfile=${launch.throughProc ? '/proc/self/fd/0' : staging.passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Sorts and compares the same on every machine, independently of the C library.
+    // Texts are sorted and compared in the same way on every machine, independently of the C library.
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--locale=C',
     '--data-checksums',
     '--no-instructions',
   ]
-  const run = launch.start(binaries.initdb, args, {
+  const childProcess = launch.start(binaries.initdb, args, {
     cwd: staging.data,
-    stdio: [password, 'ignore', 'pipe'],
+    stdio: [passwordFile, 'ignore', 'pipe'],
     endWithParent: true,
   })
   try {
-    const error = await errorOutputOf(run)
+    const error = await waitForErrorOutput(childProcess)
     if (error !== undefined) {
       const hint =
         launch.owner && !launch.throughProc ? `; uid ${launch.owner.uid} must be able to access this folder` : ''
@@ -161,12 +166,12 @@ async function initdb(staging: ClusterPaths, binaries: Binaries, launch: Launch)
       )
     }
   } finally {
-    closeSync(password)
+    closeSync(passwordFile)
   }
 }
 
 /** Waits for the process to exit and returns its error output; undefined if it succeeded. */
-function errorOutputOf(run: ChildProcess): Promise<string | undefined> {
+function waitForErrorOutput(run: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = ''
     run.stderr?.on('data', (chunk) => {
@@ -202,13 +207,13 @@ function syncToDisk(path: string): void {
   }
 }
 
-function read(path: string, problem: string): string {
+function readOrFail(path: string, problem: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new PostgresFailure(
       'BROKEN',
-      `${dirname(path)} ${problem} (${codeOf(error)}): restore it, or choose another DATA_DIR.`,
+      `${dirname(path)} ${problem} (${errorCodeOf(error)}): restore it, or choose another DATA_DIR.`,
     )
   }
 }

@@ -2,12 +2,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
 import { type ClusterPaths, checkVersion } from './cluster.ts'
-import { type ClusterLock, NotListening, NotReady, openClusterLock, type Role, starterText } from './cluster-lock.ts'
+import {
+  type ClusterLock,
+  NotListeningError,
+  NotReadyError,
+  openClusterLock,
+  type ProcessRole,
+  starterText,
+} from './cluster-lock.ts'
 import { PostgresFailure } from './failure.ts'
-import type { Launch } from './launch.ts'
+import type { Launcher } from './launch.ts'
 import { removeStaleLocks, runningPostmaster } from './pid-file.ts'
 import { type StartedPostmaster, startPostmaster } from './postmaster.ts'
-import { type ProcessIdentity, pidOf, postgresProcesses, signal } from './processes.ts'
+import { type ProcessIdentity, pidOf, postgresProcesses, sendSignal } from './processes.ts'
 
 export type PostgresLog = (line: { level: 'info' | 'warn' | 'error'; message: string; [key: string]: unknown }) => void
 
@@ -17,12 +24,12 @@ export interface Cluster {
   host: string
   password: string
   database: string
-  /** Detected only when a postmaster has to be started. */
-  tools(): { binaries: Binaries; launch: Launch }
+  /** Returns the programs and how to run them. Detected only when a postmaster has to be started. */
+  tools(): { binaries: Binaries; launch: Launcher }
 }
 
 export interface ConnectOptions {
-  role: Role
+  role: ProcessRole
   log: PostgresLog
   progress?: (text: string) => void
   cancel: AbortSignal
@@ -38,7 +45,7 @@ const ORPHAN_TIMEOUT_MS = 2_000
 const TRANSIENT_ERRORS = /lock file .* (already exists|is empty)|shared memory block .* (is )?still in use/
 
 export async function connectOrStart(cluster: Cluster, options: ConnectOptions): Promise<ClusterLock> {
-  const wait = new WaitTracker(options.progress)
+  const waitTracker = new WaitTracker(options.progress)
   const orphans = new Orphans(cluster.paths.data, options.log)
   let started: StartedPostmaster | undefined
   try {
@@ -47,18 +54,18 @@ export async function connectOrStart(cluster: Cluster, options: ConnectOptions):
       try {
         return await openClusterLock({ ...cluster, role: options.role })
       } catch (error) {
-        if (error instanceof NotReady)
-          wait.track(error.message, error.inTransition ? TRANSITION_TIMEOUT_MS : WAIT_TIMEOUT_MS)
-        else if (!(error instanceof NotListening)) throw error
+        if (error instanceof NotReadyError)
+          waitTracker.track(error.message, error.inTransition ? TRANSITION_TIMEOUT_MS : WAIT_TIMEOUT_MS)
+        else if (!(error instanceof NotListeningError)) throw error
         else if (!started?.isRunning()) {
-          if (started) wait.track(transientError(started, cluster), WAIT_TIMEOUT_MS)
-          started = startIfPossible(cluster, options, wait, orphans)
+          if (started) waitTracker.track(transientError(started, cluster), WAIT_TIMEOUT_MS)
+          started = startIfPossible(cluster, options, waitTracker, orphans)
         }
       }
       await pause(delay, undefined, { signal: options.cancel })
     }
   } catch (error) {
-    // If another server uses the folder, it keeps using the postmaster; in all other cases no process would.
+    // If another server uses the folder, it still needs the postmaster; in all other cases no process does.
     if (!(error instanceof PostgresFailure && error.code === 'IN_USE')) await started?.stop()
     throw error
   }
@@ -72,9 +79,9 @@ function startIfPossible(
   orphans: Orphans,
 ): StartedPostmaster | undefined {
   const { paths } = cluster
-  const running = runningPostmaster(paths.data)
-  if (running) {
-    wait.track(`PostgreSQL (pid ${pidOf(running)}) is running but does not accept connections`, WAIT_TIMEOUT_MS)
+  const postmaster = runningPostmaster(paths.data)
+  if (postmaster) {
+    wait.track(`PostgreSQL (pid ${pidOf(postmaster)}) is running but does not accept connections`, WAIT_TIMEOUT_MS)
     return undefined
   }
   if (orphans.remain()) {
@@ -95,7 +102,7 @@ function transientError(started: StartedPostmaster, { paths }: Cluster): string 
   throw new PostgresFailure('CANNOT_RUN', `PostgreSQL does not start: ${error} (see ${paths.logFile})`)
 }
 
-/** Tracks what we are waiting for and since when; shows it to the user after a second and throws after the timeout. */
+/** Tracks the reason for waiting and since when; shows the reason to the user after a second and throws after the timeout. */
 class WaitTracker {
   #reason = ''
   #since = 0
@@ -113,14 +120,14 @@ class WaitTracker {
       this.#since = now
       this.#shown = false
     }
-    const waited = now - this.#since
-    if (waited > timeoutMs) {
+    const waitedMs = now - this.#since
+    if (waitedMs > timeoutMs) {
       throw new PostgresFailure(
         'TIMEOUT',
-        `Connecting to the database timed out after ${Math.round(waited / 1000)} s: ${reason}.`,
+        `Connecting to the database timed out after ${Math.round(waitedMs / 1000)} s: ${reason}.`,
       )
     }
-    if (waited > 1_000 && !this.#shown) {
+    if (waitedMs > 1_000 && !this.#shown) {
       this.#shown = true
       this.#progress?.(`Waiting for the database: ${reason}…`)
     }
@@ -138,19 +145,19 @@ class Orphans {
     this.#log = log
   }
 
-  /** Returns whether there are any, and kills those that do not exit. Must be called only when no postmaster is running. */
+  /** Returns whether there are orphans, and kills those that do not exit. Must be called only when no postmaster is running. */
   remain(): boolean {
     const now = performance.now()
-    const running = postgresProcesses(this.#data)
-    this.#seen = new Map(running.map((identity) => [identity, this.#seen.get(identity) ?? now]))
+    const orphanedProcesses = postgresProcesses(this.#data)
+    this.#seen = new Map(orphanedProcesses.map((identity) => [identity, this.#seen.get(identity) ?? now]))
     for (const [identity, since] of this.#seen) {
       if (now - since < ORPHAN_TIMEOUT_MS) continue
       this.#log({
         level: 'warn',
         message: `Killing process ${pidOf(identity)} of a PostgreSQL whose postmaster was killed.`,
       })
-      signal(identity, 'SIGKILL')
+      sendSignal(identity, 'SIGKILL')
     }
-    return running.length > 0
+    return orphanedProcesses.length > 0
   }
 }

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
 import { clusterExists, clusterOwner, clusterPaths, createCluster, readPassword, superuser } from './cluster.ts'
-import { type ClusterLock, openClusterLock, type Role, starterText } from './cluster-lock.ts'
+import { type ClusterLock, openClusterLock, type ProcessRole, starterText } from './cluster-lock.ts'
 import { type Cluster, connectOrStart, type PostgresLog } from './connect-or-start.ts'
-import { codeOf, PostgresFailure } from './failure.ts'
-import { chooseLaunch, type RootMethod } from './launch.ts'
+import { errorCodeOf, PostgresFailure } from './failure.ts'
+import { chooseLauncher, type RootMethod } from './launch.ts'
 import { rotateLog } from './log-file.ts'
 import { type StopTimeouts, stopPostmaster } from './postmaster.ts'
 import { port, socketFolder } from './socket.ts'
 
 export interface EmbeddedPostgres {
-  /** Stays the same when the database is restarted. */
+  /** Connection URL; stays the same when the database is restarted. */
   connection: { host: string; port: number; user: string; password: string; database: string }
   url: string
   /**
@@ -26,17 +26,17 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   dataDir: string
   /** At most one `server` uses the folder, and restarts a database that crashes. Any number of `command`s may run at the same time. */
-  role: Role
+  role: ProcessRole
   log: PostgresLog
-  /** Called with a message for the terminal when something takes long. */
+  /** Called with a progress message for the terminal when a step takes long. */
   progress?: (text: string) => void
   /** Called if another server took over the folder while the database was down; this one must exit. */
   onTakenOver?: (error: Error) => void
   /** Overrides detected properties of the machine, for tests. */
-  machine?: Partial<Machine>
+  machine?: Partial<MachineOverrides>
 }
 
-interface Machine {
+interface MachineOverrides {
   rootMethod: RootMethod
   packageFolder: string
   /** Folders for programs that another user must be able to run. */
@@ -46,7 +46,7 @@ interface Machine {
   stopTimeouts: StopTimeouts
 }
 
-const database = 'attestry'
+const databaseName = 'attestry'
 const DEFAULT_STOP_TIMEOUTS: StopTimeouts = { fastMs: 60_000, immediateMs: 10_000 }
 const LOG_CHECK_INTERVAL_MS = 60_000
 
@@ -54,19 +54,19 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { role, log } = options
   const cluster = await openCluster(options)
   const stopTimeouts = options.machine?.stopTimeouts ?? DEFAULT_STOP_TIMEOUTS
-  const stopping = new AbortController()
-  const connectOptions = { role, log, progress: options.progress, cancel: stopping.signal }
+  const stopController = new AbortController()
+  const connectOptions = { role, log, progress: options.progress, cancel: stopController.signal }
 
   let lock = await connectOrStart(cluster, connectOptions)
   if (role === 'server' && lock.starter !== starterText(role)) {
     log({ level: 'info', message: 'Using a database that is already running.' })
   }
-  const watching = role === 'server' ? watch() : undefined
+  const watchEnded = role === 'server' ? watchForCrashes() : undefined
   let stopped: Promise<void> | undefined
 
   return {
-    connection: { host: cluster.host, port, user: superuser, password: cluster.password, database },
-    url: `postgres://${superuser}:${cluster.password}@localhost:${port}/${database}?host=${encodeURIComponent(cluster.host)}`,
+    connection: { host: cluster.host, port, user: superuser, password: cluster.password, database: databaseName },
+    url: `postgres://${superuser}:${cluster.password}@localhost:${port}/${databaseName}?host=${encodeURIComponent(cluster.host)}`,
     stop() {
       stopped ??= role === 'server' ? stopAsServer() : stopAsCommand()
       return stopped
@@ -74,24 +74,24 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 
   /** Restarts the database when it crashes. Detects this by the loss of the connection, since the postmaster may not be a child process. */
-  async function watch(): Promise<void> {
-    const logCheck = setInterval(checkLog, LOG_CHECK_INTERVAL_MS).unref()
-    const stopRequested = aborted(stopping.signal)
+  async function watchForCrashes(): Promise<void> {
+    const logCheckTimer = setInterval(rotateLargeLog, LOG_CHECK_INTERVAL_MS).unref()
+    const stopRequested = waitForAbort(stopController.signal)
     let quickLosses = 0
-    while (!stopping.signal.aborted) {
-      const since = performance.now()
+    while (!stopController.signal.aborted) {
+      const connectedAt = performance.now()
       await Promise.race([lock.lost, stopRequested])
-      if (stopping.signal.aborted) break
+      if (stopController.signal.aborted) break
       log({ level: 'warn', message: 'The database stopped unexpectedly; restarting it.' })
-      quickLosses = performance.now() - since < 5_000 ? quickLosses + 1 : 0
-      const restarted = await restart(Math.min(1_000, quickLosses === 0 ? 0 : 25 * 2 ** quickLosses))
-      if (!restarted) break
-      lock = restarted
+      quickLosses = performance.now() - connectedAt < 5_000 ? quickLosses + 1 : 0
+      const newLock = await restartDatabase(Math.min(1_000, quickLosses === 0 ? 0 : 25 * 2 ** quickLosses))
+      if (!newLock) break
+      lock = newLock
     }
-    clearInterval(logCheck)
+    clearInterval(logCheckTimer)
   }
 
-  function checkLog(): void {
+  function rotateLargeLog(): void {
     try {
       rotateLog(cluster.paths.logFile)
     } catch (error) {
@@ -99,19 +99,19 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     }
   }
 
-  async function restart(firstDelayMs: number): Promise<ClusterLock | undefined> {
-    const since = performance.now()
+  async function restartDatabase(firstDelayMs: number): Promise<ClusterLock | undefined> {
+    const startedAt = performance.now()
     for (let delay = firstDelayMs; ; delay = Math.min(5_000, Math.max(200, delay * 2))) {
       try {
-        await pause(delay, undefined, { signal: stopping.signal })
-        const restarted = await connectOrStart(cluster, connectOptions)
-        log({ level: 'info', message: 'The database is running again.', ms: Math.round(performance.now() - since) })
-        return restarted
+        await pause(delay, undefined, { signal: stopController.signal })
+        const newLock = await connectOrStart(cluster, connectOptions)
+        log({ level: 'info', message: 'The database is running again.', ms: Math.round(performance.now() - startedAt) })
+        return newLock
       } catch (error) {
-        if (stopping.signal.aborted) return undefined
+        if (stopController.signal.aborted) return undefined
         const { message } = error as Error
         log({ level: 'error', message })
-        if (codeOf(error) === 'IN_USE') {
+        if (errorCodeOf(error) === 'IN_USE') {
           options.onTakenOver?.(error as Error)
           return undefined
         }
@@ -120,8 +120,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 
   async function stopAsServer(): Promise<void> {
-    stopping.abort()
-    await watching
+    stopController.abort()
+    await watchEnded
     if (await isLockHeld()) logStop(await stopPostmaster(cluster.paths, stopTimeouts))
     await lock.close()
   }
@@ -132,21 +132,21 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     try {
       lock = await openClusterLock({ ...cluster, role })
     } catch (error) {
-      return codeOf(error) !== 'IN_USE'
+      return errorCodeOf(error) !== 'IN_USE'
     }
     return true
   }
 
   async function stopAsCommand(): Promise<void> {
     // Our connection is lost if the database crashed; it may have been restarted.
-    const last = await lock
+    const isLastUser = await lock
       .isLast()
       .catch(async () => {
         lock = await openClusterLock({ ...cluster, role })
         return lock.isLast()
       })
       .catch(() => false)
-    if (last) logStop(await stopPostmaster(cluster.paths, stopTimeouts))
+    if (isLastUser) logStop(await stopPostmaster(cluster.paths, stopTimeouts))
     await lock.close()
   }
 
@@ -165,9 +165,9 @@ async function openCluster({ dataDir, progress, machine }: EmbeddedPostgresOptio
   }
   const paths = clusterPaths(folder)
   let found: ReturnType<Cluster['tools']> | undefined
-  const tools = () => {
+  const loadTools = () => {
     if (found) return found
-    const launch = chooseLaunch({ clusterOwner: clusterOwner(paths), rootMethod: machine?.rootMethod })
+    const launch = chooseLauncher({ clusterOwner: clusterOwner(paths), rootMethod: machine?.rootMethod })
     const binaries = findBinaries(launch, {
       packageFolder: machine?.packageFolder,
       privateFolder: folder,
@@ -178,18 +178,18 @@ async function openCluster({ dataDir, progress, machine }: EmbeddedPostgresOptio
   }
   if (!clusterExists(paths)) {
     progress?.('Preparing the database (first start only)…')
-    await createCluster(paths, tools().binaries, tools().launch)
+    await createCluster(paths, loadTools().binaries, loadTools().launch)
   }
   return {
     dataDir,
     paths,
     host: socketFolder(paths.data, machine?.temporaryFolders ?? [tmpdir()]),
     password: readPassword(paths),
-    database,
-    tools,
+    database: databaseName,
+    tools: loadTools,
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

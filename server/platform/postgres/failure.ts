@@ -17,6 +17,6 @@ export class PostgresFailure extends Error {
 }
 
 /** Returns the `code` of a Node.js or PostgreSQL error, if it has one. */
-export function codeOf(error: unknown): string | undefined {
+export function errorCodeOf(error: unknown): string | undefined {
   return (error as { code?: string } | undefined)?.code
 }

@@ -6,13 +6,13 @@ import { dirname, join } from 'node:path'
 /** How root runs PostgreSQL: in a user namespace that maps root to nobody, or as another user. */
 export type RootMethod = 'unshare' | 'setuid'
 
-export interface Launch {
+export interface Launcher {
   method: 'plain' | RootMethod
   /** Required owner of the cluster's files, if it is another user. */
   owner?: { uid: number; gid: number }
   /** The program accesses its files through /proc/self, regardless of the permissions of the parent folders. */
   throughProc: boolean
-  /** Returns the path under which the program can access the folder that it is started in. */
+  /** Returns the path at which the program can access the folder that it is started in. */
   programPath(folder: string): string
   start(program: string, args: string[], options: StartOptions): ChildProcess
   /** Runs the program and returns its error, or undefined if it succeeds. */
@@ -26,58 +26,61 @@ interface StartOptions {
   endWithParent: boolean
 }
 
-const nobody = { uid: 65534, gid: 65534 }
-const unshare = ['unshare', '--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`, '--']
-const setParentDeathSignal = ['setpriv', '--pdeathsig', 'INT', '--']
-// PostgreSQL does not inherit our environment: no locale, no PG* variable, no preloaded library.
-const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
+const nobodyUser = { uid: 65534, gid: 65534 }
+const unshareCommand = ['unshare', '--user', `--map-user=${nobodyUser.uid}`, `--map-group=${nobodyUser.gid}`, '--']
+const setParentDeathSignalCommand = ['setpriv', '--pdeathsig', 'INT', '--']
+// PostgreSQL does not inherit the environment of this process: no locale, no PG* variable, no preloaded library.
+const postgresEnvironment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
-export function chooseLaunch(options: {
+export function chooseLauncher(options: {
   /** Owner of the cluster's files, if the cluster exists. */
   clusterOwner?: { uid: number; gid: number }
   rootMethod?: RootMethod
-}): Launch {
-  if (process.getuid?.() !== 0) return createLaunch('plain')
+}): Launcher {
+  if (process.getuid?.() !== 0) return createLauncher('plain')
   const { clusterOwner } = options
   // A cluster of a non-root user stays theirs: root runs PostgreSQL as that user.
-  if (clusterOwner && clusterOwner.uid !== 0) return createLaunch('setuid', clusterOwner)
-  const method = options.rootMethod ?? (exitsSuccessfully([...unshare, 'true']) ? 'unshare' : 'setuid')
-  return createLaunch(method, method === 'setuid' ? nobody : undefined)
+  if (clusterOwner && clusterOwner.uid !== 0) return createLauncher('setuid', clusterOwner)
+  const method = options.rootMethod ?? (exitsSuccessfully([...unshareCommand, 'true']) ? 'unshare' : 'setuid')
+  return createLauncher(method, method === 'setuid' ? nobodyUser : undefined)
 }
 
-function createLaunch(method: Launch['method'], owner?: { uid: number; gid: number }): Launch {
-  const prefix = method === 'unshare' ? unshare : []
-  const common = (program: string): SpawnOptions => ({ env: { ...env, ...librariesFor(program) }, ...owner })
-  const canEndWithParent = exitsSuccessfully([...setParentDeathSignal, 'true'])
+function createLauncher(method: Launcher['method'], owner?: { uid: number; gid: number }): Launcher {
+  const methodPrefix = method === 'unshare' ? unshareCommand : []
+  const spawnOptions = (program: string): SpawnOptions => ({
+    env: { ...postgresEnvironment, ...libraryEnvironment(program) },
+    ...owner,
+  })
+  const canEndWithParent = exitsSuccessfully([...setParentDeathSignalCommand, 'true'])
   // Another user may lack access to the parent folders (a home with mode 0700); this link bypasses them.
-  const throughProc = method !== 'plain' && existsSync('/proc/self/cwd')
+  const canUseProc = method !== 'plain' && existsSync('/proc/self/cwd')
 
   return {
     method,
     owner,
-    throughProc,
-    programPath: (folder) => (throughProc ? '/proc/self/cwd' : folder),
+    throughProc: canUseProc,
+    programPath: (folder) => (canUseProc ? '/proc/self/cwd' : folder),
     start(program, args, { cwd, stdio, endWithParent }) {
       // setpriv comes last: a change of user would reset the parent death signal.
-      const prefixes = [...prefix, ...(endWithParent && canEndWithParent ? setParentDeathSignal : [])]
-      const [file, ...rest] = [...prefixes, program, ...args]
+      const commandPrefix = [...methodPrefix, ...(endWithParent && canEndWithParent ? setParentDeathSignalCommand : [])]
+      const [file, ...rest] = [...commandPrefix, program, ...args]
       // Detached, so that Ctrl-C in a terminal does not reach the database before the server has drained.
-      return spawn(file!, rest, { ...common(program), cwd, stdio, detached: true })
+      return spawn(file!, rest, { ...spawnOptions(program), cwd, stdio, detached: true })
     },
     tryRun(program, args) {
-      const [file, ...rest] = [...prefix, program, ...args]
-      const run = spawnSync(file!, rest, { ...common(program), cwd: '/', encoding: 'utf8', timeout: 10_000 })
-      return run.status === 0 ? undefined : (run.error?.message ?? String(run.stderr)).trim()
+      const [file, ...rest] = [...methodPrefix, program, ...args]
+      const result = spawnSync(file!, rest, { ...spawnOptions(program), cwd: '/', encoding: 'utf8', timeout: 10_000 })
+      return result.status === 0 ? undefined : (result.error?.message ?? String(result.stderr)).trim()
     },
   }
 }
 
 /** The programs locate their libraries through /proc; without it, they need LD_LIBRARY_PATH. */
-function librariesFor(program: string): Record<string, string> {
+function libraryEnvironment(program: string): Record<string, string> {
   if (process.platform !== 'linux' || existsSync('/proc/self/exe')) return {}
   return { LD_LIBRARY_PATH: join(dirname(program), '..', 'lib') }
 }
 
 function exitsSuccessfully([file, ...args]: string[]): boolean {
-  return spawnSync(file!, args, { env, stdio: 'ignore', timeout: 10_000 }).status === 0
+  return spawnSync(file!, args, { env: postgresEnvironment, stdio: 'ignore', timeout: 10_000 }).status === 0
 }

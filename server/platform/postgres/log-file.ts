@@ -5,10 +5,10 @@ const MAX_LOG_BYTES = 8 * 1024 * 1024
 /** Rotates the log, keeping one older file. PostgreSQL opens it for appending, so the log can be truncated while it runs. */
 export function rotateLog(logFile: string, maxBytes = MAX_LOG_BYTES): void {
   if (logSize(logFile) <= maxBytes) return
-  const older = `${logFile}.1`
-  // Deleted first, because it may belong to another user.
-  rmSync(older, { force: true })
-  copyFileSync(logFile, older)
+  const olderLogFile = `${logFile}.1`
+  // The older file is deleted first, because it may belong to another user.
+  rmSync(olderLogFile, { force: true })
+  copyFileSync(logFile, olderLogFile)
   truncateSync(logFile)
 }
 

@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from './failure.ts'
+import { errorCodeOf } from './failure.ts'
 import { canSignal, identifyProcess, isPostgresOf, type ProcessIdentity } from './processes.ts'
 import { socketName } from './socket.ts'
 
-const lockFiles = ['postmaster.pid', `${socketName}.lock`]
+const lockFileNames = ['postmaster.pid', `${socketName}.lock`]
 
 /** Returns the running postmaster of this data folder, whether it is ready or not. */
 export function runningPostmaster(dataFolder: string): ProcessIdentity | undefined {
-  const pid = pidIn(readOrEmpty(join(dataFolder, 'postmaster.pid')))
+  const pid = parsePid(readOrEmpty(join(dataFolder, 'postmaster.pid')))
   return pid !== undefined && isPostgresOf(pid, dataFolder) ? identifyProcess(pid) : undefined
 }
 
@@ -20,10 +20,10 @@ export function runningPostmaster(dataFolder: string): ProcessIdentity | undefin
  * the cluster is running.
  */
 export function removeStaleLocks(dataFolder: string): string[] {
-  return lockFiles.filter((name) => {
+  return lockFileNames.filter((name) => {
     const path = join(dataFolder, name)
     const content = readOrEmpty(path)
-    const pid = pidIn(content)
+    const pid = parsePid(content)
     if (pid === undefined || !canSignal(pid) || isPostgresOf(pid, dataFolder)) return false
     return removeIfUnchanged(path, content)
   })
@@ -31,24 +31,24 @@ export function removeStaleLocks(dataFolder: string): string[] {
 
 // Another process may have written a valid file since it was read: that file is restored.
 function removeIfUnchanged(path: string, content: string): boolean {
-  const aside = `${path}.${randomBytes(4).toString('hex')}`
+  const movedPath = `${path}.${randomBytes(4).toString('hex')}`
   try {
-    renameSync(path, aside)
+    renameSync(path, movedPath)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false
+    if (errorCodeOf(error) === 'ENOENT') return false
     throw error
   }
-  const same = readOrEmpty(aside) === content
+  const isUnchanged = readOrEmpty(movedPath) === content
   try {
-    if (!same) linkSync(aside, path)
+    if (!isUnchanged) linkSync(movedPath, path)
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (errorCodeOf(error) !== 'EEXIST') throw error
   }
-  unlinkSync(aside)
-  return same
+  unlinkSync(movedPath)
+  return isUnchanged
 }
 
-function pidIn(content: string): number | undefined {
+function parsePid(content: string): number | undefined {
   // Negative in single-user mode.
   const pid = Math.abs(Number.parseInt(content, 10))
   return pid > 0 ? pid : undefined
@@ -58,7 +58,7 @@ function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return ''
+    if (errorCodeOf(error) === 'ENOENT') return ''
     throw error
   }
 }

@@ -4,17 +4,17 @@ import { closeSync, fchownSync, openSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
 import { type ClusterPaths, prepareStart } from './cluster.ts'
-import type { Launch } from './launch.ts'
+import type { Launcher } from './launch.ts'
 import { logSize, readLog, rotateLog } from './log-file.ts'
 import { runningPostmaster } from './pid-file.ts'
-import { clusterName, isRunning, type ProcessIdentity, postgresProcesses, signal } from './processes.ts'
+import { clusterName, isRunning, type ProcessIdentity, postgresProcesses, sendSignal } from './processes.ts'
 import { fixedArguments } from './settings.ts'
 
 export interface StartedPostmaster {
   isRunning(): boolean
-  /** Returns why it exited. */
+  /** Returns why the postmaster exited. */
   error(): string
-  /** Stops it, even during its startup. */
+  /** Stops the postmaster, even during its startup. */
   stop(): Promise<void>
 }
 
@@ -22,14 +22,14 @@ export interface StartedPostmaster {
 export function startPostmaster(
   paths: ClusterPaths,
   binaries: Binaries,
-  launch: Launch,
+  launch: Launcher,
   options: { starter: string; endWithParent: boolean },
 ): StartedPostmaster {
   prepareStart(paths, launch)
   rotateLog(paths.logFile)
-  const logFrom = logSize(paths.logFile)
-  const log = openSync(paths.logFile, 'a', 0o600)
-  if (launch.owner) fchownSync(log, launch.owner.uid, launch.owner.gid)
+  const logStart = logSize(paths.logFile)
+  const logDescriptor = openSync(paths.logFile, 'a', 0o600)
+  if (launch.owner) fchownSync(logDescriptor, launch.owner.uid, launch.owner.gid)
   let child: ChildProcess
   try {
     child = launch.start(
@@ -37,12 +37,12 @@ export function startPostmaster(
       ['-D', launch.programPath(paths.data), ...fixedArguments(clusterName(paths.data), options.starter)],
       {
         cwd: paths.data,
-        stdio: ['ignore', log, log],
+        stdio: ['ignore', logDescriptor, logDescriptor],
         endWithParent: options.endWithParent,
       },
     )
   } finally {
-    closeSync(log)
+    closeSync(logDescriptor)
   }
   let failure: string | undefined
   child.once('error', (error) => {
@@ -53,7 +53,7 @@ export function startPostmaster(
   const isChildRunning = () => failure === undefined && child.exitCode === null && child.signalCode === null
   return {
     isRunning: isChildRunning,
-    error: () => failure ?? lastErrorLine(readLog(paths.logFile, logFrom)) ?? `it exited with ${child.exitCode}`,
+    error: () => failure ?? lastErrorLine(readLog(paths.logFile, logStart)) ?? `it exited with ${child.exitCode}`,
     async stop() {
       if (!isChildRunning()) return
       child.kill('SIGINT')
@@ -66,9 +66,9 @@ export function startPostmaster(
 }
 
 export interface StopTimeouts {
-  /** For a fast shutdown, which ends sessions and flushes to disk. */
+  /** Timeout of a fast shutdown, which ends sessions and flushes to disk. */
   fastMs: number
-  /** For an immediate shutdown, which requires recovery at the next start. */
+  /** Timeout of an immediate shutdown, which requires recovery at the next start. */
   immediateMs: number
 }
 
@@ -77,15 +77,15 @@ export async function stopPostmaster(
   paths: ClusterPaths,
   timeouts: StopTimeouts,
 ): Promise<'stopped' | 'killed' | 'absent'> {
-  const postmaster = runningPostmaster(paths.data)
-  if (!postmaster) return 'absent'
-  signal(postmaster, 'SIGINT')
-  if (await waitForExit(paths, postmaster, timeouts.fastMs)) return 'stopped'
-  signal(postmaster, 'SIGQUIT')
-  if (await waitForExit(paths, postmaster, timeouts.immediateMs)) return 'killed'
-  signal(postmaster, 'SIGKILL')
-  for (const backend of postgresProcesses(paths.data)) signal(backend, 'SIGKILL')
-  await waitForExit(paths, postmaster, timeouts.immediateMs)
+  const postmasterProcess = runningPostmaster(paths.data)
+  if (!postmasterProcess) return 'absent'
+  sendSignal(postmasterProcess, 'SIGINT')
+  if (await waitForExit(paths, postmasterProcess, timeouts.fastMs)) return 'stopped'
+  sendSignal(postmasterProcess, 'SIGQUIT')
+  if (await waitForExit(paths, postmasterProcess, timeouts.immediateMs)) return 'killed'
+  sendSignal(postmasterProcess, 'SIGKILL')
+  for (const backend of postgresProcesses(paths.data)) sendSignal(backend, 'SIGKILL')
+  await waitForExit(paths, postmasterProcess, timeouts.immediateMs)
   return 'killed'
 }
 

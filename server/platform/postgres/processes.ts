@@ -6,11 +6,11 @@ import { basename } from 'node:path'
 /** A pid and the start time of its process, so that a reused pid is not mistaken for it. */
 export type ProcessIdentity = string
 
-const procfs = readText('/proc/self/stat') !== undefined
+const hasProcfs = readText('/proc/self/stat') !== undefined
 
 /** Returns the identity of a running process; undefined if there is none, or only a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
-  if (!procfs) return canSignal(pid) ? `${pid}/0` : undefined
+  if (!hasProcfs) return canSignal(pid) ? `${pid}/0` : undefined
   const stat = readText(`/proc/${pid}/stat`)
   if (stat === undefined) return undefined
   // The command in parentheses may contain spaces and parentheses.
@@ -44,9 +44,9 @@ export function clusterName(dataFolder: string): string {
 
 /** Returns whether this running process is a PostgreSQL of the given data folder. */
 export function isPostgresOf(pid: number, dataFolder: string): boolean {
-  const command = commandOf(pid)
+  const command = commandLineOf(pid)
   // Without /proc and ps, only the pid can be checked.
-  if (!procfs && command === '') return canSignal(pid)
+  if (!hasProcfs && command === '') return canSignal(pid)
   return identifyProcess(pid) !== undefined && commandMatches(command, dataFolder)
 }
 
@@ -58,7 +58,7 @@ export function postgresProcesses(dataFolder: string): ProcessIdentity[] {
 }
 
 /** Sends a signal to a process, unless its pid has been reused. */
-export function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
+export function sendSignal(identity: ProcessIdentity, name: NodeJS.Signals): void {
   if (!isRunning(identity)) return
   try {
     process.kill(pidOf(identity), name)
@@ -71,23 +71,23 @@ export function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
 function commandMatches(command: string, dataFolder: string): boolean {
   const name = clusterName(dataFolder)
   if (command.startsWith(`postgres: ${name}:`)) return true
-  const setting = `cluster_name=${name}`
+  const clusterNameSetting = `cluster_name=${name}`
   // In /proc, arguments end with a NUL; ps separates them with spaces, which a path may contain, too.
   const [program = '', ...args] = command.split('\0')
-  if (args.length === 0) return /(^|\/)postgres /.test(command) && command.split(' ').includes(setting)
-  return basename(program) === 'postgres' && args.includes(setting)
+  if (args.length === 0) return /(^|\/)postgres /.test(command) && command.split(' ').includes(clusterNameSetting)
+  return basename(program) === 'postgres' && args.includes(clusterNameSetting)
 }
 
-function commandOf(pid: number): string {
-  return procfs ? (readText(`/proc/${pid}/cmdline`) ?? '') : ps('-o', 'command=', '-p', String(pid))
+function commandLineOf(pid: number): string {
+  return hasProcfs ? (readText(`/proc/${pid}/cmdline`) ?? '') : runPs('-o', 'command=', '-p', String(pid))
 }
 
 function allPids(): number[] {
-  const names = procfs ? readdirSync('/proc') : ps('-ax', '-o', 'pid=').split('\n')
+  const names = hasProcfs ? readdirSync('/proc') : runPs('-ax', '-o', 'pid=').split('\n')
   return names.map(Number).filter((pid) => pid > 0)
 }
 
-function ps(...args: string[]): string {
+function runPs(...args: string[]): string {
   return spawnSync('/bin/ps', args, { encoding: 'utf8' }).stdout ?? ''
 }
 

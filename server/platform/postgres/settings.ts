@@ -1,13 +1,13 @@
 import { port } from './socket.ts'
 
-/** Included after postgresql.conf and before local.conf, which belongs to the operator. */
+/** Name of the settings file, included after postgresql.conf and before local.conf, which belongs to the operator. */
 export const settingsFile = 'attestry.conf'
 
-/** Appended to postgresql.conf when the cluster is created. */
-export const includes = `\ninclude_if_exists = '${settingsFile}'\ninclude_if_exists = 'local.conf'\n`
+/** Lines appended to postgresql.conf when the cluster is created. */
+export const includeDirectives = `\ninclude_if_exists = '${settingsFile}'\ninclude_if_exists = 'local.conf'\n`
 
-/** Sized for a laptop that runs other programs, too. Durability settings (fsync, synchronous_commit) keep their defaults. */
-export const settings = `# Overwritten at every start. Put your own settings into local.conf in this folder.
+/** Content of the settings file, sized for a laptop that runs other programs, too. Durability settings (fsync, synchronous_commit) keep their defaults. */
+export const settingsText = `# Overwritten at every start. Put your own settings into local.conf in this folder.
 shared_buffers = 128MB
 max_connections = 100
 effective_cache_size = 1GB
@@ -37,9 +37,9 @@ log_line_prefix = '%m [%p] '
 
 /** Returns the settings that must not be overridden, as command-line arguments. */
 export function fixedArguments(name: string, starter: string): string[] {
-  const fixed = {
+  const fixedSettings = {
     listen_addresses: '',
-    // Relative to the data folder, so that the length of its path does not matter.
+    // The socket folder is relative to the data folder, so that the length of its path does not matter.
     unix_socket_directories: '.',
     unix_socket_permissions: '0700',
     port: String(port),
@@ -47,8 +47,8 @@ export function fixedArguments(name: string, starter: string): string[] {
     // Part of every process title, which identifies the processes of the cluster.
     cluster_name: name,
     update_process_title: 'on',
-    // Read by connecting processes: which process started this postmaster.
+    // The process that started this postmaster; read by processes that connect.
     'attestry.starter': starter,
   }
-  return Object.entries(fixed).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return Object.entries(fixedSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { EditDistanceLowerBound, editDistance, prefixEditDistance, typoTolerance } from './edit-distance.ts'
 
-test('four letters allow one typo, eight allow two', () => {
+test('words of four letters allow one typo, words of eight letters two', () => {
   assert.deepEqual([3, 4, 7, 8, 20].map(typoTolerance), [0, 1, 1, 2, 2])
 })
 
@@ -28,16 +28,16 @@ test('the prefix distance ignores the end of the longer word', () => {
 })
 
 test('texts beyond the maximum length are too far from everything', () => {
-  const long = 'a'.repeat(101)
-  assert.equal(editDistance(long, long, 2), 3)
-  assert.equal(editDistance(long.slice(1), long.slice(1), 2), 0)
+  const tooLongText = 'a'.repeat(101)
+  assert.equal(editDistance(tooLongText, tooLongText, 2), 3)
+  assert.equal(editDistance(tooLongText.slice(1), tooLongText.slice(1), 2), 0)
 })
 
-const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 9 })
+const wordArbitrary = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 9 })
 
 test('the banded distance equals the full matrix', () => {
   fc.assert(
-    fc.property(word, word, fc.nat({ max: 2 }), (a, b, limit) => {
+    fc.property(wordArbitrary, wordArbitrary, fc.nat({ max: 2 }), (a, b, limit) => {
       assert.equal(editDistance(a, b, limit), Math.min(limit + 1, fullMatrix(a, b)))
     }),
     { numRuns: 2000 },
@@ -46,10 +46,10 @@ test('the banded distance equals the full matrix', () => {
 
 test('the prefix distance is the least distance to any prefix', () => {
   fc.assert(
-    fc.property(word, word, fc.nat({ max: 2 }), (a, b, limit) => {
+    fc.property(wordArbitrary, wordArbitrary, fc.nat({ max: 2 }), (a, b, limit) => {
       const prefixes = Array.from({ length: b.length + 1 }, (_, end) => b.slice(0, end))
-      const least = Math.min(...prefixes.map((prefix) => fullMatrix(a, prefix)))
-      assert.equal(prefixEditDistance(a, b, limit), Math.min(limit + 1, least))
+      const leastDistance = Math.min(...prefixes.map((prefix) => fullMatrix(a, prefix)))
+      assert.equal(prefixEditDistance(a, b, limit), Math.min(limit + 1, leastDistance))
     }),
     { numRuns: 2000 },
   )
@@ -57,9 +57,10 @@ test('the prefix distance is the least distance to any prefix', () => {
 
 test('the lower bound equals the full matrix for Latin words of up to 31 letters', () => {
   const bound = new EditDistanceLowerBound()
-  const upTo = (maxLength: number) => fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z'), minLength: 1, maxLength })
+  const wordOfLength = (maxLength: number) =>
+    fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z'), minLength: 1, maxLength })
   fc.assert(
-    fc.property(upTo(31), fc.array(upTo(40), { minLength: 1, maxLength: 3 }), (a, others) => {
+    fc.property(wordOfLength(31), fc.array(wordOfLength(40), { minLength: 1, maxLength: 3 }), (a, others) => {
       bound.setWord(a)
       for (const b of others) assert.equal(bound.to(b), fullMatrix(a, b))
     }),

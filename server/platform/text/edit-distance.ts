@@ -1,9 +1,9 @@
-/** Longer texts are treated as too far from everything. */
+/** Maximum length of a text; longer texts are treated as too far from every other text. */
 export const MAX_EDIT_DISTANCE_LENGTH = 100
 
-const rows = Array.from({ length: 3 }, () => new Uint8Array(MAX_EDIT_DISTANCE_LENGTH + 1))
+const matrixRows = Array.from({ length: 3 }, () => new Uint8Array(MAX_EDIT_DISTANCE_LENGTH + 1))
 
-/** Typos tolerated in a word of this length: none below 4 letters, one up to 7, two above. */
+/** Returns the number of typos tolerated in a word of this length: none below 4 letters, one up to 7, two above. */
 export function typoTolerance(length: number): number {
   return length < 4 ? 0 : length < 8 ? 1 : 2
 }
@@ -23,50 +23,57 @@ export function prefixEditDistance(a: string, b: string, limit: number): number 
 
 /** Computes only the diagonal band of the distance matrix that can stay within the limit. */
 function bandedDistance(a: string, b: string, limit: number, asPrefix: boolean): number {
-  const over = limit + 1
-  const reach = asPrefix ? Math.min(b.length, a.length + limit) : b.length
-  if (a.length > MAX_EDIT_DISTANCE_LENGTH || reach > MAX_EDIT_DISTANCE_LENGTH || Math.abs(a.length - reach) > limit)
-    return over
+  const overLimit = limit + 1
+  const comparedLength = asPrefix ? Math.min(b.length, a.length + limit) : b.length
+  if (
+    a.length > MAX_EDIT_DISTANCE_LENGTH ||
+    comparedLength > MAX_EDIT_DISTANCE_LENGTH ||
+    Math.abs(a.length - comparedLength) > limit
+  )
+    return overLimit
   // A common prefix and suffix need no edits.
   let start = 0
-  const shorter = Math.min(a.length, reach)
+  const shorter = Math.min(a.length, comparedLength)
   while (start < shorter && a.charCodeAt(start) === b.charCodeAt(start)) start++
   let suffix = 0
   if (!asPrefix)
-    while (suffix < shorter - start && a.charCodeAt(a.length - 1 - suffix) === b.charCodeAt(reach - 1 - suffix))
+    while (
+      suffix < shorter - start &&
+      a.charCodeAt(a.length - 1 - suffix) === b.charCodeAt(comparedLength - 1 - suffix)
+    )
       suffix++
   const height = a.length - start - suffix
-  const width = reach - start - suffix
+  const width = comparedLength - start - suffix
   if (height === 0) return asPrefix ? 0 : width
-  if (width === 0) return height > limit ? over : height
-  let [older, previous, current] = rows as [Uint8Array, Uint8Array, Uint8Array]
+  if (width === 0) return height > limit ? overLimit : height
+  let [older, previous, current] = matrixRows as [Uint8Array, Uint8Array, Uint8Array]
   for (let j = 0; j <= width; j++) previous[j] = j
   for (let i = 1; i <= height; i++) {
-    const from = Math.max(1, i - limit)
-    const to = Math.min(width, i + limit)
+    const firstColumn = Math.max(1, i - limit)
+    const lastColumn = Math.min(width, i + limit)
     const letter = a.charCodeAt(start + i - 1)
-    const letterBefore = i > 1 ? a.charCodeAt(start + i - 2) : -1
-    current[from - 1] = from === 1 ? i : over
-    let least = from === 1 ? i : over
-    for (let j = from; j <= to; j++) {
-      const other = b.charCodeAt(start + j - 1)
-      let cost = previous[j - 1]! + (letter === other ? 0 : 1)
+    const previousLetter = i > 1 ? a.charCodeAt(start + i - 2) : -1
+    current[firstColumn - 1] = firstColumn === 1 ? i : overLimit
+    let least = firstColumn === 1 ? i : overLimit
+    for (let j = firstColumn; j <= lastColumn; j++) {
+      const otherLetter = b.charCodeAt(start + j - 1)
+      let cost = previous[j - 1]! + (letter === otherLetter ? 0 : 1)
       if (j < i + limit && previous[j]! + 1 < cost) cost = previous[j]! + 1
       if (current[j - 1]! + 1 < cost) cost = current[j - 1]! + 1
-      if (j > 1 && letterBefore === other && letter === b.charCodeAt(start + j - 2)) {
+      if (j > 1 && previousLetter === otherLetter && letter === b.charCodeAt(start + j - 2)) {
         cost = Math.min(cost, older[j - 2]! + 1)
       }
       current[j] = cost
       if (cost < least) least = cost
     }
-    if (least > limit) return over
-    const spare = older
+    if (least > limit) return overLimit
+    const reusedRow = older
     older = previous
     previous = current
-    current = spare
+    current = reusedRow
   }
-  if (!asPrefix) return Math.min(previous[width]!, over)
-  let nearest = over
+  if (!asPrefix) return Math.min(previous[width]!, overLimit)
+  let nearest = overLimit
   for (let j = Math.max(0, height - limit); j <= width; j++) nearest = Math.min(nearest, previous[j]!)
   return nearest
 }

@@ -2,13 +2,13 @@
  * Invisible characters and direction overrides, which in a name only serve to deceive. The two joiners are not included, because
  * Indian scripts use them.
  */
-const INVISIBLE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0]/gu
-const HAS_VISIBLE = /[^\p{White_Space}\p{C}\p{M}]/u
+const INVISIBLE_PATTERN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0]/gu
+const VISIBLE_PATTERN = /[^\p{White_Space}\p{C}\p{M}]/u
 
 /** Removes invisible characters; returns an empty string if no visible ones are left. */
 export function stripInvisible(text: string): string {
-  const stripped = text.toWellFormed().replace(INVISIBLE, '')
-  return HAS_VISIBLE.test(stripped) ? stripped : ''
+  const visibleText = text.toWellFormed().replace(INVISIBLE_PATTERN, '')
+  return VISIBLE_PATTERN.test(visibleText) ? visibleText : ''
 }
 
 /** Strips a text like `stripInvisible` and joins its lines, so that it cannot add a line, or a header to an email. */

@@ -1,4 +1,4 @@
-import { KINDS } from '../bank/format.ts'
+import { ITEM_KINDS } from '../bank/format.ts'
 import { checkItem } from '../checks.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { hasSource } from '../lead-ins.ts'
@@ -9,10 +9,10 @@ import { foldText } from '../text.ts'
 import type { SkillInPrompt, WrittenItem } from './instructions.ts'
 
 /** Links and addresses, which must not appear in questions or translations. */
-export const LINK = /https?:\/\/|\bwww\.|[\w.+-]+@[\w-]+\.\w/i
+export const LINK_PATTERN = /https?:\/\/|\bwww\.|[\w.+-]+@[\w-]+\.\w/i
 
 /** Collects the items of one request from several calls. */
-export class Batch {
+export class ItemBatch {
   readonly request: ItemsRequest
   private readonly random: SeededRandom
   private readonly itemWordsSoFar: ReturnType<typeof itemWords>[] = []
@@ -30,7 +30,7 @@ export class Batch {
 
   /** Returns the kinds of items in random order, so that attempts start with different kinds. */
   kinds(): string[] {
-    return this.random.shuffled(KINDS)
+    return this.random.shuffled(ITEM_KINDS)
   }
 
   /** Adds an item if it passes the checks; otherwise returns the reasons for the rejection. */
@@ -44,9 +44,9 @@ export class Batch {
     const reject = (finding: string) => [`- ${finding}; stem: ${JSON.stringify(stem.slice(0, 120))}`]
     const [finding] = checkItem({ stem: fullStem, options, key: 0, language, about: skill.name })
     if (finding) return reject(`${finding.check}: ${finding.message.slice(0, 200)}`)
-    if (LINK.test(`${fullStem} ${options.join(' ')}`)) return reject('contains a link or an address')
-    const own = itemWords({ stem: fullStem, options })
-    if (this.itemWordsSoFar.some((other) => isSameQuestion(own, other)))
+    if (LINK_PATTERN.test(`${fullStem} ${options.join(' ')}`)) return reject('contains a link or an address')
+    const newItemWords = itemWords({ stem: fullStem, options })
+    if (this.itemWordsSoFar.some((addedWords) => isSameQuestion(newItemWords, addedWords)))
       return reject('asks the same question as another item')
     const order = this.random.shuffled([0, 1, 2, 3])
     const item: Item = {
@@ -59,7 +59,7 @@ export class Batch {
       language,
     }
     if (this.seen.get(number)!.has(fingerprint(item))) return reject('the person has already seen it')
-    this.itemWordsSoFar.push(own)
+    this.itemWordsSoFar.push(newItemWords)
     items.push(item)
     return []
   }
@@ -69,10 +69,11 @@ export class Batch {
     return !hasSource(this.request.context) || foldText(stem).includes(foldText(name)) ? stem : `${name}: ${stem}`
   }
 
-  missing(skills: SkillInPrompt[]): SkillInPrompt[] {
+  /** Returns the skills that still need items, with the number of missing items. */
+  missingItems(skills: SkillInPrompt[]): SkillInPrompt[] {
     return skills.flatMap(({ skill, count }) => {
-      const left = count - this.items.get(skill.number)!.length
-      return left > 0 ? [{ skill, count: left }] : []
+      const missingCount = count - this.items.get(skill.number)!.length
+      return missingCount > 0 ? [{ skill, count: missingCount }] : []
     })
   }
 
@@ -80,7 +81,7 @@ export class Batch {
     const items = this.request.skills.flatMap(({ skill }) =>
       this.items.get(skill.number)!.sort((a, b) => a.difficulty - b.difficulty),
     )
-    const incompleteSkills = this.missing(this.request.skills).map(({ skill }) => skill.number)
+    const incompleteSkills = this.missingItems(this.request.skills).map(({ skill }) => skill.number)
     return { items, incompleteSkills }
   }
 }

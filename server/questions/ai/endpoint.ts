@@ -5,13 +5,13 @@ import { parseJsonOrUndefined } from '../../platform/json.ts'
 import type { AiSettings } from '../questions.ts'
 import { WriterError } from '../writer-error.ts'
 
-export interface Message {
+export interface ChatMessage {
   role: 'system' | 'user' | 'assistant'
   content: string
 }
 
-export interface Completion {
-  messages: Message[]
+export interface CompletionRequest {
+  messages: ChatMessage[]
   /** JSON Schema of the response. */
   schema: TSchema
   name: string
@@ -36,7 +36,7 @@ const MAX_RETRY_DELAY_MS = 30_000
 const EXCERPT_LENGTH = 200
 
 /** Resolves after the delay; rejects when the signal is aborted. */
-export type Pause = (delayMs: number, signal: AbortSignal) => Promise<unknown>
+export type PauseFunction = (delayMs: number, signal: AbortSignal) => Promise<unknown>
 
 interface EndpointResponse {
   status: number
@@ -48,33 +48,33 @@ interface EndpointResponse {
 export class AiEndpoint {
   private readonly settings: AiSettings
   private readonly now: () => number
-  private readonly pause: Pause
+  private readonly pause: PauseFunction
   /** Newer models accept only `max_completion_tokens`, most other servers only `max_tokens`; detected from the first error. */
   private tokenLimit: 'max_tokens' | 'max_completion_tokens' = 'max_tokens'
 
-  constructor(settings: AiSettings, now: () => number, pause: Pause) {
+  constructor(settings: AiSettings, now: () => number, pause: PauseFunction) {
     this.settings = settings
     this.now = now
     this.pause = pause
   }
 
   /** Returns the parsed response after schema validation. */
-  async complete(completion: Completion): Promise<unknown> {
+  async complete(completion: CompletionRequest): Promise<unknown> {
     return parseResponse(await this.postWithRetry(completion), completion.schema)
   }
 
-  private async postWithRetry(completion: Completion): Promise<string> {
+  private async postWithRetry(completion: CompletionRequest): Promise<string> {
     const { signal } = completion
     for (let attempt = 1; ; attempt++) {
-      const limit = this.tokenLimit
-      const reply = await this.post(completion).catch((error: unknown) => {
+      const tokenLimitName = this.tokenLimit
+      const responseOrError = await this.post(completion).catch((error: unknown) => {
         if (signal.aborted || error instanceof WriterError || error instanceof InvalidResponseError) throw error
         return error as Error
       })
-      if (!(reply instanceof Error)) {
-        const { status, body } = reply
+      if (!(responseOrError instanceof Error)) {
+        const { status, body } = responseOrError
         if (status === 200) return body
-        if (status === 400 && limit === 'max_tokens' && body.includes('max_completion_tokens')) {
+        if (status === 400 && tokenLimitName === 'max_tokens' && body.includes('max_completion_tokens')) {
           this.tokenLimit = 'max_completion_tokens'
           continue
         }
@@ -82,20 +82,20 @@ export class AiEndpoint {
           throw new WriterError('rejected', `the AI endpoint responded with ${status}: ${excerpt(body)}`)
       }
       if (attempt === 2) {
-        if (reply instanceof Error)
-          throw new WriterError('unavailable', 'the AI endpoint cannot be reached', { cause: reply })
-        throw new WriterError('unavailable', `the AI endpoint responded with ${reply.status} twice`)
+        if (responseOrError instanceof Error)
+          throw new WriterError('unavailable', 'the AI endpoint cannot be reached', { cause: responseOrError })
+        throw new WriterError('unavailable', `the AI endpoint responded with ${responseOrError.status} twice`)
       }
-      await this.pause(this.retryDelayMs(reply), signal)
+      await this.pause(this.retryDelayMs(responseOrError), signal)
     }
   }
 
   private retryDelayMs(reply: EndpointResponse | Error): number {
-    const requested = reply instanceof Error ? undefined : parseRetryAfter(reply.retryAfter, this.now())
-    return requested === undefined ? FIRST_RETRY_DELAY_MS : Math.min(requested, MAX_RETRY_DELAY_MS)
+    const requestedDelayMs = reply instanceof Error ? undefined : parseRetryAfter(reply.retryAfter, this.now())
+    return requestedDelayMs === undefined ? FIRST_RETRY_DELAY_MS : Math.min(requestedDelayMs, MAX_RETRY_DELAY_MS)
   }
 
-  private async post({ messages, schema, name, maxTokens, signal }: Completion): Promise<EndpointResponse> {
+  private async post({ messages, schema, name, maxTokens, signal }: CompletionRequest): Promise<EndpointResponse> {
     const { baseUrl, apiKey, model } = this.settings
     const { request } = await import('undici') // loaded only if an AI endpoint is used
     const response = await request(`${baseUrl}/chat/completions`, {

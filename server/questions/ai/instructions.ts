@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Language } from '../../platform/text/languages.ts'
-import { KINDS } from '../bank/format.ts'
-import { LIMITS } from '../checks.ts'
+import { ITEM_KINDS } from '../bank/format.ts'
+import { ITEM_LIMITS } from '../checks.ts'
 import type { SkillToAsk, SourceContext } from '../questions.ts'
-import { tidySource } from '../source-names.ts'
+import { tidySourceText } from '../source-names.ts'
 
 /** Instructions, input data and response schemas for the model. */
 
@@ -30,7 +30,7 @@ const MAX_DESCRIPTION_LENGTH = 1500
 const writtenItem = Type.Object(
   {
     skill: Type.Integer(),
-    kind: Type.Enum([...KINDS], { type: 'string' }),
+    kind: Type.Enum([...ITEM_KINDS], { type: 'string' }),
     difficulty: Type.Enum([1, 2, 3], { type: 'integer' }),
     stem: Type.String(),
     right: Type.String(),
@@ -66,10 +66,10 @@ export function itemsInstructions(language: Language): string {
     '1 (a helper knows it) to 3 (an experienced person knows it) and use the kinds in the given order.',
     'Rules for every item:',
     '- The stem names the skill and refers to the person’s own source (role, company, project, certificate) if the data has one.',
-    `- The stem has ${LIMITS.stem.min} to ${LIMITS.stem.max} characters, short words, sentences of at most 20 words, and ends with a question mark.`,
+    `- The stem has ${ITEM_LIMITS.stem.min} to ${ITEM_LIMITS.stem.max} characters, short words, sentences of at most 20 words, and ends with a question mark.`,
     '- No negative stem ("which is not"). Each stem is complete in itself: it names who does what and does not begin with "he" or "she".',
     '- One answer that is right beyond doubt, and three wrong ones that an inexperienced person finds plausible. All four differ.',
-    `- Options of 2 to ${LIMITS.option.max} characters, of the same grammatical form and nearly the same length. The right one is not the longest.`,
+    `- Options of 2 to ${ITEM_LIMITS.option.max} characters, of the same grammatical form and nearly the same length. The right one is not the longest.`,
     '- The right option repeats no content word of the stem or of the skill’s name that the wrong ones do not contain.',
     '- No "all of the above", "none of the above", "both"; no always, never, only, all, every, must in options.',
     '- No two items ask the same thing.',
@@ -85,15 +85,15 @@ export function itemsData(skills: SkillInPrompt[], context: SourceContext, kinds
   const source = Object.fromEntries(
     Object.entries(context).flatMap(([field, text]) => {
       if (typeof text !== 'string') return []
-      const tidied = tidySource(text, field === 'description' ? MAX_DESCRIPTION_LENGTH : MAX_FIELD_LENGTH)
-      return tidied ? [[field, tidied]] : []
+      const tidyText = tidySourceText(text, field === 'description' ? MAX_DESCRIPTION_LENGTH : MAX_FIELD_LENGTH)
+      return tidyText ? [[field, tidyText]] : []
     }),
   )
   return asData({
     skills: skills.map(({ skill, count }) => ({
       number: skill.number,
       name: skill.name,
-      description: tidySource(skill.description, MAX_FIELD_LENGTH),
+      description: tidySourceText(skill.description, MAX_FIELD_LENGTH),
       count,
     })),
     kinds,

@@ -12,8 +12,14 @@ import type {
 } from '../questions.ts'
 import { visibleLength } from '../text.ts'
 import { WriterError } from '../writer-error.ts'
-import { Batch, LINK } from './batch.ts'
-import { AiEndpoint, type Completion, InvalidResponseError, type Message, type Pause } from './endpoint.ts'
+import { ItemBatch, LINK_PATTERN } from './batch.ts'
+import {
+  AiEndpoint,
+  type ChatMessage,
+  type CompletionRequest,
+  InvalidResponseError,
+  type PauseFunction,
+} from './endpoint.ts'
 import {
   asData,
   itemsData,
@@ -25,7 +31,7 @@ import {
   writtenItems,
 } from './instructions.ts'
 
-/** Time limit of one request, including retries and repairs. */
+/** Time limit of one request to the writer, including retries and repair requests. */
 const BUDGET_MS = 85_000
 /** Several small concurrent calls finish sooner than one large call. */
 const ITEMS_PER_CALL = 6
@@ -35,7 +41,7 @@ const MAX_CONCURRENT_CALLS = 4
 const TOKENS_PER_ITEM = { en: 350, other: 1000 }
 const MAX_TOKENS = 16_000
 
-const wait: Pause = (delayMs, signal) => setTimeout(delayMs, undefined, { signal })
+const wait: PauseFunction = (delayMs, signal) => setTimeout(delayMs, undefined, { signal })
 
 export interface AiWriterOptions {
   clock: Clock
@@ -43,7 +49,7 @@ export interface AiWriterOptions {
   /** Total time limit per request in milliseconds. */
   budgetMs?: number
   /** Waits before a retry. */
-  pause?: Pause
+  pause?: PauseFunction
 }
 
 /** Writes items with any OpenAI-compatible endpoint. Its items pass the same checks as all others. */
@@ -60,17 +66,17 @@ export class AiWriter implements QuestionWriter {
   }
 
   async writeItems(request: ItemsRequest): Promise<ItemsResult> {
-    const batch = new Batch(request)
-    const calls = inCalls(request.skills.map(({ skill, count }) => ({ skill, count })))
+    const batch = new ItemBatch(request)
+    const calls = groupIntoCalls(request.skills.map(({ skill, count }) => ({ skill, count })))
     await this.runAll(calls, request.signal, (skills, signal) => this.writeSome(skills, batch, signal))
     return batch.result()
   }
 
   async translate({ texts, from, to, signal }: TranslationRequest): Promise<Translations> {
     const translations: Translations = {}
-    const wanted = to.filter((language) => language !== from)
-    if (texts.length === 0) return Object.fromEntries(wanted.map((language) => [language, []]))
-    const calls = chunks(wanted, LANGUAGES_PER_CALL)
+    const languages = to.filter((language) => language !== from)
+    if (texts.length === 0) return Object.fromEntries(languages.map((language) => [language, []]))
+    const calls = chunks(languages, LANGUAGES_PER_CALL)
     await this.runAll(calls, signal, (languages, within) =>
       this.translateSome(texts, from, languages, translations, within),
     )
@@ -78,50 +84,52 @@ export class AiWriter implements QuestionWriter {
   }
 
   /** Makes one call, and one repair call if items are missing or invalid. */
-  private async writeSome(skills: SkillInPrompt[], batch: Batch, signal: AbortSignal): Promise<void> {
+  private async writeSome(skills: SkillInPrompt[], batch: ItemBatch, signal: AbortSignal): Promise<void> {
     const { context, language } = batch.request
-    const messages: Message[] = [
+    const messages: ChatMessage[] = [
       { role: 'system', content: itemsInstructions(language) },
       { role: 'user', content: itemsData(skills, context, batch.kinds()) },
     ]
-    const countItems = (wanted: SkillInPrompt[]) => wanted.reduce((sum, { count }) => sum + count, 0)
+    const countItems = (requestedSkills: SkillInPrompt[]) => requestedSkills.reduce((sum, { count }) => sum + count, 0)
     const tokensPerItem = language === 'en' ? TOKENS_PER_ITEM.en : TOKENS_PER_ITEM.other
-    const completionFor = (wanted: SkillInPrompt[], conversation: Message[]): Completion => ({
+    const completionFor = (requestedSkills: SkillInPrompt[], conversation: ChatMessage[]): CompletionRequest => ({
       messages: conversation,
       schema: writtenItems,
       name: 'items',
-      maxTokens: Math.min(MAX_TOKENS, 500 + countItems(wanted) * tokensPerItem),
+      maxTokens: Math.min(MAX_TOKENS, 500 + countItems(requestedSkills) * tokensPerItem),
       signal,
     })
-    const numbers = new Set(skills.map(({ skill }) => skill.number))
+    const skillNumbers = new Set(skills.map(({ skill }) => skill.number))
     const addItems = (response: unknown) => {
       const { items: written } = response as { items: WrittenItem[] }
-      return written.flatMap((item) => (numbers.has(item.skill) ? batch.add(item) : [`unknown skill ${item.skill}`]))
+      return written.flatMap((item) =>
+        skillNumbers.has(item.skill) ? batch.add(item) : [`unknown skill ${item.skill}`],
+      )
     }
     let feedback: string
     try {
       const findings = addItems(await this.endpoint.complete(completionFor(skills, messages)))
-      if (batch.missing(skills).length === 0) return
+      if (batch.missingItems(skills).length === 0) return
       feedback = `Some items were not accepted:\n${findings.slice(0, 12).join('\n') || 'there are too few items'}`
     } catch (error) {
       if (!(error instanceof InvalidResponseError)) throw error
       feedback = `Your response was not accepted: ${error.message}`
     }
-    const missing = batch.missing(skills)
+    const missingSkills = batch.missingItems(skills)
     const repairText = `${feedback}\nWrite new items for the missing ones, by the same rules, and different from those you wrote.`
-    this.log.info({ missing: countItems(missing) }, 'AI response incomplete, sending a repair request')
+    this.log.info({ missing: countItems(missingSkills) }, 'AI response incomplete, sending a repair request')
     try {
       addItems(
         await this.endpoint.complete(
-          completionFor(missing, [
+          completionFor(missingSkills, [
             messages[0]!,
-            { role: 'user', content: `${itemsData(missing, context, batch.kinds())}\n${repairText}` },
+            { role: 'user', content: `${itemsData(missingSkills, context, batch.kinds())}\n${repairText}` },
           ]),
         ),
       )
     } catch (error) {
       if (!(error instanceof InvalidResponseError)) throw error
-      if (batch.missing(skills).length === skills.length) throw invalid(error)
+      if (batch.missingItems(skills).length === skills.length) throw invalidResponseError(error)
     }
   }
 
@@ -134,35 +142,38 @@ export class AiWriter implements QuestionWriter {
   ): Promise<void> {
     let feedback = ''
     let lastError: InvalidResponseError | undefined
-    const missing = () => languages.filter((language) => !into[language])
-    for (let round = 1; round <= 2 && missing().length > 0; round++) {
-      const to = missing()
+    const missingLanguages = () => languages.filter((language) => !into[language])
+    for (let round = 1; round <= 2 && missingLanguages().length > 0; round++) {
+      const targetLanguages = missingLanguages()
       try {
         const response = (await this.endpoint.complete({
           messages: [
-            { role: 'system', content: translationInstructions(from, to) },
+            { role: 'system', content: translationInstructions(from, targetLanguages) },
             { role: 'user', content: `${asData({ texts })}${feedback}` },
           ],
-          schema: translationSchema(to),
+          schema: translationSchema(targetLanguages),
           name: 'translations',
-          maxTokens: Math.min(MAX_TOKENS, 300 + to.length * texts.reduce((sum, text) => sum + 60 + text.length * 3, 0)),
+          maxTokens: Math.min(
+            MAX_TOKENS,
+            300 + targetLanguages.length * texts.reduce((sum, text) => sum + 60 + text.length * 3, 0),
+          ),
           signal,
         })) as Record<string, string[]>
-        const problems: string[] = []
-        for (const language of to) {
-          const given = response[language]!.map((text) => text.trim())
-          const problem = translationError(texts, given)
-          if (problem) problems.push(`${language}: ${problem}`)
-          else into[language] = given
+        const translationErrors: string[] = []
+        for (const language of targetLanguages) {
+          const translatedTexts = response[language]!.map((text) => text.trim())
+          const errorText = translationError(texts, translatedTexts)
+          if (errorText) translationErrors.push(`${language}: ${errorText}`)
+          else into[language] = translatedTexts
         }
-        lastError = new InvalidResponseError(problems.join('; '))
+        lastError = new InvalidResponseError(translationErrors.join('; '))
       } catch (error) {
         if (!(error instanceof InvalidResponseError)) throw error
         lastError = error
       }
       feedback = `\nAn earlier response was not accepted: ${lastError.message}`
     }
-    if (missing().length === languages.length && languages.length > 0) throw invalid(lastError!)
+    if (missingLanguages().length === languages.length && languages.length > 0) throw invalidResponseError(lastError!)
   }
 
   /**
@@ -195,12 +206,12 @@ export class AiWriter implements QuestionWriter {
   }
 }
 
-function invalid(error: InvalidResponseError): WriterError {
+function invalidResponseError(error: InvalidResponseError): WriterError {
   return new WriterError('invalid', `the AI endpoint's response is unusable: ${error.message}`)
 }
 
 /** Groups skills into calls of a few items; all items of a skill stay in one call, so that they differ. */
-function inCalls(skills: SkillInPrompt[]): SkillInPrompt[][] {
+function groupIntoCalls(skills: SkillInPrompt[]): SkillInPrompt[][] {
   const calls: SkillInPrompt[][] = []
   let room = 0
   for (const skill of skills) {
@@ -221,19 +232,21 @@ function chunks<T>(list: T[], size: number): T[][] {
   )
 }
 
-function translationError(texts: string[], given: string[]): string | undefined {
-  if (given.length !== texts.length) return `got ${given.length} texts, expected ${texts.length}`
+function translationError(texts: string[], translated: string[]): string | undefined {
+  if (translated.length !== texts.length) return `got ${translated.length} texts, expected ${texts.length}`
   for (const [index, text] of texts.entries()) {
-    const translation = given[index]!
+    const translation = translated[index]!
     if (!translation) return `text ${index + 1} is empty`
     if (visibleLength(translation) > visibleLength(text) * 3 + 60)
       return `text ${index + 1} is far longer than the original`
     if (/[\p{Cc}\p{Co}\p{Cn}]/u.test(translation.replace(/\n/g, '')))
       return `text ${index + 1} contains control characters`
-    if (slots(text) !== slots(translation)) return `text ${index + 1} has different {placeholders} from the original`
-    if (LINK.test(translation) && !LINK.test(text)) return `text ${index + 1} has a link that is not in the original`
+    if (placeholdersIn(text) !== placeholdersIn(translation))
+      return `text ${index + 1} has different {placeholders} from the original`
+    if (LINK_PATTERN.test(translation) && !LINK_PATTERN.test(text))
+      return `text ${index + 1} has a link that is not in the original`
   }
   return undefined
 }
 
-const slots = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort().join()
+const placeholdersIn = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort().join()

@@ -14,7 +14,7 @@ test('the bank passes every check', (t) => {
   for (const { check, findings, rate } of report.checks)
     t.diagnostic(`${check}: ${findings} findings, ${(rate * 1000).toFixed(1)} in 1,000 wordings`)
   assert.deepEqual(
-    report.findings.map(({ at, check, message }) => `${at}: ${check}: ${message}`),
+    report.findings.map(({ location, check, message }) => `${location}: ${check}: ${message}`),
     [],
   )
 })
@@ -70,8 +70,8 @@ test('the most requested jobs have eight bank questions per skill in English and
   const bank = await Bank.read()
   for (const [job, skills] of Object.entries(REQUESTED_JOBS)) {
     for (const skill of skills) {
-      const complete = bank.itemsOf(skill).filter(({ wordings }) => wordings.has('en') && wordings.has('hi'))
-      assert.ok(complete.length >= 8, `${job}: ${complete.length} items for sk_${skill}`)
+      const translatedItems = bank.itemsOf(skill).filter(({ wordings }) => wordings.has('en') && wordings.has('hi'))
+      assert.ok(translatedItems.length >= 8, `${job}: ${translatedItems.length} items for sk_${skill}`)
     }
   }
 })
@@ -85,17 +85,17 @@ test('no guessing strategy is correct much more often than chance, in any langua
 })
 
 test('the documentation matches the bank (scripts/question-bank.ts --write updates it)', () => {
-  const page = readFileSync(new URL('../../../docs/reference/question-bank.md', import.meta.url), 'utf8')
+  const documentation = readFileSync(new URL('../../../docs/reference/question-bank.md', import.meta.url), 'utf8')
   const cells = (line: string) => line.split('|').map((cell) => cell.trim())
-  const rows = new Map(page.split('\n').map((line) => [cells(line)[1], cells(line)[2]]))
+  const rowsByTotal = new Map(documentation.split('\n').map((line) => [cells(line)[1], cells(line)[2]]))
   for (const [name, count] of Object.entries(report.totals))
-    assert.equal(rows.get(name), count.toLocaleString('en-US'), name)
+    assert.equal(rowsByTotal.get(name), count.toLocaleString('en-US'), name)
 })
 
 test('the bank has as many skills and items as the report, and every item has its own ID', async () => {
   const bank = await Bank.read()
-  assert.equal(bank.skills.length, report.totals['skills covered'])
-  const items = bank.skills.flatMap((skill) => bank.itemsOf(skill))
+  assert.equal(bank.skillNumbers.length, report.totals['skills covered'])
+  const items = bank.skillNumbers.flatMap((skill) => bank.itemsOf(skill))
   assert.equal(items.length, report.totals.items)
   assert.equal(new Set(items.map(({ id }) => id)).size, items.length)
   assert.deepEqual(bank.itemsOf(999_999), [])

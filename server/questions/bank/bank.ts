@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { type BankItem, parseBank } from './format.ts'
 
-const FOLDER = new URL('../../../data/questions/', import.meta.url)
+const BANK_FOLDER = new URL('../../../data/questions/', import.meta.url)
 
 /** A bank item with a stable ID that does not depend on its position. */
-export interface KnownItem extends BankItem {
+export interface BankItemWithId extends BankItem {
   id: string
 }
 
@@ -21,33 +21,34 @@ export class Bank {
   }
 
   static async read(): Promise<Bank> {
-    const names = (await readdir(FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name)).sort()
-    const files = await Promise.all(names.map((name) => readFile(new URL(name, FOLDER))))
-    const parts = new Map<number, Buffer>()
+    const fileNames = (await readdir(BANK_FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name)).sort()
+    const files = await Promise.all(fileNames.map((name) => readFile(new URL(name, BANK_FOLDER))))
+    const skillParts = new Map<number, Buffer>()
     for (const file of files) {
-      const headings: { skill: number; at: number }[] = []
-      for (let at = file.indexOf('= sk_'); at >= 0; at = file.indexOf('\n= sk_', at + 1)) {
-        const start = file[at] === NEW_LINE ? at + 1 : at
+      const headings: { skillNumber: number; offset: number }[] = []
+      for (let offset = file.indexOf('= sk_'); offset >= 0; offset = file.indexOf('\n= sk_', offset + 1)) {
+        const start = file[offset] === NEW_LINE ? offset + 1 : offset
         if (start > 0 && file[start - 1] !== NEW_LINE) continue
-        headings.push({ skill: Number.parseInt(file.toString('latin1', start + 5, start + 15), 10), at: start })
+        const skillNumber = Number.parseInt(file.toString('latin1', start + 5, start + 15), 10)
+        headings.push({ skillNumber, offset: start })
       }
-      for (const [index, { skill, at }] of headings.entries())
-        parts.set(skill, file.subarray(at, headings[index + 1]?.at ?? file.length))
+      for (const [index, { skillNumber, offset }] of headings.entries())
+        skillParts.set(skillNumber, file.subarray(offset, headings[index + 1]?.offset ?? file.length))
     }
-    return new Bank(parts)
+    return new Bank(skillParts)
   }
 
-  get skills(): number[] {
+  get skillNumbers(): number[] {
     return [...this.parts.keys()]
   }
 
-  itemsOf(skill: number): KnownItem[] {
-    const part = this.parts.get(skill)
-    if (!part) return []
-    const items = parseBank(part.toString('utf8')).skills[0]?.items ?? []
+  itemsOf(skillNumber: number): BankItemWithId[] {
+    const skillPart = this.parts.get(skillNumber)
+    if (!skillPart) return []
+    const items = parseBank(skillPart.toString('utf8')).skills[0]?.items ?? []
     return items
       .filter(({ wordings }) => wordings.has('en'))
-      .map((item) => ({ ...item, id: `${skill}-${digest(item.wordings.get('en')!.stem)}` }))
+      .map((item) => ({ ...item, id: `${skillNumber}-${digest(item.wordings.get('en')!.stem)}` }))
   }
 }
 

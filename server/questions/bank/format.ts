@@ -14,8 +14,8 @@
  * `+` marks the key. The order of the options in the file does not matter: they are shuffled before they are shown.
  */
 
-export const KINDS = ['safety', 'tools', 'order', 'situation', 'quality', 'measure'] as const
-type ItemKind = (typeof KINDS)[number]
+export const ITEM_KINDS = ['safety', 'tools', 'order', 'situation', 'quality', 'measure'] as const
+type ItemKind = (typeof ITEM_KINDS)[number]
 type Difficulty = 1 | 2 | 3
 
 /** An item in one language. */
@@ -77,9 +77,9 @@ export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; e
     const content = rawLine.trimEnd()
     const fail = (message: string) => errors.push({ line, message: `${message}: ${content.slice(0, 80)}` })
     if (!content || content.startsWith('# ')) continue
-    const mark = content[0]
-    const rest = content.slice(2)
-    if (mark === '=') {
+    const marker = content[0]
+    const lineText = content.slice(2)
+    if (marker === '=') {
       finishWording()
       item = undefined
       const heading = /^= sk_(\d+) (.+)$/.exec(content)
@@ -87,22 +87,22 @@ export function parseBank(text: string, firstLine = 1): { skills: BankSkill[]; e
         skill = { number: Number(heading[1]), name: heading[2]!, line, items: [] }
         skills.push(skill)
       } else fail('expected "= sk_N Name"')
-    } else if (mark === '?') {
+    } else if (marker === '?') {
       finishWording()
       const heading = /^\? (\w+) ([123])$/.exec(content)
-      const kind = KINDS.find((known) => known === heading?.[1])
+      const kind = ITEM_KINDS.find((itemKind) => itemKind === heading?.[1])
       if (heading && kind && skill) {
         const difficulty = Number(heading[2]) as Difficulty
         item = { skill: skill.number, number: skill.items.length + 1, kind, difficulty, wordings: new Map(), line }
         skill.items.push(item)
       } else {
         item = undefined
-        fail(`expected "? KIND 1|2|3" below a skill, KIND one of ${KINDS.join(', ')}`)
+        fail(`expected "? KIND 1|2|3" below a skill, KIND one of ${ITEM_KINDS.join(', ')}`)
       }
-    } else if (mark === '+' || mark === '-') {
+    } else if (marker === '+' || marker === '-') {
       if (wording && content[1] === ' ') {
-        if (mark === '+') wording.keys.push(wording.options.length)
-        wording.options.push(rest)
+        if (marker === '+') wording.keys.push(wording.options.length)
+        wording.options.push(lineText)
       } else fail('expected a stem before the option')
     } else if (/^[a-z]{2} /.test(content)) {
       finishWording()

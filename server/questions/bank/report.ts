@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { parseBuiltIn, readBuiltInFiles } from '../../catalogue/built-in.ts'
+import { parseBuiltInCatalogue, readBuiltInCatalogueFiles } from '../../catalogue/built-in.ts'
 import type { TaxonomySkill } from '../../catalogue/taxonomy.ts'
 import { BuiltInWriter } from '../built-in-writer.ts'
-import { CHECKS, checkItem } from '../checks.ts'
+import { checkItem, ITEM_CHECKS } from '../checks.ts'
 import { findDuplicates } from '../near-duplicates.ts'
 import { foldText, visibleLength, wordsOf } from '../text.ts'
 import { type BankSkill, parseBank } from './format.ts'
@@ -22,68 +22,73 @@ export interface BankReport {
 interface BankFinding {
   check: string
   /** File and line. */
-  at: string
+  location: string
   message: string
 }
 
-const FOLDER = new URL('../../../data/questions/', import.meta.url)
+const BANK_FOLDER = new URL('../../../data/questions/', import.meta.url)
 const ITEMS_PER_SKILL = 8
 const LANGUAGES = ['en', 'hi']
 /** Highest accepted success rate of a guessing strategy; random guessing succeeds one time in four. */
 const MAX_GUESS_RATE = 0.4
-/** Minimum number of wordings in a language for a meaningful rate. */
+/** Minimum number of wordings in a language for a meaningful success rate of guessing. */
 const MIN_WORDINGS = 200
-/** The same for the items of one skill; higher, because they are few. */
+/** Highest accepted success rate for the items of one skill; higher, because they are few. */
 const MAX_GUESS_RATE_PER_SKILL = 0.61
 
 /** Checks of single items, and checks that need the whole bank or the catalogue. */
-const BANK_CHECKS = [...CHECKS, 'duplicate', 'file format', 'skill', 'item mix', 'guessable'] as const
+const BANK_CHECKS = [...ITEM_CHECKS, 'duplicate', 'file format', 'skill', 'item mix', 'guessable'] as const
 
-interface Row {
+interface WordingRow {
   stem: string
   options: [string, string, string, string]
   key: number
   language: string
   about: string
-  at: string
+  location: string
 }
 
 export async function inspectBank(select: (name: string) => boolean = () => true): Promise<BankReport> {
-  const catalogue = new Map(parseBuiltIn(await readBuiltInFiles()).skills.map((skill) => [skill.number!, skill]))
-  const names = (await readdir(FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name) && select(name)).sort()
+  const catalogue = new Map(
+    parseBuiltInCatalogue(await readBuiltInCatalogueFiles()).skills.map((skill) => [skill.number!, skill]),
+  )
+  const fileNames = (await readdir(BANK_FOLDER)).filter((name) => /^\d\d-.*\.txt$/.test(name) && select(name)).sort()
   const files: BankReport['files'] = []
   const findings: BankFinding[] = []
-  const rows: Row[] = []
-  const firstAt = new Map<number, string>()
+  const rows: WordingRow[] = []
+  const firstLocations = new Map<number, string>()
 
-  for (const name of names) {
-    const { skills, errors } = parseBank(await readFile(new URL(name, FOLDER), 'utf8'))
-    const at = (line: number) => `data/questions/${name}:${line}`
-    for (const { line, message } of errors) findings.push({ check: 'file format', at: at(line), message })
+  for (const name of fileNames) {
+    const { skills, errors } = parseBank(await readFile(new URL(name, BANK_FOLDER), 'utf8'))
+    const locationOf = (line: number) => `data/questions/${name}:${line}`
+    for (const { line, message } of errors) findings.push({ check: 'file format', location: locationOf(line), message })
     for (const skill of skills) {
-      const add = (check: string, message: string) => findings.push({ check, at: at(skill.line), message })
-      const known = catalogue.get(skill.number)
-      if (!known || known.name !== skill.name)
-        add('skill', `sk_${skill.number} is ${known?.name ?? 'unknown'}, not ${skill.name}`)
-      else if (!known.verifiable) add('skill', `sk_${skill.number} ${skill.name} is not marked verifiable`)
-      const before = firstAt.get(skill.number)
-      if (before) add('skill', `duplicate skill sk_${skill.number}; first defined at ${before}`)
-      firstAt.set(skill.number, at(skill.line))
-      checkMix(skill, add)
+      const addFinding = (check: string, message: string) =>
+        findings.push({ check, location: locationOf(skill.line), message })
+      const catalogueSkill = catalogue.get(skill.number)
+      if (!catalogueSkill || catalogueSkill.name !== skill.name)
+        addFinding('skill', `sk_${skill.number} is ${catalogueSkill?.name ?? 'unknown'}, not ${skill.name}`)
+      else if (!catalogueSkill.verifiable)
+        addFinding('skill', `sk_${skill.number} ${skill.name} is not marked verifiable`)
+      const firstLocation = firstLocations.get(skill.number)
+      if (firstLocation) addFinding('skill', `duplicate skill sk_${skill.number}; first defined at ${firstLocation}`)
+      firstLocations.set(skill.number, locationOf(skill.line))
+      checkMix(skill, addFinding)
       for (const item of skill.items) {
         for (const language of LANGUAGES) {
           const wording = item.wordings.get(language)
-          if (!wording) findings.push({ check: 'item mix', at: at(item.line), message: `no wording in ${language}` })
+          if (!wording)
+            findings.push({ check: 'item mix', location: locationOf(item.line), message: `no wording in ${language}` })
         }
         const keys = new Set([...item.wordings.values()].map(({ key }) => key))
         if (keys.size > 1)
           findings.push({
             check: 'one key',
-            at: at(item.line),
+            location: locationOf(item.line),
             message: 'the position of the key differs between languages',
           })
         for (const [language, { stem, options, key, line }] of item.wordings)
-          rows.push({ stem, options, key, language, about: skill.name, at: at(line) })
+          rows.push({ stem, options, key, language, about: skill.name, location: locationOf(line) })
       }
     }
     const items = skills.flatMap((skill) => skill.items)
@@ -93,36 +98,44 @@ export async function inspectBank(select: (name: string) => boolean = () => true
 
   for (const row of rows) {
     for (const { check, message } of checkItem(row))
-      findings.push({ check, at: row.at, message: `${row.language}: ${message}` })
+      findings.push({ check, location: row.location, message: `${row.language}: ${message}` })
   }
   const languages = [...new Set(rows.map(({ language }) => language))].sort()
   for (const language of languages) {
-    const own = rows.filter((row) => row.language === language)
-    for (const { other, one, message } of findDuplicates(own))
-      findings.push({ check: 'duplicate', at: own[other]!.at, message: `${language}: ${message} (${own[one]!.at})` })
+    const languageRows = rows.filter((row) => row.language === language)
+    for (const { firstIndex, secondIndex, message } of findDuplicates(languageRows))
+      findings.push({
+        check: 'duplicate',
+        location: languageRows[secondIndex]!.location,
+        message: `${language}: ${message} (${languageRows[firstIndex]!.location})`,
+      })
   }
-  const guesses = Object.entries(STRATEGIES).map(([strategy, choose]) => ({
+  const guesses = Object.entries(GUESSING_STRATEGIES).map(([strategy, choose]) => ({
     strategy,
     hits: Object.fromEntries(languages.map((language) => [language, hitRate(rows, language, choose)])),
   }))
   for (const { strategy, hits } of guesses) {
     for (const [language, hit] of Object.entries(hits)) {
-      const enough = rows.filter((row) => row.language === language).length >= MIN_WORDINGS
-      if (enough && hit > MAX_GUESS_RATE)
+      const isEnough = rows.filter((row) => row.language === language).length >= MIN_WORDINGS
+      if (isEnough && hit > MAX_GUESS_RATE)
         findings.push({
           check: 'guessable',
-          at: 'data/questions',
+          location: 'data/questions',
           message: `${language}: ${describeGuess(strategy, hit)}`,
         })
     }
   }
 
-  for (const own of Map.groupBy(rows, ({ about, language }) => `${language}: ${about}`).values()) {
-    const { about, language, at } = own[0]!
+  for (const skillRows of Map.groupBy(rows, ({ about, language }) => `${language}: ${about}`).values()) {
+    const { about, language, location } = skillRows[0]!
     for (const [strategy, choose] of LENGTH_STRATEGIES) {
-      const hit = hitRate(own, language, choose)
-      if (hit > MAX_GUESS_RATE_PER_SKILL)
-        findings.push({ check: 'guessable', at, message: `${language}: ${about}: ${describeGuess(strategy, hit)}` })
+      const hitRateOfSkill = hitRate(skillRows, language, choose)
+      if (hitRateOfSkill > MAX_GUESS_RATE_PER_SKILL)
+        findings.push({
+          check: 'guessable',
+          location,
+          message: `${language}: ${about}: ${describeGuess(strategy, hitRateOfSkill)}`,
+        })
     }
   }
 
@@ -131,7 +144,7 @@ export async function inspectBank(select: (name: string) => boolean = () => true
     files,
     totals: {
       trades: files.length,
-      'skills covered': firstAt.size,
+      'skills covered': firstLocations.size,
       items,
       'items with every language':
         rows.length === 0
@@ -146,21 +159,21 @@ export async function inspectBank(select: (name: string) => boolean = () => true
       return { check, findings: count, rate: rows.length === 0 ? 0 : count / rows.length }
     }),
     guesses,
-    served: await serve([...firstAt.keys()].flatMap((number) => catalogue.get(number) ?? [])),
+    served: await serveItems([...firstLocations.keys()].flatMap((number) => catalogue.get(number) ?? [])),
     findings,
   }
 }
 
 /** Serves the items of every skill several times, as an assessment does. */
-async function serve(skills: TaxonomySkill[]): Promise<BankReport['served']> {
+async function serveItems(skills: TaxonomySkill[]): Promise<BankReport['served']> {
   const writer = new BuiltInWriter({ current: { skills: [], skill: () => undefined } })
   const positions = [0, 0, 0, 0]
   for (let round = 0; round < SERVING_ROUNDS; round++) {
     for (const { name, description, number = 0 } of skills) {
       const language = round % 2 ? 'hi' : 'en'
       const context = { role: 'Helper', company: 'Metro Ltd' }
-      const requested = [{ skill: { number, name, description }, count: ITEMS_PER_SKILL }]
-      const { items } = await writer.writeItems({ skills: requested, context, language, seed: `round ${round}` })
+      const requestedSkills = [{ skill: { number, name, description }, count: ITEMS_PER_SKILL }]
+      const { items } = await writer.writeItems({ skills: requestedSkills, context, language, seed: `round ${round}` })
       for (const { key } of items) positions[key]!++
     }
   }
@@ -185,34 +198,34 @@ function checkMix(skill: BankSkill, add: (check: string, message: string) => voi
 }
 
 /** Guessing strategies. Each scores the options; the highest score is chosen, and ties are shared equally. */
-const STRATEGIES: Record<string, (option: string, row: Row) => number> = {
+const GUESSING_STRATEGIES: Record<string, (option: string, row: WordingRow) => number> = {
   'longest option': (option) => visibleLength(option),
   'shortest option': (option) => -visibleLength(option),
   'most words shared with the question': (option, { stem }) => sharedWords(option, [stem]),
   'most words shared with the other options': (option, { options }) =>
     sharedWords(
       option,
-      options.filter((other) => other !== option),
+      options.filter((otherOption) => otherOption !== option),
     ),
 }
 
 /** Strategies that do not require reading the options. */
-const LENGTH_STRATEGIES = Object.entries(STRATEGIES).slice(0, 2)
+const LENGTH_STRATEGIES = Object.entries(GUESSING_STRATEGIES).slice(0, 2)
 
 const describeGuess = (strategy: string, hit: number) =>
   `guessing by "${strategy}" is correct ${(hit * 100).toFixed(0)} % of the time`
 
 function sharedWords(option: string, texts: string[]): number {
-  const own = new Set(wordsOf(foldText(option)))
-  return texts.reduce((sum, text) => sum + wordsOf(foldText(text)).filter((word) => own.has(word)).length, 0)
+  const optionWords = new Set(wordsOf(foldText(option)))
+  return texts.reduce((sum, text) => sum + wordsOf(foldText(text)).filter((word) => optionWords.has(word)).length, 0)
 }
 
-function hitRate(rows: Row[], language: string, choose: (option: string, row: Row) => number): number {
-  const own = rows.filter((row) => row.language === language)
-  const hits = own.map((row) => {
+function hitRate(rows: WordingRow[], language: string, choose: (option: string, row: WordingRow) => number): number {
+  const languageRows = rows.filter((row) => row.language === language)
+  const hits = languageRows.map((row) => {
     const scores = row.options.map((option) => choose(option, row))
-    const best = Math.max(...scores)
-    return scores[row.key] === best ? 1 / scores.filter((score) => score === best).length : 0
+    const bestScore = Math.max(...scores)
+    return scores[row.key] === bestScore ? 1 / scores.filter((score) => score === bestScore).length : 0
   })
-  return own.length === 0 ? 0 : hits.reduce((sum, hit) => sum + hit, 0) / own.length
+  return languageRows.length === 0 ? 0 : hits.reduce((sum, hit) => sum + hit, 0) / languageRows.length
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import {
   BRICKLAYING,
   expectOk,
-  outcome,
+  outcomeOf,
   sharedVerification,
   type TestSession,
   type VerificationCalls,
@@ -14,14 +14,17 @@ import type { ItemsRequest } from '../../questions/questions.ts'
 import { storeExpiredStatuses } from '../jobs.ts'
 import { generateAssessment } from './assessments.ts'
 
-/** Generates the questions and answers them correctly, except the first `wrong` ones. */
-async function answerQuestions(calls: VerificationCalls, session: TestSession, wrong = 0) {
+/** Generates the questions and answers them correctly, except the first `wrongCount` ones. */
+async function answerQuestions(calls: VerificationCalls, session: TestSession, wrongCount = 0) {
   const { body } = await calls.generateAssessment(session)
   const keys = await calls.getCorrectAnswers(session)
   return body.data.questions.map(
     ({ questionId, options }: { questionId: string; options: string[] }, index: number) => {
-      const right = keys.find((key) => key.questionId === questionId)!.option
-      return { questionId, option: index < wrong ? options.find((option) => option !== right) : right }
+      const correctOption = keys.find((key) => key.questionId === questionId)!.option
+      return {
+        questionId,
+        option: index < wrongCount ? options.find((option) => option !== correctOption) : correctOption,
+      }
     },
   )
 }
@@ -36,11 +39,11 @@ const setUp = sharedVerification()
 test('questions are generated once, answered and marked, and keys stay on the server', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment', { skills: [BRICKLAYING, WIRING] })
-  const first = await calls.generateAssessment(session)
-  assert.equal(first.status, 200)
-  const { questions, ...data } = first.body.data
+  const firstResponse = await calls.generateAssessment(session)
+  assert.equal(firstResponse.status, 200)
+  const { questions, ...data } = firstResponse.body.data
   assert.deepEqual(data, { serviceVerificationId: session.id, totalQuestions: 6 })
-  assert.match(first.body.executionTime, /^\d+ms$/)
+  assert.match(firstResponse.body.executionTime, /^\d+ms$/)
   assert.equal(questions.length, 6)
   for (const question of questions) {
     assert.deepEqual(Object.keys(question).sort(), ['options', 'question', 'questionId'])
@@ -53,18 +56,18 @@ test('questions are generated once, answered and marked, and keys stay on the se
     'some questions refer to the source',
   )
 
-  const repeated = await calls.generateAssessment(session)
-  assert.deepEqual(repeated.body.data, { ...data, questions, alreadyGenerated: true })
-  assert.equal('executionTime' in repeated.body, false)
+  const repeatedResponse = await calls.generateAssessment(session)
+  assert.deepEqual(repeatedResponse.body.data, { ...data, questions, alreadyGenerated: true })
+  assert.equal('executionTime' in repeatedResponse.body, false)
   assert.equal((await calls.getFullVerification(session)).status, 'in_assessment')
-  assert.equal(outcome(await calls.storeSkills(session)), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.storeItems(session)), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.chooseMethod(session, 'human')), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.chooseMethod(session, 'assessment')), '200')
-  assert.equal(outcome(await calls.getReviewPage(session)), '400 INVALID_VERIFICATION_TYPE')
+  assert.equal(outcomeOf(await calls.storeSkills(session)), '409 SESSION_LOCKED')
+  assert.equal(outcomeOf(await calls.storeItems(session)), '409 SESSION_LOCKED')
+  assert.equal(outcomeOf(await calls.chooseMethod(session, 'human')), '409 SESSION_LOCKED')
+  assert.equal(outcomeOf(await calls.chooseMethod(session, 'assessment')), '200')
+  assert.equal(outcomeOf(await calls.getReviewPage(session)), '400 INVALID_VERIFICATION_TYPE')
 
-  const submitted = await calls.submitAnswers(session, await answerQuestions(calls, session, 1))
-  assert.deepEqual(submitted.body.data, {
+  const submitResponse = await calls.submitAnswers(session, await answerQuestions(calls, session, 1))
+  assert.deepEqual(submitResponse.body.data, {
     serviceVerificationId: session.id,
     score: 83,
     passed: true,
@@ -79,8 +82,8 @@ test('questions are generated once, answered and marked, and keys stay on the se
     attemptsLeft: 2,
     locked: true,
   })
-  assert.equal(outcome(await calls.generateAssessment(session)), '403 ASSESSMENT_LOCKED')
-  assert.equal(outcome(await calls.submitAnswers(session, [])), '403 ASSESSMENT_LOCKED')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '403 ASSESSMENT_LOCKED')
+  assert.equal(outcomeOf(await calls.submitAnswers(session, [])), '403 ASSESSMENT_LOCKED')
   const { status, score, skills, completedAt } = await calls.getVerification(session)
   assert.deepEqual([status, score, completedAt], ['completed', 83, new Date(calls.clock.now()).toISOString()])
   assert.deepEqual(
@@ -102,10 +105,9 @@ test('correct answers never appear in responses, events, emails or logs', async 
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment', { skills: [BRICKLAYING] })
   const bodies: string[] = []
-  const recordBody = async (answer: Promise<{ body: any }>) => bodies.push(JSON.stringify((await answer).body))
+  const recordBody = async (response: Promise<{ body: any }>) => bodies.push(JSON.stringify((await response).body))
   await recordBody(calls.generateAssessment(session))
   const keys = await calls.getCorrectAnswers(session)
-  const places = new Set<string>()
   for (let round = 0; round < 2; round++) {
     await recordBody(calls.generateAssessment(session))
     await recordBody(calls.submitAnswers(session, round === 0 ? [] : await answerQuestions(calls, session)))
@@ -113,7 +115,7 @@ test('correct answers never appear in responses, events, emails or logs', async 
     await recordBody(calls.getVerification(session).then((body) => ({ body })))
   }
   const events = JSON.stringify(await calls.listEvents())
-  const log = calls.app.logged.join('\n')
+  const log = calls.app.logLines.join('\n')
   for (const { option } of keys) {
     const searchText = /\p{L}/u.test(option) ? option : JSON.stringify(option) // a bare number also occurs in times and IDs
     assert.equal(events.includes(searchText), false, option)
@@ -121,7 +123,6 @@ test('correct answers never appear in responses, events, emails or logs', async 
     for (const text of bodies.filter((text) => text.includes(searchText))) {
       const { questions } = JSON.parse(text).data
       const questionsWithOption = questions.filter(({ options }: any) => options.includes(option))
-      for (const { options } of questionsWithOption) places.add(String(options.indexOf(option)))
       const occurrences = text.split(JSON.stringify(option)).length - 1
       assert.equal(occurrences, questionsWithOption.length, 'it appears among the options only')
     }
@@ -131,11 +132,14 @@ test('correct answers never appear in responses, events, emails or logs', async 
 
 test('one skill gets five questions, ten skills get thirty', async () => {
   const calls = await setUp()
-  const one = await calls.openPreparedSession('assessment')
-  assert.equal((await calls.generateAssessment(one)).body.data.totalQuestions, 5)
+  const oneSkillSession = await calls.openPreparedSession('assessment')
+  assert.equal((await calls.generateAssessment(oneSkillSession)).body.data.totalQuestions, 5)
   const skills = Array.from({ length: 10 }, (_, index) => `sk_${1001 + index}`)
-  const ten = await calls.openPreparedSession('assessment', { skills, student: { externalStudentId: 'stu-2' } })
-  const { questions, totalQuestions } = (await calls.generateAssessment(ten)).body.data
+  const tenSkillSession = await calls.openPreparedSession('assessment', {
+    skills,
+    student: { externalStudentId: 'stu-2' },
+  })
+  const { questions, totalQuestions } = (await calls.generateAssessment(tenSkillSession)).body.data
   assert.equal(totalQuestions, 30)
   assert.equal(new Set(questions.map(({ question }: any) => question)).size, 30)
 })
@@ -143,64 +147,64 @@ test('one skill gets five questions, ten skills get thirty', async () => {
 test('generating questions reports errors in the documented order', async () => {
   const calls = await setUp()
   const session = await calls.openSession()
-  assert.equal(outcome(await calls.submitAnswers(session, [])), '409 NO_OPEN_ATTEMPT')
-  assert.equal(outcome(await calls.generateAssessment(session)), '404 VERIFICATION_NOT_FOUND')
+  assert.equal(outcomeOf(await calls.submitAnswers(session, [])), '409 NO_OPEN_ATTEMPT')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '404 VERIFICATION_NOT_FOUND')
   await expectOk(calls.chooseMethod(session, 'human'))
-  assert.equal(outcome(await calls.generateAssessment(session)), '400 INVALID_VERIFICATION_TYPE')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '400 INVALID_VERIFICATION_TYPE')
   await expectOk(calls.chooseMethod(session, 'assessment'))
-  assert.equal(outcome(await calls.generateAssessment(session)), '400 NO_DATA')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '400 NO_DATA')
   await expectOk(calls.storeItems(session))
-  assert.equal(outcome(await calls.generateAssessment(session)), '400 NO_SKILLS')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '400 NO_SKILLS')
   await expectOk(calls.storeSkills(session))
-  assert.equal(outcome(await calls.generateAssessment(session)), '200')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '200')
 })
 
 test('invalid answers are rejected and nothing is marked', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment')
-  const [first, second] = (await calls.generateAssessment(session)).body.data.questions
-  const option = first.options[0]
-  for (const given of [
+  const [firstQuestion, secondQuestion] = (await calls.generateAssessment(session)).body.data.questions
+  const option = firstQuestion.options[0]
+  for (const answers of [
     [{ questionId: 'Q_UNKNOWN', option }],
-    [{ questionId: first.questionId, option: 'None of these' }],
+    [{ questionId: firstQuestion.questionId, option: 'None of these' }],
     [
-      { questionId: second.questionId, option: second.options[0] },
-      { questionId: second.questionId, option: second.options[1] },
+      { questionId: secondQuestion.questionId, option: secondQuestion.options[0] },
+      { questionId: secondQuestion.questionId, option: secondQuestion.options[1] },
     ],
-    [{ questionId: first.questionId }],
-    [{ questionId: first.questionId, option: 0 }],
+    [{ questionId: firstQuestion.questionId }],
+    [{ questionId: firstQuestion.questionId, option: 0 }],
   ]) {
-    const rejected = await calls.submitAnswers(session, given)
-    assert.equal(outcome(rejected), '400 VALIDATION_FAILED')
-    assert.match(rejected.body.error.message, /^answers\[\d\]/)
+    const rejectedResponse = await calls.submitAnswers(session, answers)
+    assert.equal(outcomeOf(rejectedResponse), '400 VALIDATION_FAILED')
+    assert.match(rejectedResponse.body.error.message, /^answers\[\d\]/)
   }
   const { key, call } = calls
   assert.equal(
-    outcome(await call('POST', '/assessment/submit', { key, token: session.token })),
+    outcomeOf(await call('POST', '/assessment/submit', { key, token: session.token })),
     '400 VALIDATION_FAILED',
   )
-  const partly = await calls.submitAnswers(session, (await answerQuestions(calls, session)).slice(0, 4))
-  assert.equal(partly.body.data.score, 80, 'unanswered counts as wrong')
+  const partialResponse = await calls.submitAnswers(session, (await answerQuestions(calls, session)).slice(0, 4))
+  assert.equal(partialResponse.body.data.score, 80, 'an unanswered question counts as wrong')
 })
 
 test('a failed attempt leads to new questions without another event, and the third failure ends the session', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment')
-  const seen = new Set<string>()
+  const seenTexts = new Set<string>()
   for (const attempt of [1, 2, 3]) {
     const { questions } = (await expectOk(calls.generateAssessment(session))).body.data
     for (const { question, options } of questions) {
-      const set = JSON.stringify([...options].sort())
-      assert.equal(seen.has(set) || seen.has(question), false, 'a question was repeated')
-      seen.add(set).add(question)
+      const optionSet = JSON.stringify([...options].sort())
+      assert.equal(seenTexts.has(optionSet) || seenTexts.has(question), false, 'a question was repeated')
+      seenTexts.add(optionSet).add(question)
     }
     const { body } = await calls.submitAnswers(session, [])
     const { passed, attemptsLeft, locked, score } = body.data
     assert.deepEqual([body.data.attempt, passed, attemptsLeft, locked, score], [attempt, false, 3 - attempt, false, 0])
-    assert.equal(outcome(await calls.submitAnswers(session, [])), '409 NO_OPEN_ATTEMPT')
+    assert.equal(outcomeOf(await calls.submitAnswers(session, [])), '409 NO_OPEN_ATTEMPT')
     assert.equal((await calls.getVerification(session)).status, attempt === 3 ? 'failed' : 'in_assessment')
   }
-  assert.equal(outcome(await calls.generateAssessment(session)), '403 ATTEMPTS_EXHAUSTED')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '403 ATTEMPTS_EXHAUSTED')
   assert.equal((await calls.getVerification(session)).skills[0].outcome, 'not_passed')
   assert.deepEqual(
     (await calls.listEvents()).map(({ type }) => type),
@@ -208,25 +212,28 @@ test('a failed attempt leads to new questions without another event, and the thi
   )
 
   // The limit applies across sessions, even if only one of the skills has reached it.
-  const other = await calls.openPreparedSession('assessment', { skills: [WIRING, BRICKLAYING] })
-  assert.equal(outcome(await calls.generateAssessment(other)), '403 ATTEMPTS_EXHAUSTED')
+  const otherSession = await calls.openPreparedSession('assessment', { skills: [WIRING, BRICKLAYING] })
+  assert.equal(outcomeOf(await calls.generateAssessment(otherSession)), '403 ATTEMPTS_EXHAUSTED')
   calls.clock.advance(30 * DAY)
-  const later = await calls.openPreparedSession('assessment', { skills: [WIRING, BRICKLAYING] })
-  assert.equal(outcome(await calls.generateAssessment(later)), '200')
+  const laterSession = await calls.openPreparedSession('assessment', { skills: [WIRING, BRICKLAYING] })
+  assert.equal(outcomeOf(await calls.generateAssessment(laterSession)), '200')
 })
 
 test('failures in one session end an open attempt in another session', async () => {
   const calls = await setUp()
-  const [first, other] = [await calls.openPreparedSession('assessment'), await calls.openPreparedSession('assessment')]
-  const right = await answerQuestions(calls, other)
-  for (let attempt = 0; attempt < 2; attempt++) await failAttempt(calls, first)
-  assert.equal(outcome(await calls.generateAssessment(other)), '200', 'after two failed attempts')
-  await failAttempt(calls, first)
-  assert.equal((await calls.getVerification(other)).status, 'failed')
-  assert.equal(outcome(await calls.submitAnswers(other, right)), '403 ATTEMPTS_EXHAUSTED')
-  assert.equal(outcome(await calls.generateAssessment(other)), '403 ATTEMPTS_EXHAUSTED')
-  assert.equal(outcome(await calls.submitAnswers(other, right)), '403 ATTEMPTS_EXHAUSTED')
-  assert.equal((await calls.getVerification(other)).skills[0].outcome, 'not_passed')
+  const [firstSession, otherSession] = [
+    await calls.openPreparedSession('assessment'),
+    await calls.openPreparedSession('assessment'),
+  ]
+  const correctAnswers = await answerQuestions(calls, otherSession)
+  for (let attempt = 0; attempt < 2; attempt++) await failAttempt(calls, firstSession)
+  assert.equal(outcomeOf(await calls.generateAssessment(otherSession)), '200', 'after two failed attempts')
+  await failAttempt(calls, firstSession)
+  assert.equal((await calls.getVerification(otherSession)).status, 'failed')
+  assert.equal(outcomeOf(await calls.submitAnswers(otherSession, correctAnswers)), '403 ATTEMPTS_EXHAUSTED')
+  assert.equal(outcomeOf(await calls.generateAssessment(otherSession)), '403 ATTEMPTS_EXHAUSTED')
+  assert.equal(outcomeOf(await calls.submitAnswers(otherSession, correctAnswers)), '403 ATTEMPTS_EXHAUSTED')
+  assert.equal((await calls.getVerification(otherSession)).skills[0].outcome, 'not_passed')
 })
 
 test('a question of an earlier attempt is repeated only if there is no other', async () => {
@@ -234,7 +241,7 @@ test('a question of an earlier attempt is repeated only if there is no other', a
   const session = await calls.openPreparedSession('assessment')
   const { context } = calls.app
   const { writer } = context
-  const texts: string[] = []
+  const earlierStems: string[] = []
   const requestedCounts: number[] = []
   let othersAvailable = true
   context.writer = {
@@ -245,17 +252,19 @@ test('a question of an earlier attempt is repeated only if there is no other', a
       const { items, incompleteSkills } = await writer.writeItems(request)
       const repeatStems = !othersAvailable || requestedCounts.length === 2
       return {
-        items: items.map((item, at) => (repeatStems && texts[at] ? { ...item, stem: texts[at] } : item)),
+        items: items.map((item, index) =>
+          repeatStems && earlierStems[index] ? { ...item, stem: earlierStems[index] } : item,
+        ),
         incompleteSkills,
       }
     },
   }
-  texts.push(
+  earlierStems.push(
     ...(await expectOk(calls.generateAssessment(session))).body.data.questions.map(({ question }: any) => question),
   )
   await expectOk(calls.submitAnswers(session, []))
   const { questions } = (await expectOk(calls.generateAssessment(session))).body.data
-  assert.equal(questions.filter(({ question }: any) => texts.includes(question)).length, 0)
+  assert.equal(questions.filter(({ question }: any) => earlierStems.includes(question)).length, 0)
   assert.deepEqual(requestedCounts, [5, 5, 30])
   await expectOk(calls.submitAnswers(session, []))
   othersAvailable = false
@@ -265,11 +274,11 @@ test('a question of an earlier attempt is repeated only if there is no other', a
 test('an attempt fails after 60 minutes', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment')
-  const late = await answerQuestions(calls, session)
+  const lateAnswers = await answerQuestions(calls, session)
   calls.clock.advance(60 * MINUTE)
-  assert.equal(outcome(await calls.submitAnswers(session, late)), '409 ASSESSMENT_EXPIRED')
-  const next = await calls.generateAssessment(session)
-  assert.equal('alreadyGenerated' in next.body.data, false)
+  assert.equal(outcomeOf(await calls.submitAnswers(session, lateAnswers)), '409 ASSESSMENT_EXPIRED')
+  const nextResponse = await calls.generateAssessment(session)
+  assert.equal('alreadyGenerated' in nextResponse.body.data, false)
   assert.equal((await calls.submitAnswers(session, [])).body.data.attemptsLeft, 1)
   await expectOk(calls.generateAssessment(session))
   assert.equal((await calls.getVerification(session)).status, 'in_assessment')
@@ -277,14 +286,17 @@ test('an attempt fails after 60 minutes', async () => {
   assert.equal((await calls.getVerification(session)).status, 'failed', 'computed before a job stores it')
   await storeExpiredStatuses(calls.app.context)
   assert.equal((await calls.getVerification(session)).status, 'failed')
-  assert.equal(outcome(await calls.generateAssessment(session)), '403 ATTEMPTS_EXHAUSTED')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '403 ATTEMPTS_EXHAUSTED')
 })
 
 test('an abandoned attempt is processed once and fails the session if it was the last one', async () => {
   const calls = await setUp()
   const { context } = calls.app
-  const [first, second] = [await calls.openPreparedSession('assessment'), await calls.openPreparedSession('assessment')]
-  await expectOk(calls.generateAssessment(first))
+  const [firstSession, secondSession] = [
+    await calls.openPreparedSession('assessment'),
+    await calls.openPreparedSession('assessment'),
+  ]
+  await expectOk(calls.generateAssessment(firstSession))
   calls.clock.advance(60 * MINUTE)
   await storeExpiredStatuses(context)
   let transactions = 0
@@ -294,51 +306,54 @@ test('an abandoned attempt is processed once and fails the session if it was the
   }
   await storeExpiredStatuses({ ...context, db: { ...context.db, transaction } })
   assert.equal(transactions, 2, 'one for sessions and one for links; no attempt is processed again')
-  assert.equal((await calls.getVerification(first)).status, 'in_assessment')
+  assert.equal((await calls.getVerification(firstSession)).status, 'in_assessment')
 
-  await expectOk(calls.generateAssessment(second))
-  await expectOk(calls.submitAnswers(second, []))
-  await expectOk(calls.generateAssessment(second))
+  await expectOk(calls.generateAssessment(secondSession))
+  await expectOk(calls.submitAnswers(secondSession, []))
+  await expectOk(calls.generateAssessment(secondSession))
   calls.clock.advance(60 * MINUTE)
   await storeExpiredStatuses(context)
   const { rows } = await context.db.pool.query(
     'select status from verification_sessions where verification_id = any ($1)',
-    [[first.id, second.id]],
+    [[firstSession.id, secondSession.id]],
   )
   assert.deepEqual(rows, [{ status: 'failed' }, { status: 'failed' }], 'stored for both sessions')
 })
 
 test('passed skills are not assessed again in any session of the student', async () => {
   const calls = await setUp()
-  const [first, second] = [
+  const [firstSession, secondSession] = [
     await calls.openPreparedSession('assessment'),
     await calls.openPreparedSession('assessment', { skills: [WIRING, BRICKLAYING] }),
   ]
-  const failing = await calls.openPreparedSession('assessment', { skills: [WIRING] })
-  await expectOk(calls.submitAnswers(first, await answerQuestions(calls, first)))
+  const failingSession = await calls.openPreparedSession('assessment', { skills: [WIRING] })
+  await expectOk(calls.submitAnswers(firstSession, await answerQuestions(calls, firstSession)))
   const { key, call } = calls
-  const anything = { key, token: first.token, body: { answers: 'none' } }
-  assert.equal(outcome(await call('POST', '/assessment/submit', anything)), '403 ASSESSMENT_LOCKED')
+  const invalidRequest = { key, token: firstSession.token, body: { answers: 'none' } }
+  assert.equal(outcomeOf(await call('POST', '/assessment/submit', invalidRequest)), '403 ASSESSMENT_LOCKED')
   assert.equal(
-    outcome(await calls.generateAssessment(second)),
+    outcomeOf(await calls.generateAssessment(secondSession)),
     '409 ASSESSMENT_ALREADY_PASSED',
     'checked again under the lock',
   )
-  const third = await calls.openSession()
-  await expectOk(calls.storeSkills(third))
-  await expectOk(calls.chooseMethod(third, 'assessment'))
-  assert.equal(outcome(await calls.storeItems(third, { projectIds: ['p-1'] })), '409 ASSESSMENT_ALREADY_PASSED')
-  await expectOk(calls.chooseMethod(third, 'human'))
-  assert.equal(outcome(await calls.storeItems(third)), '200')
-  await failAttempt(calls, failing)
+  const thirdSession = await calls.openSession()
+  await expectOk(calls.storeSkills(thirdSession))
+  await expectOk(calls.chooseMethod(thirdSession, 'assessment'))
+  assert.equal(
+    outcomeOf(await calls.storeItems(thirdSession, { projectIds: ['p-1'] })),
+    '409 ASSESSMENT_ALREADY_PASSED',
+  )
+  await expectOk(calls.chooseMethod(thirdSession, 'human'))
+  assert.equal(outcomeOf(await calls.storeItems(thirdSession)), '200')
+  await failAttempt(calls, failingSession)
   await calls.openPreparedSession('assessment', { skills: [WIRING] })
 })
 
 test('a skill below 60 percent is not passed even if the assessment is', async () => {
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment', { skills: [BRICKLAYING, WIRING, 'sk_1002'] })
-  const most = await answerQuestions(calls, session, 2)
-  const { passed, skills } = (await calls.submitAnswers(session, most)).body.data
+  const mostlyCorrectAnswers = await answerQuestions(calls, session, 2)
+  const { passed, skills } = (await calls.submitAnswers(session, mostlyCorrectAnswers)).body.data
   assert.equal(passed, true)
   assert.deepEqual(
     skills.map(({ passed }: any) => passed),
@@ -378,27 +393,30 @@ test('concurrent calls generate one set, and only one submission counts', async 
   const calls = await setUp()
   const session = await calls.openPreparedSession('assessment')
   const { writer } = calls.app.context
-  let written = 0
+  let writeCount = 0
   calls.app.context.writer = {
     ...writer,
     kind: writer.kind,
     translate: (request) => writer.translate(request),
     async writeItems(request: ItemsRequest) {
-      written++
+      writeCount++
       await new Promise((resolve) => setTimeout(resolve, 250))
       return writer.writeItems(request)
     },
   }
-  const responses = await Promise.all(Array.from({ length: 5 }, () => calls.generateAssessment(session)))
-  assert.deepEqual(responses.map(outcome), Array(5).fill('200'))
-  assert.equal(written, 1)
-  assert.equal(responses.filter(({ body }) => body.data.alreadyGenerated).length, 4)
-  assert.equal(new Set(responses.map(({ body }) => JSON.stringify(body.data.questions))).size, 1)
+  const generateResponses = await Promise.all(Array.from({ length: 5 }, () => calls.generateAssessment(session)))
+  assert.deepEqual(generateResponses.map(outcomeOf), Array(5).fill('200'))
+  assert.equal(writeCount, 1)
+  assert.equal(generateResponses.filter(({ body }) => body.data.alreadyGenerated).length, 4)
+  assert.equal(new Set(generateResponses.map(({ body }) => JSON.stringify(body.data.questions))).size, 1)
   assert.equal((await calls.listEvents()).length, 1)
 
-  const right = await answerQuestions(calls, session)
-  const submitted = await Promise.all([calls.submitAnswers(session, right), calls.submitAnswers(session, right)])
-  assert.deepEqual(submitted.map(outcome).sort(), ['200', '403 ASSESSMENT_LOCKED'])
+  const correctAnswers = await answerQuestions(calls, session)
+  const submitResponses = await Promise.all([
+    calls.submitAnswers(session, correctAnswers),
+    calls.submitAnswers(session, correctAnswers),
+  ])
+  assert.deepEqual(submitResponses.map(outcomeOf).sort(), ['200', '403 ASSESSMENT_LOCKED'])
   assert.equal((await calls.listEvents()).length, 2)
 })
 
@@ -419,8 +437,8 @@ test('steps are rejected while questions are being generated', async () => {
   }
   const generation = calls.generateAssessment(session)
   await writing
-  assert.equal(outcome(await calls.storeSkills(session, [WIRING])), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.chooseMethod(session, 'assessment')), '200')
+  assert.equal(outcomeOf(await calls.storeSkills(session, [WIRING])), '409 SESSION_LOCKED')
+  assert.equal(outcomeOf(await calls.chooseMethod(session, 'assessment')), '200')
   release()
   assert.equal((await generation).status, 200)
 })
@@ -430,26 +448,26 @@ test('a writer that fails, times out or returns too few items leaves the session
   const { context } = calls.app
   const { writer } = context
   const session = await calls.openPreparedSession('assessment')
-  const before = await calls.getFullVerification(session)
-  const faulty = (writeItems: typeof writer.writeItems) => ({
+  const sessionBefore = await calls.getFullVerification(session)
+  const faultyWriter = (writeItems: typeof writer.writeItems) => ({
     kind: 'ai' as const,
     translate: async () => undefined,
     writeItems,
   })
-  context.writer = faulty(async () => {
+  context.writer = faultyWriter(async () => {
     throw new Error('the key is "Stretcher bond"')
   })
-  assert.equal(outcome(await calls.generateAssessment(session)), '500 GENERATION_FAILED')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '500 GENERATION_FAILED')
   let callCount = 0
-  context.writer = faulty(async (request) => {
+  context.writer = faultyWriter(async (request) => {
     callCount++
     const { items } = await writer.writeItems(request)
     return { items: items.slice(3), incompleteSkills: [1001] }
   })
-  assert.equal(outcome(await calls.generateAssessment(session)), '500 GENERATION_FAILED')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '500 GENERATION_FAILED')
   assert.equal(callCount, 1, 'not called again: an AI writer retries by itself')
   let aborted = false
-  context.writer = faulty(({ signal }) => {
+  context.writer = faultyWriter(({ signal }) => {
     signal!.addEventListener('abort', () => {
       aborted = true
     })
@@ -459,13 +477,13 @@ test('a writer that fails, times out or returns too few items leaves the session
     code: 'GENERATION_FAILED',
   })
   assert.equal(aborted, true, 'the signal aborts the writer')
-  assert.deepEqual(await calls.getFullVerification(session), before)
+  assert.deepEqual(await calls.getFullVerification(session), sessionBefore)
   assert.deepEqual(await calls.listEvents(), [])
-  assert.equal(calls.app.logged.join('').includes('Stretcher bond'), false)
+  assert.equal(calls.app.logLines.join('').includes('Stretcher bond'), false)
 
   context.writer = writer
-  assert.equal(outcome(await calls.storeSkills(session)), '200', 'still open')
-  assert.equal(outcome(await calls.generateAssessment(session)), '200')
+  assert.equal(outcomeOf(await calls.storeSkills(session)), '200', 'still open')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '200')
 })
 
 test('a process that died while generating questions does not block the session permanently', async () => {
@@ -476,28 +494,31 @@ test('a process that died while generating questions does not block the session 
     .set({ generating_by: 'dead-process', generating_until: new Date(calls.clock.now() + 100_000) })
     .where('verification_id', '=', session.id)
     .execute()
-  const waiting = calls.generateAssessment(session)
+  const pendingGeneration = calls.generateAssessment(session)
   calls.clock.advance(100_000)
-  assert.equal((await waiting).status, 200)
+  assert.equal((await pendingGeneration).status, 200)
 })
 
 test('the rules are checked again when the questions are stored', async () => {
   const calls = await setUp()
-  const [first, second] = [await calls.openPreparedSession('assessment'), await calls.openPreparedSession('assessment')]
+  const [firstSession, secondSession] = [
+    await calls.openPreparedSession('assessment'),
+    await calls.openPreparedSession('assessment'),
+  ]
   const { context } = calls.app
   const { writer } = context
-  const right = await answerQuestions(calls, first)
+  const correctAnswers = await answerQuestions(calls, firstSession)
   context.writer = {
     kind: 'built-in',
     translate: async () => undefined,
     async writeItems(request: ItemsRequest) {
       // Passes the skill while the questions of the second session are being generated.
-      await expectOk(calls.submitAnswers(first, right))
+      await expectOk(calls.submitAnswers(firstSession, correctAnswers))
       return writer.writeItems(request)
     },
   }
-  assert.equal(outcome(await calls.generateAssessment(second)), '409 ASSESSMENT_ALREADY_PASSED')
-  assert.equal((await calls.getFullVerification(second)).status, 'open')
+  assert.equal(outcomeOf(await calls.generateAssessment(secondSession)), '409 ASSESSMENT_ALREADY_PASSED')
+  assert.equal((await calls.getFullVerification(secondSession)).status, 'open')
 })
 
 test('a session that ends with an assessment keeps its state', async () => {
@@ -505,6 +526,6 @@ test('a session that ends with an assessment keeps its state', async () => {
   const session = await calls.openPreparedSession('assessment')
   await failAttempt(calls, session)
   calls.clock.advance(24 * HOUR)
-  assert.equal(outcome(await calls.generateAssessment(session)), '404 SESSION_NOT_FOUND')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '404 SESSION_NOT_FOUND')
   assert.equal((await calls.getVerification(session)).status, 'in_assessment')
 })

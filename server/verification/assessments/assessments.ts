@@ -15,19 +15,19 @@ import { changeSession, lockSession, type Session } from '../sessions.ts'
 import { requireSourcesAvailable } from '../source-rules.ts'
 import {
   type Attempt,
-  countFailed,
+  countFailedAttempts,
   findLastAttempt,
   insertAttempt,
   MAX_FAILED_ATTEMPTS,
   type Marks,
   markAnswers,
 } from './attempts.ts'
-import { generationFailed, writeItems } from './question-set.ts'
+import { generationFailedProblem, writeItems } from './question-set.ts'
 
 const GENERATION_TIMEOUT_MS = 90 * SECOND
-/** How long a claim lasts if its process dies while it generates questions; other calls wait until then. */
+/** How long the claim of a session lasts if its process dies while it generates questions; other calls wait until then. */
 const CLAIM_LIFETIME_MS = GENERATION_TIMEOUT_MS + 10 * SECOND
-/** Real time between checks whether a concurrent call has generated the questions. */
+/** Real time (not test clock time) between checks whether a concurrent call has generated the questions. */
 const POLL_INTERVAL_MS = 100
 
 export interface GeneratedAssessment {
@@ -50,11 +50,11 @@ export async function generateAssessment(
   const deadline = performance.now() + timeout
   const claimant = randomUUID()
   for (;;) {
-    const found = await db.transaction((tx) => claimOrFind(tx))
-    if ('rejection' in found) throw found.rejection
-    if ('attempt' in found) return found
-    if ('session' in found) return generate(found.session)
-    if (performance.now() > deadline) throw generationFailed()
+    const claimResult = await db.transaction((tx) => claimOrFind(tx))
+    if ('rejection' in claimResult) throw claimResult.rejection
+    if ('attempt' in claimResult) return claimResult
+    if ('session' in claimResult) return generateQuestions(claimResult.session)
+    if (performance.now() > deadline) throw generationFailedProblem()
     await sleep(POLL_INTERVAL_MS)
   }
 
@@ -63,86 +63,89 @@ export async function generateAssessment(
   ): Promise<GeneratedAssessment | { session: Session } | { rejection: Problem } | { busy: true }> {
     const now = clock.now()
     const session = await lockSession(tx, token, scope, now)
-    const last = await requireReadyForAssessment(tx, session)
-    const exhausted = await exhaustedProblem(tx, session, now)
-    if (exhausted) {
+    const lastAttempt = await requireReadyForAssessment(tx, session)
+    const exhaustedProblem = await attemptsExhaustedProblem(tx, session, now)
+    if (exhaustedProblem) {
       // Store the failure although the call is rejected: the last attempt may have expired.
       if (session.status === 'in_assessment')
         await changeSession(tx, session, now, { status: 'failed', completedAt: now })
-      return { rejection: exhausted }
+      return { rejection: exhaustedProblem }
     }
-    if (last && isOpen(last, now)) return { session, attempt: last, alreadyGenerated: true }
+    if (lastAttempt && isOpen(lastAttempt, now)) return { session, attempt: lastAttempt, alreadyGenerated: true }
     await requireSourcesAvailable(tx, session, now)
     if (session.generatingBy !== null && now < session.generatingUntil) return { busy: true }
-    await claim(tx, session.id, claimant, now + CLAIM_LIFETIME_MS)
+    await claimSession(tx, session.id, claimant, now + CLAIM_LIFETIME_MS)
     return { session }
   }
 
-  async function generate(session: Session): Promise<GeneratedAssessment> {
+  async function generateQuestions(session: Session): Promise<GeneratedAssessment> {
     try {
       const items = await writeItems(context, session, { seed: claimant, deadline, language })
-      return await db.transaction((tx) => store(tx, items))
+      return await db.transaction((tx) => storeQuestions(tx, items))
     } catch (error) {
-      await db.transaction((tx) => release(tx, session.id, claimant)).catch(() => {}) // otherwise the claim expires
+      await db.transaction((tx) => releaseSession(tx, session.id, claimant)).catch(() => {}) // otherwise the claim expires
       throw error
     }
   }
 
-  async function store(tx: Tx, items: Item[]): Promise<GeneratedAssessment> {
+  async function storeQuestions(tx: Tx, items: Item[]): Promise<GeneratedAssessment> {
     const now = clock.now()
     const session = await lockSession(tx, token, scope, now)
-    const last = await requireReadyForAssessment(tx, session)
+    const lastAttempt = await requireReadyForAssessment(tx, session)
     // The claim may have expired, and another call may have stored questions.
-    if (last && isOpen(last, now)) return { session, attempt: last, alreadyGenerated: true }
-    if (session.generatingBy !== claimant) throw generationFailed()
-    const exhausted = await exhaustedProblem(tx, session, now)
-    if (exhausted) throw exhausted
+    if (lastAttempt && isOpen(lastAttempt, now)) return { session, attempt: lastAttempt, alreadyGenerated: true }
+    if (session.generatingBy !== claimant) throw generationFailedProblem()
+    const exhaustedProblem = await attemptsExhaustedProblem(tx, session, now)
+    if (exhaustedProblem) throw exhaustedProblem
     await requireSourcesAvailable(tx, session, now)
-    const attempt = await insertAttempt(tx, session, now, (last?.number ?? 0) + 1, items)
-    const changed = await changeSession(tx, session, now, {
+    const attempt = await insertAttempt(tx, session, now, (lastAttempt?.number ?? 0) + 1, items)
+    const changedSession = await changeSession(tx, session, now, {
       status: 'in_assessment',
       completedAt: undefined,
       generatingBy: null,
       generatingUntil: 0,
       extendsSession: true,
     })
-    if (!last) await recordEvent(tx, session.scope, clock, 'verification.initiated', eventData(changed))
-    return { session: changed, attempt, alreadyGenerated: false }
+    if (!lastAttempt) await recordEvent(tx, session.scope, clock, 'verification.initiated', eventData(changedSession))
+    return { session: changedSession, attempt, alreadyGenerated: false }
   }
 }
 
 /** Claims the session without extending it, so that a failed generation leaves it unchanged. */
-async function claim(tx: Tx, verificationId: string, claimant: string, until: number) {
+async function claimSession(tx: Tx, verificationId: string, claimant: string, until: number) {
   await sql`update verification_sessions set generating_by = ${claimant}, generating_until = ${new Date(until)}
     where verification_id = ${verificationId}`.execute(tx)
 }
 
-async function release(tx: Tx, verificationId: string, claimant: string) {
+async function releaseSession(tx: Tx, verificationId: string, claimant: string) {
   await sql`update verification_sessions set generating_by = null, generating_until = null
     where verification_id = ${verificationId} and generating_by = ${claimant}`.execute(tx)
 }
 
 /** Throws the first reason why questions cannot be generated; returns the last attempt. */
 async function requireReadyForAssessment(tx: Tx, session: Session): Promise<Attempt | undefined> {
-  const last = session.status === 'open' ? undefined : await findLastAttempt(tx, session.id)
-  if (last?.passed) throw assessmentLockedProblem()
-  if (session.method === null) throw problem('VERIFICATION_NOT_FOUND', 'Choose the method first (step 2).')
+  const lastAttempt = session.status === 'open' ? undefined : await findLastAttempt(tx, session.id)
+  if (lastAttempt?.passed) throw assessmentLockedProblem()
+  if (session.method === null) throw problem('VERIFICATION_NOT_FOUND', 'Choose the verification method first (step 2).')
   if (session.method !== 'assessment') {
     throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses a reviewer and has no assessment.')
   }
   if (session.sources.length === 0)
-    throw problem('NO_DATA', 'Choose projects, experience or certificates first (step 3).')
+    throw problem('NO_DATA', 'Choose projects, work experience or certificates first (step 3).')
   if (session.skills.length === 0) throw problem('NO_SKILLS', 'Choose skills first (step 1).')
-  return last
+  return lastAttempt
 }
 
 function isOpen({ submittedAt, expiresAt }: Attempt, now: number): boolean {
   return submittedAt === undefined && now < expiresAt
 }
 
-async function exhaustedProblem(tx: Tx, session: Session, now: number): Promise<Problem | undefined> {
-  if ((await countFailed(tx, session, now)) < MAX_FAILED_ATTEMPTS) return undefined
-  return problem('ATTEMPTS_EXHAUSTED', `A skill has ${MAX_FAILED_ATTEMPTS} failed attempts within 30 days.`)
+async function attemptsExhaustedProblem(tx: Tx, session: Session, now: number): Promise<Problem | undefined> {
+  if ((await countFailedAttempts(tx, session, now)) < MAX_FAILED_ATTEMPTS) return undefined
+  return problem(
+    'ATTEMPTS_EXHAUSTED',
+    `One of the skills has ${MAX_FAILED_ATTEMPTS} failed attempts within 30 days and cannot be assessed now.`,
+  )
 }
 
 function assessmentLockedProblem() {
@@ -164,11 +167,11 @@ export async function requireOpenAttempt(tx: Tx, session: Session, now: number):
     throw problem('NO_OPEN_ATTEMPT', 'There are no questions to answer; generate the assessment first.')
   }
   if (now >= attempt.expiresAt) {
-    throw problem('ASSESSMENT_EXPIRED', 'The time limit for these questions has passed; generate new ones.')
+    throw problem('ASSESSMENT_EXPIRED', 'The time limit for these questions has passed; generate new questions.')
   }
   // Concurrent sessions each have an attempt; failures count across all of them.
-  const exhausted = await exhaustedProblem(tx, session, now)
-  if (exhausted) throw exhausted
+  const exhaustedProblem = await attemptsExhaustedProblem(tx, session, now)
+  if (exhaustedProblem) throw exhaustedProblem
   return attempt
 }
 
@@ -181,7 +184,7 @@ export async function submitAssessment(
 ): Promise<SubmittedAssessment> {
   const now = clock.now()
   const marks = markAnswers(attempt, input)
-  const attemptsLeft = Math.max(0, MAX_FAILED_ATTEMPTS - 1 - (await countFailed(tx, session, now)))
+  const attemptsLeft = Math.max(0, MAX_FAILED_ATTEMPTS - 1 - (await countFailedAttempts(tx, session, now)))
   const passedSkills = marks.passed ? marks.skills.filter(({ passed }) => passed).map(({ number }) => number) : []
   await tx
     .updateTable('verification_attempts')
@@ -195,12 +198,12 @@ export async function submitAssessment(
     .where('attempt_id', '=', attempt.id)
     .execute()
   const status = marks.passed ? 'completed' : attemptsLeft === 0 ? 'failed' : 'in_assessment'
-  const ended = status === 'in_assessment' ? {} : { completedAt: now }
-  const changed = await changeSession(tx, session, now, { status, extendsSession: true, ...ended })
+  const completion = status === 'in_assessment' ? {} : { completedAt: now }
+  const changedSession = await changeSession(tx, session, now, { status, extendsSession: true, ...completion })
   if (marks.passed) {
     const state = { score: marks.score, passedSkills, exhausted: false }
-    const data = eventData(changed, skillOutcomes(changed, status, undefined, state))
+    const data = eventData(changedSession, skillOutcomes(changedSession, status, undefined, state))
     await recordEvent(tx, session.scope, clock, 'verification.completed', data)
   }
-  return { session: changed, attempt, marks, attemptsLeft }
+  return { session: changedSession, attempt, marks, attemptsLeft }
 }

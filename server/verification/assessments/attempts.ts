@@ -12,10 +12,10 @@ import type { AnswersInput } from '../schema.ts'
 import type { Session } from '../sessions.ts'
 
 /** Time limit from generating the questions to submitting the answers. */
-const ATTEMPT_LIFETIME_MS = 60 * MINUTE
+const ATTEMPT_TIME_LIMIT_MS = 60 * MINUTE
 export const MAX_FAILED_ATTEMPTS = 3
-const FAILED_WINDOW_MS = 30 * DAY
-/** Required share of correct answers, over all questions and per skill. */
+const FAILED_ATTEMPT_WINDOW_MS = 30 * DAY
+/** Required percentage of correct answers over all questions; `SKILL_PASS_MARK_PERCENT` applies to each skill. */
 export const PASS_MARK_PERCENT = 70
 const SKILL_PASS_MARK_PERCENT = 60
 
@@ -85,7 +85,7 @@ export async function insertAttempt(
     id: newId('VA_', now),
     number,
     questions,
-    expiresAt: now + ATTEMPT_LIFETIME_MS,
+    expiresAt: now + ATTEMPT_TIME_LIMIT_MS,
     submittedAt: undefined,
     score: undefined,
     passed: undefined,
@@ -109,7 +109,7 @@ export async function insertAttempt(
 }
 
 /** Returns the fingerprints of items about these skills that the student has seen, oldest first. */
-export async function seenItems(queries: Queries, { userId, skills }: Session): Promise<string[]> {
+export async function findSeenFingerprints(queries: Queries, { userId, skills }: Session): Promise<string[]> {
   const rows = await queries
     .selectFrom('verification_attempts')
     .select('fingerprints')
@@ -120,8 +120,8 @@ export async function seenItems(queries: Queries, { userId, skills }: Session): 
   return rows.flatMap(({ fingerprints }) => fingerprints)
 }
 
-/** Returns the texts of the session's earlier questions. */
-export async function seenQuestions(queries: Queries, verificationId: string): Promise<Set<string>> {
+/** Returns the stems of the questions in earlier attempts of the session. */
+export async function findSeenStems(queries: Queries, verificationId: string): Promise<Set<string>> {
   const rows = await queries
     .selectFrom('verification_attempts')
     .select('questions')
@@ -134,14 +134,14 @@ export async function seenQuestions(queries: Queries, verificationId: string): P
  * Returns the highest number of recent failed attempts at any one of the skills, across the student's sessions. An attempt fails
  * for each skill it did not pass, and for all skills if it was not submitted in time.
  */
-export async function countFailed(queries: Queries, { userId, skills }: Session, now: number): Promise<number> {
+export async function countFailedAttempts(queries: Queries, { userId, skills }: Session, now: number): Promise<number> {
   const { rows } = await sql<{ failed: number }>`
     select count(*)::int as failed
     from verification_attempts a, unnest(a.skill_numbers) as skill
     where a.user_id = ${userId} and skill = any(${skills.map(({ number }) => number)}::integer[])
       and not skill = any(a.passed_skills)
       and case when a.submitted_at is null then a.expires_at <= ${new Date(now)} else true end
-      and coalesce(a.submitted_at, a.expires_at) > ${new Date(now - FAILED_WINDOW_MS)}
+      and coalesce(a.submitted_at, a.expires_at) > ${new Date(now - FAILED_ATTEMPT_WINDOW_MS)}
     group by skill order by 1 desc limit 1`.execute(queries)
   return rows[0]?.failed ?? 0
 }
@@ -152,7 +152,7 @@ export async function readAssessment(
   now: number,
 ): Promise<AssessmentState | undefined> {
   if (session.method !== 'assessment' || session.status === 'open') return undefined
-  const last = await queries
+  const lastSubmitted = await queries
     .selectFrom('verification_attempts')
     .select(['score', 'passed_skills'])
     .where('verification_id', '=', session.id)
@@ -160,9 +160,13 @@ export async function readAssessment(
     .orderBy('number', 'desc')
     .limit(1)
     .executeTakeFirst()
-  const exhausted =
-    session.status === 'in_assessment' && (await countFailed(queries, session, now)) >= MAX_FAILED_ATTEMPTS
-  return { score: last?.score ?? undefined, passedSkills: last?.passed_skills ?? [], exhausted }
+  const areExhausted =
+    session.status === 'in_assessment' && (await countFailedAttempts(queries, session, now)) >= MAX_FAILED_ATTEMPTS
+  return {
+    score: lastSubmitted?.score ?? undefined,
+    passedSkills: lastSubmitted?.passed_skills ?? [],
+    exhausted: areExhausted,
+  }
 }
 
 export interface Marks {
@@ -176,11 +180,11 @@ export interface Marks {
 /** Marks the answers; unanswered questions count as wrong. */
 export function markAnswers({ questions }: Attempt, { answers }: AnswersInput): Marks {
   const optionByQuestion = readAnswers(questions, answers)
-  const bySkill = new Map<number, { correct: number; total: number }>()
+  const marksBySkill = new Map<number, { correct: number; total: number }>()
   let correct = 0
   for (const { questionId, skill, options, key } of questions) {
-    const marks = bySkill.get(skill) ?? { correct: 0, total: 0 }
-    bySkill.set(skill, marks)
+    const marks = marksBySkill.get(skill) ?? { correct: 0, total: 0 }
+    marksBySkill.set(skill, marks)
     marks.total++
     if (optionByQuestion.get(questionId) === options[key]) {
       marks.correct++
@@ -194,7 +198,7 @@ export function markAnswers({ questions }: Attempt, { answers }: AnswersInput): 
     total,
     score,
     passed: score >= PASS_MARK_PERCENT,
-    skills: [...bySkill].map(([number, marks]) => ({
+    skills: [...marksBySkill].map(([number, marks]) => ({
       skillId: skillId(number),
       number,
       ...marks,
@@ -204,11 +208,11 @@ export function markAnswers({ questions }: Attempt, { answers }: AnswersInput): 
 }
 
 function readAnswers(questions: Question[], answers: AnswersInput['answers']): Map<string, string> {
-  const byId = new Map(questions.map((question) => [question.questionId, question]))
+  const questionById = new Map(questions.map((question) => [question.questionId, question]))
   const optionByQuestion = new Map<string, string>()
   const details: Detail[] = []
   answers.forEach(({ questionId, option }, index) => {
-    const question = byId.get(questionId)
+    const question = questionById.get(questionId)
     if (!question) details.push({ path: `answers[${index}].questionId`, message: 'is not a question of this attempt' })
     else if (optionByQuestion.has(questionId))
       details.push({ path: `answers[${index}].questionId`, message: 'is a duplicate' })

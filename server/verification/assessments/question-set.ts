@@ -6,14 +6,14 @@ import { fingerprint } from '../../questions/fingerprint.ts'
 import type { Item, ItemsResult } from '../../questions/questions.ts'
 import { questionContext } from '../items.ts'
 import type { ChosenSkill, Session } from '../sessions.ts'
-import { seenItems, seenQuestions } from './attempts.ts'
+import { findSeenFingerprints, findSeenStems } from './attempts.ts'
 
 const QUESTIONS_PER_SKILL = 3
-const MIN_QUESTIONS = 5
-/** The built-in writer costs nothing, so request this many times more items when some duplicate earlier ones. */
+const QUESTIONS_FOR_ONE_SKILL = 5
+/** The built-in writer costs nothing, so this many times more items are requested from it when some duplicate earlier items. */
 const EXTRA_REQUEST_FACTOR = 6
 
-export function generationFailed() {
+export function generationFailedProblem() {
   return problem(
     'GENERATION_FAILED',
     'The questions could not be generated in time. The session is unchanged. Try again.',
@@ -26,45 +26,46 @@ export async function writeItems(
   session: Session,
   { seed, deadline, language }: { seed: string; deadline: number; language: Language },
 ): Promise<Item[]> {
-  const seen = await seenItems(db.queries, session)
-  const earlierStems = await seenQuestions(db.queries, session.id)
-  const count = session.skills.length === 1 ? MIN_QUESTIONS : QUESTIONS_PER_SKILL
+  const seenFingerprints = await findSeenFingerprints(db.queries, session)
+  const earlierStems = await findSeenStems(db.queries, session.id)
+  const questionsPerSkill = session.skills.length === 1 ? QUESTIONS_FOR_ONE_SKILL : QUESTIONS_PER_SKILL
   const abort = new AbortController()
   try {
-    return await withDeadline(write(), Math.max(1, deadline - performance.now()))
+    return await withDeadline(collectItems(), Math.max(1, deadline - performance.now()))
   } catch (error) {
     // Log only the error's name: its message may quote questions and their keys.
     const reason = error instanceof Error && error.name !== 'Error' ? error.name : 'the writer failed'
     log.warn({ org: session.scope.orgId, writer: writer.kind, reason }, 'generating questions failed')
-    throw generationFailed()
+    throw generationFailedProblem()
   } finally {
     abort.abort()
   }
 
   /** Requests items for each skill, and once more if some of them are duplicates. */
-  async function write(): Promise<Item[]> {
-    const set = new QuestionSet(count, earlierStems)
-    const first = await requestItems(session.skills, count, seen, seed)
-    set.add(first.items)
-    const incomplete = session.skills.filter(({ number }) => set.lacks(number))
+  async function collectItems(): Promise<Item[]> {
+    const questionSet = new QuestionSet(questionsPerSkill, earlierStems)
+    const firstResult = await requestItems(session.skills, questionsPerSkill, seenFingerprints, seed)
+    questionSet.add(firstResult.items)
+    const incompleteSkills = session.skills.filter(({ number }) => questionSet.lacks(number))
     // An AI writer that returned too few items has already retried.
-    if (incomplete.length > 0 && !(writer.kind === 'ai' && first.incompleteSkills.length > 0)) {
-      const avoid = [...seen, ...set.items.map(fingerprint)]
-      const retryCount = earlierStems.size > 0 ? 2 * count : count // some of these may duplicate earlier ones too
+    if (incompleteSkills.length > 0 && !(writer.kind === 'ai' && firstResult.incompleteSkills.length > 0)) {
+      const fingerprintsToAvoid = [...seenFingerprints, ...questionSet.items.map(fingerprint)]
+      const retryCount = earlierStems.size > 0 ? 2 * questionsPerSkill : questionsPerSkill // some of these may duplicate earlier ones too
       const { items } = await requestItems(
-        incomplete,
-        writer.kind === 'ai' ? retryCount : EXTRA_REQUEST_FACTOR * count,
-        avoid,
+        incompleteSkills,
+        writer.kind === 'ai' ? retryCount : EXTRA_REQUEST_FACTOR * questionsPerSkill,
+        fingerprintsToAvoid,
         `${seed} again`,
       )
-      const known = new Set(avoid)
-      set.add(items.filter((item) => !known.has(fingerprint(item))))
-      set.addNearDuplicates()
-      set.add(items) // fall back to items that were asked before in other words
+      const avoided = new Set(fingerprintsToAvoid)
+      questionSet.add(items.filter((item) => !avoided.has(fingerprint(item))))
+      questionSet.addNearDuplicates()
+      questionSet.add(items) // fall back to items that were asked before in other words
     }
-    set.addNearDuplicates()
-    if (session.skills.some(({ number }) => set.lacks(number))) throw new Error('too few questions passed the checks')
-    return session.skills.flatMap(({ number }) => set.items.filter(({ skill }) => skill === number))
+    questionSet.addNearDuplicates()
+    if (session.skills.some(({ number }) => questionSet.lacks(number)))
+      throw new Error('too few questions passed the checks')
+    return session.skills.flatMap(({ number }) => questionSet.items.filter(({ skill }) => skill === number))
   }
 
   async function requestItems(

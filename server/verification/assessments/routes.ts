@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { LANGUAGES, type Language } from '../../platform/text/languages.ts'
 import { success } from '../routes.ts'
-import { AnswersInput, SubmittedAssessment, successResponse, TimedAssessment } from '../schema.ts'
+import { AnswersInput, AssessmentResponse, SubmittedAssessment, successResponse } from '../schema.ts'
 import { lockSession } from '../sessions.ts'
 import { generateAssessment, requireOpenAttempt, submitAssessment } from './assessments.ts'
 import { PASS_MARK_PERCENT, publicQuestions } from './attempts.ts'
@@ -22,9 +22,9 @@ export function assessmentRoutes(app: App, context: Context): void {
         tags,
         summary: 'Generate the assessment',
         description:
-          'Requires skills, the method `assessment` and items. The first request generates the questions; later requests return the same questions until they are answered. Generation can take up to 90 seconds; use a longer timeout. Answers must be submitted within 60 minutes. With `Accept-Language: hi`, questions are in Hindi if available; otherwise they are in English.',
+          'Requires skills, the method `assessment` and items. The first request generates the questions; later requests return the same questions until they are answered. Generation can take up to 90 seconds, so use a longer request timeout. Answers must be submitted within 60 minutes. With `Accept-Language: hi`, questions are in Hindi if available; otherwise they are in English.',
         security,
-        response: { 200: TimedAssessment },
+        response: { 200: AssessmentResponse },
       },
     },
     async ({ sessionCaller, headers }) => {
@@ -52,7 +52,7 @@ export function assessmentRoutes(app: App, context: Context): void {
         operationId: 'submitAssessment',
         tags,
         summary: 'Submit the answers',
-        description: `Each answer is the text of an option. The pass mark is ${PASS_MARK_PERCENT} of 100. A skill can be failed three times within 30 days.`,
+        description: `Each answer is the text of the chosen option. The pass mark is ${PASS_MARK_PERCENT} percent. A skill with three failed attempts within 30 days cannot be assessed.`,
         security,
         body: AnswersInput,
         response: { 200: successResponse(SubmittedAssessment) },
@@ -62,9 +62,9 @@ export function assessmentRoutes(app: App, context: Context): void {
       const { sessionCaller, body, routeOptions } = request
       const { session, attempt, marks, attemptsLeft } = await db.transaction(async (tx) => {
         const current = await lockSession(tx, sessionCaller.token!, sessionCaller.scope, clock.now())
-        const open = await requireOpenAttempt(tx, current, clock.now())
+        const openAttempt = await requireOpenAttempt(tx, current, clock.now())
         validateRequest(request, routeOptions.config)
-        return submitAssessment(tx, context, { session: current, attempt: open }, body)
+        return submitAssessment(tx, context, { session: current, attempt: openAttempt }, body)
       })
       return success(
         {
@@ -88,5 +88,5 @@ export function assessmentRoutes(app: App, context: Context): void {
 /** Returns the first supported language; browsers send the preferred one first. */
 function preferredLanguage(header = ''): Language {
   const codes = header.split(',').map((part) => part.trim().slice(0, 2).toLowerCase())
-  return codes.map((code) => LANGUAGES.find((language) => language === code)).find((found) => found) ?? 'en'
+  return codes.map((code) => LANGUAGES.find((language) => language === code)).find(Boolean) ?? 'en'
 }

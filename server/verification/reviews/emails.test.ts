@@ -19,18 +19,18 @@ test('reviewer and student get emails in any script', async (t) => {
     reviewer: { name: 'Zoë "Z" Müller, Dr.' },
   })
   await until(() => smtp.received.length === 1)
-  const request = await PostalMime.parse(smtp.received[0]!)
-  assert.deepEqual(request.to, [{ name: 'Zoë "Z" Müller, Dr.', address: 'ravi.menon@metro.example' }])
-  assert.equal(request.subject, 'आशा राव asks you to confirm a skill')
-  assert.equal(request.replyTo?.[0]?.address, 'asha@example.com')
-  assert.ok(request.text!.includes(`#token=${token}`))
-  assert.ok(request.html!.includes('Bricklaying'))
+  const requestEmail = await PostalMime.parse(smtp.received[0]!)
+  assert.deepEqual(requestEmail.to, [{ name: 'Zoë "Z" Müller, Dr.', address: 'ravi.menon@metro.example' }])
+  assert.equal(requestEmail.subject, 'आशा राव asks you to confirm a skill')
+  assert.equal(requestEmail.replyTo?.[0]?.address, 'asha@example.com')
+  assert.ok(requestEmail.text!.includes(`#token=${token}`))
+  assert.ok(requestEmail.html!.includes('Bricklaying'))
 
   await expectOk(calls.submitReview(session, token, { decisions: [{ skillId: 'sk_1001', endorsed: true, rating: 5 }] }))
   await until(() => smtp.received.length === 2)
-  const toStudent = await PostalMime.parse(smtp.received[1]!)
-  assert.deepEqual(toStudent.to, [{ name: 'आशा राव', address: 'asha@example.com' }])
-  assert.ok(toStudent.text!.includes('Bricklaying: confirmed, 5 of 5'))
+  const studentEmail = await PostalMime.parse(smtp.received[1]!)
+  assert.deepEqual(studentEmail.to, [{ name: 'आशा राव', address: 'asha@example.com' }])
+  assert.ok(studentEmail.text!.includes('Bricklaying: confirmed, 5 of 5'))
 })
 
 test('an email has one button and loads no external resources', () => {
@@ -45,8 +45,8 @@ test('an email has one button and loads no external resources', () => {
     reminder: false,
   })
   assert.doesNotMatch(html, /<img|<link|<style|<script|url\(|@import/i)
-  const targets = new Set([...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target))
-  assert.deepEqual([...targets], ['https://verify.example/verify/SV_1#token=vrt_1'])
+  const linkTargets = new Set([...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target))
+  assert.deepEqual([...linkTargets], ['https://verify.example/verify/SV_1#token=vrt_1'])
   assert.match(text, /until 10 April 2026/)
   assert.ok(html.length < 20_000, 'some email clients truncate long emails')
 })

@@ -18,7 +18,7 @@ export interface ReviewRequest {
   source: VerificationSource
   skills: string[]
   link: string
-  /** Epoch milliseconds. */
+  /** Expiry time of the link in epoch milliseconds. */
   expiresAt: number
   reminder: boolean
 }
@@ -36,37 +36,37 @@ export function reviewRequestEmail(request: ReviewRequest): ReviewEmail {
   const reviewer = nameOf(request.reviewer)
   const student = nameOf(request.student)
   const skills = request.skills.map(toShortLine)
-  const work = sourceLine(request.source)
-  const until = formatDate(expiresAt)
-  const ask = `${student} asks you, ${ROLE_PHRASES[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you have seen:`
+  const sourceText = sourceLine(request.source)
+  const expiryDate = formatDate(expiresAt)
+  const requestText = `${student} asks you, ${ROLE_PHRASES[endorsementType]}, to confirm ${skills.length === 1 ? 'a skill' : 'skills'} from work that you have seen:`
   const hindi = `${student} के कौशल की पुष्टि के लिए ऊपर दिया गया लिंक खोलें। इसमें लगभग एक मिनट लगता है।`
   const subject = reminder
     ? `Reminder: ${student} is waiting for your review`
     : `${student} asks you to confirm ${skills.length === 1 ? 'a skill' : `${skills.length} skills`}`
   const closing = [
-    `It takes about a minute, and you do not need an account. The link works until ${until}. It is personal, so please do not share it.`,
-    `If you do not know ${student} or would rather not answer, you can decline on the page.`,
+    `The review takes about a minute, and you do not need an account. The link works until ${expiryDate}. It is personal, so please do not share it.`,
+    `If you do not know ${student} or would rather not review them, you can decline on the review page.`,
   ]
   return {
     kind: reminder ? 'review_reminder' : 'review_request',
     subject,
     text: [
       `Hello ${reviewer},`,
-      ask,
-      [work, ...skills.map((skill) => `- ${skill}`)].join('\n'),
+      requestText,
+      [sourceText, ...skills.map((skill) => `- ${skill}`)].join('\n'),
       `Review: ${link}`,
       ...closing,
       hindi,
     ].join('\n\n'),
-    html: page(
+    html: pageHtml(
       subject,
       [
-        paragraph(`Hello ${reviewer},`),
-        paragraph(ask),
-        box(work, skills),
-        button('Review now', link),
-        ...closing.map(paragraph),
-        inHindi(hindi),
+        paragraphHtml(`Hello ${reviewer},`),
+        paragraphHtml(requestText),
+        boxHtml(sourceText, skills),
+        buttonHtml('Review now', link),
+        ...closing.map(paragraphHtml),
+        hindiParagraphHtml(hindi),
       ].join('\n'),
     ),
     replyTo: request.student.email,
@@ -85,43 +85,50 @@ export interface ReviewOutcome {
 export function reviewOutcomeEmail(outcome: ReviewOutcome): ReviewEmail {
   const student = nameOf(outcome.student)
   const reviewer = nameOf(outcome.reviewer)
-  const work = sourceLine(outcome.source)
+  const sourceText = sourceLine(outcome.source)
   if (outcome.declined !== undefined) {
     const subject = `${reviewer} could not review your skills`
     const intro = `${reviewer} declined to review your skills. Their reason:`
-    const next = 'You can ask someone else: start a new verification on the site where you started this one.'
+    const nextStep = 'You can ask someone else: start a new verification on the site where you started this one.'
     const reason = toShortLine(outcome.declined)
     const hindi = `${reviewer} आपके कौशल की समीक्षा नहीं कर सके। आप किसी और से अनुरोध कर सकते हैं।`
     return {
       kind: 'review_outcome',
       subject,
-      text: [`Hello ${student},`, intro, `“${reason}”`, work, next, hindi].join('\n\n'),
-      html: page(
+      text: [`Hello ${student},`, intro, `“${reason}”`, sourceText, nextStep, hindi].join('\n\n'),
+      html: pageHtml(
         subject,
         [
-          paragraph(`Hello ${student},`),
-          paragraph(intro),
-          box(work, [`“${reason}”`]),
-          paragraph(next),
-          inHindi(hindi),
+          paragraphHtml(`Hello ${student},`),
+          paragraphHtml(intro),
+          boxHtml(sourceText, [`“${reason}”`]),
+          paragraphHtml(nextStep),
+          hindiParagraphHtml(hindi),
         ].join('\n'),
       ),
     }
   }
   const lines = outcome.skills.map(({ name, outcome: verdict, rating }) => {
-    const stars = rating === undefined ? '' : `, ${rating} of 5`
-    return `${toShortLine(name)}: ${verdict === 'endorsed' ? 'confirmed' : 'not confirmed'}${stars}`
+    const ratingText = rating === undefined ? '' : `, ${rating} of 5`
+    return `${toShortLine(name)}: ${verdict === 'endorsed' ? 'confirmed' : 'not confirmed'}${ratingText}`
   })
   const subject = `${reviewer} has reviewed your skills`
-  const intro = `${reviewer} has submitted the review. The result:`
+  const intro = `${reviewer} has submitted the review of your skills. The result:`
   const hindi = 'आपके कौशल की समीक्षा पूरी हो गई है।'
   return {
     kind: 'review_outcome',
     subject,
-    text: [`Hello ${student},`, intro, [work, ...lines.map((each) => `- ${each}`)].join('\n'), hindi].join('\n\n'),
-    html: page(
+    text: [`Hello ${student},`, intro, [sourceText, ...lines.map((each) => `- ${each}`)].join('\n'), hindi].join(
+      '\n\n',
+    ),
+    html: pageHtml(
       subject,
-      [paragraph(`Hello ${student},`), paragraph(intro), box(work, lines), inHindi(hindi)].join('\n'),
+      [
+        paragraphHtml(`Hello ${student},`),
+        paragraphHtml(intro),
+        boxHtml(sourceText, lines),
+        hindiParagraphHtml(hindi),
+      ].join('\n'),
     ),
   }
 }
@@ -133,7 +140,7 @@ function sourceLine({ title, subtitle, meta }: VerificationSource): string {
     .join(', ')
 }
 
-/** Falls back to the email address if the name has no visible character. */
+/** Returns the name, or the email address if the name has no visible character. */
 function nameOf({ name, email }: Person): string {
   return toShortLine(name) || email
 }
@@ -157,7 +164,7 @@ function formatDate(time: number): string {
   })
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
@@ -167,45 +174,45 @@ function escaped(text: string): string {
 }
 
 // Many email clients support only table layouts and inline styles.
-const FONT = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Devanagari',Arial,sans-serif"
-const P = `margin:0 0 16px;${FONT};font-size:16px;line-height:24px;color:#1f2933`
+const FONT_STYLE = "font-family:-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Devanagari',Arial,sans-serif"
+const PARAGRAPH_STYLE = `margin:0 0 16px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933`
 
-function paragraph(text: string): string {
-  return `<p style="${P}">${escaped(text)}</p>`
+function paragraphHtml(text: string): string {
+  return `<p style="${PARAGRAPH_STYLE}">${escapeHtml(text)}</p>`
 }
 
-function inHindi(text: string): string {
-  return `<p lang="hi" style="${P}">${escaped(text)}</p>`
+function hindiParagraphHtml(text: string): string {
+  return `<p lang="hi" style="${PARAGRAPH_STYLE}">${escapeHtml(text)}</p>`
 }
 
-function box(title: string, lines: string[]): string {
+function boxHtml(title: string, lines: string[]): string {
   const rows = lines.map(
     (each) =>
-      `<tr><td style="padding:4px 16px 4px;${FONT};font-size:16px;line-height:24px;color:#1f2933">${escaped(each)}</td></tr>`,
+      `<tr><td style="padding:4px 16px 4px;${FONT_STYLE};font-size:16px;line-height:24px;color:#1f2933">${escapeHtml(each)}</td></tr>`,
   )
   return `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px;background:#f3f5f7;border-left:4px solid #1d5fbf">
-<tr><td style="padding:12px 16px 4px;${FONT};font-size:14px;line-height:20px;color:#52606d">${escaped(title)}</td></tr>
+<tr><td style="padding:12px 16px 4px;${FONT_STYLE};font-size:14px;line-height:20px;color:#52606d">${escapeHtml(title)}</td></tr>
 ${rows.join('\n')}
 <tr><td style="height:8px;font-size:0;line-height:0">&nbsp;</td></tr>
 </table>`
 }
 
-function button(label: string, link: string): string {
-  const href = escaped(link)
+function buttonHtml(label: string, link: string): string {
+  const href = escapeHtml(link)
   return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 24px">
-<tr><td bgcolor="#1d5fbf" style="border-radius:6px"><a href="${href}" style="display:inline-block;padding:12px 28px;${FONT};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escaped(label)}</a></td></tr>
+<tr><td bgcolor="#1d5fbf" style="border-radius:6px"><a href="${href}" style="display:inline-block;padding:12px 28px;${FONT_STYLE};font-size:16px;line-height:24px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></td></tr>
 </table>
-<p style="margin:0 0 24px;${FONT};font-size:13px;line-height:20px;color:#52606d">Or copy this address into your browser:<br><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>`
+<p style="margin:0 0 24px;${FONT_STYLE};font-size:13px;line-height:20px;color:#52606d">Or copy this address into your browser:<br><a href="${href}" style="color:#1d5fbf;word-break:break-all">${href}</a></p>`
 }
 
-function page(title: string, body: string): string {
+function pageHtml(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 </head>
 <body style="margin:0;padding:0;background:#e9edf1">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#e9edf1">

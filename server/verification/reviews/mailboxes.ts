@@ -7,17 +7,21 @@ const GOOGLE_DOMAINS = new Set(['gmail.com', 'googlemail.com'])
  * Returns true if two addresses reach the same mailbox, even if one has a plus tag. Two different tags may be two people who
  * share a team mailbox.
  */
-export function isSameMailbox(a: string, b: string): boolean {
-  const [one, other] = [parseAddress(a), parseAddress(b)]
-  return one.mailbox === other.mailbox && (one.tag === other.tag || one.tag === '' || other.tag === '')
+export function isSameMailbox(firstAddress: string, secondAddress: string): boolean {
+  const [first, second] = [parseAddress(firstAddress), parseAddress(secondAddress)]
+  return first.mailbox === second.mailbox && (first.tag === second.tag || first.tag === '' || second.tag === '')
 }
 
 function parseAddress(address: string) {
-  const at = address.lastIndexOf('@')
-  const domain = address.slice(at + 1).toLowerCase()
+  const atIndex = address.lastIndexOf('@')
+  const domain = address.slice(atIndex + 1).toLowerCase()
   const host = domainToASCII(domain) || domain
   // A leading plus belongs to the name.
-  const [, name, tag] = /^(.[^+]*)(.*)$/s.exec(address.slice(0, at).normalize('NFKC').toLowerCase()) ?? ['', '', '']
+  const [, name, tag] = /^(.[^+]*)(.*)$/s.exec(address.slice(0, atIndex).normalize('NFKC').toLowerCase()) ?? [
+    '',
+    '',
+    '',
+  ]
   const mailbox = GOOGLE_DOMAINS.has(host) ? `${name!.replaceAll('.', '')}@gmail.com` : `${name}@${host}`
   return { mailbox, tag: tag! }
 }

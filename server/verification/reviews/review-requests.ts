@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/database/database.ts'
 import { randomToken } from '../../platform/ids.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import type { Vault } from '../../platform/vault.ts'
-import { sourceOf } from '../items.ts'
+import { mainSourceOf } from '../items.ts'
 import { eventData } from '../outcome.ts'
 import { changeSession, lockVerification, type Session } from '../sessions.ts'
 import { requireReviewerAvailable, requireSourcesAvailable } from '../source-rules.ts'
@@ -15,12 +15,12 @@ import { reviewRequestEmail } from './emails.ts'
 import { findReview, type Review } from './reviews.ts'
 
 const LINK_LIFETIME_MS = 30 * DAY
-/** Delays after the email, while there is no response. */
+/** Delays of the reminders after the review request email. */
 const REMINDER_DELAYS_MS = [3 * DAY, 7 * DAY] as const
 
 type ReviewRequestDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config'>
 
-/** Sends the email once skills, items and reviewer are all stored. */
+/** Emails the review request to the reviewer once skills, items and reviewer are all stored. */
 export async function requestReview(
   tx: Tx,
   deps: ReviewRequestDeps,
@@ -34,7 +34,7 @@ export async function requestReview(
   const now = clock.now()
   await requireSourcesAvailable(tx, session, now)
   await requireReviewerAvailable(tx, session, review.email, now)
-  await requireDailyLimit(tx, now, session.id, 'review_request', MAX_REQUESTS_PER_DAY) // limits repeated changes of the address
+  await requireDailyLimit(tx, now, session.id, 'review_request', MAX_REQUESTS_PER_DAY) // limits repeated changes of the reviewer address
   const token = `vrt_${randomToken(32)}`
   const link = `${config.publicUrl}/verify/${session.id}#token=${token}`
   const expiresAt = now + LINK_LIFETIME_MS
@@ -50,21 +50,21 @@ export async function requestReview(
     })
     .where('verification_id', '=', session.id)
     .execute()
-  const changed = await changeSession(tx, session, now, { status: 'pending_review', extendsSession: true })
-  await queueEmail(tx, deps, requestEmail(changed, review, link, expiresAt, false))
+  const changedSession = await changeSession(tx, session, now, { status: 'pending_review', extendsSession: true })
+  await queueEmail(tx, deps, buildRequestEmail(changedSession, review, link, expiresAt, false))
   if (review.requestedAt === undefined) {
-    await recordEvent(tx, session.scope, clock, 'verification.requested', eventData(changed))
+    await recordEvent(tx, session.scope, clock, 'verification.requested', eventData(changedSession))
   }
-  return changed
+  return changedSession
 }
 
-function requestEmail(session: Session, review: Review, link: string, expiresAt: number, reminder: boolean) {
+function buildRequestEmail(session: Session, review: Review, link: string, expiresAt: number, reminder: boolean) {
   return {
     ...reviewRequestEmail({
       reviewer: review,
       student: session.student,
       endorsementType: session.endorsementType,
-      source: sourceOf(session.items, session.sources)!,
+      source: mainSourceOf(session.items, session.sources)!,
       skills: session.skills.map(({ name }) => name),
       link,
       expiresAt,
@@ -80,7 +80,7 @@ function linkPurpose(verificationId: string) {
   return `review link of ${verificationId}`
 }
 
-function openLink(vault: Vault, verificationId: string, sealed: Buffer): string {
+function unsealLink(vault: Vault, verificationId: string, sealed: Buffer): string {
   return vault.open(sealed, linkPurpose(verificationId))
 }
 
@@ -89,29 +89,29 @@ const BATCH_SIZE = 100
 /** Reminds reviewers who have not responded, each in its own transaction, so that one failure does not stop the others. */
 export async function remindReviewers(deps: ReviewRequestDeps & Pick<Context, 'db' | 'log'>): Promise<number> {
   const { db, clock, log } = deps
-  let sent = 0
-  for (let after = ''; ; ) {
-    const due = await db.queries
+  let sentCount = 0
+  for (let lastId = ''; ; ) {
+    const dueReviews = await db.queries
       .selectFrom('verification_reviews')
       .select('verification_id')
       .where('remind_at', '<=', new Date(clock.now()))
-      .where('verification_id', '>', after)
+      .where('verification_id', '>', lastId)
       .orderBy('verification_id')
       .limit(BATCH_SIZE)
       .execute()
-    for (const { verification_id: id } of due) {
+    for (const { verification_id: id } of dueReviews) {
       try {
-        if (await db.transaction((tx) => remind(tx, deps, id))) sent++
+        if (await db.transaction((tx) => remindReviewer(tx, deps, id))) sentCount++
       } catch (error) {
         log.warn({ err: error }, 'sending a review reminder failed, retrying on the next run')
       }
-      after = id
+      lastId = id
     }
-    if (due.length < BATCH_SIZE) return sent
+    if (dueReviews.length < BATCH_SIZE) return sentCount
   }
 }
 
-async function remind(tx: Tx, deps: ReviewRequestDeps, verificationId: string): Promise<boolean> {
+async function remindReviewer(tx: Tx, deps: ReviewRequestDeps, verificationId: string): Promise<boolean> {
   const { clock, vault } = deps
   const now = clock.now()
   const session = await lockVerification(tx, verificationId)
@@ -130,12 +130,12 @@ async function remind(tx: Tx, deps: ReviewRequestDeps, verificationId: string): 
   await queueEmail(
     tx,
     deps,
-    requestEmail(session, review, openLink(vault, verificationId, link.sealed), link.expiresAt, true),
+    buildRequestEmail(session, review, unsealLink(vault, verificationId, link.sealed), link.expiresAt, true),
   )
   return true
 }
 
-/** Sends a lost email again with the current link. Used by the console only. */
+/** Sends the review request again with the current link, in case the email was lost. Used by the console only. */
 export async function resendRequest(tx: Tx, deps: ReviewRequestDeps, verificationId: string): Promise<Session> {
   const { clock, vault } = deps
   const now = clock.now()
@@ -146,8 +146,8 @@ export async function resendRequest(tx: Tx, deps: ReviewRequestDeps, verificatio
     throw problem('CONFLICT', 'This verification has no pending review, so there is no email to resend.')
   }
   await requireReminderAllowed(tx, now, session)
-  const sealed = openLink(vault, verificationId, link.sealed)
-  await queueEmail(tx, deps, requestEmail(session, review, sealed, link.expiresAt, true))
+  const unsealedLink = unsealLink(vault, verificationId, link.sealed)
+  await queueEmail(tx, deps, buildRequestEmail(session, review, unsealedLink, link.expiresAt, true))
   return session
 }
 
@@ -155,11 +155,12 @@ export async function resendRequest(tx: Tx, deps: ReviewRequestDeps, verificatio
 const MAX_REMINDERS_PER_DAY = 5
 const MAX_REQUESTS_PER_DAY = 10
 
-/** Limits resending from the console: one per minute, and a daily maximum. */
+/** Limits resending from the console: one reminder per minute, and a daily maximum. */
 async function requireReminderAllowed(tx: Tx, now: number, { id }: Session) {
-  const [last] = await listEmails(tx, { subjectId: id, limit: 1 })
-  const waited = last ? now - last.created_at.getTime() : MINUTE
-  if (waited < MINUTE) throw tooSoonProblem('The last email was sent less than a minute ago', MINUTE - waited)
+  const [lastEmail] = await listEmails(tx, { subjectId: id, limit: 1 })
+  const waited = lastEmail ? now - lastEmail.created_at.getTime() : MINUTE
+  if (waited < MINUTE)
+    throw tooSoonProblem('The last email to the reviewer was sent less than a minute ago', MINUTE - waited)
   await requireDailyLimit(tx, now, id, 'review_reminder', MAX_REMINDERS_PER_DAY)
 }
 
@@ -183,7 +184,7 @@ function formatWait(waitSeconds: number): string {
       : `${Math.ceil(waitSeconds / 3600)} hours`
 }
 
-/** Returns the next future reminder: after downtime only one reminder is sent, not two. */
+/** Returns the time of the next reminder: after downtime only one reminder is sent, not two. */
 function nextReminder(sentAt: number, now: number): number | undefined {
-  return REMINDER_DELAYS_MS.map((after) => sentAt + after).find((time) => time > now)
+  return REMINDER_DELAYS_MS.map((delayMs) => sentAt + delayMs).find((time) => time > now)
 }

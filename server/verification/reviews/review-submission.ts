@@ -9,7 +9,7 @@ import type { Queries, Tx } from '../../platform/database/database.ts'
 import { stripInvisible } from '../../platform/text/strip-invisible.ts'
 import { hashToken } from '../../platform/token-hash.ts'
 import { isMissing } from '../fields.ts'
-import { sourceOf } from '../items.ts'
+import { mainSourceOf } from '../items.ts'
 import { eventData, skillOutcomes, statusAt } from '../outcome.ts'
 import type { ReviewInput, SkillOutcome } from '../schema.ts'
 import {
@@ -18,23 +18,23 @@ import {
   lockVerification,
   type Session,
   skillRecord,
-  verificationNotFound,
+  verificationNotFoundProblem,
 } from '../sessions.ts'
 import { reviewOutcomeEmail } from './emails.ts'
-import { alreadySubmitted, findReview, linkExpired, type Review, type SkillDecision } from './reviews.ts'
+import { alreadySubmittedProblem, findReview, linkExpiredProblem, type Review, type SkillDecision } from './reviews.ts'
 
-/** Builds the reviewer's page. The ID is enough to read it, and it exists only after the email was sent. */
-export async function readVerifyPage(queries: Queries, id: string, now: number) {
+/** Returns the data of the review page. The verification ID is enough to read it, but only after the reviewer was emailed. */
+export async function readReviewPage(queries: Queries, id: string, now: number) {
   const session = await findVerification(queries, id)
   if (session?.method === 'assessment') {
     throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses an assessment and has no review.')
   }
   const review = session && (await findReview(queries, id))
-  if (!session || !review?.link) throw verificationNotFound()
-  if (now >= review.link.expiresAt) throw linkExpired()
+  if (!session || !review?.link) throw verificationNotFoundProblem()
+  if (now >= review.link.expiresAt) throw linkExpiredProblem()
   const { student } = session
-  const { type, title, subtitle, meta, description } = sourceOf(session.items, session.sources)!
-  const clean = (text: string | null) => (text === null ? null : stripInvisible(text))
+  const { type, title, subtitle, meta, description } = mainSourceOf(session.items, session.sources)!
+  const stripIfPresent = (text: string | null) => (text === null ? null : stripInvisible(text))
   // All of this is user text: strip invisible characters that could disguise it.
   return {
     serviceVerificationId: id,
@@ -51,9 +51,9 @@ export async function readVerifyPage(queries: Queries, id: string, now: number) 
     source: {
       type,
       title: stripInvisible(title),
-      subtitle: clean(subtitle),
-      meta: clean(meta),
-      description: clean(description),
+      subtitle: stripIfPresent(subtitle),
+      meta: stripIfPresent(meta),
+      description: stripIfPresent(description),
     },
     skills: session.skills.map(skillRecord),
     endorsementType: session.endorsementType,
@@ -62,7 +62,7 @@ export async function readVerifyPage(queries: Queries, id: string, now: number) 
   }
 }
 
-/** Requires the token of the latest email. Other callers cannot even find out whether the ID exists. */
+/** Locks a review. Requires the token of the latest email; other callers cannot even find out whether the ID exists. */
 export async function lockReview(tx: Tx, id: string, token: unknown): Promise<{ session: Session; review: Review }> {
   const session = await lockVerification(tx, id)
   const review = session && (await findReview(tx, id))
@@ -74,8 +74,8 @@ export async function lockReview(tx: Tx, id: string, token: unknown): Promise<{ 
 }
 
 export function requirePendingReview({ submittedAt, link }: Review, now: number): void {
-  if (submittedAt !== undefined) throw alreadySubmitted()
-  if (now >= link!.expiresAt) throw linkExpired()
+  if (submittedAt !== undefined) throw alreadySubmittedProblem()
+  if (now >= link!.expiresAt) throw linkExpiredProblem()
 }
 
 type ReviewSubmissionDeps = Pick<Context, 'queue' | 'clock' | 'vault'>
@@ -105,15 +105,15 @@ export async function submitReview(
     .where('verification_id', '=', session.id)
     .execute()
   const status = 'reason' in decision ? 'declined' : 'completed'
-  const ended = await changeSession(tx, session, now, { status, completedAt: now })
-  const decided = 'reason' in decision ? review : { ...review, decisions: decision.decisions }
-  const skills = skillOutcomes(ended, status, decided, undefined)
-  await recordEvent(tx, session.scope, clock, `verification.${status}`, eventData(ended, skills))
+  const endedSession = await changeSession(tx, session, now, { status, completedAt: now })
+  const submittedReview = 'reason' in decision ? review : { ...review, decisions: decision.decisions }
+  const skills = skillOutcomes(endedSession, status, submittedReview, undefined)
+  await recordEvent(tx, session.scope, clock, `verification.${status}`, eventData(endedSession, skills))
   await queueEmail(tx, deps, {
     ...reviewOutcomeEmail({
       student: session.student,
       reviewer: review,
-      source: sourceOf(session.items, session.sources)!,
+      source: mainSourceOf(session.items, session.sources)!,
       skills,
       ...('reason' in decision ? { declined: decision.reason } : {}),
     }),
@@ -121,7 +121,7 @@ export async function submitReview(
     scope: session.scope,
     subjectId: session.id,
   })
-  return { session: ended, skills }
+  return { session: endedSession, skills }
 }
 
 type ReviewDecision = { decisions: SkillDecision[] } | { reason: string }
@@ -136,13 +136,13 @@ function readDecision(session: Session, { decisions, declined, reason }: ReviewI
     return { reason: reason! }
   }
   if (!decisions) throw invalid([{ path: 'decisions', message: 'is required unless declined and reason are sent' }])
-  const open = new Set(session.skills.map(({ number }) => number))
+  const undecidedSkills = new Set(session.skills.map(({ number }) => number))
   const details: Detail[] = []
-  const read = decisions.map(({ skillId: id, endorsed, rating, comment }, index): SkillDecision => {
+  const skillDecisions = decisions.map(({ skillId: id, endorsed, rating, comment }, index): SkillDecision => {
     const skill = skillNumber(id)
-    if (skill === undefined || !open.delete(skill)) {
-      const known = session.skills.some(({ number }) => number === skill)
-      const message = known ? 'is a duplicate' : 'is not a skill of this verification'
+    if (skill === undefined || !undecidedSkills.delete(skill)) {
+      const isKnown = session.skills.some(({ number }) => number === skill)
+      const message = isKnown ? 'is a duplicate' : 'is not a skill of this verification'
       details.push({ path: `decisions[${index}].skillId`, message })
     }
     return {
@@ -152,7 +152,8 @@ function readDecision(session: Session, { decisions, declined, reason }: ReviewI
       ...(comment ? { comment } : {}),
     }
   })
-  for (const number of open) details.push({ path: 'decisions', message: `${skillId(number)} has no decision` })
+  for (const number of undecidedSkills)
+    details.push({ path: 'decisions', message: `${skillId(number)} has no decision` })
   if (details.length > 0) throw invalid(details)
-  return { decisions: read }
+  return { decisions: skillDecisions }
 }

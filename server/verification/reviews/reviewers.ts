@@ -1,14 +1,14 @@
 import { problem } from '../../api/problem.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
-import { changeSession, type Session, sessionNotFound } from '../sessions.ts'
+import { changeSession, type Session, sessionNotFoundProblem } from '../sessions.ts'
 import { requireReviewerAvailable } from '../source-rules.ts'
 import { isSameMailbox } from './mailboxes.ts'
 import { requestReview } from './review-requests.ts'
-import { alreadySubmitted, findReview, linkExpired, type Review } from './reviews.ts'
+import { alreadySubmittedProblem, findReview, linkExpiredProblem, type Review } from './reviews.ts'
 
 /** Maximum number of different reviewer addresses per session. */
-const MAX_REVIEWERS = 3
+const MAX_REVIEWER_ADDRESSES = 3
 
 export interface ReviewerDetails {
   name: string
@@ -19,7 +19,7 @@ export interface ReviewerDetails {
 
 type ReviewerDeps = Pick<Context, 'queue' | 'clock' | 'vault' | 'config'>
 
-/** Stores or replaces the reviewer. The email is sent once all steps are complete, and again when the address changes. */
+/** Stores or replaces the reviewer. The reviewer is emailed once all steps are complete; a new address gets a new email. */
 export async function storeReviewer(
   tx: Tx,
   deps: ReviewerDeps,
@@ -27,22 +27,26 @@ export async function storeReviewer(
   input: ReviewerDetails,
 ): Promise<Review> {
   const now = deps.clock.now()
-  if (session.method === null) throw problem('VERIFICATION_METHOD_NOT_SET', 'Choose the method first (step 2).')
+  if (session.method === null)
+    throw problem('VERIFICATION_METHOD_NOT_SET', 'Choose the verification method first (step 2).')
   if (session.method !== 'human') {
     throw problem('INVALID_VERIFICATION_TYPE', 'This verification uses an assessment and has no reviewer.')
   }
   const current = await findReview(tx, session.id)
-  if (current?.submittedAt !== undefined) throw alreadySubmitted()
+  if (current?.submittedAt !== undefined) throw alreadySubmittedProblem()
   if (session.status === 'pending_review' || current?.link) {
-    if (now >= current!.link!.expiresAt) throw linkExpired()
-  } else if (now >= session.expiresAt) throw sessionNotFound()
+    if (now >= current!.link!.expiresAt) throw linkExpiredProblem()
+  } else if (now >= session.expiresAt) throw sessionNotFoundProblem()
   const email = input.email.toLowerCase()
   if (isSameMailbox(email, session.student.email)) {
     throw problem('INVALID_EMAIL', 'email: students cannot review themselves.')
   }
   const addresses = [...new Set([...(current?.addresses ?? []), email])]
-  if (addresses.length > MAX_REVIEWERS) {
-    throw problem('TOO_MANY_REVIEWERS', `A session can have at most ${MAX_REVIEWERS} different reviewer addresses.`)
+  if (addresses.length > MAX_REVIEWER_ADDRESSES) {
+    throw problem(
+      'TOO_MANY_REVIEWERS',
+      `A session can have at most ${MAX_REVIEWER_ADDRESSES} different reviewer addresses.`,
+    )
   }
   await requireReviewerAvailable(tx, session, email, now)
   const { name, company, website } = input
@@ -52,13 +56,13 @@ export async function storeReviewer(
     .values({ verification_id: session.id, ...row })
     .onConflict((conflict) => conflict.column('verification_id').doUpdateSet(row))
     .execute()
-  const extended = await changeSession(tx, session, now, { extendsSession: true })
-  const review = { ...(current ?? NOT_REQUESTED), name, email, company, website, addresses }
-  if (current?.email !== email || !current.link) await requestReview(tx, deps, extended, review)
+  const extendedSession = await changeSession(tx, session, now, { extendsSession: true })
+  const review = { ...(current ?? REVIEW_NOT_REQUESTED), name, email, company, website, addresses }
+  if (current?.email !== email || !current.link) await requestReview(tx, deps, extendedSession, review)
   return review
 }
 
-const NOT_REQUESTED = {
+const REVIEW_NOT_REQUESTED = {
   requestedAt: undefined,
   link: undefined,
   submittedAt: undefined,

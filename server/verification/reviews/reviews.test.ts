@@ -4,7 +4,7 @@ import {
   aReviewer,
   BRICKLAYING,
   expectOk,
-  outcome,
+  outcomeOf,
   sharedVerification,
   startVerification,
   WIRING,
@@ -13,8 +13,8 @@ import { DAY, HOUR } from '../../platform/clock.ts'
 import { storeExpiredStatuses } from '../jobs.ts'
 import { remindReviewers, resendRequest } from './review-requests.ts'
 
-const endorsed = (skillId: string, more: object = {}) => ({ skillId, endorsed: true, ...more })
-const notEndorsed = (skillId: string, more: object = {}) => ({ skillId, endorsed: false, ...more })
+const endorsedDecision = (skillId: string, overrides: object = {}) => ({ skillId, endorsed: true, ...overrides })
+const rejectedDecision = (skillId: string, overrides: object = {}) => ({ skillId, endorsed: false, ...overrides })
 
 const setUp = sharedVerification()
 
@@ -22,13 +22,13 @@ test('a reviewer gets an email, opens the page and endorses; partner and student
   const calls = await setUp()
   const session = await calls.openPreparedSession('human', { skills: [BRICKLAYING, WIRING], type: 'mentor' })
   assert.equal(
-    outcome(await calls.getReviewPage(session)),
+    outcomeOf(await calls.getReviewPage(session)),
     '404 VERIFICATION_NOT_FOUND',
     'the page does not exist before the email was sent',
   )
 
-  const stored = await calls.storeReviewer(session, { website: 'https://metro.example' })
-  assert.deepEqual(stored.body.data, {
+  const storeResponse = await calls.storeReviewer(session, { website: 'https://metro.example' })
+  assert.deepEqual(storeResponse.body.data, {
     serviceVerificationId: session.id,
     name: 'Ravi Menon',
     email: 'ravi.menon@metro.example',
@@ -37,10 +37,10 @@ test('a reviewer gets an email, opens the page and endorses; partner and student
   })
   assert.deepEqual((await calls.call('GET', `/storereviewerdetails/${session.id}`)).body, {
     success: true,
-    data: stored.body.data,
+    data: storeResponse.body.data,
   })
-  const [email, ...others] = await calls.listEmails(session)
-  assert.deepEqual(others, [])
+  const [email, ...otherEmails] = await calls.listEmails(session)
+  assert.deepEqual(otherEmails, [])
   assert.equal(email!.to_address, 'ravi.menon@metro.example')
   assert.equal(email!.kind, 'review_request')
   assert.equal(email!.replyTo, 'asha@example.com')
@@ -71,22 +71,22 @@ test('a reviewer gets an email, opens the page and endorses; partner and student
   assert.equal((await calls.getFullVerification(session)).status, 'pending_review')
 
   const token = link.split('#token=')[1]!
-  const answer = await calls.submitReview(session, token, {
-    decisions: [endorsed(BRICKLAYING, { rating: 4, comment: 'Clean joints 👍' }), notEndorsed(WIRING)],
+  const response = await calls.submitReview(session, token, {
+    decisions: [endorsedDecision(BRICKLAYING, { rating: 4, comment: 'Clean joints 👍' }), rejectedDecision(WIRING)],
   })
   const skills = [
     { skillId: BRICKLAYING, name: 'Bricklaying', outcome: 'endorsed', rating: 4, comment: 'Clean joints 👍' },
     { skillId: WIRING, name: 'House wiring', outcome: 'not_endorsed' },
   ]
-  assert.deepEqual(answer.body.data, { serviceVerificationId: session.id, status: 'completed', skills })
-  const { status, completedAt, skills: read } = await calls.getVerification(session)
+  assert.deepEqual(response.body.data, { serviceVerificationId: session.id, status: 'completed', skills })
+  const { status, completedAt, skills: storedSkills } = await calls.getVerification(session)
   assert.deepEqual(
-    { status, completedAt, read },
+    { status, completedAt, read: storedSkills },
     { status: 'completed', completedAt: new Date(calls.clock.now()).toISOString(), read: skills },
   )
 
   const events = await calls.listEvents()
-  const common = {
+  const commonData = {
     serviceVerificationId: session.id,
     serviceUserId: session.userId,
     externalStudentId: 'stu-1',
@@ -95,18 +95,18 @@ test('a reviewer gets an email, opens the page and endorses; partner and student
   assert.deepEqual(
     events.map(({ type, data: { version, ...data } }) => ({ type, ...data })),
     [
-      { type: 'verification.requested', ...common, status: 'pending_review' },
-      { type: 'verification.completed', ...common, status: 'completed', skills },
+      { type: 'verification.requested', ...commonData, status: 'pending_review' },
+      { type: 'verification.completed', ...commonData, status: 'completed', skills },
     ],
   )
   assert.ok(events[1]!.data.version > events[0]!.data.version)
-  const [outcomeMail] = await calls.listEmails(session)
-  assert.equal(outcomeMail!.kind, 'review_outcome')
-  assert.equal(outcomeMail!.to_address, 'asha@example.com')
-  assert.match(outcomeMail!.text, /Bricklaying: confirmed, 4 of 5/)
+  const [outcomeEmail] = await calls.listEmails(session)
+  assert.equal(outcomeEmail!.kind, 'review_outcome')
+  assert.equal(outcomeEmail!.to_address, 'asha@example.com')
+  assert.match(outcomeEmail!.text, /Bricklaying: confirmed, 4 of 5/)
 })
 
-test('the email is sent when the last missing step is stored, in any order', async () => {
+test('the reviewer is emailed when the last missing step is stored, in any order', async () => {
   const calls = await setUp()
   const steps = {
     skills: (session: any) => calls.storeSkills(session),
@@ -144,18 +144,18 @@ test('storing a reviewer reports errors in the documented order', async () => {
   const calls = await setUp()
   const { call, key } = calls
   const session = await calls.openSession()
-  const store = (changes: object) =>
+  const storeReviewer = (changes: object) =>
     call('POST', '/storereviewerdetails/store', {
       key,
       body: { serviceVerificationId: session.id, ...aReviewer(), ...changes },
-    }).then(outcome)
-  const all = { serviceVerificationId: '', name: '', email: '', company: '', website: 'x' }
-  assert.equal(await store(all), '400 MISSING_VERIFICATION_ID')
-  const { serviceVerificationId: _, ...named } = all
-  assert.equal(await store(named), '400 MISSING_NAME')
-  assert.equal(await store({ ...named, name: 'R' }), '400 MISSING_EMAIL')
-  assert.equal(await store({ ...named, name: 'R', email: 'bad' }), '400 MISSING_COMPANY')
-  assert.equal(await store({ email: 'bad', website: 'x' }), '400 INVALID_EMAIL')
+    }).then(outcomeOf)
+  const invalidFields = { serviceVerificationId: '', name: '', email: '', company: '', website: 'x' }
+  assert.equal(await storeReviewer(invalidFields), '400 MISSING_VERIFICATION_ID')
+  const { serviceVerificationId: _, ...fieldsWithoutId } = invalidFields
+  assert.equal(await storeReviewer(fieldsWithoutId), '400 MISSING_NAME')
+  assert.equal(await storeReviewer({ ...fieldsWithoutId, name: 'R' }), '400 MISSING_EMAIL')
+  assert.equal(await storeReviewer({ ...fieldsWithoutId, name: 'R', email: 'bad' }), '400 MISSING_COMPANY')
+  assert.equal(await storeReviewer({ email: 'bad', website: 'x' }), '400 INVALID_EMAIL')
   for (const email of [
     'a@b',
     'a b@c.example',
@@ -164,48 +164,51 @@ test('storing a reviewer reports errors in the documented order', async () => {
     'a@c.example\nBcc: x@y.example',
     5,
   ])
-    assert.equal(await store({ email }), '400 INVALID_EMAIL', String(email))
+    assert.equal(await storeReviewer({ email }), '400 INVALID_EMAIL', String(email))
   for (const website of ['metro.example', 'javascript:alert(1)', 'https://a b', 7])
-    assert.equal(await store({ website }), '400 INVALID_WEBSITE', String(website))
-  assert.equal(await store({ name: 'x'.repeat(201) }), '400 VALIDATION_FAILED')
-  assert.equal(await store({ name: 5 }), '400 VALIDATION_FAILED')
-  assert.equal(await store({ serviceVerificationId: 'SV_UNKNOWN' }), '404 VERIFICATION_NOT_FOUND')
-  assert.equal(await store({}), '400 VERIFICATION_METHOD_NOT_SET')
+    assert.equal(await storeReviewer({ website }), '400 INVALID_WEBSITE', String(website))
+  assert.equal(await storeReviewer({ name: 'x'.repeat(201) }), '400 VALIDATION_FAILED')
+  assert.equal(await storeReviewer({ name: 5 }), '400 VALIDATION_FAILED')
+  assert.equal(await storeReviewer({ serviceVerificationId: 'SV_UNKNOWN' }), '404 VERIFICATION_NOT_FOUND')
+  assert.equal(await storeReviewer({}), '400 VERIFICATION_METHOD_NOT_SET')
   await expectOk(calls.chooseMethod(session, 'assessment'))
-  assert.equal(await store({}), '400 INVALID_VERIFICATION_TYPE')
+  assert.equal(await storeReviewer({}), '400 INVALID_VERIFICATION_TYPE')
   await expectOk(calls.chooseMethod(session, 'human'))
-  assert.equal(await store({ email: 'ASHA@example.com' }), '400 INVALID_EMAIL', 'the student')
-  for (const website of [null, '', undefined]) assert.equal(await store({ website }), '200')
-  const other = await calls.openSession({ externalStudentId: 'stu-2' })
-  const token = { token: other.token, body: { serviceVerificationId: session.id, ...aReviewer() } }
-  assert.equal(outcome(await call('POST', '/storereviewerdetails/store', token)), '404 VERIFICATION_NOT_FOUND')
+  assert.equal(await storeReviewer({ email: 'ASHA@example.com' }), '400 INVALID_EMAIL', 'the student')
+  for (const website of [null, '', undefined]) assert.equal(await storeReviewer({ website }), '200')
+  const otherSession = await calls.openSession({ externalStudentId: 'stu-2' })
+  const otherSessionRequest = { token: otherSession.token, body: { serviceVerificationId: session.id, ...aReviewer() } }
+  assert.equal(
+    outcomeOf(await call('POST', '/storereviewerdetails/store', otherSessionRequest)),
+    '404 VERIFICATION_NOT_FOUND',
+  )
 
   for (const path of ['/storereviewerdetails', '/storereviewerdetails/', '/storereviewerdetails/%20'])
-    assert.equal(outcome(await call('GET', path)), '400 MISSING_VERIFICATION_ID')
-  assert.equal(outcome(await call('GET', '/storereviewerdetails/SV_UNKNOWN')), '404 NOT_FOUND')
-  assert.equal(outcome(await call('GET', `/storereviewerdetails/${other.id}`)), '404 NOT_FOUND')
+    assert.equal(outcomeOf(await call('GET', path)), '400 MISSING_VERIFICATION_ID')
+  assert.equal(outcomeOf(await call('GET', '/storereviewerdetails/SV_UNKNOWN')), '404 NOT_FOUND')
+  assert.equal(outcomeOf(await call('GET', `/storereviewerdetails/${otherSession.id}`)), '404 NOT_FOUND')
 })
 
 test('students cannot review themselves with another spelling of their address', async () => {
   const calls = await setUp()
-  const storeOwn = async (student: string, reviewer: string) => {
+  const storeReviewerOf = async (student: string, reviewer: string) => {
     const session = await calls.openSession({ externalStudentId: student, email: student })
     await expectOk(calls.chooseMethod(session, 'human'))
-    return outcome(await calls.storeReviewer(session, { email: reviewer }))
+    return outcomeOf(await calls.storeReviewer(session, { email: reviewer }))
   }
-  const invalid = '400 INVALID_EMAIL'
-  assert.equal(await storeOwn('asha@example.com', 'Asha+manager@example.com'), invalid)
-  assert.equal(await storeOwn('asha+school@example.com', 'asha@example.com'), invalid)
-  assert.equal(await storeOwn('asha+school@example.com', 'asha+SCHOOL@EXAMPLE.com'), invalid)
-  assert.equal(await storeOwn('asha.rao@gmail.com', 'a.s.h.a.rao+boss@googlemail.com'), invalid)
-  assert.equal(await storeOwn('asha@bücher.example', 'asha@xn--bcher-kva.example'), invalid)
+  const invalidEmailOutcome = '400 INVALID_EMAIL'
+  assert.equal(await storeReviewerOf('asha@example.com', 'Asha+manager@example.com'), invalidEmailOutcome)
+  assert.equal(await storeReviewerOf('asha+school@example.com', 'asha@example.com'), invalidEmailOutcome)
+  assert.equal(await storeReviewerOf('asha+school@example.com', 'asha+SCHOOL@EXAMPLE.com'), invalidEmailOutcome)
+  assert.equal(await storeReviewerOf('asha.rao@gmail.com', 'a.s.h.a.rao+boss@googlemail.com'), invalidEmailOutcome)
+  assert.equal(await storeReviewerOf('asha@bücher.example', 'asha@xn--bcher-kva.example'), invalidEmailOutcome)
   // Other domains distinguish dots, and different tags may be different people who share a mailbox.
-  assert.equal(await storeOwn('class+asha@example.com', 'class+teacher@example.com'), '200')
-  assert.equal(await storeOwn('asha.rao@example.com', 'asharao@example.com'), '200')
-  assert.equal(await storeOwn('asha@gmail.com', 'asha@example.com'), '200')
+  assert.equal(await storeReviewerOf('class+asha@example.com', 'class+teacher@example.com'), '200')
+  assert.equal(await storeReviewerOf('asha.rao@example.com', 'asharao@example.com'), '200')
+  assert.equal(await storeReviewerOf('asha@gmail.com', 'asha@example.com'), '200')
 })
 
-test('a new address gets a new email and invalidates the old link, up to three addresses', async () => {
+test('a new reviewer address gets a new email and invalidates the old link, up to three addresses', async () => {
   const calls = await setUp()
   const { session, token } = await calls.requestReview()
   await expectOk(calls.storeReviewer(session, { name: 'Ravi M.' }))
@@ -213,12 +216,15 @@ test('a new address gets a new email and invalidates the old link, up to three a
   assert.equal((await calls.getReviewPage(session)).body.data.endorserInfo.name, 'Ravi M.')
 
   await expectOk(calls.storeReviewer(session, { email: 'second@metro.example' }))
-  const second = await calls.getReviewToken(session)
-  assert.notEqual(second, token)
+  const secondToken = await calls.getReviewToken(session)
+  assert.notEqual(secondToken, token)
   const decline = { declined: true, reason: 'No time' }
-  assert.equal(outcome(await calls.submitReview(session, token, decline)), '403 INVALID_TOKEN')
+  assert.equal(outcomeOf(await calls.submitReview(session, token, decline)), '403 INVALID_TOKEN')
   await expectOk(calls.storeReviewer(session, { email: 'third@metro.example' }))
-  assert.equal(outcome(await calls.storeReviewer(session, { email: 'fourth@metro.example' })), '409 TOO_MANY_REVIEWERS')
+  assert.equal(
+    outcomeOf(await calls.storeReviewer(session, { email: 'fourth@metro.example' })),
+    '409 TOO_MANY_REVIEWERS',
+  )
   await expectOk(calls.storeReviewer(session, { email: 'SECOND@metro.example' }))
   assert.equal((await calls.listEmails(session)).length, 4)
   assert.equal((await calls.listEvents()).filter(({ type }) => type === 'verification.requested').length, 1)
@@ -230,66 +236,73 @@ test('a new address gets a new email and invalidates the old link, up to three a
   // Switching repeatedly between addresses is rate limited.
   for (let count = 4; count < 10; count++)
     await expectOk(calls.storeReviewer(session, { email: count % 2 ? 'second@metro.example' : 'third@metro.example' }))
-  const flood = await calls.storeReviewer(session, { email: 'third@metro.example' })
-  assert.equal(outcome(flood), '429 RATE_LIMITED')
-  assert.equal(Number(flood.headers.get('retry-after')), DAY / 1000)
+  const floodResponse = await calls.storeReviewer(session, { email: 'third@metro.example' })
+  assert.equal(outcomeOf(floodResponse), '429 RATE_LIMITED')
+  assert.equal(Number(floodResponse.headers.get('retry-after')), DAY / 1000)
   assert.equal((await calls.listEmails(session)).length, 10)
   calls.clock.advance(DAY)
   await expectOk(calls.storeReviewer(session, { email: 'third@metro.example' }))
 
-  assert.equal(outcome(await calls.submitReview(session, await calls.getReviewToken(session), decline)), '200')
-  assert.equal(outcome(await calls.storeReviewer(session)), '409 ALREADY_SUBMITTED')
+  assert.equal(outcomeOf(await calls.submitReview(session, await calls.getReviewToken(session), decline)), '200')
+  assert.equal(outcomeOf(await calls.storeReviewer(session)), '409 ALREADY_SUBMITTED')
 })
 
 test('submitting a review reports errors in the documented order', async () => {
   const calls = await setUp()
   const { session, token } = await calls.requestReview({ skills: [BRICKLAYING, WIRING] })
-  const submit = (answer: object, reviewToken = token) => calls.submitReview(session, reviewToken, answer).then(outcome)
-  const whole = { decisions: [endorsed(BRICKLAYING), notEndorsed(WIRING)] }
+  const submit = (review: object, reviewToken = token) =>
+    calls.submitReview(session, reviewToken, review).then(outcomeOf)
+  const completeReview = { decisions: [endorsedDecision(BRICKLAYING), rejectedDecision(WIRING)] }
   assert.equal(
-    outcome(await calls.call('POST', '/humanverification/submit', { body: {} })),
+    outcomeOf(await calls.call('POST', '/humanverification/submit', { body: {} })),
     '400 MISSING_VERIFICATION_ID',
   )
   assert.equal(await submit({ decisions: 'nonsense' }, 'vrt_wrong'), '403 INVALID_TOKEN')
-  assert.equal(await submit({ ...whole, token: 5 }), '403 INVALID_TOKEN')
-  const unknown = { serviceVerificationId: 'SV_UNKNOWN', token, ...whole }
-  assert.equal(outcome(await calls.call('POST', '/humanverification/submit', { body: unknown })), '403 INVALID_TOKEN')
-  const other = await calls.requestReview({ student: { externalStudentId: 'stu-2' } })
-  assert.equal(await submit(whole, other.token), '403 INVALID_TOKEN', 'the token of another review')
+  assert.equal(await submit({ ...completeReview, token: 5 }), '403 INVALID_TOKEN')
+  const unknownSessionReview = { serviceVerificationId: 'SV_UNKNOWN', token, ...completeReview }
+  assert.equal(
+    outcomeOf(await calls.call('POST', '/humanverification/submit', { body: unknownSessionReview })),
+    '403 INVALID_TOKEN',
+  )
+  const otherReview = await calls.requestReview({ student: { externalStudentId: 'stu-2' } })
+  assert.equal(await submit(completeReview, otherReview.token), '403 INVALID_TOKEN', 'the token of another review')
   for (const answer of [
     {},
     { decisions: [] },
-    { decisions: [endorsed(BRICKLAYING)] },
-    { decisions: [...whole.decisions, endorsed(WIRING)] },
-    { decisions: [...whole.decisions, endorsed('sk_1002')] },
-    { decisions: [endorsed(BRICKLAYING, { rating: 6 }), notEndorsed(WIRING)] },
-    { decisions: [endorsed(BRICKLAYING, { rating: 0 }), notEndorsed(WIRING)] },
-    { decisions: [endorsed(BRICKLAYING, { rating: 2.5 }), notEndorsed(WIRING)] },
-    { decisions: [endorsed(BRICKLAYING, { comment: 'x'.repeat(1001) }), notEndorsed(WIRING)] },
-    { decisions: [{ skillId: BRICKLAYING, endorsed: 'yes' }, notEndorsed(WIRING)] },
+    { decisions: [endorsedDecision(BRICKLAYING)] },
+    { decisions: [...completeReview.decisions, endorsedDecision(WIRING)] },
+    { decisions: [...completeReview.decisions, endorsedDecision('sk_1002')] },
+    { decisions: [endorsedDecision(BRICKLAYING, { rating: 6 }), rejectedDecision(WIRING)] },
+    { decisions: [endorsedDecision(BRICKLAYING, { rating: 0 }), rejectedDecision(WIRING)] },
+    { decisions: [endorsedDecision(BRICKLAYING, { rating: 2.5 }), rejectedDecision(WIRING)] },
+    { decisions: [endorsedDecision(BRICKLAYING, { comment: 'x'.repeat(1001) }), rejectedDecision(WIRING)] },
+    { decisions: [{ skillId: BRICKLAYING, endorsed: 'yes' }, rejectedDecision(WIRING)] },
     { declined: true },
     { declined: true, reason: ' ' },
     { declined: true, reason: 'x'.repeat(501) },
-    { ...whole, declined: true, reason: 'Both' },
+    { ...completeReview, declined: true, reason: 'Both' },
   ]) {
     assert.equal(await submit(answer), '400 VALIDATION_FAILED', JSON.stringify(answer).slice(0, 80))
   }
   assert.equal((await calls.getVerification(session)).status, 'pending_review')
   const comment = '✓'.repeat(1000)
-  assert.equal(await submit({ decisions: [endorsed(BRICKLAYING, { comment }), notEndorsed(WIRING)] }), '200')
-  assert.equal(await submit(whole), '409 ALREADY_SUBMITTED')
-  assert.equal(await submit(whole, 'vrt_wrong'), '403 INVALID_TOKEN')
+  assert.equal(
+    await submit({ decisions: [endorsedDecision(BRICKLAYING, { comment }), rejectedDecision(WIRING)] }),
+    '200',
+  )
+  assert.equal(await submit(completeReview), '409 ALREADY_SUBMITTED')
+  assert.equal(await submit(completeReview, 'vrt_wrong'), '403 INVALID_TOKEN')
 })
 
 test('only one of two concurrent submissions is stored', async () => {
   const calls = await setUp()
   const { session, token } = await calls.requestReview()
-  const answers = await Promise.all([
-    calls.submitReview(session, token, { decisions: [endorsed(BRICKLAYING)] }),
+  const responses = await Promise.all([
+    calls.submitReview(session, token, { decisions: [endorsedDecision(BRICKLAYING)] }),
     calls.submitReview(session, token, { declined: true, reason: 'No' }),
-    calls.submitReview(session, token, { decisions: [notEndorsed(BRICKLAYING)] }),
+    calls.submitReview(session, token, { decisions: [rejectedDecision(BRICKLAYING)] }),
   ])
-  assert.deepEqual(answers.map(outcome).sort(), ['200', '409 ALREADY_SUBMITTED', '409 ALREADY_SUBMITTED'])
+  assert.deepEqual(responses.map(outcomeOf).sort(), ['200', '409 ALREADY_SUBMITTED', '409 ALREADY_SUBMITTED'])
   assert.equal((await calls.listEvents()).length, 2)
   assert.equal((await calls.listEmails(session)).length, 2)
 })
@@ -298,71 +311,73 @@ test('the student is emailed the reason for declining, and the skills can be rev
   const calls = await setUp()
   const { session, token } = await calls.requestReview()
   await expectOk(calls.submitReview(session, token, { declined: true, reason: 'I left before\nthey joined' }))
-  const seen = await calls.getVerification(session)
-  assert.equal(seen.status, 'declined')
-  assert.equal(seen.declineReason, 'I left before\nthey joined')
-  assert.equal(seen.skills[0].outcome, 'not_endorsed')
+  const verification = await calls.getVerification(session)
+  assert.equal(verification.status, 'declined')
+  assert.equal(verification.declineReason, 'I left before\nthey joined')
+  assert.equal(verification.skills[0].outcome, 'not_endorsed')
   assert.deepEqual((await calls.listEvents()).at(-1)!.type, 'verification.declined')
   assert.match((await calls.listEmails(session))[0]!.text, /“I left before they joined”/)
   await calls.requestReview({ type: 'peer' })
 })
 
-test('steps cannot change after the email was sent', async () => {
+test('the steps of a session cannot change after the reviewer was emailed', async () => {
   const calls = await setUp()
   const { session } = await calls.requestReview()
-  assert.equal(outcome(await calls.storeSkills(session)), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.storeItems(session)), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.chooseMethod(session, 'assessment')), '409 SESSION_LOCKED')
-  assert.equal(outcome(await calls.chooseMethod(session, 'human')), '200')
-  assert.equal(outcome(await calls.generateAssessment(session)), '400 INVALID_VERIFICATION_TYPE')
+  assert.equal(outcomeOf(await calls.storeSkills(session)), '409 SESSION_LOCKED')
+  assert.equal(outcomeOf(await calls.storeItems(session)), '409 SESSION_LOCKED')
+  assert.equal(outcomeOf(await calls.chooseMethod(session, 'assessment')), '409 SESSION_LOCKED')
+  assert.equal(outcomeOf(await calls.chooseMethod(session, 'human')), '200')
+  assert.equal(outcomeOf(await calls.generateAssessment(session)), '400 INVALID_VERIFICATION_TYPE')
 })
 
 test('reminders are sent after 3 and 7 days with the same link, which expires after 30 days', async () => {
   const calls = await setUp()
   const { context } = calls.app
   const { session, token } = await calls.requestReview()
-  const sent = async () => {
+  const remindAndCountEmails = async () => {
     await remindReviewers(context)
     return (await calls.listEmails(session)).length
   }
   calls.clock.advance(3 * DAY - 1)
-  assert.equal(await sent(), 1)
+  assert.equal(await remindAndCountEmails(), 1)
   calls.clock.advance(1)
-  assert.equal(await sent(), 2)
-  assert.equal(await sent(), 2)
+  assert.equal(await remindAndCountEmails(), 2)
+  assert.equal(await remindAndCountEmails(), 2)
   const [reminder] = await calls.listEmails(session)
   assert.equal(reminder!.kind, 'review_reminder')
   assert.equal(await calls.getReviewToken(session), token)
   calls.clock.advance(4 * DAY)
-  assert.equal(await sent(), 3)
+  assert.equal(await remindAndCountEmails(), 3)
   calls.clock.advance(23 * DAY - 1)
-  assert.equal(await sent(), 3)
+  assert.equal(await remindAndCountEmails(), 3)
   assert.equal((await calls.getReviewPage(session)).status, 200)
   assert.equal((await calls.getVerification(session)).status, 'pending_review')
 
   // With the key, a reviewer who does not respond can be replaced long after the session has expired.
   await expectOk(calls.storeReviewer(session, { email: 'second@metro.example' }))
-  assert.equal(outcome(await calls.call('GET', `/verify/${session.token}`)), '404 SESSION_NOT_FOUND')
-  const second = await calls.getReviewToken(session)
+  assert.equal(outcomeOf(await calls.call('GET', `/verify/${session.token}`)), '404 SESSION_NOT_FOUND')
+  const secondToken = await calls.getReviewToken(session)
   calls.clock.advance(30 * DAY)
-  const answer = { decisions: [endorsed(BRICKLAYING)] }
-  assert.equal(outcome(await calls.submitReview(session, second, answer)), '410 LINK_EXPIRED')
-  assert.equal(outcome(await calls.getReviewPage(session)), '410 LINK_EXPIRED')
-  assert.equal(outcome(await calls.storeReviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
+  const review = { decisions: [endorsedDecision(BRICKLAYING)] }
+  assert.equal(outcomeOf(await calls.submitReview(session, secondToken, review)), '410 LINK_EXPIRED')
+  assert.equal(outcomeOf(await calls.getReviewPage(session)), '410 LINK_EXPIRED')
+  assert.equal(outcomeOf(await calls.storeReviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
   assert.equal((await calls.getVerification(session)).status, 'expired')
   await storeExpiredStatuses(context)
   assert.equal((await calls.getVerification(session)).status, 'expired')
-  assert.equal(outcome(await calls.submitReview(session, second, answer)), '410 LINK_EXPIRED')
-  assert.equal(outcome(await calls.storeReviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
+  assert.equal(outcomeOf(await calls.submitReview(session, secondToken, review)), '410 LINK_EXPIRED')
+  assert.equal(outcomeOf(await calls.storeReviewer(session, { email: 'third@metro.example' })), '410 LINK_EXPIRED')
 })
 
 test('no reminder is sent for submitted, declined or reassigned reviews', async (t) => {
   const calls = await startVerification(t)
-  const answered = await calls.requestReview()
-  await expectOk(calls.submitReview(answered.session, answered.token, { decisions: [endorsed(BRICKLAYING)] }))
-  const replaced = await calls.requestReview({ student: { externalStudentId: 'stu-2' } })
+  const submittedReview = await calls.requestReview()
+  await expectOk(
+    calls.submitReview(submittedReview.session, submittedReview.token, { decisions: [endorsedDecision(BRICKLAYING)] }),
+  )
+  const reassignedReview = await calls.requestReview({ student: { externalStudentId: 'stu-2' } })
   calls.clock.advance(2 * DAY)
-  await expectOk(calls.storeReviewer(replaced.session, { email: 'second@metro.example' }))
+  await expectOk(calls.storeReviewer(reassignedReview.session, { email: 'second@metro.example' }))
   calls.clock.advance(DAY)
   assert.equal(await remindReviewers(calls.app.context), 0)
   calls.clock.advance(2 * DAY)
@@ -373,9 +388,9 @@ test('a reviewer cannot be stored in an expired session before an email was sent
   const calls = await setUp()
   const session = await calls.openPreparedSession('human')
   calls.clock.advance(24 * HOUR)
-  assert.equal(outcome(await calls.storeReviewer(session)), '404 SESSION_NOT_FOUND')
+  assert.equal(outcomeOf(await calls.storeReviewer(session)), '404 SESSION_NOT_FOUND')
   await storeExpiredStatuses(calls.app.context)
-  assert.equal(outcome(await calls.storeReviewer(session)), '404 SESSION_NOT_FOUND')
+  assert.equal(outcomeOf(await calls.storeReviewer(session)), '404 SESSION_NOT_FOUND')
   assert.equal((await calls.getVerification(session)).status, 'expired')
 })
 
@@ -415,8 +430,8 @@ test('invisible and direction-changing characters are removed from emails and th
     reviewer: { name: '\u200b\u2060', company: 'M\u061cetro' },
   })
   const [email] = await calls.listEmails(session)
-  const invisible = /(?!\n)[\p{Cc}\u061c\u200b\u202e\u2060\u2066\u2067]/u
-  assert.doesNotMatch(email!.subject + email!.text + email!.html + email!.to_name, invisible)
+  const invisibleCharacters = /(?!\n)[\p{Cc}\u061c\u200b\u202e\u2060\u2066\u2067]/u
+  assert.doesNotMatch(email!.subject + email!.text + email!.html + email!.to_name, invisibleCharacters)
   assert.match(email!.subject, /^Asha oaR \[31m क्\u200dष asks you/)
   assert.match(
     email!.text,
@@ -425,7 +440,7 @@ test('invisible and direction-changing characters are removed from emails and th
   )
   assert.equal(email!.to_name, null)
   const { endorserInfo, requesterInfo, source } = (await calls.getReviewPage(session)).body.data
-  assert.doesNotMatch(Object.values({ ...endorserInfo, ...requesterInfo, ...source }).join(), invisible)
+  assert.doesNotMatch(Object.values({ ...endorserInfo, ...requesterInfo, ...source }).join(), invisibleCharacters)
   assert.deepEqual(
     [requesterInfo.name, endorserInfo.name, endorserInfo.company],
     ['Asha oaR[31m क्\u200dष', 'ravi.menon@metro.example', 'Metro'],
@@ -463,11 +478,11 @@ test('a failed reminder does not stop the others', async (t) => {
   const sessions = []
   for (const externalStudentId of ['stu-1', 'stu-2', 'stu-3'])
     sessions.push((await calls.requestReview({ student: { externalStudentId } })).session)
-  const [broken] = sessions.map(({ id }) => id).sort()
+  const [brokenId] = sessions.map(({ id }) => id).sort()
   await context.db.queries
     .updateTable('verification_reviews')
     .set({ link: Buffer.alloc(60) })
-    .where('verification_id', '=', broken!)
+    .where('verification_id', '=', brokenId!)
     .execute()
   calls.clock.advance(3 * DAY)
   assert.equal(await remindReviewers(context), 2)

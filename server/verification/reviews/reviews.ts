@@ -3,7 +3,7 @@ import { problem } from '../../api/problem.ts'
 import type { Queries } from '../../platform/database/database.ts'
 
 export interface SkillDecision {
-  /** Skill number. */
+  /** Number of the skill in the catalogue. */
   skill: number
   endorsed: boolean
   rating?: number
@@ -17,27 +17,27 @@ export interface Review {
   company: string
   website: string | undefined
   addresses: string[]
-  /** When the first email was sent. */
+  /** When the first review request was sent. */
   requestedAt: number | undefined
-  /** The current link. */
+  /** The current link to the review page. */
   link: { tokenHash: Buffer; sealed: Buffer; sentAt: number; expiresAt: number } | undefined
   submittedAt: number | undefined
   decisions: SkillDecision[] | undefined
   declineReason: string | undefined
 }
 
-export function alreadySubmitted() {
+export function alreadySubmittedProblem() {
   return problem('ALREADY_SUBMITTED', 'The review has already been submitted.')
 }
 
-export function linkExpired() {
+export function linkExpiredProblem() {
   return problem('LINK_EXPIRED', 'The review link has expired.')
 }
 
 export async function findReview(queries: Queries, verificationId: string): Promise<Review | undefined> {
   const { rows } = await sql<ReviewRow>`
     select * from verification_reviews where verification_id = ${verificationId}`.execute(queries)
-  return rows[0] && readRow(rows[0])
+  return rows[0] && reviewFromRow(rows[0])
 }
 
 interface ReviewRow {
@@ -56,7 +56,7 @@ interface ReviewRow {
   decline_reason: string | null
 }
 
-function readRow(row: ReviewRow): Review {
+function reviewFromRow(row: ReviewRow): Review {
   return {
     name: row.name,
     email: row.email,

@@ -5,22 +5,22 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../platform/database/database.ts'
 import { type App, validateRequest } from '../../platform/http/server.ts'
 import { fieldOf, isEmail, isMissing, isWebAddress, requireField } from '../fields.ts'
-import { storable, success } from '../routes.ts'
+import { success, toStorableId } from '../routes.ts'
 import {
   IdParams,
   Reviewer,
   ReviewerInput,
   ReviewInput,
+  ReviewPage,
   SubmittedReview,
   successResponse,
-  VerifyPage,
 } from '../schema.ts'
-import { belongsTo, lockSession, lockVerification, type Session, verificationNotFound } from '../sessions.ts'
-import { lockReview, readVerifyPage, requirePendingReview, submitReview } from './review-submission.ts'
+import { belongsTo, lockSession, lockVerification, type Session, verificationNotFoundProblem } from '../sessions.ts'
+import { lockReview, readReviewPage, requirePendingReview, submitReview } from './review-submission.ts'
 import { storeReviewer } from './reviewers.ts'
 import { findReview, reviewerRecord } from './reviews.ts'
 
-/** Routes of human endorsement: store the reviewer, show the page, submit the review. */
+/** Routes of human endorsement: store the reviewer, get the review page, submit the review. */
 export function reviewRoutes(app: App, context: Context): void {
   const { db, clock } = context
   const tags = ['Human endorsement']
@@ -34,7 +34,7 @@ export function reviewRoutes(app: App, context: Context): void {
         tags,
         summary: 'Store the reviewer',
         description:
-          'The email with the link is sent when skills, items and reviewer are stored. If the address changes, a new email is sent and the old link stops working. A session can have at most three different addresses.',
+          "The reviewer receives an email with a link as soon as the skills, the items and the reviewer are all stored. If the reviewer's email address changes, a new email is sent and the old link stops working. A session can have at most three different reviewer addresses.",
         security: [{ key: [] }, { session: [] }],
         body: ReviewerInput,
         response: { 200: successResponse(Reviewer) },
@@ -42,12 +42,12 @@ export function reviewRoutes(app: App, context: Context): void {
     },
     async (request) => {
       const review = await db.transaction(async (tx) => {
-        const own = request.sessionCaller.token === undefined ? undefined : await lockOwn(tx, request)
+        const ownSession = request.sessionCaller.token === undefined ? undefined : await lockOwnSession(tx, request)
         const input = readReviewer(request)
-        const session = own ?? (await lockVerification(tx, storable(request.body.serviceVerificationId)))
-        if (!session || session.id !== request.body.serviceVerificationId) throw verificationNotFound()
+        const session = ownSession ?? (await lockVerification(tx, toStorableId(request.body.serviceVerificationId)))
+        if (!session || session.id !== request.body.serviceVerificationId) throw verificationNotFoundProblem()
         if (request.sessionCaller.scope && !belongsTo(session, request.sessionCaller.scope))
-          throw verificationNotFound()
+          throw verificationNotFoundProblem()
         return storeReviewer(tx, context, session, input)
       })
       return success(reviewerRecord(request.body.serviceVerificationId, review), 'Reviewer stored')
@@ -55,7 +55,7 @@ export function reviewRoutes(app: App, context: Context): void {
   )
 
   /** Locks the token's session. With a key, the token is not needed and may be expired. */
-  async function lockOwn(tx: Tx, { sessionCaller }: FastifyRequest): Promise<Session | undefined> {
+  async function lockOwnSession(tx: Tx, { sessionCaller }: FastifyRequest): Promise<Session | undefined> {
     return sessionCaller.scope ? undefined : lockSession(tx, sessionCaller.token!, undefined, clock.now())
   }
 
@@ -73,7 +73,7 @@ export function reviewRoutes(app: App, context: Context): void {
         operationId: 'getReviewer',
         tags,
         summary: 'Get the reviewer',
-        description: 'Needs no key.',
+        description: 'Requires no session key.',
         params: IdParams,
         response: { 200: Type.Object({ success: Type.Literal(true), data: Reviewer }) },
       },
@@ -81,7 +81,7 @@ export function reviewRoutes(app: App, context: Context): void {
     async ({ params }) => {
       const id = params.serviceVerificationId
       if (isMissing(id)) throw problem('MISSING_VERIFICATION_ID', 'The verification ID is missing in the path.')
-      const review = await findReview(db.queries, storable(id))
+      const review = await findReview(db.queries, toStorableId(id))
       if (!review) throw problem('NOT_FOUND', 'This verification has no reviewer.')
       return { success: true as const, data: reviewerRecord(id, review) }
     },
@@ -95,13 +95,14 @@ export function reviewRoutes(app: App, context: Context): void {
         operationId: 'getVerifyPage',
         tags,
         summary: 'Get the review page',
-        description: 'Available after the email is sent and until its link expires. Needs no key.',
+        description:
+          'Available after the reviewer is emailed and until the link in the email expires. Requires no session key.',
         params: IdParams,
-        response: { 200: successResponse(VerifyPage) },
+        response: { 200: successResponse(ReviewPage) },
       },
     },
     async ({ params }) =>
-      success(await readVerifyPage(db.queries, storable(params.serviceVerificationId), clock.now()), 'Verify page'),
+      success(await readReviewPage(db.queries, toStorableId(params.serviceVerificationId), clock.now()), 'Review page'),
   )
 
   app.post(
@@ -113,7 +114,7 @@ export function reviewRoutes(app: App, context: Context): void {
         tags,
         summary: 'Submit the review',
         description:
-          'Send the token from the email, and either exactly one decision per skill, or `declined` with a `reason`. A review can be submitted once.',
+          'Send the token from the link in the email, and either exactly one decision per skill, or `declined` with a `reason`. A review can be submitted once.',
         body: ReviewInput,
         response: { 200: successResponse(SubmittedReview) },
       },
@@ -122,10 +123,10 @@ export function reviewRoutes(app: App, context: Context): void {
       const { body, routeOptions } = request
       requireField(body, 'serviceVerificationId', 'MISSING_VERIFICATION_ID')
       const { session, skills } = await db.transaction(async (tx) => {
-        const found = await lockReview(tx, storable(String(body.serviceVerificationId)), body.token)
-        requirePendingReview(found.review, clock.now())
+        const lockedReview = await lockReview(tx, toStorableId(String(body.serviceVerificationId)), body.token)
+        requirePendingReview(lockedReview.review, clock.now())
         validateRequest(request, routeOptions.config)
-        return submitReview(tx, context, found, body)
+        return submitReview(tx, context, lockedReview, body)
       })
       return success({ serviceVerificationId: session.id, status: session.status, skills }, 'Review submitted')
     },

@@ -1,12 +1,12 @@
 import type { LookupFunction } from 'node:net'
 import type { buildConnector } from 'undici'
 import type { Mode } from '../../access/keys.ts'
-import { addressError, hostError, type Resolve, type TargetRules } from '../target-rules.ts'
+import { addressError, hostError, type ResolveHost, type TargetRules } from '../target-rules.ts'
 
 export interface ConnectorOptions {
   mode: Mode
   rules: TargetRules
-  resolve: Resolve
+  resolve: ResolveHost
   timeoutMs: number
   /** PEM certificate to trust in addition to the system's authorities. */
   ca?: string | undefined
@@ -28,13 +28,13 @@ export function createConnector(
   const lookup: LookupFunction = (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {
-        const host = normalise(hostname)
+        const host = normaliseHost(hostname)
         const error = addresses.map(({ address }) => addressError(address, host, mode, rules)).find(Boolean)
-        const [first] = addresses
+        const [firstAddress] = addresses
         if (error) callback(new TargetRejectedError(error), [])
-        else if (!first) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), [])
+        else if (!firstAddress) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), [])
         else if (all) callback(null, addresses)
-        else callback(null, first.address, first.family)
+        else callback(null, firstAddress.address, firstAddress.family)
       },
       (error) => callback(error, []),
     )
@@ -48,13 +48,13 @@ export function createConnector(
   } as buildConnector.BuildOptions)
   return (options, callback) => {
     // An IP address in the URL is not passed to `lookup`.
-    const error = hostError(normalise(options.hostname), mode, rules)
+    const error = hostError(normaliseHost(options.hostname), mode, rules)
     if (error) callback(new TargetRejectedError(error), null)
     else connect(options, callback)
   }
 }
 
-function normalise(hostname: string) {
+function normaliseHost(hostname: string) {
   return hostname
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')

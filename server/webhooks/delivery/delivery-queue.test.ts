@@ -5,8 +5,8 @@ import {
   DeliveryQueue,
   INITIAL_WINDOW,
   MAX_BUFFERED_MS,
-  MAX_READ_BATCH,
-  MAX_UNFINISHED,
+  MAX_READ_BATCH_DELIVERIES,
+  MAX_UNFINISHED_DELIVERIES,
   MAX_WINDOW,
   MIN_WINDOW,
   type ReadScope,
@@ -41,8 +41,8 @@ class Simulation {
 
   /** Acknowledges a pending event by pull: the table no longer returns it. */
   pull(index: number) {
-    const buffered = [...this.pending].filter((id) => !this.inFlight.includes(id))
-    const id = buffered[index % Math.max(1, buffered.length)]
+    const waitingIds = [...this.pending].filter((id) => !this.inFlight.includes(id))
+    const id = waitingIds[index % Math.max(1, waitingIds.length)]
     if (id === undefined) return
     this.pending.delete(id)
     this.finished.add(id)
@@ -53,7 +53,7 @@ class Simulation {
     if (scope === undefined) return
     assert.equal(this.#read, undefined, 'one read at a time')
     assert.ok(!this.#suspended, 'no read while suspended')
-    assert.ok(this.queue.unfinishedIds.size < MAX_UNFINISHED, 'no read without room')
+    assert.ok(this.queue.unfinishedIds.size < MAX_UNFINISHED_DELIVERIES, 'no read without room')
     const limit = this.queue.readLimit
     const rows = [...this.pending].filter((id) => !this.queue.unfinishedIds.has(id)).slice(0, limit)
     this.#read = { scope, limit, rows }
@@ -98,13 +98,13 @@ class Simulation {
   finishAttempt(index: number, delivered: boolean) {
     const id = this.inFlight.splice(index % Math.max(1, this.inFlight.length), 1)[0]
     if (id === undefined) return
-    const before = this.queue.window
+    const windowBefore = this.queue.window
     this.#failuresInARow = delivered ? 0 : this.#failuresInARow + 1
     this.queue.finishAttempt(delivered)
-    const narrows = this.#failuresInARow >= before
-    if (narrows) this.#failuresInARow = 0
-    const expected = delivered ? before + 1 : narrows ? Math.floor(before / 2) : before
-    assert.equal(this.queue.window, Math.min(MAX_WINDOW, Math.max(MIN_WINDOW, expected)))
+    const isNarrowed = this.#failuresInARow >= windowBefore
+    if (isNarrowed) this.#failuresInARow = 0
+    const expectedWindow = delivered ? windowBefore + 1 : isNarrowed ? Math.floor(windowBefore / 2) : windowBefore
+    assert.equal(this.queue.window, Math.min(MAX_WINDOW, Math.max(MIN_WINDOW, expectedWindow)))
     this.unrecorded.push({ id, delivered })
   }
 
@@ -144,8 +144,8 @@ class Simulation {
       assert.ok(queue.unfinishedIds.has(id), `${id} could be read and sent again`)
     }
     if (queue.isIdle && !this.#suspended) {
-      const unread = [...this.pending].filter((id) => !queue.unfinishedIds.has(id))
-      assert.deepEqual(unread, [], 'idle although there are deliveries to send')
+      const unreadIds = [...this.pending].filter((id) => !queue.unfinishedIds.has(id))
+      assert.deepEqual(unreadIds, [], 'idle although there are deliveries to send')
     }
   }
 
@@ -173,10 +173,10 @@ function step(name: string, run: Step): Step {
   return Object.assign((simulation: Simulation) => run(simulation), { [fc.toStringMethod]: () => name })
 }
 
-const small = fc.nat({ max: 200 })
+const smallNumber = fc.nat({ max: 200 })
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 2, arbitrary: small.map((count) => step(`create ${count}`, (s) => s.create(count))) },
-  { weight: 1, arbitrary: small.map((index) => step(`pull ${index}`, (s) => s.pull(index))) },
+  { weight: 2, arbitrary: smallNumber.map((count) => step(`create ${count}`, (s) => s.create(count))) },
+  { weight: 1, arbitrary: smallNumber.map((index) => step(`pull ${index}`, (s) => s.pull(index))) },
   { weight: 4, arbitrary: fc.constant(step('start read', (s) => s.startRead())) },
   { weight: 4, arbitrary: fc.constant(step('finish read', (s) => s.finishRead())) },
   { weight: 1, arbitrary: fc.constant(step('fail read', (s) => s.failRead())) },
@@ -190,7 +190,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.tuple(small, fc.nat({ max: 40 }), fc.boolean()).map(([index, count, delivered]) =>
+    arbitrary: fc.tuple(smallNumber, fc.nat({ max: 40 }), fc.boolean()).map(([index, count, delivered]) =>
       step(`finish ${count} attempts: ${delivered}`, (s) => {
         for (let n = 0; n < count; n++) s.finishAttempt(index, delivered)
       }),
@@ -248,9 +248,9 @@ function queueOf(count: number, limit = count + 1) {
 }
 
 function sendAll(queue: DeliveryQueue<Delivery>, now = 0): string[] {
-  const sent: string[] = []
-  for (let next = queue.next(now); next; next = queue.next(now)) sent.push(next.event_id)
-  return sent
+  const sentIds: string[] = []
+  for (let next = queue.next(now); next; next = queue.next(now)) sentIds.push(next.event_id)
+  return sentIds
 }
 
 test('the window narrows to its minimum while all attempts fail, and widens to its maximum while they succeed', () => {
@@ -272,21 +272,21 @@ test('the window narrows to its minimum while all attempts fail, and widens to i
   assert.equal(sendAll(queue).length, MAX_WINDOW)
 })
 
-test('only failures in a row narrow the window', () => {
+test('only consecutive failures narrow the window', () => {
   const queue = queueOf(100)
-  const fail = (count: number) => {
+  const failAttempts = (count: number) => {
     for (let n = 0; n < count; n++) {
       queue.next(0)
       queue.finishAttempt(false)
     }
   }
-  fail(INITIAL_WINDOW - 1)
+  failAttempts(INITIAL_WINDOW - 1)
   queue.next(0)
   queue.finishAttempt(true)
   assert.equal(queue.window, INITIAL_WINDOW + 1)
-  fail(INITIAL_WINDOW)
+  failAttempts(INITIAL_WINDOW)
   assert.equal(queue.window, INITIAL_WINDOW + 1)
-  fail(1)
+  failAttempts(1)
   assert.equal(queue.window, INITIAL_WINDOW / 2)
 })
 
@@ -297,10 +297,10 @@ test('a read is limited to two windows, and to a maximum', () => {
     queue.next(0)
     queue.finishAttempt(true)
   }
-  assert.equal(queue.readLimit, MAX_READ_BATCH)
+  assert.equal(queue.readLimit, MAX_READ_BATCH_DELIVERIES)
 })
 
-test('a new URL starts with the initial window', () => {
+test('an endpoint with a new URL starts with the initial window', () => {
   const queue = queueOf(100)
   for (let n = 0; n < 50; n++) {
     queue.next(0)
@@ -348,20 +348,20 @@ test('a full read is followed by another with the same scope, and a request for 
 })
 
 test('nothing is read while half a window is buffered or too many deliveries are unrecorded', () => {
-  const half = queueOf(INITIAL_WINDOW / 2)
-  half.requestRead('any')
-  assert.equal(half.startRead(), 'any')
+  const halfFullQueue = queueOf(INITIAL_WINDOW / 2)
+  halfFullQueue.requestRead('any')
+  assert.equal(halfFullQueue.startRead(), 'any')
 
-  const more = queueOf(INITIAL_WINDOW / 2 + 1)
-  more.requestRead('any')
-  assert.equal(more.startRead(), undefined)
+  const fullerQueue = queueOf(INITIAL_WINDOW / 2 + 1)
+  fullerQueue.requestRead('any')
+  assert.equal(fullerQueue.startRead(), undefined)
 
-  const unrecorded = queueOf(MAX_UNFINISHED)
-  while (unrecorded.next(0)) unrecorded.finishAttempt(true)
-  unrecorded.requestRead('any')
-  assert.equal(unrecorded.startRead(), undefined)
-  unrecorded.finishDelivery('EV_0')
-  assert.equal(unrecorded.startRead(), 'any')
+  const unrecordedQueue = queueOf(MAX_UNFINISHED_DELIVERIES)
+  while (unrecordedQueue.next(0)) unrecordedQueue.finishAttempt(true)
+  unrecordedQueue.requestRead('any')
+  assert.equal(unrecordedQueue.startRead(), undefined)
+  unrecordedQueue.finishDelivery('EV_0')
+  assert.equal(unrecordedQueue.startRead(), 'any')
 })
 
 test('the result of a read is discarded if the queue was restarted or suspended during it', () => {

@@ -1,13 +1,13 @@
 /** The deliveries to read: `recent` for events sequenced just now, which is a cheap query, or `any`. */
 export type ReadScope = 'recent' | 'any'
 
-/** Limits on the attempts in flight at the same time. An endpoint whose attempts all fail ends up with the smallest window. */
+/** The window is the maximum number of attempts in flight to one endpoint. It shrinks to its minimum while all attempts fail. */
 export const INITIAL_WINDOW = 16
 export const MAX_WINDOW = 64
 export const MIN_WINDOW = 4
 /** Maximum number of deliveries of an endpoint in memory: buffered, in flight, or not recorded yet. */
-export const MAX_UNFINISHED = 512
-export const MAX_READ_BATCH = 128
+export const MAX_UNFINISHED_DELIVERIES = 512
+export const MAX_READ_BATCH_DELIVERIES = 128
 /** Older buffered deliveries are read again before they are sent, because they may have been acknowledged by pull meanwhile. */
 export const MAX_BUFFERED_MS = 3000
 
@@ -35,7 +35,7 @@ export class DeliveryQueue<Delivery extends { event_id: string }> {
 
   /** Starts the requested read if there is room for its result. The caller then calls `finishRead` or `failRead`. */
   startRead(): ReadScope | undefined {
-    const hasRoom = this.#buffer.length <= this.#window / 2 && this.#unfinishedIds.size < MAX_UNFINISHED
+    const hasRoom = this.#buffer.length <= this.#window / 2 && this.#unfinishedIds.size < MAX_UNFINISHED_DELIVERIES
     if (this.#suspended || this.#currentRead !== undefined || !hasRoom) return undefined
     this.#currentRead = this.#requestedRead
     this.#requestedRead = undefined
@@ -114,7 +114,7 @@ export class DeliveryQueue<Delivery extends { event_id: string }> {
   }
 
   get readLimit(): number {
-    return Math.min(MAX_READ_BATCH, 2 * this.#window)
+    return Math.min(MAX_READ_BATCH_DELIVERIES, 2 * this.#window)
   }
 
   get inFlight(): number {
@@ -131,8 +131,8 @@ export class DeliveryQueue<Delivery extends { event_id: string }> {
   }
 
   #dropOutdated(now: number): void {
-    const oldest = this.#buffer[0]
-    if (!oldest || now - oldest.readAt <= MAX_BUFFERED_MS) return
+    const oldestEntry = this.#buffer[0]
+    if (!oldestEntry || now - oldestEntry.readAt <= MAX_BUFFERED_MS) return
     this.#dropBuffer()
     this.requestRead('any')
   }

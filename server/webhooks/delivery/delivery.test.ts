@@ -15,11 +15,11 @@ test('only a complete 2xx response in time counts as delivered; every other outc
   const { clock, createKey, createEndpoint, recordEvents, listDeliveries, startDelivery } = await startWebhookApp(t)
   startDelivery({ timeoutMs: 1500 })
   const key = await createKey('test')
-  const trap = await startReceiver(t)
+  const redirectTarget = await startReceiver(t)
   const receiver = await startReceiver(t, ({ body }, response, request) => {
     switch (body.data.case) {
       case 'redirect':
-        return void response.writeHead(307, { location: trap.url }).end()
+        return void response.writeHead(307, { location: redirectTarget.url }).end()
       case 'gone':
         return void response.writeHead(410).end('gone\0 é')
       case 'retry after':
@@ -48,11 +48,11 @@ test('only a complete 2xx response in time counts as delivered; every other outc
         return void setTimeout(() => request.socket.destroy(), 20)
       case 'flood': {
         response.writeHead(200)
-        const flood = () => {
+        const writeEndlessly = () => {
           while (!response.destroyed && response.write('é'.repeat(10_000)));
         }
-        response.on('drain', flood)
-        return flood()
+        response.on('drain', writeEndlessly)
+        return writeEndlessly()
       }
       case 'not http':
         return void request.socket.end('hello\r\n\r\n')
@@ -93,13 +93,13 @@ test('only a complete 2xx response in time counts as delivered; every other outc
     assert.equal(status, error ? 'pending' : 'delivered', name)
     assert.equal(attempt.attempted_at, new Date(clock.now()).toISOString())
     assert.ok(attempt.latency_ms > 0 && attempt.latency_ms <= elapsedMs, `${name}: ${attempt.latency_ms}`)
-    const delay = error ? Date.parse(next_attempt_at) - clock.now() : 0
-    const maxDelay = name === 'retry after' ? 600 * SECOND : name === 'retry at' ? HOUR : 5.5 * SECOND
-    assert.ok(delay <= maxDelay && (!error || delay > maxDelay / 1.3), `${name}: ${delay}`)
+    const delayMs = error ? Date.parse(next_attempt_at) - clock.now() : 0
+    const maxDelayMs = name === 'retry after' ? 600 * SECOND : name === 'retry at' ? HOUR : 5.5 * SECOND
+    assert.ok(delayMs <= maxDelayMs && (!error || delayMs > maxDelayMs / 1.3), `${name}: ${delayMs}`)
   })
   assert.equal(items.get(ids[1]!).attempts[0].answer, 'gone\ufffd é')
   assert.equal(items.get(ids[10]!).attempts[0].answer, 'é'.repeat(512))
-  assert.equal(trap.received.length, 0)
+  assert.equal(redirectTarget.received.length, 0)
 
   receiver.close()
   const [unsent] = await recordEvents(key, { case: 'closed' })
@@ -112,65 +112,68 @@ test('deliveries to a disabled webhook are held; enabling it sends or withdraws 
   const { as, context, createKey, createEndpoint, recordEvents, listDeliveries, acknowledgedBy } =
     await startWebhookApp(t, { worker: true })
   const key = await createKey('test')
-  const [one, two] = [await startReceiver(t), await startReceiver(t)]
-  const first = await createEndpoint(key, one.url)
-  const second = await createEndpoint(key, two.url)
-  const call = (path: string, body?: object) => as(key).post(`/webhooks/${first.webhook_id}${path}`, body)
+  const [firstReceiver, secondReceiver] = [await startReceiver(t), await startReceiver(t)]
+  const firstEndpoint = await createEndpoint(key, firstReceiver.url)
+  const secondEndpoint = await createEndpoint(key, secondReceiver.url)
+  const postToFirst = (path: string, body?: object) =>
+    as(key).post(`/webhooks/${firstEndpoint.webhook_id}${path}`, body)
 
-  assert.equal((await call('/disable')).body.data.status, 'disabled')
-  assert.equal((await call('/disable')).status, 200)
-  one.respond = () => 500 // an attempt while it is disabled would be recorded as a failure
+  assert.equal((await postToFirst('/disable')).body.data.status, 'disabled')
+  assert.equal((await postToFirst('/disable')).status, 200)
+  firstReceiver.respond = () => 500 // an attempt while it is disabled would be recorded as a failure
   const [held] = await recordEvents(key, { n: 1 })
-  await until(() => two.received.length === 1)
-  assert.equal((await call('/test')).body.error.code, 'CONFLICT')
-  const [waiting] = await listDeliveries(key, first.webhook_id)
+  await until(() => secondReceiver.received.length === 1)
+  assert.equal((await postToFirst('/test')).body.error.code, 'CONFLICT')
+  const [waiting] = await listDeliveries(key, firstEndpoint.webhook_id)
   assert.equal(waiting.status, 'pending')
   assert.equal(waiting.next_attempt_at, null)
   // The worker reads the deliveries of the disabled webhook again, and then delivers a later event.
-  await sql`select pg_notify(${DELIVERIES_DUE}, ${ANY_DAY_PREFIX + first.webhook_id})`.execute(context.db.queries)
-  assert.equal((await as(key).post(`/webhooks/${second.webhook_id}/test`)).status, 202)
-  await two.waitFor(2)
-  assert.equal(one.received.length, 0)
+  await sql`select pg_notify(${DELIVERIES_DUE}, ${ANY_DAY_PREFIX + firstEndpoint.webhook_id})`.execute(
+    context.db.queries,
+  )
+  assert.equal((await as(key).post(`/webhooks/${secondEndpoint.webhook_id}/test`)).status, 202)
+  await secondReceiver.waitFor(2)
+  assert.equal(firstReceiver.received.length, 0)
   assert.equal(await acknowledgedBy(held!), null)
-  one.respond = () => 204
-  assert.equal((await call('/enable', { recover: true })).body.data.status, 'enabled')
-  await one.waitFor(1)
-  assert.deepEqual(one.eventIds(), [held])
+  firstReceiver.respond = () => 204
+  assert.equal((await postToFirst('/enable', { recover: true })).body.data.status, 'enabled')
+  await firstReceiver.waitFor(1)
+  assert.deepEqual(firstReceiver.eventIds(), [held])
   await until(async () => (await acknowledgedBy(held!)) === 'webhook')
-  const [released] = await listDeliveries(key, first.webhook_id)
+  const [released] = await listDeliveries(key, firstEndpoint.webhook_id)
   assert.deepEqual(
     released.attempts.map((attempt: { status_code: number }) => attempt.status_code),
     [204],
   )
 
-  await call('/disable')
+  await postToFirst('/disable')
   const [dropped] = await recordEvents(key, { n: 2 })
-  await two.waitFor(3)
-  assert.equal((await call('/enable')).status, 200)
-  await until(async () => (await listDeliveries(key, first.webhook_id))[0].status === 'failed')
+  await secondReceiver.waitFor(3)
+  assert.equal((await postToFirst('/enable')).status, 200)
+  await until(async () => (await listDeliveries(key, firstEndpoint.webhook_id))[0].status === 'failed')
   await until(
     async () => (await acknowledgedBy(dropped!)) === 'webhook',
     undefined,
     () => 'a withdrawn delivery must not block acknowledgement',
   )
   const [sent] = await recordEvents(key, { n: 3 })
-  await one.waitFor(2)
-  assert.deepEqual(one.eventIds(), [held, sent])
+  await firstReceiver.waitFor(2)
+  assert.deepEqual(firstReceiver.eventIds(), [held, sent])
 
   // Archiving a webhook withdraws its deliveries too. An event without any successful delivery is left for the pull API.
-  two.respond = () => 500
-  const [both] = await recordEvents(key, { n: 4 })
-  await one.waitFor(3)
-  await two.waitFor(5)
-  assert.equal(await acknowledgedBy(both!), null)
-  await as(key).delete(`/webhooks/${second.webhook_id}`)
-  await until(async () => (await acknowledgedBy(both!)) === 'webhook')
-  assert.equal((await listDeliveries(key, second.webhook_id))[0].status, 'failed')
-  one.respond = () => 500
+  secondReceiver.respond = () => 500
+  const [eventForBoth] = await recordEvents(key, { n: 4 })
+  await firstReceiver.waitFor(3)
+  await secondReceiver.waitFor(5)
+  assert.equal(await acknowledgedBy(eventForBoth!), null)
+  await as(key).delete(`/webhooks/${secondEndpoint.webhook_id}`)
+  await until(async () => (await acknowledgedBy(eventForBoth!)) === 'webhook')
+  assert.equal((await listDeliveries(key, secondEndpoint.webhook_id))[0].status, 'failed')
+  firstReceiver.respond = () => 500
   const [alone] = await recordEvents(key, { n: 5 })
-  await one.waitFor(4)
-  await as(key).delete(`/webhooks/${first.webhook_id}`)
-  await until(async () => (await listDeliveries(key, first.webhook_id))[0].status === 'failed')
+  await firstReceiver.waitFor(4)
+  await as(key).delete(`/webhooks/${firstEndpoint.webhook_id}`)
+  await until(async () => (await listDeliveries(key, firstEndpoint.webhook_id))[0].status === 'failed')
   assert.equal(await acknowledgedBy(alone!), null)
 })
 
@@ -180,42 +183,42 @@ test('an event is acknowledged by the last successful delivery, or by pull, whic
       worker: true,
     })
   const key = await createKey('test')
-  const [one, two] = [await startReceiver(t), await startReceiver(t, () => 500)]
-  await createEndpoint(key, one.url)
-  const { webhook_id } = await createEndpoint(key, two.url)
+  const [acceptingReceiver, failingReceiver] = [await startReceiver(t), await startReceiver(t, () => 500)]
+  await createEndpoint(key, acceptingReceiver.url)
+  const { webhook_id } = await createEndpoint(key, failingReceiver.url)
   const [eventId] = await recordEvents(key, { n: 1 })
   const ref = { day: dayOf(clock.now()), event_id: eventId! }
-  await one.waitFor(1)
-  await two.waitFor(1)
+  await acceptingReceiver.waitFor(1)
+  await failingReceiver.waitFor(1)
   await until(async () => (await deliveryStates(context.db.queries, [ref])).get(eventId!)?.attempts === 2)
   assert.deepEqual((await deliveryStates(context.db.queries, [ref])).get(eventId!), {
     attempts: 2,
     last_error: 'responded with 500',
   })
   assert.equal(await acknowledgedBy(eventId!), null)
-  two.respond = () => 200
+  failingReceiver.respond = () => 200
   clock.advance(6 * SECOND)
   await until(async () => (await acknowledgedBy(eventId!)) === 'webhook')
   assert.deepEqual((await deliveryStates(context.db.queries, [ref])).get(eventId!), { attempts: 3, last_error: null })
 
-  two.respond = () => 500
+  failingReceiver.respond = () => 500
   const [pulled] = await recordEvents(key, { n: 2 })
-  await two.waitFor(3)
+  await failingReceiver.waitFor(3)
   await until(async () => (await listDeliveries(key, webhook_id))[0].attempts.length === 1)
   await context.db.transaction((tx) => endDeliveries(tx, [{ day: dayOf(clock.now()), event_id: pulled! }]))
   assert.equal((await listDeliveries(key, webhook_id))[0].status, 'failed')
   clock.advance(MINUTE)
-  two.respond = () => 200
+  failingReceiver.respond = () => 200
   // A retry of the pulled event would be due before the next event, and read together with it.
   const [next] = await recordEvents(key, { n: 3 })
-  await two.waitFor(4)
-  assert.deepEqual(two.eventIds().slice(3), [next])
+  await failingReceiver.waitFor(4)
+  assert.deepEqual(failingReceiver.eventIds().slice(3), [next])
 
   // A replay is sent immediately, whether or not the event was delivered before.
-  const replay = await as(key).post(`/webhooks/${webhook_id}/replay`, { event_ids: [eventId, pulled] })
-  assert.deepEqual(replay.body.data, { replayed: 2 }, JSON.stringify(replay.body))
-  await two.waitFor(6)
-  assert.deepEqual(two.eventIds().slice(4).sort(), [eventId, pulled].sort())
+  const replayResponse = await as(key).post(`/webhooks/${webhook_id}/replay`, { event_ids: [eventId, pulled] })
+  assert.deepEqual(replayResponse.body.data, { replayed: 2 }, JSON.stringify(replayResponse.body))
+  await failingReceiver.waitFor(6)
+  assert.deepEqual(failingReceiver.eventIds().slice(4).sort(), [eventId, pulled].sort())
   await until(async () => (await listDeliveries(key, webhook_id)).every(({ status }) => status === 'delivered'))
   assert.deepEqual(
     (await listDeliveries(key, webhook_id)).map(({ event_id, attempts }) => [event_id, attempts.length]),
@@ -228,25 +231,25 @@ test('an event is acknowledged by the last successful delivery, or by pull, whic
 })
 
 test('an endpoint that hangs does not delay another, and gets a bounded number of requests', async (t) => {
-  const { createKey, createEndpoint, recordEvents, given, startDelivery } = await startWebhookApp(t)
+  const { createKey, createEndpoint, recordEvents, fixtures, startDelivery } = await startWebhookApp(t)
   startDelivery({ timeoutMs: 120_000 })
   const key = await createKey('test')
-  const other = await createKey('test', (await given.org('Other')).orgId)
-  const slow = await startReceiver(t, () => undefined)
-  const quick = await startReceiver(t)
-  await createEndpoint(key, slow.url)
-  await createEndpoint(other, quick.url)
+  const otherKey = await createKey('test', (await fixtures.createOrg('Other')).orgId)
+  const slowReceiver = await startReceiver(t, () => undefined)
+  const quickReceiver = await startReceiver(t)
+  await createEndpoint(key, slowReceiver.url)
+  await createEndpoint(otherKey, quickReceiver.url)
   await recordEvents(key, ...Array.from({ length: 300 }, (_, n) => ({ n })))
-  await slow.waitFor(16)
-  await recordEvents(other, ...Array.from({ length: 50 }, (_, n) => ({ n })))
-  await quick.waitFor(50)
-  assert.equal(slow.received.length, 16, 'none of its requests has timed out yet')
+  await slowReceiver.waitFor(16)
+  await recordEvents(otherKey, ...Array.from({ length: 50 }, (_, n) => ({ n })))
+  await quickReceiver.waitFor(50)
+  assert.equal(slowReceiver.received.length, 16, 'none of its requests has timed out yet')
   assert.deepEqual(
-    quick.received.map(({ body }) => body.data.n).sort((a, b) => a - b),
+    quickReceiver.received.map(({ body }) => body.data.n).sort((a, b) => a - b),
     Array.from({ length: 50 }, (_, n) => n),
   )
   assert.deepEqual(
-    slow.received.map(({ body }) => body.data.n).sort((a, b) => a - b),
+    slowReceiver.received.map(({ body }) => body.data.n).sort((a, b) => a - b),
     Array.from({ length: 16 }, (_, n) => n),
     'the oldest first',
   )
@@ -255,13 +258,13 @@ test('an endpoint that hangs does not delay another, and gets a bounded number o
 test('two workers deliver each event once', async (t) => {
   const { createKey, createEndpoint, recordEvents, context, startDelivery } = await startWebhookApp(t)
   const { openListener } = await import('../../platform/database/listener.ts')
-  const start = async () => {
+  const startWorker = async () => {
     const listener = await openListener(context.connection, context.log)
     t.after(() => listener.close())
     startDelivery({ listener })
   }
-  await start()
-  await start()
+  await startWorker()
+  await startWorker()
   const key = await createKey('test')
   const receivers = await Promise.all(Array.from({ length: 4 }, () => startReceiver(t)))
   for (const { url } of receivers) await createEndpoint(key, url)
@@ -291,9 +294,9 @@ test('an event that is acknowledged by pull while it waits for a slow endpoint i
   assert.equal(body.data.acknowledged, 4)
   skippedMs = MAX_BUFFERED_MS + 1
   release.resolve(204)
-  const [last] = await recordEvents(key, { n: 'last' })
+  const [lastId] = await recordEvents(key, { n: 'last' })
   await receiver.waitFor(INITIAL_WINDOW + 1)
-  assert.deepEqual(new Set(receiver.eventIds()), new Set([...ids.slice(0, INITIAL_WINDOW), last]))
+  assert.deepEqual(new Set(receiver.eventIds()), new Set([...ids.slice(0, INITIAL_WINDOW), lastId]))
 })
 
 test('an idle endpoint is unlocked, so that another process can deliver to it', async (t) => {
@@ -321,10 +324,10 @@ test('a worker that stops leaves unfinished deliveries pending, and the next wor
   const key = await createKey('test')
   const receiver = await startReceiver(t, () => undefined)
   const { webhook_id } = await createEndpoint(key, receiver.url)
-  const first = startDelivery()
+  const firstWorker = startDelivery()
   const [eventId] = await recordEvents(key, { n: 1 })
   await receiver.waitFor(1)
-  await first.stop()
+  await firstWorker.stop()
   const [unfinished] = await listDeliveries(key, webhook_id)
   assert.deepEqual([unfinished.status, unfinished.attempts], ['pending', []])
   receiver.respond = () => 200
@@ -338,30 +341,30 @@ test('a host name is resolved for each connection, and only checked addresses ar
   context.config.host = '0.0.0.0'
   const receiver = await startReceiver(t)
   let addresses = ['93.184.216.34', '127.0.0.1']
-  const resolved: string[] = []
+  const resolvedHosts: string[] = []
   startDelivery({
     config: { ...context.config, webhookAllow: ['allowed.test'] },
     async resolve(host) {
-      resolved.push(host)
+      resolvedHosts.push(host)
       return (host === 'rebound.test' ? addresses : ['127.0.0.1']).map((address) => ({ address, family: 4 }))
     },
   })
   const key = await createKey('test')
   const { createWebhook } = await import('../webhooks.ts')
-  const create = (host: string) =>
+  const createWebhookFor = (host: string) =>
     context.db.transaction((tx) => createWebhook(tx, key, context, { url: receiver.url.replace('127.0.0.1', host) }))
-  const rebound = (await create('rebound.test')).webhook.webhook_id
-  const literal = (await create('127.0.0.1')).webhook.webhook_id
-  const allowed = (await create('allowed.test')).webhook.webhook_id
+  const reboundId = (await createWebhookFor('rebound.test')).webhook.webhook_id
+  const literalId = (await createWebhookFor('127.0.0.1')).webhook.webhook_id
+  const allowedId = (await createWebhookFor('allowed.test')).webhook.webhook_id
   await recordEvents(key, { n: 1 })
-  for (const id of [rebound, literal, allowed])
+  for (const id of [reboundId, literalId, allowedId])
     await until(async () => (await listDeliveries(key, id))[0].attempts.length === 1)
   const errors = await Promise.all(
-    [rebound, literal].map(async (id) => (await listDeliveries(key, id))[0].attempts[0].error),
+    [reboundId, literalId].map(async (id) => (await listDeliveries(key, id))[0].attempts[0].error),
   )
   assert.match(errors[0], /not sent: the host must not resolve to a loopback address/)
   assert.match(errors[1], /not sent: the host must not be a loopback address/)
-  assert.equal((await listDeliveries(key, allowed))[0].status, 'delivered')
+  assert.equal((await listDeliveries(key, allowedId))[0].status, 'delivered')
   assert.deepEqual(
     receiver.received.map(({ headers }) => headers.host),
     [`allowed.test:${receiver.port}`],
@@ -369,40 +372,40 @@ test('a host name is resolved for each connection, and only checked addresses ar
   // The DNS entry has changed since the webhook was saved.
   addresses = ['10.0.0.7']
   clock.advance(6 * SECOND)
-  await until(async () => (await listDeliveries(key, rebound))[0].attempts.length === 2)
-  assert.match((await listDeliveries(key, rebound))[0].attempts[1].error, /private address/)
+  await until(async () => (await listDeliveries(key, reboundId))[0].attempts.length === 2)
+  assert.match((await listDeliveries(key, reboundId))[0].attempts[1].error, /private address/)
   assert.equal(receiver.received.length, 1)
-  assert.ok(!resolved.includes('127.0.0.1'))
+  assert.ok(!resolvedHosts.includes('127.0.0.1'))
 })
 
 test('a new URL is used from the next attempt on', async (t) => {
   const { clock, as, createKey, createEndpoint, recordEvents, startDelivery } = await startWebhookApp(t)
   startDelivery()
   const key = await createKey('test')
-  const [before, after] = [await startReceiver(t, () => 500), await startReceiver(t)]
-  const { webhook_id } = await createEndpoint(key, before.url)
+  const [oldReceiver, newReceiver] = [await startReceiver(t, () => 500), await startReceiver(t)]
+  const { webhook_id } = await createEndpoint(key, oldReceiver.url)
   const [eventId] = await recordEvents(key, { n: 1 })
-  await before.waitFor(1)
-  await as(key).put(`/webhooks/${webhook_id}`, { url: after.url })
+  await oldReceiver.waitFor(1)
+  await as(key).put(`/webhooks/${webhook_id}`, { url: newReceiver.url })
   clock.advance(6 * SECOND)
-  await after.waitFor(1)
-  assert.deepEqual(after.eventIds(), [eventId])
-  assert.equal(before.received.length, 1)
+  await newReceiver.waitFor(1)
+  assert.deepEqual(newReceiver.eventIds(), [eventId])
+  assert.equal(oldReceiver.received.length, 1)
 })
 
 test('attempts fail for a server that never responds, one without TLS and a name that does not resolve', async (t) => {
   const { createKey, createEndpoint, recordEvents, context, listDeliveries, startDelivery } = await startWebhookApp(t)
   startDelivery({ timeoutMs: 300 })
-  const silent = createTcpServer(() => {}).listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  t.after(() => void silent.close())
+  const silentServer = createTcpServer(() => {}).listen(0, '127.0.0.1')
+  await once(silentServer, 'listening')
+  t.after(() => void silentServer.close())
   const key = await createKey('test')
-  const { port } = silent.address() as { port: number }
-  const plain = (await createEndpoint(key, `http://127.0.0.1:${port}/`)).webhook_id
-  const secure = (await createEndpoint(key, `https://127.0.0.1:${port}/`)).webhook_id
-  const nowhere = (await createEndpoint(key, 'http://no-such-name.invalid/')).webhook_id
+  const { port } = silentServer.address() as { port: number }
+  const httpWebhookId = (await createEndpoint(key, `http://127.0.0.1:${port}/`)).webhook_id
+  const httpsWebhookId = (await createEndpoint(key, `https://127.0.0.1:${port}/`)).webhook_id
+  const unresolvableWebhookId = (await createEndpoint(key, 'http://no-such-name.invalid/')).webhook_id
   await recordEvents(key, { n: 1 })
-  for (const id of [plain, secure, nowhere]) {
+  for (const id of [httpWebhookId, httpsWebhookId, unresolvableWebhookId]) {
     await until(async () => (await listDeliveries(key, id))[0].attempts.length === 1)
     assert.equal((await listDeliveries(key, id))[0].attempts[0].status_code, null)
   }

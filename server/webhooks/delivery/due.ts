@@ -14,8 +14,8 @@ export interface DueDelivery {
   created_at: Date
 }
 
-/** Returns due deliveries, oldest first. Searching only the partitions of some `days` is much cheaper than searching all. */
-export async function findDue(
+/** Returns due deliveries, oldest first. With `days`, searches only the partitions of those days, which is much cheaper than searching all. */
+export async function findDueDeliveries(
   queries: Queries,
   webhookId: string,
   now: number,
@@ -23,17 +23,18 @@ export async function findDue(
   limit: number,
   days?: string[],
 ): Promise<DueDelivery[]> {
-  const onDays = (table: 'd' | 'e') => (days ? sql`and ${sql.ref(`${table}.day`)} = any (${days}::date[])` : sql``)
+  const dayCondition = (table: 'd' | 'e') =>
+    days ? sql`and ${sql.ref(`${table}.day`)} = any (${days}::date[])` : sql``
   const { rows } = await sql<DueDelivery>`
     select to_char(due.day, 'YYYY-MM-DD') as day, due.event_id, due.round, due.failures, due.sequence,
       e.type, e.mode, e.data, e.created_at
     from (
       select d.day, d.event_id, d.round, d.failures, d.sequence, d.next_attempt_at from webhook_deliveries d
       where d.webhook_id = ${webhookId} and d.status = 'pending' and d.next_attempt_at <= ${new Date(now)}
-        and d.event_id <> all (${[...excludedIds]}::text[]) ${onDays('d')}
+        and d.event_id <> all (${[...excludedIds]}::text[]) ${dayCondition('d')}
       order by d.next_attempt_at, d.sequence limit ${limit}
     ) as due
-    join events e on e.day = due.day and e.event_id = due.event_id ${onDays('e')}
+    join events e on e.day = due.day and e.event_id = due.event_id ${dayCondition('e')}
     order by due.next_attempt_at, due.sequence`.execute(queries)
   return rows
 }

@@ -33,8 +33,8 @@ export interface EndpointPoolOptions {
   onConnected(): void
 }
 
-const MAX_ENDPOINTS = 2000
-const MAX_CLAIM_BATCH = 500
+const MAX_OPEN_ENDPOINTS = 2000
+const MAX_CLAIM_BATCH_ENDPOINTS = 500
 /** Idle endpoints stay open this long, so that the next event finds open connections. */
 const IDLE_CLOSE_MS = 3000
 const STOP_POLL_INTERVAL_MS = 10
@@ -42,7 +42,7 @@ const STOP_POLL_INTERVAL_MS = 10
 export function openEndpointPool({ connection, deps, onConnected }: EndpointPoolOptions): EndpointPool {
   const { clock, log } = deps
   const endpoints = new Map<string, Endpoint>()
-  const unclaimed = new Set<string>()
+  const unclaimedIds = new Set<string>()
   let claiming = false
   let otherProcessSeenAt = Number.NEGATIVE_INFINITY
   let stopped = false
@@ -51,7 +51,7 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
     connection,
     log,
     onConnected() {
-      for (const id of endpoints.keys()) unclaimed.add(id)
+      for (const id of endpoints.keys()) unclaimedIds.add(id)
       onConnected()
       void claim()
     },
@@ -95,7 +95,7 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
     if (stopped) return
     const endpoint = endpoints.get(webhookId)
     if (endpoint) return endpoint.wake(scope)
-    unclaimed.add(webhookId)
+    unclaimedIds.add(webhookId)
     void claim()
   }
 
@@ -103,12 +103,12 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
     if (claiming || stopped || !locks.connected) return
     claiming = true
     try {
-      while (unclaimed.size > 0 && !stopped) {
-        const ids = nextBatch()
+      while (unclaimedIds.size > 0 && !stopped) {
+        const ids = nextClaimBatch()
         if (ids.length === 0) break
-        const claimed = new Set(await locks.claim(ids))
+        const claimedIds = new Set(await locks.claim(ids))
         if (stopped) return
-        for (const id of ids) applyClaim(id, claimed.has(id))
+        for (const id of ids) applyClaim(id, claimedIds.has(id))
       }
     } catch (error) {
       if (!stopped) log.warn({ err: error }, 'claiming webhook endpoints failed, retrying')
@@ -118,20 +118,20 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
   }
 
   /** Returns the next endpoints to claim: open ones, whose locks were lost, and new ones up to the limit. Schedules the others. */
-  function nextBatch(): string[] {
-    const ids = [...unclaimed].slice(0, MAX_CLAIM_BATCH)
-    for (const id of ids) unclaimed.delete(id)
-    const added = ids.filter((id) => !endpoints.has(id))
-    for (const id of added.splice(Math.max(0, MAX_ENDPOINTS - endpoints.size))) deps.scheduleWake(id, clock.now())
-    return [...added, ...ids.filter((id) => endpoints.has(id))]
+  function nextClaimBatch(): string[] {
+    const ids = [...unclaimedIds].slice(0, MAX_CLAIM_BATCH_ENDPOINTS)
+    for (const id of ids) unclaimedIds.delete(id)
+    const newIds = ids.filter((id) => !endpoints.has(id))
+    for (const id of newIds.splice(Math.max(0, MAX_OPEN_ENDPOINTS - endpoints.size))) deps.scheduleWake(id, clock.now())
+    return [...newIds, ...ids.filter((id) => endpoints.has(id))]
   }
 
-  function applyClaim(id: string, claimed: boolean) {
+  function applyClaim(id: string, isClaimed: boolean) {
     const endpoint = endpoints.get(id)
     // A `wake` during the claim needs no second lock: an opened or resumed endpoint reads all due deliveries anyway.
-    if (claimed) unclaimed.delete(id)
-    if (claimed && !endpoint) endpoints.set(id, openEndpoint(id, deps))
-    else if (claimed) endpoint!.resume()
+    if (isClaimed) unclaimedIds.delete(id)
+    if (isClaimed && !endpoint) endpoints.set(id, openEndpoint(id, deps))
+    else if (isClaimed) endpoint!.resume()
     else {
       otherProcessSeenAt = performance.now()
       endpoints.delete(id)
@@ -141,20 +141,23 @@ export function openEndpointPool({ connection, deps, onConnected }: EndpointPool
 
   async function closeIdle() {
     const idleBefore = performance.now() - IDLE_CLOSE_MS
-    const idle = [...endpoints].filter(([, { idleSince }]) => idleSince !== undefined && idleSince < idleBefore)
-    for (const [id, endpoint] of idle) {
+    const idleEndpoints = [...endpoints].filter(
+      ([, { idleSince }]) => idleSince !== undefined && idleSince < idleBefore,
+    )
+    for (const [id, endpoint] of idleEndpoints) {
       endpoints.delete(id)
       endpoint.close()
     }
-    await locks.release(idle.map(([id]) => id)).catch(() => {}) // a lost connection has released them
+    await locks.release(idleEndpoints.map(([id]) => id)).catch(() => {}) // a lost connection has released them
   }
 
   async function stop(graceMs: number) {
     stopped = true
-    const all = [...endpoints.values()]
-    for (const endpoint of all) endpoint.suspend()
+    const allEndpoints = [...endpoints.values()]
+    for (const endpoint of allEndpoints) endpoint.suspend()
     const deadline = performance.now() + graceMs
-    while (all.some(({ inFlight }) => inFlight > 0) && performance.now() < deadline) await pause(STOP_POLL_INTERVAL_MS)
-    for (const endpoint of all) endpoint.abort()
+    while (allEndpoints.some(({ inFlight }) => inFlight > 0) && performance.now() < deadline)
+      await pause(STOP_POLL_INTERVAL_MS)
+    for (const endpoint of allEndpoints) endpoint.abort()
   }
 }

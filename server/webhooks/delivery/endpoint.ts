@@ -4,7 +4,7 @@ import { parseRetryAfter } from '../../platform/http/retry-after.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Webhook } from '../webhooks.ts'
 import { DeliveryQueue, type ReadScope } from './delivery-queue.ts'
-import { type DueDelivery, findDue } from './due.ts'
+import { type DueDelivery, findDueDeliveries } from './due.ts'
 import { type EndpointHealth, nextHealth } from './health.ts'
 import type { AttemptOutcome, Recorder } from './recorder.ts'
 import { nextAttempt } from './schedule.ts'
@@ -33,7 +33,7 @@ export interface EndpointDeps extends TargetDeps {
   recorder: Recorder
   onAttempt(result: SendResult): void
   /** Calls `wake` at this time, because a delivery of the endpoint will be due. */
-  scheduleWake(webhookId: string, at: number): void
+  scheduleWake(webhookId: string, dueAt: number): void
 }
 
 const READ_RETRY_DELAY_MS = 250
@@ -92,17 +92,19 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
       }
     }
     const scope = queue.startRead()
-    if (scope) void read(scope)
+    if (scope) void readDueDeliveries(scope)
     idleSince = queue.isIdle ? (idleSince ?? now) : undefined
   }
 
-  async function read(scope: ReadScope) {
+  async function readDueDeliveries(scope: ReadScope) {
     try {
       if (isTargetOutdated) await reloadTarget()
       const limit = queue.readLimit
       const days = scope === 'recent' ? recentDays(clock.now()) : undefined
-      const due = target ? await findDue(db.queries, webhookId, clock.now(), queue.unfinishedIds, limit, days) : []
-      queue.finishRead(due, limit, performance.now())
+      const dueDeliveries = target
+        ? await findDueDeliveries(db.queries, webhookId, clock.now(), queue.unfinishedIds, limit, days)
+        : []
+      queue.finishRead(dueDeliveries, limit, performance.now())
     } catch (error) {
       queue.failRead()
       log.warn({ err: error, webhook_id: webhookId }, 'reading due webhook deliveries failed, retrying')
@@ -117,10 +119,10 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
   async function reloadTarget() {
     isTargetOutdated = false // before the query: a change during it makes the target outdated again
     try {
-      const loaded = await loadTarget(webhookId, target, deps)
-      if (loaded && loaded.sender !== target?.sender) queue.resetWindow()
-      if (loaded) health = healthOf(loaded.webhook)
-      target = loaded
+      const loadedTarget = await loadTarget(webhookId, target, deps)
+      if (loadedTarget && loadedTarget.sender !== target?.sender) queue.resetWindow()
+      if (loadedTarget) health = healthOf(loadedTarget.webhook)
+      target = loadedTarget
     } catch (error) {
       isTargetOutdated = true
       throw error
@@ -133,12 +135,12 @@ export function openEndpoint(webhookId: string, deps: EndpointDeps): Endpoint {
     queue.finishAttempt(result.error === null)
     if (aborted) return
     deps.onAttempt(result)
-    const previous = health
-    health = nextHealth(previous, result.error === null, attemptedAt)
+    const previousHealth = health
+    health = nextHealth(previousHealth, result.error === null, attemptedAt)
     recorder.add({
       ...outcomeOf(delivery, result, attemptedAt, clock.now()),
       webhook_id: webhookId,
-      health: health === previous ? undefined : health,
+      health: health === previousHealth ? undefined : health,
       onRecorded(dueAt) {
         queue.finishDelivery(delivery.event_id)
         if (dueAt !== undefined) deps.scheduleWake(webhookId, dueAt)
@@ -164,16 +166,16 @@ function outcomeOf(
   attemptedAt: number,
   now: number,
 ): Omit<AttemptOutcome, 'webhook_id' | 'health' | 'onRecorded'> {
-  const delivered = error === null
-  const requestedDelay = statusCode === 429 || statusCode === 503 ? parseRetryAfter(retryAfter, now) : undefined
-  const next = delivered ? attemptedAt : nextAttempt(now, failures + 1, requestedDelay)
-  const isExpired = next >= created_at.getTime() + RETENTION_DAYS * DAY
+  const isDelivered = error === null
+  const requestedDelayMs = statusCode === 429 || statusCode === 503 ? parseRetryAfter(retryAfter, now) : undefined
+  const nextAttemptAt = isDelivered ? attemptedAt : nextAttempt(now, failures + 1, requestedDelayMs)
+  const isExpired = nextAttemptAt >= created_at.getTime() + RETENTION_DAYS * DAY
   return {
     day,
     event_id,
     round,
-    status: delivered ? 'delivered' : isExpired ? 'failed' : 'pending',
-    next_attempt_at: next,
+    status: isDelivered ? 'delivered' : isExpired ? 'failed' : 'pending',
+    next_attempt_at: nextAttemptAt,
     attempt: {
       attempted_at: new Date(attemptedAt).toISOString(),
       status_code: statusCode,

@@ -3,10 +3,10 @@ import { isLocalOnly } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { SECOND } from '../../platform/clock.ts'
 import { startPoller } from '../../platform/jobs/poller.ts'
-import type { Running } from '../../platform/jobs/queue.ts'
+import type { BackgroundActivity } from '../../platform/jobs/queue.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { ANY_DAY_PREFIX, DELIVERIES_DUE } from '../deliveries.ts'
-import { type Resolve, resolveName } from '../target-rules.ts'
+import { type ResolveHost, resolveName } from '../target-rules.ts'
 import { WEBHOOK_CHANGED, WEBHOOK_CREATED } from '../webhooks.ts'
 import type { ReadScope } from './delivery-queue.ts'
 import { findNextDueTimes, hasActiveWebhooks } from './due.ts'
@@ -16,7 +16,7 @@ import { loadHttpClient } from './sender.ts'
 
 export interface DeliveryOptions
   extends Pick<Context, 'config' | 'db' | 'clock' | 'log' | 'metrics' | 'vault' | 'listener' | 'connection' | 'queue'> {
-  resolve?: Resolve
+  resolve?: ResolveHost
   /** Timeout of a whole attempt. */
   timeoutMs?: number
   /** Time for the attempts in flight when the process stops; then they are aborted and stay pending. */
@@ -34,7 +34,7 @@ const IDLE_POLL_INTERVAL_MS = 5000
 /** Another process counts as active for this long after it was last found to hold a lock. */
 const OTHER_PROCESS_ACTIVE_MS = 30 * SECOND
 /** Maximum fraction of the time spent polling: slow polls run less often. */
-const MAX_POLL_LOAD = 0.02
+const MAX_POLL_TIME_FRACTION = 0.02
 const STOP_GRACE_MS = 5 * SECOND
 const FLUSH_TIMEOUT_MS = 5 * SECOND
 
@@ -43,9 +43,9 @@ const FLUSH_TIMEOUT_MS = 5 * SECOND
  * with a million pending deliveries costs no more than its window. An endpoint belongs to one process at a time, which
  * therefore needs no locks on single deliveries: it reads the due ones, sends them and records the outcomes.
  */
-export function startDelivery(options: DeliveryOptions): Running {
+export function startDelivery(options: DeliveryOptions): BackgroundActivity {
   const { config, db, clock, log, listener, connection } = options
-  const metrics = metricsIn(options.metrics)
+  const metrics = deliveryMetrics(options.metrics)
   const recorder = openRecorder(options)
   /** The next time at which a delivery is due, by webhook ID. */
   const dueTimes = new Map<string, number>()
@@ -84,8 +84,8 @@ export function startDelivery(options: DeliveryOptions): Running {
     onError: (error) => log.warn({ err: error }, 'polling due webhook deliveries failed, retrying'),
     retryDelayMs: POLL_INTERVAL_MS,
   })
-  const ticking = setInterval(tick, TICK_INTERVAL_MS)
-  ticking.unref()
+  const tickTimer = setInterval(tick, TICK_INTERVAL_MS)
+  tickTimer.unref()
 
   return { stop }
 
@@ -100,13 +100,13 @@ export function startDelivery(options: DeliveryOptions): Running {
     poller.pollWithin(0)
   }
 
-  function scheduleWake(webhookId: string, at: number) {
-    dueTimes.set(webhookId, Math.min(at, dueTimes.get(webhookId) ?? at))
+  function scheduleWake(webhookId: string, dueAt: number) {
+    dueTimes.set(webhookId, Math.min(dueAt, dueTimes.get(webhookId) ?? dueAt))
   }
 
   function tick() {
     const now = clock.now()
-    for (const [webhookId, at] of dueTimes) if (at <= now) wake(webhookId, 'any')
+    for (const [webhookId, dueAt] of dueTimes) if (dueAt <= now) wake(webhookId, 'any')
     metrics.inFlight.set(pool.inFlight)
     void pool.closeIdle()
     void pool.claim()
@@ -117,18 +117,18 @@ export function startDelivery(options: DeliveryOptions): Running {
     const startedAt = performance.now()
     for (const { webhook_id, at } of await findNextDueTimes(db.queries)) scheduleWake(webhook_id, at.getTime())
     const durationMs = performance.now() - startedAt
-    return Math.max(isIdle() ? IDLE_POLL_INTERVAL_MS : POLL_INTERVAL_MS, durationMs / MAX_POLL_LOAD)
+    return Math.max(isIdle() ? IDLE_POLL_INTERVAL_MS : POLL_INTERVAL_MS, durationMs / MAX_POLL_TIME_FRACTION)
   }
 
   function isIdle() {
     const isAlone = performance.now() - pool.otherProcessSeenAt > OTHER_PROCESS_ACTIVE_MS
-    const soon = clock.now() + IDLE_POLL_INTERVAL_MS
-    return isAlone && pool.size === 0 && ![...dueTimes.values()].some((at) => at <= soon)
+    const nextPollAt = clock.now() + IDLE_POLL_INTERVAL_MS
+    return isAlone && pool.size === 0 && ![...dueTimes.values()].some((dueAt) => dueAt <= nextPollAt)
   }
 
   async function stop() {
     stopped = true
-    clearInterval(ticking)
+    clearInterval(tickTimer)
     void poller.stop()
     await pool.stop(options.graceMs ?? STOP_GRACE_MS)
     await recorder.flush(FLUSH_TIMEOUT_MS)
@@ -136,7 +136,7 @@ export function startDelivery(options: DeliveryOptions): Running {
   }
 }
 
-function metricsIn({ registry }: Metrics) {
+function deliveryMetrics({ registry }: Metrics) {
   const attempts =
     (registry.getSingleMetric('attestry_webhook_attempts_total') as Counter<'outcome'>) ??
     new Counter({

@@ -14,11 +14,11 @@ export interface EndpointHealth {
 const FAILING_AFTER_MS = DAY
 
 /** Returns the health after an attempt; the same object if nothing changes. */
-export function nextHealth(health: EndpointHealth, delivered: boolean, at: number): EndpointHealth {
+export function nextHealth(health: EndpointHealth, delivered: boolean, attemptedAt: number): EndpointHealth {
   if (delivered) return health.failingSince === null ? health : { status: 'enabled', failingSince: null }
-  if (health.failingSince === null) return { status: health.status, failingSince: at }
-  const failing = health.status === 'enabled' && at - health.failingSince >= FAILING_AFTER_MS
-  return failing ? { ...health, status: 'failing' } : health
+  if (health.failingSince === null) return { status: health.status, failingSince: attemptedAt }
+  const isFailing = health.status === 'enabled' && attemptedAt - health.failingSince >= FAILING_AFTER_MS
+  return isFailing ? { ...health, status: 'failing' } : health
 }
 
 /** The dependencies of `endpointFailing` handlers. */
@@ -45,7 +45,7 @@ export async function saveHealth(tx: Tx, deps: HealthDeps, changes: Map<string, 
     join webhooks before on before.webhook_id = c.webhook_id
     where w.webhook_id = c.webhook_id
     returning w.webhook_id, w.status = 'failing' and before.status <> 'failing' as failing`.execute(tx)
-  const failing = rows.filter((row) => row.failing).map(({ webhook_id }) => webhook_id)
-  for (const id of failing) await endpointFailing.run(tx, deps, id)
-  return failing
+  const failingIds = rows.filter((row) => row.failing).map(({ webhook_id }) => webhook_id)
+  for (const id of failingIds) await endpointFailing.run(tx, deps, id)
+  return failingIds
 }

@@ -21,7 +21,7 @@ export interface AttemptOutcome {
   status: DeliveryStatus
   next_attempt_at: number
   attempt: DeliveryAttempt
-  /** Undefined if this attempt did not change it. */
+  /** The new health of the endpoint; undefined if this attempt did not change it. */
   health: EndpointHealth | undefined
   /** Called after the outcome is stored, with the time of the next attempt if there is one. */
   onRecorded(dueAt: number | undefined): void
@@ -29,13 +29,13 @@ export interface AttemptOutcome {
 
 export interface Recorder {
   add(outcome: AttemptOutcome): void
-  /** Resolves when everything is stored. Gives up after the timeout. */
+  /** Resolves when all outcomes are stored, or after the timeout. */
   flush(timeoutMs: number): Promise<void>
 }
 
-const MAX_BATCH = 500
+const MAX_BATCH_OUTCOMES = 500
 const RETRY_DELAY_MS = 250
-/** Per delivery. */
+/** Maximum number of attempts stored with a delivery; the oldest are dropped. */
 const MAX_STORED_ATTEMPTS = 100
 
 /** Stores attempts in batches: each contains the attempts added while the previous one was written. */
@@ -48,11 +48,11 @@ export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Re
   return {
     add(outcome) {
       waiting.push(outcome)
-      start()
+      startRecording()
     },
     async flush(timeoutMs) {
-      const flushed = new AbortController()
-      const timeout = pause(timeoutMs, undefined, { signal: flushed.signal }).catch(() => {})
+      const flushController = new AbortController()
+      const timeout = pause(timeoutMs, undefined, { signal: flushController.signal }).catch(() => {})
       while (running && !gaveUp) {
         await Promise.race([
           running,
@@ -61,25 +61,25 @@ export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Re
           }),
         ])
       }
-      flushed.abort()
+      flushController.abort()
     },
   }
 
-  function start() {
-    running ??= run().finally(() => {
+  function startRecording() {
+    running ??= recordWaiting().finally(() => {
       running = undefined
-      if (waiting.length > 0 && !gaveUp) start()
+      if (waiting.length > 0 && !gaveUp) startRecording()
     })
   }
 
-  async function run() {
+  async function recordWaiting() {
     await nextTurn() // so that attempts added in the same turn are in one batch
     while (waiting.length > 0 && !gaveUp) {
-      const batch = waiting.slice(0, MAX_BATCH)
+      const batch = waiting.slice(0, MAX_BATCH_OUTCOMES)
       try {
-        const dueTimes = await store(batch)
+        const dueTimes = await storeBatch(batch)
         waiting = waiting.slice(batch.length)
-        for (const outcome of batch) outcome.onRecorded(dueTimes.get(keyOf(outcome)))
+        for (const outcome of batch) outcome.onRecorded(dueTimes.get(deliveryKey(outcome)))
       } catch (error) {
         // The outcomes are still in memory. After a crash, the events are delivered again.
         log.warn({ err: error }, 'recording webhook attempts failed, retrying')
@@ -88,13 +88,15 @@ export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Re
     }
   }
 
-  async function store(batch: AttemptOutcome[]) {
+  async function storeBatch(batch: AttemptOutcome[]) {
     const { dueTimes, failing } = await db.transaction(async (tx) => {
       const dueTimes = await storeAttempts(tx, batch)
-      const delivered = batch.filter(({ status }) => status === 'delivered')
-      await acknowledgeDelivered(tx, delivered, clock.now())
-      const health = new Map(batch.flatMap(({ webhook_id, health }) => (health ? [[webhook_id, health] as const] : [])))
-      return { dueTimes, failing: await saveHealth(tx, deps, health) }
+      const deliveredOutcomes = batch.filter(({ status }) => status === 'delivered')
+      await acknowledgeDelivered(tx, deliveredOutcomes, clock.now())
+      const healthByWebhook = new Map(
+        batch.flatMap(({ webhook_id, health }) => (health ? [[webhook_id, health] as const] : [])),
+      )
+      return { dueTimes, failing: await saveHealth(tx, deps, healthByWebhook) }
     })
     for (const webhook_id of failing) {
       log.warn({ webhook_id }, 'all webhook deliveries failed for a day, endpoint marked as failing')
@@ -106,16 +108,16 @@ export function openRecorder(deps: HealthDeps & Pick<Context, 'db' | 'log'>): Re
 /** Returns the due times of the deliveries that are still pending. */
 async function storeAttempts(tx: Tx, batch: AttemptOutcome[]): Promise<Map<string, number>> {
   await lockEvents(tx, batch)
-  const ordered = [...batch].sort((a, b) => (a.event_id < b.event_id ? -1 : 1))
-  const column = <T>(read: (outcome: AttemptOutcome) => T) => ordered.map(read)
+  const orderedOutcomes = [...batch].sort((a, b) => (a.event_id < b.event_id ? -1 : 1))
+  const columnOf = <T>(read: (outcome: AttemptOutcome) => T) => orderedOutcomes.map(read)
   const { rows } = await sql<{ event_id: string; webhook_id: string; due: Date }>`
     with outcome as (
       select * from unnest(
-        ${column(({ day }) => day)}::date[], ${column(({ event_id }) => event_id)}::text[],
-        ${column(({ webhook_id }) => webhook_id)}::text[], ${column(({ round }) => round)}::int[],
-        ${column(({ status }) => status)}::text[],
-        ${column(({ next_attempt_at }) => new Date(next_attempt_at))}::timestamptz[],
-        ${column(({ attempt }) => attempt.error)}::text[], ${column(({ attempt }) => JSON.stringify(attempt))}::text[]
+        ${columnOf(({ day }) => day)}::date[], ${columnOf(({ event_id }) => event_id)}::text[],
+        ${columnOf(({ webhook_id }) => webhook_id)}::text[], ${columnOf(({ round }) => round)}::int[],
+        ${columnOf(({ status }) => status)}::text[],
+        ${columnOf(({ next_attempt_at }) => new Date(next_attempt_at))}::timestamptz[],
+        ${columnOf(({ attempt }) => attempt.error)}::text[], ${columnOf(({ attempt }) => JSON.stringify(attempt))}::text[]
       ) as o (day, event_id, webhook_id, round, status, next_attempt_at, error, attempt)
     ), updated as (
       update webhook_deliveries d set
@@ -138,9 +140,9 @@ async function storeAttempts(tx: Tx, batch: AttemptOutcome[]): Promise<Map<strin
     )
     select event_id, webhook_id, next_attempt_at as due from updated
     where status = 'pending' and next_attempt_at < 'infinity'`.execute(tx)
-  return new Map(rows.map((row) => [keyOf(row), row.due.getTime()]))
+  return new Map(rows.map((row) => [deliveryKey(row), row.due.getTime()]))
 }
 
-function keyOf({ event_id, webhook_id }: { event_id: string; webhook_id: string }) {
+function deliveryKey({ event_id, webhook_id }: { event_id: string; webhook_id: string }) {
   return `${event_id} ${webhook_id}`
 }

@@ -7,7 +7,7 @@ import { nextAttempt } from './schedule.ts'
 const NOW = Date.parse('2026-03-11T06:30:00.000Z')
 
 test('retry delays grow as documented, with a jitter of 10 %', () => {
-  const delays = [
+  const delaysMs = [
     5 * SECOND,
     30 * SECOND,
     2 * MINUTE,
@@ -20,11 +20,11 @@ test('retry delays grow as documented, with a jitter of 10 %', () => {
     12 * HOUR,
     12 * HOUR,
   ]
-  delays.forEach((expected, index) => {
-    const delay = (random: number) => nextAttempt(NOW, index + 1, 0, () => random) - NOW
-    assert.equal(delay(0.5), expected)
-    assert.equal(delay(0), expected * 0.9)
-    assert.ok(delay(0.999) <= expected * 1.1 && delay(0.999) > expected * 1.09)
+  delaysMs.forEach((expected, index) => {
+    const delayMs = (random: number) => nextAttempt(NOW, index + 1, 0, () => random) - NOW
+    assert.equal(delayMs(0.5), expected)
+    assert.equal(delayMs(0), expected * 0.9)
+    assert.ok(delayMs(0.999) <= expected * 1.1 && delayMs(0.999) > expected * 1.09)
   })
 })
 
@@ -53,10 +53,10 @@ test('an endpoint is failing after a day without success, until the next success
   assert.deepEqual(health, { status: 'failing', failingSince: NOW })
   assert.equal(nextHealth(health, false, NOW + 2 * DAY), health)
   assert.deepEqual(nextHealth(health, true, NOW + 2 * DAY), { status: 'enabled', failingSince: null })
-  const interrupted = nextHealth(
+  const healthAfterSuccess = nextHealth(
     nextHealth({ status: 'enabled', failingSince: NOW }, true, NOW + HOUR),
     false,
     NOW + DAY,
   )
-  assert.deepEqual(interrupted, { status: 'enabled', failingSince: NOW + DAY })
+  assert.deepEqual(healthAfterSuccess, { status: 'enabled', failingSince: NOW + DAY })
 })

@@ -20,7 +20,7 @@ export interface EndpointSender {
 }
 
 const MAX_STORED_RESPONSE_BYTES = 1024
-const MAX_READ_BYTES = 64 * 1024
+const MAX_READ_RESPONSE_BYTES = 64 * 1024
 /** Shorter than the timeout of most servers: a POST on a connection that the server is closing would fail. */
 const KEEP_ALIVE_MS = 2000
 const MAX_KEEP_ALIVE_MS = 60_000
@@ -81,11 +81,11 @@ export async function openSender({ url, maxConnections, ...options }: SenderOpti
         retryAfter = Array.isArray(header) ? header[0] : header
       },
       onResponseData(_controller, chunk) {
-        const room = MAX_STORED_RESPONSE_BYTES - bytesRead
+        const remainingBytes = MAX_STORED_RESPONSE_BYTES - bytesRead
         // Copied, because a slice would retain the socket's whole buffer.
-        if (room > 0) chunks.push(Buffer.from(chunk.subarray(0, room)))
+        if (remainingBytes > 0) chunks.push(Buffer.from(chunk.subarray(0, remainingBytes)))
         bytesRead += chunk.length
-        if (bytesRead > MAX_READ_BYTES) settle(statusError(statusCode), true)
+        if (bytesRead > MAX_READ_RESPONSE_BYTES) settle(statusError(statusCode), true)
       },
       onResponseEnd: () => settle(statusError(statusCode), false),
       onResponseError: (_controller, error) => settle(errorText(error), false),
@@ -102,7 +102,7 @@ export async function openSender({ url, maxConnections, ...options }: SenderOpti
       clearTimeout(timer)
       if (abort) controller?.abort(new Error('response no longer needed'))
       const latencyMs = Math.round((performance.now() - startedAt) * 10) / 10
-      resolve({ statusCode, error, responseText: decode(Buffer.concat(chunks)), retryAfter, latencyMs })
+      resolve({ statusCode, error, responseText: decodeBody(Buffer.concat(chunks)), retryAfter, latencyMs })
     }
   }
 }
@@ -116,11 +116,11 @@ function statusError(statusCode: number | null): string | null {
 }
 
 /** Omits a character that was cut off at the end, and replaces NUL, which PostgreSQL cannot store. */
-function decode(bytes: Buffer): string {
+function decodeBody(bytes: Buffer): string {
   return bytes.length === 0 ? '' : new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\ufffd')
 }
 
-const ERROR_TEXTS: Record<string, string> = {
+const ERROR_TEXT_BY_CODE: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection closed before the response was complete',
   EPIPE: 'connection closed before the response was complete',
@@ -142,5 +142,5 @@ function errorText(error: Error & { code?: string; errors?: (Error & { code?: st
   if (error.name === 'HTTPParserError') return 'response is not HTTP'
   if (code === undefined) return 'response could not be read'
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO)/.test(code)) return `TLS failed: ${code}`
-  return ERROR_TEXTS[code] ?? code
+  return ERROR_TEXT_BY_CODE[code] ?? code
 }

@@ -27,27 +27,27 @@ test('events are signed according to Standard Webhooks, with both secrets for a 
   clock.advance(6 * SECOND)
   await receiver.waitFor(2)
 
-  const [first, second] = receiver.received
-  assert.equal(first!.path, '/hook?token=a%20b')
-  assert.equal(first!.headers['content-type'], 'application/json')
-  assert.equal(first!.headers['user-agent'], 'Attestry-Webhooks/1')
-  assert.equal(first!.headers['webhook-id'], eventId)
-  assert.deepEqual(new StandardWebhook(secret).verify(first!.text, first!.headers), first!.body)
-  assert.throws(() => new StandardWebhook(secret).verify(`${first!.text} `, first!.headers))
-  const { sequence, ...rest } = first!.body
+  const [firstRequest, secondRequest] = receiver.received
+  assert.equal(firstRequest!.path, '/hook?token=a%20b')
+  assert.equal(firstRequest!.headers['content-type'], 'application/json')
+  assert.equal(firstRequest!.headers['user-agent'], 'Attestry-Webhooks/1')
+  assert.equal(firstRequest!.headers['webhook-id'], eventId)
+  assert.deepEqual(new StandardWebhook(secret).verify(firstRequest!.text, firstRequest!.headers), firstRequest!.body)
+  assert.throws(() => new StandardWebhook(secret).verify(`${firstRequest!.text} `, firstRequest!.headers))
+  const { sequence, ...otherFields } = firstRequest!.body
   assert.ok(Number.isInteger(sequence))
-  assert.deepEqual(rest, {
+  assert.deepEqual(otherFields, {
     event_id: eventId,
     type: 'mandate.ready',
     mode: 'test',
     created_at: recordedAt,
     data: { mandate_id: 'JM_1', title: 'Schweißer – वेल्डर 🔧', version: 3 },
   })
-  assert.deepEqual(Object.keys(first!.body), ['event_id', 'type', 'mode', 'sequence', 'created_at', 'data'])
-  assert.equal(second!.text, first!.text)
-  assert.equal(second!.headers['webhook-id'], eventId)
-  assert.equal(Number(second!.headers['webhook-timestamp']), Math.floor(clock.now() / 1000))
-  new StandardWebhook(secret).verify(second!.text, second!.headers)
+  assert.deepEqual(Object.keys(firstRequest!.body), ['event_id', 'type', 'mode', 'sequence', 'created_at', 'data'])
+  assert.equal(secondRequest!.text, firstRequest!.text)
+  assert.equal(secondRequest!.headers['webhook-id'], eventId)
+  assert.equal(Number(secondRequest!.headers['webhook-timestamp']), Math.floor(clock.now() / 1000))
+  new StandardWebhook(secret).verify(secondRequest!.text, secondRequest!.headers)
 
   await until(async () => (await acknowledgedBy(eventId!)) === 'webhook')
   const [delivery] = await listDeliveries(key, webhook_id)
@@ -61,19 +61,24 @@ test('events are signed according to Standard Webhooks, with both secrets for a 
     ],
   )
 
-  const rotated = (await as(key).post(`/webhooks/${webhook_id}/rotate-secret`)).body.data.secret
+  const rotatedSecret = (await as(key).post(`/webhooks/${webhook_id}/rotate-secret`)).body.data.secret
   await recordEvents(key, { n: 2 })
   await receiver.waitFor(3)
-  const third = receiver.received[2]!
-  assert.equal(third.headers['webhook-signature']!.split(' ').length, 2)
-  for (const each of [secret, rotated]) new StandardWebhook(each).verify(third.text, third.headers)
+  const thirdRequest = receiver.received[2]!
+  assert.equal(thirdRequest.headers['webhook-signature']!.split(' ').length, 2)
+  for (const signingSecret of [secret, rotatedSecret])
+    new StandardWebhook(signingSecret).verify(thirdRequest.text, thirdRequest.headers)
   clock.advance(DAY + SECOND)
   await recordEvents(key, { n: 3 })
   await receiver.waitFor(4)
-  const fourth = receiver.received[3]!
+  const fourthRequest = receiver.received[3]!
   assert.equal(
-    fourth.headers['webhook-signature'],
-    new StandardWebhook(rotated).sign(fourth.headers['webhook-id']!, new Date(clock.now()), fourth.text),
+    fourthRequest.headers['webhook-signature'],
+    new StandardWebhook(rotatedSecret).sign(
+      fourthRequest.headers['webhook-id']!,
+      new Date(clock.now()),
+      fourthRequest.text,
+    ),
   )
 })
 
@@ -85,33 +90,34 @@ test('a rotated secret signs for a day, even if another rotation follows immedia
   const key = await createKey('test')
   const receiver = await startReceiver(t)
   const { webhook_id, secret } = await createEndpoint(key, receiver.url)
-  const rotate = async () => (await as(key).post(`/webhooks/${webhook_id}/rotate-secret`)).body.data.secret as string
+  const rotateSecret = async () =>
+    (await as(key).post(`/webhooks/${webhook_id}/rotate-secret`)).body.data.secret as string
   const signingSecrets = async () => {
     const count = receiver.received.length
     await recordEvents(key, { n: count })
     await receiver.waitFor(count + 1)
     const { headers, text } = receiver.received.at(-1)!
-    const signed = (each: string) =>
+    const isSignedWith = (candidateSecret: string) =>
       headers['webhook-signature']!.split(' ').includes(
-        new StandardWebhook(each).sign(headers['webhook-id']!, new Date(clock.now()), text),
+        new StandardWebhook(candidateSecret).sign(headers['webhook-id']!, new Date(clock.now()), text),
       )
-    const known = [secret, ...rotated].filter(signed)
-    assert.equal(headers['webhook-signature']!.split(' ').length, known.length)
-    return known
+    const knownSecrets = [secret, ...rotatedSecrets].filter(isSignedWith)
+    assert.equal(headers['webhook-signature']!.split(' ').length, knownSecrets.length)
+    return knownSecrets
   }
 
-  const rotated = [await rotate()]
+  const rotatedSecrets = [await rotateSecret()]
   // The format of earlier versions, which stored one previous secret.
-  const sealed = context.vault.seal(secret, `webhook secret ${webhook_id}`)
-  await sql`update webhooks set previous_secret = ${sealed}`.execute(context.db.queries)
+  const sealedSecret = context.vault.seal(secret, `webhook secret ${webhook_id}`)
+  await sql`update webhooks set previous_secret = ${sealedSecret}`.execute(context.db.queries)
   clock.advance(HOUR)
-  rotated.push(await rotate())
-  assert.deepEqual(await signingSecrets(), [secret, ...rotated])
+  rotatedSecrets.push(await rotateSecret())
+  assert.deepEqual(await signingSecrets(), [secret, ...rotatedSecrets])
   clock.advance(23 * HOUR)
-  assert.deepEqual(await signingSecrets(), rotated, 'the first secret is no longer valid')
+  assert.deepEqual(await signingSecrets(), rotatedSecrets, 'the first secret is no longer valid')
   clock.advance(HOUR)
-  assert.deepEqual(await signingSecrets(), [rotated[1]])
+  assert.deepEqual(await signingSecrets(), [rotatedSecrets[1]])
 
-  for (let count = 0; count < 12; count++) rotated.push(await rotate())
-  assert.deepEqual(await signingSecrets(), rotated.slice(-10), 'the number of signatures is limited')
+  for (let count = 0; count < 12; count++) rotatedSecrets.push(await rotateSecret())
+  assert.deepEqual(await signingSecrets(), rotatedSecrets.slice(-10), 'the number of signatures is limited')
 })

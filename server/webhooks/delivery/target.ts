@@ -7,13 +7,13 @@ import type { ConnectorOptions } from './connector.ts'
 import { MAX_WINDOW } from './delivery-queue.ts'
 import type { DueDelivery } from './due.ts'
 import { type EndpointSender, openSender, type SendResult } from './sender.ts'
-import { createSigner, type Sign } from './signature.ts'
+import { createSigner, type SignFunction } from './signature.ts'
 
 /** A webhook that deliveries are sent to, with its connections and signing secrets. */
 export interface DeliveryTarget {
   webhook: Webhook
   sender: EndpointSender
-  sign: Sign
+  sign: SignFunction
   /** Time at which the first of the secrets expires, in epoch milliseconds. */
   signUntil: number
 }
@@ -53,7 +53,7 @@ function signerFor(webhook: Webhook, { vault, clock }: TargetDeps): Pick<Deliver
   return { sign: createSigner(secrets), signUntil: until }
 }
 
-const HEADERS = ['content-type', 'application/json', 'user-agent', 'Attestry-Webhooks/1']
+const COMMON_HEADERS = ['content-type', 'application/json', 'user-agent', 'Attestry-Webhooks/1']
 
 /** Sends a signed POST. Never rejects because of the endpoint: the result contains the error. */
 export function sendDelivery(
@@ -68,12 +68,12 @@ export function sendDelivery(
   const timestamp = Math.floor(now / 1000)
   const signature = target.sign(event_id, timestamp, body)
   return target.sender.send(
-    [...HEADERS, 'webhook-id', event_id, 'webhook-timestamp', String(timestamp), 'webhook-signature', signature],
+    [...COMMON_HEADERS, 'webhook-id', event_id, 'webhook-timestamp', String(timestamp), 'webhook-signature', signature],
     body,
   )
 }
 
-/** Returns the same bytes at each attempt. */
+/** Returns the request body, which is the same at each attempt. */
 function bodyOf({ event_id, type, mode, sequence, created_at, data }: DueDelivery): string {
   return `{"event_id":"${event_id}","type":"${type}","mode":"${mode}","sequence":${sequence},"created_at":"${created_at.toISOString()}","data":${data}}`
 }

@@ -18,9 +18,9 @@ test('LIVE events are sent over TLS, only to a host that matches its certificate
   skip,
 }, async (t) => {
   const { key: secret, cert } = createCertificate('hooks.test')
-  const served: unknown[] = []
+  const servedBodies: unknown[] = []
   const server = createServer({ key: secret, cert }, (request, response) => {
-    served.push((request.socket as TLSSocket & { servername: unknown }).servername)
+    servedBodies.push((request.socket as TLSSocket & { servername: unknown }).servername)
     request.resume()
     response.writeHead(204).end()
   }).listen(0, '127.0.0.1')
@@ -37,26 +37,39 @@ test('LIVE events are sent over TLS, only to a host that matches its certificate
   })
   const key = await createKey('live')
   const { port } = server.address() as AddressInfo
-  const create = async (host: string) => {
+  const createWebhookFor = async (host: string) => {
     const url = `https://${host}:${port}/`
     const { webhook } = await context.db.transaction((tx) => createWebhook(tx, key, context, { url }))
     return webhook.webhook_id
   }
-  const [named, other] = [await create('hooks.test'), await create('other.test')]
+  const [matchingId, mismatchedId] = [await createWebhookFor('hooks.test'), await createWebhookFor('other.test')]
   await recordEvents(key, { n: 1 })
-  for (const id of [named, other]) await until(async () => (await listDeliveries(key, id))[0].attempts.length === 1)
-  assert.equal((await listDeliveries(key, named))[0].status, 'delivered')
-  assert.equal((await listDeliveries(key, other))[0].attempts[0].error, 'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID')
-  assert.deepEqual(served, ['hooks.test'])
+  for (const id of [matchingId, mismatchedId])
+    await until(async () => (await listDeliveries(key, id))[0].attempts.length === 1)
+  assert.equal((await listDeliveries(key, matchingId))[0].status, 'delivered')
+  assert.equal(
+    (await listDeliveries(key, mismatchedId))[0].attempts[0].error,
+    'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID',
+  )
+  assert.deepEqual(servedBodies, ['hooks.test'])
 })
 
 function createCertificate(host: string): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-tls-'))
   try {
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-    const names = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`]
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-    const { status, stderr } = spawnSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...names])
+    const nameArguments = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`]
+    const keyArguments = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+    const { status, stderr } = spawnSync('openssl', [
+      'req',
+      '-x509',
+      ...keyArguments,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+      ...nameArguments,
+    ])
     assert.equal(status, 0, String(stderr))
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
   } finally {

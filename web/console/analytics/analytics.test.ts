@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { DAY } from '../../../server/platform/clock.ts'
-import { checkPage, consolePage, nav, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, getNavLink, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
-import { signInLink } from '../../../test/support/console.ts'
-import { campaignPartner, passTime, testNumber } from '../../../test/support/partners.ts'
+import { createTestSignInLink } from '../../../test/support/console.ts'
+import { aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
 
 /** Returns the milliseconds from the click on a navigation link to the page's heading, measured in the page. */
 async function measureNavigation(page: Page, link: string, title: string): Promise<number> {
@@ -24,38 +24,40 @@ async function measureNavigation(page: Page, link: string, title: string): Promi
     })
     0 // not the promise, which evaluate would wait for
   }`)
-  await nav(page, link).click()
+  await getNavLink(page, link).click()
   return (await page.evaluate('window.routed')) as number
 }
 
 test('the charts show the numbers of the campaign, and the numbers link to its candidates', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const run = await campaignPartner(app)
-  const page = await consolePage(t, app)
-  const at = `${app.url}/console/${run.orgId}/test`
-  await page.goto(`${at}/analytics`)
+  const partner = await createCampaignPartner(app)
+  const page = await openConsolePage(t, app)
+  const consoleUrl = `${app.url}/console/${partner.orgId}/test`
+  await page.goto(`${consoleUrl}/analytics`)
   await page.getByText('No candidates were enrolled in this period').waitFor()
   await checkPage(page, 'analytics-empty')
 
-  const { mandate_id, workflow_id } = await run.mandate({
+  const { mandate_id, workflow_id } = await partner.createMandate({
     channels: ['whatsapp', 'voice'],
     languages: ['en', 'hi'],
     follow_ups: [{ after_hours: 24, channel: 'voice' }],
   })
-  const ten = Array.from({ length: 10 }, (_, index) => testNumber(index + 1, index === 3 ? { language: 'hi' } : {}))
-  await run.campaign(mandate_id, ten.slice(0, 4), { name: 'A first try' })
+  const tenCandidates = Array.from({ length: 10 }, (_, index) =>
+    aTestNumberCandidate(index + 1, index === 3 ? { language: 'hi' } : {}),
+  )
+  await partner.createCampaign(mandate_id, tenCandidates.slice(0, 4), { name: 'A first try' })
   await passTime(app, 10_000)
   app.clock.advance(2 * DAY)
-  const { campaign_id } = (await run.campaign(mandate_id, ten, { name: 'March intake' })).campaign
+  const { campaign_id } = (await partner.createCampaign(mandate_id, tenCandidates, { name: 'March intake' })).campaign
   await passTime(app, 10_000)
 
-  await page.goto(await signInLink(app)) // the session has expired after 12 hours without a request
+  await page.goto(await createTestSignInLink(app)) // the session has expired after 12 hours without a request
   await waitForHeading(page, 'Acme Staffing')
-  await page.goto(`${at}/analytics`)
+  await page.goto(`${consoleUrl}/analytics`)
   const funnel = page.getByRole('region', { name: 'Funnel' })
   await funnel.getByRole('link', { name: 'Enrolled: 14' }).waitFor()
-  const { completed } = (await run.get('/analytics/overview')).body.data.funnel
+  const { completed } = (await partner.get('/analytics/overview')).body.data.funnel
   await funnel.getByRole('link', { name: `Completed: ${completed}` }).waitFor()
   await checkPage(page, 'analytics')
   const plot = (await page
@@ -63,8 +65,8 @@ test('the charts show the numbers of the campaign, and the numbers link to its c
     .first()
     .boundingBox())!
   for (const label of await page.locator('.days-axis span').all()) {
-    const box = (await label.boundingBox())!
-    assert.ok(box.x + box.width < plot.x, 'the axis labels are outside of the chart')
+    const labelBox = (await label.boundingBox())!
+    assert.ok(labelBox.x + labelBox.width < plot.x, 'the axis labels are outside of the chart')
   }
   await page.getByText('Numbers per day').click()
   await page.getByRole('row', { name: /2026-03-13/ }).waitFor()
@@ -81,7 +83,7 @@ test('the charts show the numbers of the campaign, and the numbers link to its c
   assert.equal(address.searchParams.get('campaign_id'), campaign_id)
   assert.equal(address.searchParams.get('counted'), 'funnel.completed')
 
-  const times: number[] = []
+  const navigationTimesMs: number[] = []
   for (const [link, title] of [
     ['Events', 'Events'],
     ['Webhooks', 'Webhooks'],
@@ -91,11 +93,11 @@ test('the charts show the numbers of the campaign, and the numbers link to its c
     ['Events', 'Events'],
     ['Webhooks', 'Webhooks'],
   ]) {
-    times.push(await measureNavigation(page, link!, title!))
+    navigationTimesMs.push(await measureNavigation(page, link!, title!))
   }
-  t.diagnostic(`route changes: ${times.map((time) => Math.round(time)).join(', ')} ms`)
+  t.diagnostic(`route changes: ${navigationTimesMs.map((time) => Math.round(time)).join(', ')} ms`)
 
-  await page.goto(`${at}/analytics?campaign_id=${campaign_id}`)
+  await page.goto(`${consoleUrl}/analytics?campaign_id=${campaign_id}`)
   await funnel.getByRole('link', { name: 'Enrolled: 10' }).waitFor()
   assert.equal(await page.getByLabel('Workflow').inputValue(), workflow_id)
 })

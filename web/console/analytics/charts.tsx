@@ -9,9 +9,9 @@ import { Link } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { type Filters, withQuery } from './filters.tsx'
 import { durationText, numberLabel } from './numbers.ts'
-import { DROP_OFFS, resultCount, STAGES } from './overview.ts'
+import { DROP_OFF_LABELS, resultCount, STAGES } from './overview.ts'
 
-/** All charts of the overview. */
+/** All charts of the analytics overview. */
 export function Charts({ data, filters }: { data: AnalyticsOverview | undefined; filters: Filters }) {
   if (!data) {
     return (
@@ -26,7 +26,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
   const dropOffCount = drop_offs.reduce((total, { candidates }) => total + candidates, 0)
   return (
     <div class="charts">
-      <Chart title="Funnel" about="How many enrolled candidates reached each stage." wide>
+      <Chart title="Funnel" description="How many enrolled candidates reached each stage." wide>
         <BarList
           name="Funnel"
           max={funnel.enrolled}
@@ -43,7 +43,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
           }))}
         />
       </Chart>
-      <Chart title="Day by day" about="Candidates enrolled and results received on each day." wide>
+      <Chart title="Day by day" description="Candidates enrolled and results received on each day." wide>
         <DailyChart
           name={`Results day by day: ${resultCount(data).toLocaleString()} in total`}
           line="Enrolled"
@@ -61,7 +61,10 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
         <DayNumbers daily={daily} filters={filters} />
       </Chart>
       <div class="half-charts">
-        <Chart title="Channels" about="First messages and follow-ups. A candidate's replies count once.">
+        <Chart
+          title="Channels"
+          description="First messages and follow-ups per channel. A candidate who replies counts once, on the channel of the first reply."
+        >
           {channels.length === 0 && <p class="soft">No messages were sent.</p>}
           {channels.map(({ channel, ...counts }) => (
             <section key={channel} class="stack-tight" aria-label={channelName(channel)}>
@@ -79,7 +82,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
             </section>
           ))}
         </Chart>
-        <Chart title="Follow-ups" about="Follow-ups sent, and how many were answered.">
+        <Chart title="Follow-ups" description="Follow-ups sent to candidates, and how many of them were answered.">
           {follow_ups.length === 0 ? (
             <p class="soft">No follow-ups were sent.</p>
           ) : (
@@ -101,20 +104,23 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
             />
           )}
         </Chart>
-        <Chart title="Drop-offs" about="The stage at which candidates declined or stopped answering.">
+        <Chart
+          title="Drop-offs"
+          description="Candidates who declined or did not finish, by the last stage they reached."
+        >
           <BarList
             name="Drop-offs"
             max={dropOffCount}
             bars={drop_offs.map(({ at, candidates }) => ({
               key: at,
-              label: DROP_OFFS[at] ?? at,
+              label: DROP_OFF_LABELS[at] ?? at,
               value: candidates,
               tone: 'bad' as Tone,
               number: <CountLink filters={filters} path={`drop_offs.${at}`} value={candidates} />,
             }))}
           />
         </Chart>
-        <Chart title="Languages" about="Candidates per language, and how many completed.">
+        <Chart title="Languages" description="Candidates per language, and how many of them have a completed result.">
           {languages.length === 0 ? (
             <p class="soft">No candidates yet.</p>
           ) : (
@@ -136,7 +142,7 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
             />
           )}
         </Chart>
-        <Chart title="Calls" about="Outcomes of calls.">
+        <Chart title="Calls" description="Outcomes of the phone calls to candidates.">
           {calls.placed === 0 ? (
             <p class="soft">No calls were placed.</p>
           ) : (
@@ -176,17 +182,17 @@ export function Charts({ data, filters }: { data: AnalyticsOverview | undefined;
 
 interface ChartProps {
   title: string
-  about?: string
+  description?: string
   wide?: boolean
   children: ComponentChildren
 }
 
-function Chart({ title, about, wide, children }: ChartProps) {
+function Chart({ title, description, wide, children }: ChartProps) {
   return (
     <section class={`card stack ${wide ? 'wide-chart' : ''}`} aria-label={title}>
       <div>
         <h2>{title}</h2>
-        {about && <p class="soft small">{about}</p>}
+        {description && <p class="soft small">{description}</p>}
       </div>
       {children}
     </section>
@@ -195,14 +201,14 @@ function Chart({ title, about, wide, children }: ChartProps) {
 
 interface CountLinkProps {
   filters: Filters
-  /** The path of the number in the overview. */
+  /** Path of the number in the analytics overview, such as `funnel.enrolled`. */
   path: string
   value: number
   text?: (value: number) => string
   children?: ComponentChildren
 }
 
-/** A number that links to the candidates it counts. */
+/** A number that links to the list of the candidates it counts. */
 function CountLink({ filters, path, value, text = (amount) => amount.toLocaleString(), children }: CountLinkProps) {
   const context = useOrgContext()
   return (

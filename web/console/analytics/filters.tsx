@@ -6,29 +6,29 @@ import { useData } from '../shell/loading.ts'
 import { setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
-const FILTERS = ['from', 'to', 'workflow_id', 'mandate_id', 'campaign_id'] as const
-export type Filters = Partial<Record<(typeof FILTERS)[number], string>>
+const FILTER_NAMES = ['from', 'to', 'workflow_id', 'mandate_id', 'campaign_id'] as const
+export type Filters = Partial<Record<(typeof FILTER_NAMES)[number], string>>
 
-/** Returns the filters in the address. */
+/** Returns the filters in the query of the page's address. */
 export function useFilters(): Filters {
   const { query } = useAddress()
   const filters: Filters = {}
-  for (const name of FILTERS) {
+  for (const name of FILTER_NAMES) {
     const value = query.get(name)
     if (value) filters[name] = value
   }
   return filters
 }
 
-/** Returns the API path of the overview with these filters. */
+/** Returns the API path of the analytics overview with these filters. */
 export function overviewPath({ workflow_id, ...filters }: Filters): string {
-  const about = workflow_id ? `/analytics/workflows/${workflow_id}/overview` : '/analytics/overview'
-  return withQuery(about, filters)
+  const overviewRoot = workflow_id ? `/analytics/workflows/${workflow_id}/overview` : '/analytics/overview'
+  return withQuery(overviewRoot, filters)
 }
 
 export function withQuery(path: string, query: Record<string, string>): string {
-  const text = new URLSearchParams(query).toString()
-  return text ? `${path}?${text}` : path
+  const queryText = new URLSearchParams(query).toString()
+  return queryText ? `${path}?${queryText}` : path
 }
 
 const PERIODS: [number, string][] = [
@@ -42,7 +42,7 @@ const INDIA_OFFSET_MS = 5.5 * 3_600_000
 
 interface Props {
   filters: Filters
-  /** The period of the loaded numbers. */
+  /** First and last day of the loaded numbers; undefined until they are loaded. */
   period: { from: string; to: string } | undefined
   error: ApiError | undefined
 }
@@ -67,7 +67,7 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
       <div class="row filters">
         <Choice
           name="Workflow"
-          all="All workflows"
+          allLabel="All workflows"
           value={workflow_id}
           options={(workflows.data?.items ?? []).map((each) => [each.workflow_id, each.name])}
           onChoose={(value) => setQuery({ workflow_id: value, mandate_id: undefined, campaign_id: undefined })}
@@ -76,14 +76,14 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
           <>
             <Choice
               name="Mandate"
-              all="All mandates"
+              allLabel="All mandates"
               value={mandate_id}
               options={(mandates.data?.items ?? []).map((each) => [each.mandate_id, each.title])}
               onChoose={(value) => setQuery({ mandate_id: value, campaign_id: undefined })}
             />
             <Choice
               name="Campaign"
-              all="All campaigns"
+              allLabel="All campaigns"
               value={campaign_id}
               options={shownCampaigns.map((each) => [each.campaign_id, nameOf(each.campaign_id)])}
               onChoose={(value) => setQuery({ campaign_id: value })}
@@ -112,19 +112,19 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
 
 interface ChoiceProps {
   name: string
-  /** Label of the option that selects all. */
-  all: string
+  /** Label of the option that selects everything, such as “All workflows”. */
+  allLabel: string
   value: string | undefined
   options: [string, string][]
   onChoose: (value: string | undefined) => void
 }
 
-function Choice({ name, all, value, options, onChoose }: ChoiceProps) {
+function Choice({ name, allLabel, value, options, onChoose }: ChoiceProps) {
   return (
     <label>
       {name}
       <select value={value ?? ''} onChange={(event) => onChoose(event.currentTarget.value || undefined)}>
-        <option value="">{all}</option>
+        <option value="">{allLabel}</option>
         {value && !options.some(([id]) => id === value) && <option value={value}>{value}</option>}
         {options.map(([id, text]) => (
           <option key={id} value={id}>
@@ -168,10 +168,10 @@ function useImpliedWorkflow({ workflow_id, mandate_id, campaign_id }: Filters) {
   const mandate = useData<Mandate>(
     !workflow_id && impliedMandateId ? context.apiPath(`/mandates/${impliedMandateId}`) : undefined,
   )
-  const found = mandate.data
+  const impliedMandate = mandate.data
   useEffect(() => {
-    if (found) setQuery({ workflow_id: found.workflow_id, mandate_id: found.mandate_id })
-  }, [found])
+    if (impliedMandate) setQuery({ workflow_id: impliedMandate.workflow_id, mandate_id: impliedMandate.mandate_id })
+  }, [impliedMandate])
 }
 
 function daysIn(period: { from: string; to: string } | undefined): number | undefined {

@@ -1,12 +1,12 @@
 import type { AnalyticsOverview } from '../../api-types/partner.ts'
 import { channelName, languageName } from '../shared/labels.ts'
-import { DROP_OFFS, STAGES } from './overview.ts'
+import { DROP_OFF_LABELS, STAGES } from './overview.ts'
 
 /** The name and definition of a number of the overview. */
 export interface NumberLabel {
   name: string
-  about: string
-  /** The counted unit. A candidate may count for several messages, calls or seconds. */
+  description: string
+  /** The unit of the number. One candidate may account for several messages, calls or seconds. */
   unit: 'candidates' | 'messages' | 'calls' | 'seconds'
 }
 
@@ -16,12 +16,12 @@ const STAGE_DESCRIPTIONS: Record<string, string> = {
   delivered: 'A message was delivered to them, or they answered.',
   responded: 'They answered at least once, on a channel or on their page.',
   consented: 'They consented.',
-  enrichment_done: 'They finished your questions. Stages skipped after a knockout count as done.',
-  skills_done: 'They finished the skill questions. Stages skipped after a knockout count as done.',
+  enrichment_done: 'They answered all your own questions. Stages skipped after a knockout count as done.',
+  skills_done: 'They answered all skill questions. Stages skipped after a knockout count as done.',
   interest_done: 'They answered the interest question. Stages skipped after a knockout count as done.',
   completed: 'Their result is completed, including results that ended with a knockout.',
-  qualified: 'Completed and qualified.',
-  interested: 'Completed and interested in the job.',
+  qualified: 'Their result is completed, and they are qualified.',
+  interested: 'Their result is completed, and they are interested in the job.',
 }
 
 const CHANNEL_DESCRIPTIONS: Record<string, string> = {
@@ -32,7 +32,7 @@ const CHANNEL_DESCRIPTIONS: Record<string, string> = {
   failed: 'Messages that were rejected or reported as undelivered.',
 }
 
-const CALLS: Record<string, [string, string]> = {
+const CALL_LABELS: Record<string, [string, string]> = {
   placed: ['placed', 'Calls that were placed.'],
   answered: ['answered', 'Calls that were answered.'],
   no_answer: ['not answered', 'Calls that rang without an answer.'],
@@ -40,12 +40,12 @@ const CALLS: Record<string, [string, string]> = {
   failed: ['failed', 'Calls that could not be connected.'],
 }
 
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 
 /** Formats a day such as `2026-03-11` in the user's locale. */
 export function dayText(day: string): string {
   const time = Date.parse(day)
-  return Number.isNaN(time) ? day : date.format(time)
+  return Number.isNaN(time) ? day : dayFormat.format(time)
 }
 
 /** Returns the label of the number at a path of the overview; an unknown path is its own name. */
@@ -55,59 +55,63 @@ export function numberLabel(path: string): NumberLabel {
     case 'funnel':
       return {
         name: STAGES.find(([stage]) => stage === first)?.[1] ?? first,
-        about: STAGE_DESCRIPTIONS[first] ?? '',
+        description: STAGE_DESCRIPTIONS[first] ?? '',
         unit: 'candidates',
       }
     case 'channels':
       return {
         name: `${channelName(first)}, ${second}`,
-        about: CHANNEL_DESCRIPTIONS[second] ?? '',
+        description: CHANNEL_DESCRIPTIONS[second] ?? '',
         unit: second === 'replied' ? 'candidates' : 'messages',
       }
     case 'follow_ups':
       return second === 'replied'
         ? {
             name: `Follow-up ${first}, answered`,
-            about: 'Candidates whose first answer came after this follow-up and before the next.',
+            description: 'Candidates whose first answer came after this follow-up and before the next one.',
             unit: 'candidates',
           }
-        : { name: `Follow-up ${first}, sent`, about: 'Follow-ups that were sent.', unit: 'messages' }
+        : { name: `Follow-up ${first}, sent`, description: 'Follow-ups that were sent.', unit: 'messages' }
     case 'calls':
       return first === 'total_seconds'
-        ? { name: 'Call time', about: 'The total duration of answered calls.', unit: 'seconds' }
-        : { name: `Calls, ${CALLS[first]?.[0] ?? first}`, about: CALLS[first]?.[1] ?? '', unit: 'calls' }
+        ? { name: 'Call time', description: 'The total duration of answered calls.', unit: 'seconds' }
+        : {
+            name: `Calls, ${CALL_LABELS[first]?.[0] ?? first}`,
+            description: CALL_LABELS[first]?.[1] ?? '',
+            unit: 'calls',
+          }
     case 'drop_offs':
       return {
-        name: `Drop-off: ${DROP_OFFS[first] ?? first}`,
-        about: 'Candidates who declined or failed at this stage.',
+        name: `Drop-off: ${DROP_OFF_LABELS[first] ?? first}`,
+        description: 'Candidates who declined or did not finish, and whose last stage was this one.',
         unit: 'candidates',
       }
     case 'languages':
       return second === 'completed'
         ? {
             name: `${languageName(first)}, completed`,
-            about: 'Candidates who completed the conversation in this language.',
+            description: 'Candidates who use this language and have a completed result.',
             unit: 'candidates',
           }
-        : { name: languageName(first), about: 'Candidates who use this language now.', unit: 'candidates' }
+        : { name: languageName(first), description: 'Candidates who use this language now.', unit: 'candidates' }
     case 'daily':
       return second === 'enrolled'
         ? {
             name: `Enrolled on ${dayText(first)}`,
-            about: 'Candidates enrolled on this day, Indian time.',
+            description: 'Candidates enrolled on this day, Indian time.',
             unit: 'candidates',
           }
         : {
             name: `${second[0]?.toUpperCase() ?? ''}${second.slice(1)} on ${dayText(first)}`,
-            about: 'Results received on this day, Indian time, regardless of the enrolment date.',
+            description: 'Results received on this day, Indian time, regardless of the enrolment date.',
             unit: 'candidates',
           }
     default:
-      return { name: path, about: '', unit: 'candidates' }
+      return { name: path, description: '', unit: 'candidates' }
   }
 }
 
-/** The property that identifies a row of each list. */
+/** The property that identifies a row, for each list in the overview. */
 const ROW_KEYS: Record<string, string> = {
   channels: 'channel',
   follow_ups: 'step',
@@ -120,10 +124,10 @@ const ROW_KEYS: Record<string, string> = {
 export function numberAt(overview: AnalyticsOverview, path: string): number | undefined {
   const [part = '', first = '', second = 'candidates'] = path.split('.')
   const section = (overview as unknown as Record<string, Record<string, unknown>[] | Record<string, unknown>>)[part]
-  const found = Array.isArray(section)
+  const value = Array.isArray(section)
     ? section.find((row) => String(row[ROW_KEYS[part]!]) === first)?.[second]
     : section?.[first]
-  return typeof found === 'number' ? found : undefined
+  return typeof value === 'number' ? value : undefined
 }
 
 export function durationText(seconds: number): string {

@@ -1,26 +1,26 @@
 import type { AnalyticsOverview } from '../../api-types/partner.ts'
 
-/** The stages of the funnel, in order; the last two concern completed candidates. */
+/** The stages of the funnel, in order. The last two count only candidates with a completed result. */
 export const STAGES = [
   ['enrolled', 'Enrolled'],
   ['contacted', 'Contacted'],
   ['delivered', 'Delivered'],
   ['responded', 'Responded'],
   ['consented', 'Consented'],
-  ['enrichment_done', 'Questions done'],
-  ['skills_done', 'Skills done'],
-  ['interest_done', 'Interest done'],
+  ['enrichment_done', 'Own questions done'],
+  ['skills_done', 'Skill questions done'],
+  ['interest_done', 'Interest question done'],
   ['completed', 'Completed'],
   ['qualified', 'Qualified'],
   ['interested', 'Interested'],
 ] as const
 
-export const DROP_OFFS: Record<string, string> = {
+export const DROP_OFF_LABELS: Record<string, string> = {
   no_response: 'Never answered',
   consent: 'At consent',
   language: 'At the language question',
-  enrichment: 'In the questions',
-  skills: 'In the skills',
+  enrichment: 'In your own questions',
+  skills: 'In the skill questions',
   interest: 'At the interest question',
 }
 

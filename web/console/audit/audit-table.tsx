@@ -10,9 +10,9 @@ export function AuditTable({ list, withOrganisation }: { list: List<AuditEntry>;
       caption="Audit log, newest first"
       rows={list.items}
       keyOf={({ audit_id }) => audit_id}
-      more={list.more}
+      loadMore={list.more}
       loading={list.loading}
-      empty={<p class="soft">No changes yet.</p>}
+      empty={<p class="soft">No changes recorded yet.</p>}
       columns={[
         { name: 'When', cell: ({ at }) => <Time at={at} /> },
         { name: 'User', cell: ({ who }) => who },

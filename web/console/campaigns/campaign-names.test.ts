@@ -1,30 +1,31 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkPage, consolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
-import { campaignPartner, passTime, testNumber } from '../../../test/support/partners.ts'
+import { aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
 
 test('campaigns without a name are shown with the title of their job, and results with the text of the questions', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const run = await campaignPartner(app)
-  const { mandate_id } = await run.mandate()
-  const parts = [1, 2, 5].map((number) => testNumber(number))
-  const { campaign_id } = (await run.campaign(mandate_id, parts)).campaign
-  const named = (await run.campaign(mandate_id, [testNumber(4)], { name: 'March intake' })).campaign
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  const unnamedCandidates = [1, 2, 5].map((number) => aTestNumberCandidate(number))
+  const { campaign_id } = (await partner.createCampaign(mandate_id, unnamedCandidates)).campaign
+  const namedCampaign = (await partner.createCampaign(mandate_id, [aTestNumberCandidate(4)], { name: 'March intake' }))
+    .campaign
   await passTime(app, 8000)
-  const viewer = await signInMember(app, run.orgId, 'viewer')
-  const page = await consolePage(t, app, { email: viewer.email })
-  const at = (path: string) => `${app.url}/console/${run.orgId}/test${path}`
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
+  const page = await openConsolePage(t, app, { email: viewer.email })
+  const pageUrl = (path: string) => `${app.url}/console/${partner.orgId}/test${path}`
   const toCall = page.getByRole('region', { name: 'To call' })
   await toCall.getByRole('row', { name: /Person 1 .* Electrician/ }).waitFor()
 
-  await page.goto(at(`/mandates/${mandate_id}`))
+  await page.goto(pageUrl(`/mandates/${mandate_id}`))
   await page.getByText('yes or no, “no” disqualifies · licence').waitFor()
 
-  await page.goto(at('/campaigns'))
+  await page.goto(pageUrl('/campaigns'))
   await page.getByRole('link', { name: 'March intake' }).waitFor()
   await page.getByRole('link', { name: 'Electrician', exact: true }).click()
   await waitForHeading(page, /^Electrician completed/)
@@ -46,7 +47,7 @@ test('campaigns without a name are shown with the title of their job, and result
     'Not qualified',
   ])
 
-  await page.goto(at(`/campaigns/${campaign_id}`))
+  await page.goto(pageUrl(`/campaigns/${campaign_id}`))
   await page.getByRole('link', { name: 'Not qualified' }).click()
   await waitForHeading(page, /^Person 2/)
   const answers = page.getByRole('region', { name: 'Answers and verdicts' })
@@ -63,17 +64,17 @@ test('campaigns without a name are shown with the title of their job, and result
   await checkPage(page, 'result-knocked-out')
 
   // Campaigns with the same name are distinguished by their start.
-  await run.campaign(mandate_id, [testNumber(6)])
-  await page.goto(at('/campaigns'))
-  const sameName = page.getByRole('link', { name: /^Electrician, \w+ \d+, / })
-  await sameName.nth(1).waitFor()
-  assert.equal(await sameName.count(), 2)
+  await partner.createCampaign(mandate_id, [aTestNumberCandidate(6)])
+  await page.goto(pageUrl('/campaigns'))
+  const sameNameLinks = page.getByRole('link', { name: /^Electrician, \w+ \d+, / })
+  await sameNameLinks.nth(1).waitFor()
+  assert.equal(await sameNameLinks.count(), 2)
   await checkPage(page, 'campaigns-same-name')
 
-  await page.goto(at(`/analytics/candidates?counted=funnel.enrolled&campaign_id=${named.campaign_id}`))
+  await page.goto(pageUrl(`/analytics/candidates?counted=funnel.enrolled&campaign_id=${namedCampaign.campaign_id}`))
   await page
-    .getByRole('row', { name: /Person 4 .* March intake completed Qualified 3 of 3 skills · not interested/ })
+    .getByRole('row', { name: /Person 4 .* March intake completed Qualified 3 of 3 skills verified · not interested/ })
     .waitFor()
-  await page.goto(at(`/analytics/candidates?counted=funnel.enrolled&campaign_id=${campaign_id}`))
+  await page.goto(pageUrl(`/analytics/candidates?counted=funnel.enrolled&campaign_id=${campaign_id}`))
   await page.getByRole('row', { name: /Person 5 .* Electrician declined did not consent –/ }).waitFor()
 })

@@ -5,10 +5,10 @@ import { api } from '../shell/api.ts'
 import { useOrgContext } from '../shell/session.ts'
 
 const DEFAULT_NAME = 'Campaign'
-const minute = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
+const minuteFormat = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
 const startFormats = {
-  here: new Intl.DateTimeFormat(undefined, minute),
-  india: new Intl.DateTimeFormat('en-IN', { ...minute, timeZone: 'Asia/Kolkata' }),
+  here: new Intl.DateTimeFormat(undefined, minuteFormat),
+  india: new Intl.DateTimeFormat('en-IN', { ...minuteFormat, timeZone: 'Asia/Kolkata' }),
 }
 
 /** Returns the name of a campaign; without a name, the title of its job. */
@@ -32,13 +32,15 @@ export function useCampaignNames(
   const campaigns = [...(listedCampaigns ?? []), ...loaded.values()]
   const mandatePath = ({ mandate_id }: Campaign) => context.apiPath(`/mandates/${mandate_id}`)
   const jobs = useObjectsByPath<Mandate>(distinct(campaigns.filter(({ name }) => !name).map(mandatePath)))
-  const names = new Map(campaigns.map((each) => [each.campaign_id, campaignName(each, jobs.get(mandatePath(each)))]))
+  const campaignNames = new Map(
+    campaigns.map((each) => [each.campaign_id, campaignName(each, jobs.get(mandatePath(each)))]),
+  )
   const nameCounts = new Map<string, number>()
-  for (const name of names.values()) nameCounts.set(name, (nameCounts.get(name) ?? 0) + 1)
-  const starts = new Map(campaigns.map(({ campaign_id, starts_at }) => [campaign_id, starts_at]))
+  for (const name of campaignNames.values()) nameCounts.set(name, (nameCounts.get(name) ?? 0) + 1)
+  const startTimes = new Map(campaigns.map(({ campaign_id, starts_at }) => [campaign_id, starts_at]))
   return (campaignId) => {
-    const name = names.get(campaignId) ?? DEFAULT_NAME
-    const start = starts.get(campaignId)
+    const name = campaignNames.get(campaignId) ?? DEFAULT_NAME
+    const start = startTimes.get(campaignId)
     return start && nameCounts.get(name)! > 1 ? `${name}, ${startFormats[zone].format(new Date(start))}` : name
   }
 }

@@ -7,7 +7,7 @@ import { indianTimeHint } from '../../ui/time.tsx'
 import { useDryRun } from '../shared/dry-run.ts'
 import type { ApiError } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
-import { enrolCandidates, splitIntoChunks, type Target, useRosterCheck, withRetries } from './enrolling.ts'
+import { type EnrolmentTarget, enrolCandidates, splitIntoChunks, useRosterCheck, withRetries } from './enrolling.ts'
 import './campaigns.css'
 import '../shared/forms.css'
 import './roster.css'
@@ -19,7 +19,7 @@ import { candidateFrom, EMPTY_ROSTER, findRepeats, type Roster } from './roster.
 import { RosterInput } from './roster-input.tsx'
 import { RosterPreview, repeatedRowsText } from './roster-preview.tsx'
 
-/** Form for a new campaign, or to add candidates to an existing one (?campaign_id=). */
+/** Form to create a campaign, or to add candidates to the campaign in the query (?campaign_id=). */
 export default function CampaignNew() {
   const context = useOrgContext()
   const { query } = useAddress()
@@ -35,8 +35,8 @@ export default function CampaignNew() {
       <div class="card empty">
         <h1>Create a mandate first</h1>
         <p class="soft">
-          A campaign contacts candidates for a mandate, which is a job with its questions. The questions are ready in a
-          moment.
+          A campaign contacts candidates for a mandate, which is a job with its questions. Its questions are prepared in
+          a moment.
         </p>
         <Link class="button primary" to={context.pagePath('/mandates/new')}>
           Create mandate
@@ -55,7 +55,7 @@ interface FormProps {
   defaultMandateId: string | null
 }
 
-interface Sending {
+interface SendingState {
   done: number
   total: number
   error?: ApiError
@@ -67,45 +67,49 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
   const [name, setName] = useState('')
   const [startTime, setStartTime] = useState('')
   const [roster, setRoster] = useState<Roster>()
-  const [sending, setSending] = useState<Sending>()
+  const [sending, setSending] = useState<SendingState>()
   const [confirming, setConfirming] = useState(false)
   // The chunks already sent, and the idempotency key of the current call, so that a retry enrols no candidate twice.
-  const [sent, setSent] = useState<{ campaignId: string | undefined; chunks: number; key: string }>({
+  const [progress, setProgress] = useState<{ campaignId: string | undefined; chunks: number; key: string }>({
     campaignId: campaign?.campaign_id,
     chunks: 0,
     key: crypto.randomUUID(),
   })
   const credits = useData<CreditBalance>(context.apiPath('/credits'))
   const candidates = useMemo(() => (roster?.rows ?? []).map((row) => candidateFrom(roster!, row)), [roster])
-  const target: Target = {
+  const target: EnrolmentTarget = {
     apiPath: context.apiPath,
     mode: context.mode,
     campaignId: campaign?.campaign_id,
-    about: {
+    newCampaign: {
       mandate_id: mandateId,
       ...(name.trim() ? { name: name.trim() } : {}),
       ...(startTime ? { starts_at: new Date(startTime).toISOString() } : {}),
     },
   }
-  const check = useRosterCheck(target, candidates)
-  const repeats = useMemo(
-    () => (roster ? findRepeats(roster, candidates, check.rowErrors) : new Map<number, string>()),
-    [roster, candidates, check.rowErrors],
+  const rosterCheck = useRosterCheck(target, candidates)
+  const repeatMessages = useMemo(
+    () => (roster ? findRepeats(roster, candidates, rosterCheck.rowErrors) : new Map<number, string>()),
+    [roster, candidates, rosterCheck.rowErrors],
   )
-  /** Rows without errors, each person once. */
-  const people = candidates.filter((_, row) => !check.rowErrors.has(row) && !repeats.has(row))
+  /** The candidates of rows without errors, each person once. */
+  const validCandidates = candidates.filter((_, row) => !rosterCheck.rowErrors.has(row) && !repeatMessages.has(row))
   const touched = name !== '' || startTime !== ''
   const dryRun = useDryRun(
-    touched && !campaign ? { path: context.apiPath('/campaigns'), method: 'POST', body: target.about } : undefined,
+    touched && !campaign
+      ? { path: context.apiPath('/campaigns'), method: 'POST', body: target.newCampaign }
+      : undefined,
     sending?.error,
   )
   const errorAt = dryRun.errorAt
   const balance = credits.data?.balance
-  const tooFew = balance !== undefined && people.length > balance
-  const ready = people.length > 0 && check.rowErrors.size === 0 && !check.error && !check.checking
-  const live = context.mode === 'live'
-  const peopleText = people.length === 1 ? '1 person' : `${people.length.toLocaleString()} people`
-  const indianStart = startTime ? indianTimeHint(new Date(startTime)) : ''
+  const creditsMissing = balance !== undefined && validCandidates.length > balance
+  const canEnrol =
+    validCandidates.length > 0 && rosterCheck.rowErrors.size === 0 && !rosterCheck.error && !rosterCheck.checking
+  const isLive = context.mode === 'live'
+  const candidatesText =
+    validCandidates.length === 1 ? '1 candidate' : `${validCandidates.length.toLocaleString()} candidates`
+  const indianStartTime = startTime ? indianTimeHint(new Date(startTime)) : ''
 
   return (
     <>
@@ -116,7 +120,7 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
       </p>
       <h1>{campaign ? 'Add candidates' : 'New campaign'}</h1>
       {!campaign && (
-        <fieldset class="card stack narrow" aria-label="Campaign" disabled={sent.campaignId !== undefined}>
+        <fieldset class="card stack narrow" aria-label="Campaign" disabled={progress.campaignId !== undefined}>
           <Field id="mandate_id" label="Job" error={errorAt('mandate_id')}>
             {(attributes) => (
               <select {...attributes} value={mandateId} onChange={(event) => setMandateId(event.currentTarget.value)}>
@@ -146,7 +150,7 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
             <Field
               id="starts_at"
               label="Start (leave empty to start now)"
-              hint={`${indianStart && `That is ${indianStart}. `}Candidates are contacted between 09:00 and 20:00 Indian time.`}
+              hint={`${indianStartTime && `That is ${indianStartTime}. `}Candidates are contacted between 09:00 and 20:00 Indian time.`}
               error={errorAt('starts_at')}
             >
               {(attributes) => (
@@ -171,23 +175,26 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
           <RosterPreview
             roster={roster}
             candidates={candidates}
-            check={check}
-            repeats={repeats}
+            check={rosterCheck}
+            repeats={repeatMessages}
             onChange={changeRoster}
           />
-          {check.error && <Notice kind="bad">{check.error.message}</Notice>}
+          {rosterCheck.error && <Notice kind="bad">{rosterCheck.error.message}</Notice>}
           {sending?.error && (
             <Notice kind="bad">
               {sending.error.message}{' '}
-              {sent.chunks > 0 && `${sending.done} candidates were already enrolled and will not be enrolled again.`}
+              {progress.chunks > 0 &&
+                `${sending.done} candidates were already enrolled and will not be enrolled again.`}
             </Notice>
           )}
           <div class="card row between">
             <span>
-              <strong>{people.length.toLocaleString()}</strong> {people.length === 1 ? 'candidate' : 'candidates'},{' '}
-              <strong>{people.length.toLocaleString()}</strong> {people.length === 1 ? 'credit' : 'credits'}
+              <strong>{validCandidates.length.toLocaleString()}</strong>{' '}
+              {validCandidates.length === 1 ? 'candidate' : 'candidates'},{' '}
+              <strong>{validCandidates.length.toLocaleString()}</strong>{' '}
+              {validCandidates.length === 1 ? 'credit' : 'credits'}
               {balance !== undefined && (
-                <span class={tooFew ? 'bad-text' : 'soft'}>, {balance.toLocaleString()} left</span>
+                <span class={creditsMissing ? 'bad-text' : 'soft'}>, {balance.toLocaleString()} credits left</span>
               )}
             </span>
             <span class="row">
@@ -201,14 +208,14 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
               </button>
               <button
                 type="button"
-                class={live ? 'danger' : 'primary'}
-                disabled={!ready || tooFew || (sending !== undefined && !sending.error)}
-                onClick={() => (live ? setConfirming(true) : void start())}
+                class={isLive ? 'danger' : 'primary'}
+                disabled={!canEnrol || creditsMissing || (sending !== undefined && !sending.error)}
+                onClick={() => (isLive ? setConfirming(true) : void enrolAll())}
               >
                 {sending && !sending.error
-                  ? `Enrolling ${sending.done.toLocaleString()} of ${sending.total.toLocaleString()}…`
-                  : live
-                    ? `Contact ${peopleText}`
+                  ? `Enrolled ${sending.done.toLocaleString()} of ${sending.total.toLocaleString()} candidates…`
+                  : isLive
+                    ? `Contact ${candidatesText}`
                     : campaign
                       ? 'Enrol candidates'
                       : 'Start campaign'}
@@ -218,15 +225,15 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
         </>
       )}
       {confirming && (
-        <Dialog title={`Contact ${peopleText}?`} onClose={() => setConfirming(false)}>
-          <p>This is live mode: candidates are contacted on their own phones, and each costs 1 credit.</p>
+        <Dialog title={`Contact ${candidatesText}?`} onClose={() => setConfirming(false)}>
+          <p>This is live mode: candidates are contacted on their own phones, and each candidate costs 1 credit.</p>
           <div class="row">
             <button
               type="button"
               class="danger"
               onClick={() => {
                 setConfirming(false)
-                void start()
+                void enrolAll()
               }}
             >
               Contact now
@@ -240,38 +247,39 @@ function Form({ campaign, mandates, defaultMandateId }: FormProps) {
     </>
   )
 
-  /** Changed rows are sent again from the first; candidates already in the campaign are not enrolled again. */
+  /** Replaces the roster. All rows are then sent again; candidates already in the campaign are not enrolled a second time. */
   function changeRoster(next: Roster | undefined) {
     setSending(undefined)
-    setSent(({ campaignId }) => ({ campaignId, chunks: 0, key: crypto.randomUUID() }))
+    setProgress(({ campaignId }) => ({ campaignId, chunks: 0, key: crypto.randomUUID() }))
     setRoster(next)
   }
 
-  async function start() {
-    const chunks = splitIntoChunks(people, context.mode)
-    let { campaignId, chunks: done, key } = sent
-    let [accepted, duplicates] = [0, 0]
+  async function enrolAll() {
+    const chunks = splitIntoChunks(validCandidates, context.mode)
+    let { campaignId, chunks: done, key } = progress
+    let [enrolledCount, duplicateCount] = [0, 0]
     for (; done < chunks.length; done++) {
       const { firstRow, candidates: rows } = chunks[done]!
-      setSending({ done: firstRow, total: people.length })
+      setSending({ done: firstRow, total: validCandidates.length })
       const response = await withRetries(() =>
         enrolCandidates({ ...target, campaignId }, rows, { idempotencyKey: key }),
       )
       if (!response.ok) {
-        setSent({ campaignId, chunks: done, key })
-        setSending({ done: firstRow, total: people.length, error: response.error })
+        setProgress({ campaignId, chunks: done, key })
+        setSending({ done: firstRow, total: validCandidates.length, error: response.error })
         return
       }
       campaignId = response.data.campaign.campaign_id
-      accepted += response.data.enrolment?.accepted ?? 0
-      duplicates += response.data.enrolment?.duplicates ?? 0
+      enrolledCount += response.data.enrolment?.accepted ?? 0
+      duplicateCount += response.data.enrolment?.duplicates ?? 0
       key = crypto.randomUUID()
     }
-    const were = duplicates === 1 ? 'was' : 'were'
-    const alreadyEnrolled = duplicates > 0 ? ` ${duplicates.toLocaleString()} ${were} already in the campaign.` : ''
-    const repeated = repeats.size > 0 ? ` ${repeatedRowsText(repeats.size)}.` : ''
+    const duplicatesText = duplicateCount === 1 ? 'candidate was' : 'candidates were'
+    const alreadyEnrolledText =
+      duplicateCount > 0 ? ` ${duplicateCount.toLocaleString()} ${duplicatesText} already in the campaign.` : ''
+    const repeatedText = repeatMessages.size > 0 ? ` ${repeatedRowsText(repeatMessages.size)}.` : ''
     setFlashMessage(
-      `${accepted.toLocaleString()} ${accepted === 1 ? 'candidate' : 'candidates'} enrolled.${alreadyEnrolled}${repeated}`,
+      `${enrolledCount.toLocaleString()} ${enrolledCount === 1 ? 'candidate' : 'candidates'} enrolled.${alreadyEnrolledText}${repeatedText}`,
     )
     navigate(context.pagePath(`/campaigns/${campaignId}`))
   }

@@ -167,7 +167,7 @@ export default function CampaignPage({ params }: { params: Params }) {
         caption="Candidates, most recently updated first"
         rows={candidates.items}
         keyOf={({ result_id }) => result_id}
-        more={candidates.more}
+        loadMore={candidates.more}
         empty={
           <>
             <p class="soft">No candidates yet.</p>

@@ -19,16 +19,16 @@ export default function Campaigns() {
   const context = useOrgContext()
   const { query } = useAddress()
   const status = query.get('status') ?? ''
-  const q = query.get('q') ?? ''
+  const search = query.get('q') ?? ''
   const list = useList<Campaign>(context.apiPath('/campaigns?limit=100'), { pollMs: POLL_INTERVAL_MS })
   const credits = useData<CreditBalance>(context.apiPath('/credits'))
   const nameOf = useCampaignNames(list.items)
-  const shown = list.items?.filter(
+  const matchingCampaigns = list.items?.filter(
     (campaign) =>
       (!status || campaign.status === status) &&
       `${nameOf(campaign.campaign_id)} ${campaign.job_id ?? ''} ${campaign.campaign_id}`
         .toLowerCase()
-        .includes(q.toLowerCase()),
+        .includes(search.toLowerCase()),
   )
   return (
     <>
@@ -52,7 +52,7 @@ export default function Campaigns() {
       <div class="row filters">
         <label>
           Name or ID
-          <input type="search" value={q} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
+          <input type="search" value={search} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
         </label>
         <label>
           Status
@@ -67,9 +67,9 @@ export default function Campaigns() {
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Campaigns, newest first"
-        rows={shown}
+        rows={matchingCampaigns}
         keyOf={({ campaign_id }) => campaign_id}
-        more={list.more}
+        loadMore={list.more}
         empty={
           list.items?.length === 0 ? (
             <>

@@ -39,7 +39,7 @@ export function parseCsv(text: string): string[][] {
 /** Returns the most frequent separator of the first line, outside of quotes. */
 function detectSeparator(text: string): string {
   const [line = ''] = text.trimStart().split('\n', 1)
-  const unquoted = line.replace(/"[^"]*"/g, '')
-  const counts = [',', ';', '\t'].map((separator) => ({ separator, count: unquoted.split(separator).length }))
+  const lineWithoutQuotes = line.replace(/"[^"]*"/g, '')
+  const counts = [',', ';', '\t'].map((separator) => ({ separator, count: lineWithoutQuotes.split(separator).length }))
   return counts.reduce((best, next) => (next.count > best.count ? next : best)).separator
 }

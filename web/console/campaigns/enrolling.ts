@@ -4,7 +4,7 @@ import { explainError } from '../shared/explain-error.ts'
 import { type ApiError, type ApiResponse, api } from '../shell/api.ts'
 
 const MAX_ROWS_PER_CALL: Record<Mode, number> = { test: 100, live: 1000 }
-/** The API accepts 256 KB; the rest is for the other properties of the request body. */
+/** Maximum size of the candidates in one call. The API accepts 256 KB, including the other properties of the request body. */
 const MAX_CALL_BYTES = 240_000
 const DEBOUNCE_MS = 400
 const MAX_ATTEMPTS = 21
@@ -22,26 +22,26 @@ export function splitIntoChunks(candidates: CandidateInput[], mode: Mode): Chunk
   const encoder = new TextEncoder()
   let bytes = 0
   for (const [index, candidate] of candidates.entries()) {
-    const size = encoder.encode(JSON.stringify(candidate)).length + 1
-    const last = chunks.at(-1)
-    if (last && last.candidates.length < MAX_ROWS_PER_CALL[mode] && bytes + size <= MAX_CALL_BYTES) {
-      last.candidates.push(candidate)
-      bytes += size
+    const byteCount = encoder.encode(JSON.stringify(candidate)).length + 1
+    const lastChunk = chunks.at(-1)
+    if (lastChunk && lastChunk.candidates.length < MAX_ROWS_PER_CALL[mode] && bytes + byteCount <= MAX_CALL_BYTES) {
+      lastChunk.candidates.push(candidate)
+      bytes += byteCount
     } else {
       chunks.push({ firstRow: index, candidates: [candidate] })
-      bytes = size
+      bytes = byteCount
     }
   }
   return chunks
 }
 
-/** The campaign that candidates are added to: an existing one, or one that the first call creates. */
-export interface Target {
+/** The campaign that candidates are added to: an existing campaign, or a new one that the first call creates. */
+export interface EnrolmentTarget {
   apiPath: (path: string) => string
   mode: Mode
   campaignId: string | undefined
-  /** Properties of a new campaign. */
-  about: { mandate_id: string; name?: string; starts_at?: string }
+  /** Properties of the campaign to create, if there is no `campaignId`. */
+  newCampaign: { mandate_id: string; name?: string; starts_at?: string }
 }
 
 type RowErrors = Map<number, { field: string; message: string }[]>
@@ -60,14 +60,14 @@ const ROW_PATH = /^candidates\[(\d+)\](?:\.(.*))?$/
 
 /** Validates every row with a dry run of the API. Chunks that have not changed are not sent again. */
 export function useRosterCheck(
-  { apiPath, mode, campaignId, about }: Target,
+  { apiPath, mode, campaignId, newCampaign }: EnrolmentTarget,
   candidates: CandidateInput[],
 ): RosterCheck {
   const [state, setState] = useState<RosterCheck>(NOT_CHECKED)
-  const { mandate_id } = about
+  const { mandate_id } = newCampaign
   const request = useMemo(() => ({ candidates, campaignId, mandate_id }), [candidates, campaignId, mandate_id])
-  const current = useRef(request)
-  current.current = request
+  const latestRequest = useRef(request)
+  latestRequest.current = request
   const cache = useRef(new Map<string, ApiResponse<CampaignEnrolment>>())
   useEffect(() => {
     if (candidates.length === 0 || !(campaignId || mandate_id)) return setState(NOT_CHECKED)
@@ -83,11 +83,11 @@ export function useRosterCheck(
     let checked = 0
     for (const chunk of splitIntoChunks(candidates, mode)) {
       const response = await validate(chunk.candidates)
-      if (current.current !== request) return // the rows have changed since
+      if (latestRequest.current !== request) return // the rows have changed since
       if (!response.ok) error = collectRowErrors(rowErrors, chunk.firstRow, response.error)
       checked += chunk.candidates.length
-      const remaining = checked < candidates.length && !error
-      setState({ rowErrors: new Map(rowErrors), error, checked, checking: remaining })
+      const hasUncheckedRows = checked < candidates.length && !error
+      setState({ rowErrors: new Map(rowErrors), error, checked, checking: hasUncheckedRows })
       if (error) return
     }
   }
@@ -96,23 +96,23 @@ export function useRosterCheck(
     const key = JSON.stringify([campaignId, mandate_id, rows])
     const cached = cache.current.get(key)
     if (cached) return cached
-    const target = { apiPath, mode, campaignId, about: { mandate_id } }
+    const target = { apiPath, mode, campaignId, newCampaign: { mandate_id } }
     const response = await withRetries(() => enrolCandidates(target, rows, { dryRun: true }))
     if (response.ok || response.error.status === 400) cache.current.set(key, response)
     return response
   }
 }
 
-/** Adds the errors of rows to `rowErrors`. Returns the error if it concerns more than rows. */
-function collectRowErrors(rowErrors: RowErrors, from: number, error: ApiError): ApiError | undefined {
-  let rowDetails = 0
+/** Adds the errors of single rows to `rowErrors`. Returns the error if it does not concern only rows. */
+function collectRowErrors(rowErrors: RowErrors, firstRow: number, error: ApiError): ApiError | undefined {
+  let rowErrorCount = 0
   for (const { path, message } of error.details) {
     const [, index, field = ''] = ROW_PATH.exec(path) ?? []
     if (index === undefined) continue
-    rowDetails += 1
-    addRowError(rowErrors, from + Number(index), { field, message: explainError(field, message) })
+    rowErrorCount += 1
+    addRowError(rowErrors, firstRow + Number(index), { field, message: explainError(field, message) })
   }
-  return rowDetails > 0 && rowDetails === error.details.length ? undefined : error
+  return rowErrorCount > 0 && rowErrorCount === error.details.length ? undefined : error
 }
 
 /** Adds an error unless the row already has the same message for the field. */
@@ -123,14 +123,14 @@ function addRowError(rowErrors: RowErrors, row: number, error: { field: string; 
 }
 
 export function enrolCandidates(
-  { apiPath, campaignId, about }: Target,
+  { apiPath, campaignId, newCampaign }: EnrolmentTarget,
   candidates: CandidateInput[] | undefined,
   options: { dryRun?: boolean; idempotencyKey?: string },
 ): Promise<ApiResponse<CampaignEnrolment>> {
   if (campaignId)
     return api<CampaignEnrolment>(apiPath(`/campaigns/${campaignId}/candidates`), { body: { candidates }, ...options })
   return api<CampaignEnrolment>(apiPath('/campaigns'), {
-    body: { ...about, ...(candidates ? { candidates } : {}) },
+    body: { ...newCampaign, ...(candidates ? { candidates } : {}) },
     ...options,
   })
 }

@@ -1,21 +1,21 @@
 import type { Campaign } from '../../api-types/partner.ts'
 
-const ORDER = ['completed', 'declined', 'failed', 'pending'] as const
+const STATUS_ORDER = ['completed', 'declined', 'failed', 'pending'] as const
 
-/** The progress of a campaign as a stacked bar; the numbers are in its label. */
+/** The progress of a campaign as a stacked bar, with the numbers in its label for screen readers. */
 export function Progress({ counts }: { counts: Campaign['counts'] }) {
   const { candidates: total } = counts
   let x = 0
-  const parts = ORDER.map((name) => {
+  const segments = STATUS_ORDER.map((name) => {
     const width = total === 0 ? 0 : (counts[name] / total) * 100
     x += width
     return { name, x: x - width, width }
   })
-  const label = ORDER.map((name) => `${counts[name]} ${name}`).join(', ')
+  const label = STATUS_ORDER.map((name) => `${counts[name]} ${name}`).join(', ')
   return (
     <svg class="progress" role="img" aria-label={label} viewBox="0 0 100 1" preserveAspectRatio="none">
       <title>{label}</title>
-      {parts.map((part) => (
+      {segments.map((part) => (
         <rect key={part.name} class={`of-${part.name}`} x={part.x} y="0" width={part.width} height="1" />
       ))}
     </svg>

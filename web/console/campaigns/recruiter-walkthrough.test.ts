@@ -5,8 +5,8 @@ import { assertAccessible } from '../../../test/browser/axe.ts'
 import { newPage } from '../../../test/browser/browser.ts'
 import {
   checkPage,
-  consolePage,
-  screenshotFromTop,
+  openConsolePage,
+  saveScreenshotFromTop,
   waitForPhoneAnimations,
 } from '../../../test/browser/console-page.ts'
 import { startRecruiterConsole } from '../../../test/browser/recruiter-console.ts'
@@ -16,7 +16,7 @@ import { signInMember } from '../../../test/support/console.ts'
 const PHONE = { width: 390, height: 844, hasTouch: true, isMobile: true }
 
 test('a user creates a workflow, a mandate and a campaign, answers on the simulator phone and exports the result', async (t) => {
-  const { app, at } = await startRecruiterConsole(t)
+  const { app, consoleUrl } = await startRecruiterConsole(t)
   const page = await newPage(t)
   await page.goto(`${app.url}/console`)
   await page.getByText('Sign in as the operator').click()
@@ -27,7 +27,7 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   // A workflow, with validation errors at the fields.
   await page.getByRole('link', { name: 'Workflows', exact: true }).click()
   await page.getByRole('heading', { name: 'No workflows yet' }).waitFor()
-  await screenshotFromTop(page, 'a-workflows-empty')
+  await saveScreenshotFromTop(page, 'a-workflows-empty')
   await page.getByRole('link', { name: 'New workflow' }).click()
   await page.getByRole('heading', { name: 'New workflow' }).waitFor()
   await page.getByRole('button', { name: 'Create workflow' }).click()
@@ -36,14 +36,14 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   await page.getByRole('button', { name: 'Add SMS' }).click()
   await page.getByLabel(/Hindi/).check()
   await page.getByRole('button', { name: 'Add follow-up' }).click()
-  await page.getByLabel('After (hours)').fill('500')
+  await page.getByLabel('Hours without an answer').fill('500')
   await page.getByText('Enter 1 to 168 hours').waitFor() // validated before it is submitted
   await checkPage(page, 'a-workflow-edit')
-  await page.getByLabel('After (hours)').fill('24')
+  await page.getByLabel('Hours without an answer').fill('24')
   await page.getByText('No errors found.').waitFor()
   await page.getByRole('button', { name: 'Create workflow' }).click()
   await page.getByRole('heading', { name: /^Site hiring/ }).waitFor()
-  await screenshotFromTop(page, 'a-workflow')
+  await saveScreenshotFromTop(page, 'a-workflow')
   await page.getByRole('link', { name: 'Edit', exact: true }).click()
   await page.getByLabel(/^Description/).fill('For building sites')
   await page.getByText('No errors found.').waitFor()
@@ -89,22 +89,22 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   await page.getByLabel('Name (optional)').fill('Pune electricians')
   await page.getByLabel(/^Paste rows/).fill(rows)
   await page.getByRole('button', { name: 'Preview rows' }).click()
-  await page.getByText('1 row needs fixing').waitFor()
+  await page.getByText('1 row has errors').waitFor()
   await page.getByText('Mobile: not a phone number; enter +91 and ten digits').waitFor()
-  await page.getByText('Same number as row 4; enrolled only once').waitFor()
+  await page.getByText('Same phone number as row 4; this person is enrolled only once').waitFor()
   await page.getByText('2 candidates, 2 credits').waitFor()
   assert.equal(await page.getByRole('textbox', { name: 'Full name, row 3' }).inputValue(), 'Ravi Kumar')
   await checkPage(page, 'a-campaign-new')
   assert.ok(await page.getByRole('button', { name: 'Start campaign' }).isDisabled())
   await page.getByLabel('Mobile, row 3').fill('+919990000005')
-  await page.getByText('All rows are valid; 1 row repeats another').waitFor()
+  await page.getByText('All rows are valid; 1 row repeats another row').waitFor()
   await page.getByText('3 candidates, 3 credits').waitFor()
   await page.getByText('+919812345678').first().waitFor() // normalised, as it will be sent
   await page.getByRole('button', { name: 'Start campaign' }).click()
   await page.getByRole('heading', { name: /^Pune electricians/ }).waitFor()
-  await page.getByText('3 candidates enrolled. 1 row repeats another.').waitFor()
+  await page.getByText('3 candidates enrolled. 1 row repeats another row.').waitFor()
   await page.getByRole('img', { name: /1 completed, 1 declined/ }).waitFor({ timeout: 60_000 })
-  await screenshotFromTop(page, 'a-campaign')
+  await saveScreenshotFromTop(page, 'a-campaign')
 
   // The user answers on the simulator phone for the candidate who does not answer automatically.
   await page.getByRole('link', { name: 'Simulator phones' }).click()
@@ -116,37 +116,37 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
   await checkPage(page, 'a-phone')
   await page.getByRole('region', { name: 'Phone of Meera' }).getByRole('button', { name: 'No', exact: true }).click()
   await page.getByText('The conversation has ended').waitFor()
-  const result = page.getByRole('region', { name: 'Result' })
-  await result.getByText('Not qualified').waitFor()
-  await result.getByText('knockout').waitFor()
-  await screenshotFromTop(page, 'a-phone-ended')
+  const resultRegion = page.getByRole('region', { name: 'Result' })
+  await resultRegion.getByText('Not qualified').waitFor()
+  await resultRegion.getByText('knockout').waitFor()
+  await saveScreenshotFromTop(page, 'a-phone-ended')
   await page.getByRole('link', { name: 'View delivery status' }).click()
   await page
     .getByText(/WhatsApp · .* · delivered/)
     .first()
     .waitFor()
-  await screenshotFromTop(page, 'a-candidate')
+  await saveScreenshotFromTop(page, 'a-candidate')
 
   // Results, filtered and exported.
   await page.getByRole('link', { name: 'Results', exact: true }).click()
   await page.getByRole('link', { name: 'Asha Rao' }).waitFor()
   await page.getByLabel('Status').selectOption('completed')
   await page.getByRole('link', { name: 'Ravi Kumar' }).waitFor({ state: 'detached' })
-  await screenshotFromTop(page, 'a-results')
-  const downloading = page.waitForEvent('download')
+  await saveScreenshotFromTop(page, 'a-results')
+  const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Export CSV' }).click()
-  const csv = await readFile(await (await downloading).path(), 'utf8')
+  const csv = await readFile(await (await download).path(), 'utf8')
   assert.match(csv, /c-3,Meera,\+919812345678,,completed,,false/)
   assert.doesNotMatch(csv, /Ravi/)
   await page.getByRole('link', { name: 'Meera' }).click()
   await page.getByRole('heading', { name: /^Meera/ }).waitFor()
-  await screenshotFromTop(page, 'a-result')
+  await saveScreenshotFromTop(page, 'a-result')
 
   // A workflow with a mandate cannot be archived.
-  await page.goto(at('/campaigns'))
+  await page.goto(consoleUrl('/campaigns'))
   await page.getByRole('link', { name: 'Pune electricians' }).waitFor()
-  await screenshotFromTop(page, 'a-campaigns')
-  await page.goto(at('/workflows'))
+  await saveScreenshotFromTop(page, 'a-campaigns')
+  await page.goto(consoleUrl('/workflows'))
   await page.getByRole('link', { name: 'Site hiring' }).click()
   await page.getByRole('button', { name: 'Archive' }).click()
   await page.getByRole('button', { name: 'Archive workflow' }).click()
@@ -154,10 +154,10 @@ test('a user creates a workflow, a mandate and a campaign, answers on the simula
 })
 
 test('a mandate is edited, a file is enrolled in chunks, and the campaign is paused, resumed and archived', async (t) => {
-  const { app, at, scope } = await startRecruiterConsole(t)
-  const { mandate_id } = await app.given.mandate(scope, {}, 'playground')
-  const page = await consolePage(t, app)
-  await page.goto(at(`/mandates/${mandate_id}`))
+  const { app, consoleUrl, scope } = await startRecruiterConsole(t)
+  const { mandate_id } = await app.fixtures.createMandate(scope, {}, 'playground')
+  const page = await openConsolePage(t, app)
+  await page.goto(consoleUrl(`/mandates/${mandate_id}`))
   await page.getByRole('link', { name: 'Edit', exact: true }).click()
   await page.getByLabel('Job title').fill('Site electrician')
   await page.getByText('More about the job').click()
@@ -172,8 +172,8 @@ test('a mandate is edited, a file is enrolled in chunks, and the campaign is pau
   await page.getByRole('link', { name: 'New campaign' }).click()
   const calls: string[] = []
   page.on('request', (request) => {
-    const dry = request.headers()['x-dry-run'] === 'true'
-    if (request.method() === 'POST' && !dry) calls.push(new URL(request.url()).pathname.replace(/.*\/test/, ''))
+    const isDryRun = request.headers()['x-dry-run'] === 'true'
+    if (request.method() === 'POST' && !isDryRun) calls.push(new URL(request.url()).pathname.replace(/.*\/test/, ''))
   })
   const lines = Array.from({ length: 130 }, (_, index) => `Person ${index},+9198100${String(10_000 + index)}`)
   const buffer = Buffer.from(['name,phone', ...lines].join('\n'))
@@ -199,39 +199,47 @@ test('a mandate is edited, a file is enrolled in chunks, and the campaign is pau
 })
 
 test('objects created through the API are read-only, and a viewer cannot change anything', async (t) => {
-  const { app, at, orgId, scope } = await startRecruiterConsole(t)
-  const mandate = await app.given.mandate(scope)
+  const { app, consoleUrl, orgId, scope } = await startRecruiterConsole(t)
+  const mandate = await app.fixtures.createMandate(scope)
   const viewer = await signInMember(app, orgId, 'viewer')
-  const page = await consolePage(t, app)
-  await page.goto(at(`/mandates/${mandate.mandate_id}`))
+  const page = await openConsolePage(t, app)
+  await page.goto(consoleUrl(`/mandates/${mandate.mandate_id}`))
   await page.getByText('This mandate was created through the API.').waitFor()
   assert.equal(await page.getByRole('link', { name: 'Edit' }).count(), 0)
-  await page.goto(at(`/workflows/${mandate.body.workflow_id}/edit`))
+  await page.goto(consoleUrl(`/workflows/${mandate.body.workflow_id}/edit`))
   await page.getByText('This workflow was created through the API.').waitFor()
-  const reader = await consolePage(t, app, { email: viewer.email })
-  await reader.goto(at('/mandates'))
-  await reader.getByRole('link', { name: 'Electrician' }).waitFor()
-  assert.equal(await reader.getByRole('link', { name: 'New mandate' }).count(), 0)
-  await reader.goto(at('/first-campaign'))
-  await reader.getByText('You need the recruiter role').waitFor()
-  assert.ok(await reader.getByRole('button', { name: 'Create workflow' }).isDisabled())
+  const viewerPage = await openConsolePage(t, app, { email: viewer.email })
+  await viewerPage.goto(consoleUrl('/mandates'))
+  await viewerPage.getByRole('link', { name: 'Electrician' }).waitFor()
+  assert.equal(await viewerPage.getByRole('link', { name: 'New mandate' }).count(), 0)
+  await viewerPage.goto(consoleUrl('/first-campaign'))
+  await viewerPage.getByText('You need the recruiter role').waitFor()
+  assert.ok(await viewerPage.getByRole('button', { name: 'Create workflow' }).isDisabled())
 })
 
 test('every page of a recruiter is accessible on a phone in dark mode, with and without data', async (t) => {
-  const { app, at, scope, orgId } = await startRecruiterConsole(t)
-  const page = await consolePage(t, app, { ...PHONE, colorScheme: 'dark' })
-  const empty = ['/workflows', '/mandates', '/campaigns', '/campaigns/new', '/results', '/phone', '/first-campaign']
-  for (const path of empty) {
-    await page.goto(at(path))
+  const { app, consoleUrl, scope, orgId } = await startRecruiterConsole(t)
+  const page = await openConsolePage(t, app, { ...PHONE, colorScheme: 'dark' })
+  const emptyPages = [
+    '/workflows',
+    '/mandates',
+    '/campaigns',
+    '/campaigns/new',
+    '/results',
+    '/phone',
+    '/first-campaign',
+  ]
+  for (const path of emptyPages) {
+    await page.goto(consoleUrl(path))
     await page.getByRole('heading', { level: 1 }).or(page.locator('.empty h2')).first().waitFor()
     await page.locator('.waiting').first().waitFor({ state: 'detached' })
     await checkPage(page, `a-dark${path.replaceAll('/', '-')}-empty`)
   }
-  const operator = await app.given.key(orgId, { mode: 'test' })
-  const { mandate_id, body } = await app.given.mandate(scope, {}, 'playground')
+  const operator = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })
+  const { mandate_id, body } = await app.fixtures.createMandate(scope, {}, 'playground')
   const { post, get } = app.as(operator)
-  const ready = async () => (await get(`/mandates/${mandate_id}`)).body.data.status === 'ready'
-  while (!(await ready())) await new Promise((wake) => setTimeout(wake, 100))
+  const isMandateReady = async () => (await get(`/mandates/${mandate_id}`)).body.data.status === 'ready'
+  while (!(await isMandateReady())) await new Promise((wake) => setTimeout(wake, 100))
   const created = await post(
     '/campaigns',
     {
@@ -246,9 +254,9 @@ test('every page of a recruiter is accessible on a phone in dark mode, with and 
   )
   assert.equal(created.status, 202)
   const { campaign_id } = created.body.data.campaign
-  const people = (await get(`/campaigns/${campaign_id}/candidates`)).body.data.items
-  const meera = people.find(({ name }: { name: string }) => name === 'Meera Joshi')
-  const filled = [
+  const candidates = (await get(`/campaigns/${campaign_id}/candidates`)).body.data.items
+  const meera = candidates.find(({ name }: { name: string }) => name === 'Meera Joshi')
+  const filledPages = [
     '/workflows',
     '/workflows/new',
     `/workflows/${body.workflow_id}`,
@@ -263,17 +271,17 @@ test('every page of a recruiter is accessible on a phone in dark mode, with and 
     '/phone',
     `/phone/${meera.candidate_id}`,
   ]
-  for (const path of filled) {
-    await page.goto(at(path))
+  for (const path of filledPages) {
+    await page.goto(consoleUrl(path))
     await page.getByRole('heading', { level: 1 }).first().waitFor()
     await page.locator('.waiting').first().waitFor({ state: 'detached' })
     await checkPage(page, `a-dark${path.replaceAll('/', '-').replace(/[A-Z]{2}_[A-Z0-9]+/, 'one')}`)
   }
-  await page.goto(at(`/campaigns/new?mandate_id=${mandate_id}`))
+  await page.goto(consoleUrl(`/campaigns/new?mandate_id=${mandate_id}`))
   await page.getByRole('button', { name: 'Enter manually' }).click()
   await page.getByLabel('name, row 1').fill('Asha Rao')
   await page.getByLabel('phone, row 1').fill('98')
-  await page.getByText('1 row needs fixing').waitFor()
+  await page.getByText('1 row has errors').waitFor()
   const { x, width } = (await page.getByText('phone: not a phone number').boundingBox())!
   assert.ok(x >= 0 && x + width <= PHONE.width, 'the error is visible without scrolling the table')
   await checkPage(page, 'a-dark-campaigns-new')

@@ -12,7 +12,7 @@ const EXAMPLE = `name,phone,your id,city
 Asha Rao,+919990000001,c-101,Pune
 Ravi Kumar,98123 45678,c-102,Nashik`
 
-/** Input of candidates: pasted, dropped, selected as a file, or typed. */
+/** Input of candidates, which the user can paste, drop or select as a file, or type. */
 export function RosterInput({ onRoster, onType }: Props) {
   const [draggingOver, setDraggingOver] = useState(false)
   const [text, setText] = useState('')
@@ -91,10 +91,10 @@ export function RosterInput({ onRoster, onType }: Props) {
   )
 
   async function readFile(file: File) {
-    const found = await readTextFile(file)
-    if (found === undefined)
+    const fileText = await readTextFile(file)
+    if (fileText === undefined)
       setError(`${file.name} is not a text file. Save it as CSV in your spreadsheet program, and choose that file.`)
-    else read(found)
+    else read(fileText)
   }
 
   function read(input: string) {

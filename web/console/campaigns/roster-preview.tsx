@@ -1,26 +1,26 @@
 import { useState } from 'preact/hooks'
 import type { CandidateInput } from '../../api-types/partner.ts'
 import type { RosterCheck } from './enrolling.ts'
-import { type ColumnMeaning, MEANINGS, type Roster, type RosterRow } from './roster.ts'
+import { type ColumnMeaning, MEANING_LABELS, type Roster, type RosterRow } from './roster.ts'
 
 interface Props {
   roster: Roster
   candidates: CandidateInput[]
   check: RosterCheck
-  /** Messages of rows that are skipped because another row is the same person. */
+  /** Messages, by row index, about rows that are skipped because an earlier row is the same person. */
   repeats: Map<number, string>
   onChange: (roster: Roster) => void
 }
 
 const PAGE_SIZE = 50
 
-/** All rows as they will be sent. Rows with errors can be edited. */
+/** The rows of the roster as they will be sent to the API. Rows with errors can be edited. */
 export function RosterPreview({ roster, candidates, check, repeats, onChange }: Props) {
   const { names, meanings, rows } = roster
   const [onlyInvalid, setOnlyInvalid] = useState(false)
-  const [shown, setShown] = useState(PAGE_SIZE)
-  const invalid = check.rowErrors.size
-  const listed = rows
+  const [shownCount, setShown] = useState(PAGE_SIZE)
+  const invalidCount = check.rowErrors.size
+  const listedRows = rows
     .map((row, index) => ({ row, index }))
     .filter(({ index }) => !onlyInvalid || check.rowErrors.has(index))
   return (
@@ -29,17 +29,17 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
         <h2>
           {rows.length.toLocaleString()} {rows.length === 1 ? 'row' : 'rows'}
         </h2>
-        <span class={invalid > 0 ? 'bad-text' : 'soft'} role="status">
-          {invalid > 0
-            ? `${invalid} ${invalid === 1 ? 'row needs' : 'rows need'} fixing`
+        <span class={invalidCount > 0 ? 'bad-text' : 'soft'} role="status">
+          {invalidCount > 0
+            ? `${invalidCount.toLocaleString()} ${invalidCount === 1 ? 'row has' : 'rows have'} errors`
             : check.checking
-              ? `Checking… ${check.checked.toLocaleString()} of ${rows.length.toLocaleString()}`
+              ? `Checked ${check.checked.toLocaleString()} of ${rows.length.toLocaleString()} rows…`
               : check.checked > 0 && !check.error
                 ? `All rows are valid${repeats.size > 0 ? `; ${repeatedRowsText(repeats.size)}` : ''}`
                 : ''}
         </span>
       </div>
-      {invalid > 0 && (
+      {invalidCount > 0 && (
         <div class="row">
           <label class="check">
             <input
@@ -47,10 +47,12 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
               checked={onlyInvalid}
               onChange={(event) => setOnlyInvalid(event.currentTarget.checked)}
             />
-            Only rows with errors
+            Show only rows with errors
           </label>
           <button type="button" class="small-button" onClick={skipInvalid}>
-            {invalid === 1 ? 'Skip this row' : `Skip all ${invalid}`}
+            {invalidCount === 1
+              ? 'Skip the row with errors'
+              : `Skip the ${invalidCount.toLocaleString()} rows with errors`}
           </button>
         </div>
       )}
@@ -69,9 +71,9 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
                     value={meanings[column]}
                     onChange={(event) => setMeaning(column, event.currentTarget.value as ColumnMeaning)}
                   >
-                    {(Object.keys(MEANINGS) as ColumnMeaning[]).map((meaning) => (
+                    {(Object.keys(MEANING_LABELS) as ColumnMeaning[]).map((meaning) => (
                       <option key={meaning} value={meaning}>
-                        {MEANINGS[meaning]}
+                        {MEANING_LABELS[meaning]}
                       </option>
                     ))}
                   </select>
@@ -83,7 +85,7 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
             </tr>
           </thead>
           <tbody>
-            {listed.slice(0, shown).map(({ row, index }) => (
+            {listedRows.slice(0, shownCount).map(({ row, index }) => (
               <PreviewRow
                 key={row.number}
                 row={row}
@@ -100,9 +102,9 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
         </table>
       </section>
       <div class="row">
-        {listed.length > shown && (
-          <button type="button" class="small-button" onClick={() => setShown(shown + PAGE_SIZE)}>
-            Show more (of {listed.length.toLocaleString()})
+        {listedRows.length > shownCount && (
+          <button type="button" class="small-button" onClick={() => setShown(shownCount + PAGE_SIZE)}>
+            Show more of {listedRows.length.toLocaleString()} rows
           </button>
         )}
         <button type="button" class="small-button" onClick={addRow}>
@@ -111,7 +113,7 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
       </div>
       {!meanings.includes('external_candidate_id') && (
         <p class="soft small">
-          There is no column with your ID, so candidates are identified by phone number or email address.
+          The file has no column with your candidate IDs, so candidates are identified by phone number or email address.
         </p>
       )}
     </section>
@@ -128,20 +130,20 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
     })
   }
 
-  /** Marks the row as typed, so that it stays editable after its error is fixed. */
+  /** Changes a cell. Marks its row as typed, so that the row stays editable after its error is fixed. */
   function setCell(index: number, column: number, value: string) {
-    const next = rows.map((row, at) =>
+    const changedRows = rows.map((row, at) =>
       at === index
         ? { ...row, typed: true, cells: row.cells.map((cell, cellIndex) => (cellIndex === column ? value : cell)) }
         : row,
     )
-    onChange({ ...roster, rows: next })
+    onChange({ ...roster, rows: changedRows })
   }
 
   function addRow() {
-    const number = Math.max(0, ...rows.map((row) => row.number)) + 1
-    onChange({ ...roster, rows: [...rows, { number, cells: names.map(() => ''), typed: true }] })
-    setShown(Math.max(shown, rows.length + 1))
+    const rowNumber = Math.max(0, ...rows.map((row) => row.number)) + 1
+    onChange({ ...roster, rows: [...rows, { number: rowNumber, cells: names.map(() => ''), typed: true }] })
+    setShown(Math.max(shownCount, rows.length + 1))
     setOnlyInvalid(false)
   }
 
@@ -152,7 +154,7 @@ export function RosterPreview({ roster, candidates, check, repeats, onChange }: 
 }
 
 export function repeatedRowsText(count: number): string {
-  return `${count.toLocaleString()} ${count === 1 ? 'row repeats' : 'rows repeat'} another`
+  return `${count.toLocaleString()} ${count === 1 ? 'row repeats' : 'rows repeat'} another row`
 }
 
 interface RowProps {
@@ -220,7 +222,7 @@ function PreviewRow({ row, names, meanings, sent, rowErrors = [], repeat, onCell
   )
 }
 
-/** Returns a cell as it is sent: a phone number with its country code. */
+/** Returns the text of a cell as it is sent to the API, for example a phone number with its country code. */
 function shownCell(meaning: ColumnMeaning, cell: string, sent: CandidateInput | undefined) {
   if (meaning === 'phone') return sent?.phone ?? cell
   return meaning === 'language' ? (sent?.language ?? cell) : cell

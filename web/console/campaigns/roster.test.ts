@@ -64,15 +64,18 @@ test('a row with the number or ID of an earlier valid row is reported as a repea
   const roster = readRoster(
     'name,phone,ref\nAsha,98123 45678,1\nRavi,98123 45679,2\nAsha R,+919812345678,3\nMeera,98123 45670,2\n,98123 45671,4\nDev,98123 45671,5',
   )
-  const people = roster.rows.map((row) => candidateFrom(roster, row))
+  const candidates = roster.rows.map((row) => candidateFrom(roster, row))
   assert.deepEqual(
-    [...findRepeats(roster, people, new Set([4]))],
+    [...findRepeats(roster, candidates, new Set([4]))],
     [
-      [2, 'Same number as row 2; enrolled only once'],
-      [3, 'Same ID as row 3; enrolled only once'],
+      [2, 'Same phone number as row 2; this person is enrolled only once'],
+      [3, 'Same ID as row 3; this person is enrolled only once'],
     ],
   )
-  const plain = readRoster('Asha,a@example.in\nAsha,a@example.in')
-  const both = plain.rows.map((row) => candidateFrom(plain, row))
-  assert.deepEqual([...findRepeats(plain, both, new Set())], [[1, 'Same address as row 1; enrolled only once']])
+  const rosterWithoutIds = readRoster('Asha,a@example.in\nAsha,a@example.in')
+  const repeatedCandidates = rosterWithoutIds.rows.map((row) => candidateFrom(rosterWithoutIds, row))
+  assert.deepEqual(
+    [...findRepeats(rosterWithoutIds, repeatedCandidates, new Set())],
+    [[1, 'Same email address as row 1; this person is enrolled only once']],
+  )
 })

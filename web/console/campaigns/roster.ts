@@ -1,10 +1,10 @@
 import type { CandidateInput, Language } from '../../api-types/partner.ts'
-import { LANGUAGES, languageName } from '../shared/labels.ts'
+import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
 import { parseCsv } from './csv.ts'
 
 export type ColumnMeaning = 'name' | 'phone' | 'email' | 'external_candidate_id' | 'language' | 'metadata' | 'nothing'
 
-export const MEANINGS: Record<ColumnMeaning, string> = {
+export const MEANING_LABELS: Record<ColumnMeaning, string> = {
   name: 'Name',
   phone: 'Phone',
   email: 'Email address',
@@ -14,7 +14,7 @@ export const MEANINGS: Record<ColumnMeaning, string> = {
   nothing: 'Skip',
 }
 
-/** Candidates to enrol, as a table. */
+/** A table of the candidates to enrol. */
 export interface Roster {
   /** Column names in the file. */
   names: string[]
@@ -26,7 +26,7 @@ export interface RosterRow {
   /** Line number in the file, or the next number for a typed row. */
   number: number
   cells: string[]
-  /** Typed by the user, and therefore editable. */
+  /** True if the user typed the row, which makes it editable. */
   typed?: boolean
 }
 
@@ -41,8 +41,8 @@ const COLUMN_PATTERNS: [Exclude<ColumnMeaning, 'metadata' | 'nothing'>, RegExp][
   ['name', /name|candidate|applicant/i],
 ]
 
-const PHONE = /^[+\d][\d\s().-]{6,18}$/
-const EMAIL = /^[^\s@]+@[^\s@]+$/
+const PHONE_PATTERN = /^[+\d][\d\s().-]{6,18}$/
+const EMAIL_PATTERN = /^[^\s@]+@[^\s@]+$/
 
 export const EMPTY_ROSTER: Roster = { names: ['name', 'phone'], meanings: ['name', 'phone'], rows: [] }
 
@@ -52,27 +52,28 @@ export function readRoster(text: string): Roster {
   const [first] = lines
   if (!first) return EMPTY_ROSTER
   const hasHeader =
-    !first.some((cell) => PHONE.test(cell) || EMAIL.test(cell)) && first.some((cell) => meaningFromName(cell))
-  const names = hasHeader ? first : first.map((_, index) => `Column ${index + 1}`)
-  const people = hasHeader ? lines.slice(1) : lines
-  const taken = new Set<ColumnMeaning>()
-  const meanings = names.map((name, index): ColumnMeaning => {
+    !first.some((cell) => PHONE_PATTERN.test(cell) || EMAIL_PATTERN.test(cell)) &&
+    first.some((cell) => meaningFromName(cell))
+  const columnNames = hasHeader ? first : first.map((_, index) => `Column ${index + 1}`)
+  const candidateLines = hasHeader ? lines.slice(1) : lines
+  const takenMeanings = new Set<ColumnMeaning>()
+  const meanings = columnNames.map((name, index): ColumnMeaning => {
     const meaning = hasHeader
       ? meaningFromName(name)
       : meaningFromCells(
-          people.map((cells) => cells[index] ?? ''),
-          taken,
+          candidateLines.map((cells) => cells[index] ?? ''),
+          takenMeanings,
         )
-    if (!meaning || taken.has(meaning)) return hasHeader ? 'metadata' : 'nothing'
-    taken.add(meaning)
+    if (!meaning || takenMeanings.has(meaning)) return hasHeader ? 'metadata' : 'nothing'
+    takenMeanings.add(meaning)
     return meaning
   })
   return {
-    names,
+    names: columnNames,
     meanings,
-    rows: people.map((cells, index) => ({
+    rows: candidateLines.map((cells, index) => ({
       number: index + (hasHeader ? 2 : 1),
-      cells: names.map((_, at) => cells[at] ?? ''),
+      cells: columnNames.map((_, at) => cells[at] ?? ''),
     })),
   }
 }
@@ -82,31 +83,32 @@ function meaningFromName(name: string): ColumnMeaning | undefined {
 }
 
 function meaningFromCells(cells: string[], taken: Set<ColumnMeaning>): ColumnMeaning | undefined {
-  const filled = cells.filter(Boolean).slice(0, 50)
-  if (filled.length === 0) return undefined
-  const mostMatch = (pattern: RegExp) => filled.filter((cell) => pattern.test(cell)).length > filled.length / 2
-  if (mostMatch(EMAIL)) return 'email'
-  if (mostMatch(PHONE)) return 'phone'
+  const filledCells = cells.filter(Boolean).slice(0, 50)
+  if (filledCells.length === 0) return undefined
+  const mostMatch = (pattern: RegExp) =>
+    filledCells.filter((cell) => pattern.test(cell)).length > filledCells.length / 2
+  if (mostMatch(EMAIL_PATTERN)) return 'email'
+  if (mostMatch(PHONE_PATTERN)) return 'phone'
   return taken.has('name') || !mostMatch(/\p{L}/u) ? undefined : 'name'
 }
 
-/** Returns the candidate of a row, as it is sent. */
+/** Returns the candidate of a row as it is sent to the API. */
 export function candidateFrom({ names, meanings }: Roster, { cells }: RosterRow): CandidateInput {
-  const get = (meaning: ColumnMeaning) => cells[meanings.indexOf(meaning)]?.trim() ?? ''
-  const phone = readPhone(get('phone'))
-  const email = get('email')
-  const language = readLanguage(get('language'))
+  const cellFor = (meaning: ColumnMeaning) => cells[meanings.indexOf(meaning)]?.trim() ?? ''
+  const phone = readPhone(cellFor('phone'))
+  const email = cellFor('email')
+  const language = readLanguage(cellFor('language'))
   const metadata: Record<string, string> = {}
   for (const [index, meaning] of meanings.entries()) {
     const value = cells[index]?.trim()
     if (meaning === 'metadata' && value) metadata[names[index]!.slice(0, 40)] = value
   }
   return {
-    external_candidate_id: get('external_candidate_id') || derivedId(phone || email),
-    name: get('name'),
+    external_candidate_id: cellFor('external_candidate_id') || derivedId(phone || email),
+    name: cellFor('name'),
     ...(phone ? { phone } : {}),
     ...(email ? { email } : {}),
-    // An unknown language is sent as well: the API reports it.
+    // An unknown language is sent, too: the API reports it.
     ...(language ? { language: language as Language } : {}),
     ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
   }
@@ -121,14 +123,14 @@ export function findRepeats(
   const repeats = new Map<number, string>()
   const byPhone = new Map<string, number>()
   const byId = new Map<string, number>()
-  const idName = meanings.includes('external_candidate_id') ? 'ID' : 'address'
+  const idNoun = meanings.includes('external_candidate_id') ? 'ID' : 'email address'
   for (const [index, { phone, external_candidate_id: id }] of candidates.entries()) {
     if (invalidRows.has(index) || !id) continue
     const samePhone = phone ? byPhone.get(phone) : undefined
-    const same = samePhone ?? byId.get(id)
-    if (same !== undefined) {
-      const what = samePhone === undefined ? idName : 'number'
-      repeats.set(index, `Same ${what} as row ${rows[same]!.number}; enrolled only once`)
+    const earlierIndex = samePhone ?? byId.get(id)
+    if (earlierIndex !== undefined) {
+      const sameField = samePhone === undefined ? idNoun : 'phone number'
+      repeats.set(index, `Same ${sameField} as row ${rows[earlierIndex]!.number}; this person is enrolled only once`)
     }
     if (phone && !byPhone.has(phone)) byPhone.set(phone, index)
     if (!byId.has(id)) byId.set(id, index)
@@ -138,14 +140,14 @@ export function findRepeats(
 
 /** Removes spaces, dashes and leading zeros, and adds +91 to Indian mobile numbers. Other errors are reported by the API. */
 export function readPhone(text: string): string {
-  const bare = text.replace(/[\s().'-]/g, '').replace(/^00/, '+')
-  if (/^0?[6-9]\d{9}$/.test(bare)) return `+91${bare.slice(-10)}`
-  return /^\+?910?[6-9]\d{9}$/.test(bare) ? `+91${bare.slice(-10)}` : bare
+  const digits = text.replace(/[\s().'-]/g, '').replace(/^00/, '+')
+  if (/^0?[6-9]\d{9}$/.test(digits)) return `+91${digits.slice(-10)}`
+  return /^\+?910?[6-9]\d{9}$/.test(digits) ? `+91${digits.slice(-10)}` : digits
 }
 
 function readLanguage(text: string): string {
   const lower = text.toLowerCase()
-  return Object.keys(LANGUAGES).find((code) => languageName(code).toLowerCase() === lower) ?? lower
+  return Object.keys(LANGUAGE_NAMES).find((code) => languageName(code).toLowerCase() === lower) ?? lower
 }
 
 /** Derives an ID from the phone number or email address, for files without IDs. */

@@ -24,9 +24,9 @@ export function CreateKey({ path, onClose, onCreated }: CreateProps) {
   const [lastDay, setLastDay] = useState('')
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
-  const all = data?.items ?? []
-  const scopes = selected ?? new Set(all)
-  const expiresAt = endOfDay(lastDay)
+  const allScopes = data?.items ?? []
+  const scopes = selected ?? new Set(allScopes)
+  const expiresAt = endOfDayTime(lastDay)
   const fieldError = fieldErrorAt(error, 'expires_at')
   return (
     <Dialog title="Create key" onClose={onClose}>
@@ -47,7 +47,7 @@ export function CreateKey({ path, onClose, onCreated }: CreateProps) {
           <fieldset>
             <legend>Permissions</legend>
             <div class="scopes">
-              {all.map((scope) => (
+              {allScopes.map((scope) => (
                 <label key={scope} class="check">
                   <input type="checkbox" checked={scopes.has(scope)} onChange={() => toggle(scope)} />
                   {scope}
@@ -58,7 +58,7 @@ export function CreateKey({ path, onClose, onCreated }: CreateProps) {
         )}
         <Field
           id="key-last-day"
-          label="Last day (optional)"
+          label="Last valid day (optional)"
           hint="The key expires at the end of this day in your time zone. Leave empty for a key that does not expire."
           error={fieldError}
         >
@@ -82,9 +82,9 @@ export function CreateKey({ path, onClose, onCreated }: CreateProps) {
   )
 
   function toggle(scope: string) {
-    const next = new Set(scopes)
-    if (!next.delete(scope)) next.add(scope)
-    setSelected(next)
+    const nextScopes = new Set(scopes)
+    if (!nextScopes.delete(scope)) nextScopes.add(scope)
+    setSelected(nextScopes)
   }
 
   async function create(event: Event) {
@@ -105,7 +105,7 @@ export function CreateKey({ path, onClose, onCreated }: CreateProps) {
 }
 
 /** Returns the end of a day in the browser's time zone. */
-function endOfDay(day: string): string | undefined {
+function endOfDayTime(day: string): string | undefined {
   return day ? new Date(`${day}T23:59:59.999`).toISOString() : undefined
 }
 
@@ -176,7 +176,7 @@ export function RotateKey({ path, apiKey, grace, onClose, onRotated }: RotatePro
   }
 }
 
-/** Shows a key's secret once. */
+/** Shows the secret of a new or rotated key, which cannot be read again later. */
 export function KeySecret({ created, onClose }: { created: KeyWithSecret; onClose: () => void }) {
   return (
     <Dialog title="Copy your secret now" onClose={onClose}>

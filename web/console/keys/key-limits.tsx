@@ -4,7 +4,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useData } from '../shell/loading.ts'
 
-const NAMES: Record<string, string> = {
+const LIMIT_NAMES: Record<string, string> = {
   key: 'All calls',
   recruiter: 'Calls per recruiter',
   reads: 'Reads',
@@ -29,11 +29,11 @@ export function KeyLimits({ path }: { path: string }) {
     <>
       {data.cooldown_until && (
         <Notice kind="bad">
-          In cooldown until <Time at={data.cooldown_until} />.
+          This key is in cooldown until <Time at={data.cooldown_until} />.
         </Notice>
       )}
       <p class="soft small">
-        Calls in the current minute and the limit per minute. The other limits are in smaller text.
+        Each bar shows the calls in the current minute and the limit per minute. The other limits are in smaller text.
       </p>
       <BarList
         name="Calls in the current minute"
@@ -45,7 +45,7 @@ export function KeyLimits({ path }: { path: string }) {
               : [
                   {
                     key: name,
-                    label: NAMES[name] ?? name,
+                    label: LIMIT_NAMES[name] ?? name,
                     value: (100 * minute_used) / per_minute,
                     tone: minute_used >= per_minute ? ('bad' as const) : ('good' as const),
                     number: `${minute_used} / ${per_minute}`,
@@ -55,7 +55,7 @@ export function KeyLimits({ path }: { path: string }) {
           ),
           {
             key: 'people',
-            label: 'People today (IST)',
+            label: 'People contacted today (IST)',
             value: (100 * data.people_today) / data.people_per_day,
             tone: data.people_today >= data.people_per_day ? ('bad' as const) : ('good' as const),
             number: `${data.people_today.toLocaleString()} / ${data.people_per_day.toLocaleString()}`,
@@ -65,7 +65,7 @@ export function KeyLimits({ path }: { path: string }) {
       />
       {withoutUsage.map(({ name, per_second, burst, per_minute }) => (
         <p key={name} class="soft small">
-          {NAMES[name] ?? name}: {per_second} per second, bursts of {burst}, {per_minute} per minute.
+          {LIMIT_NAMES[name] ?? name}: {per_second} per second, bursts of {burst}, {per_minute} per minute.
         </p>
       ))}
     </>

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { DAY, HOUR } from '../../../server/platform/clock.ts'
-import { button, checkPage, consolePage, dialog, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
-import { signInLink } from '../../../test/support/console.ts'
+import { createTestSignInLink } from '../../../test/support/console.ts'
 
-const focused = async (page: Page) => {
+const focusedText = async (page: Page) => {
   const { localName, textContent } = (await page.evaluate(
     '(({ localName, textContent }) => ({ localName, textContent }))(document.activeElement)',
   )) as { localName: string; textContent: string }
@@ -17,18 +17,18 @@ const focused = async (page: Page) => {
 test('a key can be created, rotated and revoked; its secret is shown once', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const { orgId } = await app.given.org()
-  const page = await consolePage(t, app)
+  const { orgId } = await app.fixtures.createOrg()
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/test/keys`)
   await waitForHeading(page, 'Keys')
   await page.getByText('No test keys yet').waitFor()
-  await button(page, 'Create key').click()
+  await getButton(page, 'Create key').click()
   await page.getByLabel('campaigns:write').uncheck()
   await checkPage(page, 'keys-create')
-  await dialog(page).getByRole('button', { name: 'Create key' }).click()
-  const shownOnce = dialog(page).getByRole('heading', { name: 'Copy your secret now' })
-  await shownOnce.waitFor()
-  const [keyId, secret] = await dialog(page).locator('code').allTextContents()
+  await getDialog(page).getByRole('button', { name: 'Create key' }).click()
+  const secretHeading = getDialog(page).getByRole('heading', { name: 'Copy your secret now' })
+  await secretHeading.waitFor()
+  const [keyId, secret] = await getDialog(page).locator('code').allTextContents()
   await checkPage(page, 'keys-secret')
   await page.keyboard.press('Escape')
   const withKey = app.as({ orgId, mode: 'test', keyId: keyId!, secret: secret! })
@@ -36,18 +36,18 @@ test('a key can be created, rotated and revoked; its secret is shown once', asyn
   assert.equal((await withKey.post('/campaigns', {}, { idempotencyKey: true })).status, 403)
 
   await page.getByRole('button', { name: 'Limits' }).click()
-  await dialog(page).getByRole('listitem').filter({ hasText: 'Reads' }).getByText('1 / 120').waitFor()
+  await getDialog(page).getByRole('listitem').filter({ hasText: 'Reads' }).getByText('1 / 120').waitFor()
   await checkPage(page, 'keys-limits')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Rotate' }).click()
-  await button(page, 'Rotate secret').click()
-  await shownOnce.waitFor()
-  const [, next] = await dialog(page).locator('code').allTextContents()
+  await getButton(page, 'Rotate secret').click()
+  await secretHeading.waitFor()
+  const [, next] = await getDialog(page).locator('code').allTextContents()
   assert.notEqual(next, secret)
   await page.keyboard.press('Escape')
   assert.equal((await withKey.get('/shifts')).status, 200, 'the old secret stays valid for a day')
   await page.getByRole('button', { name: 'Revoke' }).click()
-  await button(page, 'Revoke key').click()
+  await getButton(page, 'Revoke key').click()
   await page.getByRole('cell', { name: 'revoked' }).waitFor()
   await checkPage(page, 'keys')
   assert.equal((await withKey.get('/shifts')).status, 401)
@@ -56,34 +56,34 @@ test('a key can be created, rotated and revoked; its secret is shown once', asyn
 test('a key expires at the end of its last day', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const { orgId } = await app.given.org()
-  const page = await consolePage(t, app, { timezoneId: 'Asia/Kolkata' })
-  const at = `${app.url}/console/${orgId}/test/keys`
-  await page.goto(at)
-  await button(page, 'Create key').click()
-  await dialog(page).waitFor()
+  const { orgId } = await app.fixtures.createOrg()
+  const page = await openConsolePage(t, app, { timezoneId: 'Asia/Kolkata' })
+  const keysUrl = `${app.url}/console/${orgId}/test/keys`
+  await page.goto(keysUrl)
+  await getButton(page, 'Create key').click()
+  await getDialog(page).waitFor()
   await page.keyboard.press('Escape')
-  await dialog(page).waitFor({ state: 'detached' })
-  assert.equal(await focused(page), 'button Create key', 'the button that opened the dialog')
+  await getDialog(page).waitFor({ state: 'detached' })
+  assert.equal(await focusedText(page), 'button Create key', 'the button that opened the dialog')
   await page.keyboard.press('Enter')
-  await dialog(page).waitFor()
-  assert.equal(await focused(page), 'h2 Create key')
+  await getDialog(page).waitFor()
+  assert.equal(await focusedText(page), 'h2 Create key')
   await page.keyboard.press('Enter') // a held Enter key must not create a key
   await page.getByLabel('Last day').fill('2026-03-10') // yesterday
-  await dialog(page).getByRole('button', { name: 'Create key' }).click()
+  await getDialog(page).getByRole('button', { name: 'Create key' }).click()
   await page.locator('#key-last-day-error').getByText('must be a future time').waitFor()
   await page.getByLabel('Last day').fill('2026-03-12')
   await page.locator('#key-last-day-error').waitFor({ state: 'detached' })
-  await dialog(page).getByRole('button', { name: 'Create key' }).click()
-  await dialog(page)
+  await getDialog(page).getByRole('button', { name: 'Create key' }).click()
+  await getDialog(page)
     .getByText(/The key is valid until Mar 12,( 2026,)? 11:59/)
     .waitFor()
-  const [keyId, secret] = await dialog(page).locator('code').allTextContents()
+  const [keyId, secret] = await getDialog(page).locator('code').allTextContents()
   await page.keyboard.press('Escape')
-  await dialog(page).waitFor({ state: 'detached' })
+  await getDialog(page).waitFor({ state: 'detached' })
   const row = page.getByRole('row', { name: new RegExp(keyId!) })
   await row.getByRole('cell', { name: /Mar 12,( 2026,)? 11:59/ }).waitFor()
-  assert.equal(await focused(page), 'button Create key', 'also after two dialogs in a row')
+  assert.equal(await focusedText(page), 'button Create key', 'also after two dialogs in a row')
   await checkPage(page, 'keys-expiry')
 
   await app.context.keyring.refresh()
@@ -93,9 +93,9 @@ test('a key expires at the end of its last day', async (t) => {
   assert.equal((await withKey.get('/shifts')).status, 200)
   app.clock.advance(DAY)
   assert.equal((await withKey.get('/shifts')).status, 401)
-  await page.goto(await signInLink(app)) // the session has expired
+  await page.goto(await createTestSignInLink(app)) // the session has expired
   await waitForHeading(page, 'Acme Staffing')
-  await page.goto(at)
+  await page.goto(keysUrl)
   await row.getByText('expired').waitFor()
   assert.equal(await row.getByRole('button', { name: 'Rotate' }).count(), 0)
 })
@@ -103,52 +103,55 @@ test('a key expires at the end of its last day', async (t) => {
 test('after a rotation the old secret stays valid for the chosen number of hours', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const { orgId } = await app.given.org()
-  const key = await app.given.key(orgId, { mode: 'test' })
-  const page = await consolePage(t, app)
+  const { orgId } = await app.fixtures.createOrg()
+  const key = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/test/keys`)
   const row = page.getByRole('row', { name: new RegExp(key.keyId) })
-  const rotate = async (hours: string) => {
+  const rotateWithGrace = async (hours: string) => {
     await row.getByRole('button', { name: 'Rotate' }).click()
-    const field = dialog(page).getByLabel('Keep the old secret valid for (hours)')
+    const field = getDialog(page).getByLabel('Keep the old secret valid for (hours)')
     assert.equal(await field.inputValue(), '24')
     await field.fill(hours)
-    await button(page, 'Rotate secret').click()
+    await getButton(page, 'Rotate secret').click()
   }
-  const secretShown = async () => {
-    await dialog(page).getByRole('heading', { name: 'Copy your secret now' }).waitFor()
-    return (await dialog(page).locator('code').allTextContents())[1]!
+  const readShownSecret = async () => {
+    await getDialog(page).getByRole('heading', { name: 'Copy your secret now' }).waitFor()
+    return (await getDialog(page).locator('code').allTextContents())[1]!
   }
-  const status = async (secret: string) => {
+  const statusWith = async (secret: string) => {
     await app.context.keyring.refresh()
     return (await app.as({ ...key, secret }).get('/shifts')).status
   }
 
-  await rotate('721')
-  await dialog(page).locator('#key-grace-hours-error').waitFor()
-  await dialog(page).getByLabel('Keep the old secret valid for (hours)').fill('2')
-  await button(page, 'Rotate secret').click()
-  const second = await secretShown()
-  await dialog(page).getByText('The old secret stays valid until').waitFor()
+  await rotateWithGrace('721')
+  await getDialog(page).locator('#key-grace-hours-error').waitFor()
+  await getDialog(page).getByLabel('Keep the old secret valid for (hours)').fill('2')
+  await getButton(page, 'Rotate secret').click()
+  const secondSecret = await readShownSecret()
+  await getDialog(page).getByText('The old secret stays valid until').waitFor()
   await page.keyboard.press('Escape')
   await row.getByText('old secret valid until').waitFor()
   await checkPage(page, 'keys-two-secrets')
-  assert.deepEqual([await status(key.secret), await status(second)], [200, 200])
+  assert.deepEqual([await statusWith(key.secret), await statusWith(secondSecret)], [200, 200])
   app.clock.advance(2 * HOUR)
-  assert.deepEqual([await status(key.secret), await status(second)], [401, 200])
+  assert.deepEqual([await statusWith(key.secret), await statusWith(secondSecret)], [401, 200])
   await page.reload()
   await row.waitFor()
   assert.equal(await row.getByText('old secret valid until').count(), 0)
 
-  await rotate('2')
-  const third = await secretShown()
+  await rotateWithGrace('2')
+  const thirdSecret = await readShownSecret()
   await page.keyboard.press('Escape')
   await row.getByRole('button', { name: 'Rotate' }).click()
-  await dialog(page).getByText('Two secrets are valid now.').waitFor()
+  await getDialog(page).getByText('Two secrets are valid now.').waitFor()
   await checkPage(page, 'keys-rotate-again')
-  await dialog(page).getByLabel('Keep the old secret valid for (hours)').fill('0')
-  await button(page, 'Rotate secret').click()
-  const fourth = await secretShown()
-  await dialog(page).getByText('The old secret is no longer valid.').waitFor()
-  assert.deepEqual([await status(second), await status(third), await status(fourth)], [401, 401, 200])
+  await getDialog(page).getByLabel('Keep the old secret valid for (hours)').fill('0')
+  await getButton(page, 'Rotate secret').click()
+  const fourthSecret = await readShownSecret()
+  await getDialog(page).getByText('The old secret is no longer valid.').waitFor()
+  assert.deepEqual(
+    [await statusWith(secondSecret), await statusWith(thirdSecret), await statusWith(fourthSecret)],
+    [401, 401, 200],
+  )
 })

@@ -106,7 +106,7 @@ export default function Keys() {
           act={() => api(`${path}/${dialog.key.key_id}/revoke`, { body: {} })}
           onDone={() => void list.reload()}
         >
-          <p>Calls with this key fail within a second. This cannot be undone.</p>
+          <p>All calls with this key fail, starting within one second. This cannot be undone.</p>
         </Confirm>
       )}
       {created && <KeySecret created={created} onClose={() => setCreated(undefined)} />}

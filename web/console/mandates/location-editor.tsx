@@ -23,9 +23,9 @@ interface Props {
 /** The job's location: a town in India, found by name or pincode, or countries abroad. */
 export function LocationEditor({ draft, errorAt, onChange }: Props) {
   const context = useOrgContext()
-  const abroad = draft.location_type === 'abroad'
-  const countries = useData<CountryList>(abroad ? context.apiPath('/countries') : undefined)
-  const names = new Map(countries.data?.items.map(({ code, name }) => [code, name]))
+  const isAbroad = draft.location_type === 'abroad'
+  const countries = useData<CountryList>(isAbroad ? context.apiPath('/countries') : undefined)
+  const countryNames = new Map(countries.data?.items.map(({ code, name }) => [code, name]))
   return (
     <fieldset class="card stack">
       <legend class="card-legend">Location</legend>
@@ -42,7 +42,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
           </label>
         ))}
       </div>
-      {abroad ? (
+      {isAbroad ? (
         <>
           <SearchBox<Country>
             id="country-search"
@@ -66,7 +66,7 @@ export function LocationEditor({ draft, errorAt, onChange }: Props) {
                   class="small-button"
                   onClick={() => onChange({ countries: draft.countries.filter((each) => each !== code) })}
                 >
-                  {names.get(code) ?? code} <span aria-hidden="true">×</span>
+                  {countryNames.get(code) ?? code} <span aria-hidden="true">×</span>
                   <span class="hidden-text">: remove</span>
                 </button>
               </li>

@@ -9,7 +9,7 @@ import type {
 } from '../../api-types/partner.ts'
 import type { LocationDraft } from './location-editor.tsx'
 
-/** The values of the mandate form as typed: numbers are still texts, and may be empty. */
+/** The values of the mandate form as typed: numbers are strings, which may be empty. */
 export interface MandateDraft extends LocationDraft {
   workflow_id: string
   title: string
@@ -58,7 +58,7 @@ export function emptyDraft(workflowId: string): MandateDraft {
 
 export function draftFrom(mandate: Mandate): MandateDraft {
   const { location, experience, salary } = mandate
-  const text = (value: number | undefined) => (value === undefined ? '' : String(value))
+  const numberText = (value: number | undefined) => (value === undefined ? '' : String(value))
   return {
     workflow_id: mandate.workflow_id,
     title: mandate.title,
@@ -69,11 +69,11 @@ export function draftFrom(mandate: Mandate): MandateDraft {
     state: location?.state ?? '',
     pincode: location?.pincode ?? '',
     countries: mandate.countries ?? [],
-    min_years: text(experience?.min_years),
-    max_years: text(experience?.max_years),
-    openings: text(mandate.openings),
-    salary_min: text(salary?.min),
-    salary_max: text(salary?.max),
+    min_years: numberText(experience?.min_years),
+    max_years: numberText(experience?.max_years),
+    openings: numberText(mandate.openings),
+    salary_min: numberText(salary?.min),
+    salary_max: numberText(salary?.max),
     description: mandate.description ?? '',
     shift: mandate.shift ?? '',
     employment_type: mandate.employment_type ?? '',
@@ -84,7 +84,7 @@ export function draftFrom(mandate: Mandate): MandateDraft {
   }
 }
 
-/** A mandate as the form sends it. The API reports missing values of a range. */
+/** A request body as the form sends it. A range may have only one of its two values, which the API reports as an error. */
 type UncheckedInput = Omit<MandateInput, 'experience' | 'salary'> & {
   experience?: Partial<ExperienceRange>
   salary?: Partial<Salary>
@@ -92,7 +92,7 @@ type UncheckedInput = Omit<MandateInput, 'experience' | 'salary'> & {
 
 /** Returns the request body. Empty fields are left out; everything else is validated by the API. */
 export function inputFrom(draft: MandateDraft, existing: Mandate | undefined): UncheckedInput {
-  const abroad = draft.location_type === 'abroad'
+  const isAbroad = draft.location_type === 'abroad'
   const roles = draft.other_roles
     .split(',')
     .map((role) => role.trim())
@@ -105,18 +105,18 @@ export function inputFrom(draft: MandateDraft, existing: Mandate | undefined): U
     skills: draft.skills,
   }
   if (!existing && draft.job_id.trim()) input.job_id = draft.job_id.trim()
-  if (abroad && draft.countries.length > 0) input.countries = draft.countries
-  if (!abroad && (draft.city || draft.state || draft.pincode))
+  if (isAbroad && draft.countries.length > 0) input.countries = draft.countries
+  if (!isAbroad && (draft.city || draft.state || draft.pincode))
     input.location = {
       city: draft.city,
       ...(draft.state ? { state: draft.state } : {}),
       ...(draft.pincode ? { pincode: draft.pincode } : {}),
     }
   if (draft.min_years || draft.max_years)
-    input.experience = { ...number('min_years', draft.min_years), ...number('max_years', draft.max_years) }
+    input.experience = { ...numberField('min_years', draft.min_years), ...numberField('max_years', draft.max_years) }
   if (draft.openings) input.openings = Number(draft.openings)
   if (draft.salary_min || draft.salary_max)
-    input.salary = { ...number('min', draft.salary_min), ...number('max', draft.salary_max) }
+    input.salary = { ...numberField('min', draft.salary_min), ...numberField('max', draft.salary_max) }
   if (draft.description.trim()) input.description = draft.description
   if (draft.shift.trim()) input.shift = draft.shift
   if (draft.employment_type.trim()) input.employment_type = draft.employment_type
@@ -127,11 +127,11 @@ export function inputFrom(draft: MandateDraft, existing: Mandate | undefined): U
   return input
 }
 
-function number<Name extends string>(name: Name, text: string): Partial<Record<Name, number>> {
+function numberField<Name extends string>(name: Name, text: string): Partial<Record<Name, number>> {
   return text === '' ? {} : ({ [name]: Number(text) } as Record<Name, number>)
 }
 
-/** The fields of the form that belong to a property of the API. */
+/** The form fields of an API property. A property that is not listed has one field with its own name. */
 const FORM_FIELDS: Record<string, (keyof MandateDraft)[]> = {
   location: ['city', 'state', 'pincode', 'location_type'],
   countries: ['countries'],
@@ -140,7 +140,7 @@ const FORM_FIELDS: Record<string, (keyof MandateDraft)[]> = {
   enrichment_questions: ['questions'],
 }
 
-/** Whether the user has changed a field. Errors of other fields are not shown before the form is submitted. */
+/** Returns whether the user has changed the field of an API path. Errors of other fields are shown only after the form is submitted. */
 export function isTouched(touched: ReadonlySet<string>, path: string): boolean {
   const [top] = path.split(/[.[]/)
   return (FORM_FIELDS[top!] ?? [top!]).some((name) => touched.has(name))

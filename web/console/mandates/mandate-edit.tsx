@@ -38,8 +38,8 @@ export default function MandateEdit({ params }: { params: Params }) {
       </>
     )
   }
-  const active = workflows.data.items.filter(({ status }) => status === 'active')
-  if (!id && active.length === 0) {
+  const activeWorkflows = workflows.data.items.filter(({ status }) => status === 'active')
+  if (!id && activeWorkflows.length === 0) {
     return (
       <div class="card empty">
         <h1>Create a workflow first</h1>
@@ -50,7 +50,7 @@ export default function MandateEdit({ params }: { params: Params }) {
       </div>
     )
   }
-  const defaultWorkflowId = query.get('workflow_id') ?? active[0]?.workflow_id ?? ''
+  const defaultWorkflowId = query.get('workflow_id') ?? activeWorkflows[0]?.workflow_id ?? ''
   return <Form existing={mandate.data} workflows={workflows.data.items} defaultWorkflowId={defaultWorkflowId} />
 }
 
@@ -70,34 +70,34 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
   const [submitError, setSubmitError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   const shifts = useData<ChoiceList>(context.apiPath('/shifts'))
-  const types = useData<ChoiceList>(context.apiPath('/employment-types'))
+  const employmentTypes = useData<ChoiceList>(context.apiPath('/employment-types'))
   const path = context.apiPath(existing ? `/mandates/${existing.mandate_id}` : '/mandates')
   const method = existing ? ('PUT' as const) : ('POST' as const)
   const body = inputFrom(draft, existing)
-  const check = useDryRun<Mandate>(touched.size > 0 ? { path, method, body } : undefined, submitError)
-  const errorAt = (name: string) => (submitError || isTouched(touched, name) ? check.errorUnder(name) : undefined)
-  const warnings = check.response?.ok ? check.response.data.warnings : []
+  const dryRun = useDryRun<Mandate>(touched.size > 0 ? { path, method, body } : undefined, submitError)
+  const errorAt = (name: string) => (submitError || isTouched(touched, name) ? dryRun.errorUnder(name) : undefined)
+  const warnings = dryRun.response?.ok ? dryRun.response.data.warnings : []
   const workflow = workflows.find(({ workflow_id }) => workflow_id === draft.workflow_id)
   const methods = draft.methods ?? workflow?.default_methods ?? []
   useEffect(() => {
     if (submitError) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [submitError])
 
-  const text = (name: TextField, label: string, more: { hint?: string; list?: string } = {}) => (
-    <Field id={name} label={label} {...(more.hint ? { hint: more.hint } : {})} error={errorAt(name)}>
+  const textField = (name: TextField, label: string, options: { hint?: string; list?: string } = {}) => (
+    <Field id={name} label={label} {...(options.hint ? { hint: options.hint } : {})} error={errorAt(name)}>
       {(attributes) => (
         <input
           type="text"
           {...attributes}
-          list={more.list}
+          list={options.list}
           value={draft[name]}
           onInput={(event) => change({ [name]: event.currentTarget.value })}
         />
       )}
     </Field>
   )
-  const number = (name: NumberField, label: string, at: string) => (
-    <Field id={name} label={label} error={errorAt(at)}>
+  const numberField = (name: NumberField, label: string, errorPath: string) => (
+    <Field id={name} label={label} error={errorAt(errorPath)}>
       {(attributes) => (
         <input
           type="number"
@@ -122,8 +122,8 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
         {submitError && <Notice kind="bad">{formErrorText(submitError)}</Notice>}
         <section class="card stack">
           <div class="pair">
-            {text('title', 'Job title')}
-            {text('company_name', 'Company')}
+            {textField('title', 'Job title')}
+            {textField('company_name', 'Company')}
           </div>
           <div class="pair">
             <Field
@@ -149,7 +149,7 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
                 </select>
               )}
             </Field>
-            {!existing && text('job_id', 'Your job ID (optional)', { hint: 'Included in results.' })}
+            {!existing && textField('job_id', 'Your job ID (optional)', { hint: 'Results include this ID.' })}
           </div>
           <Field id="description" label="Description (optional)" error={errorAt('description')}>
             {(attributes) => (
@@ -185,24 +185,24 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
           <summary>More about the job (optional)</summary>
           <div class="stack details-body">
             <div class="pair">
-              {number('min_years', 'Experience from (years)', 'experience.min_years')}
-              {number('max_years', 'to (years)', 'experience.max_years')}
+              {numberField('min_years', 'Experience from (years)', 'experience.min_years')}
+              {numberField('max_years', 'to (years)', 'experience.max_years')}
             </div>
             <div class="pair">
-              {number('salary_min', 'Salary from (₹ per month)', 'salary.min')}
-              {number('salary_max', 'to (₹ per month)', 'salary.max')}
+              {numberField('salary_min', 'Salary from (₹ per month)', 'salary.min')}
+              {numberField('salary_max', 'to (₹ per month)', 'salary.max')}
             </div>
             <div class="pair">
-              {number('openings', 'Openings', 'openings')}
-              {text('shift', 'Shift', { list: 'shifts' })}
-              {text('employment_type', 'Employment type', { list: 'employment-types' })}
+              {numberField('openings', 'Openings', 'openings')}
+              {textField('shift', 'Shift', { list: 'shifts' })}
+              {textField('employment_type', 'Employment type', { list: 'employment-types' })}
             </div>
-            {text('other_roles', 'Other roles (separated by commas)', {
-              hint: 'Stored and included in results; candidates are not asked about them.',
+            {textField('other_roles', 'Other roles (separated by commas)', {
+              hint: 'Results include these roles; candidates are not asked about them.',
             })}
             <FieldError text={errorAt('interest_collection')} />
             <Options id="shifts" choices={shifts.data?.items} />
-            <Options id="employment-types" choices={types.data?.items} />
+            <Options id="employment-types" choices={employmentTypes.data?.items} />
           </div>
         </details>
         {warnings.length > 0 && (
@@ -220,14 +220,14 @@ function Form({ existing, workflows, defaultWorkflowId }: FormProps) {
             {existing ? 'Save and rewrite questions' : 'Create mandate'}
           </SubmitButton>
           <span class="soft small" aria-live="polite">
-            {check.checking
+            {dryRun.checking
               ? 'Checking…'
-              : check.response?.ok
+              : dryRun.response?.ok
                 ? warnings.length > 0
                   ? ''
                   : 'No errors found.'
-                : check.response && check.response.error.status !== 400
-                  ? check.response.error.message
+                : dryRun.response && dryRun.response.error.status !== 400
+                  ? dryRun.response.error.message
                   : ''}
           </span>
         </div>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { button, checkPage, consolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, getButton, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signIn, signInMember } from '../../../test/support/console.ts'
@@ -8,10 +8,10 @@ import { signIn, signInMember } from '../../../test/support/console.ts'
 test('a mandate abroad with a skill that is not in the catalogue can be created by keyboard', async (t) => {
   const app = await startApp(t, { worker: true })
   runClock(t, app.clock)
-  const { orgId } = await app.given.org()
-  await app.given.workflow({ orgId, mode: 'test' }, {}, 'playground')
+  const { orgId } = await app.fixtures.createOrg()
+  await app.fixtures.createWorkflow({ orgId, mode: 'test' }, {}, 'playground')
   const recruiter = await signInMember(app, orgId, 'recruiter')
-  const page = await consolePage(t, app, { email: recruiter.email })
+  const page = await openConsolePage(t, app, { email: recruiter.email })
   await page.goto(`${app.url}/console/${orgId}/test/mandates/new`)
   await page.getByLabel('Job title').fill('Falcon keeper')
   await page.getByLabel('Company', { exact: true }).fill('Gulf Staff')
@@ -42,7 +42,7 @@ test('a mandate abroad with a skill that is not in the catalogue can be created 
   await page.getByRole('option', { name: /^House wiring/ }).click()
   await page.getByText('You can save this mandate. Suggestions:').waitFor()
   await checkPage(page, 'mandate-abroad')
-  await button(page, 'Create mandate').click()
+  await getButton(page, 'Create mandate').click()
 
   await waitForHeading(page, /^Falcon keeper ready/)
   await page.getByText('United Arab Emirates, Qatar').waitFor()
@@ -62,12 +62,12 @@ test('a mandate abroad with a skill that is not in the catalogue can be created 
 test('a slow click on the button that requests a skill works', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const { orgId } = await app.given.org()
-  await app.given.workflow({ orgId, mode: 'test' }, {}, 'playground')
-  const page = await consolePage(t, app)
+  const { orgId } = await app.fixtures.createOrg()
+  await app.fixtures.createWorkflow({ orgId, mode: 'test' }, {}, 'playground')
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/test/mandates/new`)
   await page.getByRole('combobox', { name: 'Add skill' }).fill('falcon trimming')
-  await button(page, 'Request this skill').click({ delay: 400 })
+  await getButton(page, 'Request this skill').click({ delay: 400 })
   await page.getByText('requested', { exact: true }).waitFor()
   // The list closes when the focus leaves the field, and opens again when it returns.
   await page.getByRole('combobox', { name: 'Add skill' }).fill('house wirin')
@@ -82,9 +82,9 @@ test('a slow click on the button that requests a skill works', async (t) => {
 test('the edit page of a mandate created through the API explains why it is read-only, and links back', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const { orgId } = await app.given.org()
-  const { mandate_id } = await app.given.mandate({ orgId, mode: 'test' })
-  const page = await consolePage(t, app)
+  const { orgId } = await app.fixtures.createOrg()
+  const { mandate_id } = await app.fixtures.createMandate({ orgId, mode: 'test' })
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/test/mandates/${mandate_id}/edit`)
   await waitForHeading(page, 'Edit mandate')
   await page.getByText('was created through the API').waitFor()

@@ -16,7 +16,7 @@ import { useOrgContext } from '../shell/session.ts'
 import { PreparedQuestions } from './prepared-questions.tsx'
 import { skillNames } from './skill-names.ts'
 
-/** Poll interval while the questions are being written. */
+/** Poll interval while the mandate's questions are being prepared. */
 const POLL_INTERVAL_MS = 700
 
 export default function MandatePage({ params }: { params: Params }) {
@@ -25,7 +25,7 @@ export default function MandatePage({ params }: { params: Params }) {
   const [preparing, setPreparing] = useState(true)
   const { data, error, reload } = useData<Mandate>(path, { pollMs: preparing ? POLL_INTERVAL_MS : undefined })
   const workflow = useData<Workflow>(data && context.apiPath(`/workflows/${data.workflow_id}`))
-  const names = useSkillNames(data?.skills)
+  const namesById = useSkillNames(data?.skills)
   const [archiving, setArchiving] = useState(false)
   const [submitError, setSubmitError] = useState<ApiError>()
   useEffect(() => setPreparing(data === undefined || data.status === 'preparing'), [data?.status])
@@ -39,7 +39,7 @@ export default function MandatePage({ params }: { params: Params }) {
       </>
     )
   }
-  if (!data || !names) return <h1 class="waiting">Mandate</h1>
+  if (!data || !namesById) return <h1 class="waiting">Mandate</h1>
   const editable = data.created_via === 'playground' && data.status !== 'archived' && context.can('recruiter')
   return (
     <>
@@ -75,9 +75,7 @@ export default function MandatePage({ params }: { params: Params }) {
       </div>
       {submitError && <Notice kind="bad">{submitError.message}</Notice>}
       {data.created_via === 'api' && <ReadOnly noun="mandate" />}
-      {data.status === 'failed' && (
-        <Notice kind="bad">The questions could not be written: {data.failure ?? 'unknown error'}</Notice>
-      )}
+      {data.status === 'failed' && <Notice kind="bad">{data.failure ?? 'The questions could not be written.'}</Notice>}
       {data.status === 'preparing' && <Notice kind="wait">Writing questions. This takes a moment…</Notice>}
       {data.warnings.map((warning) => (
         <p class="aside-note small" key={warning}>
@@ -88,7 +86,7 @@ export default function MandatePage({ params }: { params: Params }) {
         <DescriptionItem name="Company">{data.company_name}</DescriptionItem>
         <DescriptionItem name="Location">{locationText(data)}</DescriptionItem>
         <DescriptionItem name="Skills">
-          <Skills skills={data.skills} names={names} />
+          <Skills skills={data.skills} names={namesById} />
         </DescriptionItem>
         <DescriptionItem name="Questions">{methodNames(data.methods)}</DescriptionItem>
         <DescriptionItem name="Workflow">
@@ -143,7 +141,7 @@ export default function MandatePage({ params }: { params: Params }) {
           act={() => api(path, { method: 'DELETE' })}
           onDone={() => void reload()}
         >
-          <p>No new campaign can be started for it. Results and all other data remain available.</p>
+          <p>No new campaign can be started for this mandate. Results and all other data remain available.</p>
         </Confirm>
       )}
     </>
@@ -158,8 +156,8 @@ export default function MandatePage({ params }: { params: Params }) {
 
 function locationText({ location_type, location, countries }: Mandate): string {
   if (location_type === 'abroad') {
-    const names = new Intl.DisplayNames('en', { type: 'region' })
-    return (countries ?? []).map((code) => names.of(code)).join(', ')
+    const countryNames = new Intl.DisplayNames('en', { type: 'region' })
+    return (countries ?? []).map((code) => countryNames.of(code)).join(', ')
   }
   return location ? [location.city, location.state, location.pincode].filter(Boolean).join(', ') : 'India'
 }

@@ -22,13 +22,13 @@ export default function Mandates() {
     const value = query.get(name)
     if (value) filter.set(name, value)
   }
-  const filtered = filter.toString() !== ''
+  const isFiltered = filter.toString() !== ''
   const [preparing, setPreparing] = useState(false)
   const list = useList<Mandate>(context.apiPath(`/mandates?${filter}`), {
     pollMs: preparing ? POLL_INTERVAL_MS : undefined,
   })
-  const anyPreparing = list.items?.some(({ status }) => status === 'preparing') ?? false
-  useEffect(() => setPreparing(anyPreparing), [anyPreparing])
+  const hasPreparing = list.items?.some(({ status }) => status === 'preparing') ?? false
+  useEffect(() => setPreparing(hasPreparing), [hasPreparing])
   const workflows = useData<WorkflowList>(context.apiPath('/workflows?limit=100'))
   const workflowId = query.get('workflow_id') ?? ''
   const loadedWorkflows = workflows.data?.items ?? []
@@ -77,9 +77,9 @@ export default function Mandates() {
         caption="Mandates, newest first"
         rows={list.items}
         keyOf={({ mandate_id }) => mandate_id}
-        more={list.more}
+        loadMore={list.more}
         empty={
-          filtered ? (
+          isFiltered ? (
             <p class="soft">No mandates match these filters.</p>
           ) : (
             <>

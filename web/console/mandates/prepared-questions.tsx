@@ -1,29 +1,29 @@
 import { useState } from 'preact/hooks'
 import type { Language, PreparedQuestions as Questions, TextByLanguage } from '../../api-types/partner.ts'
-import { LANGUAGES, languageName } from '../shared/labels.ts'
+import { LANGUAGE_NAMES, languageName } from '../shared/labels.ts'
 import './prepared-questions.css'
 
 interface Props {
   questions: Questions
   /** The workflow's languages, in order. */
   languages: Language[]
-  /** The answer that disqualifies, by question key. */
+  /** The disqualifying answers, by question key. */
   knockouts: Map<string, 'yes' | 'no' | undefined>
 }
 
 /** All questions as candidates see them, in one language at a time. */
 export function PreparedQuestions({ questions, languages, knockouts }: Props) {
-  const all: Language[] = languages.length > 0 ? languages : ['en']
+  const shownLanguages: Language[] = languages.length > 0 ? languages : ['en']
   const [selected, setSelected] = useState<Language>()
-  const language = selected ?? all[0]!
+  const language = selected ?? shownLanguages[0]!
   const { enrichment, skills, interest } = questions
   return (
     <section class="stack prepared" aria-label="Prepared questions">
       <div class="row between">
         <h2>Questions for candidates</h2>
-        {all.length > 1 && (
+        {shownLanguages.length > 1 && (
           <fieldset class="row languages" aria-label="Language">
-            {all.map((code) => (
+            {shownLanguages.map((code) => (
               <button
                 type="button"
                 key={code}
@@ -32,7 +32,7 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
                 aria-pressed={code === language}
                 onClick={() => setSelected(code)}
               >
-                {LANGUAGES[code]?.split(' · ')[0]}
+                {LANGUAGE_NAMES[code]?.split(' · ')[0]}
               </button>
             ))}
           </fieldset>
@@ -79,7 +79,7 @@ export function PreparedQuestions({ questions, languages, knockouts }: Props) {
       {interest && (
         <div class="card stack-tight">
           <h3>Interest</h3>
-          <p>At the end, candidates are asked whether they want the job: yes or no.</p>
+          <p>At the end, candidates are asked whether they are interested in the job: yes or no.</p>
         </div>
       )}
       <p class="soft small">

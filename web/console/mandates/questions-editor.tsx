@@ -99,8 +99,8 @@ export function QuestionsEditor({ questions, errorAt, onChange }: Props) {
         </button>
       </p>
       <p class="soft small">
-        Up to five questions, or ten if nothing else is asked. A disqualifying answer politely ends the interview; the
-        result is completed, not qualified.
+        You can add up to five questions, or ten if candidates are asked nothing else. A disqualifying answer (knockout)
+        ends the conversation politely: the result is completed, and the candidate is not qualified.
       </p>
       {questions.every((_, index) => !errorAt(`enrichment_questions[${index}]`)) && (
         <FieldError text={errorAt('enrichment_questions')} />
@@ -126,8 +126,8 @@ export function QuestionsEditor({ questions, errorAt, onChange }: Props) {
 
   function setKnockout(index: number, answer: string) {
     const { knockout: _, ...rest } = questions[index]!
-    const next = answer ? { ...rest, knockout: answer as 'yes' | 'no' } : rest
-    onChange(questions.map((question, at) => (at === index ? next : question)))
+    const changedQuestion = answer ? { ...rest, knockout: answer as 'yes' | 'no' } : rest
+    onChange(questions.map((question, at) => (at === index ? changedQuestion : question)))
   }
 }
 

@@ -2,7 +2,7 @@ import type { Skill, SkillLookup } from '../../api-types/partner.ts'
 import { api } from '../shell/api.ts'
 import type { OrgContext } from '../shell/session.ts'
 
-/** Looks up skills by ID; skills that are no longer in the catalogue are left out. */
+/** Returns the skills with these IDs; skills that are no longer in the catalogue are left out. */
 export async function lookUpSkills(context: OrgContext, ids: string[]): Promise<Skill[]> {
   if (ids.length === 0) return []
   const response = await api<SkillLookup>(context.apiPath('/skills/lookup'), { body: { skill_ids: ids } })

@@ -34,12 +34,12 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
   const [suggested, setSuggested] = useState<Skill[]>()
   const [error, setError] = useState<ApiError>()
   const ids = skills.flatMap((skill) => ('skill_id' in skill ? [skill.skill_id] : []))
-  const missing = ids.filter((id) => !loaded.has(id))
+  const missingIds = ids.filter((id) => !loaded.has(id))
   useEffect(() => {
-    if (missing.length > 0) void lookUpSkills(context, missing).then(remember)
-  }, [missing.join()])
-  const selected = new Set(skills.map(idOf))
-  const verified = skills.filter((skill) => 'skill_id' in skill && skill.verify).length
+    if (missingIds.length > 0) void lookUpSkills(context, missingIds).then(rememberSkills)
+  }, [missingIds.join()])
+  const selectedIds = new Set(skills.map(idOf))
+  const verifiedCount = skills.filter((skill) => 'skill_id' in skill && skill.verify).length
 
   return (
     <fieldset class="card stack">
@@ -49,7 +49,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
         label="Add skill"
         placeholder="Type at least three letters, for example: wiring"
         minLength={3}
-        find={search}
+        find={searchSkills}
         keyOf={({ skill_id }) => skill_id}
         show={({ name, master_skill, verifiable }) => (
           <>
@@ -60,7 +60,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
             </span>
           </>
         )}
-        onChoose={add}
+        onChoose={addSkill}
         footer={(query, found, clear) =>
           found.some(({ name }) => name.toLowerCase() === query.toLowerCase()) ? null : (
             <p>
@@ -75,7 +75,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
       {error && <Notice kind="bad">{error.message}</Notice>}
       {description.trim() && (
         <p>
-          <button type="button" class="small-button" onClick={() => void suggest()}>
+          <button type="button" class="small-button" onClick={() => void suggestSkills()}>
             Suggest skills from the description
           </button>
         </p>
@@ -89,10 +89,10 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
           </p>
           <ul class="chips">
             {suggested
-              .filter(({ skill_id }) => !selected.has(skill_id))
+              .filter(({ skill_id }) => !selectedIds.has(skill_id))
               .map((skill) => (
                 <li key={skill.skill_id}>
-                  <button type="button" class="small-button" onClick={() => add(skill)}>
+                  <button type="button" class="small-button" onClick={() => addSkill(skill)}>
                     Add {skill.name}
                   </button>
                 </li>
@@ -110,7 +110,7 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
             const id = idOf(skill)
             const name = loaded.get(id)?.name ?? id
             const verifiable = loaded.get(id)?.verifiable ?? false
-            const on = 'skill_id' in skill && skill.verify === true
+            const isVerified = 'skill_id' in skill && skill.verify === true
             return (
               <li key={id}>
                 <div class="row between">
@@ -122,10 +122,10 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
                       <label class="check">
                         <input
                           type="checkbox"
-                          checked={on}
-                          disabled={!on && (!verifiable || verified >= MAX_VERIFIED_SKILLS)}
+                          checked={isVerified}
+                          disabled={!isVerified && (!verifiable || verifiedCount >= MAX_VERIFIED_SKILLS)}
                           aria-label={verifiable ? `Verify ${name}` : `Cannot be verified: ${name}`}
-                          onChange={() => verify(index, !on)}
+                          onChange={() => setVerified(index, !isVerified)}
                         />
                         {verifiable ? 'Verify' : 'Cannot be verified'}
                       </label>
@@ -147,46 +147,46 @@ export function SkillsEditor({ skills, description, errorAt, onChange }: Props) 
         </ul>
       )}
       <p class="soft small">
-        {verified} of {MAX_VERIFIED_SKILLS} selected for verification: candidates answer three questions about each of
-        these.
+        {verifiedCount} of at most {MAX_VERIFIED_SKILLS} skills selected for verification. Candidates answer three
+        questions about each selected skill.
       </p>
       {skills.every((_, index) => !errorAt(`skills[${index}]`)) && <FieldError text={errorAt('skills')} />}
     </fieldset>
   )
 
-  function remember(found: Skill[]) {
+  function rememberSkills(found: Skill[]) {
     setLoaded((previous) => new Map([...previous, ...found.map((skill) => [skill.skill_id, skill] as const)]))
   }
 
-  async function search(query: string): Promise<Skill[]> {
+  async function searchSkills(query: string): Promise<Skill[]> {
     const response = await api<SkillSearchResultList>(
       context.apiPath(`/skills/search?limit=12&q=${encodeURIComponent(query)}`),
     )
-    return response.ok ? response.data.items.filter(({ skill_id }) => !selected.has(skill_id)) : []
+    return response.ok ? response.data.items.filter(({ skill_id }) => !selectedIds.has(skill_id)) : []
   }
 
-  function add(skill: Skill) {
-    remember([skill])
-    const verify = skill.verifiable && verified < MAX_VERIFIED_SKILLS
+  function addSkill(skill: Skill) {
+    rememberSkills([skill])
+    const verify = skill.verifiable && verifiedCount < MAX_VERIFIED_SKILLS
     onChange([...skills, { skill_id: skill.skill_id, verify }])
   }
 
-  function verify(index: number, on: boolean) {
+  function setVerified(index: number, on: boolean) {
     onChange(skills.map((skill, at) => (at === index && 'skill_id' in skill ? { ...skill, verify: on } : skill)))
   }
 
-  async function suggest() {
+  async function suggestSkills() {
     const response = await api<SkillExtraction>(context.apiPath('/skills/extract'), {
       body: { text: description, limit: 12 },
     })
     setError(response.ok ? undefined : response.error)
     if (!response.ok) return
-    const found = await lookUpSkills(
+    const mentionedSkills = await lookUpSkills(
       context,
       response.data.skills.map(({ skill_id }) => skill_id),
     )
-    remember(found)
-    setSuggested(found)
+    rememberSkills(mentionedSkills)
+    setSuggested(mentionedSkills)
   }
 
   async function requestSkill(name: string, clear: () => void) {

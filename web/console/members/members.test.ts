@@ -1,40 +1,47 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newPage } from '../../../test/browser/browser.ts'
-import { button, checkPage, consolePage, dialog, nav, waitForHeading } from '../../../test/browser/console-page.ts'
+import {
+  checkPage,
+  getButton,
+  getDialog,
+  getNavLink,
+  openConsolePage,
+  waitForHeading,
+} from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
 
-test('a member signs in by email and sees only what their role permits', async (t) => {
+test('a member signs in by email and sees only the pages that their role permits', async (t) => {
   const app = await startApp(t, { worker: true })
   runClock(t, app.clock)
-  const { orgId } = await app.given.org('Metro Staffing')
-  await app.given.org('Other organisation')
+  const { orgId } = await app.fixtures.createOrg('Metro Staffing')
+  await app.fixtures.createOrg('Other organisation')
   const owner = await signInMember(app, orgId, 'owner', 'owner@metro.example')
-  const operator = await consolePage(t, app)
+  const operatorPage = await openConsolePage(t, app)
   const page = await newPage(t)
 
   await page.goto(`${app.url}/console`)
   await page.getByLabel('Email address').fill(owner.email!)
-  await button(page, 'Email me a sign-in link').click()
+  await getButton(page, 'Email me a sign-in link').click()
   await page.getByText('we sent a sign-in link').waitFor()
-  await operator.goto(`${app.url}/console/operator/mails?kind=sign_in`)
-  await operator.getByRole('link', { name: 'sign in', exact: true }).click()
-  const link = await operator.getByRole('link', { name: /#token=/ }).getAttribute('href')
+  await operatorPage.goto(`${app.url}/console/operator/mails?kind=sign_in`)
+  await operatorPage.getByRole('link', { name: 'sign in', exact: true }).click()
+  const link = await operatorPage.getByRole('link', { name: /#token=/ }).getAttribute('href')
   await page.goto(link!)
   await waitForHeading(page, 'Metro Staffing')
   assert.ok(!page.url().includes('token'), 'the token is removed from the address')
   assert.equal(await page.getByText('Other organisation').count(), 0)
   assert.equal(await page.getByRole('link', { name: 'Organisations' }).count(), 0)
 
-  await nav(page, 'Team').click()
-  await button(page, 'Add member').click()
-  await dialog(page).getByLabel('Email address').fill('viewer@metro.example')
-  await dialog(page).getByLabel('Role').selectOption('recruiter')
+  await getNavLink(page, 'Team').click()
+  await getButton(page, 'Add member').click()
+  await getDialog(page).getByLabel('Email address').fill('viewer@metro.example')
+  await getDialog(page).getByLabel('Role').selectOption('recruiter')
   await checkPage(page, 'members-add')
-  await dialog(page).getByRole('button', { name: 'Add member' }).click()
+  await getDialog(page).getByRole('button', { name: 'Add member' }).click()
   const role = page.getByLabel('Role of viewer@metro.example')
   await role.selectOption('viewer')
   await until(async () =>
@@ -43,33 +50,33 @@ test('a member signs in by email and sees only what their role permits', async (
   await page.getByLabel('Role of owner@metro.example').selectOption('viewer')
   await page.getByRole('alert').waitFor() // the last owner cannot change role
   await checkPage(page, 'members')
-  await nav(page, 'Audit').click()
+  await getNavLink(page, 'Audit').click()
   await page.getByRole('cell', { name: 'owner@metro.example' }).first().waitFor()
   await checkPage(page, 'audit')
 
-  const reader = await consolePage(t, app, { email: 'viewer@metro.example' })
-  await waitForHeading(reader, 'Metro Staffing')
+  const viewerPage = await openConsolePage(t, app, { email: 'viewer@metro.example' })
+  await waitForHeading(viewerPage, 'Metro Staffing')
   for (const hidden of ['Keys', 'Audit', 'Organisations', 'Jobs', 'Emails'])
-    assert.equal(await reader.getByRole('link', { name: hidden, exact: true }).count(), 0, hidden)
-  await nav(reader, 'Webhooks').click()
-  await reader.getByText('No endpoints yet').waitFor()
-  assert.equal(await button(reader, 'Add endpoint').count(), 0)
-  await nav(reader, 'Team').click()
-  await reader.getByRole('cell', { name: 'owner@metro.example' }).waitFor()
-  assert.equal(await button(reader, 'Add member').count(), 0)
-  await reader.goto(`${app.url}/console/${orgId}/test/keys`)
-  await reader.getByRole('alert').waitFor()
-  await reader.goto(`${app.url}/console/operator/organisations`)
-  await reader.getByRole('navigation').waitFor({ state: 'attached' })
-  assert.equal(await reader.getByRole('heading', { name: 'Organisations' }).count(), 0)
+    assert.equal(await viewerPage.getByRole('link', { name: hidden, exact: true }).count(), 0, hidden)
+  await getNavLink(viewerPage, 'Webhooks').click()
+  await viewerPage.getByText('No endpoints yet').waitFor()
+  assert.equal(await getButton(viewerPage, 'Add endpoint').count(), 0)
+  await getNavLink(viewerPage, 'Team').click()
+  await viewerPage.getByRole('cell', { name: 'owner@metro.example' }).waitFor()
+  assert.equal(await getButton(viewerPage, 'Add member').count(), 0)
+  await viewerPage.goto(`${app.url}/console/${orgId}/test/keys`)
+  await viewerPage.getByRole('alert').waitFor()
+  await viewerPage.goto(`${app.url}/console/operator/organisations`)
+  await viewerPage.getByRole('navigation').waitFor({ state: 'attached' })
+  assert.equal(await viewerPage.getByRole('heading', { name: 'Organisations' }).count(), 0)
 
-  await nav(page, 'Team').click()
+  await getNavLink(page, 'Team').click()
   await page
     .getByRole('row', { name: /viewer@/ })
     .getByRole('button', { name: 'Remove' })
     .click()
-  await dialog(page).getByRole('button', { name: 'Remove' }).click()
+  await getDialog(page).getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('row', { name: /viewer@/ }).waitFor({ state: 'detached' })
-  await reader.reload()
-  await reader.getByRole('heading', { name: /Sign in to the console|No organisation/ }).waitFor()
+  await viewerPage.reload()
+  await viewerPage.getByRole('heading', { name: /Sign in to the console|No organisation/ }).waitFor()
 })

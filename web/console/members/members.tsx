@@ -23,13 +23,13 @@ export default function Members() {
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Member>()
   const [error, setError] = useState<ApiError>()
-  const owner = can('owner')
+  const isOwner = can('owner')
 
   return (
     <>
       <div class="page-head">
         <h1>Team</h1>
-        {owner && (
+        {isOwner && (
           <button type="button" class="primary" onClick={() => setAdding(true)}>
             Add member
           </button>
@@ -40,7 +40,7 @@ export default function Members() {
         caption="Members of the organisation"
         rows={list.items}
         keyOf={({ member_id }) => member_id}
-        more={list.more}
+        loadMore={list.more}
         loading={list.loading}
         empty={
           <>
@@ -55,11 +55,11 @@ export default function Members() {
           {
             name: 'Role',
             cell: (member) =>
-              owner ? (
+              isOwner ? (
                 <select
                   aria-label={`Role of ${member.email}`}
                   value={member.role}
-                  onChange={(event) => void change(member, event.currentTarget.value)}
+                  onChange={(event) => void changeRole(member, event.currentTarget.value)}
                 >
                   {ROLES.map(([role]) => (
                     <option key={role} value={role}>
@@ -73,7 +73,7 @@ export default function Members() {
           },
           { name: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
           { name: 'Last signed in', cell: ({ last_sign_in_at }) => <Time at={last_sign_in_at} /> },
-          ...(owner
+          ...(isOwner
             ? [
                 {
                   name: 'Actions',
@@ -90,8 +90,8 @@ export default function Members() {
       {adding && <AddMember path={path} onClose={() => setAdding(false)} onAdded={() => void list.reload()} />}
       {removing && (
         <Dialog title={`Remove ${removing.email}?`} onClose={() => setRemoving(undefined)}>
-          <p>They are signed out immediately and lose access to this organisation.</p>
-          <button type="button" class="danger" onClick={() => void remove(removing)}>
+          <p>This member is signed out immediately and loses access to this organisation.</p>
+          <button type="button" class="danger" onClick={() => void removeMember(removing)}>
             Remove
           </button>
         </Dialog>
@@ -99,13 +99,13 @@ export default function Members() {
     </>
   )
 
-  async function change({ member_id }: Member, role: string) {
+  async function changeRole({ member_id }: Member, role: string) {
     const response = await api(`${path}/${member_id}`, { method: 'PUT', body: { role } })
     setError(response.ok ? undefined : response.error)
     await list.reload()
   }
 
-  async function remove({ member_id }: Member) {
+  async function removeMember({ member_id }: Member) {
     const response = await api(`${path}/${member_id}`, { method: 'DELETE' })
     setError(response.ok ? undefined : response.error)
     setRemoving(undefined)
@@ -121,12 +121,12 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
   const fieldError = error?.details.find((detail) => detail.path === 'email')?.message
   return (
     <Dialog title="Add member" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void add(event)}>
+      <form class="stack" onSubmit={(event) => void addMember(event)}>
         {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="member-email"
           label="Email address"
-          hint="They sign in at this console with a link that we email them."
+          hint="They sign in to this console with a link that we email to them."
           error={fieldError}
         >
           {(attributes) => (
@@ -157,7 +157,7 @@ function AddMember({ path, onClose, onAdded }: { path: string; onClose: () => vo
     </Dialog>
   )
 
-  async function add(event: Event) {
+  async function addMember(event: Event) {
     event.preventDefault()
     setBusy(true)
     const response = await api(path, { body: { email: email.trim(), role } })

@@ -1,23 +1,23 @@
 import type { ServerStatus } from '../../api-types/console.ts'
 
-/** A problem that needs the operator. */
+/** A problem that an operator must resolve. */
 export interface Alert {
   text: string
-  /** The page with the details, unless the status page shows them. */
+  /** Path of the page with the details; undefined if the status page shows them. */
   to?: string
   action?: string
 }
 
-const LONG_WAIT_SECONDS = 300
+const LONG_QUEUE_WAIT_SECONDS = 300
 
 /** Returns the current alerts, most severe first. */
 export function alertsFor(status: ServerStatus): Alert[] {
   const { jobs, mails, failing_endpoints: failing, failed_calls: calls } = status
-  const all: (Alert | false)[] = [
+  const possibleAlerts: (Alert | false)[] = [
     !status.service_on && {
       text: 'The partner API is switched off for everyone.',
       to: '/operator/organisations',
-      action: 'Switch it on',
+      action: 'Switch the partner API on',
     },
     status.processes > 0 &&
       status.workers === 0 && {
@@ -25,27 +25,29 @@ export function alertsFor(status: ServerStatus): Alert[] {
         to: '/operator/jobs?state=waiting',
         action: 'View waiting jobs',
       },
-    calls.length > 0 && { text: `${plural(calls.length, 'API call')} failed with a server error in the last hour.` },
-    jobs.oldest_seconds > LONG_WAIT_SECONDS && {
-      text: `The oldest job has been waiting for ${ageText(jobs.oldest_seconds)}; ${plural(jobs.waiting, 'job')} waiting in total.`,
+    calls.length > 0 && {
+      text: `${countedNoun(calls.length, 'API call')} failed with a server error in the last hour.`,
+    },
+    jobs.oldest_seconds > LONG_QUEUE_WAIT_SECONDS && {
+      text: `The oldest job has been waiting for ${ageText(jobs.oldest_seconds)}; ${countedNoun(jobs.waiting, 'job')} ${jobs.waiting === 1 ? 'is' : 'are'} waiting in total.`,
       to: '/operator/jobs?state=waiting',
       action: 'View waiting jobs',
     },
     jobs.failed > 0 && {
-      text: `${plural(jobs.failed, 'job')} failed after the last retry.`,
+      text: `${countedNoun(jobs.failed, 'job')} failed after the last retry.`,
       to: '/operator/jobs',
-      action: 'View and retry',
+      action: 'View and retry the jobs',
     },
     mails.failed_today > 0 && {
-      text: `${plural(mails.failed_today, 'email')} could not be sent in the last day.`,
+      text: `${countedNoun(mails.failed_today, 'email')} could not be sent in the last day.`,
       to: '/operator/mails?status=failed',
       action: 'View errors',
     },
     failing.length > 0 && {
-      text: `${plural(failing.length, 'webhook endpoint')} ${failing.length === 1 ? 'has' : 'have'} accepted no event for a day.`,
+      text: `${countedNoun(failing.length, 'webhook endpoint')} ${failing.length === 1 ? 'has' : 'have'} accepted no event for a day.`,
     },
   ]
-  return all.filter((each) => each !== false)
+  return possibleAlerts.filter((each) => each !== false)
 }
 
 export function ageText(seconds: number): string {
@@ -54,6 +56,6 @@ export function ageText(seconds: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)}\u00a0min` : `${Math.round(seconds / 3600)}\u00a0h`
 }
 
-function plural(count: number, noun: string): string {
+function countedNoun(count: number, noun: string): string {
   return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`
 }

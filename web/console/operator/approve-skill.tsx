@@ -40,7 +40,7 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
           label="Sub-skill"
           hint="The group of the catalogue to which the skill belongs."
           placeholder="For example: masonry"
-          find={find}
+          find={findSubSkills}
           keyOf={({ sub_skill_id }) => sub_skill_id}
           show={({ name, master_skill }) => (
             <>
@@ -77,7 +77,7 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
     </Dialog>
   )
 
-  async function find(query: string): Promise<SubSkillChoice[]> {
+  async function findSubSkills(query: string): Promise<SubSkillChoice[]> {
     const response = await api<SubSkillChoiceList>(
       `/operator/catalogue/sub-skills?limit=20&q=${encodeURIComponent(query)}`,
     )
@@ -97,8 +97,8 @@ export function ApproveSkill({ request, onClose, onApproved }: Props) {
     setBusy(false)
     if (!response.ok) return setError(response.error)
     const { skill_id, name, resolved } = response.data
-    const others = resolved.length > 1 ? `; ${resolved.length} requests resolved` : ''
+    const resolvedText = resolved.length > 1 ? `; ${resolved.length} requests resolved` : ''
     onClose()
-    onApproved(`Approved: added “${name}” as ${skill_id}${others}.`)
+    onApproved(`Approved: added “${name}” as ${skill_id}${resolvedText}.`)
   }
 }

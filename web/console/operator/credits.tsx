@@ -24,7 +24,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
   const [error, setError] = useState<ApiError>()
   const [message, setMessage] = useState('')
   const [busy, setBusy] = useState(false)
-  const field = useRef<HTMLInputElement>(null)
+  const amountField = useRef<HTMLInputElement>(null)
   const entries = useList<CreditEntry>(`/orgs/${org.org_id}/${mode}/credits/entries?limit=10`)
   const fieldError = error?.details.find(({ path }) => path === 'amount')?.message
   return (
@@ -38,7 +38,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
           <div class="choices two">
             {(['test', 'live'] as const).map((each) => (
               <label class="choice" key={each}>
-                <input type="radio" name="mode" checked={mode === each} onChange={() => choose(each)} />
+                <input type="radio" name="mode" checked={mode === each} onChange={() => chooseMode(each)} />
                 {each === 'test' ? 'Test' : 'Live'}: {balances[each].toLocaleString()}
               </label>
             ))}
@@ -48,7 +48,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
           {(attributes) => (
             <input
               {...attributes}
-              ref={field}
+              ref={amountField}
               type="number"
               min="1"
               max="1000000000"
@@ -68,7 +68,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
         caption={`Entries of ${mode} credits, newest first`}
         rows={entries.items}
         keyOf={({ entry_id }) => entry_id}
-        more={entries.more}
+        loadMore={entries.more}
         loading={entries.loading}
         empty={<p class="soft">No entries yet.</p>}
         columns={[
@@ -85,7 +85,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
     </Dialog>
   )
 
-  function choose(next: Mode) {
+  function chooseMode(next: Mode) {
     setMode(next)
     setMessage('')
     setError(undefined)
@@ -107,7 +107,7 @@ export function Credits({ org, onClose, onGranted }: Props) {
     setMessage(`Granted. The balance is now ${response.data.balance.toLocaleString()} ${mode} credits.`)
     setAmount('')
     // The button is disabled without an amount, so the focus moves to the input.
-    field.current?.focus()
+    amountField.current?.focus()
     onGranted()
     await entries.reload()
   }

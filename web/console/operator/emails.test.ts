@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { queueEmail } from '../../../server/mail/mail.ts'
-import { button, checkPage, consolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, getButton, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { requestReview } from '../../../test/support/verification.ts'
@@ -20,7 +20,7 @@ test('the email preview shows styles, but runs no scripts and follows no links',
   const app = await startApp(t)
   runClock(t, app.clock)
   const { context } = app
-  await app.given.org()
+  await app.fixtures.createOrg()
   await context.db.transaction((tx) =>
     queueEmail(tx, context, {
       kind: 'notice',
@@ -30,18 +30,18 @@ test('the email preview shows styles, but runs no scripts and follows no links',
       html: MALICIOUS_HTML,
     }),
   )
-  const page = await consolePage(t, app)
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/operator/mails`)
   await page.getByRole('link', { name: 'notice' }).click()
   await waitForHeading(page, /^Welcome/)
-  await button(page, 'Preview').click()
+  await getButton(page, 'Preview').click()
   assert.equal(await page.locator('iframe').getAttribute('sandbox'), '')
   const email = page.frameLocator('iframe.email-frame')
-  const colour = (selector: string) =>
+  const colourOf = (selector: string) =>
     email.locator(selector).evaluate((element: any) => (globalThis as any).getComputedStyle(element).color)
   await email.getByRole('heading', { name: 'Hello' }).waitFor()
-  assert.equal(await colour('h1'), 'rgb(10, 101, 80)')
-  assert.equal(await colour('p'), 'rgb(1, 2, 3)')
+  assert.equal(await colourOf('h1'), 'rgb(10, 101, 80)')
+  assert.equal(await colourOf('p'), 'rgb(1, 2, 3)')
   assert.equal(await email.getByAltText('dot').evaluate((image: any) => image.naturalWidth), 1)
   assert.equal(await email.getByAltText('outside').evaluate((image: any) => image.naturalWidth), 0)
   await email.getByRole('button', { name: 'Press me' }).click()
@@ -57,10 +57,10 @@ test("an operator can preview the reviewer's email", async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
   await requestReview(app)
-  const page = await consolePage(t, app, { width: 360, height: 800, colorScheme: 'dark' })
+  const page = await openConsolePage(t, app, { width: 360, height: 800, colorScheme: 'dark' })
   await page.goto(`${app.url}/console/operator/mails?kind=review_request`)
   await page.getByRole('link', { name: 'review request' }).click()
-  await button(page, 'Preview').click()
+  await getButton(page, 'Preview').click()
   await page.frameLocator('iframe.email-frame').getByText('Asha Rao').first().waitFor()
   await checkPage(page, 'operator-email-preview')
 })

@@ -13,13 +13,13 @@ export default function OperatorEmails() {
   const { query } = useAddress()
   const kind = query.get('kind') ?? ''
   const status = query.get('status') ?? ''
-  const selected = new URLSearchParams()
-  if (kind) selected.set('kind', kind)
-  if (status) selected.set('status', status)
-  const list = useList<EmailSummary>(`/operator/mails${selected.size > 0 ? `?${selected}` : ''}`, {
+  const filterQuery = new URLSearchParams()
+  if (kind) filterQuery.set('kind', kind)
+  if (status) filterQuery.set('status', status)
+  const list = useList<EmailSummary>(`/operator/mails${filterQuery.size > 0 ? `?${filterQuery}` : ''}`, {
     pollMs: POLL_INTERVAL_MS,
   })
-  const filters = useData<EmailFilters>('/operator/mail-filters').data
+  const choices = useData<EmailFilters>('/operator/mail-filters').data
   const signInOptions = useData<SignInOptions>('/sign-in')
   if (signInOptions.loading && !signInOptions.data) return <h1 aria-busy="true">Emails</h1>
   return (
@@ -33,15 +33,15 @@ export default function OperatorEmails() {
       )}
       <p class="soft">Only operators can read these emails, because they contain sign-in links.</p>
       <div class="row filters">
-        <Choice label="Kind" all="All kinds" name="kind" value={kind} choices={filters?.kinds} />
-        <Choice label="Status" all="All statuses" name="status" value={status} choices={filters?.statuses} />
+        <Choice label="Kind" allLabel="All kinds" name="kind" value={kind} choices={choices?.kinds} />
+        <Choice label="Status" allLabel="All statuses" name="status" value={status} choices={choices?.statuses} />
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Emails, newest first"
         rows={list.items}
         keyOf={({ mail_id }) => mail_id}
-        more={list.more}
+        loadMore={list.more}
         empty={<p class="soft">{kind || status ? 'No email matches these filters.' : 'No emails yet.'}</p>}
         columns={[
           { name: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
@@ -71,21 +71,21 @@ export default function OperatorEmails() {
 
 interface ChoiceProps {
   label: string
-  /** Label of the option that selects all. */
-  all: string
+  /** Label of the option that selects everything, such as “All kinds”. */
+  allLabel: string
   name: string
   value: string
-  /** The values that the server lists. */
+  /** The values that the server offers; undefined until they are loaded. */
   choices: string[] | undefined
 }
 
-function Choice({ label, all, name, value, choices = [] }: ChoiceProps) {
+function Choice({ label, allLabel, name, value, choices = [] }: ChoiceProps) {
   const options = value && !choices.includes(value) ? [value, ...choices] : choices
   return (
     <label>
       {label}
       <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-        <option value="">{all}</option>
+        <option value="">{allLabel}</option>
         {options.map((each) => (
           <option key={each} value={each}>
             {each.replaceAll('_', ' ')}

@@ -27,13 +27,13 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
   return (
     <section class="stack" aria-label="Imports">
       <h2>Imports</h2>
-      <Upload onStarted={() => void started()} />
+      <Upload onStarted={() => void onImportStarted()} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Imports, newest first"
         rows={list.items}
         keyOf={({ import_id }) => import_id}
-        more={list.more}
+        loadMore={list.more}
         empty={
           <p class="soft">
             No imports yet. Upload a file above. To import ESCO or O*NET folders, use{' '}
@@ -74,10 +74,10 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
                 <button
                   type="button"
                   class="plain flush"
-                  aria-label={`${counts(each.summary)}: ${each.file_name}`}
+                  aria-label={`${countsText(each.summary)}: ${each.file_name}`}
                   onClick={() => setShown(each)}
                 >
-                  {counts(each.summary)}
+                  {countsText(each.summary)}
                 </button>
               ) : (
                 '–'
@@ -93,19 +93,19 @@ export function Imports({ onEnded }: { onEnded: () => void }) {
     </section>
   )
 
-  async function started() {
+  async function onImportStarted() {
     setRunning(true)
     await list.reload()
   }
 }
 
 function ImportProgress({ total, written }: { total: number; written: number }) {
-  const width = total === 0 ? 0 : (100 * written) / total
+  const widthPercent = total === 0 ? 0 : (100 * written) / total
   return (
     <>
       <svg class="import-bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true" focusable="false">
         <rect class="chart-ground" width="100" height="1" />
-        <rect class="chart-good" width={width} height="1" />
+        <rect class="chart-good" width={widthPercent} height="1" />
       </svg>
       <span class="soft small">
         {written.toLocaleString()} of {total.toLocaleString()}
@@ -114,11 +114,11 @@ function ImportProgress({ total, written }: { total: number; written: number }) 
   )
 }
 
-function counts(summary: Record<string, unknown>): string {
-  const numbers = Object.entries(summary).filter(
+function countsText(summary: Record<string, unknown>): string {
+  const countEntries = Object.entries(summary).filter(
     ([name, value]) => name !== 'version' && typeof value === 'number' && value > 0,
   )
-  return numbers.map(([name, value]) => `${(value as number).toLocaleString()} ${name}`).join(', ') || 'no changes'
+  return countEntries.map(([name, value]) => `${(value as number).toLocaleString()} ${name}`).join(', ') || 'no changes'
 }
 
 function Upload({ onStarted }: { onStarted: () => void }) {
@@ -146,10 +146,16 @@ function Upload({ onStarted }: { onStarted: () => void }) {
         </select>
       </label>
       <div class="row">
-        <SubmitButton type="button" busy={busy} ready={Boolean(file)} onClick={() => void send(true)}>
+        <SubmitButton type="button" busy={busy} ready={Boolean(file)} onClick={() => void uploadFile(true)}>
           Dry run
         </SubmitButton>
-        <SubmitButton type="button" class="primary" busy={busy} ready={Boolean(file)} onClick={() => void send(false)}>
+        <SubmitButton
+          type="button"
+          class="primary"
+          busy={busy}
+          ready={Boolean(file)}
+          onClick={() => void uploadFile(false)}
+        >
           Import
         </SubmitButton>
       </div>
@@ -157,7 +163,7 @@ function Upload({ onStarted }: { onStarted: () => void }) {
     </form>
   )
 
-  async function send(dryRun: boolean) {
+  async function uploadFile(dryRun: boolean) {
     setBusy(true)
     const query = new URLSearchParams({ format, file_name: file!.name.slice(-200), dry_run: String(dryRun) })
     const response = await api<CatalogueImport>(`/operator/catalogue/imports?${query}`, { file: file! })

@@ -54,7 +54,7 @@ export default function OperatorJobs() {
         caption={`Jobs: ${state}`}
         rows={jobs.items}
         keyOf={({ job_id }) => job_id}
-        more={jobs.more}
+        loadMore={jobs.more}
         empty={
           <p class="soft">
             {state === 'failed' ? 'No failed jobs.' : state === 'waiting' ? 'No waiting jobs.' : 'No running jobs.'}
@@ -109,15 +109,15 @@ export default function OperatorJobs() {
 }
 
 function Queues({ queues }: { queues: Loaded<JobQueueList> }) {
-  const busy = queues.data?.items.filter(({ waiting, active, failed }) => waiting + active + failed > 0)
-  const idle = (queues.data?.items.length ?? 0) - (busy?.length ?? 0)
+  const busyQueues = queues.data?.items.filter(({ waiting, active, failed }) => waiting + active + failed > 0)
+  const idleQueueCount = (queues.data?.items.length ?? 0) - (busyQueues?.length ?? 0)
   return (
     <section class="stack-tight">
       <h2>Queues</h2>
       {queues.error && <Notice kind="bad">{queues.error.message}</Notice>}
       <Table
         caption="Queues"
-        rows={busy}
+        rows={busyQueues}
         keyOf={({ queue: name }) => name}
         empty={<p class="soft">All {queues.data?.items.length} queues are empty.</p>}
         columns={[
@@ -128,9 +128,9 @@ function Queues({ queues }: { queues: Loaded<JobQueueList> }) {
           { name: 'Oldest waiting', right: true, cell: ({ oldest_seconds }) => ageText(oldest_seconds) },
         ]}
       />
-      {busy && busy.length > 0 && (
+      {busyQueues && busyQueues.length > 0 && (
         <p class="soft small">
-          {idle} more {idle === 1 ? 'queue is' : 'queues are'} empty.
+          {idleQueueCount} more {idleQueueCount === 1 ? 'queue is' : 'queues are'} empty.
         </p>
       )}
     </section>

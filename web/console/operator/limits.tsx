@@ -7,7 +7,7 @@ import { Link } from '../shell/router.tsx'
 
 const POLL_INTERVAL_MS = 3000
 
-/** The keys and IP addresses that are rate limited now. */
+/** The keys in cooldown and the rate-limited IP addresses. */
 export default function OperatorLimits() {
   const { data, error } = useData<ActiveLimits>('/operator/limits', { pollMs: POLL_INTERVAL_MS })
   return (

@@ -21,10 +21,12 @@ type OpenDialog =
 
 export default function OperatorOrganisations() {
   const { query } = useAddress()
-  const q = query.get('q') ?? ''
-  const list = useList<OperatedOrganisation>(`/operator/orgs${q.trim() ? `?q=${encodeURIComponent(q.trim())}` : ''}`)
+  const search = query.get('q') ?? ''
+  const list = useList<OperatedOrganisation>(
+    `/operator/orgs${search.trim() ? `?q=${encodeURIComponent(search.trim())}` : ''}`,
+  )
   const service = useData<ServiceSwitch>('/operator/service')
-  const on = service.data?.on ?? true
+  const isServiceOn = service.data?.on ?? true
   const [dialog, setDialog] = useState<OpenDialog>()
   const refresh = useContext(RefreshContext)
   const close = () => setDialog(undefined)
@@ -37,20 +39,20 @@ export default function OperatorOrganisations() {
         </button>
       </div>
       {/* Rendered before the response, in its usual state, so that the content below does not move. */}
-      <div class={`notice ${on ? 'good' : 'bad'} row between`}>
+      <div class={`notice ${isServiceOn ? 'good' : 'bad'} row between`}>
         <span class={service.data ? '' : 'waiting'}>
-          {on
+          {isServiceOn
             ? 'The partner API is on for all organisations that are not switched off.'
             : 'The partner API is switched off for everyone: every call returns 503.'}
         </span>
         <button type="button" disabled={!service.data} onClick={() => setDialog({ kind: 'whole service' })}>
-          {on ? 'Switch off for everyone' : 'Switch on for everyone'}
+          {isServiceOn ? 'Switch off for everyone' : 'Switch on for everyone'}
         </button>
       </div>
       <div class="row filters">
         <label>
           Name or ID
-          <input type="search" value={q} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
+          <input type="search" value={search} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
         </label>
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
@@ -58,10 +60,10 @@ export default function OperatorOrganisations() {
         caption="Organisations, newest first"
         rows={list.items}
         keyOf={({ org_id }) => org_id}
-        more={list.more}
+        loadMore={list.more}
         loading={list.loading}
         empty={
-          q ? (
+          search ? (
             <p class="soft">No organisation matches this name or ID.</p>
           ) : (
             <>
@@ -180,7 +182,7 @@ function NewOrganisation({ onClose, onCreated }: { onClose: () => void; onCreate
   const fieldError = error?.details.find(({ path }) => path === 'name')?.message
   return (
     <Dialog title="New organisation" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void create(event)}>
+      <form class="stack" onSubmit={(event) => void createOrganisation(event)}>
         {error && !fieldError && <Notice kind="bad">{error.message}</Notice>}
         <Field
           id="organisation-name"
@@ -206,7 +208,7 @@ function NewOrganisation({ onClose, onCreated }: { onClose: () => void; onCreate
     </Dialog>
   )
 
-  async function create(event: Event) {
+  async function createOrganisation(event: Event) {
     event.preventDefault()
     setBusy(true)
     const response = await api('/operator/orgs', { body: { name: name.trim() } })

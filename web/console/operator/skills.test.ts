@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { button, checkPage, consolePage, dialog, nav, waitForHeading } from '../../../test/browser/console-page.ts'
+import {
+  checkPage,
+  getButton,
+  getDialog,
+  getNavLink,
+  openConsolePage,
+  waitForHeading,
+} from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
-import { partner } from '../../../test/support/partners.ts'
+import { createPartner } from '../../../test/support/partners.ts'
 
 const KITE_TAXONOMY_CSV = `id,name,description,aliases,sub_skill,master_skill,verifiable
 k1,Kite making,Makes kites of paper and split bamboo.,patang,Paper craft,Crafts,true
@@ -12,36 +19,36 @@ k1,Kite making,Makes kites of paper and split bamboo.,patang,Paper craft,Crafts,
 test('an operator decides skill requests and imports a taxonomy file', async (t) => {
   const app = await startApp(t, { worker: true })
   runClock(t, app.clock)
-  const { get, post } = await partner(app)
+  const { get, post } = await createPartner(app)
   await post('/skill-requests', { name: 'Bamboo scaffolding tying', context: 'High-rise work' })
   await post('/skill-requests', { name: 'Snake catching' })
-  const page = await consolePage(t, app)
-  await nav(page, 'Skills').click()
+  const page = await openConsolePage(t, app)
+  await getNavLink(page, 'Skills').click()
   await waitForHeading(page, 'Skills')
   await page.getByRole('row', { name: /Bamboo scaffolding tying High-rise work pending Acme Staffing/ }).waitFor()
-  await button(page, 'Approve Bamboo scaffolding tying').click()
-  await dialog(page).getByText('Requested for: High-rise work').waitFor()
-  assert.ok(await button(page, 'Approve').isDisabled())
+  await getButton(page, 'Approve Bamboo scaffolding tying').click()
+  await getDialog(page).getByText('Requested for: High-rise work').waitFor()
+  assert.ok(await getButton(page, 'Approve').isDisabled())
   await page.getByRole('combobox', { name: 'Sub-skill' }).fill('scaffold')
   await page.getByRole('listbox').getByRole('option').first().waitFor()
   await checkPage(page, 'operator-skill-approve')
   await page.keyboard.press('Enter')
   await page.getByLabel('Can be verified with questions').check()
-  await button(page, 'Approve').click()
+  await getButton(page, 'Approve').click()
   await page.getByText(/Approved: added “Bamboo scaffolding tying” as sk_\d+/).waitFor()
-  await button(page, 'Reject Snake catching').click()
-  await dialog(page).getByRole('button', { name: 'Reject' }).click()
+  await getButton(page, 'Reject Snake catching').click()
+  await getDialog(page).getByRole('button', { name: 'Reject' }).click()
   await page.getByText('No skill requests.').waitFor()
 
   await page
     .getByLabel('File (up to 64 MB)')
     .setInputFiles({ name: 'kites.csv', mimeType: 'text/csv', buffer: Buffer.from(KITE_TAXONOMY_CSV) })
-  await button(page, 'Dry run').click()
+  await getButton(page, 'Dry run').click()
   await page
     .getByRole('row', { name: /kites\.csv.*dry run/ })
     .getByText('1 added')
     .waitFor()
-  await button(page, 'Import').click()
+  await getButton(page, 'Import').click()
   await page.getByRole('row', { name: /kites\.csv.*completed/ }).waitFor()
   await checkPage(page, 'operator-skills')
   const { body } = await get('/skills/search?q=kite%20making')

@@ -35,7 +35,7 @@ function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
     ['Master skills', data?.master_skills, 'broad fields'],
     ['Sub-skills', data?.sub_skills, 'groups within a master skill'],
     ['Skills', data?.skills, 'used in mandates and verifications'],
-    ['Verifiable', data?.verifiable, 'can be verified with questions'],
+    ['Verifiable skills', data?.verifiable, 'can be verified with questions'],
   ]
   return (
     <section class="stack-tight" aria-label="Catalogue">
@@ -50,7 +50,7 @@ function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
       </ul>
       <p class="soft small">
         {data
-          ? `Version ${data.version}. Sources: ${data.sources.map(({ source, skills }) => `${source} ${skills.toLocaleString()}`).join(', ') || 'none recorded'}.`
+          ? `Version ${data.version}. Sources: ${data.sources.map(({ source, skills }) => `${source} (${skills.toLocaleString()} skills)`).join(', ') || 'none recorded'}.`
           : '\u00a0'}
       </p>
     </section>
@@ -63,10 +63,10 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
   const list = useList<OperatedSkillRequest>(`/operator/skill-requests?status=${status}`)
   const [dialog, setDialog] = useState<OpenDialog>()
   const [notice, setNotice] = useState('')
-  const listed = list.items !== undefined || list.error !== undefined
+  const isListed = list.items !== undefined || list.error !== undefined
   useEffect(() => {
-    if (listed) onListed()
-  }, [listed])
+    if (isListed) onListed()
+  }, [isListed])
   const close = () => setDialog(undefined)
   return (
     <section class="stack" aria-label="Requests">
@@ -93,7 +93,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
         caption="Skill requests, oldest first"
         rows={list.items}
         keyOf={({ request_id }) => request_id}
-        more={list.more}
+        loadMore={list.more}
         loading={list.loading}
         empty={<p class="soft">{status === 'pending' ? 'No skill requests.' : 'No request has this status.'}</p>}
         columns={[
@@ -142,7 +142,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
         ]}
       />
       {dialog?.kind === 'approve' && (
-        <ApproveSkill request={dialog.request} onClose={close} onApproved={(text) => decided(text)} />
+        <ApproveSkill request={dialog.request} onClose={close} onApproved={(text) => onRequestDecided(text)} />
       )}
       {dialog?.kind === 'reject' && (
         <Confirm
@@ -150,7 +150,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
           action="Reject"
           onClose={close}
           act={() => api(`/operator/skill-requests/${dialog.request.request_id}/reject`, { method: 'POST' })}
-          onDone={() => decided(`“${dialog.request.name}” was rejected; the partner receives an event.`)}
+          onDone={() => onRequestDecided(`“${dialog.request.name}” was rejected; the partner receives an event.`)}
         >
           <p>
             Mandates that are waiting for this skill continue without it. The partner receives the event{' '}
@@ -161,7 +161,7 @@ function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: ()
     </section>
   )
 
-  function decided(text: string) {
+  function onRequestDecided(text: string) {
     setNotice(text)
     onDecided()
     void list.reload()

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import type { Config } from '../../../server/config.ts'
 import { queueEmail } from '../../../server/mail/mail.ts'
 import { newPage } from '../../../test/browser/browser.ts'
-import { button, checkPage, consolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, getButton, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { ADMIN_KEY, startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
@@ -16,7 +16,7 @@ import { startReceiver } from '../../../test/support/receiver.ts'
 const MAIN = fileURLToPath(new URL('../../../server/main.ts', import.meta.url))
 
 /** Starts a server process with the given roles. */
-async function startProcess(t: TestContext, config: Config, roles: string) {
+async function startServerProcess(t: TestContext, config: Config, roles: string) {
   const child = spawn(process.execPath, [MAIN], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -29,7 +29,7 @@ async function startProcess(t: TestContext, config: Config, roles: string) {
       ADMIN_API_KEY: ADMIN_KEY,
     },
   })
-  t.after(() => stop(child, 'SIGKILL'))
+  t.after(() => stopProcess(child, 'SIGKILL'))
   let output = ''
   for (;;) {
     const [chunk] = (await once(child.stdout!, 'data')) as [Buffer]
@@ -39,7 +39,7 @@ async function startProcess(t: TestContext, config: Config, roles: string) {
   }
 }
 
-async function stop(child: ChildProcess, signal: NodeJS.Signals) {
+async function stopProcess(child: ChildProcess, signal: NodeJS.Signals) {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   child.kill(signal)
@@ -50,13 +50,13 @@ const alerts = (page: Page) => page.getByRole('main').getByRole('alert')
 
 test('the status page shows an alert until a worker is running', async (t) => {
   const { context } = await startApp(t)
-  const api = await startProcess(t, context.config, 'api')
+  const api = await startServerProcess(t, context.config, 'api')
   const page = await newPage(t)
   await page.goto(`${api.url}/console/operator/now`)
-  const key = page.getByLabel('Admin key')
-  if (!(await key.isVisible())) await page.getByText('Sign in as the operator').click()
-  await key.fill(ADMIN_KEY)
-  await button(page, 'Sign in').click()
+  const adminKeyField = page.getByLabel('Admin key')
+  if (!(await adminKeyField.isVisible())) await page.getByText('Sign in as the operator').click()
+  await adminKeyField.fill(ADMIN_KEY)
+  await getButton(page, 'Sign in').click()
   await waitForHeading(page, 'Status')
   await alerts(page).getByText('No worker is running').waitFor()
   assert.equal(await alerts(page).count(), 1)
@@ -66,11 +66,11 @@ test('the status page shows an alert until a worker is running', async (t) => {
   await waitForHeading(page, 'Jobs')
   assert.equal(await page.getByLabel('State').inputValue(), 'waiting')
 
-  const worker = await startProcess(t, context.config, 'worker')
+  const worker = await startServerProcess(t, context.config, 'worker')
   await page.goto(`${api.url}/console/operator/now`)
   await page.getByText('No alerts. The partner API is on; 1 worker is running.').waitFor()
   assert.equal(await alerts(page).count(), 0)
-  await stop(worker.child, 'SIGTERM')
+  await stopProcess(worker.child, 'SIGTERM')
   await page.reload()
   await alerts(page).getByText('No worker is running').waitFor()
 })
@@ -78,13 +78,13 @@ test('the status page shows an alert until a worker is running', async (t) => {
 test('the status page lists calls with server errors, but not client errors, and links to the request log', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const { orgId } = await app.given.org('Metro Staffing')
-  const key = await app.given.key(orgId, { mode: 'test' })
+  const { orgId } = await app.fixtures.createOrg('Metro Staffing')
+  const key = await app.fixtures.createPartnerKey(orgId, { mode: 'test' })
   const { get } = app.as(key)
   await app.context.db.pool.query('alter table workflows rename to workflows_away')
   assert.equal((await get('/workflows', { headers: { 'x-request-id': 'call-that-failed' } })).status, 500)
   assert.equal((await get('/mandates/JM_01KKDZX1A2B3C4D5E6F7G8H9JK')).status, 404)
-  const page = await consolePage(t, app)
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/operator/now`)
   await alerts(page).getByText('1 API call failed with a server error in the last hour.').waitFor()
   const calls = page.getByRole('table', { name: 'API calls with server errors, newest first' })
@@ -93,8 +93,8 @@ test('the status page lists calls with server errors, but not client errors, and
   await checkPage(page, 'operator-status-failed-calls')
   await calls.getByRole('link', { name: 'call-that-failed' }).click()
   await waitForHeading(page, 'Request log')
-  const logged = page.getByRole('row', { name: /GET \/api\/v1\/partner\/workflows/ })
-  await logged.getByText('500').waitFor()
+  const loggedCall = page.getByRole('row', { name: /GET \/api\/v1\/partner\/workflows/ })
+  await loggedCall.getByText('500').waitFor()
   assert.equal(await page.getByRole('row').count(), 2, 'the header and the requested call')
 
   app.clock.advance(3_600_000)
@@ -106,8 +106,8 @@ test('the status page shows all alerts, and the menu shows their number', async 
   const app = await startApp(t)
   runClock(t, app.clock)
   const { context } = app
-  const { orgId } = await app.given.org('Metro Staffing')
-  const page = await consolePage(t, app)
+  const { orgId } = await app.fixtures.createOrg('Metro Staffing')
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/operator`)
   await page.getByText('No alerts.').waitFor()
   await checkPage(page, 'operator-status-no-alerts')
@@ -128,14 +128,14 @@ test('the status page shows all alerts, and the menu shows their number', async 
   await page.getByRole('navigation').getByRole('link', { name: 'Status 3 alerts' }).waitFor()
   await checkPage(page, 'operator-status-alerts')
   await page.setViewportSize({ width: 360, height: 780 })
-  await button(page, 'Menu 3 alerts').click()
-  const last = page.getByRole('navigation').getByRole('link', { name: 'Audit (all organisations)' })
-  assert.ok((await last.boundingBox())!.y < 780, 'the whole menu is visible')
+  await getButton(page, 'Menu 3 alerts').click()
+  const lastLink = page.getByRole('navigation').getByRole('link', { name: 'Full audit log' })
+  assert.ok((await lastLink.boundingBox())!.y < 780, 'the whole menu is visible')
   await checkPage(page, 'operator-menu-phone')
-  await button(page, 'Menu 3 alerts').click()
+  await getButton(page, 'Menu 3 alerts').click()
   await checkPage(page, 'operator-status-phone')
   await page.setViewportSize({ width: 1280, height: 800 })
-  await page.getByRole('link', { name: 'View and retry' }).click()
+  await page.getByRole('link', { name: 'View and retry the jobs' }).click()
   await waitForHeading(page, 'Jobs')
   await page.getByText('away').waitFor()
   await page

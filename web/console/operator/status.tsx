@@ -13,19 +13,19 @@ export default function OperatorStatus() {
   const { data, error } = useData<ServerStatus>('/operator/now', { pollMs: POLL_INTERVAL_MS })
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const alerts = data && alertsFor(data)
-  const calls = data?.failed_calls ?? []
-  const failing = data?.failing_endpoints ?? []
+  const failedCalls = data?.failed_calls ?? []
+  const failingEndpoints = data?.failing_endpoints ?? []
   const figures: [string, number | undefined, string, string][] = [
     ['Jobs failed', data?.jobs.failed, '/operator/jobs', 'after the last retry'],
     [
       'Jobs waiting',
       data?.jobs.waiting,
       '/operator/jobs?state=waiting',
-      data?.jobs.waiting ? `oldest for ${ageText(data.jobs.oldest_seconds)}` : 'all queues are empty',
+      data?.jobs.waiting ? `the oldest for ${ageText(data.jobs.oldest_seconds)}` : 'all queues are empty',
     ],
     ['Emails failed', data?.mails.failed_today, '/operator/mails?status=failed', 'in the last day'],
     ['Emails waiting', data?.mails.queued, '/operator/mails?status=queued', 'to be sent'],
-    ['Keys rate-limited', data?.resting_keys, '/operator/limits', 'in cooldown'],
+    ['Keys in cooldown', data?.resting_keys, '/operator/limits', 'because they exceeded rate limits'],
     ['Skill requests', data?.skill_requests, '/operator/skills', 'waiting for a decision'],
   ]
   return (
@@ -49,12 +49,12 @@ export default function OperatorStatus() {
           {text} {to && <Link to={to}>{action}</Link>}
         </Notice>
       ))}
-      {calls.length > 0 && (
+      {failedCalls.length > 0 && (
         <section class="stack-tight">
           <h2>API calls with server errors</h2>
           <Table
             caption="API calls with server errors, newest first"
-            rows={calls}
+            rows={failedCalls}
             keyOf={({ request_id, at }) => request_id + at}
             empty={null}
             columns={[
@@ -80,7 +80,7 @@ export default function OperatorStatus() {
           />
         </section>
       )}
-      {failing.length > 0 && (
+      {failingEndpoints.length > 0 && (
         <section class="stack-tight">
           <h2>Failing webhook endpoints</h2>
           <p class="soft">
@@ -88,7 +88,7 @@ export default function OperatorStatus() {
           </p>
           <Table
             caption="Failing endpoints, longest failing first"
-            rows={failing}
+            rows={failingEndpoints}
             keyOf={({ webhook_id }) => webhook_id}
             empty={null}
             columns={[

@@ -6,9 +6,9 @@ import { channelName } from '../shared/labels.ts'
 
 interface Props {
   messages: ConversationMessage[]
-  /** Shows channel, state and time of every message. Without it, the conversation looks as the candidate sees it. */
+  /** True shows the channel, state and time of every message. Otherwise, the conversation looks as the candidate sees it. */
   detailed?: boolean
-  /** The step that the candidate answers now; its choices are shown as buttons below the conversation. */
+  /** The step of the current question, whose choices are shown as buttons below the conversation and not in it. */
   open?: number | undefined
 }
 

@@ -15,7 +15,7 @@ import './phone.css'
 
 const POLL_INTERVAL_MS = 3000
 
-/** The last list, shown while it is reloaded after switching to another phone. */
+/** The last loaded list of phones, shown while it is reloaded after the user switched to another phone. */
 let cachedList: { path: string; items: Phone[] } | undefined
 
 /** The simulator phone: choose a candidate, read the messages, answer, and watch the result. */
@@ -23,22 +23,25 @@ export default function PhonePage({ params }: { params: Params }) {
   const context = useOrgContext()
   const { query } = useAddress()
   const campaignId = query.get('campaign_id') ?? ''
-  const q = query.get('q') ?? ''
-  const filter = new URLSearchParams({ ...(campaignId ? { campaign_id: campaignId } : {}), ...(q ? { q } : {}) })
+  const searchText = query.get('q') ?? ''
+  const filter = new URLSearchParams({
+    ...(campaignId ? { campaign_id: campaignId } : {}),
+    ...(searchText ? { q: searchText } : {}),
+  })
   const path = context.apiPath(`/phone?${filter}`)
   const list = useList<Phone>(context.mode === 'test' ? path : undefined, { pollMs: POLL_INTERVAL_MS })
   const campaigns = useData<CampaignList>(context.apiPath('/campaigns?limit=100'))
   const nameOf = useCampaignNames(campaigns.data?.items)
   const items = list.items ?? (cachedList?.path === path ? cachedList.items : undefined)
   if (list.items) cachedList = { path, items: list.items }
-  const search = filter.toString()
-  const to = (id: string) => context.pagePath(`/phone/${id}${search ? `?${search}` : ''}`)
-  const id = params.candidate_id
+  const queryString = filter.toString()
+  const phonePath = (id: string) => context.pagePath(`/phone/${id}${queryString ? `?${queryString}` : ''}`)
+  const candidateId = params.candidate_id
   useEffect(() => {
-    if (id || !items || !matchMedia('(min-width: 60rem)').matches) return
-    const first = items.find(({ part, status }) => part === null && status === 'pending') ?? items[0]
-    if (first) navigate(to(first.candidate_id), { replace: true })
-  }, [id, items === undefined])
+    if (candidateId || !items || !matchMedia('(min-width: 60rem)').matches) return
+    const defaultPhone = items.find(({ part, status }) => part === null && status === 'pending') ?? items[0]
+    if (defaultPhone) navigate(phonePath(defaultPhone.candidate_id), { replace: true })
+  }, [candidateId, items === undefined])
 
   if (context.mode === 'live') {
     return (
@@ -51,35 +54,36 @@ export default function PhonePage({ params }: { params: Params }) {
   return (
     <>
       <div class="page-head">
-        <h1>Phone</h1>
-        {id && (
-          <Link class="button phones-back" to={context.pagePath(`/phone${search ? `?${search}` : ''}`)}>
-            All phones
+        <h1>Simulator phone</h1>
+        {candidateId && (
+          <Link class="button phones-back" to={context.pagePath(`/phone${queryString ? `?${queryString}` : ''}`)}>
+            All simulator phones
           </Link>
         )}
       </div>
       <p class="soft">
-        In test mode, all messages arrive here. Choose a candidate, answer for them, and watch the result change.
+        In test mode, all messages to candidates arrive here. Choose a candidate, answer for them, and watch their
+        result change.
       </p>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
-      {items?.length === 0 && !search ? (
+      {items?.length === 0 && !queryString ? (
         <div class="card empty">
           <h2>No candidates yet</h2>
-          <p class="soft">Start a campaign in test mode; each candidate gets a phone here.</p>
+          <p class="soft">Start a campaign in test mode; each candidate gets a simulator phone here.</p>
           <Link class="button primary" to={context.pagePath('/first-campaign')}>
             Run a first campaign
           </Link>
         </div>
       ) : (
-        <div class={`phones ${id ? 'has-selection' : ''}`}>
-          <aside class="stack-tight phones-list" aria-label="Phones">
+        <div class={`phones ${candidateId ? 'has-selection' : ''}`}>
+          <aside class="stack-tight phones-list" aria-label="Simulator phones">
             <div class="row filters">
               <label>
                 Search
                 <input
                   type="search"
                   placeholder="Name, number or ID"
-                  value={q}
+                  value={searchText}
                   onInput={(event) => setQuery({ q: event.currentTarget.value })}
                 />
               </label>
@@ -106,7 +110,11 @@ export default function PhonePage({ params }: { params: Params }) {
                   ))
                 : items.map((phone) => (
                     <li key={phone.candidate_id}>
-                      <Link class="person" to={to(phone.candidate_id)} current={phone.candidate_id === id}>
+                      <Link
+                        class="person"
+                        to={phonePath(phone.candidate_id)}
+                        current={phone.candidate_id === candidateId}
+                      >
                         <span class="avatar" aria-hidden="true">
                           {initials(phone.name)}
                         </span>
@@ -127,7 +135,7 @@ export default function PhonePage({ params }: { params: Params }) {
                       </Link>
                     </li>
                   ))}
-              {items?.length === 0 && <li class="soft person">No candidates match.</li>}
+              {items?.length === 0 && <li class="soft person">No candidate matches this search.</li>}
             </ul>
             {list.more && (
               <SubmitButton type="button" onClick={list.more} busy={list.loading}>
@@ -135,8 +143,8 @@ export default function PhonePage({ params }: { params: Params }) {
               </SubmitButton>
             )}
           </aside>
-          {id ? (
-            <SelectedPhone key={id} candidateId={id} onChange={() => void list.reload()} />
+          {candidateId ? (
+            <SelectedPhone key={candidateId} candidateId={candidateId} onChange={() => void list.reload()} />
           ) : (
             <p class="soft no-selection">Choose a candidate from the list.</p>
           )}

@@ -8,15 +8,15 @@ import { useData } from '../shell/loading.ts'
 import { useOrgContext } from '../shell/session.ts'
 import { Conversation } from './conversation.tsx'
 import './simulator-phone.css'
-import { channelName, nothingSentText, PERSONAS, reasonText } from '../shared/labels.ts'
+import { channelName, noMessageSentText, PERSONAS, reasonText } from '../shared/labels.ts'
 
 const POLL_INTERVAL_MS = 1200
-/** The time of the first message is shown only if it is due later than this. */
+/** The time of the first message is shown only if the message is due later than this from now. */
 const SHOW_TIME_AFTER_MS = 60_000
 
 interface Props {
   candidateId: string
-  /** Called when the conversation changes. */
+  /** Called with the candidate when their conversation changes. */
   onCandidate?: (candidate: CandidateConversation) => void
 }
 
@@ -42,36 +42,36 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
   const [busy, setBusy] = useState(false)
   const [text, setText] = useState('')
   const screen = useRef<HTMLDivElement>(null)
-  const count = data?.messages.length ?? 0
+  const messageCount = data?.messages.length ?? 0
   useEffect(() => {
     screen.current?.scrollTo({ top: screen.current.scrollHeight })
     if (data) onCandidate?.(data)
-  }, [count, data?.status])
+  }, [messageCount, data?.status])
   useEffect(() => setEnded(data !== undefined && data.status !== 'pending'), [data?.status])
 
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const prompt = data?.asking.at(-1)
-  const last = data?.messages.at(-1)?.channel
-  const reachable = count > 0
-  const answering = data?.status === 'pending' && !data.part && context.can('recruiter')
+  const lastChannel = data?.messages.at(-1)?.channel
+  const hasMessages = messageCount > 0
+  const canAnswer = data?.status === 'pending' && !data.part && context.can('recruiter')
   return (
     <section class="simulator-phone" aria-label={data ? `Phone of ${data.name}` : 'Phone'}>
-      <header class={`simulator-phone-top ${last ?? ''}`}>
+      <header class={`simulator-phone-top ${lastChannel ?? ''}`}>
         <span class="avatar" aria-hidden="true">
           {data ? initials(data.name) : ''}
         </span>
         <div>
           <p class="simulator-phone-name">{data?.name ?? <span class="waiting">Candidate</span>}</p>
           <p class="small">
-            {data ? ((last === 'email' ? data.email : data.phone) ?? data.email) : '…'}
-            {last && ` · ${channelName(last)}`}
+            {data ? ((lastChannel === 'email' ? data.email : data.phone) ?? data.email) : '…'}
+            {lastChannel && ` · ${channelName(lastChannel)}`}
           </p>
         </div>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable with the keyboard */}
       <div class="simulator-phone-screen" ref={screen} role="log" aria-label="Messages" tabIndex={0}>
-        {data && !reachable && <NoMessageYet candidate={data} />}
-        {data && <Conversation messages={data.messages} open={answering ? prompt?.step : undefined} />}
+        {data && !hasMessages && <NoMessageYet candidate={data} />}
+        {data && <Conversation messages={data.messages} open={canAnswer ? prompt?.step : undefined} />}
         {busy && <p class="bubble out typing">…</p>}
       </div>
       <div class="simulator-phone-reply stack-tight">
@@ -85,12 +85,12 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
           </p>
         ) : data.part ? (
           <p class="conversation-ended">
-            This test number answers automatically: it {PERSONAS[data.part]?.about ?? data.part}.
+            This test number answers automatically: it {PERSONAS[data.part]?.description ?? data.part}.
           </p>
         ) : !context.can('recruiter') ? (
           <p class="conversation-ended">You need the recruiter role to answer as the candidate.</p>
         ) : (
-          reachable && prompt && answerForm(prompt)
+          hasMessages && prompt && answerForm(prompt)
         )}
       </div>
     </section>
@@ -102,8 +102,8 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
         {choices.length > 0 && (
           <div class="quick">
             {choices.map(({ value, label }, index) => (
-              <SubmitButton type="button" key={value} busy={busy} onClick={() => void reply({ value, step })}>
-                {last === 'sms' && kind !== 'words' ? `${index + 1}. ${label}` : label}
+              <SubmitButton type="button" key={value} busy={busy} onClick={() => void sendReply({ value, step })}>
+                {lastChannel === 'sms' && kind !== 'words' ? `${index + 1}. ${label}` : label}
               </SubmitButton>
             ))}
           </div>
@@ -112,7 +112,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
           class="write"
           onSubmit={(event) => {
             event.preventDefault()
-            if (text.trim()) void reply({ text: text.trim(), step })
+            if (text.trim()) void sendReply({ text: text.trim(), step })
           }}
         >
           <input
@@ -132,7 +132,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
             type="button"
             class="plain flush small"
             busy={busy}
-            onClick={() => void reply({ text: 'STOP' })}
+            onClick={() => void sendReply({ text: 'STOP' })}
           >
             Send STOP
           </SubmitButton>
@@ -141,7 +141,7 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
     )
   }
 
-  async function reply(answer: { value?: string; text?: string; step?: number }) {
+  async function sendReply(answer: { value?: string; text?: string; step?: number }) {
     setBusy(true)
     const response = await api<CandidateConversation>(`${path}/reply`, {
       body: { ...answer, client_id: crypto.randomUUID() },
@@ -157,12 +157,12 @@ export function SimulatorPhone({ candidateId, onCandidate }: Props) {
 
 function NoMessageYet({ candidate }: { candidate: CandidateConversation }) {
   const { next_contact_at: next, link, status } = candidate
-  if (status !== 'pending') return <p class="soft">{nothingSentText(candidate)}</p>
-  const isImminent = !next || Date.parse(next) - Date.now() < SHOW_TIME_AFTER_MS
+  if (status !== 'pending') return <p class="soft">{noMessageSentText(candidate)}</p>
+  const firstMessageIsDue = !next || Date.parse(next) - Date.now() < SHOW_TIME_AFTER_MS
   return (
     <div class="stack-tight">
       <p class="soft">
-        {isImminent ? (
+        {firstMessageIsDue ? (
           'Sending the first message…'
         ) : (
           <>
@@ -170,7 +170,7 @@ function NoMessageYet({ candidate }: { candidate: CandidateConversation }) {
           </>
         )}
       </p>
-      {!isImminent && link && (
+      {!firstMessageIsDue && link && (
         <p>
           <a href={link} target="_blank" rel="noreferrer">
             Open the candidate's page now

@@ -61,7 +61,7 @@ export default function Requests() {
         caption="Calls of the last three days, newest first"
         rows={list.items}
         keyOf={({ id }) => String(id)}
-        more={list.more}
+        loadMore={list.more}
         loading={list.loading}
         empty={
           <>

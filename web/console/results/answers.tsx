@@ -3,7 +3,7 @@ import type { PreparedQuestions, Result, ResultStatus } from '../../api-types/pa
 interface Props {
   answers: NonNullable<Result['output']['enrichment']>
   status: ResultStatus
-  /** The mandate's questions, if loaded. */
+  /** The mandate's questions; undefined until they are loaded. */
   questions?: PreparedQuestions['enrichment'] | undefined
 }
 
@@ -12,8 +12,8 @@ export function Answers({ answers, status, questions = [] }: Props) {
   if (Object.keys(answers).length === 0) {
     return <p class="soft small">{status === 'pending' ? 'No answers yet.' : 'No answers.'}</p>
   }
-  const others = Object.keys(answers).filter((key) => !questions.some((question) => question.key === key))
-  const rows = [...questions, ...others.map((key) => ({ key, text: undefined }))]
+  const otherKeys = Object.keys(answers).filter((key) => !questions.some((question) => question.key === key))
+  const rows = [...questions, ...otherKeys.map((key) => ({ key, text: undefined }))]
   return (
     <ul class="verdicts">
       {rows.map(({ key, text }, index) => {
@@ -40,8 +40,8 @@ export function Answers({ answers, status, questions = [] }: Props) {
     </ul>
   )
 
-  function missingText(after: { key: string }[]): string {
-    if (after.some(({ key }) => answers[key])) return 'skipped'
+  function missingText(laterQuestions: { key: string }[]): string {
+    if (laterQuestions.some(({ key }) => answers[key])) return 'skipped'
     if (status === 'pending') return 'not yet'
     if (Object.values(answers).some(({ knocked_out }) => knocked_out)) return 'not asked'
     return status === 'completed' ? 'skipped' : 'no answer'

@@ -5,11 +5,11 @@ import { Time } from '../../ui/time.tsx'
 import { Conversation } from '../phone/conversation.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { useData } from '../shell/loading.ts'
-import { Call } from './call.tsx'
+import { ContactLinks } from './call.tsx'
 import { LiveResult } from './live-result.tsx'
 import { Outcome } from './result-output.tsx'
 import './results.css'
-import { channelName, languageName, nothingSentText, PERSONAS } from '../shared/labels.ts'
+import { channelName, languageName, noMessageSentText, PERSONAS } from '../shared/labels.ts'
 import { Link, type Params } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 
@@ -24,7 +24,7 @@ export default function CandidatePage({ params }: { params: Params }) {
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data) return <h1 class="waiting">Candidate</h1>
-  const ended = data.status !== 'pending'
+  const hasEnded = data.status !== 'pending'
   const optedOutEarlier = data.status === 'declined' && data.reason === 'stopped' && data.messages.length === 0
   return (
     <>
@@ -53,7 +53,7 @@ export default function CandidatePage({ params }: { params: Params }) {
           <h2>Conversation</h2>
           {data.messages.length === 0 ? (
             <p class="soft">
-              {ended ? nothingSentText(data) : 'No message has been sent yet.'}{' '}
+              {hasEnded ? noMessageSentText(data) : 'No message has been sent yet.'}{' '}
               {data.next_contact_at && (
                 <>
                   The first message is scheduled for <Time at={data.next_contact_at} />.
@@ -73,7 +73,7 @@ export default function CandidatePage({ params }: { params: Params }) {
           <LiveResult resultId={data.result_id} messageCount={data.messages.length}>
             <DescriptionList>
               <DescriptionItem name="Contact">
-                <Call phone={data.phone} email={data.email} />
+                <ContactLinks phone={data.phone} email={data.email} />
               </DescriptionItem>
               <DescriptionItem name="Your ID">{data.external_candidate_id}</DescriptionItem>
               <DescriptionItem name="Language">{languageName(data.language)}</DescriptionItem>
@@ -81,7 +81,7 @@ export default function CandidatePage({ params }: { params: Params }) {
               {data.part && (
                 <DescriptionItem name="Test number">
                   {PERSONAS[data.part]?.name}:{' '}
-                  {optedOutEarlier ? 'opted out in an earlier campaign' : PERSONAS[data.part]?.about}
+                  {optedOutEarlier ? 'opted out in an earlier campaign' : PERSONAS[data.part]?.description}
                 </DescriptionItem>
               )}
               {Object.entries(data.metadata).map(([name, value]) => (

@@ -3,36 +3,38 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible } from '../../../test/browser/axe.ts'
 import { newPage } from '../../../test/browser/browser.ts'
-import { screenshot } from '../../../test/browser/screenshots.ts'
-import { listCounted } from '../../../test/support/analytics-drilldown.ts'
+import { saveScreenshot } from '../../../test/browser/screenshots.ts'
+import { listCountedCandidates } from '../../../test/support/analytics-drilldown.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
-import { signInLink, signInMember } from '../../../test/support/console.ts'
-import { aCandidate, campaignPartner, passTime, testNumber } from '../../../test/support/partners.ts'
+import { createTestSignInLink, signInMember } from '../../../test/support/console.ts'
+import { aCandidate, aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
 import { until } from '../../../test/support/until.ts'
 
 /** Starts an app with a finished campaign of the ten test numbers, and one with sixty pending candidates. */
-async function start(t: TestContext) {
+async function startWithCampaigns(t: TestContext) {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const run = await campaignPartner(app)
-  const { mandate_id, workflow_id } = await run.mandate({
+  const partner = await createCampaignPartner(app)
+  const { mandate_id, workflow_id } = await partner.createMandate({
     name: 'Site hiring',
     channels: ['voice', 'sms'],
     languages: ['en', 'hi'],
     follow_ups: [{ after_hours: 24, channel: 'sms' }],
   })
-  const waiting = Array.from({ length: 60 }, (_, number) => aCandidate(100 + number))
-  await run.campaign(mandate_id, waiting)
-  const ten = Array.from({ length: 10 }, (_, index) => testNumber(index + 1, index === 3 ? { language: 'hi' } : {}))
-  const { campaign } = await run.campaign(mandate_id, ten, { name: 'March intake' })
+  const pendingCandidates = Array.from({ length: 60 }, (_, number) => aCandidate(100 + number))
+  await partner.createCampaign(mandate_id, pendingCandidates)
+  const tenCandidates = Array.from({ length: 10 }, (_, index) =>
+    aTestNumberCandidate(index + 1, index === 3 ? { language: 'hi' } : {}),
+  )
+  const { campaign } = await partner.createCampaign(mandate_id, tenCandidates, { name: 'March intake' })
   await passTime(app, 10_000)
-  const viewer = await signInMember(app, run.orgId, 'viewer')
+  const viewer = await signInMember(app, partner.orgId, 'viewer')
   const page = await newPage(t)
-  await page.goto(await signInLink(app, viewer.email))
+  await page.goto(await createTestSignInLink(app, viewer.email))
   await page.locator('nav').waitFor({ state: 'attached' })
-  const at = (path: string) => `${app.url}/console/${run.orgId}/test${path}`
-  return { ...run, page, at, workflow_id, campaign_id: campaign.campaign_id }
+  const pageUrl = (path: string) => `${app.url}/console/${partner.orgId}/test${path}`
+  return { ...partner, page, at: pageUrl, workflow_id, campaign_id: campaign.campaign_id }
 }
 
 /** Checks accessibility and horizontal overflow on desktop and the smallest phone, in light and dark mode. */
@@ -48,7 +50,7 @@ async function checkPageSizes(
       await page.emulateMedia({ colorScheme })
       await until(async () => (await page.locator('[aria-busy="true"]').count()) === 0)
       await page.evaluate('scrollTo(0, 0)') // sticky elements would otherwise be in the middle of the screenshot
-      await screenshot(page, `${name}-${width}-${colorScheme}`)
+      await saveScreenshot(page, `${name}-${width}-${colorScheme}`)
       await assertAccessible(page)
       assert.ok(
         await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
@@ -60,32 +62,36 @@ async function checkPageSizes(
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor()
-const summary = (page: Page) => page.getByRole('region', { name: 'Summary' })
-const peopleOn = async (page: Page) => (await column(page, 'Candidate')).sort()
+const waitForHeading = (page: Page, name: string) =>
+  page.getByRole('heading', { name, level: 1, exact: true }).waitFor()
+const summaryRegion = (page: Page) => page.getByRole('region', { name: 'Summary' })
+const candidateNamesOn = async (page: Page) => (await columnTexts(page, 'Candidate')).sort()
 
 /** Returns the texts of a column after the rows have loaded. */
-async function column(page: Page, name: string) {
+async function columnTexts(page: Page, name: string) {
   const cells = page.locator(`tbody td[data-name=${name}]`)
   await cells.first().waitFor()
   return name === 'Candidate' ? cells.locator('a').allTextContents() : cells.allTextContents()
 }
-const peopleOf = (items: { name: string }[]) => items.map(({ name }) => name).sort()
+const sortedNames = (items: { name: string }[]) => items.map(({ name }) => name).sort()
 
 test('a number links to the candidates it counts, also by keyboard, and back with the same filters', async (t) => {
-  const { page, at, get, workflow_id, campaign_id } = await start(t)
+  const { page, at, get, workflow_id, campaign_id } = await startWithCampaigns(t)
   await page.goto(at(`/analytics?campaign_id=${campaign_id}`))
   await page.getByLabel('Workflow').waitFor()
-  const responded = page.getByRole('link', { name: 'Responded: 8' })
-  await responded.focus()
+  const respondedLink = page.getByRole('link', { name: 'Responded: 8' })
+  await respondedLink.focus()
   await page.keyboard.press('Enter')
-  await heading(page, 'Responded')
-  await summary(page).getByText('8 candidates').waitFor()
-  await summary(page)
+  await waitForHeading(page, 'Responded')
+  await summaryRegion(page).getByText('8 candidates').waitFor()
+  await summaryRegion(page)
     .getByText(/workflow Site hiring · .*campaign March intake/)
     .waitFor()
   const filters = `workflow_id=${workflow_id}&campaign_id=${campaign_id}`
-  assert.deepEqual(await peopleOn(page), peopleOf(await listCounted(get, 'funnel.responded', filters)))
+  assert.deepEqual(
+    await candidateNamesOn(page),
+    sortedNames(await listCountedCandidates(get, 'funnel.responded', filters)),
+  )
   // The reason for a verdict is shown in the list.
   const rowOf = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
   await rowOf('Person 1').getByText('Qualified', { exact: true }).waitFor()
@@ -98,68 +104,68 @@ test('a number links to the candidates it counts, also by keyboard, and back wit
   await page.getByRole('heading', { name: /^Person 9/ }).waitFor()
   await page.getByRole('region', { name: 'Conversation' }).waitFor()
   await page.goBack()
-  await heading(page, 'Responded')
+  await waitForHeading(page, 'Responded')
   await page.getByRole('main').getByRole('link', { name: 'Analytics', exact: true }).click()
-  await heading(page, 'Analytics')
+  await waitForHeading(page, 'Analytics')
   await page.getByRole('link', { name: 'Enrolled: 10', exact: true }).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('campaign_id'), campaign_id)
 
   // This number counts calls, so the list shows the number of calls per candidate.
   await page.getByRole('link', { name: 'Calls, placed: 10' }).click()
-  await heading(page, 'Calls, placed')
-  await summary(page).getByText('10 calls').waitFor()
-  const calls = await column(page, 'Calls')
+  await waitForHeading(page, 'Calls, placed')
+  await summaryRegion(page).getByText('10 calls').waitFor()
+  const callCounts = await columnTexts(page, 'Calls')
   assert.equal(
-    calls.reduce((sum, text) => sum + Number(text), 0),
+    callCounts.reduce((sum, text) => sum + Number(text), 0),
     10,
   )
   await checkPageSizes(page, 'counted-calls', [320], ['light'])
   await page.goBack()
   await page.getByRole('link', { name: /^Call time: / }).click()
-  await summary(page).getByText('in total').waitFor()
-  assert.deepEqual(new Set(await column(page, 'Time')), new Set(['30 s']))
+  await summaryRegion(page).getByText('in total').waitFor()
+  assert.deepEqual(new Set(await columnTexts(page, 'Time')), new Set(['30 s']))
 })
 
 test('every number links to its list, long lists have more pages, and zeros are not links', async (t) => {
-  const { page, at, get } = await start(t)
+  const { page, at, get } = await startWithCampaigns(t)
   await page.goto(at('/analytics'))
   await page.getByRole('link', { name: 'Enrolled: 70', exact: true }).waitFor()
   await page.getByText('Numbers per day').click()
   await checkPageSizes(page, 'counted-numbers')
   const links = page.locator('.charts a')
-  const counted = await links.evaluateAll((all) =>
+  const countedNumbers = await links.evaluateAll((all) =>
     all.map((link) => [
       new URL((link as unknown as { href: string }).href).searchParams.get('counted')!,
       link.textContent!,
     ]),
   )
-  assert.equal(new Set(counted.map(([path]) => path)).size, counted.length)
-  for (const [path, text] of counted) {
+  assert.equal(new Set(countedNumbers.map(([path]) => path)).size, countedNumbers.length)
+  for (const [path, text] of countedNumbers) {
     if (path === 'calls.total_seconds') continue // shown in minutes
-    const items = await listCounted(get, path!)
-    const sum = items.reduce((total, { times }) => total + times, 0)
-    assert.equal(Number(text!.split(': ').at(-1)), sum, path)
+    const items = await listCountedCandidates(get, path!)
+    const timesTotal = items.reduce((total, { times }) => total + times, 0)
+    assert.equal(Number(text!.split(': ').at(-1)), timesTotal, path)
   }
   for (const part of ['funnel', 'channels', 'follow_ups', 'calls', 'drop_offs', 'languages', 'daily'])
     assert.ok(
-      counted.some(([path]) => path!.startsWith(`${part}.`)),
+      countedNumbers.some(([path]) => path!.startsWith(`${part}.`)),
       part,
     )
-  assert.ok(!counted.some(([path]) => path === 'calls.busy'))
+  assert.ok(!countedNumbers.some(([path]) => path === 'calls.busy'))
 
-  const day = counted.find(([path]) => /^daily\..*\.enrolled$/.test(path!))!
+  const day = countedNumbers.find(([path]) => /^daily\..*\.enrolled$/.test(path!))!
   await page.getByRole('row').getByRole('link', { name: day[1]! }).click()
   await page.getByRole('heading', { name: /^Enrolled on/, level: 1 }).waitFor()
   await page.getByRole('link', { name: 'Person 100', exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Show more' }).click()
   await page.getByRole('link', { name: 'Person 100', exact: true }).waitFor()
-  assert.deepEqual(await peopleOn(page), peopleOf(await listCounted(get, 'funnel.enrolled')))
+  assert.deepEqual(await candidateNamesOn(page), sortedNames(await listCountedCandidates(get, 'funnel.enrolled')))
 
   await page.goto(at('/analytics/candidates?counted=calls.busy'))
   await page.getByRole('heading', { name: 'No candidates' }).waitFor()
   await checkPageSizes(page, 'counted-no-candidates', [320], ['dark'])
   await page.getByRole('link', { name: 'Back to analytics' }).click()
-  await heading(page, 'Analytics')
+  await waitForHeading(page, 'Analytics')
   await page.goto(at('/analytics/candidates?counted=funnel.nothing'))
   await page.getByRole('alert').getByText('must be funnel.').waitFor()
 })

@@ -17,36 +17,36 @@ const NO_CAMPAIGNS: Campaign[] = []
 export default function CountedCandidates() {
   const context = useOrgContext()
   const filters = useFilters()
-  const counted = useAddress().query.get('counted') ?? ''
-  const label = numberLabel(counted)
-  const path = withQuery('/analytics/candidates', { counted, ...filters, limit: '50' })
+  const countedPath = useAddress().query.get('counted') ?? ''
+  const label = numberLabel(countedPath)
+  const path = withQuery('/analytics/candidates', { counted: countedPath, ...filters, limit: '50' })
   const list = useList<CountedCandidate>(context.apiPath(path), { pollMs: POLL_INTERVAL_MS })
   const nameOf = useCampaignNames(
     NO_CAMPAIGNS,
     list.items?.map(({ campaign_id }) => campaign_id),
   )
   const overview = useData<AnalyticsOverview>(context.apiPath(overviewPath(filters)), { pollMs: POLL_INTERVAL_MS })
-  const analytics = context.pagePath(withQuery('/analytics', filters))
+  const analyticsPath = context.pagePath(withQuery('/analytics', filters))
   return (
     <>
       <p>
-        <Link to={analytics}>Analytics</Link>
+        <Link to={analyticsPath}>Analytics</Link>
       </p>
       <h1>{label.name}</h1>
-      <Summary label={label} counted={counted} overview={overview.data} filters={filters} />
+      <Summary label={label} counted={countedPath} overview={overview.data} filters={filters} />
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       {!list.error && (
         <Table
           caption={`${label.name}: candidates, newest campaign first`}
           rows={list.items}
           keyOf={({ candidate_id }) => candidate_id}
-          more={list.more}
+          loadMore={list.more}
           loading={list.loading && list.items !== undefined}
           empty={
             <>
               <h2>No candidates</h2>
               <p class="soft">This number is zero for the selected period and filters.</p>
-              <Link to={analytics}>Back to analytics</Link>
+              <Link to={analyticsPath}>Back to analytics</Link>
             </>
           }
           columns={columnsFor(context, label, nameOf)}
@@ -61,7 +61,7 @@ function columnsFor(
   { unit }: NumberLabel,
   nameOf: (campaignId: string) => string,
 ): Column<CountedCandidate>[] {
-  const times: Column<CountedCandidate> = {
+  const timesColumn: Column<CountedCandidate> = {
     name: unit === 'seconds' ? 'Time' : `${unit[0]!.toUpperCase()}${unit.slice(1)}`,
     right: true,
     cell: ({ times }) => (unit === 'seconds' ? durationText(times) : times.toLocaleString()),
@@ -82,7 +82,7 @@ function columnsFor(
       cell: ({ campaign_id }) => <Link to={context.pagePath(`/campaigns/${campaign_id}`)}>{nameOf(campaign_id)}</Link>,
     },
     { name: 'Status', cell: (counted) => <Outcome result={counted} /> },
-    ...(unit === 'candidates' ? [] : [times]),
+    ...(unit === 'candidates' ? [] : [timesColumn]),
     {
       name: 'Verdict',
       cell: (counted) =>
@@ -100,14 +100,14 @@ function columnsFor(
   ]
 }
 
-/** Explains a verdict: the knockout question or failed skills, otherwise the verified skills. */
+/** Explains a verdict: returns the knockout question, or the failed skills and the number of verified skills. */
 function verdictReason({ knocked_out_by, skills = [], interest }: CountedCandidate): string {
-  const failed = skills.filter(({ verdict }) => verdict === 'not_verified').map(({ name }) => name)
-  const verified = skills.filter(({ verdict }) => verdict === 'verified').length
+  const failedSkills = skills.filter(({ verdict }) => verdict === 'not_verified').map(({ name }) => name)
+  const verifiedCount = skills.filter(({ verdict }) => verdict === 'verified').length
   return [
     knocked_out_by && `Knockout: ${knocked_out_by.question}`,
-    failed.length > 0 && failed.length < skills.length && `Not verified: ${failed.join(', ')}`,
-    !knocked_out_by && skills.length > 0 && `${verified} of ${skills.length} skills`,
+    failedSkills.length > 0 && failedSkills.length < skills.length && `Not verified: ${failedSkills.join(', ')}`,
+    !knocked_out_by && skills.length > 0 && `${verifiedCount} of ${skills.length} skills verified`,
     interest === 'not_interested' && 'not interested',
   ]
     .filter(Boolean)
@@ -121,8 +121,8 @@ interface SummaryProps {
   filters: Filters
 }
 
-/** The number, its definition, and its period and filters. */
-function Summary({ label: { about, unit }, counted, overview, filters }: SummaryProps) {
+/** A number of the analytics with its definition, period and filters. */
+function Summary({ label: { description, unit }, counted, overview, filters }: SummaryProps) {
   const value = overview && (numberAt(overview, counted) ?? 0)
   return (
     <section class="card counted-summary" aria-label="Summary" aria-busy={value === undefined}>
@@ -138,7 +138,7 @@ function Summary({ label: { about, unit }, counted, overview, filters }: Summary
           </>
         )}
       </p>
-      <p>{about}</p>
+      <p>{description}</p>
       <p class="soft small">
         {overview ? periodText(counted, overview) : <span class="waiting">Candidates enrolled in this period</span>}
         <FilterNames filters={filters} />
@@ -148,7 +148,7 @@ function Summary({ label: { about, unit }, counted, overview, filters }: Summary
 }
 
 function periodText(counted: string, { daily }: AnalyticsOverview): string {
-  if (counted.startsWith('daily.')) return 'One day, Indian time'
+  if (counted.startsWith('daily.')) return 'The day from 00:00 to 24:00, Indian time'
   const [from, to] = [daily[0]!.date, daily.at(-1)!.date]
   if (from === to) return `Candidates enrolled on ${dayText(from)}, Indian time`
   return `Candidates enrolled from ${dayText(from)} to ${dayText(to)}, Indian time`
@@ -161,10 +161,10 @@ function FilterNames({ filters: { workflow_id, mandate_id, campaign_id } }: { fi
   const mandate = useData<Mandate>(mandate_id && context.apiPath(`/mandates/${mandate_id}`)).data
   const campaign = useData<Campaign>(campaign_id && context.apiPath(`/campaigns/${campaign_id}`)).data
   const campaignMandate = useData<Mandate>(campaign && context.apiPath(`/mandates/${campaign.mandate_id}`)).data
-  const names = [
+  const filterNames = [
     workflow && `workflow ${workflow.name}`,
     mandate && `mandate ${mandate.title}`,
     campaign && `campaign ${campaignName(campaign, campaignMandate)}`,
   ].filter(Boolean)
-  return <>{names.map((name) => ` · ${name}`)}</>
+  return <>{filterNames.map((name) => ` · ${name}`)}</>
 }

@@ -14,9 +14,9 @@ const POLL_INTERVAL_MS = 1200
 
 interface Props {
   resultId: string
-  /** The result is reloaded when this number of messages changes. */
+  /** Number of messages in the conversation. The result is reloaded when it changes. */
   messageCount: number
-  /** Shown below the result, after it has loaded, so that it does not move. */
+  /** Content to show below the result. It is shown after the result has loaded, so that it does not move. */
   children?: ComponentChildren
 }
 
@@ -30,10 +30,10 @@ export function LiveResult({ resultId, messageCount, children }: Props) {
   const { questions, ready } = useResultMandate(data)
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
   useEffect(() => void reload(), [messageCount])
-  const text = data && JSON.stringify([data.status, data.output])
-  const initialText = useRef(text)
-  initialText.current ??= text
-  const below = ((data && ready) || error) && children
+  const resultText = data && JSON.stringify([data.status, data.output])
+  const initialText = useRef(resultText)
+  initialText.current ??= resultText
+  const contentBelow = ((data && ready) || error) && children
   return (
     <>
       <section class="card stack live-result" aria-label="Result" aria-live="polite">
@@ -43,7 +43,7 @@ export function LiveResult({ resultId, messageCount, children }: Props) {
         </div>
         {error && <Notice kind="bad">{error.message}</Notice>}
         {data && ready ? (
-          <div key={text} class={text === initialText.current ? '' : 'highlight'}>
+          <div key={resultText} class={resultText === initialText.current ? '' : 'highlight'}>
             <ResultOutput result={data} questions={questions} />
           </div>
         ) : (
@@ -58,7 +58,7 @@ export function LiveResult({ resultId, messageCount, children }: Props) {
           <Link to={context.pagePath(`/results/${resultId}`)}>View the full result</Link>
         </p>
       </section>
-      {below}
+      {contentBelow}
     </>
   )
 }

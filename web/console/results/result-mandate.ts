@@ -6,7 +6,7 @@ import { useOrgContext } from '../shell/session.ts'
 export function useResultMandate(result: Pick<Result, 'mandate_id' | 'flow_version'> | undefined): {
   mandate: Mandate | undefined
   questions: PreparedQuestions['enrichment'] | undefined
-  /** Whether loading has finished. Answers are shown only then, so that they do not move. */
+  /** True when loading has finished. Answers are shown only then, so that they do not move. */
   ready: boolean
 } {
   const context = useOrgContext()

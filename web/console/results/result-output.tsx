@@ -26,11 +26,11 @@ export function interestText(interest: Result['output']['interest']): string {
   return interest === undefined || interest === null ? '–' : interest.replaceAll('_', ' ')
 }
 
-const VERDICTS = { verified: 'verified', not_verified: 'not verified', not_asked: 'not asked' } as const
+const VERDICT_TEXTS = { verified: 'verified', not_verified: 'not verified', not_asked: 'not asked' } as const
 
 interface OutputProps {
   result: Pick<Result, 'status' | 'reason' | 'output'>
-  /** The mandate's questions, if loaded. */
+  /** The mandate's questions; undefined until they are loaded. */
   questions?: PreparedQuestions['enrichment'] | undefined
 }
 
@@ -67,7 +67,7 @@ export function ResultOutput({ result, questions }: OutputProps) {
                   <span
                     class={`badge ${verdict === 'verified' ? 'good' : verdict === 'not_verified' ? 'bad' : 'quiet'}`}
                   >
-                    {VERDICTS[verdict]}
+                    {VERDICT_TEXTS[verdict]}
                   </span>
                 </span>
               </li>

@@ -6,7 +6,7 @@ import { Time } from '../../ui/time.tsx'
 import { campaignName } from '../campaigns/campaign-names.ts'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
 import { useData } from '../shell/loading.ts'
-import { Call } from './call.tsx'
+import { ContactLinks } from './call.tsx'
 import { useResultMandate } from './result-mandate.ts'
 import { Outcome, ResultOutput } from './result-output.tsx'
 import './results.css'
@@ -23,7 +23,9 @@ export default function ResultPage({ params }: { params: Params }) {
     pollMs: open ? POLL_INTERVAL_MS : undefined,
   })
   useEffect(() => setOpen(data === undefined || data.status === 'pending'), [data?.status])
-  const person = useData<CandidateConversation>(data && context.apiPath(`/candidates/${data.candidate.candidate_id}`))
+  const conversation = useData<CandidateConversation>(
+    data && context.apiPath(`/candidates/${data.candidate.candidate_id}`),
+  )
   const campaign = useData<Campaign>(data && context.apiPath(`/campaigns/${data.campaign_id}`))
   const { mandate, questions, ready } = useResultMandate(data)
   const parentLink = <Link to={context.pagePath('/results')}>Results</Link>
@@ -54,8 +56,8 @@ export default function ResultPage({ params }: { params: Params }) {
         </section>
         <DescriptionList>
           <DescriptionItem name="Contact">
-            {person.data ? (
-              <Call phone={person.data.phone} email={person.data.email} />
+            {conversation.data ? (
+              <ContactLinks phone={conversation.data.phone} email={conversation.data.email} />
             ) : (
               <span class="waiting">+910000000000</span>
             )}

@@ -6,7 +6,7 @@ import { Time } from '../../ui/time.tsx'
 import { useCampaignNames } from '../campaigns/campaign-names.ts'
 import { JobIdFilter } from '../shared/list-filters.tsx'
 import { useData, useList } from '../shell/loading.ts'
-import { Call } from './call.tsx'
+import { ContactLinks } from './call.tsx'
 import { interestText, Outcome, Qualified } from './result-output.tsx'
 import './results.css'
 import { channelName, languageName } from '../shared/labels.ts'
@@ -15,12 +15,12 @@ import { useOrgContext } from '../shell/session.ts'
 
 const POLL_INTERVAL_MS = 4000
 const STATUSES = ['pending', 'completed', 'declined', 'failed']
-const CHANGED_SINCE: Record<string, { name: string; hours: number }> = {
+const CHANGED_SINCE_FILTERS: Record<string, { name: string; hours: number }> = {
   hour: { name: 'In the last hour', hours: 1 },
   day: { name: 'In the last day', hours: 24 },
   week: { name: 'In the last week', hours: 168 },
 }
-const VERDICTS: [string, string][] = [
+const VERDICT_FILTERS: [string, string][] = [
   ['to_call', 'To call'],
   ['qualified', 'Qualified'],
   ['not_qualified', 'Not qualified'],
@@ -36,17 +36,17 @@ export default function Results() {
   }
   const exportUrl = `/console/api${context.apiPath(`/export/results.csv?${filter}`)}`
   const since = query.get('since') ?? ''
-  if (CHANGED_SINCE[since]) filter.set('changed_within_hours', String(CHANGED_SINCE[since].hours))
-  const filtered = filter.toString() !== ''
+  if (CHANGED_SINCE_FILTERS[since]) filter.set('changed_within_hours', String(CHANGED_SINCE_FILTERS[since].hours))
+  const isFiltered = filter.toString() !== ''
   const list = useList<RecruiterResult>(context.apiPath(`/people?limit=50&${filter}`), { pollMs: POLL_INTERVAL_MS })
   const campaigns = useData<CampaignList>(context.apiPath('/campaigns?limit=100'))
   const mandates = useData<MandateList>(context.apiPath('/mandates?limit=25'))
-  const selected = query.get('campaign_id')
-  const nameOf = useCampaignNames(campaigns.data?.items, selected ? [selected] : [])
+  const selectedCampaignId = query.get('campaign_id')
+  const nameOf = useCampaignNames(campaigns.data?.items, selectedCampaignId ? [selectedCampaignId] : [])
   const campaignIds = [
     ...new Set([
       ...(campaigns.data?.items.map(({ campaign_id }) => campaign_id) ?? []),
-      ...(selected ? [selected] : []),
+      ...(selectedCampaignId ? [selectedCampaignId] : []),
     ]),
   ]
   return (
@@ -58,29 +58,34 @@ export default function Results() {
         </a>
       </div>
       <p class="soft">
-        Answers, verdicts and phone numbers of all candidates. “To call” = qualified, and have not turned the job down.
-        The export applies all filters except “Updated”.
+        Answers, verdicts and phone numbers of all candidates. Candidates “to call” are qualified and have not turned
+        the job down. The export applies all filters except “Updated”.
       </p>
       <div class="row filters">
         <Choice
           name="campaign_id"
           label="Campaign"
-          all="All campaigns"
+          allLabel="All campaigns"
           choices={campaigns.data && campaignIds.map((id) => [id, nameOf(id)])}
         />
         <Choice
           name="mandate_id"
           label="Mandate"
-          all="All mandates"
+          allLabel="All mandates"
           choices={mandates.data?.items.map((each) => [each.mandate_id, `${each.title}, ${each.company_name}`])}
         />
-        <Choice name="status" label="Status" all="All statuses" choices={STATUSES.map((status) => [status, status])} />
-        <Choice name="verdict" label="Verdict" all="All verdicts" choices={VERDICTS} />
+        <Choice
+          name="status"
+          label="Status"
+          allLabel="All statuses"
+          choices={STATUSES.map((status) => [status, status])}
+        />
+        <Choice name="verdict" label="Verdict" allLabel="All verdicts" choices={VERDICT_FILTERS} />
         <Choice
           name="since"
           label="Updated"
-          all="Any time"
-          choices={Object.entries(CHANGED_SINCE).map(([value, { name }]) => [value, name])}
+          allLabel="Any time"
+          choices={Object.entries(CHANGED_SINCE_FILTERS).map(([value, { name }]) => [value, name])}
         />
         <JobIdFilter />
       </div>
@@ -89,9 +94,9 @@ export default function Results() {
         caption="Results, most recently updated first"
         rows={list.items}
         keyOf={({ result_id }) => result_id}
-        more={list.more}
+        loadMore={list.more}
         empty={
-          filtered ? (
+          isFiltered ? (
             <p class="soft">No results match these filters.</p>
           ) : (
             <>
@@ -116,7 +121,7 @@ export default function Results() {
               </>
             ),
           },
-          { name: 'Contact', cell: ({ candidate: { phone, email } }) => <Call phone={phone} email={email} /> },
+          { name: 'Contact', cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} /> },
           { name: 'Status', cell: (result) => <Outcome result={result} /> },
           {
             name: 'Verdict',
@@ -148,33 +153,33 @@ export default function Results() {
   )
 }
 
-/** Explains a verdict: the knockout question or the verified skills. */
+/** Explains a verdict: returns the key of the knockout question, or the number of verified skills. */
 function verdictReason({ enrichment = {}, skills }: Result['output']): string {
-  const knockout = Object.keys(enrichment).find((key) => enrichment[key]!.knocked_out)
-  return knockout === undefined ? skillsText(skills) : `Knockout: ${knockout}`
+  const knockoutKey = Object.keys(enrichment).find((key) => enrichment[key]!.knocked_out)
+  return knockoutKey === undefined ? skillsText(skills) : `Knockout: ${knockoutKey}`
 }
 
 function skillsText(skills: Result['output']['skills']): string {
   if (!skills || skills.every(({ verdict }) => verdict === 'not_asked')) return ''
-  return `${skills.filter(({ verdict }) => verdict === 'verified').length} of ${skills.length} skills`
+  return `${skills.filter(({ verdict }) => verdict === 'verified').length} of ${skills.length} skills verified`
 }
 
 interface ChoiceProps {
   name: string
   label: string
-  /** Label of the option that selects all. */
-  all: string
+  /** Label of the option that selects everything, such as “All campaigns”. */
+  allLabel: string
   choices: [string, string][] | undefined
 }
 
-function Choice({ name, label, all, choices = [] }: ChoiceProps) {
+function Choice({ name, label, allLabel, choices = [] }: ChoiceProps) {
   const { query } = useAddress()
   const value = query.get(name) ?? ''
   return (
     <label>
       {label}
       <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-        <option value="">{all}</option>
+        <option value="">{allLabel}</option>
         {value && !choices.some(([each]) => each === value) && <option value={value}>{value}</option>}
         {choices.map(([each, text]) => (
           <option key={each} value={each}>

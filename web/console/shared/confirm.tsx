@@ -9,7 +9,7 @@ interface Props {
   title: string
   action: string
   onClose: () => void
-  /** Runs the action; an error is shown in the dialog. */
+  /** Runs the action to confirm. If it fails, its error is shown in the dialog. */
   act: () => Promise<ApiResponse<unknown>>
   onDone: () => void
   children: ComponentChildren

@@ -22,43 +22,43 @@ interface DryRunRequest {
 
 /**
  * Validates a write with the API shortly after the last change, without storing anything.
- * Shows the errors of `submitError` instead, if given.
+ * If `submitError` is given, its errors are returned instead.
  */
 export function useDryRun<T>(request: DryRunRequest | undefined, submitError?: ApiError): DryRun<T> {
   const [response, setResponse] = useState<ApiResponse<T>>()
   const [checking, setChecking] = useState(false)
-  const text = request && JSON.stringify(request)
-  const current = useRef(text)
-  current.current = text
+  const requestText = request && JSON.stringify(request)
+  const latestText = useRef(requestText)
+  latestText.current = requestText
   useEffect(() => {
-    if (!text) {
+    if (!requestText) {
       setResponse(undefined)
       setChecking(false)
       return
     }
     setChecking(true)
     const timer = setTimeout(async () => {
-      const { path, method, body } = JSON.parse(text) as DryRunRequest
-      const next = await api<T>(path, { method, body, dryRun: true })
-      if (current.current !== text) return // the input has changed since
-      setResponse(next)
+      const { path, method, body } = JSON.parse(requestText) as DryRunRequest
+      const nextResponse = await api<T>(path, { method, body, dryRun: true })
+      if (latestText.current !== requestText) return // the input has changed since
+      setResponse(nextResponse)
       setChecking(false)
     }, DEBOUNCE_MS)
     return () => clearTimeout(timer)
-  }, [text])
+  }, [requestText])
 
-  const reported = submitError?.details ?? (response && !response.ok ? response.error.details : [])
-  const details = reported.map(({ path, message }) => ({ path, message: explainError(path, message) }))
+  const reportedDetails = submitError?.details ?? (response && !response.ok ? response.error.details : [])
+  const details = reportedDetails.map(({ path, message }) => ({ path, message: explainError(path, message) }))
   return {
     response,
     checking,
     errorAt: (path) => details.find((detail) => detail.path === path)?.message,
     errorUnder(path) {
-      const found = details.find(
+      const fieldError = details.find(
         (detail) => detail.path === path || detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`),
       )
-      if (!found || found.path === path || /^[A-Z]/.test(found.message)) return found?.message
-      return `${found.path.slice(path.length + 1)} ${found.message}`
+      if (!fieldError || fieldError.path === path || /^[A-Z]/.test(fieldError.message)) return fieldError?.message
+      return `${fieldError.path.slice(path.length + 1)} ${fieldError.message}`
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { ApiError } from '../shell/api.ts'
 
 /** Messages for empty required fields, by the last part of their API path. */
-const REQUIRED: Record<string, string> = {
+const REQUIRED_FIELD_MESSAGES: Record<string, string> = {
   title: 'Enter a job title',
   company_name: 'Enter the name of the company',
   name: 'Enter a name',
@@ -27,7 +27,8 @@ const INVALID_EMAIL = 'not an email address'
 /** Rewrites a validation message of the API for people who do not know the API. */
 export function explainError(path: string, message: string): string {
   const field = path.split('.').at(-1) ?? ''
-  if (/^must (have at least 1 character|not be blank)$/.test(message) && REQUIRED[field]) return REQUIRED[field]
+  if (/^must (have at least 1 character|not be blank)$/.test(message) && REQUIRED_FIELD_MESSAGES[field])
+    return REQUIRED_FIELD_MESSAGES[field]
   if (field === 'after_hours') return INVALID_FOLLOW_UP
   if (field === 'phone' && /^must (match|be in E\.164)/.test(message)) return INVALID_PHONE
   if (!message.startsWith('must match')) return message

@@ -2,8 +2,8 @@ import type { CandidateConversation } from '../../api-types/console.ts'
 import type { Channel, Method } from '../../api-types/partner.ts'
 import type { VerificationMethod } from '../../api-types/verification.ts'
 
-/** The languages of a workflow, each with its own name and its English name. */
-export const LANGUAGES: Record<string, string> = {
+/** Names of the languages that a workflow can use: in the language itself and in English. */
+export const LANGUAGE_NAMES: Record<string, string> = {
   en: 'English',
   hi: 'हिन्दी · Hindi',
   bn: 'বাংলা · Bengali',
@@ -18,13 +18,13 @@ export const LANGUAGES: Record<string, string> = {
   as: 'অসমীয়া · Assamese',
 }
 
-const english = new Intl.DisplayNames('en', { type: 'language' })
+const englishNames = new Intl.DisplayNames('en', { type: 'language' })
 
 export function languageName(code: string): string {
-  return english.of(code) ?? code
+  return englishNames.of(code) ?? code
 }
 
-export const CHANNELS: Record<Channel, string> = {
+export const CHANNEL_NAMES: Record<Channel, string> = {
   whatsapp: 'WhatsApp',
   voice: 'Phone call',
   sms: 'SMS',
@@ -33,42 +33,45 @@ export const CHANNELS: Record<Channel, string> = {
 
 export function channelName(channel: string | null): string {
   if (channel === null) return '–'
-  return channel === 'page' ? 'Personal page' : (CHANNELS[channel as Channel] ?? channel)
+  return channel === 'page' ? 'Personal page' : (CHANNEL_NAMES[channel as Channel] ?? channel)
 }
 
-export const channelOrder = Object.keys(CHANNELS) as Channel[]
+export const channelOrder = Object.keys(CHANNEL_NAMES) as Channel[]
 
 /** The parts of a conversation, in their fixed order. */
-export const METHODS: Record<Method, { name: string; about: string }> = {
-  data_enrichment: { name: 'Questions', about: 'your own yes/no and open questions, with knockouts' },
-  skill_verification: { name: 'Skills', about: 'three prepared questions for each skill to verify' },
-  interest_collection: { name: 'Interest', about: 'whether they want the job' },
+export const METHOD_LABELS: Record<Method, { name: string; description: string }> = {
+  data_enrichment: { name: 'Questions', description: 'your own yes/no and open questions; an answer can disqualify' },
+  skill_verification: { name: 'Skills', description: 'three prepared questions for each skill to verify' },
+  interest_collection: { name: 'Interest', description: 'whether the candidate wants the job' },
 }
 
 /** Names of the verification methods. */
-export const VERIFICATION_METHODS: Record<VerificationMethod, string> = { human: 'Reviewer', assessment: 'Assessment' }
+export const VERIFICATION_METHOD_NAMES: Record<VerificationMethod, string> = {
+  human: 'Reviewer',
+  assessment: 'Assessment',
+}
 
-export const methodOrder = Object.keys(METHODS) as Method[]
+export const methodOrder = Object.keys(METHOD_LABELS) as Method[]
 
 export function methodNames(methods: readonly Method[]): string {
-  return methods.map((method) => METHODS[method].name).join(', ')
+  return methods.map((method) => METHOD_LABELS[method].name).join(', ')
 }
 
 /** The personas of the test numbers, by the API's `part`. */
-export const PERSONAS: Record<string, { name: string; about: string }> = {
-  passes: { name: 'Passes', about: 'answers every question correctly' },
-  knocked_out: { name: 'Knocked out', about: 'gives the knockout answer to the first knockout question' },
-  fails_skills: { name: 'Fails skills', about: 'answers every skill question incorrectly' },
-  not_interested: { name: 'Not interested', about: 'passes, but does not want the job' },
-  declines: { name: 'Declines', about: 'does not consent' },
-  never_answers: { name: 'Never answers', about: 'does not read or answer any message' },
-  falls_silent: { name: 'Stops answering', about: 'stops answering after the first question' },
-  unreachable: { name: 'Unreachable', about: 'no message can be delivered; the credit is refunded' },
-  answers_late: { name: 'Answers late', about: 'answers only after the first follow-up' },
-  stops: { name: 'Opts out', about: 'sends STOP during the conversation, which is permanent' },
+export const PERSONAS: Record<string, { name: string; description: string }> = {
+  passes: { name: 'Passes', description: 'answers every question correctly' },
+  knocked_out: { name: 'Knocked out', description: 'gives the knockout answer to the first knockout question' },
+  fails_skills: { name: 'Fails skills', description: 'answers every skill question incorrectly' },
+  not_interested: { name: 'Not interested', description: 'passes, but does not want the job' },
+  declines: { name: 'Declines', description: 'does not consent' },
+  never_answers: { name: 'Never answers', description: 'does not read or answer any message' },
+  falls_silent: { name: 'Stops answering', description: 'stops answering after the first question' },
+  unreachable: { name: 'Unreachable', description: 'cannot be reached by any message; the credit is refunded' },
+  answers_late: { name: 'Answers late', description: 'answers only after the first follow-up' },
+  stops: { name: 'Opts out', description: 'sends STOP during the conversation, which is permanent' },
 }
 
-const REASONS: Record<string, string> = {
+const REASON_TEXTS: Record<string, string> = {
   no_response: 'never answered',
   unreachable: 'could not be reached',
   stopped: 'opted out',
@@ -77,11 +80,11 @@ const REASONS: Record<string, string> = {
 }
 
 export function reasonText(reason: string | null): string {
-  return reason === null ? '' : (REASONS[reason] ?? reason.replaceAll('_', ' '))
+  return reason === null ? '' : (REASON_TEXTS[reason] ?? reason.replaceAll('_', ' '))
 }
 
 /** Explains why a candidate whose conversation has ended received no message. */
-export function nothingSentText({
+export function noMessageSentText({
   status,
   reason,
   phone,

@@ -15,7 +15,7 @@ export function JobIdFilter() {
   )
 }
 
-/** Shown when no loaded row matches a filter that is applied in the browser; `more` loads further rows. */
+/** Shown when no loaded row matches a filter that is applied in the browser; `more` loads further rows, and is undefined if all rows are loaded. */
 export function NoMatches({ noun, more }: { noun: string; more: (() => void) | undefined }) {
   return (
     <>

@@ -12,14 +12,14 @@ interface Props<T> {
   keyOf: (item: T) => string
   show: (item: T) => ComponentChildren
   onChoose: (item: T) => void
-  /** Shown below the results, or instead of them if there are none. */
+  /** Content to show below the results, or instead of them if nothing was found. */
   footer?: (query: string, found: T[], clear: () => void) => ComponentChildren
 }
 
 const DEBOUNCE_MS = 180
 
 /** ARIA attributes that connect the input with its list. Preact's types allow this role only together with a datalist. */
-function comboBox(id: string, expanded: boolean, at: number): object {
+function comboBoxAttributes(id: string, expanded: boolean, at: number): object {
   return {
     role: 'combobox',
     'aria-expanded': expanded,
@@ -70,7 +70,7 @@ export function SearchBox<T>(props: Props<T>) {
         autoComplete="off"
         placeholder={placeholder}
         aria-describedby={hint ? `${id}-hint` : undefined}
-        {...comboBox(id, items.length > 0, at)}
+        {...comboBoxAttributes(id, items.length > 0, at)}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={handleKey}

@@ -46,16 +46,16 @@ interface Props {
 }
 
 function SignedIn({ session, path, onSession }: Props) {
-  const operator = session.kind === 'operator'
+  const isOperator = session.kind === 'operator'
   const context = useNamedOrganisation(session, readOrgContext(session, path))
   const home = homeOrganisation(session)
   useEffect(() => {
-    if (context || (operator && path.startsWith('/operator'))) return
+    if (context || (isOperator && path.startsWith('/operator'))) return
     if (home) navigate(`/${home.org_id}/test${path === '/first-campaign' ? path : ''}`, { replace: true })
-    else if (operator) navigate('/operator/organisations', { replace: true })
+    else if (isOperator) navigate('/operator/organisations', { replace: true })
   }, [path])
 
-  if (operator && path.startsWith('/operator')) {
+  if (isOperator && path.startsWith('/operator')) {
     const homeContext = home ? orgContextFor(session, home, 'test') : undefined
     return (
       <Frame session={session} context={homeContext} section="operator" path={path} onSession={onSession}>
@@ -64,7 +64,7 @@ function SignedIn({ session, path, onSession }: Props) {
     )
   }
   if (!context) {
-    return session.organisations.length > 0 || operator ? null : (
+    return session.organisations.length > 0 || isOperator ? null : (
       <main class="sheet">
         <div class="card">
           <h1>No organisation</h1>
@@ -73,7 +73,7 @@ function SignedIn({ session, path, onSession }: Props) {
       </main>
     )
   }
-  rememberOrganisation(context.org)
+  saveLastOrganisation(context.org)
   return (
     <CurrentOrgContext.Provider value={context}>
       <Frame session={session} context={context} section="organisation" path={context.rest} onSession={onSession}>
@@ -88,8 +88,8 @@ type OrgPage = (OrgContext & { rest: string }) | undefined
 /** Loads the name of an organisation that is not in the session: an operator's session lists only the first hundred. */
 function useNamedOrganisation(session: ConsoleSession, page: OrgPage): OrgPage {
   const org_id = page?.org.org_id
-  const listed = session.organisations.some((each) => each.org_id === org_id)
-  const { data } = useData<SessionOrganisation>(org_id && !listed ? `/orgs/${org_id}` : undefined)
+  const isListed = session.organisations.some((each) => each.org_id === org_id)
+  const { data } = useData<SessionOrganisation>(org_id && !isListed ? `/orgs/${org_id}` : undefined)
   return page && data ? { ...orgContextFor(session, data, page.mode), rest: page.rest } : page
 }
 
@@ -97,8 +97,8 @@ function useNamedOrganisation(session: ConsoleSession, page: OrgPage): OrgPage {
 function readOrgContext(session: ConsoleSession, path: string): OrgPage {
   const [, orgId, mode] = path.split('/')
   if (!orgId?.startsWith('ORG_') || (mode !== 'test' && mode !== 'live')) return undefined
-  const listed = session.organisations.find(({ org_id }) => org_id === orgId)
-  const org = listed ?? (session.kind === 'operator' ? unlistedOrganisation(orgId) : undefined)
+  const listedOrganisation = session.organisations.find(({ org_id }) => org_id === orgId)
+  const org = listedOrganisation ?? (session.kind === 'operator' ? unlistedOrganisation(orgId) : undefined)
   if (!org) return undefined
   return { ...orgContextFor(session, org, mode as Mode), rest: path.slice(`/${orgId}/${mode}`.length) }
 }
@@ -107,14 +107,14 @@ function unlistedOrganisation(org_id: string): SessionOrganisation {
   return { org_id, name: org_id, role: 'operator', service_off: false }
 }
 
-/** Name of the organisation that the first start of a server creates. */
+/** Name of the organisation that the server creates when it first starts. */
 const DEMO_NAME = 'Demo organisation'
 
 /** Returns the organisation to open by default: the last one used, or the demo organisation, or the first. */
 function homeOrganisation({ organisations }: ConsoleSession): SessionOrganisation | undefined {
-  const last = lastOrganisation()
+  const lastOrgId = readLastOrganisationId()
   return (
-    organisations.find(({ org_id }) => org_id === last) ??
+    organisations.find(({ org_id }) => org_id === lastOrgId) ??
     organisations.find(({ name }) => name === DEMO_NAME) ??
     organisations[0]
   )
@@ -122,7 +122,7 @@ function homeOrganisation({ organisations }: ConsoleSession): SessionOrganisatio
 
 const LAST_ORGANISATION_KEY = 'attestry console organisation'
 
-function lastOrganisation(): string | null {
+function readLastOrganisationId(): string | null {
   try {
     return localStorage.getItem(LAST_ORGANISATION_KEY)
   } catch {
@@ -130,7 +130,7 @@ function lastOrganisation(): string | null {
   }
 }
 
-function rememberOrganisation({ org_id }: SessionOrganisation) {
+function saveLastOrganisation({ org_id }: SessionOrganisation) {
   try {
     localStorage.setItem(LAST_ORGANISATION_KEY, org_id)
   } catch {}

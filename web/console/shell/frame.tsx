@@ -25,12 +25,12 @@ interface Props {
 export function Frame({ session, context, section, path, onSession, children }: Props) {
   const [open, setOpen] = useState(false)
   useEffect(() => setOpen(false), [path])
-  const operator = session.kind === 'operator'
-  const status = useData<ServerStatus>(operator ? '/operator/now' : undefined, { pollMs: STATUS_POLL_MS })
-  const alerts = status.data ? alertsFor(status.data).length : 0
-  const live = section === 'organisation' && context?.mode === 'live'
+  const isOperator = session.kind === 'operator'
+  const status = useData<ServerStatus>(isOperator ? '/operator/now' : undefined, { pollMs: STATUS_POLL_MS })
+  const alertCount = status.data ? alertsFor(status.data).length : 0
+  const isLive = section === 'organisation' && context?.mode === 'live'
   return (
-    <div class={`frame ${live ? 'live' : ''}`}>
+    <div class={`frame ${isLive ? 'live' : ''}`}>
       <a class="skip" href="#content">
         Skip to content
       </a>
@@ -43,12 +43,12 @@ export function Frame({ session, context, section, path, onSession, children }: 
           onClick={() => setOpen(!open)}
         >
           Menu
-          <AlertCount count={alerts} />
+          <AlertCount count={alertCount} />
         </button>
         <span class="wordmark">Attestry</span>
-        {section === 'organisation' && context && <ModeBand mode={context.mode} />}
+        {section === 'organisation' && context && <ModeBanner mode={context.mode} />}
       </header>
-      <aside id="navigation" class={`side ${operator ? 'operator' : ''} ${open ? 'open' : ''}`}>
+      <aside id="navigation" class={`side ${isOperator ? 'operator' : ''} ${open ? 'open' : ''}`}>
         {context && <OrganisationPicker session={session} context={context} />}
         {context && section === 'organisation' && <ModeSwitch context={context} path={path} />}
         <nav aria-label="Console">
@@ -75,7 +75,7 @@ export function Frame({ session, context, section, path, onSession, children }: 
                 </ul>
               </div>
             ))}
-          {operator && <OperatorNav path={section === 'operator' ? path : ''} alerts={alerts} />}
+          {isOperator && <OperatorNav path={section === 'operator' ? path : ''} alerts={alertCount} />}
         </nav>
         <div class="side-foot small">
           <p class="soft">{session.email ?? 'Operator'}</p>
@@ -151,7 +151,7 @@ function ZoneSwitch() {
   )
 }
 
-function ModeBand({ mode }: { mode: Mode }) {
+function ModeBanner({ mode }: { mode: Mode }) {
   return mode === 'live' ? (
     <span class="mode-band">
       LIVE: real people<span class="mode-more">, real credits</span>
@@ -161,9 +161,9 @@ function ModeBand({ mode }: { mode: Mode }) {
   )
 }
 
-/** Switches between test and live. */
+/** Switches between test and live mode. */
 function ModeSwitch({ context, path }: { context: OrgContext; path: string }) {
-  const to = (mode: Mode) => `/${context.org.org_id}/${mode}${listPath(path)}`
+  const pathInMode = (mode: Mode) => `/${context.org.org_id}/${mode}${listPath(path)}`
   return (
     <fieldset class="mode-switch" aria-label="Test or live">
       {(['test', 'live'] as const).map((mode) => (
@@ -172,7 +172,9 @@ function ModeSwitch({ context, path }: { context: OrgContext; path: string }) {
           key={mode}
           class={mode}
           aria-pressed={context.mode === mode}
-          onClick={() => navigate(mode === 'live' && path === '/phone' ? to(mode).replace('/phone', '') : to(mode))}
+          onClick={() =>
+            navigate(mode === 'live' && path === '/phone' ? pathInMode(mode).replace('/phone', '') : pathInMode(mode))
+          }
         >
           {mode === 'test' ? 'Test' : 'Live'}
         </button>
@@ -181,7 +183,7 @@ function ModeSwitch({ context, path }: { context: OrgContext; path: string }) {
   )
 }
 
-/** Returns the list page of a path: an object exists in one mode only. */
+/** Returns the path of the list page above a page, because an object exists in one mode only. */
 function listPath(path: string): string {
   const [, first] = path.split('/')
   return first ? `/${first}` : ''
@@ -190,7 +192,7 @@ function listPath(path: string): string {
 function OrganisationPicker({ session, context }: { session: ConsoleSession; context: OrgContext }) {
   const { organisations } = session
   if (organisations.length < 2) return <p class="organisation-name">{context.org.name}</p>
-  const listed = organisations.some(({ org_id }) => org_id === context.org.org_id)
+  const isListed = organisations.some(({ org_id }) => org_id === context.org.org_id)
   return (
     <label class="organisation-picker small">
       <span class="hidden-text">Organisation</span>
@@ -198,7 +200,7 @@ function OrganisationPicker({ session, context }: { session: ConsoleSession; con
         value={context.org.org_id}
         onChange={(event) => navigate(`/${event.currentTarget.value}/${context.mode}`)}
       >
-        {!listed && <option value={context.org.org_id}>{context.org.name}</option>}
+        {!isListed && <option value={context.org.org_id}>{context.org.name}</option>}
         {organisations.map(({ org_id, name }) => (
           <option key={org_id} value={org_id}>
             {name}

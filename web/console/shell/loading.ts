@@ -11,7 +11,7 @@ export interface Loaded<T> {
 }
 
 interface LoadOptions {
-  /** Reloads at this interval while the page is visible. */
+  /** Interval in milliseconds at which the data is reloaded while the page is visible; undefined to load it once. */
   pollMs?: number | undefined
 }
 
@@ -20,18 +20,18 @@ export function useData<T>(path: string | undefined, { pollMs }: LoadOptions = {
   const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError; loading: boolean }>({
     loading: true,
   })
-  const current = useRef(path)
-  current.current = path
+  const currentPath = useRef(path)
+  currentPath.current = path
 
   const reload = useCallback(async () => {
     if (path === undefined) return
     setState((previous) => (previous.path === path ? { ...previous, loading: true } : { path, loading: true }))
     const response: ApiResponse<T> = await api<T>(path)
-    if (current.current !== path) return // the user has opened another page
+    if (currentPath.current !== path) return // the user has opened another page
     setState((previous) => {
       if (response.ok) return { path, data: response.data, loading: false }
       // Keep showing the data after a temporary error; the next poll reloads it.
-      if (isTemporary(response.error) && previous.path === path && previous.data !== undefined)
+      if (isTemporaryError(response.error) && previous.path === path && previous.data !== undefined)
         return { ...previous, loading: false }
       return { path, error: response.error, loading: false }
     })
@@ -45,17 +45,17 @@ export function useData<T>(path: string | undefined, { pollMs }: LoadOptions = {
     return () => clearInterval(timer)
   }, [reload, pollMs])
 
-  const upToDate = state.path === path
+  const isUpToDate = state.path === path
   return {
-    data: upToDate ? state.data : undefined,
-    error: upToDate ? state.error : undefined,
-    loading: !upToDate || state.loading,
+    data: isUpToDate ? state.data : undefined,
+    error: isUpToDate ? state.error : undefined,
+    loading: !isUpToDate || state.loading,
     reload,
     set: (data) => setState({ path: path!, data, loading: false }),
   }
 }
 
-function isTemporary({ status }: ApiError): boolean {
+function isTemporaryError({ status }: ApiError): boolean {
   return status === 0 || status === 429 || status >= 500
 }
 
@@ -63,45 +63,48 @@ export interface List<T> {
   items: T[] | undefined
   error: ApiError | undefined
   loading: boolean
-  /** Loads the next page; undefined on the last page. */
+  /** Loads the next page of the list; undefined on the last page. */
   more: (() => Promise<void>) | undefined
   reload: () => Promise<void>
 }
 
 /** Loads a list of the API page by page. */
 export function useList<T>(path: string | undefined, { pollMs }: LoadOptions = {}): List<T> {
-  const [later, setLater] = useState<{ path?: string; items: T[]; next: string | null }>({ items: [], next: null })
+  const [laterPages, setLaterPages] = useState<{ path?: string; items: T[]; next: string | null }>({
+    items: [],
+    next: null,
+  })
   const [loading, setLoading] = useState(false)
-  const hasLaterPages = later.path === path && later.items.length > 0
+  const hasLaterPages = laterPages.path === path && laterPages.items.length > 0
   // Polling stops after the first page: rows that are added or moved there would leave a gap before the next page.
-  const first = useData<{ items: T[]; next_cursor: string | null }>(path, {
+  const firstPage = useData<{ items: T[]; next_cursor: string | null }>(path, {
     pollMs: hasLaterPages ? undefined : pollMs,
   })
-  const next = hasLaterPages ? later.next : (first.data?.next_cursor ?? null)
+  const nextCursor = hasLaterPages ? laterPages.next : (firstPage.data?.next_cursor ?? null)
 
-  async function more() {
+  async function loadMore() {
     setLoading(true)
     const separator = path!.includes('?') ? '&' : '?'
     const response = await api<{ items: T[]; next_cursor: string | null }>(
-      `${path}${separator}cursor=${encodeURIComponent(next!)}`,
+      `${path}${separator}cursor=${encodeURIComponent(nextCursor!)}`,
     )
     setLoading(false)
     if (!response.ok) return
-    setLater({
+    setLaterPages({
       path: path!,
-      items: [...(hasLaterPages ? later.items : []), ...response.data.items],
+      items: [...(hasLaterPages ? laterPages.items : []), ...response.data.items],
       next: response.data.next_cursor,
     })
   }
 
   return {
-    items: first.data && [...first.data.items, ...(hasLaterPages ? later.items : [])],
-    error: first.error,
-    loading: first.loading || loading,
-    more: next === null ? undefined : more,
+    items: firstPage.data && [...firstPage.data.items, ...(hasLaterPages ? laterPages.items : [])],
+    error: firstPage.error,
+    loading: firstPage.loading || loading,
+    more: nextCursor === null ? undefined : loadMore,
     async reload() {
-      setLater({ items: [], next: null })
-      await first.reload()
+      setLaterPages({ items: [], next: null })
+      await firstPage.reload()
     },
   }
 }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { button, checkPage, consolePage, nav, waitForHeading } from '../../../test/browser/console-page.ts'
+import {
+  checkPage,
+  getButton,
+  getNavLink,
+  openConsolePage,
+  waitForHeading,
+} from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
@@ -8,21 +14,21 @@ import { signInMember } from '../../../test/support/console.ts'
 test('the whole menu is visible on a low screen, including the sign-out button', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const { orgId } = await app.given.org('Metro Staffing')
-  await app.given.org('Orion Works') // so that the organisation picker is shown
+  const { orgId } = await app.fixtures.createOrg('Metro Staffing')
+  await app.fixtures.createOrg('Orion Works') // so that the organisation picker is shown
   const owner = await signInMember(app, orgId, 'owner')
   for (const email of [null, owner.email]) {
-    const page = await consolePage(t, app, { email, width: 1280, height: 800, timezoneId: 'Europe/Berlin' })
+    const page = await openConsolePage(t, app, { email, width: 1280, height: 800, timezoneId: 'Europe/Berlin' })
     await page.goto(`${app.url}/console/${orgId}/test`)
     await waitForHeading(page, 'Metro Staffing')
-    const names = await page.getByRole('navigation').getByRole('link').allTextContents()
-    assert.equal(names.length, email ? 14 : 21)
-    for (const name of names) {
-      const { y, height, width } = (await nav(page, name).boundingBox())!
+    const linkNames = await page.getByRole('navigation').getByRole('link').allTextContents()
+    assert.equal(linkNames.length, email ? 14 : 21)
+    for (const name of linkNames) {
+      const { y, height, width } = (await getNavLink(page, name).boundingBox())!
       assert.ok(y + height <= 800, `${name} is visible`)
       assert.ok(height >= 24 && height < 36 && width >= 24, `${name} is on one line and large enough to tap`)
     }
-    const { y, height } = (await button(page, 'Sign out').boundingBox())!
+    const { y, height } = (await getButton(page, 'Sign out').boundingBox())!
     assert.ok(y + height <= 800, 'the sign-out button is visible')
     await checkPage(page, `menu-${email ? 'owner' : 'operator'}`)
   }

@@ -1,9 +1,9 @@
 import { test } from 'node:test'
-import { button, checkPage, consolePage } from '../../../test/browser/console-page.ts'
-import { screenshot } from '../../../test/browser/screenshots.ts'
+import { checkPage, getButton, openConsolePage } from '../../../test/browser/console-page.ts'
+import { saveScreenshot } from '../../../test/browser/screenshots.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
-import { campaignPartner, passTime, testNumber } from '../../../test/support/partners.ts'
+import { aTestNumberCandidate, createCampaignPartner, passTime } from '../../../test/support/partners.ts'
 import { startReceiver } from '../../../test/support/receiver.ts'
 
 const PHONE = { width: 390, height: 844, hasTouch: true, isMobile: true }
@@ -11,20 +11,20 @@ const PHONE = { width: 390, height: 844, hasTouch: true, isMobile: true }
 test('integration and operator pages are accessible on a phone in dark mode', async (t) => {
   const app = await startApp(t)
   runClock(t, app.clock)
-  const run = await campaignPartner(app)
-  const { mandate_id } = await run.mandate()
-  await run.campaign(
+  const partner = await createCampaignPartner(app)
+  const { mandate_id } = await partner.createMandate()
+  await partner.createCampaign(
     mandate_id,
-    [1, 2, 5].map((number) => testNumber(number)),
+    [1, 2, 5].map((number) => aTestNumberCandidate(number)),
   )
   await passTime(app, 5000)
-  await app.given.key(run.orgId, { mode: 'test' })
+  await app.fixtures.createPartnerKey(partner.orgId, { mode: 'test' })
   const receiver = await startReceiver(t)
-  const created = await run.post('/webhooks', { url: receiver.url })
-  const page = await consolePage(t, app, { ...PHONE, colorScheme: 'dark' })
-  await button(page, 'Menu').click()
+  const created = await partner.post('/webhooks', { url: receiver.url })
+  const page = await openConsolePage(t, app, { ...PHONE, colorScheme: 'dark' })
+  await getButton(page, 'Menu').click()
   await page.getByRole('link', { name: 'Organisations' }).waitFor()
-  await screenshot(page, 'phone-menu', false)
+  await saveScreenshot(page, 'phone-menu', false)
   const pages = [
     'analytics',
     'verifications',
@@ -37,7 +37,7 @@ test('integration and operator pages are accessible on a phone in dark mode', as
     'audit',
   ]
   for (const path of pages) {
-    await page.goto(`${app.url}/console/${run.orgId}/test/${path}`)
+    await page.goto(`${app.url}/console/${partner.orgId}/test/${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await checkPage(page, `phone-${path.replace(/\/WH_.*/, '-one')}`)
   }

@@ -1,35 +1,35 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Notice } from '../../ui/notice.tsx'
 import { useRestoredFocus } from './restore-focus.ts'
-import { match, type Params } from './router.tsx'
+import { matchPath, type Params } from './router.tsx'
 import type { Page as PageComponent } from './routes.ts'
 
-type Load = () => Promise<{ default: PageComponent }>
+type LoadPage = () => Promise<{ default: PageComponent }>
 
-const loaded = new Map<Load, PageComponent>()
+const loadedPages = new Map<LoadPage, PageComponent>()
 
 /** Shows the page at a path; loads its code when it is first opened. */
-export function PageHost({ pages, path }: { pages: Record<string, Load>; path: string }) {
-  const found = findPage(pages, path)
+export function PageHost({ pages, path }: { pages: Record<string, LoadPage>; path: string }) {
+  const matchedPage = matchPage(pages, path)
   const [, redraw] = useState(0)
-  const [failed, setFailed] = useState<Load>()
-  const page = found && loaded.get(found.load)
-  useTitle()
-  useFocus(path)
+  const [failed, setFailed] = useState<LoadPage>()
+  const page = matchedPage && loadedPages.get(matchedPage.load)
+  useDocumentTitle()
+  useContentFocus(path)
   useRestoredFocus()
   useEffect(() => {
-    if (!found || page) return
+    if (!matchedPage || page) return
     setFailed(undefined)
-    found.load().then(
+    matchedPage.load().then(
       (module) => {
-        loaded.set(found.load, module.default)
+        loadedPages.set(matchedPage.load, module.default)
         redraw((count) => count + 1)
       },
-      () => setFailed(() => found.load),
+      () => setFailed(() => matchedPage.load),
     )
-  }, [found?.load, page])
+  }, [matchedPage?.load, page])
 
-  if (!found) {
+  if (!matchedPage) {
     return (
       <div class="stack">
         <h1>Page not found</h1>
@@ -37,8 +37,8 @@ export function PageHost({ pages, path }: { pages: Record<string, Load>; path: s
       </div>
     )
   }
-  if (!page && failed === found.load) {
-    // Usually the server was updated, and the files that this tab refers to no longer exist.
+  if (!page && failed === matchedPage.load) {
+    // Loading fails mostly after a server update: the files that this tab refers to no longer exist.
     return (
       <Notice kind="bad">
         This page could not be loaded. Check your connection and{' '}
@@ -49,11 +49,11 @@ export function PageHost({ pages, path }: { pages: Record<string, Load>; path: s
     )
   }
   const Page = page
-  return Page ? <Page key={path} params={found.params} /> : <div aria-busy="true" />
+  return Page ? <Page key={path} params={matchedPage.params} /> : <div aria-busy="true" />
 }
 
 /** Sets the document title to the page's heading. */
-function useTitle() {
+function useDocumentTitle() {
   useEffect(() => {
     const content = document.getElementById('content')!
     const update = () => {
@@ -70,7 +70,7 @@ function useTitle() {
 }
 
 /** Moves the focus to the content of a new page, but keeps it in the list when the user switches between phones. */
-function useFocus(path: string) {
+function useContentFocus(path: string) {
   const previous = useRef(path)
   useEffect(() => {
     const bothPhones = previous.current.startsWith('/phone') && path.startsWith('/phone')
@@ -79,11 +79,11 @@ function useFocus(path: string) {
   }, [path])
 }
 
-function findPage(pages: Record<string, Load>, path: string): { load: Load; params: Params } | undefined {
+function matchPage(pages: Record<string, LoadPage>, path: string): { load: LoadPage; params: Params } | undefined {
   const exact = pages[path]
   if (exact) return { load: exact, params: {} }
   for (const [pattern, load] of Object.entries(pages)) {
-    const params = match(pattern, path)
+    const params = matchPath(pattern, path)
     if (params) return { load, params }
   }
   return undefined

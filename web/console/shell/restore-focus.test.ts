@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { queueEmail } from '../../../server/mail/mail.ts'
-import { button, consolePage, dialog, waitForHeading } from '../../../test/browser/console-page.ts'
+import { getButton, getDialog, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { signInMember } from '../../../test/support/console.ts'
 import { until } from '../../../test/support/until.ts'
 
-const focused = (page: Page) => page.evaluate('document.activeElement.localName') as Promise<string>
+const focusedTag = (page: Page) => page.evaluate('document.activeElement.localName') as Promise<string>
 
 test('the focus moves to the table when the focused row is removed', async (t) => {
   const app = await startApp(t)
@@ -19,22 +19,22 @@ test('the focus moves to the table when the focused row is removed', async (t) =
     await context.db.transaction((tx) => queueEmail(tx, context, email))
   }
   await context.db.pool.query(`update pgboss.job set state = 'failed', output = '{"message": "away"}'`)
-  const page = await consolePage(t, app)
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/operator/jobs`)
   await waitForHeading(page, 'Jobs')
-  const retry = button(page, 'Retry: send-mail')
+  const retry = getButton(page, 'Retry: send-mail')
   await retry.first().focus()
   await page.keyboard.press('Enter')
   await until(async () => (await retry.count()) === 1)
-  await until(async () => (await focused(page)) === 'table')
+  await until(async () => (await focusedTag(page)) === 'table')
   await page.keyboard.press('Tab')
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'Retry', 'the next row')
   await page.keyboard.press('Enter')
   await page.getByText('No failed jobs.').waitFor()
-  await until(async () => (await focused(page)) === 'main')
+  await until(async () => (await focusedTag(page)) === 'main')
 
   // Also after a dialog whose opener is removed with the row.
-  const { orgId } = await app.given.org()
+  const { orgId } = await app.fixtures.createOrg()
   const owner = await signInMember(app, orgId, 'owner')
   await signInMember(app, orgId, 'viewer')
   await page.goto(`${app.url}/console/${orgId}/test/members`)
@@ -43,9 +43,9 @@ test('the focus moves to the table when the focused row is removed', async (t) =
     .getByRole('button', { name: 'Remove' })
     .focus()
   await page.keyboard.press('Enter')
-  await dialog(page).getByRole('button', { name: 'Remove' }).focus()
+  await getDialog(page).getByRole('button', { name: 'Remove' }).focus()
   await page.keyboard.press('Enter')
-  await dialog(page).waitFor({ state: 'detached' })
-  await until(async () => (await focused(page)) === 'table')
+  await getDialog(page).waitFor({ state: 'detached' })
+  await until(async () => (await focusedTag(page)) === 'table')
   await page.getByRole('cell', { name: owner.email! }).waitFor()
 })

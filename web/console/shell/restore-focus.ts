@@ -1,18 +1,18 @@
 import { useEffect } from 'preact/hooks'
 
 /** Elements that can receive the focus when a focused element inside them is removed. */
-const CONTAINERS = 'section[aria-label], table, main'
+const CONTAINER_SELECTOR = 'section[aria-label], table, main'
 
 /**
- * Moves the focus to the nearest remaining container when the focused element is removed, for example a row that was decided.
- * Without this, the browser would start again at the top of the page.
+ * Moves the focus to the nearest remaining container when the focused element is removed, for example a skill request that was approved.
+ * Without this, keyboard navigation would start again at the top of the page.
  */
 export function useRestoredFocus(): void {
   useEffect(() => {
     const content = document.getElementById('content')!
     let focused: Element | undefined
     let containers: HTMLElement[] = []
-    const remember = ({ target }: FocusEvent) => {
+    const rememberContainers = ({ target }: FocusEvent) => {
       focused = target instanceof Element ? target : undefined
       containers = containersOf(focused)
     }
@@ -24,10 +24,10 @@ export function useRestoredFocus(): void {
       if (!container.hasAttribute('tabindex')) container.tabIndex = -1
       container.focus({ preventScroll: true })
     })
-    content.addEventListener('focusin', remember)
+    content.addEventListener('focusin', rememberContainers)
     observer.observe(content, { childList: true, subtree: true })
     return () => {
-      content.removeEventListener('focusin', remember)
+      content.removeEventListener('focusin', rememberContainers)
       observer.disconnect()
     }
   }, [])
@@ -37,9 +37,9 @@ export function useRestoredFocus(): void {
 function containersOf(element: Element | undefined): HTMLElement[] {
   const containers: HTMLElement[] = []
   for (
-    let container = element?.parentElement?.closest<HTMLElement>(CONTAINERS);
+    let container = element?.parentElement?.closest<HTMLElement>(CONTAINER_SELECTOR);
     container;
-    container = container.parentElement?.closest<HTMLElement>(CONTAINERS)
+    container = container.parentElement?.closest<HTMLElement>(CONTAINER_SELECTOR)
   )
     containers.push(container)
   return containers

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
-const BASE = '/console'
+const CONSOLE_PATH = '/console'
 
 /** Returns the current path below /console, without a trailing slash: '', '/operator/orgs'. */
 function currentPath(): string {
-  return location.pathname.slice(BASE.length).replace(/\/+$/, '')
+  return location.pathname.slice(CONSOLE_PATH.length).replace(/\/+$/, '')
 }
 
 const listeners = new Set<() => void>()
@@ -16,8 +16,8 @@ function notifyListeners() {
 }
 
 export function navigate(to: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', BASE + to)
-  else history.pushState(null, '', BASE + to)
+  if (replace) history.replaceState(null, '', CONSOLE_PATH + to)
+  else history.pushState(null, '', CONSOLE_PATH + to)
   notifyListeners()
 }
 
@@ -47,7 +47,7 @@ export function setQuery(changes: Record<string, string | undefined>): void {
 export type Params = Record<string, string>
 
 /** Returns the values of the `:names` in a pattern, or undefined if the path does not match. */
-export function match(pattern: string, path: string): Params | undefined {
+export function matchPath(pattern: string, path: string): Params | undefined {
   const patternParts = pattern.split('/')
   const pathParts = path.split('/')
   if (patternParts.length !== pathParts.length) return undefined
@@ -72,7 +72,7 @@ interface LinkProps {
 export function Link({ to, class: className, current, children, onClick }: LinkProps) {
   return (
     <a
-      href={BASE + to}
+      href={CONSOLE_PATH + to}
       class={className}
       aria-current={current ? 'page' : undefined}
       onClick={(event) => {

@@ -2,10 +2,10 @@ import type { FunctionComponent } from 'preact'
 import type { Params } from './router.tsx'
 
 export type Page = FunctionComponent<{ params: Params }>
-type Load = () => Promise<{ default: Page }>
+type LoadPage = () => Promise<{ default: Page }>
 
 /** The pages of an organisation, below /console/{org}/{mode}. The code of a page is loaded when it is first opened. */
-export const pages: Record<string, Load> = {
+export const pages: Record<string, LoadPage> = {
   '': () => import('../start/start.tsx'),
   '/first-campaign': () => import('../start/first-campaign.tsx'),
   '/workflows': () => import('../workflows/workflows.tsx'),
@@ -38,7 +38,7 @@ export const pages: Record<string, Load> = {
 }
 
 /** The operator's pages, below /console/operator. */
-export const operatorPages: Record<string, Load> = {
+export const operatorPages: Record<string, LoadPage> = {
   '': () => import('../operator/status.tsx'),
   '/now': () => import('../operator/status.tsx'),
   '/organisations': () => import('../operator/organisations.tsx'),
@@ -65,7 +65,7 @@ export const navigation: { name: string; entries: NavEntry[] }[] = [
       { path: '/mandates', name: 'Mandates', role: 'viewer' },
       { path: '/campaigns', name: 'Campaigns', role: 'viewer' },
       { path: '/results', name: 'Results', role: 'viewer' },
-      { path: '/phone', name: 'Phone', role: 'viewer' },
+      { path: '/phone', name: 'Simulator phone', role: 'viewer' },
       { path: '/analytics', name: 'Analytics', role: 'viewer' },
       { path: '/verifications', name: 'Verifications', role: 'viewer' },
     ],
@@ -90,5 +90,5 @@ export const operatorNavigation: { path: string; name: string }[] = [
   { path: '/jobs', name: 'Jobs' },
   { path: '/limits', name: 'Limits' },
   { path: '/mails', name: 'Emails' },
-  { path: '/audit', name: 'Audit (all organisations)' },
+  { path: '/audit', name: 'Full audit log' },
 ]

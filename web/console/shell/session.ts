@@ -12,7 +12,7 @@ export interface OrgContext {
   pagePath: (path: string) => string
   /** Returns the API path of this organisation and mode: `apiPath('/workflows')`. */
   apiPath: (path: string) => string
-  /** Whether the user has this role or a higher one. */
+  /** Returns whether the user has this role or a higher one. */
   can: (role: ConsoleRole) => boolean
 }
 

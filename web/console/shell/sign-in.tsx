@@ -31,7 +31,7 @@ export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => 
             ' No email server is configured, so the email is stored: ask the operator, who can read it under Emails.'}
         </Notice>
       ) : (
-        <form class="card stack" onSubmit={(event) => void requestEmail(event)}>
+        <form class="card stack" onSubmit={(event) => void requestSignInEmail(event)}>
           <label>
             Email address
             <input
@@ -86,7 +86,7 @@ export function SignIn({ onSession }: { onSession: (session: ConsoleSession) => 
     return signIn('/sign-in/operator', { admin_key: adminKey })
   }
 
-  async function requestEmail(event: Event) {
+  async function requestSignInEmail(event: Event) {
     event.preventDefault()
     setBusy(true)
     setError(undefined)

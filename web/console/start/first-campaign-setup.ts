@@ -48,7 +48,7 @@ export const TEST_CANDIDATES: { name: string; part: string }[] = [
   { name: 'Rakesh Yadav', part: 'stops' },
 ]
 
-/** External ID of the candidate whom the user plays. */
+/** External ID of the candidate as whom the user answers. */
 export const USER_CANDIDATE_ID = 'you'
 
 export function externalId(index: number): string {
@@ -59,7 +59,7 @@ export function testNumber(index: number): string {
   return `+9199900000${String(index + 1).padStart(2, '0')}`
 }
 
-/** Returns the ten test candidates and one for the user, with a new number each time because an opt-out is permanent. */
+/** Returns the ten test candidates and one for the user. The user's phone number is new each time, because an opt-out is permanent. */
 export function candidatesWith(userName: string): CandidateInput[] {
   const digits = Array.from(crypto.getRandomValues(new Uint8Array(7)), (byte) => byte % 10).join('')
   return [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkPage, consolePage, waitForPhoneAnimations } from '../../../test/browser/console-page.ts'
+import { checkPage, openConsolePage, waitForPhoneAnimations } from '../../../test/browser/console-page.ts'
 import { startRecruiterConsole } from '../../../test/browser/recruiter-console.ts'
 
 /** Asserts that no hidden element makes the page longer than its content. */
@@ -14,9 +14,9 @@ async function assertNoExtraHeight(page: Page) {
 }
 
 test('an operator completes the guided first campaign, and grants the missing credits', async (t) => {
-  const { app, at } = await startRecruiterConsole(t, { credits: 0 })
-  const page = await consolePage(t, app)
-  await page.goto(at('/first-campaign'))
+  const { app, consoleUrl } = await startRecruiterConsole(t, { credits: 0 })
+  const page = await openConsolePage(t, app)
+  await page.goto(consoleUrl('/first-campaign'))
   await page.getByRole('heading', { name: 'Your first campaign' }).waitFor()
   await checkPage(page, 'a-first-1')
   await page.getByRole('button', { name: 'Create workflow' }).click()
@@ -46,7 +46,7 @@ test('an operator completes the guided first campaign, and grants the missing cr
   for (const name of ['Qualified', 'Interest']) assert.ok(await asha.locator(`[data-name="${name}"]`).isVisible(), name)
   await checkPage(page, 'a-first-4-phone')
   await page.setViewportSize({ width: 1280, height: 720 })
-  await page.getByRole('link', { name: 'Open all phones' }).click()
+  await page.getByRole('link', { name: 'Open all simulator phones' }).click()
   await page.getByRole('region', { name: 'Phone of Tara' }).waitFor() // the one that does not answer automatically
   await page.getByRole('link', { name: /Asha Rao/ }).click()
   await page.getByRole('region', { name: 'Phone of Asha Rao' }).getByText('The conversation has ended').waitFor()

@@ -19,7 +19,7 @@ import {
 import { FirstResults } from './first-results.tsx'
 import '../shared/forms.css'
 import { lookUpSkills } from '../mandates/skill-names.ts'
-import { CHANNELS, languageName, PERSONAS } from '../shared/labels.ts'
+import { CHANNEL_NAMES, languageName, PERSONAS } from '../shared/labels.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import './first-campaign.css'
@@ -39,10 +39,10 @@ export default function FirstCampaign() {
   const [error, setError] = useState<ApiError>()
   const [granted, setGranted] = useState<number>()
   const [busy, setBusy] = useState(false)
-  const ready = mandate.data?.status === 'ready'
-  const previous = useRef(campaignId)
+  const isMandateReady = mandate.data?.status === 'ready'
+  const previousCampaignId = useRef(campaignId)
   useEffect(() => {
-    if (previous.current === campaignId) return
+    if (previousCampaignId.current === campaignId) return
     document.querySelector('.step:last-child')?.scrollIntoView({ behavior: 'smooth' })
   }, [campaignId])
 
@@ -61,10 +61,9 @@ export default function FirstCampaign() {
     <>
       <h1>Your first campaign</h1>
       <p class="lead">
-        A campaign needs three things: a <strong>workflow</strong> (how candidates are contacted), a{' '}
-        <strong>mandate</strong> (a job and its questions) and the <strong>campaign</strong> itself (the candidates).
-        You create all three here, with the same API calls your system will use. Ten test candidates answer
-        automatically, and you are the eleventh.
+        You create three things here: a <strong>workflow</strong> (how candidates are contacted), a{' '}
+        <strong>mandate</strong> (a job and its questions) and a <strong>campaign</strong> (the candidates to contact).
+        Ten test candidates answer automatically, and you are the eleventh candidate.
       </p>
       {!context.can('recruiter') && <Notice kind="wait">You need the recruiter role to run a campaign.</Notice>}
       <ol class="steps">
@@ -78,7 +77,7 @@ export default function FirstCampaign() {
           {workflow.data ? (
             <p>
               <Link to={context.pagePath(`/workflows/${workflow.data.workflow_id}`)}>{workflow.data.name}</Link> uses{' '}
-              {workflow.data.channels.map((each) => CHANNELS[each]).join(', then ')}, in{' '}
+              {workflow.data.channels.map((each) => CHANNEL_NAMES[each]).join(', then ')}, in{' '}
               {workflow.data.languages.map(languageName).join(' and ')}, with one follow-up after a day.
             </p>
           ) : (
@@ -94,7 +93,7 @@ export default function FirstCampaign() {
         <Step
           number={2}
           title="Mandate: the job and its questions"
-          done={ready}
+          done={isMandateReady}
           closed={!workflowId}
           call="POST /mandates"
           body={mandateId ? undefined : { ...mandateFor(workflowId ?? 'WF_…', []), skills: SKILL_PHRASES }}
@@ -103,8 +102,8 @@ export default function FirstCampaign() {
             <p>
               <Link to={context.pagePath(`/mandates/${mandateId}`)}>{mandate.data?.title ?? 'The job'}</Link>{' '}
               {mandate.data && <Badge state={mandate.data.status} />}{' '}
-              {ready &&
-                `Two of your own questions, ${mandate.data!.questions?.skills.flatMap(({ items }) => items).length ?? 0} about skills, one about interest.`}
+              {isMandateReady &&
+                `Candidates are asked two of your own questions, ${mandate.data!.questions?.skills.flatMap(({ items }) => items).length ?? 0} questions about skills and one about their interest.`}
               {mandate.data?.status === 'preparing' && 'Writing questions…'}
               {mandate.data?.status === 'failed' && mandate.data.failure}
             </p>
@@ -123,7 +122,7 @@ export default function FirstCampaign() {
           number={3}
           title="Campaign: the candidates"
           done={campaignId !== null}
-          closed={!ready}
+          closed={!isMandateReady}
           call="POST /campaigns"
           body={
             campaignId
@@ -138,20 +137,20 @@ export default function FirstCampaign() {
           {campaignId ? (
             <p>
               <Link to={context.pagePath(`/campaigns/${campaignId}`)}>The campaign</Link> has eleven candidates. Each
-              costs one credit; the credit is refunded if a candidate cannot be reached.
+              candidate costs one credit; the credit is refunded if a candidate cannot be reached.
             </p>
           ) : (
             <>
               <p>
-                Ten numbers are reserved for tests. Each answers automatically in a different way, so that you see every
-                possible outcome:
+                Ten phone numbers are reserved for tests. Each number answers automatically in a different way, so that
+                you see every possible outcome:
               </p>
               <ul class="persona-list small">
                 {TEST_CANDIDATES.map(({ name, part }, index) => (
                   <li key={part}>
                     <strong>{name}</strong> <span class="soft">{testNumber(index)}</span>
                     <br />
-                    {PERSONAS[part]!.about}
+                    {PERSONAS[part]!.description}
                   </li>
                 ))}
               </ul>
@@ -211,10 +210,10 @@ export default function FirstCampaign() {
 
   async function grant() {
     const path = `/operator/orgs/${context.org.org_id}/credits`
-    const created = await runCall(() =>
+    const grantedCredits = await runCall(() =>
       api<GrantedCredits>(path, { body: { mode: 'test', amount: TEST_CREDIT_GRANT } }),
     )
-    setGranted(created?.balance)
+    setGranted(grantedCredits?.balance)
   }
 
   /** Runs one call at a time, and shows its error. */
@@ -227,29 +226,31 @@ export default function FirstCampaign() {
   }
 
   async function createWorkflow() {
-    const created = await runCall(() => api<Workflow>(context.apiPath('/workflows'), { body: WORKFLOW }))
-    if (created) setQuery({ workflow: created.workflow_id })
+    const createdWorkflow = await runCall(() => api<Workflow>(context.apiPath('/workflows'), { body: WORKFLOW }))
+    if (createdWorkflow) setQuery({ workflow: createdWorkflow.workflow_id })
   }
 
   async function createMandate() {
-    const created = await runCall(async () => {
-      const matched = await api<SkillMatches>(context.apiPath('/skills/match'), {
+    const createdMandate = await runCall(async () => {
+      const matchedSkills = await api<SkillMatches>(context.apiPath('/skills/match'), {
         body: { phrases: SKILL_PHRASES, limit: 1 },
       })
-      if (!matched.ok) return matched
-      const ids = matched.data.matches.flatMap(({ candidates }) => candidates.slice(0, 1).map((each) => each.skill_id))
-      const skills = await lookUpSkills(context, [...new Set(ids)])
+      if (!matchedSkills.ok) return matchedSkills
+      const skillIds = matchedSkills.data.matches.flatMap(({ candidates }) =>
+        candidates.slice(0, 1).map((each) => each.skill_id),
+      )
+      const skills = await lookUpSkills(context, [...new Set(skillIds)])
       return api<Mandate>(context.apiPath('/mandates'), { body: mandateFor(workflowId!, skills) })
     })
-    if (created) setQuery({ mandate: created.mandate_id })
+    if (createdMandate) setQuery({ mandate: createdMandate.mandate_id })
   }
 
   async function createCampaign() {
     const body = { mandate_id: mandateId, name: 'First campaign', candidates: candidatesWith(userName) }
-    const created = await runCall(() =>
+    const enrolment = await runCall(() =>
       api<CampaignEnrolment>(context.apiPath('/campaigns'), { body, idempotencyKey: crypto.randomUUID() }),
     )
-    if (created) setQuery({ campaign: created.campaign.campaign_id })
+    if (enrolment) setQuery({ campaign: enrolment.campaign.campaign_id })
   }
 }
 
@@ -257,7 +258,7 @@ interface StepProps {
   number: number
   title: string
   done: boolean
-  /** The previous step is not complete. */
+  /** True until the previous step is complete. */
   closed?: boolean
   call: string
   body?: object | undefined
@@ -303,11 +304,11 @@ const MANDATE_POLL_MS = 500
 /** The error of a call, scrolled into view. If credits are missing, an operator can grant some here. */
 function CallError({ error, onGrant }: { error: ApiError; onGrant: () => Promise<void> }) {
   const context = useOrgContext()
-  const box = useRef<HTMLDivElement>(null)
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [error])
+  const errorBox = useRef<HTMLDivElement>(null)
+  useEffect(() => errorBox.current?.scrollIntoView({ block: 'nearest' }), [error])
   const creditsMissing = error.code === 'INSUFFICIENT_CREDITS'
   return (
-    <div class="call-error" ref={box}>
+    <div class="call-error" ref={errorBox}>
       <Notice kind="bad">
         <p>{error.message}</p>
         {creditsMissing && context.session.kind !== 'operator' && <p>Ask the operator for test credits.</p>}

@@ -14,7 +14,7 @@ import { externalId, TEST_CANDIDATES, USER_CANDIDATE_ID } from './first-campaign
 const POLL_INTERVAL_MS = 1000
 const IDLE_POLL_MS = 4000
 
-/** The results of the ten test candidates, and the user's own phone. */
+/** The results of the ten test candidates, and a simulator phone on which the user answers as a candidate. */
 export function FirstResults({ campaignId }: { campaignId: string }) {
   const context = useOrgContext()
   const [ended, setEnded] = useState(false)
@@ -22,21 +22,21 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
     pollMs: ended ? IDLE_POLL_MS : POLL_INTERVAL_MS,
   })
   const [candidate, setCandidate] = useState<CandidateConversation>()
-  const byId = new Map(data?.items.map((result) => [result.candidate.external_candidate_id, result]))
-  const yours = byId.get(USER_CANDIDATE_ID)
-  const finished = TEST_CANDIDATES.filter((_, index) => {
-    const status = byId.get(externalId(index))?.status
+  const resultsById = new Map(data?.items.map((result) => [result.candidate.external_candidate_id, result]))
+  const userResult = resultsById.get(USER_CANDIDATE_ID)
+  const finishedCount = TEST_CANDIDATES.filter((_, index) => {
+    const status = resultsById.get(externalId(index))?.status
     return status !== undefined && status !== 'pending'
   }).length
-  const all = finished === TEST_CANDIDATES.length
-  if (all !== ended) setEnded(all)
+  const allFinished = finishedCount === TEST_CANDIDATES.length
+  if (allFinished !== ended) setEnded(allFinished)
   return (
     <div class="stack">
       {error && <Notice kind="bad">{error.message}</Notice>}
       <p role="status">
-        {all
+        {allFinished
           ? 'The ten test candidates have finished.'
-          : `${finished} of ten test candidates have finished. For test numbers, a wait of several hours takes one second.`}
+          : `${finishedCount} of ten test candidates have finished. For test numbers, waiting times of hours are shortened to one second.`}
       </p>
       <div class="table-wrap">
         <table class="table first-table">
@@ -52,7 +52,7 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
           </thead>
           <tbody>
             {TEST_CANDIDATES.map(({ name, part }, index) => {
-              const result = byId.get(externalId(index))
+              const result = resultsById.get(externalId(index))
               return (
                 <tr key={part}>
                   <td data-name="Candidate">
@@ -72,21 +72,21 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
           </tbody>
         </table>
       </div>
-      {yours && (
+      {userResult && (
         <div class="stack-tight">
-          <h3>Your turn: answer on your phone</h3>
+          <h3>Your turn: answer on your simulator phone</h3>
           <p class="soft">
             This is what a candidate sees. Choose an answer or type one; the result updates with every reply.
           </p>
           <div class="your-phone">
-            <SimulatorPhone candidateId={yours.candidate.candidate_id} onCandidate={setCandidate} />
-            <LiveResult resultId={yours.result_id} messageCount={candidate?.messages.length ?? 0} />
+            <SimulatorPhone candidateId={userResult.candidate.candidate_id} onCandidate={setCandidate} />
+            <LiveResult resultId={userResult.result_id} messageCount={candidate?.messages.length ?? 0} />
           </div>
         </div>
       )}
       <div class="row">
         <Link class="button" to={context.pagePath(`/phone?campaign_id=${campaignId}`)}>
-          Open all phones
+          Open all simulator phones
         </Link>
         <Link class="button" to={context.pagePath(`/results?campaign_id=${campaignId}`)}>
           View results

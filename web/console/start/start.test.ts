@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkPage, consolePage, waitForHeading } from '../../../test/browser/console-page.ts'
+import { checkPage, openConsolePage, waitForHeading } from '../../../test/browser/console-page.ts'
 import { startConsoleWithResults } from '../../../test/browser/recruiter-console.ts'
 
 test('the start page lists the candidates to call and the latest campaigns', async (t) => {
   const { app, email } = await startConsoleWithResults(t)
-  const page = await consolePage(t, app, { email })
+  const page = await openConsolePage(t, app, { email })
   const toCall = page.getByRole('region', { name: 'To call' })
   await toCall.getByRole('row', { name: /Person 1 .*\+919990000001.*March intake/ }).waitFor()
   assert.equal(await toCall.getByRole('row').count(), 2, 'the header and the candidate who is qualified and interested')

@@ -5,7 +5,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useCampaignNames } from '../campaigns/campaign-names.ts'
-import { Call } from '../results/call.tsx'
+import { ContactLinks } from '../results/call.tsx'
 import { useData } from '../shell/loading.ts'
 import '../campaigns/campaigns.css'
 import { Progress } from '../campaigns/progress.tsx'
@@ -20,10 +20,15 @@ export default function Start() {
   const { data, error } = useData<OrganisationSummary>(context.apiPath('/summary'), { pollMs: POLL_INTERVAL_MS })
   if (error) return <Notice kind="bad">{error.message}</Notice>
   const figures: [string, number | undefined, string, string][] = [
-    ['Mandates ready', data?.mandates.ready, '/mandates', 'jobs with questions prepared'],
+    ['Mandates ready', data?.mandates.ready, '/mandates', 'jobs whose questions are prepared'],
     ['Campaigns running', data?.campaigns.running, '/campaigns', 'contacting candidates'],
-    ['Candidates in progress', data?.candidates.pending, '/results?status=pending', 'have not finished yet'],
-    ['Completed', data?.candidates.completed, '/results?status=completed', 'candidates who finished'],
+    [
+      'Candidates in progress',
+      data?.candidates.pending,
+      '/results?status=pending',
+      'have not finished the conversation',
+    ],
+    ['Candidates completed', data?.candidates.completed, '/results?status=completed', 'have finished the conversation'],
     ['Credits', data?.credits, '/campaigns', '1 credit per candidate'],
   ]
   return (
@@ -70,13 +75,13 @@ export default function Start() {
 /** The candidates to call, and the progress of the latest campaigns. */
 function CurrentWork() {
   const context = useOrgContext()
-  const people = useData<RecruiterResultList>(context.apiPath('/people?verdict=to_call&limit=5'), {
+  const candidatesToCall = useData<RecruiterResultList>(context.apiPath('/people?verdict=to_call&limit=5'), {
     pollMs: 2 * POLL_INTERVAL_MS,
   })
   const campaigns = useData<CampaignList>(context.apiPath('/campaigns?limit=5'), { pollMs: POLL_INTERVAL_MS })
   const nameOf = useCampaignNames(
     campaigns.data?.items,
-    people.data?.items.map(({ campaign_id }) => campaign_id),
+    candidatesToCall.data?.items.map(({ campaign_id }) => campaign_id),
   )
   return (
     <>
@@ -87,7 +92,7 @@ function CurrentWork() {
         </div>
         <Table
           caption="Latest qualified candidates who have not turned the job down"
-          rows={people.data?.items}
+          rows={candidatesToCall.data?.items}
           keyOf={({ result_id }) => result_id}
           empty={
             <p class="soft">
@@ -102,7 +107,10 @@ function CurrentWork() {
                 <Link to={context.pagePath(`/results/${result_id}`)}>{candidate.name}</Link>
               ),
             },
-            { name: 'Contact', cell: ({ candidate: { phone, email } }) => <Call phone={phone} email={email} /> },
+            {
+              name: 'Contact',
+              cell: ({ candidate: { phone, email } }) => <ContactLinks phone={phone} email={email} />,
+            },
             {
               name: 'Campaign',
               cell: ({ campaign_id }) => (
@@ -114,17 +122,19 @@ function CurrentWork() {
         />
       </section>
       {/* Shown after the list above has loaded, so that it does not move. */}
-      {(people.data || people.error) && <LatestCampaigns campaigns={campaigns.data?.items} nameOf={nameOf} />}
+      {(candidatesToCall.data || candidatesToCall.error) && (
+        <LatestCampaigns campaigns={campaigns.data?.items} nameOf={nameOf} />
+      )}
     </>
   )
 }
 
-interface LatestProps {
+interface LatestCampaignsProps {
   campaigns: Campaign[] | undefined
   nameOf: (campaignId: string) => string
 }
 
-function LatestCampaigns({ campaigns, nameOf }: LatestProps) {
+function LatestCampaigns({ campaigns, nameOf }: LatestCampaignsProps) {
   const context = useOrgContext()
   return (
     <section class="stack-tight" aria-label="Latest campaigns">
@@ -168,14 +178,14 @@ function FirstSteps() {
   const steps: [ConsoleRole, string, string, string, string][] = [
     [
       'viewer',
-      'See it work',
-      'Ten test candidates answer automatically, from consent to result. Takes two minutes, in test mode.',
+      'See a campaign work',
+      'Ten test candidates answer automatically, from consent to result. This takes two minutes in test mode.',
       `/${context.org.org_id}/test/first-campaign`,
       'Run a first campaign',
     ],
     [
       'recruiter',
-      'Set up your own',
+      'Set up your own campaign',
       'Choose channels, languages and follow-ups, then describe a job.',
       context.pagePath('/workflows/new'),
       'Create workflow',

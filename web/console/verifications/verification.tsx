@@ -5,7 +5,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
-import { VERIFICATION_METHODS } from '../shared/labels.ts'
+import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
 import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
@@ -40,7 +40,7 @@ export default function VerificationPage({ params }: { params: Params }) {
           {data.student.email} · {data.student.externalStudentId}
         </DescriptionItem>
         <DescriptionItem name="Method">
-          {data.method ? VERIFICATION_METHODS[data.method] : 'not chosen yet'}
+          {data.method ? VERIFICATION_METHOD_NAMES[data.method] : 'not chosen yet'}
         </DescriptionItem>
         {data.reviewer && (
           <DescriptionItem name="Reviewer">

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { button, checkPage, consolePage } from '../../../test/browser/console-page.ts'
+import { checkPage, getButton, openConsolePage } from '../../../test/browser/console-page.ts'
 import { startApp } from '../../../test/support/app.ts'
 import { runClock } from '../../../test/support/clock.ts'
 import { requestReview } from '../../../test/support/verification.ts'
@@ -8,7 +8,7 @@ test('verifications can be filtered by status, and the review email can be resen
   const app = await startApp(t, { worker: true })
   runClock(t, app.clock)
   const { orgId } = await requestReview(app)
-  const page = await consolePage(t, app)
+  const page = await openConsolePage(t, app)
   await page.goto(`${app.url}/console/${orgId}/live/verifications`)
   await page.getByRole('link', { name: 'Asha Rao' }).waitFor()
   await checkPage(page, 'verifications')
@@ -19,7 +19,7 @@ test('verifications can be filtered by status, and the review email can be resen
   await page.getByText('Ravi Menon').waitFor()
   await page.getByRole('cell', { name: 'Bricklaying' }).waitFor()
   app.clock.advance(120_000)
-  await button(page, 'Resend the review email').click()
+  await getButton(page, 'Resend the review email').click()
   await page.getByText('The review email was queued again.').waitFor()
   await checkPage(page, 'verification')
   await page.getByRole('link', { name: 'review request' }).first().click()

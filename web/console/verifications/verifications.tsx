@@ -3,7 +3,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { VERIFICATION_METHODS } from '../shared/labels.ts'
+import { VERIFICATION_METHOD_NAMES } from '../shared/labels.ts'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
@@ -36,7 +36,7 @@ export default function Verifications() {
         caption="Verifications, newest first"
         rows={list.items}
         keyOf={({ verification_id }) => verification_id}
-        more={list.more}
+        loadMore={list.more}
         loading={list.loading}
         empty={
           <>
@@ -55,7 +55,7 @@ export default function Verifications() {
             ),
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
-          { name: 'Method', cell: ({ method }) => (method ? VERIFICATION_METHODS[method] : '–') },
+          { name: 'Method', cell: ({ method }) => (method ? VERIFICATION_METHOD_NAMES[method] : '–') },
           { name: 'Skills', right: true, cell: ({ skills }) => skills },
           { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { name: 'Ended', cell: ({ completed_at }) => <Time at={completed_at} /> },

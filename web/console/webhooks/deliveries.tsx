@@ -13,7 +13,7 @@ const POLL_INTERVAL_MS = 3000
 
 interface Props {
   path: string
-  /** The log is reloaded when this count of send actions changes. */
+  /** Number of times that the user has sent events. The log is reloaded when it changes. */
   sendCount: number
   replay: ((which: object) => Promise<void>) | undefined
 }
@@ -25,7 +25,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
   const list = useList<Delivery>(`${path}/deliveries${status ? `?status=${status}` : ''}`, { pollMs: POLL_INTERVAL_MS })
   const [shownId, setShown] = useState<string>()
   const [choosingRange, setChoosingRange] = useState(false)
-  const shown = list.items?.find(({ delivery_id }) => delivery_id === shownId)
+  const shownDelivery = list.items?.find(({ delivery_id }) => delivery_id === shownId)
   useEffect(() => {
     if (sendCount > 0) void list.reload()
   }, [sendCount])
@@ -36,7 +36,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
         {replay && (
           <div class="row">
             <button type="button" class="small-button" onClick={() => void replay({ only_failed: true })}>
-              Retry all failed
+              Retry all failed deliveries
             </button>
             <button type="button" class="small-button" onClick={() => setChoosingRange(true)}>
               Replay a time range
@@ -60,7 +60,7 @@ export function Deliveries({ path, sendCount, replay }: Props) {
         caption="Deliveries, newest event first"
         rows={list.items}
         keyOf={({ delivery_id }) => delivery_id}
-        more={list.more}
+        loadMore={list.more}
         empty={
           <p class="soft">
             {status ? 'No delivery with this status.' : 'No deliveries yet. Send a test event to check the endpoint.'}
@@ -114,9 +114,9 @@ export function Deliveries({ path, sendCount, replay }: Props) {
             : []),
         ]}
       />
-      {shown && (
-        <Dialog title={`Attempts: ${shown.event_type}`} onClose={() => setShown(undefined)}>
-          <Attempts attempts={shown.attempts} />
+      {shownDelivery && (
+        <Dialog title={`Attempts: ${shownDelivery.event_type}`} onClose={() => setShown(undefined)}>
+          <Attempts attempts={shownDelivery.attempts} />
         </Dialog>
       )}
       {choosingRange && replay && (

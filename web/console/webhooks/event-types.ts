@@ -3,7 +3,7 @@ import type { EventTypeList } from '../../api-types/console.ts'
 import type { EventType } from '../../api-types/partner.ts'
 import { api } from '../shell/api.ts'
 
-/** Loaded once: event types change only with a new version of the server. */
+/** The event types. They are loaded once, because they change only with a new version of the server. */
 let cached: EventType[] | undefined
 
 /** Returns all event types; empty until they are loaded. */

@@ -18,15 +18,15 @@ export default function Events() {
   const [error, setError] = useState<ApiError>()
   const acknowledged = query.get('acknowledged') ?? 'false'
   const types = query.get('types') ?? ''
-  const all = useEventTypes()
+  const allTypes = useEventTypes()
   const list = useList<Event>(context.apiPath(`/events?acknowledged=${acknowledged}${types ? `&types=${types}` : ''}`))
 
   return (
     <>
       <h1>Events</h1>
       <p class="soft">
-        Events are delivered by webhook. Events that no endpoint has accepted can be pulled with{' '}
-        <code>GET /events</code>.
+        Events are sent to your webhook endpoints. An event is acknowledged when all of its endpoints have accepted it,
+        or when you acknowledge it. Until then, <code>GET /events</code> returns it.
       </p>
       <div class="row filters">
         <label>
@@ -41,8 +41,8 @@ export default function Events() {
           Type
           <select value={types} onChange={(event) => setQuery({ types: event.currentTarget.value })}>
             <option value="">All types</option>
-            {types && !(all as string[]).includes(types) && <option>{types}</option>}
-            {all.map((type) => (
+            {types && !(allTypes as string[]).includes(types) && <option>{types}</option>}
+            {allTypes.map((type) => (
               <option key={type}>{type}</option>
             ))}
           </select>
@@ -53,7 +53,7 @@ export default function Events() {
         caption="Events, oldest first"
         rows={list.items}
         keyOf={({ event_id }) => event_id}
-        more={list.more}
+        loadMore={list.more}
         loading={list.loading}
         empty={
           <p class="soft">

@@ -21,9 +21,9 @@ interface Props {
 export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   const context = useOrgContext()
   const [url, setUrl] = useState(webhook?.url ?? '')
-  const all = useEventTypes()
+  const allTypes = useEventTypes()
   const [selected, setSelected] = useState(webhook && new Set(webhook.event_types))
-  const types = selected ?? new Set(all)
+  const types = selected ?? new Set(allTypes)
   const [description, setDescription] = useState(webhook?.description ?? '')
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
@@ -34,8 +34,8 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
     ...(selected ? { event_types: [...selected] } : {}),
     ...(description.trim() ? { description: description.trim() } : {}),
   }
-  const check = useDryRun(url.trim() ? { path, method, body } : undefined, error)
-  const currentError = error ?? (check.response && !check.response.ok ? check.response.error : undefined)
+  const dryRun = useDryRun(url.trim() ? { path, method, body } : undefined, error)
+  const currentError = error ?? (dryRun.response && !dryRun.response.ok ? dryRun.response.error : undefined)
   return (
     <Dialog title={webhook ? 'Edit endpoint' : 'Add endpoint'} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void save(event)}>
@@ -48,7 +48,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
               ? 'HTTPS only. We send signed events to this URL.'
               : 'We send signed events to this URL. In test mode, HTTP to this machine is allowed.'
           }
-          error={check.errorAt('url')}
+          error={dryRun.errorAt('url')}
         >
           {(attributes) => (
             <input
@@ -57,29 +57,29 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
               required
               placeholder="https://example.com/webhooks/attestry"
               value={url}
-              onInput={(event) => change(() => setUrl(event.currentTarget.value))}
+              onInput={(event) => applyChange(() => setUrl(event.currentTarget.value))}
             />
           )}
         </Field>
         <fieldset>
           <legend>Events</legend>
           <div class="scopes">
-            {all.map((type) => (
+            {allTypes.map((type) => (
               <label key={type} class="check">
-                <input type="checkbox" checked={types.has(type)} onChange={() => change(() => toggle(type))} />
+                <input type="checkbox" checked={types.has(type)} onChange={() => applyChange(() => toggle(type))} />
                 {type}
               </label>
             ))}
           </div>
-          <FieldError text={check.errorUnder('event_types')} />
+          <FieldError text={dryRun.errorUnder('event_types')} />
         </fieldset>
-        <Field id="webhook-description" label="Description (optional)" error={check.errorAt('description')}>
+        <Field id="webhook-description" label="Description (optional)" error={dryRun.errorAt('description')}>
           {(attributes) => (
             <input
               {...attributes}
               type="text"
               value={description}
-              onInput={(event) => change(() => setDescription(event.currentTarget.value))}
+              onInput={(event) => applyChange(() => setDescription(event.currentTarget.value))}
             />
           )}
         </Field>
@@ -90,15 +90,15 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
     </Dialog>
   )
 
-  function change(update: () => void) {
+  function applyChange(update: () => void) {
     setError(undefined)
     update()
   }
 
   function toggle(type: EventType) {
-    const next = new Set(types)
-    if (!next.delete(type)) next.add(type)
-    setSelected(next)
+    const nextTypes = new Set(types)
+    if (!nextTypes.delete(type)) nextTypes.add(type)
+    setSelected(nextTypes)
   }
 
   async function save(event: Event) {
@@ -111,7 +111,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
   }
 }
 
-/** Shows the signing secret once. */
+/** Shows the signing secret of an endpoint, which cannot be read again later. */
 export function WebhookSecret({ webhook, onClose }: { webhook: WebhookWithSecret; onClose: () => void }) {
   return (
     <Dialog title="Copy your secret now" onClose={onClose}>

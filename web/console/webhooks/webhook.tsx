@@ -31,9 +31,9 @@ export default function WebhookPage({ params }: { params: Params }) {
   if (error) return <Notice kind="bad">{error.message}</Notice>
   if (!data) return <h1 class="waiting">Webhook endpoint</h1>
   const createdHere = data.created_via === 'playground'
-  const inUse = data.status !== 'archived'
-  const active = data.status === 'enabled' || data.status === 'failing'
-  const owner = context.can('owner')
+  const isNotArchived = data.status !== 'archived'
+  const isActive = data.status === 'enabled' || data.status === 'failing'
+  const isOwner = context.can('owner')
   const close = () => setDialog(undefined)
   return (
     <>
@@ -44,9 +44,9 @@ export default function WebhookPage({ params }: { params: Params }) {
         <h1>
           {data.url} <Badge state={data.status} />
         </h1>
-        {owner && inUse && (
+        {isOwner && isNotArchived && (
           <div class="row">
-            {active && (
+            {isActive && (
               <button type="button" class="primary" onClick={() => void sendTest()}>
                 Send test event
               </button>
@@ -68,7 +68,7 @@ export default function WebhookPage({ params }: { params: Params }) {
       {data.status === 'disabled' && (
         <Notice kind="wait">This endpoint is disabled: events are stored, but not sent.</Notice>
       )}
-      {!createdHere && inUse && owner && <ReadOnly noun="endpoint" />}
+      {!createdHere && isNotArchived && isOwner && <ReadOnly noun="endpoint" />}
       {notice && <Notice kind={notice.kind}>{notice.text}</Notice>}
       <DescriptionList>
         <DescriptionItem name="Events">{typesText(data.event_types, types)}</DescriptionItem>
@@ -83,7 +83,7 @@ export default function WebhookPage({ params }: { params: Params }) {
           <code>{data.webhook_id}</code>
         </DescriptionItem>
       </DescriptionList>
-      {owner && createdHere && inUse && (
+      {isOwner && createdHere && isNotArchived && (
         <div class="row">
           <button type="button" onClick={() => setDialog('edit')}>
             Edit
@@ -91,7 +91,7 @@ export default function WebhookPage({ params }: { params: Params }) {
           <button type="button" onClick={() => setDialog('rotate')}>
             Rotate secret
           </button>
-          {active && (
+          {isActive && (
             <button type="button" onClick={() => setDialog('disable')}>
               Disable
             </button>
@@ -101,7 +101,7 @@ export default function WebhookPage({ params }: { params: Params }) {
           </button>
         </div>
       )}
-      <Deliveries path={path} sendCount={sendCount} replay={owner && active ? replay : undefined} />
+      <Deliveries path={path} sendCount={sendCount} replay={isOwner && isActive ? replay : undefined} />
       {dialog === 'edit' && (
         <WebhookForm
           webhook={data}
@@ -128,7 +128,7 @@ export default function WebhookPage({ params }: { params: Params }) {
           title="Disable this endpoint?"
           action="Disable"
           onClose={close}
-          act={() => update(api<Webhook>(`${path}/disable`, { body: {} }))}
+          act={() => applyUpdate(api<Webhook>(`${path}/disable`, { body: {} }))}
           onDone={() => {}}
         >
           <p>
@@ -154,10 +154,10 @@ export default function WebhookPage({ params }: { params: Params }) {
           title="Archive this endpoint?"
           action="Archive"
           onClose={close}
-          act={() => update(api<Webhook>(path, { method: 'DELETE' }))}
+          act={() => applyUpdate(api<Webhook>(path, { method: 'DELETE' }))}
           onDone={() => {}}
         >
-          <p>No more events are sent to it, and pending events are discarded. This cannot be undone.</p>
+          <p>No more events are sent to this endpoint, and pending events are discarded. This cannot be undone.</p>
         </Confirm>
       )}
       {secret && <WebhookSecret webhook={secret} onClose={() => setSecret(undefined)} />}
@@ -180,7 +180,7 @@ export default function WebhookPage({ params }: { params: Params }) {
   }
 
   async function enable(recover: boolean) {
-    const response = await update(api<Webhook>(`${path}/enable`, { body: { recover } }))
+    const response = await applyUpdate(api<Webhook>(`${path}/enable`, { body: { recover } }))
     close()
     if (!response.ok) return showError(response.error)
     setNotice({
@@ -204,7 +204,7 @@ export default function WebhookPage({ params }: { params: Params }) {
     setSendCount((count) => count + 1)
   }
 
-  async function update(pending: Promise<ApiResponse<Webhook>>): Promise<ApiResponse<Webhook>> {
+  async function applyUpdate(pending: Promise<ApiResponse<Webhook>>): Promise<ApiResponse<Webhook>> {
     const response = await pending
     if (response.ok) {
       set(response.data)

@@ -19,14 +19,14 @@ export default function Webhooks() {
   const list = useList<Webhook>(context.apiPath(`/webhooks${status && status !== 'all' ? `?status=${status}` : ''}`))
   const [adding, setAdding] = useState(false)
   const [created, setCreated] = useState<WebhookWithSecret>()
-  const rows = status ? list.items : list.items?.filter((webhook) => webhook.status !== 'archived')
-  const owner = context.can('owner')
+  const shownWebhooks = status ? list.items : list.items?.filter((webhook) => webhook.status !== 'archived')
+  const isOwner = context.can('owner')
   const types = useEventTypes()
   return (
     <>
       <div class="page-head">
         <h1>Webhooks</h1>
-        {owner && (
+        {isOwner && (
           <button type="button" class="primary" onClick={() => setAdding(true)}>
             Add endpoint
           </button>
@@ -49,9 +49,9 @@ export default function Webhooks() {
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Endpoints, newest first"
-        rows={rows}
+        rows={shownWebhooks}
         keyOf={({ webhook_id }) => webhook_id}
-        more={list.more}
+        loadMore={list.more}
         loading={list.loading}
         empty={
           status ? (
@@ -84,12 +84,12 @@ export default function Webhooks() {
           { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />
-      {adding && <WebhookForm onClose={() => setAdding(false)} onSaved={show} />}
+      {adding && <WebhookForm onClose={() => setAdding(false)} onSaved={showSecret} />}
       {created && <WebhookSecret webhook={created} onClose={() => setCreated(undefined)} />}
     </>
   )
 
-  function show(webhook: WebhookWithSecret) {
+  function showSecret(webhook: WebhookWithSecret) {
     setAdding(false)
     setCreated(webhook)
     void list.reload()

@@ -1,6 +1,6 @@
 import type { Method } from '../../api-types/partner.ts'
 import { FieldError } from '../shared/field-error.tsx'
-import { METHODS, methodOrder } from '../shared/labels.ts'
+import { METHOD_LABELS, methodOrder } from '../shared/labels.ts'
 
 interface Props {
   selected: Method[]
@@ -21,7 +21,7 @@ export function MethodChoice({ selected, hint, error, onChange }: Props) {
             onChange={() => onChange(methodOrder.filter((each) => toggled(selected, method).includes(each)))}
           />
           <span>
-            {METHODS[method].name} <span class="soft">– {METHODS[method].about}</span>
+            {METHOD_LABELS[method].name} <span class="soft">– {METHOD_LABELS[method].description}</span>
           </span>
         </label>
       ))}

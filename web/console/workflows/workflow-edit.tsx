@@ -10,7 +10,7 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import '../shared/forms.css'
 import { ReadOnly } from '../shared/created-via.tsx'
-import { CHANNELS, channelOrder, LANGUAGES, methodOrder } from '../shared/labels.ts'
+import { CHANNEL_NAMES, channelOrder, LANGUAGE_NAMES, methodOrder } from '../shared/labels.ts'
 import { Link, navigate, type Params } from '../shell/router.tsx'
 import { useOrgContext } from '../shell/session.ts'
 import { MethodChoice, toggled } from './method-choice.tsx'
@@ -69,9 +69,9 @@ function Form({ existing }: { existing: Workflow | undefined }) {
   const method = existing ? ('PUT' as const) : ('POST' as const)
   const { description, ...rest } = draft
   const body = description.trim() ? draft : rest
-  const check = useDryRun<Workflow>(touched.size > 0 ? { path, method, body } : undefined, submitError)
+  const dryRun = useDryRun<Workflow>(touched.size > 0 ? { path, method, body } : undefined, submitError)
   const errorAt = (name: string) =>
-    submitError || touched.has(name.split('[')[0]!) ? check.errorUnder(name) : undefined
+    submitError || touched.has(name.split('[')[0]!) ? dryRun.errorUnder(name) : undefined
   useEffect(() => {
     if (submitError) document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [submitError])
@@ -110,7 +110,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
 
         <MethodChoice
           selected={draft.default_methods}
-          hint="Each job can override this."
+          hint="Each job can override this selection."
           error={errorAt('default_methods')}
           onChange={(default_methods) => change({ default_methods })}
         />
@@ -121,14 +121,14 @@ function Form({ existing }: { existing: Workflow | undefined }) {
             {draft.channels.map((channel, index) => (
               <li key={channel} class="row between">
                 <span>
-                  {index + 1}. {CHANNELS[channel]}
+                  {index + 1}. {CHANNEL_NAMES[channel]}
                 </span>
                 <span class="row">
                   <button
                     type="button"
                     class="plain flush"
                     disabled={index === 0}
-                    aria-label={`Move up: ${CHANNELS[channel]}`}
+                    aria-label={`Move up: ${CHANNEL_NAMES[channel]}`}
                     onClick={() => change({ channels: movedUp(draft.channels, index) })}
                   >
                     Move up
@@ -137,7 +137,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
                     type="button"
                     class="plain flush"
                     disabled={draft.channels.length === 1}
-                    aria-label={`Remove ${CHANNELS[channel]}`}
+                    aria-label={`Remove ${CHANNEL_NAMES[channel]}`}
                     onClick={() => removeChannel(channel)}
                   >
                     Remove
@@ -156,7 +156,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
                   class="small-button"
                   onClick={() => change({ channels: [...draft.channels, channel] })}
                 >
-                  Add {CHANNELS[channel]}
+                  Add {CHANNEL_NAMES[channel]}
                 </button>
               ))}
           </div>
@@ -167,7 +167,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
         <fieldset class="card stack-tight">
           <legend class="card-legend">Languages</legend>
           <div class="checks">
-            {Object.entries(LANGUAGES).map(([code, name]) => (
+            {Object.entries(LANGUAGE_NAMES).map(([code, name]) => (
               <label class="check" key={code}>
                 <input
                   type="checkbox"
@@ -184,19 +184,19 @@ function Form({ existing }: { existing: Workflow | undefined }) {
               <select
                 value={draft.languages[0]}
                 onChange={(event) => {
-                  const first = event.currentTarget.value
-                  change({ languages: [first, ...draft.languages.filter((code) => code !== first)] })
+                  const firstLanguage = event.currentTarget.value
+                  change({ languages: [firstLanguage, ...draft.languages.filter((code) => code !== firstLanguage)] })
                 }}
               >
                 {draft.languages.map((code) => (
                   <option key={code} value={code}>
-                    {LANGUAGES[code]}
+                    {LANGUAGE_NAMES[code]}
                   </option>
                 ))}
               </select>
             </label>
           )}
-          <p class="soft small">If there is more than one, candidates choose their language first.</p>
+          <p class="soft small">If you select several languages, candidates choose theirs first.</p>
           <FieldError text={errorAt('languages')} />
         </fieldset>
 
@@ -205,7 +205,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
           {draft.follow_ups.map((followUp, index) => (
             <div class="row follow-up" key={index}>
               <label>
-                After (hours)
+                Hours without an answer
                 <input
                   type="number"
                   min={1}
@@ -215,14 +215,14 @@ function Form({ existing }: { existing: Workflow | undefined }) {
                 />
               </label>
               <label>
-                Via
+                Channel
                 <select
                   value={followUp.channel}
                   onChange={(event) => changeFollowUp(index, { channel: event.currentTarget.value as Channel })}
                 >
                   {draft.channels.map((channel) => (
                     <option key={channel} value={channel}>
-                      {CHANNELS[channel]}
+                      {CHANNEL_NAMES[channel]}
                     </option>
                   ))}
                 </select>
@@ -259,7 +259,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
             {existing ? 'Save' : 'Create workflow'}
           </SubmitButton>
           <span class="soft small" aria-live="polite">
-            {check.checking ? 'Checking…' : check.response?.ok ? 'No errors found.' : ''}
+            {dryRun.checking ? 'Checking…' : dryRun.response?.ok ? 'No errors found.' : ''}
           </span>
         </div>
       </form>
@@ -295,7 +295,7 @@ function Form({ existing }: { existing: Workflow | undefined }) {
 
 /** Returns the list with the item at an index swapped with the item before it. */
 function movedUp<T>(list: T[], index: number): T[] {
-  const next = [...list]
-  ;[next[index - 1], next[index]] = [next[index]!, next[index - 1]!]
-  return next
+  const movedList = [...list]
+  ;[movedList[index - 1], movedList[index]] = [movedList[index]!, movedList[index - 1]!]
+  return movedList
 }

@@ -6,7 +6,7 @@ import { Time } from '../../ui/time.tsx'
 import { Confirm } from '../shared/confirm.tsx'
 import { ReadOnly } from '../shared/created-via.tsx'
 import { DescriptionItem, DescriptionList } from '../shared/description-list.tsx'
-import { CHANNELS, LANGUAGES, METHODS } from '../shared/labels.ts'
+import { CHANNEL_NAMES, LANGUAGE_NAMES, METHOD_LABELS } from '../shared/labels.ts'
 import { api } from '../shell/api.ts'
 import { useData } from '../shell/loading.ts'
 import { Link, type Params } from '../shell/router.tsx'
@@ -60,19 +60,21 @@ export default function WorkflowPage({ params }: { params: Params }) {
           {data.description && <p>{data.description}</p>}
           <DescriptionList>
             <DescriptionItem name="Questions">
-              {data.default_methods.map((method) => `${METHODS[method].name}: ${METHODS[method].about}`).join('; ')}
+              {data.default_methods
+                .map((method) => `${METHOD_LABELS[method].name}: ${METHOD_LABELS[method].description}`)
+                .join('; ')}
             </DescriptionItem>
             <DescriptionItem name="Channels">
-              {data.channels.map((channel) => CHANNELS[channel]).join(', then ')}
+              {data.channels.map((channel) => CHANNEL_NAMES[channel]).join(', then ')}
             </DescriptionItem>
             <DescriptionItem name="Languages">
-              {data.languages.map((language) => LANGUAGES[language]).join(', ')}
+              {data.languages.map((language) => LANGUAGE_NAMES[language]).join(', ')}
             </DescriptionItem>
             <DescriptionItem name="Follow-ups">
               {data.follow_ups.length === 0
                 ? 'None: candidates who do not answer the first message are not contacted again'
                 : data.follow_ups
-                    .map(({ after_hours, channel }) => `after ${after_hours} h via ${CHANNELS[channel]}`)
+                    .map(({ after_hours, channel }) => `after ${after_hours} h via ${CHANNEL_NAMES[channel]}`)
                     .join(', ')}
             </DescriptionItem>
             <DescriptionItem name="Mandates">

@@ -4,7 +4,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CreatedVia } from '../shared/created-via.tsx'
-import { CHANNELS, languageName, methodNames } from '../shared/labels.ts'
+import { CHANNEL_NAMES, languageName, methodNames } from '../shared/labels.ts'
 import { NoMatches } from '../shared/list-filters.tsx'
 import { useList } from '../shell/loading.ts'
 import { Link, setQuery, useAddress } from '../shell/router.tsx'
@@ -13,12 +13,12 @@ import { useOrgContext } from '../shell/session.ts'
 export default function Workflows() {
   const context = useOrgContext()
   const { query } = useAddress()
-  const q = query.get('q') ?? ''
+  const search = query.get('q') ?? ''
   const status = query.get('status') ?? 'active'
   const list = useList<Workflow>(context.apiPath('/workflows?limit=100'))
-  const shown = list.items?.filter(
+  const matchingWorkflows = list.items?.filter(
     (workflow) =>
-      (status === 'all' || workflow.status === status) && workflow.name.toLowerCase().includes(q.toLowerCase()),
+      (status === 'all' || workflow.status === status) && workflow.name.toLowerCase().includes(search.toLowerCase()),
   )
   return (
     <>
@@ -36,15 +36,15 @@ export default function Workflows() {
       <div class="row filters">
         <label>
           Name
-          <input type="search" value={q} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
+          <input type="search" value={search} onInput={(event) => setQuery({ q: event.currentTarget.value })} />
         </label>
         <label>
           Status
           <select
             value={status}
             onChange={(event) => {
-              const selected = event.currentTarget.value
-              setQuery({ status: selected === 'active' ? undefined : selected })
+              const selectedStatus = event.currentTarget.value
+              setQuery({ status: selectedStatus === 'active' ? undefined : selectedStatus })
             }}
           >
             <option value="active">Active</option>
@@ -56,9 +56,9 @@ export default function Workflows() {
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
         caption="Workflows, newest first"
-        rows={shown}
+        rows={matchingWorkflows}
         keyOf={({ workflow_id }) => workflow_id}
-        more={list.more}
+        loadMore={list.more}
         loading={list.loading}
         empty={
           list.items?.length === 0 ? (
@@ -81,7 +81,7 @@ export default function Workflows() {
           },
           { name: 'Status', cell: ({ status: state }) => <Badge state={state} /> },
           { name: 'Questions', cell: ({ default_methods }) => methodNames(default_methods) },
-          { name: 'Channels', cell: ({ channels }) => channels.map((each) => CHANNELS[each]).join(', ') },
+          { name: 'Channels', cell: ({ channels }) => channels.map((each) => CHANNEL_NAMES[each]).join(', ') },
           { name: 'Languages', cell: ({ languages }) => languages.map(languageName).join(', ') },
           { name: 'Mandates', right: true, cell: ({ mandates }) => mandates },
           { name: 'Source', cell: ({ created_via }) => <CreatedVia via={created_via} /> },

@@ -1,11 +1,11 @@
-import { advertisementWords, MAX_ADVERTISEMENT_WORDS } from '../lexicon/lexicon.ts'
+import { advertisementWords, MAX_ADVERTISEMENT_PHRASE_WORDS } from '../lexicon/lexicon.ts'
 import { type Tokens, wordHash } from '../text/tokens.ts'
 
-/** Kinds of phrases that are common in advertisements: rarely or never a mention of a skill. */
+/** Kinds of common phrases in job advertisements: phrases that rarely or never mention a skill. */
 export const RARELY_A_SKILL = 1
 export const NEVER_A_SKILL = 2
 
-const kindsByHash: ReadonlyMap<number, number> = new Map([
+const kindsByPhraseHash: ReadonlyMap<number, number> = new Map([
   ...advertisementWords['rarely a skill'].map((phrase): [number, number] => [phraseHash(phrase), RARELY_A_SKILL]),
   ...advertisementWords['never a skill'].map((phrase): [number, number] => [phraseHash(phrase), NEVER_A_SKILL]),
 ])
@@ -15,19 +15,19 @@ const urgencyHashes: ReadonlySet<number> = new Set(advertisementWords.urgency.ma
 const joinerHashes: ReadonlySet<number> = new Set(advertisementWords.joiners.map(wordHash))
 
 /** Returns RARELY_A_SKILL or NEVER_A_SKILL if the words `from` up to `to` are a common phrase of advertisements, else 0. */
-export function advertisementKind({ hashes }: Tokens, from: number, to: number): number {
-  if (to - from > MAX_ADVERTISEMENT_WORDS) return 0
+export function advertisementPhraseKind({ hashes }: Tokens, from: number, to: number): number {
+  if (to - from > MAX_ADVERTISEMENT_PHRASE_WORDS) return 0
   if (to - from === 1 && from > 0 && urgencyHashes.has(hashes[from - 1]!) && joinerHashes.has(hashes[from]!))
     return NEVER_A_SKILL
   let hash = hashes[from]!
   for (let at = from + 1; at < to; at++) hash = combineHashes(hash, hashes[at]!)
-  return kindsByHash.get(hash) ?? 0
+  return kindsByPhraseHash.get(hash) ?? 0
 }
 
 function phraseHash(phrase: string): number {
   return phrase.split(' ').map(wordHash).reduce(combineHashes)
 }
 
-function combineHashes(hash: number, next: number): number {
-  return Math.imul(hash, 0x9e3779b1) ^ next
+function combineHashes(hash: number, nextHash: number): number {
+  return Math.imul(hash, 0x9e3779b1) ^ nextHash
 }

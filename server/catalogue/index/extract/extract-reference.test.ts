@@ -8,7 +8,7 @@ import { inflections, spellingVariants, stemOf } from '../lexicon/stems.ts'
 import { agentNounsFor, hindiTranslations, misspellingsOf, romanisedInflections } from '../lexicon/word-forms.ts'
 import { buildSkillIndexSync } from '../skill-index.ts'
 import { GAP_BREAK, GAP_JOINER, GAP_NONE, GAP_SPACE, Tokens, tokenize, wordHash } from '../text/tokens.ts'
-import { advertisementKind } from './advertisement-words.ts'
+import { advertisementPhraseKind } from './advertisement-words.ts'
 
 /**
  * A slow and simple implementation of mention finding, compared with the index on random catalogues and texts. It starts at every
@@ -24,7 +24,7 @@ import { advertisementKind } from './advertisement-words.ts'
  * activity, everyday words, letter case, and words of advertisements.
  */
 
-interface Entry {
+interface SkillEntry {
   number: number
   name: string
   aliases: string[]
@@ -44,7 +44,7 @@ interface Pattern {
   isVariant: boolean
 }
 
-interface Found {
+interface FoundMention {
   label: Label
   isVariant: boolean
   from: number
@@ -56,25 +56,26 @@ const CONJUNCTION = 'conjunction'
 const FOLLOWING_WORD = 'following word'
 const MAX_LINKING_WORDS = 2
 
-class Reference {
+class ReferenceExtractor {
   private readonly labels: Label[]
   private readonly patterns = new Map<string, Pattern>()
   /** The stem of each word that texts may contain. */
-  private readonly forms = new Map<string, string>()
-  private readonly roles = new Map<string, string>()
-  private readonly singles = new Map<string, Label>()
+  private readonly stemsByForm = new Map<string, string>()
+  private readonly rolesByStem = new Map<string, string>()
+  private readonly singleWordLabels = new Map<string, Label>()
   private readonly singleStems = new Set<string>()
-  /** By the label that owns a pattern: others with the same stems, and the positions of punctuation signs. */
-  private readonly sameStems = new Map<Label, Label[]>()
-  private readonly signs = new Map<Label, Set<number>>()
+  /** Other labels with the same stems, by the label that owns the pattern. */
+  private readonly labelsWithSameStems = new Map<Label, Label[]>()
+  /** Positions of the words that follow a punctuation mark, by label. */
+  private readonly signPositions = new Map<Label, Set<number>>()
   private text = ''
   private words: string[] = []
   private gaps: number[] = []
   private starts: number[] = []
   private ends: number[] = []
-  private found: Found[] = []
+  private foundMentions: FoundMention[] = []
 
-  constructor(entries: Entry[]) {
+  constructor(entries: SkillEntry[]) {
     this.labels = [...entries].sort((a, b) => a.number - b.number).flatMap(labelsOf)
     const vocabulary = [...new Set(this.labels.flatMap(({ words }) => words))].sort()
     for (const word of vocabulary) this.addForm(word, stemOf(word))
@@ -85,7 +86,7 @@ class Reference {
     ] as const)
       for (const word of words) {
         this.addForm(word, stemOf(word))
-        this.roles.set(stemOf(word), role)
+        this.rolesByStem.set(stemOf(word), role)
       }
     for (const word of vocabulary)
       for (const form of [...inflections(word), ...misspellingsOf(word)]) this.addForm(form, stemOf(word))
@@ -96,27 +97,27 @@ class Reference {
   }
 
   private addForm(form: string, stem: string): void {
-    if (!this.forms.has(form)) this.forms.set(form, stem)
+    if (!this.stemsByForm.has(form)) this.stemsByForm.set(form, stem)
   }
 
   private addPattern(stems: string[], label: Label, isVariant: boolean): void {
     const key = stems.join(' ')
     const existing = this.patterns.get(key)
-    const wins = existing && !isVariant && !existing.isVariant && label.kind < existing.label.kind
-    if (!existing || wins) this.patterns.set(key, { stems, label, isVariant })
+    const takesPrecedence = existing && !isVariant && !existing.isVariant && label.kind < existing.label.kind
+    if (!existing || takesPrecedence) this.patterns.set(key, { stems, label, isVariant })
     if (!existing || isVariant || existing.isVariant) return
-    const [owner, other] = wins ? [label, existing.label] : [existing.label, label]
-    for (const position of this.signs.get(other)!) this.signs.get(owner)!.add(position)
-    const others = this.sameStems.get(other) ?? []
-    this.sameStems.delete(other)
-    if (owner.number !== other.number) others.push(other)
-    this.sameStems.set(owner, [...(this.sameStems.get(owner) ?? []), ...others])
+    const [owner, other] = takesPrecedence ? [label, existing.label] : [existing.label, label]
+    for (const position of this.signPositions.get(other)!) this.signPositions.get(owner)!.add(position)
+    const otherLabels = this.labelsWithSameStems.get(other) ?? []
+    this.labelsWithSameStems.delete(other)
+    if (owner.number !== other.number) otherLabels.push(other)
+    this.labelsWithSameStems.set(owner, [...(this.labelsWithSameStems.get(owner) ?? []), ...otherLabels])
   }
 
-  /** Adds a label as it is, and "ecommerce" for "e-commerce". */
+  /** Adds the patterns of a label: its words, and "ecommerce" for "e-commerce". */
   private addLabel(label: Label, stems: Set<string>): void {
     const { words, gaps } = label
-    this.signs.set(label, new Set(gaps.flatMap((gap, i) => (i > 0 && gap === GAP_BREAK ? [i] : []))))
+    this.signPositions.set(label, new Set(gaps.flatMap((gap, i) => (i > 0 && gap === GAP_BREAK ? [i] : []))))
     if (words.length > 1) this.addPattern(words.map(stemOf), label, false)
     else this.singleStems.add(stemOf(words[0]!))
     if (!gaps.includes(GAP_JOINER)) return
@@ -137,25 +138,25 @@ class Reference {
   private addVariants(label: Label): void {
     const { words } = label
     if (words.length < 2) return
-    const last = words.at(-1)!
-    const before = words.slice(0, -1).map(stemOf)
-    for (const agent of agentNounsFor(last)) {
+    const lastWord = words.at(-1)!
+    const stemsBefore = words.slice(0, -1).map(stemOf)
+    for (const agent of agentNounsFor(lastWord)) {
       this.addForm(agent, stemOf(agent))
-      this.addPattern([...before, stemOf(agent)], label, true)
+      this.addPattern([...stemsBefore, stemOf(agent)], label, true)
     }
-    if (last.endsWith('ing')) this.addPattern([stemOf(last), ...before], label, true)
-    else if (/(tion|sion|ment|ance|repair|service)$/.test(last))
-      this.addPattern([stemOf(last), stemOf('of'), ...before], label, true)
-    for (const hindi of hindiTranslations(last)) {
+    if (lastWord.endsWith('ing')) this.addPattern([stemOf(lastWord), ...stemsBefore], label, true)
+    else if (/(tion|sion|ment|ance|repair|service)$/.test(lastWord))
+      this.addPattern([stemOf(lastWord), stemOf('of'), ...stemsBefore], label, true)
+    for (const hindi of hindiTranslations(lastWord)) {
       this.addForm(hindi, stemOf(hindi))
       for (const form of romanisedInflections(hindi)) this.addForm(form, stemOf(hindi))
-      this.addPattern([...before, stemOf(hindi)], label, true)
+      this.addPattern([...stemsBefore, stemOf(hindi)], label, true)
     }
   }
 
-  /** Labels of a single word: names before aliases, and the words themselves before their other forms. */
+  /** Collects the labels of a single word: names before aliases, and the words themselves before their other forms. */
   private fillSingles(): void {
-    const singles = this.labels.flatMap((label) => {
+    const singleWords = this.labels.flatMap((label) => {
       const joined = label.words.length > 1 && label.gaps.slice(1).every((gap) => gap === GAP_JOINER)
       return label.words.length === 1 || joined ? [{ word: label.words.join(''), label }] : []
     })
@@ -164,9 +165,10 @@ class Reference {
       (word: string) => [...spellingVariants(word), ...misspellingsOf(word)],
     ])
       for (let kind = NAME; kind <= ALIAS; kind++)
-        for (const { word, label } of singles)
+        for (const { word, label } of singleWords)
           if (label.kind === kind)
-            for (const form of formsOf(word)) if (!this.singles.has(form)) this.singles.set(form, label)
+            for (const form of formsOf(word))
+              if (!this.singleWordLabels.has(form)) this.singleWordLabels.set(form, label)
   }
 
   extract(text: string): string[] {
@@ -177,8 +179,8 @@ class Reference {
     this.gaps = Array.from(tokens.gaps.subarray(0, count))
     this.starts = Array.from(tokens.starts.subarray(0, count))
     this.ends = Array.from(tokens.ends.subarray(0, count))
-    this.found = []
-    for (let from = 0; from < count; from++) this.findFrom(from)
+    this.foundMentions = []
+    for (let from = 0; from < count; from++) this.findMentionsFrom(from)
     return this.withoutOverlaps().map(({ label, isVariant, from, to }) => {
       const { number } = isVariant ? label : this.labelWithTheseWords(label, from, to)
       return `${number}:${this.starts[from]}-${this.ends[to - 1]}`
@@ -186,111 +188,122 @@ class Reference {
   }
 
   private stemAt(at: number): string | undefined {
-    return at < this.words.length ? this.forms.get(this.words[at]!) : undefined
+    return at < this.words.length ? this.stemsByForm.get(this.words[at]!) : undefined
   }
 
   private roleAt(at: number): string | undefined {
-    return this.roles.get(this.stemAt(at) ?? '')
+    return this.rolesByStem.get(this.stemAt(at) ?? '')
   }
 
-  /** The stem of two words joined by a hyphen, or by nothing. */
+  /** Returns the stem of two words that have a hyphen or no character between them. */
   private joinedStemAt(at: number): string | undefined {
     const gap = this.gaps[at + 1]
-    return gap === GAP_JOINER || gap === GAP_NONE ? this.forms.get(this.words[at]! + this.words[at + 1]!) : undefined
+    return gap === GAP_JOINER || gap === GAP_NONE
+      ? this.stemsByForm.get(this.words[at]! + this.words[at + 1]!)
+      : undefined
   }
 
-  /** Whether any pattern begins with these stems and has more. */
-  private continues(stems: string[]): boolean {
+  /** Whether any pattern begins with these stems and has further stems. */
+  private continuesPattern(stems: string[]): boolean {
     const prefix = `${stems.join(' ')} `
     return [...this.patterns.keys()].some((key) => key.startsWith(prefix))
   }
 
   private hasPrefix(stems: string[]): boolean {
-    return this.patterns.has(stems.join(' ')) || this.continues(stems)
+    return this.patterns.has(stems.join(' ')) || this.continuesPattern(stems)
   }
 
-  private singleAt(word: string, stem: string): Label | undefined {
-    return this.singleStems.has(stem) ? this.singles.get(word) : undefined
+  private singleWordLabel(word: string, stem: string): Label | undefined {
+    return this.singleStems.has(stem) ? this.singleWordLabels.get(word) : undefined
   }
 
   private add(pattern: Pattern, from: number, to: number): void {
-    this.found.push({ label: pattern.label, isVariant: pattern.isVariant, from, to })
+    this.foundMentions.push({ label: pattern.label, isVariant: pattern.isVariant, from, to })
   }
 
-  private findFrom(from: number): void {
+  private findMentionsFrom(from: number): void {
     const stem = this.stemAt(from)
     if (stem !== undefined) {
       const isListSlash = this.gaps[from + 1] === GAP_JOINER && this.text[this.ends[from]!] === '/'
       const isComma = this.gaps[from + 1] !== GAP_SPACE && this.text[this.ends[from]!] === ','
       const isConjunction = this.roleAt(from + 1) === CONJUNCTION && !isListSlash
       if (isListSlash) this.expandSharedHeadOfList(from, from + 1, [stem])
-      this.follow(from, from + 1, [stem], this.singleAt(this.words[from]!, stem))
-      if (this.continues([stem]) && (isComma || isConjunction) && this.continuesList(from + 1)) {
+      this.addLongestLabel(from, from + 1, [stem], this.singleWordLabel(this.words[from]!, stem))
+      if (this.continuesPattern([stem]) && (isComma || isConjunction) && this.continuesList(from + 1)) {
         const isExpanded = this.expandSharedHeadOfList(from, from + 1, [stem])
         if (!isExpanded && this.roleAt(from + 1) === CONJUNCTION) this.expandSharedHead(from, [stem])
       }
     }
     const joined = this.joinedStemAt(from)
     if (joined !== undefined)
-      this.follow(from, from + 2, [joined], this.singleAt(this.words[from]! + this.words[from + 1]!, joined))
+      this.addLongestLabel(
+        from,
+        from + 2,
+        [joined],
+        this.singleWordLabel(this.words[from]! + this.words[from + 1]!, joined),
+      )
   }
 
-  /** Takes words as long as some label continues with them, and adds the longest label. */
-  private follow(from: number, next: number, first: string[], single: Label | undefined): void {
+  /** Reads words as long as some label continues with them, and adds the longest label. */
+  private addLongestLabel(from: number, next: number, first: string[], single: Label | undefined): void {
     let stems = first
     let at = next
-    let links = 0
+    let linkCount = 0
     let takenEnd = next
     let best: { pattern: Pattern; end: number; parent: string[] } | undefined
-    while (this.continues(stems) && at < this.words.length && this.gaps[at] !== GAP_BREAK) {
-      const one = this.stemAt(at)
+    while (this.continuesPattern(stems) && at < this.words.length && this.gaps[at] !== GAP_BREAK) {
+      const wordStem = this.stemAt(at)
       const joined = this.joinedStemAt(at)
-      const [taken, length] =
-        one !== undefined && this.hasPrefix([...stems, one])
-          ? [one, 1]
+      const [takenStem, takenLength] =
+        wordStem !== undefined && this.hasPrefix([...stems, wordStem])
+          ? [wordStem, 1]
           : joined !== undefined && this.hasPrefix([...stems, joined])
             ? [joined, 2]
             : [undefined, 1]
-      if (taken === undefined && (this.roleAt(at) !== LINKING_WORD || ++links > MAX_LINKING_WORDS)) break
-      at += length
-      if (taken === undefined) continue
+      if (takenStem === undefined && (this.roleAt(at) !== LINKING_WORD || ++linkCount > MAX_LINKING_WORDS)) break
+      at += takenLength
+      if (takenStem === undefined) continue
       takenEnd = at
       const parent = stems
-      stems = [...stems, taken]
+      stems = [...stems, takenStem]
       const pattern = this.patterns.get(stems.join(' '))
       if (pattern) best = { pattern, end: at, parent }
     }
-    if (this.continues(stems) && at < this.words.length && this.gaps[at] === GAP_BREAK) {
+    if (this.continuesPattern(stems) && at < this.words.length && this.gaps[at] === GAP_BREAK) {
       const punctuated = this.punctuatedName(from, at, stems)
       if (punctuated) {
-        this.found.push(punctuated)
+        this.foundMentions.push(punctuated)
         return
       }
     }
     const end = best?.end ?? next
-    if (takenEnd === at && end < at && this.continues(stems) && this.continuesList(at))
+    if (takenEnd === at && end < at && this.continuesPattern(stems) && this.continuesList(at))
       this.expandSharedHeadOfList(from, at, stems)
     if (best) {
       this.add(best.pattern, from, best.end)
       this.expandSharedModifier(best.end, best.parent)
-    } else if (single) this.found.push({ label: single, isVariant: false, from, to: next })
+    } else if (single) this.foundMentions.push({ label: single, isVariant: false, from, to: next })
   }
 
-  /** The longest label with signs at the same positions as the text. */
-  private punctuatedName(from: number, next: number, first: string[]): Found | undefined {
+  /** Returns the longest label with punctuation marks at the same positions as in the text. */
+  private punctuatedName(from: number, next: number, first: string[]): FoundMention | undefined {
     let stems = first
-    const crossed: number[] = []
-    let longest: Found | undefined
-    for (let at = next; this.continues(stems) && at < this.words.length; at++) {
+    const crossedPositions: number[] = []
+    let longest: FoundMention | undefined
+    for (let at = next; this.continuesPattern(stems) && at < this.words.length; at++) {
       if (this.gaps[at] === GAP_BREAK) {
         if (at - from > 15 || /[\n\r]/.test(this.text.slice(this.ends[at - 1], this.starts[at]))) break
-        crossed.push(at - from)
+        crossedPositions.push(at - from)
       }
       const stem = this.stemAt(at)
       if (stem === undefined || !this.hasPrefix([...stems, stem])) break
       stems = [...stems, stem]
       const pattern = this.patterns.get(stems.join(' '))
-      if (pattern && !pattern.isVariant && crossed.every((position) => this.signs.get(pattern.label)!.has(position)))
+      if (
+        pattern &&
+        !pattern.isVariant &&
+        crossedPositions.every((position) => this.signPositions.get(pattern.label)!.has(position))
+      )
         longest = { label: pattern.label, isVariant: false, from, to: at + 1 }
     }
     return longest
@@ -312,7 +325,7 @@ class Reference {
     )
   }
 
-  /** "wheel alignment, balancing and rotation" */
+  /** Adds wheel balancing for "wheel alignment, balancing and rotation". */
   private expandSharedModifier(end: number, modifier: string[]): void {
     for (let at = end; this.continuesList(at); at++) {
       if (this.roleAt(at) === CONJUNCTION) at++
@@ -321,11 +334,11 @@ class Reference {
       const pattern = this.patterns.get([...modifier, stem].join(' '))
       if (!pattern || pattern.isVariant) return
       const word = this.words[at]!
-      if (!isRoleWord(wordHash(word)) && !this.singleAt(word, stem)) this.add(pattern, at, at + 1)
+      if (!isRoleWord(wordHash(word)) && !this.singleWordLabel(word, stem)) this.add(pattern, at, at + 1)
     }
   }
 
-  /** "accident and near miss investigation" */
+  /** Adds accident investigation for "accident and near miss investigation". */
   private expandSharedHead(from: number, stems: string[]): void {
     if (this.gaps[from + 1] === GAP_BREAK) return
     for (let at = from + 2; at < this.words.length && at <= from + 5 && this.gaps[at] !== GAP_BREAK; at++) {
@@ -337,7 +350,7 @@ class Reference {
     }
   }
 
-  /** "arc, MIG and TIG welding": items of one word; the last one may have up to three, of which the last are the head. */
+  /** Adds arc welding for "arc, MIG and TIG welding". Items have one word; the last one may have up to three, which end with the shared head. */
   private expandSharedHeadOfList(from: number, end: number, stems: string[]): boolean {
     let isLastItem = false
     let itemLength = 0
@@ -355,7 +368,7 @@ class Reference {
     return false
   }
 
-  /** The label of some stems followed by the words from `at` to the end of their item. */
+  /** Returns the label that consists of some stems and the words from `at` to the end of their item. */
   private patternWithHead(at: number, first: string[]): Pattern | undefined {
     let stems = first
     for (let next = at; ; next++) {
@@ -369,32 +382,33 @@ class Reference {
   }
 
   /** Resolves overlaps: keeps the mention with the most words; among these labels before variants, then the longest, then the first. */
-  private withoutOverlaps(): Found[] {
-    const length = ({ from, to }: Found) => this.ends[to - 1]! - this.starts[from]!
-    const sorted = this.found.toSorted(
+  private withoutOverlaps(): FoundMention[] {
+    const mentionLength = ({ from, to }: FoundMention) => this.ends[to - 1]! - this.starts[from]!
+    const sorted = this.foundMentions.toSorted(
       (a, b) =>
         b.to - b.from - (a.to - a.from) ||
         Number(a.isVariant) - Number(b.isVariant) ||
-        length(b) - length(a) ||
+        mentionLength(b) - mentionLength(a) ||
         a.from - b.from,
     )
-    const selected: Found[] = []
-    for (const one of sorted) {
-      if (selected.every((other) => one.to <= other.from || one.from >= other.to)) selected.push(one)
+    const keptMentions: FoundMention[] = []
+    for (const mention of sorted) {
+      if (keptMentions.every((other) => mention.to <= other.from || mention.from >= other.to))
+        keptMentions.push(mention)
     }
-    return selected
+    return keptMentions
   }
 
   /** If the mention is a separate phrase, chooses among labels with the same stems the one with the words of the text. */
   private labelWithTheseWords(label: Label, from: number, to: number): Label {
     const isIsolated = this.gaps[from] === GAP_BREAK && (to === this.words.length || this.gaps[to] === GAP_BREAK)
-    const text = this.words.slice(from, to).join(' ')
-    const hasWords = ({ words }: Label) => words.join(' ') === text
-    return !isIsolated || hasWords(label) ? label : (this.sameStems.get(label)?.find(hasWords) ?? label)
+    const mentionedText = this.words.slice(from, to).join(' ')
+    const hasWords = ({ words }: Label) => words.join(' ') === mentionedText
+    return !isIsolated || hasWords(label) ? label : (this.labelsWithSameStems.get(label)?.find(hasWords) ?? label)
   }
 }
 
-function labelsOf({ number, name, aliases }: Entry): Label[] {
+function labelsOf({ number, name, aliases }: SkillEntry): Label[] {
   const labels = [name, ...aliases].map((text, i) => {
     const tokens = new Tokens().read(text)
     return {
@@ -412,67 +426,70 @@ const VOCABULARY =
   'truck trucks motor motors valve boiler gasket turbine loading loaded charging balancing alignment installation installations inspection servicing rotation cyber physical fabric'.split(
     ' ',
   )
-/** Further words of texts: other forms, persons, Hindi words, and words without a meaning here. */
+/** Further words of texts: other forms, words for people, Hindi words, and words that no label contains. */
 const OTHER_WORDS =
   'valves boilers turbines load loader charger balancer installer fitter technician inspector mechanic lagana lagane marammat cyberphysical cyberphysicals motorvalve helper quite heavy xyz'.split(
     ' ',
   )
-const LINKS = 'of the ka ki'.split(' ')
-const ROLES = 'and or aur for with in'.split(' ')
+const LINKING_WORDS = 'of the ka ki'.split(' ')
+const ROLE_WORDS = 'and or aur for with in'.split(' ')
 
 const vocabularyWord = fc.constantFrom(...VOCABULARY)
-const label = fc
+const labelText = fc
   .array(fc.tuple(vocabularyWord, fc.constantFrom(' ', ' ', ' ', ' ', '-', ', ')), { minLength: 1, maxLength: 4 })
   .map((parts) => parts.flatMap(([word, separator], i) => (i > 0 ? [separator, word] : [word])).join(''))
-const catalogue = fc
-  .array(fc.record({ name: label, aliases: fc.array(label, { maxLength: 3 }) }), { minLength: 1, maxLength: 12 })
+const catalogueEntries = fc
+  .array(fc.record({ name: labelText, aliases: fc.array(labelText, { maxLength: 3 }) }), {
+    minLength: 1,
+    maxLength: 12,
+  })
   .map((entries) => entries.map((entry, i) => ({ number: i + 1, ...entry })))
 const textWord = fc.oneof(
   { weight: 8, arbitrary: vocabularyWord },
   { weight: 2, arbitrary: fc.constantFrom(...OTHER_WORDS) },
-  { weight: 2, arbitrary: fc.constantFrom(...LINKS) },
-  { weight: 2, arbitrary: fc.constantFrom(...ROLES) },
+  { weight: 2, arbitrary: fc.constantFrom(...LINKING_WORDS) },
+  { weight: 2, arbitrary: fc.constantFrom(...ROLE_WORDS) },
 )
-/** A label as it is, or with linking words. */
-function mention(label: string, n: number): string {
+/** Returns the label unchanged, or with linking words. */
+function mentionText(label: string, n: number): string {
   return label.replaceAll(' ', [' ', ' ', ' of ', ' of the ', ' ki of the '][Math.floor(n / 3) % 5]!)
 }
 const separator = fc.constantFrom(' ', ' ', ' ', ' ', ' ', ' ', '-', ', ', ', ', '/', '. ', '\n')
 
 test('extract finds the same mentions as the reference', () => {
-  let mentions = 0
+  let mentionCount = 0
   fc.assert(
     fc.property(
-      catalogue,
+      catalogueEntries,
       fc.array(fc.array(fc.tuple(textWord, fc.nat(), separator), { minLength: 1, maxLength: 25 }), {
         minLength: 8,
         maxLength: 8,
       }),
       (entries, texts) => {
         const index = buildSkillIndexSync(entries)
-        const reference = new Reference(entries)
+        const reference = new ReferenceExtractor(entries)
         const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
         for (const parts of texts) {
           const text = parts
-            .map(([word, n, sign]) => (n % 3 === 0 ? mention(labels[n % labels.length]!, n) : word) + sign)
+            .map(([word, n, sign]) => (n % 3 === 0 ? mentionText(labels[n % labels.length]!, n) : word) + sign)
             .join('')
-          const actual = index
+          const foundBySkillIndex = index
             .extract(text, 1000)
             .flatMap(({ number, mentions }) => mentions.map(({ start, end }) => `${number}:${start}-${end}`))
-          mentions += actual.length
-          assert.deepEqual(actual.sort(), reference.extract(text).sort(), text)
+          mentionCount += foundBySkillIndex.length
+          assert.deepEqual(foundBySkillIndex.sort(), reference.extract(text).sort(), text)
         }
       },
     ),
     { numRuns: 100 },
   )
-  assert.ok(mentions > 700, `only ${mentions} mentions were compared`)
+  assert.ok(mentionCount > 700, `only ${mentionCount} mentions were compared`)
 })
 
 test('the words of the random catalogues trigger no rule that the reference leaves out', () => {
   const excluded = new Set([...nameParts['joined words'], ...nameParts.activities, ...everydayWords])
   for (const word of [...VOCABULARY, ...OTHER_WORDS]) {
     assert.ok(VOCABULARY.indexOf(word) < 0 || (word.length > 4 && !excluded.has(word)), word)
-    assert.equal(advertisementKind(new Tokens().read(word), 0, 1), 0, word)
+    assert.equal(advertisementPhraseKind(new Tokens().read(word), 0, 1), 0, word)
   }
 })

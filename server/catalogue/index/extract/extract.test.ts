@@ -25,39 +25,39 @@ const skills = [
 ]
 const index = buildSkillIndexSync(skills)
 
-const mentions = (text: string) =>
+const mentionsIn = (text: string) =>
   index.extract(text, 100).flatMap((skill) => skill.mentions.map((mention) => `${skill.number}:${mention.text}`))
-const score = (text: string, number: number) =>
-  index.extract(text, 100).find((skill) => skill.number === number)?.score ?? 0
+const scoreIn = (text: string, skillNumber: number) =>
+  index.extract(text, 100).find((skill) => skill.number === skillNumber)?.score ?? 0
 
 test('names and aliases are found with their offsets', () => {
   const text = 'Wanted: a Welder for welding and data entry.'
-  const found = index.extract(text)
-  const welding = found.find(({ number }) => number === 1)!
+  const extractedSkills = index.extract(text)
+  const welding = extractedSkills.find(({ number }) => number === 1)!
   assert.deepEqual(welding.mentions, [
     { start: 10, end: 16, text: 'Welder' },
     { start: 21, end: 28, text: 'welding' },
   ])
-  for (const skill of found)
-    for (const { start, end, text: slice } of skill.mentions) assert.equal(text.slice(start, end), slice)
+  for (const skill of extractedSkills)
+    for (const { start, end, text: mentionText } of skill.mentions) assert.equal(text.slice(start, end), mentionText)
 })
 
 test('offsets count UTF-16 units, also after emoji, Devanagari and combining marks', () => {
   const text = '👷🏽‍♀️🔥 वेल्डिंग 😀 cre\u0300me bru\u0302le\u0301e, बिजली का काम'
-  const found = index.extract(text)
-  for (const skill of found)
-    for (const { start, end, text: slice } of skill.mentions) assert.equal(text.slice(start, end), slice)
-  assert.deepEqual(mentions(text).sort(), ['11:बिजली का काम', '12:cre\u0300me bru\u0302le\u0301e', '1:वेल्डिंग'])
+  const extractedSkills = index.extract(text)
+  for (const skill of extractedSkills)
+    for (const { start, end, text: mentionText } of skill.mentions) assert.equal(text.slice(start, end), mentionText)
+  assert.deepEqual(mentionsIn(text).sort(), ['11:बिजली का काम', '12:cre\u0300me bru\u0302le\u0301e', '1:वेल्डिंग'])
 })
 
 test('if mentions overlap, the longest one is kept', () => {
-  assert.deepEqual(mentions('welding machine maintenance'), ['2:welding machine maintenance'])
-  assert.deepEqual(mentions('welding machine operation').sort(), ['1:welding', '3:machine operation'])
-  assert.deepEqual(mentions('arc welding machine maintenance'), ['2:welding machine maintenance'])
+  assert.deepEqual(mentionsIn('welding machine maintenance'), ['2:welding machine maintenance'])
+  assert.deepEqual(mentionsIn('welding machine operation').sort(), ['1:welding', '3:machine operation'])
+  assert.deepEqual(mentionsIn('arc welding machine maintenance'), ['2:welding machine maintenance'])
 })
 
 test('plural, verb, hyphen and spelling variants are found', () => {
-  for (const [text, found] of [
+  for (const [text, expectedMention] of [
     ['three welders', '1:welders'],
     ['spreadsheets', '15:spreadsheets'],
     ['ecommerce', '4:ecommerce'],
@@ -74,17 +74,17 @@ test('plural, verb, hyphen and spelling variants are found', () => {
     ['bijlee ka kaam', '11:bijlee ka kaam'],
     ['C++ developer', '7:C++'],
   ] as const)
-    assert.deepEqual(mentions(text), [found], text)
+    assert.deepEqual(mentionsIn(text), [expectedMention], text)
 })
 
 test('a single-word label matches only its own forms', () => {
-  assert.deepEqual(mentions('we weld and plumb'), [])
-  const soldering = buildSkillIndexSync([
+  assert.deepEqual(mentionsIn('we weld and plumb'), [])
+  const solderingIndex = buildSkillIndexSync([
     { number: 1, name: 'Soldering', aliases: [] },
     { number: 2, name: 'Brazing', aliases: ['solder'] },
   ])
   assert.deepEqual(
-    soldering.extract('soldering, solders').map(({ number, mentions }) => [number, mentions[0]!.text]),
+    solderingIndex.extract('soldering, solders').map(({ number, mentions }) => [number, mentions[0]!.text]),
     [
       [1, 'soldering'],
       [2, 'solders'],
@@ -93,15 +93,15 @@ test('a single-word label matches only its own forms', () => {
 })
 
 test('Hindi words are found in other spellings', () => {
-  const hindi = buildSkillIndexSync([{ number: 1, name: 'Tailoring', aliases: ['silai', 'सिलाई', 'हिंदी सिलाई'] }])
+  const hindiIndex = buildSkillIndexSync([{ number: 1, name: 'Tailoring', aliases: ['silai', 'सिलाई', 'हिंदी सिलाई'] }])
   for (const text of ['silaai', 'सिलायी', 'हिन्दी सिलाई'])
     assert.deepEqual(
-      hindi.extract(text).map(({ mentions }) => mentions[0]!.text),
+      hindiIndex.extract(text).map(({ mentions }) => mentions[0]!.text),
       [text],
     )
 })
 
-const site = buildSkillIndexSync([
+const siteIndex = buildSkillIndexSync([
   { number: 1, name: 'Wheel alignment', aliases: [] },
   { number: 2, name: 'Wheel balancing', aliases: [] },
   { number: 3, name: 'Truck loading', aliases: [] },
@@ -113,33 +113,33 @@ const site = buildSkillIndexSync([
   { number: 9, name: 'Cash in transit', aliases: ['CIT'] },
   { number: 10, name: 'Mobile crane operation', aliases: ['crane'] },
 ])
-const onSite = (text: string) =>
-  site
+const siteMentions = (text: string) =>
+  siteIndex
     .extract(text)
     .flatMap((skill) => skill.mentions.map((mention) => `${skill.number}:${mention.text}`))
     .sort()
 
 test('a name is found inverted and with linking words', () => {
-  for (const [text, found] of [
+  for (const [text, expectedMention] of [
     ['loading of trucks', '3:loading of trucks'],
     ['you load the trucks', '3:load the trucks'],
     ['installation of pumps', '4:installation of pumps'],
     ['pump ki fitting', '4:pump ki fitting'],
   ] as const)
-    assert.deepEqual(onSite(text), [found], text)
+    assert.deepEqual(siteMentions(text), [expectedMention], text)
   for (const text of ['truck, loading', 'installation pumps', 'load of the the the trucks'])
-    assert.deepEqual(onSite(text), [], text)
+    assert.deepEqual(siteMentions(text), [], text)
 })
 
 test('two names can share a word', () => {
-  assert.deepEqual(onSite('wheel alignment and balancing on a machine'), ['1:wheel alignment', '2:balancing'])
-  assert.deepEqual(onSite('wheel alignment and balancing sheets'), ['1:wheel alignment'])
-  assert.deepEqual(onSite('accident and near-miss investigation'), ['5:accident'])
-  assert.deepEqual(onSite('accident. And near miss investigation'), [])
+  assert.deepEqual(siteMentions('wheel alignment and balancing on a machine'), ['1:wheel alignment', '2:balancing'])
+  assert.deepEqual(siteMentions('wheel alignment and balancing sheets'), ['1:wheel alignment'])
+  assert.deepEqual(siteMentions('accident and near-miss investigation'), ['5:accident'])
+  assert.deepEqual(siteMentions('accident. And near miss investigation'), [])
 })
 
 test('the names of a list can share their first or last word', () => {
-  const list = buildSkillIndexSync([
+  const weldingIndex = buildSkillIndexSync([
     { number: 1, name: 'Arc welding', aliases: [] },
     { number: 2, name: 'MIG welding', aliases: [] },
     { number: 3, name: 'TIG welding', aliases: [] },
@@ -152,50 +152,52 @@ test('the names of a list can share their first or last word', () => {
     { number: 10, name: 'Hindi typing', aliases: [] },
     { number: 11, name: 'English typing', aliases: [] },
   ])
-  const numbers = (text: string) =>
-    list
+  const extractedNumbers = (text: string) =>
+    weldingIndex
       .extract(text)
       .map(({ number }) => number)
       .sort((a, b) => a - b)
-  assert.deepEqual(numbers('ARC/MIG/TIG welding'), [1, 2, 3])
-  assert.deepEqual(numbers('arc, MIG and TIG welding'), [1, 2, 3])
-  assert.deepEqual(numbers('CPVC, GI pipe fitting'), [4, 5])
-  assert.deepEqual(numbers('AC installation, servicing, accounts'), [6, 7])
-  assert.deepEqual(numbers('Hindi/English typing'), [10, 11])
-  assert.deepEqual(numbers('good Hindi, 40 wpm English typing'), [9, 11])
-  assert.deepEqual(numbers('arc. TIG welding'), [3])
-  assert.deepEqual(numbers('arc, heavy plate welding'), [1])
-  assert.deepEqual(numbers('arc, quite heavy plate welding'), [])
-  assert.deepEqual(numbers('arc and gas work, TIG welding'), [3])
+  assert.deepEqual(extractedNumbers('ARC/MIG/TIG welding'), [1, 2, 3])
+  assert.deepEqual(extractedNumbers('arc, MIG and TIG welding'), [1, 2, 3])
+  assert.deepEqual(extractedNumbers('CPVC, GI pipe fitting'), [4, 5])
+  assert.deepEqual(extractedNumbers('AC installation, servicing, accounts'), [6, 7])
+  assert.deepEqual(extractedNumbers('Hindi/English typing'), [10, 11])
+  assert.deepEqual(extractedNumbers('good Hindi, 40 wpm English typing'), [9, 11])
+  assert.deepEqual(extractedNumbers('arc. TIG welding'), [3])
+  assert.deepEqual(extractedNumbers('arc, heavy plate welding'), [1])
+  assert.deepEqual(extractedNumbers('arc, quite heavy plate welding'), [])
+  assert.deepEqual(extractedNumbers('arc and gas work, TIG welding'), [3])
 })
 
 test('a shared head is not expanded across linking words', () => {
-  const some = buildSkillIndexSync([
+  const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Truck', aliases: ['loading'] },
     { number: 2, name: 'Cyber loading', aliases: ['cyber'] },
   ])
-  const found = some.extract('cyber of, truck loading').flatMap(({ mentions }) => mentions.map(({ text }) => text))
-  assert.deepEqual(found.sort(), ['cyber', 'loading', 'truck'])
+  const foundTexts = smallIndex
+    .extract('cyber of, truck loading')
+    .flatMap(({ mentions }) => mentions.map(({ text }) => text))
+  assert.deepEqual(foundTexts.sort(), ['cyber', 'loading', 'truck'])
 })
 
-test('the person who does an activity is a mention of it', () => {
-  const trades = buildSkillIndexSync([
+test('the word for a person who does an activity is a mention of the activity', () => {
+  const tradeIndex = buildSkillIndexSync([
     { number: 1, name: 'Forklift operation', aliases: [] },
     { number: 2, name: 'Truck driving', aliases: [] },
     { number: 3, name: 'Refrigerator repair', aliases: [] },
     { number: 4, name: 'Dispatch', aliases: ['truck driver'] },
   ])
-  assert.equal(trades.extract('2 forklift operators wanted')[0]!.number, 1)
-  assert.equal(trades.extract('refrigerator mechanic')[0]!.number, 3)
+  assert.equal(tradeIndex.extract('2 forklift operators wanted')[0]!.number, 1)
+  assert.equal(tradeIndex.extract('refrigerator mechanic')[0]!.number, 3)
   // A variant that is a label itself remains that label.
   assert.deepEqual(
-    trades.extract('truck driver').map(({ number }) => number),
+    tradeIndex.extract('truck driver').map(({ number }) => number),
     [4],
   )
 })
 
-test('activities are found in Hindi', () => {
-  const trades = buildSkillIndexSync([
+test('names of activities are found in Hindi', () => {
+  const tradeIndex = buildSkillIndexSync([
     { number: 1, name: 'Forklift operation', aliases: [] },
     { number: 2, name: 'Water tank cleaning', aliases: [] },
     { number: 3, name: 'पंप installation', aliases: [] },
@@ -206,11 +208,11 @@ test('activities are found in Hindi', () => {
     ['water tank ki safai', 2],
     ['पंप लगाने', 3],
   ] as const)
-    assert.equal(trades.extract(text)[0]?.number, number, text)
+    assert.equal(tradeIndex.extract(text)[0]?.number, number, text)
 })
 
 test('a name is found with joined or split words, by one of its halves, and by its distinctive word', () => {
-  const names = buildSkillIndexSync([
+  const nameIndex = buildSkillIndexSync([
     { number: 1, name: 'Bricklaying', aliases: ['brick work', 'राजमिस्त्री'] },
     { number: 2, name: 'Bookkeeping', aliases: [] },
     { number: 3, name: 'Tap and mixer installation', aliases: [] },
@@ -233,75 +235,75 @@ test('a name is found with joined or split words, by one of its halves, and by i
     ['टाइल लगाने का काम', 7],
     ['टाइल लगानी है', 7],
   ] as const)
-    assert.equal(names.extract(text)[0]?.number, number, text)
-  assert.deepEqual(names.extract('bring your laptop, all types of people'), [])
+    assert.equal(nameIndex.extract(text)[0]?.number, number, text)
+  assert.deepEqual(nameIndex.extract('bring your laptop, all types of people'), [])
 })
 
 test('a short form is a mention of its long form', () => {
-  const soft = buildSkillIndexSync([
+  const softSkillIndex = buildSkillIndexSync([
     { number: 1, name: 'work in teams', aliases: [] },
     { number: 2, name: 'show determination', aliases: [] },
     { number: 3, name: 'project management', aliases: [] },
   ])
-  assert.equal(soft.extract('You are a team player')[0]!.number, 1)
-  assert.equal(soft.extract('hard-working')[0]!.number, 2)
+  assert.equal(softSkillIndex.extract('You are a team player')[0]!.number, 1)
+  assert.equal(softSkillIndex.extract('hard-working')[0]!.number, 2)
   // Self-descriptions of employers, and short forms that are too short.
-  assert.deepEqual(soft.extract('an ambitious company, open till 6 pm'), [])
+  assert.deepEqual(softSkillIndex.extract('an ambitious company, open till 6 pm'), [])
   assert.deepEqual(index.extract('You are a team player'), [])
 })
 
 test('common misspellings and both English spellings are found', () => {
-  const spelt = buildSkillIndexSync([
+  const spellingIndex = buildSkillIndexSync([
     { number: 1, name: 'Home tuition', aliases: [] },
     { number: 2, name: 'House wiring', aliases: ['electrician'] },
     { number: 3, name: 'Aluminium moulding', aliases: ['aluminum'] },
   ])
-  assert.equal(spelt.extract('home tution')[0]!.number, 1)
-  assert.equal(spelt.extract('Electrition')[0]!.number, 2)
-  assert.equal(spelt.extract('aluminum molding')[0]!.mentions[0]!.text, 'aluminum molding')
+  assert.equal(spellingIndex.extract('home tution')[0]!.number, 1)
+  assert.equal(spellingIndex.extract('Electrition')[0]!.number, 2)
+  assert.equal(spellingIndex.extract('aluminum molding')[0]!.mentions[0]!.text, 'aluminum molding')
 })
 
 test('an abbreviation is not matched without its final s, nor an everyday word in another form', () => {
-  const some = buildSkillIndexSync([
+  const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'European Train Control System', aliases: ['ETCS'] },
     { number: 2, name: 'Patents', aliases: ['rights'] },
     { number: 3, name: 'Vehicle inspection', aliases: ['PDI'] },
   ])
-  assert.deepEqual(some.extract('Python etc., the right place, ADIS / PDIS'), [])
-  assert.equal(some.extract('three PDIs')[0]!.number, 3)
+  assert.deepEqual(smallIndex.extract('Python etc., the right place, ADIS / PDIS'), [])
+  assert.equal(smallIndex.extract('three PDIs')[0]!.number, 3)
 })
 
-test('an activity is found without its filler words, an object is not', () => {
-  assert.deepEqual(onSite('welding, cutting'), ['6:welding'])
-  assert.deepEqual(onSite('bijli, pani free'), [])
+test('a label is found without its filler words if it names an activity, not if it names an object', () => {
+  assert.deepEqual(siteMentions('welding, cutting'), ['6:welding'])
+  assert.deepEqual(siteMentions('bijli, pani free'), [])
 })
 
 test('common phrases of advertisements have a low score', () => {
-  assert.ok(site.extract('call HR')[0]!.score < 0.2)
-  assert.ok(site.extract('Accident investigation')[0]!.score > 0.5)
+  assert.ok(siteIndex.extract('call HR')[0]!.score < 0.2)
+  assert.ok(siteIndex.extract('Accident investigation')[0]!.score > 0.5)
 })
 
 test('parts of compounds and Hindi auxiliaries are not mentions', () => {
-  assert.deepEqual(onSite('RS-CIT certificate'), [])
-  assert.deepEqual(onSite('CIT'), ['9:CIT'])
-  assert.deepEqual(onSite('काम करने'), [])
+  assert.deepEqual(siteMentions('RS-CIT certificate'), [])
+  assert.deepEqual(siteMentions('CIT'), ['9:CIT'])
+  assert.deepEqual(siteMentions('काम करने'), [])
 })
 
-test('words of two sentences or list items form no mention', () => {
+test('words of two sentences or of two list items do not form one mention', () => {
   for (const text of ['data. Entry', 'Data\nEntry', 'data, entry', 'data - entry'])
-    assert.deepEqual(mentions(text), [], text)
+    assert.deepEqual(mentionsIn(text), [], text)
 })
 
-test('everyday words count only if they are written like the skill', () => {
-  assert.deepEqual(mentions('you go there, r we less'), [])
-  assert.deepEqual(mentions('we use Go, R and LESS').sort(), ['14:LESS', '8:Go', '9:R'])
-  assert.deepEqual(mentions('Go to the site. Go on.'), [])
-  assert.deepEqual(mentions('Skills: Go and more; Python, Go, Rust\nGo\nRust'), ['8:Go', '8:Go', '8:Go'])
-  assert.deepEqual(mentions('golang and r programming').sort(), ['8:golang', '9:r programming'])
+test('an everyday word is a mention only if it has the same capitals as the skill name', () => {
+  assert.deepEqual(mentionsIn('you go there, r we less'), [])
+  assert.deepEqual(mentionsIn('we use Go, R and LESS').sort(), ['14:LESS', '8:Go', '9:R'])
+  assert.deepEqual(mentionsIn('Go to the site. Go on.'), [])
+  assert.deepEqual(mentionsIn('Skills: Go and more; Python, Go, Rust\nGo\nRust'), ['8:Go', '8:Go', '8:Go'])
+  assert.deepEqual(mentionsIn('golang and r programming').sort(), ['8:golang', '9:r programming'])
 })
 
 test('a negated skill is found with a low score', () => {
-  const required = score('experience in welding needed', 1)
+  const requiredScore = scoreIn('experience in welding needed', 1)
   for (const text of [
     'no experience in welding needed',
     'welding is not required',
@@ -331,13 +333,13 @@ test('a negated skill is found with a low score', () => {
     'no cooking, ironing or welding',
     'welding by contractor',
   ]) {
-    assert.ok(score(text, 1) > 0, text)
-    assert.ok(score(text, 1) < required / 2, text)
+    assert.ok(scoreIn(text, 1) > 0, text)
+    assert.ok(scoreIn(text, 1) < requiredScore / 2, text)
   }
 })
 
-test('a negation of something else changes nothing', () => {
-  const required = score('experience in welding needed', 1)
+test('a negation of something else does not change the score of a skill', () => {
+  const requiredScore = scoreIn('experience in welding needed', 1)
   for (const text of [
     'No smoking. Experience in welding needed',
     'not only welding',
@@ -354,34 +356,34 @@ test('a negation of something else changes nothing', () => {
     'welding (no gas cutting)',
     'welding (not forging) all day',
   ])
-    assert.equal(score(text, 1), required, text)
+    assert.equal(scoreIn(text, 1), requiredScore, text)
 })
 
 test('a word of several skills scores lower the more skills a text mentions', () => {
-  const shop = buildSkillIndexSync([
+  const shopIndex = buildSkillIndexSync([
     { number: 1, name: 'POS software', aliases: ['billing'] },
     { number: 2, name: 'Telecom billing', aliases: [] },
     ...Array.from({ length: 9 }, (_, i) => ({ number: 10 + i, name: `Kiln ${'abcdefghi'[i]}x firing`, aliases: [] })),
   ])
-  const billing = (text: string) => shop.extract(text).find(({ number }) => number === 1)!.score
-  const many = Array.from({ length: 9 }, (_, i) => `kiln ${'abcdefghi'[i]}x firing`).join('. ')
-  assert.ok(billing('billing') > 0.5)
-  assert.ok(billing(`billing. ${many}`) < 0.4)
+  const billingScore = (text: string) => shopIndex.extract(text).find(({ number }) => number === 1)!.score
+  const manyMentions = Array.from({ length: 9 }, (_, i) => `kiln ${'abcdefghi'[i]}x firing`).join('. ')
+  assert.ok(billingScore('billing') > 0.5)
+  assert.ok(billingScore(`billing. ${manyMentions}`) < 0.4)
 })
 
-test('skills of employers and colleagues have a low score', () => {
-  const required = score('welding', 1)
-  assert.ok(score('a welding company', 1) < required / 2)
-  assert.ok(score('report to the welder', 1) < score('welder', 1) / 2)
-  assert.equal(score('work with welder', 1), score('welder', 1))
+test('skills that describe the employer or a colleague have a low score', () => {
+  const requiredScore = scoreIn('welding', 1)
+  assert.ok(scoreIn('a welding company', 1) < requiredScore / 2)
+  assert.ok(scoreIn('report to the welder', 1) < scoreIn('welder', 1) / 2)
+  assert.equal(scoreIn('work with welder', 1), scoreIn('welder', 1))
 })
 
 test('alternative languages have a low score', () => {
-  const languages = buildSkillIndexSync([
+  const languageIndex = buildSkillIndexSync([
     { number: 1, name: 'Hindi', aliases: ['हिंदी'] },
     { number: 2, name: 'Tamil', aliases: [] },
   ])
-  const scores = (text: string) => languages.extract(text).map((skill) => skill.score)
+  const scores = (text: string) => languageIndex.extract(text).map((skill) => skill.score)
   for (const text of ['Tamil or Hindi', 'Tamil/Hindi', 'Tamil ya Hindi'])
     assert.ok(Math.max(...scores(text)) < 0.2, text)
   for (const text of ['Tamil and Hindi', 'Tamil + Hindi', 'Tamil, Hindi'])
@@ -389,25 +391,25 @@ test('alternative languages have a low score', () => {
 })
 
 test('words about the application are not skills', () => {
-  const office = buildSkillIndexSync([{ number: 1, name: 'Resume writing', aliases: ['CV', 'biodata'] }])
-  assert.deepEqual(office.extract('Send your CV or biodata'), [])
-  assert.equal(office.extract('resume writing')[0]!.number, 1)
+  const officeIndex = buildSkillIndexSync([{ number: 1, name: 'Resume writing', aliases: ['CV', 'biodata'] }])
+  assert.deepEqual(officeIndex.extract('Send your CV or biodata'), [])
+  assert.equal(officeIndex.extract('resume writing')[0]!.number, 1)
 })
 
-test('a skill with one mention that is not negated is required', () => {
-  assert.ok(score('no welding on Sundays. Welding needed', 1) >= score('welding', 1))
+test('a skill with at least one mention that is not negated keeps its score', () => {
+  assert.ok(scoreIn('no welding on Sundays. Welding needed', 1) >= scoreIn('welding', 1))
 })
 
-test('skills are in descending order of their score and limited', () => {
+test('skills are returned in descending order of their score, up to the limit', () => {
   const text = 'no plumbing needed; welding, welding and typing'
-  const found = index.extract(text)
+  const extractedSkills = index.extract(text)
   assert.deepEqual(
-    found.map(({ number }) => number),
+    extractedSkills.map(({ number }) => number),
     [1, 10, 6],
   )
-  for (let i = 1; i < found.length; i++) assert.ok(found[i]!.score <= found[i - 1]!.score)
+  for (let i = 1; i < extractedSkills.length; i++) assert.ok(extractedSkills[i]!.score <= extractedSkills[i - 1]!.score)
   assert.equal(index.extract(text, 2).length, 2)
-  assert.ok(score('welding. welding', 1) > score('welding', 1))
+  assert.ok(scoreIn('welding. welding', 1) > scoreIn('welding', 1))
 })
 
 test('mentions never overlap and quote the text', () => {
@@ -419,10 +421,10 @@ test('mentions never overlap and quote the text', () => {
       fc.array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'grapheme', maxLength: 6 })), { maxLength: 30 }),
       (parts) => {
         const text = parts.join(' ')
-        const all = index.extract(text, 100).flatMap((skill) => skill.mentions)
-        for (const { start, end, text: slice } of all) assert.equal(text.slice(start, end), slice)
-        all.sort((a, b) => a.start - b.start)
-        for (let i = 1; i < all.length; i++) assert.ok(all[i]!.start >= all[i - 1]!.end)
+        const allMentions = index.extract(text, 100).flatMap((skill) => skill.mentions)
+        for (const { start, end, text: mentionText } of allMentions) assert.equal(text.slice(start, end), mentionText)
+        allMentions.sort((a, b) => a.start - b.start)
+        for (let i = 1; i < allMentions.length; i++) assert.ok(allMentions[i]!.start >= allMentions[i - 1]!.end)
       },
     ),
     { numRuns: 500 },
@@ -435,68 +437,69 @@ test('texts of the maximum length are processed', () => {
   assert.equal(index.extract('welding '.repeat(6250), 1)[0]!.mentions.length, 6250)
 })
 
-test('a text without skills returns none', () => {
+test('no skills are extracted from a text without skills', () => {
   for (const text of ['', ' ', '…', 'the of and', '😀']) assert.deepEqual(index.extract(text), [])
 })
 
 test('a Hindi word is not a mention of an abbreviation that sounds like it', () => {
-  const some = buildSkillIndexSync([{ number: 1, name: 'Amazon Web Services', aliases: ['AWS', 'CIT'] }])
-  assert.deepEqual(some.extract('आवास सहित वेतन'), [])
-  assert.equal(some.extract('AWS')[0]!.number, 1)
+  const smallIndex = buildSkillIndexSync([{ number: 1, name: 'Amazon Web Services', aliases: ['AWS', 'CIT'] }])
+  assert.deepEqual(smallIndex.extract('आवास सहित वेतन'), [])
+  assert.equal(smallIndex.extract('AWS')[0]!.number, 1)
 })
 
 test('a name ends at a punctuation mark, unless the mark is part of the name', () => {
-  const some = buildSkillIndexSync([
+  const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Jam, jelly and squash making', aliases: [] },
     { number: 2, name: 'Golang', aliases: ['Go (programming language)'] },
     { number: 3, name: 'C++', aliases: ['C++17'] },
     { number: 4, name: 'Concrete mixing', aliases: ['1:2:4 mix'] },
     { number: 5, name: 'Data entry work', aliases: [] },
   ])
-  const found = (text: string) => some.extract(text).flatMap(({ number, mentions: [one] }) => `${number}:${one!.text}`)
-  assert.deepEqual(found('Does jam, jelly and squash making at home'), ['1:jam, jelly and squash making'])
-  assert.deepEqual(found('Jam jelly and squash making'), ['1:Jam jelly and squash making'])
-  assert.deepEqual(found('Go (programming language)'), ['2:Go (programming language)'])
-  assert.deepEqual(found('C++17, 1:2:4 mix'), ['3:C++17', '4:1:2:4 mix'])
-  assert.deepEqual(found('jam\njelly and squash making'), ['1:squash making'])
-  assert.deepEqual(found('data, entry work'), [])
+  const extractMentions = (text: string) =>
+    smallIndex.extract(text).flatMap(({ number, mentions: [firstMention] }) => `${number}:${firstMention!.text}`)
+  assert.deepEqual(extractMentions('Does jam, jelly and squash making at home'), ['1:jam, jelly and squash making'])
+  assert.deepEqual(extractMentions('Jam jelly and squash making'), ['1:Jam jelly and squash making'])
+  assert.deepEqual(extractMentions('Go (programming language)'), ['2:Go (programming language)'])
+  assert.deepEqual(extractMentions('C++17, 1:2:4 mix'), ['3:C++17', '4:1:2:4 mix'])
+  assert.deepEqual(extractMentions('jam\njelly and squash making'), ['1:squash making'])
+  assert.deepEqual(extractMentions('data, entry work'), [])
 })
 
 test('if names have the same stems, an isolated mention refers to the name with the same words', () => {
-  const some = buildSkillIndexSync([
+  const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Heart check', aliases: ['stress test'] },
     { number: 2, name: 'Load trial', aliases: ['stress testing'] },
   ])
-  const found = (text: string) => some.extract(text).map(({ number }) => number)
-  assert.deepEqual(found('stress test'), [1])
-  assert.deepEqual(found('stress testing'), [2])
-  assert.deepEqual(found('Duties: stress testing, cleaning'), [2])
-  assert.deepEqual(found('does stress testing daily'), [1])
+  const extractedNumbers = (text: string) => smallIndex.extract(text).map(({ number }) => number)
+  assert.deepEqual(extractedNumbers('stress test'), [1])
+  assert.deepEqual(extractedNumbers('stress testing'), [2])
+  assert.deepEqual(extractedNumbers('Duties: stress testing, cleaning'), [2])
+  assert.deepEqual(extractedNumbers('does stress testing daily'), [1])
 })
 
 test('a text that consists of a skill name is a mention of it', () => {
-  const some = buildSkillIndexSync([
+  const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Table service', aliases: ['server'] },
     { number: 2, name: 'Payroll processing', aliases: ['payslip'] },
   ])
-  assert.equal(some.extract('server')[0]?.number, 1)
-  assert.equal(some.extract('payslip')[0]?.number, 2)
-  assert.deepEqual(some.extract('a server and a payslip'), [])
+  assert.equal(smallIndex.extract('server')[0]?.number, 1)
+  assert.equal(smallIndex.extract('payslip')[0]?.number, 2)
+  assert.deepEqual(smallIndex.extract('a server and a payslip'), [])
 })
 
 test('among equally long mentions, the one in the order of its label is kept', () => {
-  const some = buildSkillIndexSync([
+  const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'MIS reporting', aliases: [] },
     { number: 2, name: 'Daily sheets', aliases: ['daily reporting'] },
   ])
   assert.deepEqual(
-    some.extract('MIS reporting daily').map(({ number }) => number),
+    smallIndex.extract('MIS reporting daily').map(({ number }) => number),
     [1],
   )
 })
 
 test('a name is found with split words, digits, dots, and plurals that are also other words', () => {
-  const some = buildSkillIndexSync([
+  const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Forklift operation', aliases: ['fork lift'] },
     { number: 2, name: 'Lift operation', aliases: ['lift operator'] },
     { number: 3, name: 'Two-wheeler repair', aliases: ['two wheeler mechanic'] },
@@ -511,29 +514,29 @@ test('a name is found with split words, digits, dots, and plurals that are also 
     ['A.C. repair', 5],
   ] as const)
     assert.deepEqual(
-      some.extract(text).map((skill) => skill.number),
+      smallIndex.extract(text).map((skill) => skill.number),
       [number],
       text,
     )
 })
 
 test('an independent list item shares no word with the item before', () => {
-  const some = buildSkillIndexSync([
+  const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Hair cutting', aliases: ['hair cut'] },
     { number: 2, name: 'Henna hair application', aliases: ['hair mehndi'] },
     { number: 3, name: 'Mehndi application', aliases: ['mehndi'] },
     { number: 4, name: 'Straight knife cutting', aliases: ['cutting master'] },
     { number: 5, name: 'Bundling', aliases: ['cutting helper'] },
   ])
-  const numbers = (text: string) => some.extract(text).map(({ number }) => number)
-  assert.deepEqual(numbers('hair cut, mehndi').sort(), [1, 3])
-  assert.deepEqual(numbers('cutting master, helper'), [4])
+  const extractedNumbers = (text: string) => smallIndex.extract(text).map(({ number }) => number)
+  assert.deepEqual(extractedNumbers('hair cut, mehndi').sort(), [1, 3])
+  assert.deepEqual(extractedNumbers('cutting master, helper'), [4])
 })
 
 test('an applicant who can join immediately is not a joiner (carpenter)', () => {
-  const some = buildSkillIndexSync([{ number: 1, name: 'Wood joinery', aliases: ['joiner'] }])
-  assert.deepEqual(some.extract('Immediate joiner preferred. Looking for immediate joiners.'), [])
-  assert.equal(some.extract('We need a joiner for doors').length, 1)
+  const smallIndex = buildSkillIndexSync([{ number: 1, name: 'Wood joinery', aliases: ['joiner'] }])
+  assert.deepEqual(smallIndex.extract('Immediate joiner preferred. Looking for immediate joiners.'), [])
+  assert.equal(smallIndex.extract('We need a joiner for doors').length, 1)
 })
 
 test('a negated heading negates its list, and a negating note negates the item before it', () => {
@@ -544,8 +547,8 @@ test('a negated heading negates its list, and a negating note negates the item b
     'Plumbing (not required)',
     'plumbing - nahi chahiye',
   ])
-    assert.ok(score(text, 6) > 0 && score(text, 6) < 0.2, text)
-  assert.ok(score('Skills not required: plumbing, data entry', 10) < 0.2)
+    assert.ok(scoreIn(text, 6) > 0 && scoreIn(text, 6) < 0.2, text)
+  assert.ok(scoreIn('Skills not required: plumbing, data entry', 10) < 0.2)
   for (const text of [
     'Skills not required: data entry. Required: plumbing',
     'Experience not required: plumbing, data entry',
@@ -554,5 +557,5 @@ test('a negated heading negates its list, and a negating note negates the item b
     'Plumbing: no experience necessary',
     'Required: plumbing, data entry',
   ])
-    assert.ok(score(text, 6) > 0.5, text)
+    assert.ok(scoreIn(text, 6) > 0.5, text)
 })

@@ -1,17 +1,17 @@
 import { languageWords } from '../lexicon/lexicon.ts'
 import { GAP_BREAK, type Tokens, wordHash } from '../text/tokens.ts'
 
-const languages: ReadonlySet<number> = new Set(languageWords.languages.map(wordHash))
-const or: ReadonlySet<number> = new Set(languageWords.or.map(wordHash))
+const languageHashes: ReadonlySet<number> = new Set(languageWords.languages.map(wordHash))
+const orHashes: ReadonlySet<number> = new Set(languageWords.or.map(wordHash))
 const SLASH = 0x2f
 
 /** Whether the words `from` up to `to` are the name of a language. */
 export function isLanguage({ hashes }: Tokens, from: number, to: number): boolean {
-  return to - from === 1 && languages.has(hashes[from]!)
+  return to - from === 1 && languageHashes.has(hashes[from]!)
 }
 
-/** Whether another language is enough instead: "Tamil or Hindi", "Hindi/Konkani". */
-export function isOneOfSeveral(text: string, tokens: Tokens, at: number): boolean {
+/** Whether the text accepts another language instead of the one at `at`: "Tamil or Hindi", "Hindi/Konkani". */
+export function isOneOfSeveralLanguages(text: string, tokens: Tokens, at: number): boolean {
   return isAlternative(text, tokens, at, at + 1, 1) || isAlternative(text, tokens, at - 1, at, -1)
 }
 
@@ -20,9 +20,13 @@ function isAlternative(text: string, tokens: Tokens, left: number, right: number
   const { hashes, gaps, starts, ends, count } = tokens
   if (left < 0 || right >= count) return false
   for (let at = ends[left]!; at < starts[right]!; at++)
-    if (text.charCodeAt(at) === SLASH) return languages.has(hashes[direction > 0 ? right : left]!)
+    if (text.charCodeAt(at) === SLASH) return languageHashes.has(hashes[direction > 0 ? right : left]!)
   const conjunction = direction > 0 ? right : left
-  const other = conjunction + direction
-  if (!or.has(hashes[conjunction]!) || other < 0 || other >= count) return false
-  return gaps[right] !== GAP_BREAK && gaps[direction > 0 ? other : right] !== GAP_BREAK && languages.has(hashes[other]!)
+  const otherWord = conjunction + direction
+  if (!orHashes.has(hashes[conjunction]!) || otherWord < 0 || otherWord >= count) return false
+  return (
+    gaps[right] !== GAP_BREAK &&
+    gaps[direction > 0 ? otherWord : right] !== GAP_BREAK &&
+    languageHashes.has(hashes[otherWord]!)
+  )
 }

@@ -17,8 +17,9 @@ const wordsForWork = new Set(nameParts['words for work'])
 /** Longer labels are sentences, which no text repeats word by word. */
 const MAX_LABEL_WORDS = 10
 
-/** Labels processed between two yields, and the maximum number of trie edges that a label and its variants need. */
+/** Number of labels or words processed between two yields. */
 const LABELS_PER_SLICE = 256
+/** Maximum number of trie edges that a label and its variants need. */
 const MAX_EDGES_PER_LABEL = 4 * MAX_LABEL_WORDS
 
 export function* buildMentionFinder(
@@ -28,35 +29,38 @@ export function* buildMentionFinder(
   nearWords: NearWords,
 ): SlicedTask<MentionFinder> {
   const patterns = new MentionPatterns(labels)
-  const builder = new LabelPatterns(labels, gaps, patterns)
+  const labelPatterns = new LabelPatterns(labels, gaps, patterns)
   const variants = new MentionVariants(labels, postings, patterns)
   const { words } = labels.vocabulary
   // The words of the catalogue come first: a form that is itself a word of the catalogue keeps its own stem.
   for (let from = 0; from < words.length; from += 2048) {
-    builder.addWords(from, Math.min(words.length, from + 2048))
+    labelPatterns.addWords(from, Math.min(words.length, from + 2048))
     variants.readWords(from, Math.min(words.length, from + 2048))
     yield
   }
-  builder.addRoles()
-  yield* builder.addHindiForms(nearWords)
+  labelPatterns.addRoles()
+  yield* labelPatterns.addHindiForms(nearWords)
   for (let from = 0; from < words.length; from += LABELS_PER_SLICE) {
-    builder.addInflections(from, Math.min(words.length, from + LABELS_PER_SLICE))
+    labelPatterns.addInflections(from, Math.min(words.length, from + LABELS_PER_SLICE))
     yield
   }
-  const count = labels.kinds.length
-  for (const pass of [builder, variants]) {
-    for (let from = 0; from < count; from += LABELS_PER_SLICE) {
+  const labelCount = labels.kinds.length
+  for (const pass of [labelPatterns, variants]) {
+    for (let from = 0; from < labelCount; from += LABELS_PER_SLICE) {
       if (patterns.trie.isFull(LABELS_PER_SLICE * MAX_EDGES_PER_LABEL)) yield* patterns.trie.grow()
-      pass.addLabels(from, Math.min(count, from + LABELS_PER_SLICE))
+      pass.addLabels(from, Math.min(labelCount, from + LABELS_PER_SLICE))
       yield
     }
   }
   variants.addShortForms()
   const tables = yield* patterns.complete()
-  return new MentionFinder({ ...tables, roles: builder.rolesOf(tables.isSingle.length) }, nearWords)
+  return new MentionFinder(
+    { ...tables, roles: labelPatterns.rolesByNumber(tables.isSingleWordLabel.length) },
+    nearWords,
+  )
 }
 
-/** Adds the labels themselves, and the forms that their words take. */
+/** Adds the patterns of the labels themselves, and the forms of their words. */
 class LabelPatterns {
   private readonly labels: Labels
   private readonly gaps: Uint8Array
@@ -85,8 +89,8 @@ class LabelPatterns {
       for (const word of words) this.roles.set(this.patterns.addForm(word), role)
   }
 
-  /** Returns the role of each of the first `size` numbers. */
-  rolesOf(size: number): Uint8Array {
+  /** Returns the role of each of the first `size` word numbers. */
+  rolesByNumber(size: number): Uint8Array {
     const roles = new Uint8Array(size)
     for (const [number, role] of this.roles) roles[number] = role
     return roles
@@ -98,15 +102,15 @@ class LabelPatterns {
     const { forms } = this.patterns
     // Devanagari sorts after Latin.
     for (let id = vocabulary.lowerBound('ऀ'); id < vocabulary.words.length; id++) {
-      const hindi = vocabulary.words[id]!
-      if (!isDevanagari(hindi)) break
-      for (const form of hindiInflections(hindi)) forms.add(form, vocabulary.stems[id]!)
-      nearWords.findHomophones(hindi, (other, word) => {
+      const hindiWord = vocabulary.words[id]!
+      if (!isDevanagari(hindiWord)) break
+      for (const form of hindiInflections(hindiWord)) forms.add(form, vocabulary.stems[id]!)
+      nearWords.findHomophones(hindiWord, (other, word) => {
         for (const form of romanisedInflections(word)) forms.add(form, vocabulary.stems[other]!)
-        const unlisted = romanisationVariants(word).filter((spelling) => vocabulary.find(spelling) < 0)
-        if (unlisted.length === 0) return
-        this.romanisations.set(other, unlisted)
-        for (const spelling of unlisted) forms.add(spelling, vocabulary.stems[other]!)
+        const unlistedSpellings = romanisationVariants(word).filter((spelling) => vocabulary.find(spelling) < 0)
+        if (unlistedSpellings.length === 0) return
+        this.romanisations.set(other, unlistedSpellings)
+        for (const spelling of unlistedSpellings) forms.add(spelling, vocabulary.stems[other]!)
       })
       if (id % 64 === 63) yield
     }
@@ -125,25 +129,25 @@ class LabelPatterns {
     const { vocabulary, wordStarts, words } = this.labels
     const { gaps, pattern, patterns } = this
     for (let label = fromLabel; label < toLabel; label++) {
-      const from = wordStarts[label]!
-      const to = wordStarts[label + 1]!
-      if (to - from > MAX_LABEL_WORDS) continue
+      const firstWord = wordStarts[label]!
+      const endWord = wordStarts[label + 1]!
+      if (endWord - firstWord > MAX_LABEL_WORDS) continue
       pattern.length = 0
       let isCompound = false
-      for (let at = from; at < to; at++) {
+      for (let at = firstWord; at < endWord; at++) {
         pattern.push(vocabulary.stems[words[at]!]!)
-        if (at > from && gaps[at] === GAP_JOINER) isCompound = true
-        if (at > from && gaps[at] === GAP_BREAK) patterns.addSign(label, at - from)
+        if (at > firstWord && gaps[at] === GAP_JOINER) isCompound = true
+        if (at > firstWord && gaps[at] === GAP_BREAK) patterns.addSign(label, at - firstWord)
       }
-      if (pattern.length > 1) patterns.add(pattern, label)
+      if (pattern.length > 1) patterns.addPattern(pattern, label)
       else {
-        patterns.addSingle(vocabulary.words[words[from]!]!, pattern[0]!, label)
-        for (const spelling of this.romanisations.get(words[from]!) ?? [])
-          patterns.addSingle(spelling, pattern[0]!, label)
+        patterns.addSingleWord(vocabulary.words[words[firstWord]!]!, pattern[0]!, label)
+        for (const spelling of this.romanisations.get(words[firstWord]!) ?? [])
+          patterns.addSingleWord(spelling, pattern[0]!, label)
       }
-      if (pattern.length === 2) this.addJoined(label, from)
-      if (pattern.length === 3) this.addActivityWithoutWork(label, from)
-      if (isCompound) this.addWithoutHyphens(label, from, to)
+      if (pattern.length === 2) this.addJoinedWord(label, firstWord)
+      if (pattern.length === 3) this.addActivityWithoutWork(label, firstWord)
+      if (isCompound) this.addWithoutHyphens(label, firstWord, endWord)
     }
   }
 
@@ -152,16 +156,16 @@ class LabelPatterns {
     const { vocabulary, words } = this.labels
     const word = vocabulary.words[words[from]!]!
     if (word.endsWith('ing') && wordsForWork.has(vocabulary.words[words[from + 2]!]!))
-      this.patterns.addSingleVariant(word, vocabulary.stems[words[from]!]!, label)
+      this.patterns.addSingleWordVariant(word, vocabulary.stems[words[from]!]!, label)
   }
 
   /** Adds brickwork for "brick work". */
-  private addJoined(label: number, from: number): void {
+  private addJoinedWord(label: number, from: number): void {
     const { vocabulary, words } = this.labels
-    const last = vocabulary.words[words[from + 1]!]!
-    if (!joinedWords.has(last)) return
-    const word = vocabulary.words[words[from]!]! + last
-    this.patterns.addSingle(word, this.patterns.addForm(word), label)
+    const lastWord = vocabulary.words[words[from + 1]!]!
+    if (!joinedWords.has(lastWord)) return
+    const word = vocabulary.words[words[from]!]! + lastWord
+    this.patterns.addSingleWord(word, this.patterns.addForm(word), label)
   }
 
   /** Adds ecommerce for "e-commerce". */
@@ -173,12 +177,13 @@ class LabelPatterns {
     for (let at = from; at < to; at++) {
       word = vocabulary.words[words[at]!]!
       while (at + 1 < to && gaps[at + 1] === GAP_JOINER) word += vocabulary.words[words[++at]!]!
-      const countBefore = patterns.extraStemCount
+      const stemCountBefore = patterns.extraStemCount
       const number = patterns.addForm(word)
-      if (patterns.extraStemCount > countBefore) for (const form of inflections(word)) patterns.forms.add(form, number)
+      if (patterns.extraStemCount > stemCountBefore)
+        for (const form of inflections(word)) patterns.forms.add(form, number)
       pattern.push(number)
     }
-    if (pattern.length > 1) patterns.add(pattern, label)
-    else patterns.addSingle(word, pattern[0]!, label)
+    if (pattern.length > 1) patterns.addPattern(pattern, label)
+    else patterns.addSingleWord(word, pattern[0]!, label)
   }
 }

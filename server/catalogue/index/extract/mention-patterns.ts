@@ -10,8 +10,8 @@ import { PunctuatedNames } from './punctuated-names.ts'
 
 /** Initial capacities, from catalogues so far: forms per word, trie edges per word of a label, spellings per single-word label. */
 const FORMS_PER_WORD = 3.5
-const EDGES_PER_WORD = 0.8
-const SPELLINGS_PER_WORD = 2
+const EDGES_PER_LABEL_WORD = 0.8
+const SPELLINGS_PER_SINGLE_WORD = 2
 
 interface SingleWord {
   word: string
@@ -19,7 +19,7 @@ interface SingleWord {
 }
 
 /**
- * The tables of `MentionFinder` while they are built: patterns (sequences of word numbers) and single words that stand for a
+ * The tables of `MentionFinder` while they are built: patterns (sequences of word numbers) and single words that mean a
  * label. The number of a word is that of its stem in the vocabulary; stems outside the vocabulary have numbers after those. A
  * label found through a variant is stored as its number plus the number of labels.
  */
@@ -27,19 +27,19 @@ export class MentionPatterns {
   readonly trie: Trie
   readonly forms: FormTable
   private readonly labels: Labels
-  private readonly singles: SingleWord[] = []
-  private readonly singleVariants: SingleWord[] = []
+  private readonly singleWords: SingleWord[] = []
+  private readonly singleWordVariants: SingleWord[] = []
   private readonly extraStems = new WordTable()
   private readonly firstNodes = new Int32List()
-  private readonly isSingle = new Int32List()
-  /** Labels with the same numbers, such as "stress test" and "stress testing", by the one that owns the pattern. */
-  private readonly sameStems = new Map<number, number[]>()
+  private readonly isSingleWordLabel = new Int32List()
+  /** Labels with the same word numbers, such as "stress test" and "stress testing", by the one that owns the pattern. */
+  private readonly labelsWithSameStems = new Map<number, number[]>()
   private readonly signPositions: Uint16Array
 
   constructor(labels: Labels) {
     this.labels = labels
     this.signPositions = new Uint16Array(labels.kinds.length)
-    this.trie = new Trie(labels.words.length * EDGES_PER_WORD)
+    this.trie = new Trie(labels.words.length * EDGES_PER_LABEL_WORD)
     this.forms = new FormTable(labels.vocabulary.words.length * FORMS_PER_WORD)
   }
 
@@ -47,8 +47,8 @@ export class MentionPatterns {
   numberOf(word: string): number {
     const { vocabulary } = this.labels
     const stem = stemOf(word)
-    const existing = vocabulary.findStem(stem)
-    return existing >= 0 ? existing : vocabulary.stemCount + this.extraStems.addWord(stem)
+    const existingStem = vocabulary.findStem(stem)
+    return existingStem >= 0 ? existingStem : vocabulary.stemCount + this.extraStems.addWord(stem)
   }
 
   /** Returns the number of a word and adds the word to the forms that are recognised in a text. */
@@ -62,20 +62,20 @@ export class MentionPatterns {
     return this.extraStems.size
   }
 
-  addSingle(word: string, number: number, label: number): void {
-    this.singles.push({ word, label })
-    setAt(this.isSingle, number, 1)
+  addSingleWord(word: string, number: number, label: number): void {
+    this.singleWords.push({ word, label })
+    setItem(this.isSingleWordLabel, number, 1)
   }
 
   /** Adds a word that means a label unless the word is a label itself. */
-  addSingleVariant(word: string, number: number, label: number): void {
-    this.singleVariants.push({ word, label: label + this.labels.kinds.length })
-    setAt(this.isSingle, number, 1)
+  addSingleWordVariant(word: string, number: number, label: number): void {
+    this.singleWordVariants.push({ word, label: label + this.labels.kinds.length })
+    setItem(this.isSingleWordLabel, number, 1)
   }
 
   /** Adds a pattern that means a label unless the pattern is a label itself. */
-  addVariant(pattern: readonly number[], label: number): void {
-    this.add(pattern, label + this.labels.kinds.length)
+  addPatternVariant(pattern: readonly number[], label: number): void {
+    this.addPattern(pattern, label + this.labels.kinds.length)
   }
 
   /** Records that a punctuation sign precedes a word of a label. */
@@ -83,34 +83,35 @@ export class MentionPatterns {
     this.signPositions[label]! |= 1 << position
   }
 
-  add(pattern: readonly number[], label: number): void {
+  addPattern(pattern: readonly number[], label: number): void {
     const { trie, firstNodes } = this
     const { kinds } = this.labels
-    const first = pattern[0]!
-    let node = first < firstNodes.size ? firstNodes.items[first]! : 0
+    const firstNumber = pattern[0]!
+    let node = firstNumber < firstNodes.size ? firstNodes.items[firstNumber]! : 0
     if (node === 0) {
       node = trie.newNode()
-      setAt(firstNodes, first, node)
+      setItem(firstNodes, firstNumber, node)
     }
-    const last = pattern.length - 1
-    for (let i = 1; i < last; i++) node = trie.ensureNode(trie.ensureEdge(node, pattern[i]!))
-    const edge = trie.ensureEdge(node, pattern[last]!)
+    const lastPosition = pattern.length - 1
+    for (let i = 1; i < lastPosition; i++) node = trie.ensureNode(trie.ensureEdge(node, pattern[i]!))
+    const edge = trie.ensureEdge(node, pattern[lastPosition]!)
     // A name takes precedence over another skill's alias, and a lower number over a higher one.
-    const existing = trie.labelAt(edge)
-    const wins = existing >= 0 && label < kinds.length && kinds[label]! < kinds[existing]!
-    if (existing < 0 || wins) trie.setLabel(edge, label)
-    if (existing >= 0 && existing < kinds.length && label < kinds.length)
-      this.mergeSameStems(wins ? label : existing, wins ? existing : label)
+    const existingLabel = trie.labelAt(edge)
+    const takesPrecedence = existingLabel >= 0 && label < kinds.length && kinds[label]! < kinds[existingLabel]!
+    if (existingLabel < 0 || takesPrecedence) trie.setLabel(edge, label)
+    if (existingLabel >= 0 && existingLabel < kinds.length && label < kinds.length)
+      this.mergeLabelsWithSameStems(takesPrecedence ? label : existingLabel, takesPrecedence ? existingLabel : label)
   }
 
-  private mergeSameStems(label: number, other: number): void {
-    const { sameStems, signPositions } = this
+  private mergeLabelsWithSameStems(label: number, other: number): void {
+    const { labelsWithSameStems, signPositions } = this
     signPositions[label]! |= signPositions[other]!
     const { entryOfLabel } = this.labels
-    const others = sameStems.get(other) ?? []
-    sameStems.delete(other)
-    if (entryOfLabel[label] !== entryOfLabel[other]) others.push(other)
-    if (others.length > 0) sameStems.set(label, [...(sameStems.get(label) ?? []), ...others])
+    const otherLabels = labelsWithSameStems.get(other) ?? []
+    labelsWithSameStems.delete(other)
+    if (entryOfLabel[label] !== entryOfLabel[other]) otherLabels.push(other)
+    if (otherLabels.length > 0)
+      labelsWithSameStems.set(label, [...(labelsWithSameStems.get(label) ?? []), ...otherLabels])
   }
 
   /** Returns the label that owns a pattern of at least two numbers, or -1. */
@@ -128,35 +129,35 @@ export class MentionPatterns {
   }
 
   *complete() {
-    const singles = yield* this.buildSingles()
+    const singleWordLabels = yield* this.buildSingleWordTable()
     yield* this.trie.complete()
-    const size = this.labels.vocabulary.stemCount + this.extraStems.size
+    const numberCount = this.labels.vocabulary.stemCount + this.extraStems.size
     return {
       forms: this.forms.complete(),
-      singles,
-      firstNodes: resized(this.firstNodes, size),
-      isSingle: new Uint8Array(resized(this.isSingle, size)),
+      singleWordLabels,
+      firstNodes: toArrayOfSize(this.firstNodes, numberCount),
+      isSingleWordLabel: new Uint8Array(toArrayOfSize(this.isSingleWordLabel, numberCount)),
       trie: this.trie,
       labelCount: this.labels.kinds.length,
-      sameStems: this.sameStems,
+      labelsWithSameStems: this.labelsWithSameStems,
       punctuatedNames: new PunctuatedNames(this.signPositions),
     }
   }
 
   /** Maps words to single-word labels: names before aliases, and the words themselves before their other forms. */
-  private *buildSingles(): SlicedTask<FormTable> {
+  private *buildSingleWordTable(): SlicedTask<FormTable> {
     const { kinds } = this.labels
-    const table = new FormTable(this.singles.length * SPELLINGS_PER_WORD)
+    const table = new FormTable(this.singleWords.length * SPELLINGS_PER_SINGLE_WORD)
     for (const formsOf of [(word: string) => [word], otherForms]) {
       for (let kind = NAME; kind <= ALIAS; kind++) {
-        for (let from = 0; from < this.singles.length; from += 2048) {
-          for (const { word, label } of this.singles.slice(from, from + 2048))
+        for (let from = 0; from < this.singleWords.length; from += 2048) {
+          for (const { word, label } of this.singleWords.slice(from, from + 2048))
             if (kinds[label] === kind) for (const form of formsOf(word)) table.add(form, label)
           yield
         }
       }
     }
-    for (const { word, label } of this.singleVariants) table.add(word, label)
+    for (const { word, label } of this.singleWordVariants) table.add(word, label)
     return table.complete()
   }
 }
@@ -165,12 +166,12 @@ function otherForms(word: string): string[] {
   return isDevanagari(word) ? hindiInflections(word) : [...spellingVariants(word), ...misspellingsOf(word)]
 }
 
-function setAt(list: Int32List, at: number, value: number): void {
+function setItem(list: Int32List, at: number, value: number): void {
   while (list.size <= at) list.push(0)
   list.items[at] = value
 }
 
-function resized(list: Int32List, size: number): Int32Array {
+function toArrayOfSize(list: Int32List, size: number): Int32Array {
   const items = new Int32Array(size)
   items.set(list.items.subarray(0, Math.min(size, list.size)))
   return items

@@ -8,12 +8,12 @@ import { checkHash, wordHash } from '../text/tokens.ts'
  */
 export class FormTable {
   private slots: Int32Array
-  /** All additions, to be inserted again when the table grows; dropped once it is complete. */
-  private added = new Int32List()
+  /** All added forms, to be inserted again when the table grows; empty once the table is complete. */
+  private additions = new Int32List()
 
   /** `expected` forms fit without growing, which would block the event loop while the index is built in slices. */
-  constructor(expected: number) {
-    this.slots = new Int32Array(2 ** Math.ceil(Math.log2(1024 + expected * 1.5)) * 2).fill(-1)
+  constructor(expectedForms: number) {
+    this.slots = new Int32Array(2 ** Math.ceil(Math.log2(1024 + expectedForms * 1.5)) * 2).fill(-1)
   }
 
   /** Returns the number of the word with these two hashes, or -1. */
@@ -33,15 +33,15 @@ export class FormTable {
     const hash = wordHash(form)
     const check = checkHash(form)
     if (this.find(hash, check) >= 0) return
-    if (this.added.size > this.slots.length) this.grow()
-    this.added.push(hash)
-    this.added.push(check)
-    this.added.push(number)
+    if (this.additions.size > this.slots.length) this.grow()
+    this.additions.push(hash)
+    this.additions.push(check)
+    this.additions.push(number)
     this.insert(hash, check, number)
   }
 
   complete(): this {
-    this.added = new Int32List()
+    this.additions = new Int32List()
     return this
   }
 
@@ -55,7 +55,7 @@ export class FormTable {
 
   private grow(): void {
     this.slots = new Int32Array(this.slots.length * 2).fill(-1)
-    const { items, size } = this.added
+    const { items, size } = this.additions
     for (let i = 0; i < size; i += 3) this.insert(items[i]!, items[i + 1]!, items[i + 2]!)
   }
 }
@@ -65,8 +65,8 @@ export class FormTable {
  * and its target, which is a node or, below zero, a label after which nothing follows. Nodes can have a label, too.
  */
 export class Trie {
-  private nodes = 1
-  private edges = 0
+  private nodeCount = 1
+  private edgeCount = 0
   private slots: Int32Array
   /** Scales a hash to the number of slots, which need not be a power of two. */
   private scale: number
@@ -76,7 +76,7 @@ export class Trie {
 
   /** `expected` edges fit without growing. */
   constructor(expected: number) {
-    const capacity = 16_384 + Math.ceil(expected / MAX_LOAD)
+    const capacity = 16_384 + Math.ceil(expected / MAX_LOAD_FACTOR)
     this.slots = new Int32Array(capacity * 3)
     this.scale = capacity / TWO_TO_32
   }
@@ -93,9 +93,9 @@ export class Trie {
     const { slots } = this
     let slot = this.slotFor(edgeHash(parent, number))
     for (;;) {
-      const at = slots[slot]!
-      if (at === 0) return -1
-      if (at === parent && slots[slot + 1] === number) return slot
+      const slotParent = slots[slot]!
+      if (slotParent === 0) return -1
+      if (slotParent === parent && slots[slot + 1] === number) return slot
       slot += 3
       if (slot === slots.length) slot = 0
     }
@@ -124,12 +124,12 @@ export class Trie {
   }
 
   newNode(): number {
-    if (this.nodes === this.labels.length) {
-      const labels = new Int32Array(this.nodes * 2)
+    if (this.nodeCount === this.labels.length) {
+      const labels = new Int32Array(this.nodeCount * 2)
       labels.set(this.labels)
       this.labels = labels
     }
-    return this.nodes++
+    return this.nodeCount++
   }
 
   /** Returns the node at the end of an edge; creates it if needed. */
@@ -148,41 +148,41 @@ export class Trie {
     const hash = edgeHash(parent, number)
     let slot = this.slotFor(hash)
     for (;;) {
-      const at = slots[slot]!
-      if (at === parent && slots[slot + 1] === number) return slot
-      if (at === 0) break
+      const slotParent = slots[slot]!
+      if (slotParent === parent && slots[slot + 1] === number) return slot
+      if (slotParent === 0) break
       slot += 3
       if (slot === slots.length) slot = 0
     }
     slots[slot] = parent
     slots[slot + 1] = number
     this.bloomFilter[(hash >>> 8) & 0x7fff]! |= bloomBits(hash)
-    this.edges++
+    this.edgeCount++
     return slot
   }
 
-  /** Whether `more` edges might not fit. */
-  isFull(more: number): boolean {
-    return this.edges + more > (this.slots.length / 3) * MAX_LOAD
+  /** Whether the table might have no room for this many further edges. */
+  isFull(edgesToAdd: number): boolean {
+    return this.edgeCount + edgesToAdd > (this.slots.length / 3) * MAX_LOAD_FACTOR
   }
 
-  /** Doubles the capacity. */
+  /** Doubles the capacity of the table. */
   *grow(): SlicedTask<void> {
     yield* this.resize((this.slots.length / 3) * 2)
   }
 
   /** Shrinks the table to the capacity that lookups need; no edge can be added afterwards. */
   *complete(): SlicedTask<void> {
-    this.labels = this.labels.slice(0, this.nodes)
-    yield* this.resize(Math.ceil(this.edges / FINAL_LOAD) + 1)
+    this.labels = this.labels.slice(0, this.nodeCount)
+    yield* this.resize(Math.ceil(this.edgeCount / FINAL_LOAD_FACTOR) + 1)
   }
 
   private *resize(capacity: number): SlicedTask<void> {
-    const old = this.slots
+    const oldSlots = this.slots
     this.slots = new Int32Array(capacity * 3)
     this.scale = capacity / TWO_TO_32
-    for (let slot = 0; slot < old.length; slot += 3) {
-      if (old[slot] !== 0) this.insert(old[slot]!, old[slot + 1]!, old[slot + 2]!)
+    for (let slot = 0; slot < oldSlots.length; slot += 3) {
+      if (oldSlots[slot] !== 0) this.insert(oldSlots[slot]!, oldSlots[slot + 1]!, oldSlots[slot + 2]!)
       if (slot % 49_152 === 0) yield
     }
   }
@@ -202,8 +202,8 @@ export class Trie {
 
 const TWO_TO_32 = 4_294_967_296
 /** Load factors of a trie's table while it grows and when it is complete. */
-const MAX_LOAD = 0.75
-const FINAL_LOAD = 0.8
+const MAX_LOAD_FACTOR = 0.75
+const FINAL_LOAD_FACTOR = 0.8
 
 function edgeHash(parent: number, number: number): number {
   const hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)

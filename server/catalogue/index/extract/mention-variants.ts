@@ -5,7 +5,7 @@ import { agentNounsFor, hindiInflections, hindiTranslations, romanisedInflection
 import { isDevanagari } from '../text/phonetics.ts'
 import type { MentionPatterns } from './mention-patterns.ts'
 
-/** Longer labels have no variants. */
+/** Maximum number of words of a label that gets variants. */
 const MAX_LABEL_WORDS = 5
 
 /** Whether the last word of a name may come first: freely ("load trucks"), or with "of" ("installation of pumps"). */
@@ -13,16 +13,16 @@ const INVERTS_FREELY = 1
 const INVERTS_WITH_OF = 2
 const INVERTS_WITH_OF_ENDING = /(tion|sion|ment|ance|repair|service)$/
 
-const activities = new Set(nameParts.activities)
-const leftOutWithActivities = new Set(nameParts['left out with activities'])
-/** A shorter word does not stand for a whole name. */
-const MIN_DISTINCTIVE_LENGTH = 5
+const activityWords = new Set(nameParts.activities)
+const wordsLeftOutWithActivities = new Set(nameParts['left out with activities'])
+/** Minimum length of a word that is enough to mention the whole name. */
+const MIN_DISTINCTIVE_WORD_LENGTH = 5
 
 /** Shorter short forms often mean something else: 6 pm. */
 const MIN_SHORT_FORM_LENGTH = 3
-const selfDescriptions = new Set(employerWords['self-descriptions'])
+const employerSelfDescriptions = new Set(employerWords['self-descriptions'])
 
-const MIN_SPLIT_LENGTH = 8
+const MIN_SPLIT_WORD_LENGTH = 8
 const MIN_SPLIT_PART_LENGTH = 3
 
 /** Adds other ways to express a label. A pattern that is a label itself stays that label. */
@@ -32,8 +32,8 @@ export class MentionVariants {
   private readonly patterns: MentionPatterns
   /** By word: INVERTS_FREELY, INVERTS_WITH_OF or 0. */
   private readonly inversions: Uint8Array
-  private readonly of: number
-  /** By word: numbers that can replace it, "fork lift" for forklift. */
+  private readonly ofNumber: number
+  /** By word: the word numbers that can replace it, such as "fork lift" for forklift. */
   private readonly replacements = new Map<number, number[]>()
   private useReplacements = false
   private readonly pattern: number[] = []
@@ -43,7 +43,7 @@ export class MentionVariants {
     this.postings = postings
     this.patterns = patterns
     this.inversions = new Uint8Array(labels.vocabulary.words.length)
-    this.of = patterns.numberOf('of')
+    this.ofNumber = patterns.numberOf('of')
   }
 
   readWords(from: number, to: number): void {
@@ -64,27 +64,27 @@ export class MentionVariants {
   addLabels(fromLabel: number, toLabel: number): void {
     const { wordStarts } = this.labels
     for (let label = fromLabel; label < toLabel; label++) {
-      const from = wordStarts[label]!
-      const to = wordStarts[label + 1]!
-      if (to - from > MAX_LABEL_WORDS) continue
-      if (to - from === 1) this.addSplit(label, from)
+      const firstWord = wordStarts[label]!
+      const endWord = wordStarts[label + 1]!
+      if (endWord - firstWord > MAX_LABEL_WORDS) continue
+      if (endWord - firstWord === 1) this.addSplitWord(label, firstWord)
       else {
-        this.addWithoutActivity(label, from, to)
-        this.addHalves(label, from, to)
-        this.addAgentNouns(label, from, to)
-        this.addInverted(label, from, to)
-        this.addHindi(label, from, to)
-        this.addPlural(label, from, to)
-        this.addReplaced(label, from, to)
+        this.addWithoutActivity(label, firstWord, endWord)
+        this.addHalvesOfName(label, firstWord, endWord)
+        this.addAgentNouns(label, firstWord, endWord)
+        this.addInvertedName(label, firstWord, endWord)
+        this.addHindiTranslations(label, firstWord, endWord)
+        this.addPlural(label, firstWord, endWord)
+        this.addWithReplacements(label, firstWord, endWord)
       }
     }
   }
 
-  /** Returns a number word in digits, or a word split into two words of the catalogue. */
+  /** Returns the word numbers of a numeral in digits, or of a word split into two words of the catalogue. */
   private replacementFor(word: string): number[] | undefined {
     const digits = numerals.get(word)
     if (digits) return [this.patterns.addForm(digits)]
-    if (word.length < MIN_SPLIT_LENGTH || isDevanagari(word)) return undefined
+    if (word.length < MIN_SPLIT_WORD_LENGTH || isDevanagari(word)) return undefined
     const { vocabulary } = this.labels
     for (let cut = MIN_SPLIT_PART_LENGTH; cut <= word.length - MIN_SPLIT_PART_LENGTH; cut++)
       if (vocabulary.find(word.slice(0, cut)) >= 0 && vocabulary.find(word.slice(cut)) >= 0)
@@ -95,7 +95,11 @@ export class MentionVariants {
   /** Adds "team player" for "work in teams", if that is a label. */
   addShortForms(): void {
     for (const [shortForm, longForm] of shortForms) {
-      if (shortForm.length < MIN_SHORT_FORM_LENGTH || everydayWords.has(shortForm) || selfDescriptions.has(shortForm))
+      if (
+        shortForm.length < MIN_SHORT_FORM_LENGTH ||
+        everydayWords.has(shortForm) ||
+        employerSelfDescriptions.has(shortForm)
+      )
         continue
       const longWords = longForm.split(' ')
       const label =
@@ -103,73 +107,74 @@ export class MentionVariants {
       if (label < 0) continue
       const words = shortForm.split(' ')
       const pattern = words.map((word) => this.patterns.addForm(word))
-      if (pattern.length > 1) this.patterns.addVariant(pattern, label)
-      else this.patterns.addSingleVariant(words[0]!, pattern[0]!, label)
+      if (pattern.length > 1) this.patterns.addPatternVariant(pattern, label)
+      else this.patterns.addSingleWordVariant(words[0]!, pattern[0]!, label)
     }
   }
 
   /** Adds "book keeping" for bookkeeping, राज मिस्त्री for राजमिस्त्री. */
-  private addSplit(label: number, at: number): void {
+  private addSplitWord(label: number, at: number): void {
     const { vocabulary, words } = this.labels
     const word = vocabulary.words[words[at]!]!
-    if (word.length < MIN_SPLIT_LENGTH) return
+    if (word.length < MIN_SPLIT_WORD_LENGTH) return
     const isHindi = isDevanagari(word)
     for (let cut = MIN_SPLIT_PART_LENGTH; cut <= word.length - MIN_SPLIT_PART_LENGTH; cut++) {
-      const right = word.slice(cut)
-      if (vocabulary.find(right) < 0 || (isHindi && !/^[अ-ह]/.test(right))) continue
-      const left = word.slice(0, cut)
-      if (isHindi || vocabulary.find(left) >= 0)
-        this.patterns.addVariant([this.patterns.addForm(left), this.patterns.numberOf(right)], label)
+      const rightPart = word.slice(cut)
+      if (vocabulary.find(rightPart) < 0 || (isHindi && !/^[अ-ह]/.test(rightPart))) continue
+      const leftPart = word.slice(0, cut)
+      if (isHindi || vocabulary.find(leftPart) >= 0)
+        this.patterns.addPatternVariant([this.patterns.addForm(leftPart), this.patterns.numberOf(rightPart)], label)
     }
   }
 
   /** Adds "tower crane" for tower crane operation, and "overlock" for overlock sewing if no other skill has that word. */
   private addWithoutActivity(label: number, from: number, to: number): void {
     const { vocabulary, words, kinds } = this.labels
-    if (kinds[label] === ALIAS || !activities.has(vocabulary.words[words[to - 1]!]!)) return
+    if (kinds[label] === ALIAS || !activityWords.has(vocabulary.words[words[to - 1]!]!)) return
     if (to - from > 2 && !stopWords.has(vocabulary.words[words[to - 2]!]!))
-      this.patterns.addVariant(this.stemsOf(from, to - 1), label)
-    if (to - from > 3 || (to - from === 3 && !leftOutWithActivities.has(vocabulary.words[words[from + 1]!]!))) return
+      this.patterns.addPatternVariant(this.stemNumbers(from, to - 1), label)
+    if (to - from > 3 || (to - from === 3 && !wordsLeftOutWithActivities.has(vocabulary.words[words[from + 1]!]!)))
+      return
     const id = words[from]!
     const word = vocabulary.words[id]!
-    const skills = this.postings.starts[id + 1]! - this.postings.starts[id]!
-    if (skills === 1 && word.length >= MIN_DISTINCTIVE_LENGTH && !everydayWords.has(word))
-      this.patterns.addSingleVariant(word, vocabulary.stems[id]!, label)
+    const skillCount = this.postings.starts[id + 1]! - this.postings.starts[id]!
+    if (skillCount === 1 && word.length >= MIN_DISTINCTIVE_WORD_LENGTH && !everydayWords.has(word))
+      this.patterns.addSingleWordVariant(word, vocabulary.stems[id]!, label)
   }
 
   /** Adds "tap installation" for "Tap and mixer installation", "die cutting" for "Die cutting and creasing". */
-  private addHalves(label: number, from: number, to: number): void {
+  private addHalvesOfName(label: number, from: number, to: number): void {
     const { vocabulary, words, kinds } = this.labels
     if (kinds[label] !== NAME || this.inversions[words[to - 1]!] === 0) return
     let and = from + 1
     while (and < to && vocabulary.words[words[and]!] !== 'and') and++
     if (and >= to - 1) return
-    const pattern = this.stemsOf(from, and)
+    const pattern = this.stemNumbers(from, and)
     // "tap" needs the "installation" of the other half, "die cutting" is complete.
     if (this.inversions[words[and - 1]!] === 0) pattern.push(vocabulary.stems[words[to - 1]!]!)
-    if (pattern.length > 1) this.patterns.addVariant(pattern, label)
-    if (to - and > 2) this.patterns.addVariant(this.stemsOf(and + 1, to), label)
+    if (pattern.length > 1) this.patterns.addPatternVariant(pattern, label)
+    if (to - and > 2) this.patterns.addPatternVariant(this.stemNumbers(and + 1, to), label)
   }
 
   /** Adds "two wheeler mechanics" if "mechanics" is a word of its own because of fluid mechanics. */
   private addPlural(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
-    const last = vocabulary.words[words[to - 1]!]!
-    const plural = last.endsWith('ic') ? vocabulary.find(`${last}s`) : -1
+    const lastWord = vocabulary.words[words[to - 1]!]!
+    const plural = lastWord.endsWith('ic') ? vocabulary.find(`${lastWord}s`) : -1
     if (plural < 0) return
-    const pattern = this.stemsOf(from, to - 1)
+    const pattern = this.stemNumbers(from, to - 1)
     pattern.push(vocabulary.stems[plural]!)
-    this.patterns.addVariant(pattern, label)
+    this.patterns.addPatternVariant(pattern, label)
   }
 
   /** Adds "fork lift operator" for forklift operation, "2 wheeler repair" for two-wheeler repair. */
-  private addReplaced(label: number, from: number, to: number): void {
+  private addWithReplacements(label: number, from: number, to: number): void {
     const { words } = this.labels
     let at = from
     while (at < to && !this.replacements.has(words[at]!)) at++
     if (at === to) return
     this.useReplacements = true
-    this.patterns.addVariant(this.stemsOf(from, to), label)
+    this.patterns.addPatternVariant(this.stemNumbers(from, to), label)
     this.addAgentNouns(label, from, to)
     this.addPlural(label, from, to)
     this.useReplacements = false
@@ -179,38 +184,38 @@ export class MentionVariants {
   private addAgentNouns(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
     for (const agent of agentNounsFor(vocabulary.words[words[to - 1]!]!)) {
-      const pattern = this.stemsOf(from, to - 1)
+      const pattern = this.stemNumbers(from, to - 1)
       pattern.push(this.patterns.addForm(agent))
-      this.patterns.addVariant(pattern, label)
+      this.patterns.addPatternVariant(pattern, label)
     }
   }
 
   /** Adds "forklift chalana" for forklift operation. */
-  private addHindi(label: number, from: number, to: number): void {
+  private addHindiTranslations(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
     for (const hindi of hindiTranslations(vocabulary.words[words[to - 1]!]!)) {
-      const pattern = this.stemsOf(from, to - 1)
+      const pattern = this.stemNumbers(from, to - 1)
       const number = this.patterns.addForm(hindi)
       for (const form of isDevanagari(hindi) ? hindiInflections(hindi) : romanisedInflections(hindi))
         this.patterns.forms.add(form, number)
       pattern.push(number)
-      this.patterns.addVariant(pattern, label)
+      this.patterns.addPatternVariant(pattern, label)
     }
   }
 
   /** Adds "loading of trucks" for truck loading. */
-  private addInverted(label: number, from: number, to: number): void {
+  private addInvertedName(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
-    const last = words[to - 1]!
-    if (this.inversions[last] === 0) return
-    const pattern = this.stemsOf(from, to - 1)
-    if (this.inversions[last] === INVERTS_WITH_OF) pattern.unshift(this.of)
-    pattern.unshift(vocabulary.stems[last]!)
-    this.patterns.addVariant(pattern, label)
+    const lastWord = words[to - 1]!
+    if (this.inversions[lastWord] === 0) return
+    const pattern = this.stemNumbers(from, to - 1)
+    if (this.inversions[lastWord] === INVERTS_WITH_OF) pattern.unshift(this.ofNumber)
+    pattern.unshift(vocabulary.stems[lastWord]!)
+    this.patterns.addPatternVariant(pattern, label)
   }
 
-  /** Returns the numbers of a range of label words, in an array that is reused. */
-  private stemsOf(from: number, to: number): number[] {
+  /** Returns the word numbers of a range of label words, in an array that is reused. */
+  private stemNumbers(from: number, to: number): number[] {
     const { vocabulary, words } = this.labels
     this.pattern.length = 0
     for (let at = from; at < to; at++) {

@@ -8,11 +8,11 @@ import type { Trie } from './mention-tables.ts'
 export class PunctuatedNames {
   /** By label: bit i is set if a sign precedes its word i. */
   private readonly signPositions: Uint16Array
-  private readonly any: boolean
+  private readonly hasAny: boolean
 
   constructor(signPositions: Uint16Array) {
     this.signPositions = signPositions
-    this.any = signPositions.some((positions) => positions !== 0)
+    this.hasAny = signPositions.some((positions) => positions !== 0)
   }
 
   /**
@@ -28,25 +28,25 @@ export class PunctuatedNames {
     at: number,
     node: number,
   ): PunctuatedName | null {
-    if (!this.any || numbers[at]! < 0 || !trie.mayHaveEdge(node, numbers[at]!)) return null
+    if (!this.hasAny || numbers[at]! < 0 || !trie.mayHaveEdge(node, numbers[at]!)) return null
     const { gaps, count, starts, ends } = tokens
     const { signPositions } = this
-    let crossed = 0
-    let longest: PunctuatedName | null = null
+    let crossedSigns = 0
+    let longestName: PunctuatedName | null = null
     for (let next = at; node !== 0 && next < count; ) {
       if (gaps[next] === GAP_BREAK) {
         if (next - from > MAX_SIGN_POSITION || !isOneLine(text, ends[next - 1]!, starts[next]!)) break
-        crossed |= 1 << (next - from)
+        crossedSigns |= 1 << (next - from)
       }
       const edge = numbers[next]! < 0 ? -1 : trie.findEdge(node, numbers[next]!)
       if (edge < 0) break
       next++
       const label = trie.labelAt(edge)
-      if (label >= 0 && label < signPositions.length && (crossed & ~signPositions[label]!) === 0)
-        longest = { label, end: next }
+      if (label >= 0 && label < signPositions.length && (crossedSigns & ~signPositions[label]!) === 0)
+        longestName = { label, end: next }
       node = trie.nodeAt(edge)
     }
-    return longest
+    return longestName
   }
 }
 

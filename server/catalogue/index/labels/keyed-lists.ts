@@ -1,8 +1,8 @@
 import type { SlicedTask } from '../text/time-slicing.ts'
 
-/** An item holds a word number and, in the bits above it, a position in the word. */
-export const ID_BITS = 24
-export const ID_MASK = 0xffffff
+/** An item of a list contains a word number in its low bits and a position in the word in its high bits. */
+export const WORD_NUMBER_BITS = 24
+export const WORD_NUMBER_MASK = 0xffffff
 
 /** Words by key (an inverted index in flat arrays): the items of key k are items[starts[k]] up to items[starts[k + 1]]. */
 export class KeyedLists {
@@ -22,37 +22,37 @@ export class KeyedLists {
 }
 
 /** Returns a power of two at which most keys have a list of their own. */
-export function keyCountFor(items: number): number {
-  return 2 ** Math.max(8, Math.ceil(Math.log2(items + 1)))
+export function keyCountFor(itemCount: number): number {
+  return 2 ** Math.max(8, Math.ceil(Math.log2(itemCount + 1)))
 }
 
-/** Lists each word under the keys that `keys` emits for it, with a position. */
+/** Builds lists of words by key: each word is listed under the keys that `keys` emits for it, with a position. */
 export function* buildKeyedLists(
   words: readonly string[],
   keyCount: number,
-  keys: (word: string, emit: (key: number, position: number) => void, id: number) => void,
+  emitKeys: (word: string, emit: (key: number, position: number) => void, id: number) => void,
 ): SlicedTask<KeyedLists> {
   const starts = new Int32Array(keyCount + 1)
-  const count = (key: number) => {
+  const countKey = (key: number) => {
     starts[(key & (keyCount - 1)) + 1]!++
   }
-  let current = 0
-  const run = (to: number, emit: (key: number, position: number) => void) => {
-    for (; current < to; current++) keys(words[current]!, emit, current)
+  let currentWord = 0
+  const emitWords = (to: number, emit: (key: number, position: number) => void) => {
+    for (; currentWord < to; currentWord++) emitKeys(words[currentWord]!, emit, currentWord)
   }
-  while (current < words.length) {
-    run(Math.min(words.length, current + 2048), count)
+  while (currentWord < words.length) {
+    emitWords(Math.min(words.length, currentWord + 2048), countKey)
     yield
   }
   for (let key = 0; key < keyCount; key++) starts[key + 1]! += starts[key]!
-  const next = starts.slice()
+  const nextPositions = starts.slice()
   const items = new Int32Array(starts[keyCount]!)
-  const store = (key: number, position: number) => {
-    items[next[key & (keyCount - 1)]!++] = (position << ID_BITS) | current
+  const storeItem = (key: number, position: number) => {
+    items[nextPositions[key & (keyCount - 1)]!++] = (position << WORD_NUMBER_BITS) | currentWord
   }
-  current = 0
-  while (current < words.length) {
-    run(Math.min(words.length, current + 2048), store)
+  currentWord = 0
+  while (currentWord < words.length) {
+    emitWords(Math.min(words.length, currentWord + 2048), storeItem)
     yield
   }
   return new KeyedLists(starts, items)

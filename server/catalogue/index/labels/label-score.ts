@@ -1,9 +1,9 @@
 /** Bonus for a skill with one, two, or three and more further labels that contain the query. */
-const EXTRA_LABEL_BONUS = [0, 0.016, 0.028, 0.036]
-const MAX_EXTRA_LABELS = EXTRA_LABEL_BONUS.length - 1
+const EXTRA_LABEL_BONUSES = [0, 0.016, 0.028, 0.036]
+const MAX_EXTRA_LABELS = EXTRA_LABEL_BONUSES.length - 1
 
 /** The highest bonus for further labels. */
-export const MAX_EXTRA_LABEL_BONUS = EXTRA_LABEL_BONUS[MAX_EXTRA_LABELS]!
+export const MAX_EXTRA_LABEL_BONUS = EXTRA_LABEL_BONUSES[MAX_EXTRA_LABELS]!
 
 /**
  * Returns the score of a label for a query, from 0 to 1, before it is multiplied by how well the words themselves agree.
@@ -14,6 +14,6 @@ export function labelScore(coverage: number, begins: boolean, ends: boolean, ord
 }
 
 /** Returns the bonus for further labels of the same skill that contain the query. */
-export function extraLabelBonus(labels: number): number {
-  return EXTRA_LABEL_BONUS[labels < MAX_EXTRA_LABELS ? labels : MAX_EXTRA_LABELS]!
+export function extraLabelBonus(extraLabels: number): number {
+  return EXTRA_LABEL_BONUSES[extraLabels < MAX_EXTRA_LABELS ? extraLabels : MAX_EXTRA_LABELS]!
 }

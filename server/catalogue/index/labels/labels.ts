@@ -13,7 +13,7 @@ export interface SkillEntry {
   aliases: readonly string[]
   /** Whether people can be tested on the skill, which raises its prior. */
   verifiable?: boolean
-  /** The sub-skill that contains it. */
+  /** The sub-skill that contains the skill. */
   sub?: SkillGroup
 }
 
@@ -45,7 +45,7 @@ export interface Labels {
   kinds: Uint8Array
   /** Letter cases of labels of a single word. */
   letterCases: Uint8Array
-  /** Letters of a label without its fillers and spaces. */
+  /** Number of letters of each label, without fillers and spaces. */
   lengths: Uint16Array
   /** The words of label l are words[wordStarts[l]] up to words[wordStarts[l + 1]]. */
   wordStarts: Int32Array
@@ -53,7 +53,7 @@ export interface Labels {
 }
 
 const NOTE_IN_BRACKETS = /\s*[([][^)\]]*[)\]]\s*$/
-const MAX_LABEL_LENGTH = 65_535
+const MAX_STORED_LABEL_LENGTH = 65_535
 
 export interface BuiltLabels {
   /** Sorted by number. */
@@ -63,10 +63,10 @@ export interface BuiltLabels {
   gaps: Uint8Array
 }
 
-export function* buildLabels(unsorted: readonly SkillEntry[]): SlicedTask<BuiltLabels> {
-  const entries = isSorted(unsorted) ? unsorted : [...unsorted].sort((a, b) => a.number - b.number)
+export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask<BuiltLabels> {
+  const entries = isSorted(unsortedEntries) ? unsortedEntries : [...unsortedEntries].sort((a, b) => a.number - b.number)
   yield
-  const table = new WordTable()
+  const wordTable = new WordTable()
   const tokens = new Tokens()
   const words = new Int32List()
   const wordStarts = new Int32List()
@@ -75,44 +75,47 @@ export function* buildLabels(unsorted: readonly SkillEntry[]): SlicedTask<BuiltL
   const lengths = new Int32List()
   const gaps = new Int32List()
   const letterCases = new Int32List()
-  const fillers = new Int32List()
+  const isFillerWord = new Int32List()
   const labelStarts = new Int32Array(entries.length + 1)
   wordStarts.push(0)
 
-  const add = (entry: number, text: string, kind: number) => {
+  const addLabel = (entry: number, text: string, kind: number) => {
     tokens.read(text)
     if (tokens.count === 0) return
-    const from = words.size
+    const firstWord = words.size
     let contentLength = 0
     for (let i = 0; i < tokens.count; i++) {
       gaps.push(tokens.gaps[i]!)
-      const word = table.add(tokens.hashes[i]!, tokens.chars, tokens.charStarts[i]!, tokens.charStarts[i + 1]!)
-      if (word === fillers.size) fillers.push(isFiller(tokens.hashes[i]!) ? 1 : 0)
-      if (fillers.items[word] === 0) contentLength += tokens.charStarts[i + 1]! - tokens.charStarts[i]!
+      const word = wordTable.add(tokens.hashes[i]!, tokens.chars, tokens.charStarts[i]!, tokens.charStarts[i + 1]!)
+      if (word === isFillerWord.size) isFillerWord.push(isFiller(tokens.hashes[i]!) ? 1 : 0)
+      if (isFillerWord.items[word] === 0) contentLength += tokens.charStarts[i + 1]! - tokens.charStarts[i]!
       words.push(word)
     }
     for (let label = labelStarts[entry]!; label < entryOfLabel.size; label++) {
-      const start = wordStarts.items[label]!
-      if (wordStarts.items[label + 1]! - start !== tokens.count || !sameWords(words, start, from, tokens.count))
+      const otherFirstWord = wordStarts.items[label]!
+      if (
+        wordStarts.items[label + 1]! - otherFirstWord !== tokens.count ||
+        !sameWords(words, otherFirstWord, firstWord, tokens.count)
+      )
         continue
-      words.size = from
-      gaps.size = from
+      words.size = firstWord
+      gaps.size = firstWord
       return
     }
     wordStarts.push(words.size)
     entryOfLabel.push(entry)
     kinds.push(kind)
     letterCases.push(tokens.count === 1 ? letterCaseOf(text) : LOWER_CASE)
-    lengths.push(Math.min(MAX_LABEL_LENGTH, contentLength || tokens.charStarts[tokens.count]!))
+    lengths.push(Math.min(MAX_STORED_LABEL_LENGTH, contentLength || tokens.charStarts[tokens.count]!))
   }
 
   // V8 does not optimise loops inside generators, so the loops are in functions of their own.
   const addEntries = (from: number, to: number) => {
     for (let entry = from; entry < to; entry++) {
       const { name, aliases } = entries[entry]!
-      add(entry, name, NAME)
-      if (NOTE_IN_BRACKETS.test(name)) add(entry, name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
-      for (const alias of aliases) add(entry, alias, ALIAS)
+      addLabel(entry, name, NAME)
+      if (NOTE_IN_BRACKETS.test(name)) addLabel(entry, name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
+      for (const alias of aliases) addLabel(entry, alias, ALIAS)
       labelStarts[entry + 1] = entryOfLabel.size
     }
   }
@@ -120,7 +123,7 @@ export function* buildLabels(unsorted: readonly SkillEntry[]): SlicedTask<BuiltL
     addEntries(from, Math.min(entries.length, from + 256))
     yield
   }
-  const { vocabulary, ranks } = yield* buildVocabulary(table)
+  const { vocabulary, ranks } = yield* buildVocabulary(wordTable)
   for (let from = 0; from < words.size; from += 65_536) {
     renumber(words.items, from, Math.min(words.size, from + 65_536), ranks)
     yield

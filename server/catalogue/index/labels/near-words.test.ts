@@ -7,27 +7,27 @@ import { WordTable } from '../text/word-table.ts'
 import { buildNearWords } from './near-words.ts'
 import { buildVocabulary } from './vocabulary.ts'
 
-function nearWordsOf(words: string[]) {
+function buildNearWordsOf(words: string[]) {
   const table = new WordTable()
   for (const word of words) table.addWord(word)
   const { vocabulary } = runSync(buildVocabulary(table))
-  return { vocabulary, near: runSync(buildNearWords(vocabulary)) }
+  return { vocabulary, nearWords: runSync(buildNearWords(vocabulary)) }
 }
 
 /** Similar words of two or more syllables. */
 const syllable = fc.constantFrom('ba', 'kal', 'ran', 'nor', 'pal', 'fer', 'ter', 'eng', 'el', 'ul')
 const syllables = fc.array(syllable, { minLength: 2, maxLength: 5 }).map((parts) => parts.join(''))
-const { vocabulary, near } = nearWordsOf(fc.sample(syllables, { numRuns: 3000, seed: 7 }))
+const { vocabulary, nearWords } = buildNearWordsOf(fc.sample(syllables, { numRuns: 3000, seed: 7 }))
 const { words } = vocabulary
 
-function found(visit: (put: (id: number) => void) => void): string[] {
+function foundWords(visit: (addId: (id: number) => void) => void): string[] {
   const ids = new Set<number>()
   visit((id) => ids.add(id))
   return [...ids].map((id) => words[id]!).sort()
 }
 
 /** Returns the word with a letter deleted, doubled, replaced or swapped with the next. */
-const misspelt = (word: string, at: number, edit: number) => {
+const misspellWord = (word: string, at: number, edit: number) => {
   const [before, after] = [word.slice(0, at), word.slice(at)]
   return before + [after.slice(1), after[0] + after, `x${after.slice(1)}`, after[1]! + after[0] + after.slice(2)][edit]!
 }
@@ -37,33 +37,37 @@ test('a word with two typos finds all words within the tolerance', () => {
   const edit = fc.nat({ max: 3 })
   fc.assert(
     fc.property(fc.nat({ max: words.length - 1 }), position, edit, position, edit, (id, first, one, second, two) => {
-      const typed = misspelt(misspelt(words[id]!.padEnd(9, 'o'), first, one), second, two)
-      fc.pre(typed.length > 8 && vocabulary.find(typed) < 0)
-      const within = words.filter((word) => {
-        const limit = typoTolerance(Math.max(word.length, typed.length))
-        return editDistance(typed, word, limit) <= limit
+      const typedWord = misspellWord(misspellWord(words[id]!.padEnd(9, 'o'), first, one), second, two)
+      fc.pre(typedWord.length > 8 && vocabulary.find(typedWord) < 0)
+      const wordsWithinTolerance = words.filter((word) => {
+        const limit = typoTolerance(Math.max(word.length, typedWord.length))
+        return editDistance(typedWord, word, limit) <= limit
       })
       assert.deepEqual(
-        found((put) => near.findTypos(typed, put)),
-        within,
+        foundWords((put) => nearWords.findTypos(typedWord, put)),
+        wordsWithinTolerance,
       )
     }),
     { numRuns: 200 },
   )
 })
 
-test('short words are found by one typo, longer ones two edits away only on request', () => {
-  const some = nearWordsOf(['weld', 'welds', 'plumber', 'welding', 'carpenter', 'bending'])
-  const typos = (word: string, withLonger?: boolean) => {
-    const names: string[] = []
-    some.near.findTypos(word, (id, edits) => names.push(`${some.vocabulary.words[id]} ${edits}`), withLonger)
-    return names.sort()
+test('short words are found with one typo, and longer words with two typos only on request', () => {
+  const smallVocabulary = buildNearWordsOf(['weld', 'welds', 'plumber', 'welding', 'carpenter', 'bending'])
+  const findTyposOf = (word: string, withLonger?: boolean) => {
+    const foundTypos: string[] = []
+    smallVocabulary.nearWords.findTypos(
+      word,
+      (id, edits) => foundTypos.push(`${smallVocabulary.vocabulary.words[id]} ${edits}`),
+      withLonger,
+    )
+    return foundTypos.sort()
   }
-  assert.deepEqual(typos('wedl'), ['weld 1'])
-  assert.deepEqual(typos('plumer'), ['plumber 1'])
-  assert.deepEqual(typos('carpntr'), ['carpenter 2'])
-  assert.deepEqual(typos('carpntr', false), [])
-  assert.deepEqual(typos('capnter'), ['carpenter 2'])
+  assert.deepEqual(findTyposOf('wedl'), ['weld 1'])
+  assert.deepEqual(findTyposOf('plumer'), ['plumber 1'])
+  assert.deepEqual(findTyposOf('carpntr'), ['carpenter 2'])
+  assert.deepEqual(findTyposOf('carpntr', false), [])
+  assert.deepEqual(findTyposOf('capnter'), ['carpenter 2'])
 })
 
 test('a substring finds the words that contain it, other than at their beginning', () => {
@@ -73,11 +77,11 @@ test('a substring finds the words that contain it, other than at their beginning
       fc.nat({ max: 3 }),
       fc.integer({ min: 3, max: 6 }),
       (id, at, length) => {
-        const piece = words[id]!.slice(at, at + length)
-        fc.pre(piece.length >= 3)
+        const substring = words[id]!.slice(at, at + length)
+        fc.pre(substring.length >= 3)
         assert.deepEqual(
-          found((put) => near.findContaining(piece, put)),
-          words.filter((word) => word.indexOf(piece, 1) > 0),
+          foundWords((put) => nearWords.findContaining(substring, put)),
+          words.filter((word) => word.indexOf(substring, 1) > 0),
         )
       },
     ),
@@ -85,10 +89,10 @@ test('a substring finds the words that contain it, other than at their beginning
   )
 })
 
-test('two letters find the words that end with them', () => {
+test('a two-letter suffix finds the words that end with it', () => {
   for (const suffix of ['er', 'an', 'ng', 'zz'])
     assert.deepEqual(
-      found((put) => near.findEndingWith(suffix, put)),
+      foundWords((put) => nearWords.findEndingWith(suffix, put)),
       words.filter((word) => word.endsWith(suffix)),
     )
 })

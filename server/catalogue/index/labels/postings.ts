@@ -19,9 +19,9 @@ export interface Postings {
 /** The length of the label, at most 255. */
 export const LENGTH_MASK = 0x00ff
 /** The word is in the name of the skill's sub-skill. */
-export const NAMES_SUB_SKILL = 0x0100
+export const IS_IN_SUB_SKILL_NAME = 0x0100
 /** Two bits that count further occurrences of the word in the skill's labels, up to three. */
-const EXTRA_LABEL = 0x0200
+const ONE_EXTRA_LABEL = 0x0200
 const EXTRA_LABELS_MASK = 0x0600
 /** The word is the whole label. */
 export const IS_WHOLE_LABEL = 0x0800
@@ -31,44 +31,54 @@ export const BEGINS_LABEL = 0x4000
 export const IS_ALIAS = 0x8000
 
 /** Returns the bonus for further labels that contain the word of a posting. */
-export function postingBonus(packed: number): number {
-  return extraLabelBonus((packed & EXTRA_LABELS_MASK) / EXTRA_LABEL)
+export function postingBonus(packedLabel: number): number {
+  return extraLabelBonus((packedLabel & EXTRA_LABELS_MASK) / ONE_EXTRA_LABEL)
 }
 
 /** Skills processed between two yields. */
 const SKILLS_PER_SLICE = 512
 
 export function* buildPostings(labels: Labels, entries: readonly SkillEntry[]): SlicedTask<Postings> {
-  const skills = labels.labelStarts.length - 1
-  const count = labels.vocabulary.words.length
-  const starts = new Int32Array(count + 1)
-  const latest = new Int32Array(count).fill(-1)
-  for (let from = 0; from < skills; from += SKILLS_PER_SLICE) {
-    countSkills(labels, from, Math.min(skills, from + SKILLS_PER_SLICE), starts, latest)
+  const skillCount = labels.labelStarts.length - 1
+  const wordCount = labels.vocabulary.words.length
+  const starts = new Int32Array(wordCount + 1)
+  const lastEntries = new Int32Array(wordCount).fill(-1)
+  for (let from = 0; from < skillCount; from += SKILLS_PER_SLICE) {
+    countSkills(labels, from, Math.min(skillCount, from + SKILLS_PER_SLICE), starts, lastEntries)
     yield
   }
-  for (let word = 0; word < count; word++) starts[word + 1]! += starts[word]!
-  const postings = { starts, entries: new Int32Array(starts[count]!), bestLabels: new Uint16Array(starts[count]!) }
-  const next = starts.slice()
-  latest.fill(-1)
+  for (let word = 0; word < wordCount; word++) starts[word + 1]! += starts[word]!
+  const postings = {
+    starts,
+    entries: new Int32Array(starts[wordCount]!),
+    bestLabels: new Uint16Array(starts[wordCount]!),
+  }
+  const nextPositions = starts.slice()
+  lastEntries.fill(-1)
   const groupStems = new GroupNameStems(labels.vocabulary)
-  for (let from = 0; from < skills; from += SKILLS_PER_SLICE) {
+  for (let from = 0; from < skillCount; from += SKILLS_PER_SLICE) {
     const batch = entries.slice(from, from + SKILLS_PER_SLICE)
-    addPostings(labels, batch, from, groupStems, postings, next, latest)
+    addPostings(labels, batch, from, groupStems, postings, nextPositions, lastEntries)
     yield
   }
   return postings
 }
 
 /** Counts at starts[w + 1] the skills that contain word w. */
-function countSkills(labels: Labels, fromEntry: number, toEntry: number, starts: Int32Array, latest: Int32Array): void {
+function countSkills(
+  labels: Labels,
+  fromEntry: number,
+  toEntry: number,
+  starts: Int32Array,
+  lastEntries: Int32Array,
+): void {
   const { labelStarts, wordStarts, words } = labels
   for (let entry = fromEntry; entry < toEntry; entry++) {
     const end = wordStarts[labelStarts[entry + 1]!]!
     for (let at = wordStarts[labelStarts[entry]!]!; at < end; at++) {
       const word = words[at]!
-      if (latest[word] === entry) continue
-      latest[word] = entry
+      if (lastEntries[word] === entry) continue
+      lastEntries[word] = entry
       starts[word + 1]!++
     }
   }
@@ -80,47 +90,49 @@ function addPostings(
   firstEntry: number,
   groupStems: GroupNameStems,
   { entries, bestLabels }: Postings,
-  next: Int32Array,
-  latest: Int32Array,
+  nextPositions: Int32Array,
+  lastEntries: Int32Array,
 ): void {
   const { vocabulary, labelStarts, wordStarts, words, kinds, lengths } = labels
   for (let i = 0; i < batch.length; i++) {
     const entry = firstEntry + i
     groupStems.setGroup(batch[i]!.sub)
     for (let label = labelStarts[entry]!; label < labelStarts[entry + 1]!; label++) {
-      const start = wordStarts[label]!
-      const end = wordStarts[label + 1]!
+      const firstWord = wordStarts[label]!
+      const endWord = wordStarts[label + 1]!
       const kind = kinds[label] === ALIAS ? IS_ALIAS : kinds[label] === BARE_NAME ? IS_BARE_NAME : 0
-      const common = Math.min(LENGTH_MASK, lengths[label]!) | kind | (end - start === 1 ? IS_WHOLE_LABEL : 0)
-      for (let at = start; at < end; at++) {
+      const labelFlags =
+        Math.min(LENGTH_MASK, lengths[label]!) | kind | (endWord - firstWord === 1 ? IS_WHOLE_LABEL : 0)
+      for (let at = firstWord; at < endWord; at++) {
         const word = words[at]!
-        const inGroupName = groupStems.marks[vocabulary.stems[word]!]! ? NAMES_SUB_SKILL : 0
-        const packed = common | inGroupName | (at === start ? BEGINS_LABEL : 0) | (at + 1 === end ? ENDS_LABEL : 0)
-        if (latest[word] !== entry) {
-          latest[word] = entry
-          entries[next[word]!] = entry
-          bestLabels[next[word]!++] = packed
+        const subSkillFlag = groupStems.marks[vocabulary.stems[word]!]! ? IS_IN_SUB_SKILL_NAME : 0
+        const packedLabel =
+          labelFlags | subSkillFlag | (at === firstWord ? BEGINS_LABEL : 0) | (at + 1 === endWord ? ENDS_LABEL : 0)
+        if (lastEntries[word] !== entry) {
+          lastEntries[word] = entry
+          entries[nextPositions[word]!] = entry
+          bestLabels[nextPositions[word]!++] = packedLabel
         } else {
-          const posting = next[word]! - 1
-          const best = bestLabels[posting]!
-          const letters = vocabulary.words[word]!.length
-          const extra = Math.min(EXTRA_LABELS_MASK, (best & EXTRA_LABELS_MASK) + EXTRA_LABEL)
-          const isBetter = scoreOfPacked(packed, letters) > scoreOfPacked(best, letters)
-          bestLabels[posting] = ((isBetter ? packed : best) & ~EXTRA_LABELS_MASK) | extra
+          const posting = nextPositions[word]! - 1
+          const bestLabel = bestLabels[posting]!
+          const letterCount = vocabulary.words[word]!.length
+          const extraLabelBits = Math.min(EXTRA_LABELS_MASK, (bestLabel & EXTRA_LABELS_MASK) + ONE_EXTRA_LABEL)
+          const isBetter = packedLabelScore(packedLabel, letterCount) > packedLabelScore(bestLabel, letterCount)
+          bestLabels[posting] = ((isBetter ? packedLabel : bestLabel) & ~EXTRA_LABELS_MASK) | extraLabelBits
         }
       }
     }
   }
 }
 
-function scoreOfPacked(packed: number, letters: number): number {
-  if (packed & IS_WHOLE_LABEL) return packed & IS_ALIAS ? 2 : 3
-  const coverage = Math.min(1, letters / (packed & LENGTH_MASK))
+function packedLabelScore(packedLabel: number, letterCount: number): number {
+  if (packedLabel & IS_WHOLE_LABEL) return packedLabel & IS_ALIAS ? 2 : 3
+  const coverage = Math.min(1, letterCount / (packedLabel & LENGTH_MASK))
   return labelScore(
     coverage,
-    (packed & BEGINS_LABEL) !== 0,
-    (packed & ENDS_LABEL) !== 0,
+    (packedLabel & BEGINS_LABEL) !== 0,
+    (packedLabel & ENDS_LABEL) !== 0,
     true,
-    (packed & IS_ALIAS) !== 0,
+    (packedLabel & IS_ALIAS) !== 0,
   )
 }

@@ -15,53 +15,53 @@ import type { Vocabulary } from './vocabulary.ts'
 /** Contributions to a prior, in thousandths. A group is a sub-skill. The FIRST bonuses are divided by the rank: 1 for the first, 2 for the second. */
 const VERIFIABLE_BONUS = 40
 const FIRST_IN_GROUP_BONUS = 40
-const FIRST_GROUP_BONUS = 15
+const FIRST_GROUP_IN_MASTER_BONUS = 15
 const EXTRA_ALIAS_BONUS = 10
 const MAX_EXTRA_ALIASES = 4
 
 /** The highest prior that a skill can have, in thousandths. */
 export const MAX_PRIOR =
-  VERIFIABLE_BONUS + FIRST_IN_GROUP_BONUS + FIRST_GROUP_BONUS + MAX_EXTRA_ALIASES * EXTRA_ALIAS_BONUS
+  VERIFIABLE_BONUS + FIRST_IN_GROUP_BONUS + FIRST_GROUP_IN_MASTER_BONUS + MAX_EXTRA_ALIASES * EXTRA_ALIAS_BONUS
 
 /** Totals of a sub-skill, and its rank in its master skill, from 1. */
 interface GroupTotals {
-  skills: number
-  aliases: number
-  rank: number
+  skillCount: number
+  aliasCount: number
+  rankInMaster: number
 }
 
 /** Returns the prior of each skill in thousandths; the entries must be sorted by number. */
 export function* buildPriors(entries: readonly SkillEntry[]): SlicedTask<Uint8Array> {
   const groups = new Map<number, GroupTotals>()
-  const groupCounts = new Map<number, number>()
+  const groupCountsByMaster = new Map<number, number>()
   for (let entry = 0; entry < entries.length; entry++) {
     const { sub, aliases } = entries[entry]!
     if (sub) {
       let group = groups.get(sub.number)
       if (!group) {
-        const rank = (groupCounts.get(sub.master.number) ?? 0) + 1
-        groupCounts.set(sub.master.number, rank)
-        group = { skills: 0, aliases: 0, rank }
+        const rank = (groupCountsByMaster.get(sub.master.number) ?? 0) + 1
+        groupCountsByMaster.set(sub.master.number, rank)
+        group = { skillCount: 0, aliasCount: 0, rankInMaster: rank }
         groups.set(sub.number, group)
       }
-      group.skills++
-      group.aliases += aliases.length
+      group.skillCount++
+      group.aliasCount += aliases.length
     }
     if (entry % 8192 === 8191) yield
   }
-  const ranked = new Map<GroupTotals, number>()
+  const ranksInGroup = new Map<GroupTotals, number>()
   const priors = new Uint8Array(entries.length)
   for (let entry = 0; entry < entries.length; entry++) {
     const { sub, aliases, verifiable } = entries[entry]!
     const group = sub && groups.get(sub.number)
     let prior = verifiable ? VERIFIABLE_BONUS : 0
     if (group) {
-      const rank = (ranked.get(group) ?? 0) + 1
-      ranked.set(group, rank)
-      const extraAliases = Math.max(0, aliases.length - group.aliases / group.skills)
+      const rank = (ranksInGroup.get(group) ?? 0) + 1
+      ranksInGroup.set(group, rank)
+      const extraAliases = Math.max(0, aliases.length - group.aliasCount / group.skillCount)
       prior +=
         FIRST_IN_GROUP_BONUS / rank +
-        FIRST_GROUP_BONUS / group.rank +
+        FIRST_GROUP_IN_MASTER_BONUS / group.rankInMaster +
         EXTRA_ALIAS_BONUS * Math.min(MAX_EXTRA_ALIASES, extraAliases)
     }
     priors[entry] = Math.round(prior)
@@ -72,11 +72,11 @@ export function* buildPriors(entries: readonly SkillEntry[]): SlicedTask<Uint8Ar
 
 /** The stems in the name of the current sub-skill. */
 export class GroupNameStems {
-  /** 1 for a stem in the name. */
+  /** By stem: 1 if the name contains the stem. */
   readonly marks: Uint8Array
   private readonly vocabulary: Vocabulary
   private group: SkillGroup | undefined
-  private marked: number[] = []
+  private markedStems: number[] = []
 
   constructor(vocabulary: Vocabulary) {
     this.vocabulary = vocabulary
@@ -86,13 +86,13 @@ export class GroupNameStems {
   setGroup(group: SkillGroup | undefined): void {
     if (group === this.group) return
     this.group = group
-    for (const stem of this.marked) this.marks[stem] = 0
-    this.marked = []
+    for (const stem of this.markedStems) this.marks[stem] = 0
+    this.markedStems = []
     for (const word of group ? tokenize(group.name) : []) {
       const stem = this.vocabulary.findStem(stemOf(word))
       if (stem < 0 || isFiller(wordHash(word))) continue
       this.marks[stem] = 1
-      this.marked.push(stem)
+      this.markedStems.push(stem)
     }
   }
 }

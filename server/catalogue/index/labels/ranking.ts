@@ -10,11 +10,11 @@ const toHit = (entry: number, score: number): SearchHit => ({ entry, score })
 /** A rank combines a score and a length in one integer: scores are rounded down to 1 / SCORE_STEPS, lengths limited to LENGTH_STEPS. */
 const SCORE_STEPS = 10_000
 const LENGTH_STEPS = 1024
-const MAX_ENTRIES = 2 ** 26
+const MAX_ENTRY_COUNT = 2 ** 26
 
 const BUCKET_COUNT = 256
 
-/** Pages that end within this many hits are selected by insertion instead of by sorting. */
+/** Pages that end within the first hits up to this number are selected by insertion instead of by sorting. */
 const MAX_INSERTION_HITS = 64
 
 /**
@@ -25,7 +25,7 @@ const MAX_INSERTION_HITS = 64
 export class Ranking {
   size = 0
   bestScore = 0
-  private readonly found: Int32Array
+  private readonly foundEntries: Int32Array
   /** Score and length of the label in one number, higher for shorter labels; 0 for a skill that is not found. */
   private readonly ranks: Int32Array
   /** The skills collected in the current pass. */
@@ -38,19 +38,19 @@ export class Ranking {
   /** The pass in which a candidate must have been collected before, or -1. */
   private requiredPass = 0
   private readonly bucketCounts = new Int32Array(BUCKET_COUNT)
-  private readonly top = new Float64Array(MAX_INSERTION_HITS)
+  private readonly topKeys = new Float64Array(MAX_INSERTION_HITS)
   private filter: ((entry: number) => boolean) | undefined
 
-  constructor(entries: number) {
-    this.found = new Int32Array(entries)
-    this.ranks = new Int32Array(entries)
-    this.candidates = new Int32Array(entries)
-    this.lastPass = new Int32Array(entries)
-    this.points = new Float32Array(entries)
+  constructor(entryCount: number) {
+    this.foundEntries = new Int32Array(entryCount)
+    this.ranks = new Int32Array(entryCount)
+    this.candidates = new Int32Array(entryCount)
+    this.lastPass = new Int32Array(entryCount)
+    this.points = new Float32Array(entryCount)
   }
 
   reset(filter?: (entry: number) => boolean): void {
-    for (let i = 0; i < this.size; i++) this.ranks[this.found[i]!] = 0
+    for (let i = 0; i < this.size; i++) this.ranks[this.foundEntries[i]!] = 0
     this.size = 0
     this.bestScore = 0
     this.filter = filter
@@ -69,8 +69,8 @@ export class Ranking {
     let count = this.candidateCount
     for (let at = from; at < to; at++) {
       const entry = entries[at]!
-      const last = lastPass[entry]!
-      if (requiredPass < 0 ? last !== pass : last === requiredPass) {
+      const lastPassOfEntry = lastPass[entry]!
+      if (requiredPass < 0 ? lastPassOfEntry !== pass : lastPassOfEntry === requiredPass) {
         lastPass[entry] = pass
         candidates[count++] = entry
       }
@@ -108,11 +108,11 @@ export class Ranking {
   /** Adds a hit, or replaces the skill's hit if this one is better. */
   add(entry: number, score: number, length: number): void {
     const rank = ((score * SCORE_STEPS) | 0) * LENGTH_STEPS + (length < LENGTH_STEPS ? LENGTH_STEPS - 1 - length : 0)
-    const before = this.ranks[entry]!
-    if (rank <= before) return
-    if (before === 0) {
+    const rankBefore = this.ranks[entry]!
+    if (rank <= rankBefore) return
+    if (rankBefore === 0) {
       if (this.filter && !this.filter(entry)) return
-      this.found[this.size++] = entry
+      this.foundEntries[this.size++] = entry
     }
     this.ranks[entry] = rank
     if (score > this.bestScore) this.bestScore = score
@@ -124,12 +124,12 @@ export class Ranking {
 
   /** Returns a page with each hit converted by `convert`. */
   mapPage<T>(offset: number, limit: number, convert: (entry: number, score: number) => T): T[] {
-    const end = Math.min(this.size, offset + limit)
-    if (end <= offset) return []
-    const keys = end <= MAX_INSERTION_HITS ? this.insertTop(end) : this.sortTop(end)
+    const pageEnd = Math.min(this.size, offset + limit)
+    if (pageEnd <= offset) return []
+    const keys = pageEnd <= MAX_INSERTION_HITS ? this.insertTop(pageEnd) : this.sortTop(pageEnd)
     const hits: T[] = []
-    for (let i = offset; i < end; i++) {
-      const entry = MAX_ENTRIES - 1 - (-keys[i]! % MAX_ENTRIES)
+    for (let i = offset; i < pageEnd; i++) {
+      const entry = MAX_ENTRY_COUNT - 1 - (-keys[i]! % MAX_ENTRY_COUNT)
       hits.push(convert(entry, Math.floor(this.ranks[entry]! / LENGTH_STEPS) / SCORE_STEPS))
     }
     return hits
@@ -137,40 +137,40 @@ export class Ranking {
 
   /** Returns the sort keys of the best hits, best (lowest) first, by insertion into a short list. */
   private insertTop(limit: number): Float64Array {
-    const { found, ranks, size, top } = this
+    const { foundEntries, ranks, size, topKeys } = this
     let count = 0
-    let worst = 0
+    let worstKey = 0
     for (let i = 0; i < size; i++) {
-      const entry = found[i]!
+      const entry = foundEntries[i]!
       const key = sortKey(ranks[entry]!, entry)
-      if (count === limit && key > worst) continue
+      if (count === limit && key > worstKey) continue
       let at = count < limit ? count++ : limit - 1
-      for (; at > 0 && top[at - 1]! > key; at--) top[at] = top[at - 1]!
-      top[at] = key
-      worst = top[count - 1]!
+      for (; at > 0 && topKeys[at - 1]! > key; at--) topKeys[at] = topKeys[at - 1]!
+      topKeys[at] = key
+      worstKey = topKeys[count - 1]!
     }
-    return top
+    return topKeys
   }
 
   /** Returns the sort keys of at least `limit` best hits, best (lowest) first. */
   private sortTop(limit: number): Float64Array {
-    const { found, ranks, bucketCounts, size } = this
+    const { foundEntries, ranks, bucketCounts, size } = this
     const bucketOf = (entry: number) => ((ranks[entry]! / LENGTH_STEPS) * ((BUCKET_COUNT - 1) / SCORE_STEPS)) | 0
     bucketCounts.fill(0)
-    for (let i = 0; i < size; i++) bucketCounts[bucketOf(found[i]!)]!++
-    let lowest = BUCKET_COUNT
-    let reached = 0
-    while (reached < limit) reached += bucketCounts[--lowest]!
-    const keys = new Float64Array(reached)
+    for (let i = 0; i < size; i++) bucketCounts[bucketOf(foundEntries[i]!)]!++
+    let lowestBucket = BUCKET_COUNT
+    let hitCount = 0
+    while (hitCount < limit) hitCount += bucketCounts[--lowestBucket]!
+    const keys = new Float64Array(hitCount)
     let count = 0
     for (let i = 0; i < size; i++) {
-      const entry = found[i]!
-      if (bucketOf(entry) >= lowest) keys[count++] = sortKey(ranks[entry]!, entry)
+      const entry = foundEntries[i]!
+      if (bucketOf(entry) >= lowestBucket) keys[count++] = sortKey(ranks[entry]!, entry)
     }
     return keys.sort()
   }
 }
 
 function sortKey(rank: number, entry: number): number {
-  return -(rank * MAX_ENTRIES + (MAX_ENTRIES - 1 - entry))
+  return -(rank * MAX_ENTRY_COUNT + (MAX_ENTRY_COUNT - 1 - entry))
 }

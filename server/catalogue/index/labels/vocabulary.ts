@@ -121,8 +121,8 @@ function groupBy(keys: ArrayLike<number>, size: number): { starts: Int32Array; i
   const starts = new Int32Array(size + 1)
   for (let i = 0; i < keys.length; i++) starts[keys[i]! + 1]!++
   for (let key = 0; key < size; key++) starts[key + 1]! += starts[key]!
-  const next = starts.slice()
+  const nextPositions = starts.slice()
   const items = new Int32Array(keys.length)
-  for (let i = 0; i < keys.length; i++) items[next[keys[i]!]!++] = i
+  for (let i = 0; i < keys.length; i++) items[nextPositions[keys[i]!]!++] = i
   return { starts, items }
 }

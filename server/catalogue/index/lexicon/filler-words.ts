@@ -16,13 +16,13 @@ export function isRoleWord(hash: number): boolean {
 
 /** Returns the words of a query without fillers and role words; all of them if nothing else is left. */
 export function stripRoleWords(words: string[]): string[] {
-  const content = words.filter((word) => !fillerWords.has(word) && !roleWords.has(word))
-  return content.length > 0 ? content : words
+  const contentWords = words.filter((word) => !fillerWords.has(word) && !roleWords.has(word))
+  return contentWords.length > 0 ? contentWords : words
 }
 
 /** Returns the words of a query without hiring words and the number of people wanted; all of them if nothing else is left. */
 export function stripHiringWords(words: string[]): string[] {
-  const content = words.filter((word) => !hiringWords.has(word))
-  if (content.length === 0 || content.length === words.length) return words
-  return content.length > 1 && /^\d{1,2}$/.test(content[0]!) ? content.slice(1) : content
+  const contentWords = words.filter((word) => !hiringWords.has(word))
+  if (contentWords.length === 0 || contentWords.length === words.length) return words
+  return contentWords.length > 1 && /^\d{1,2}$/.test(contentWords[0]!) ? contentWords.slice(1) : contentWords
 }

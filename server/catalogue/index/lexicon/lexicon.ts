@@ -1,34 +1,34 @@
 import { readFileSync } from 'node:fs'
-import { type MappingLimits, parseGroups, parseList, parseLists, parseMapping } from './parse.ts'
+import { type MappingLimits, parseListsWithHeadings, parseMapping, parseWordGroups, parseWordList } from './parse.ts'
 
 /**
  * The word lists of `data/lexicon/`, read when the process starts. The files explain what each list is for. An invalid line stops
  * the process with its file and line number.
  */
 
-const FOLDER = new URL('../../../../data/lexicon/', import.meta.url)
+const LEXICON_FOLDER = new URL('../../../../data/lexicon/', import.meta.url)
 
-const read = (file: string): string => readFileSync(new URL(file, FOLDER), 'utf8')
+const readLexiconFile = (file: string): string => readFileSync(new URL(file, LEXICON_FOLDER), 'utf8')
 const setOf = (words: Iterable<string>): ReadonlySet<string> => new Set(words)
 
 function loadLists<Heading extends string>(
   file: string,
   maxWords: Readonly<Record<Heading, number>>,
 ): Record<Heading, readonly string[]> {
-  return parseLists(file, read(file), maxWords)
+  return parseListsWithHeadings(file, readLexiconFile(file), maxWords)
 }
 
 function loadMapping(file: string, limits: MappingLimits): ReadonlyMap<string, readonly string[]> {
-  return parseMapping(file, read(file), limits)
+  return parseMapping(file, readLexiconFile(file), limits)
 }
 
-/** Loads lines of `key = value`. */
-function loadPairs(file: string, keyWords: number, valueWords: number): ReadonlyMap<string, string> {
-  const mapping = loadMapping(file, { keyWords, valueWords, values: 1 })
+/** Loads a file with lines of `key = value`. */
+function loadPairs(file: string, maxKeyWords: number, maxValueWords: number): ReadonlyMap<string, string> {
+  const mapping = loadMapping(file, { maxKeyWords, maxValueWords, maxValues: 1 })
   return new Map(Array.from(mapping, ([key, values]) => [key, values[0]!]))
 }
 
-const SINGLE_WORDS: MappingLimits = { keyWords: 1, valueWords: 1, values: 20 }
+const SINGLE_WORD_LIMITS: MappingLimits = { maxKeyWords: 1, maxValueWords: 1, maxValues: 20 }
 
 const stopWordLists = loadLists('stop-words.txt', {
   'stop words': 1,
@@ -53,20 +53,23 @@ export const applicantWords = setOf(applicantWordLists.always)
 export const applicantWordPairs = setOf(applicantWordLists.pairs)
 export const applicantWordsAlone = setOf(applicantWordLists.alone)
 
-export const everydayWords = setOf(parseList('everyday-words.txt', read('everyday-words.txt')))
-export const synonymGroups: readonly (readonly string[])[] = parseGroups('thesaurus.txt', read('thesaurus.txt'))
+export const everydayWords = setOf(parseWordList('everyday-words.txt', readLexiconFile('everyday-words.txt')))
+export const synonymGroups: readonly (readonly string[])[] = parseWordGroups(
+  'thesaurus.txt',
+  readLexiconFile('thesaurus.txt'),
+)
 
-/** Maximum number of words per entry in these files; the code that applies them checks no longer phrases. */
+/** Maximum number of words per entry in these files; longer phrases are not looked up. */
 export const MAX_SHORT_FORM_WORDS = 3
 export const MAX_SPOKEN_PHRASE_WORDS = 3
-export const MAX_ADVERTISEMENT_WORDS = 5
+export const MAX_ADVERTISEMENT_PHRASE_WORDS = 5
 
 export const shortForms = loadPairs('short-forms.txt', MAX_SHORT_FORM_WORDS, 8)
 export const spokenPhrases = loadPairs('spoken-phrases.txt', MAX_SPOKEN_PHRASE_WORDS, 8)
-export const misspellings = loadMapping('misspellings.txt', SINGLE_WORDS)
+export const misspellings = loadMapping('misspellings.txt', SINGLE_WORD_LIMITS)
 export const americanSpellings = loadPairs('american-spellings.txt', 1, 1)
-export const agentNouns = loadMapping('agent-nouns.txt', SINGLE_WORDS)
-export const hindiActivities = loadMapping('hindi-activities.txt', SINGLE_WORDS)
+export const agentNouns = loadMapping('agent-nouns.txt', SINGLE_WORD_LIMITS)
+export const hindiActivities = loadMapping('hindi-activities.txt', SINGLE_WORD_LIMITS)
 export const numerals = loadPairs('numerals.txt', 1, 1)
 
 const stemExceptions = loadLists('stem-exceptions.txt', {
@@ -77,12 +80,12 @@ const stemExceptions = loadLists('stem-exceptions.txt', {
 })
 export const nounsInIng = setOf(stemExceptions['nouns in -ing'])
 export const underivedWords = setOf(stemExceptions['underived words'])
-export const notPlurals = setOf(stemExceptions['not a plural'])
-export const neverSpeltWithZ: readonly string[] = stemExceptions['never spelt with z']
+export const wordsThatAreNotPlurals = setOf(stemExceptions['not a plural'])
+export const wordsNeverSpeltWithZ: readonly string[] = stemExceptions['never spelt with z']
 
 export const advertisementWords = loadLists('advertisement-words.txt', {
-  'rarely a skill': MAX_ADVERTISEMENT_WORDS,
-  'never a skill': MAX_ADVERTISEMENT_WORDS,
+  'rarely a skill': MAX_ADVERTISEMENT_PHRASE_WORDS,
+  'never a skill': MAX_ADVERTISEMENT_PHRASE_WORDS,
   urgency: 1,
   joiners: 1,
 })

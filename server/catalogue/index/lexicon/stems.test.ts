@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { inflections, rootOf, stemOf, toSingular } from './stems.ts'
 
 test('toSingular returns the singular form in American spelling', () => {
-  const pairs =
+  const wordsWithSingulars =
     'welders/welder batteries/battery boxes/box glass/glass bus/bus analysis/analysis colours/color organises/organize centre/center modelling/modeling licences/license electronics/electronics sales/sales'
-  for (const [word, singular] of pairs.split(' ').map((pair) => pair.split('/')))
+  for (const [word, singular] of wordsWithSingulars.split(' ').map((pair) => pair.split('/')))
     assert.equal(toSingular(word!), singular)
 })
 

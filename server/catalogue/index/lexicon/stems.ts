@@ -1,4 +1,10 @@
-import { americanSpellings, neverSpeltWithZ, notPlurals, nounsInIng, underivedWords } from './lexicon.ts'
+import {
+  americanSpellings,
+  nounsInIng,
+  underivedWords,
+  wordsNeverSpeltWithZ,
+  wordsThatAreNotPlurals,
+} from './lexicon.ts'
 
 /**
  * Stemming in two strengths. `stemOf` conflates the inflections of a word (machine, machines; weld, welding, welded) and the
@@ -22,9 +28,9 @@ export function stemOf(word: string): string {
 function stemOfSingular(singular: string): string {
   if (nounsInIng.has(singular)) return singular
   let stem = singular
-  const cut = stem.endsWith('ing') ? 3 : stem.endsWith('ed') && !stem.endsWith('eed') ? 2 : 0
-  if (cut && stem.length - cut >= 3 && /[aeiouy]/.test(stem.slice(0, -cut))) {
-    stem = stem.slice(0, -cut)
+  const endingLength = stem.endsWith('ing') ? 3 : stem.endsWith('ed') && !stem.endsWith('eed') ? 2 : 0
+  if (endingLength && stem.length - endingLength >= 3 && /[aeiouy]/.test(stem.slice(0, -endingLength))) {
+    stem = stem.slice(0, -endingLength)
     if (DOUBLED_CONSONANT.test(stem)) stem = stem.slice(0, -1)
     stem = toAmerican(stem)
   }
@@ -33,7 +39,7 @@ function stemOfSingular(singular: string): string {
   return stem
 }
 
-const ENDINGS: [RegExp, string][] = [
+const DERIVATIONAL_ENDINGS: [RegExp, string][] = [
   [/isation$|ization$/, 'iz'],
   [/iser$|izer$/, 'iz'],
   [/ational$/, 'at'],
@@ -56,10 +62,10 @@ const ENDINGS: [RegExp, string][] = [
 ]
 
 /** The endings by their last letter, which excludes most of them. */
-const ENDINGS_BY_LETTER = new Map<number, [RegExp, string][]>()
-for (const ending of ENDINGS) {
+const ENDINGS_BY_LAST_LETTER = new Map<number, [RegExp, string][]>()
+for (const ending of DERIVATIONAL_ENDINGS) {
   for (const letter of new Set(Array.from(ending[0].source.matchAll(/(.)\$/g), (found) => found[1]!.charCodeAt(0))))
-    ENDINGS_BY_LETTER.set(letter, [...(ENDINGS_BY_LETTER.get(letter) ?? []), ending])
+    ENDINGS_BY_LAST_LETTER.set(letter, [...(ENDINGS_BY_LAST_LETTER.get(letter) ?? []), ending])
 }
 const NO_ENDINGS: [RegExp, string][] = []
 
@@ -68,10 +74,10 @@ export function rootOf(stem: string): string {
   if (stem.length <= 4 || !isLatin(stem) || underivedWords.has(stem)) return stem
   if (nounsInIng.has(stem)) return rootOf(stem.slice(0, -3))
   let root = stem
-  for (const [ending, replacement] of ENDINGS_BY_LETTER.get(stem.charCodeAt(stem.length - 1)) ?? NO_ENDINGS) {
-    const found = ending.exec(stem)
-    if (!found) continue
-    if (found.index >= 3) root = stem.slice(0, found.index) + replacement
+  for (const [ending, replacement] of ENDINGS_BY_LAST_LETTER.get(stem.charCodeAt(stem.length - 1)) ?? NO_ENDINGS) {
+    const endingMatch = ending.exec(stem)
+    if (!endingMatch) continue
+    if (endingMatch.index >= 3) root = stem.slice(0, endingMatch.index) + replacement
     break
   }
   if (root.length > 4 && root.endsWith('at')) root = root.slice(0, -2)
@@ -79,20 +85,20 @@ export function rootOf(stem: string): string {
 }
 
 function removePlural(word: string): string {
-  if (!word.endsWith('s') || notPlurals.has(word)) return word
+  if (!word.endsWith('s') || wordsThatAreNotPlurals.has(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
   if (/(x|ss|sh|ch|zz)es$/.test(word)) return word.slice(0, -2)
   if (/(ss|us|is|ics)$/.test(word)) return word
   return word.slice(0, -1)
 }
 
-const NEVER_SPELT_WITH_Z = new RegExp(neverSpeltWithZ.join('|'))
+const NEVER_SPELT_WITH_Z = new RegExp(wordsNeverSpeltWithZ.join('|'))
 
 /** Returns the American spelling of a word: organize for organise, color for colour, center for centre. */
 function toAmerican(word: string): string {
   if (word.length < 5) return word
-  const other = americanSpellings.get(word)
-  if (other) return other
+  const americanWord = americanSpellings.get(word)
+  if (americanWord) return americanWord
   if (!LAST_LETTERS_WITH_VARIANTS.has(word.charCodeAt(word.length - 1))) return simplifyVowels(word)
   if (word.length > 6 && /[iy]s(e|ed|er|ing|ation)?$/.test(word) && !NEVER_SPELT_WITH_Z.test(word))
     return word.replace(/([iy])s(e|ed|er|ing|ation)?$/, '$1z$2')
@@ -144,8 +150,8 @@ function inBothSpellings(forms: string[]): string[] {
     if (form.endsWith('s') || !AMERICAN_ENDING.test(form)) continue
     for (const [ending, british] of BRITISH_ENDINGS) {
       if (!form.endsWith(ending)) continue
-      const other = form.slice(0, -ending.length) + british
-      if (toSingular(other) === toSingular(form)) forms.push(other, pluralOf(other))
+      const britishForm = form.slice(0, -ending.length) + british
+      if (toSingular(britishForm) === toSingular(form)) forms.push(britishForm, pluralOf(britishForm))
     }
   }
   return forms

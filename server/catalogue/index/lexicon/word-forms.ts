@@ -19,39 +19,39 @@ const ROMANISED_ENDINGS: [string, string[]][] = [
   ['i', ['iyan', 'iyon', 'iya']],
   ['a', ['e', 'on']],
 ]
-const NONE: readonly string[] = []
+const NO_WORDS: readonly string[] = []
 
 /** Returns the inflections of a Hindi word: टाइल लगाने for टाइल लगाना, मिस्त्रियों for मिस्त्री. */
 export function hindiInflections(word: string): string[] {
   if (word.length < 3) return []
-  for (const [ending, others] of HINDI_ENDINGS)
-    if (word.endsWith(ending)) return others.map((other) => word.slice(0, -ending.length) + other)
+  for (const [ending, otherEndings] of HINDI_ENDINGS)
+    if (word.endsWith(ending)) return otherEndings.map((other) => word.slice(0, -ending.length) + other)
   return ENDS_WITH_CONSONANT.test(word) ? [`${word}ें`, `${word}ों`] : []
 }
 
 /** Returns the inflections of a word that is known to be romanised Hindi: lagane for lagana, gaadiyan for gaadi. */
 export function romanisedInflections(word: string): string[] {
   if (word.length < 5) return []
-  for (const [ending, others] of ROMANISED_ENDINGS)
-    if (word.endsWith(ending)) return others.map((other) => word.slice(0, -ending.length) + other)
+  for (const [ending, otherEndings] of ROMANISED_ENDINGS)
+    if (word.endsWith(ending)) return otherEndings.map((other) => word.slice(0, -ending.length) + other)
   return []
 }
 
 /** Returns the common misspellings of a word. */
 export function misspellingsOf(word: string): readonly string[] {
-  return misspellings.get(word) ?? NONE
+  return misspellings.get(word) ?? NO_WORDS
 }
 
 /** Returns the Hindi words for an English activity. */
 export function hindiTranslations(word: string): readonly string[] {
-  return hindiActivities.get(word) ?? NONE
+  return hindiActivities.get(word) ?? NO_WORDS
 }
 
 /** Returns the words for the person who does an activity: driver for driving, operator for operation. */
 export function agentNounsFor(word: string): readonly string[] {
-  const listed = agentNouns.get(word)
-  if (listed) return listed
-  if (word.length < 6) return NONE
+  const listedNouns = agentNouns.get(word)
+  if (listedNouns) return listedNouns
+  if (word.length < 6) return NO_WORDS
   if (word.endsWith('ing')) return [`${word.slice(0, -3)}er`]
-  return /[ts]ion$/.test(word) ? [`${word.slice(0, -3)}or`] : NONE
+  return /[ts]ion$/.test(word) ? [`${word.slice(0, -3)}or`] : NO_WORDS
 }

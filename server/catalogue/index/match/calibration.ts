@@ -10,11 +10,11 @@ export interface Similarity {
   method: MatchMethod
 }
 
-/** The lead of a candidate without a rival. */
+/** The lead of the total of a candidate that has no rival. */
 const LEAD_WITHOUT_RIVAL = 0.3
 
 /**
- * Returns the probability that a candidate is right: 0.8 is right about eight times in ten. A logistic regression, fitted to
+ * Returns the probability that a candidate is the right skill: candidates with 0.8 are right about eight times in ten. A logistic regression, fitted to
  * phrases of real advertisements with the skill that people assigned to them (`bench/skill-quality.ts` prints how well it
  * holds). `rival` is the best of the other candidates.
  */

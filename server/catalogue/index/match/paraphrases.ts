@@ -13,31 +13,31 @@ import { LabelContexts, PairCounts } from './stem-pairs.ts'
  */
 export class Paraphrases {
   private readonly labels: Labels
-  private readonly learned: Map<number, SimilarStem[]>
-  private readonly byRoot: Map<string, number[]>
+  private readonly learnedStems: Map<number, SimilarStem[]>
+  private readonly stemsByRoot: Map<string, number[]>
 
-  constructor(labels: Labels, learned: Map<number, SimilarStem[]>, byRoot: Map<string, number[]>) {
+  constructor(labels: Labels, learnedStems: Map<number, SimilarStem[]>, stemsByRoot: Map<string, number[]>) {
     this.labels = labels
-    this.learned = learned
-    this.byRoot = byRoot
+    this.learnedStems = learnedStems
+    this.stemsByRoot = stemsByRoot
   }
 
   /** Returns the catalogue's stems that can replace a stem, which need not be in the catalogue; most similar first. */
-  of(stem: string): SimilarStem[] {
+  similarStemsOf(stem: string): SimilarStem[] {
     const { vocabulary } = this.labels
-    const own = vocabulary.findStem(stem)
-    const found = new Map<number, SimilarStem>()
+    const ownStem = vocabulary.findStem(stem)
+    const similarStems = new Map<number, SimilarStem>()
     const add = (id: number, similarity: number, isSynonym: boolean) => {
-      if (id >= 0 && id !== own && similarity > (found.get(id)?.similarity ?? 0))
-        found.set(id, { stem: id, similarity, isSynonym })
+      if (id >= 0 && id !== ownStem && similarity > (similarStems.get(id)?.similarity ?? 0))
+        similarStems.set(id, { stem: id, similarity, isSynonym })
     }
     const root = rootOf(stem)
-    add(vocabulary.findStem(root), SAME_ROOT_SIMILARITY, false)
-    for (const other of this.byRoot.get(root) ?? []) add(other, SAME_ROOT_SIMILARITY, false)
+    add(vocabulary.findStem(root), SAME_ROOT_SIMILARITY_PERCENT, false)
+    for (const other of this.stemsByRoot.get(root) ?? []) add(other, SAME_ROOT_SIMILARITY_PERCENT, false)
     for (const group of groupsByStem.get(stem) ?? [])
-      for (const other of group) add(vocabulary.findStem(other), SAME_GROUP_SIMILARITY, true)
-    for (const { stem: other, similarity } of this.learned.get(own) ?? []) add(other, similarity, true)
-    return [...found.values()].sort((a, b) => b.similarity - a.similarity)
+      for (const other of group) add(vocabulary.findStem(other), SAME_GROUP_SIMILARITY_PERCENT, true)
+    for (const { stem: other, similarity } of this.learnedStems.get(ownStem) ?? []) add(other, similarity, true)
+    return [...similarStems.values()].sort((a, b) => b.similarity - a.similarity)
   }
 }
 
@@ -49,10 +49,10 @@ export interface SimilarStem {
   isSynonym: boolean
 }
 
-/** In hundredths. */
-const SAME_ROOT_SIMILARITY = 75
-const SAME_GROUP_SIMILARITY = 65
-const MAX_LEARNED_SIMILARITY = 80
+/** Similarities of two stems, in hundredths. */
+const SAME_ROOT_SIMILARITY_PERCENT = 75
+const SAME_GROUP_SIMILARITY_PERCENT = 65
+const MAX_LEARNED_SIMILARITY_PERCENT = 80
 /** Pairs that share a smaller fraction of their occurrences are treated as coincidence. */
 const MIN_LEARNED_OVERLAP = 0.02
 
@@ -63,51 +63,51 @@ for (const group of synonymGroups) {
 }
 
 export function* buildParaphrases(labels: Labels): SlicedTask<Paraphrases> {
-  const learned = yield* learnPairs(labels)
+  const learnedStems = yield* learnPairs(labels)
   const { vocabulary } = labels
   const roots = new WordTable()
   const rootIds = new Int32Array(vocabulary.stemCount)
-  const sizes = new Int32List()
-  const isOwnStem = new Int32List()
+  const stemCounts = new Int32List()
+  const isRootItself = new Int32List()
   for (let stem = 0; stem < rootIds.length; stem++) {
-    const text = vocabulary.stem(stem)
-    const root = rootOf(text)
+    const stemText = vocabulary.stem(stem)
+    const root = rootOf(stemText)
     const id = roots.addWord(root)
-    if (id === sizes.size) {
-      sizes.push(0)
-      isOwnStem.push(root === text ? 1 : 0)
+    if (id === stemCounts.size) {
+      stemCounts.push(0)
+      isRootItself.push(root === stemText ? 1 : 0)
     }
-    sizes.items[id]!++
+    stemCounts.items[id]!++
     rootIds[stem] = id
     if (stem % 1024 === 1023) yield
   }
   // A root that is its own and only stem relates no stems, so it is left out.
-  const byRoot = new Map<string, number[]>()
-  const lists: (number[] | undefined)[] = []
+  const stemsByRoot = new Map<string, number[]>()
+  const stemLists: (number[] | undefined)[] = []
   for (let stem = 0; stem < rootIds.length; stem++) {
     if (stem % 2048 === 2047) yield
     const id = rootIds[stem]!
-    if (sizes.items[id] === 1 && isOwnStem.items[id] === 1) continue
-    const others = lists[id]
-    if (others) others.push(stem)
+    if (stemCounts.items[id] === 1 && isRootItself.items[id] === 1) continue
+    const stemsOfRoot = stemLists[id]
+    if (stemsOfRoot) stemsOfRoot.push(stem)
     else {
-      lists[id] = [stem]
-      byRoot.set(roots.word(id), lists[id])
+      stemLists[id] = [stem]
+      stemsByRoot.set(roots.word(id), stemLists[id])
     }
   }
-  return new Paraphrases(labels, learned, byRoot)
+  return new Paraphrases(labels, learnedStems, stemsByRoot)
 }
 
-/** Longer labels are ignored when pairs are learned. */
+/** Maximum number of stems of a label from which pairs are learned. */
 const MAX_LABEL_STEMS = 7
 
 function* learnPairs(labels: Labels): SlicedTask<Map<number, SimilarStem[]>> {
   const { vocabulary, labelStarts, wordStarts, words } = labels
-  const isStop = new Uint8Array(vocabulary.words.length)
-  for (const word of stopWords) if (vocabulary.find(word) >= 0) isStop[vocabulary.find(word)] = 1
+  const isStopWord = new Uint8Array(vocabulary.words.length)
+  for (const word of stopWords) if (vocabulary.find(word) >= 0) isStopWord[vocabulary.find(word)] = 1
   const pairs = new PairCounts()
   const skillCounts = new Int32Array(vocabulary.stemCount)
-  const latest = new Int32Array(vocabulary.stemCount).fill(-1)
+  const lastEntries = new Int32Array(vocabulary.stemCount).fill(-1)
   const contexts = new LabelContexts()
   const stems: number[] = []
   const readSkill = (entry: number) => {
@@ -117,10 +117,10 @@ function* learnPairs(labels: Labels): SlicedTask<Map<number, SimilarStem[]>> {
       stems.length = 0
       for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
         const stem = vocabulary.stems[words[at]!]!
-        if (isStop[words[at]!]) continue
+        if (isStopWord[words[at]!]) continue
         stems.push(stem)
-        if (latest[stem] === entry) continue
-        latest[stem] = entry
+        if (lastEntries[stem] === entry) continue
+        lastEntries[stem] = entry
         skillCounts[stem]!++
       }
       if (hasOneLabel || stems.length < 2 || stems.length > MAX_LABEL_STEMS) continue
@@ -129,9 +129,9 @@ function* learnPairs(labels: Labels): SlicedTask<Map<number, SimilarStem[]>> {
         for (let i = 0; i < stems.length; i++)
           if (i !== leftOut) context = Math.imul(context ^ stems[i]!, 0x9e3779b1) ^ (context >>> 13)
         const stem = stems[leftOut]!
-        const others = contexts.add(context, stem)
-        for (let i = 0; i < others.length; i++)
-          pairs.count(Math.min(others[i]!, stem), Math.max(others[i]!, stem), entry)
+        const otherStems = contexts.add(context, stem)
+        for (let i = 0; i < otherStems.length; i++)
+          pairs.count(Math.min(otherStems[i]!, stem), Math.max(otherStems[i]!, stem), entry)
       }
     }
   }
@@ -139,25 +139,25 @@ function* learnPairs(labels: Labels): SlicedTask<Map<number, SimilarStem[]>> {
     readSkill(entry)
     if (entry % 64 === 63) yield
   }
-  const learned = new Map<number, SimilarStem[]>()
+  const learnedStems = new Map<number, SimilarStem[]>()
   const add = (stem: number, other: number, similarity: number) => {
-    const similar = learned.get(stem)
-    if (similar) similar.push({ stem: other, similarity, isSynonym: true })
-    else learned.set(stem, [{ stem: other, similarity, isSynonym: true }])
+    const similarStems = learnedStems.get(stem)
+    if (similarStems) similarStems.push({ stem: other, similarity, isSynonym: true })
+    else learnedStems.set(stem, [{ stem: other, similarity, isSynonym: true }])
   }
   for (let pair = 0; pair < pairs.size; pair++) {
     if (pair % 8192 === 8191) yield
-    const count = pairs.counts.items[pair]!
+    const skillCount = pairs.counts.items[pair]!
     // A single occurrence may be a coincidence.
-    if (count < 2) continue
-    const a = pairs.firsts.items[pair]!
-    const b = pairs.seconds.items[pair]!
-    const overlap = count / (Math.sqrt(skillCounts[a]! * skillCounts[b]!) + 3)
+    if (skillCount < 2) continue
+    const a = pairs.firstStems.items[pair]!
+    const b = pairs.secondStems.items[pair]!
+    const overlap = skillCount / (Math.sqrt(skillCounts[a]! * skillCounts[b]!) + 3)
     // Numbers in labels such as "grade 1" and "grade 2" are not paraphrases.
     if (overlap < MIN_LEARNED_OVERLAP || /^\d/.test(vocabulary.stem(a)) || /^\d/.test(vocabulary.stem(b))) continue
-    const similarity = Math.min(MAX_LEARNED_SIMILARITY, Math.round(30 + 120 * overlap))
+    const similarity = Math.min(MAX_LEARNED_SIMILARITY_PERCENT, Math.round(30 + 120 * overlap))
     add(a, b, similarity)
     add(b, a, similarity)
   }
-  return learned
+  return learnedStems
 }

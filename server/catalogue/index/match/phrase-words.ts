@@ -10,9 +10,9 @@ export const SIMILARITY_MASK = 0x7f
 export const IS_SYNONYM = 0x80
 
 /** Similarities in hundredths. */
-const SAME_STEM = 100
-const HOMOPHONE = 84
-const ONE_TYPO = 80
+const SAME_STEM_SIMILARITY = 100
+const HOMOPHONE_SIMILARITY = 84
+const ONE_TYPO_SIMILARITY = 80
 const FURTHER_TYPO_PENALTY = 10
 
 /** Factors of the weight of words that say little about the skill: "excellent", "work", "can". */
@@ -40,23 +40,24 @@ export class PhraseWord {
     const { vocabulary } = labels
     this.clear()
     const stem = stemOf(word)
-    const id = vocabulary.findStem(stem)
+    const stemNumber = vocabulary.findStem(stem)
     if (functionWords.has(word)) {
       // A function word matches only itself, in no other form or spelling.
-      if (vocabulary.find(word) >= 0) this.add(id, SAME_STEM, false)
+      if (vocabulary.find(word) >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY, false)
       this.weight = FUNCTION_WORD_FACTOR * stemWeight(stem, 0, labels.names.length)
       return
     }
-    if (id >= 0) this.add(id, SAME_STEM, false)
-    for (const { stem: other, similarity, isSynonym } of paraphrases.of(stem)) this.add(other, similarity, isSynonym)
-    if (id < 0) {
-      nearWords.findHomophones(word, (near) => this.add(vocabulary.stems[near]!, HOMOPHONE, false))
+    if (stemNumber >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY, false)
+    for (const { stem: other, similarity, isSynonym } of paraphrases.similarStemsOf(stem))
+      this.add(other, similarity, isSynonym)
+    if (stemNumber < 0) {
+      nearWords.findHomophones(word, (near) => this.add(vocabulary.stems[near]!, HOMOPHONE_SIMILARITY, false))
       if (this.similarStems.length === 0)
         nearWords.findTypos(word, (near, edits) =>
-          this.add(vocabulary.stems[near]!, ONE_TYPO - FURTHER_TYPO_PENALTY * (edits - 1), false),
+          this.add(vocabulary.stems[near]!, ONE_TYPO_SIMILARITY - FURTHER_TYPO_PENALTY * (edits - 1), false),
         )
     }
-    this.weight = id >= 0 ? weights[id]! : stemWeight(stem, 0, labels.names.length)
+    this.weight = stemNumber >= 0 ? weights[stemNumber]! : stemWeight(stem, 0, labels.names.length)
   }
 
   clear(): void {
@@ -84,8 +85,8 @@ export function isStopPhrase(words: readonly string[]): boolean {
 }
 
 /** Returns the weight of a stem that occurs in `skills` of `total` skills. */
-export function stemWeight(stem: string, skills: number, total: number): number {
+export function stemWeight(stem: string, skillCount: number, totalSkills: number): number {
   if (stopStems.has(stem)) return 0
-  const weight = Math.log(1 + total / (1 + skills))
+  const weight = Math.log(1 + totalSkills / (1 + skillCount))
   return praiseStems.has(stem) ? weight * PRAISE_FACTOR : genericStems.has(stem) ? weight * GENERIC_FACTOR : weight
 }

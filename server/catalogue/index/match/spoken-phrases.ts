@@ -2,19 +2,19 @@ import { MAX_SPOKEN_PHRASE_WORDS, spokenPhrases } from '../lexicon/lexicon.ts'
 
 /** Replaces spoken phrases by the words of the catalogue; undefined if there are none. */
 export function replaceSpokenPhrases(words: readonly string[]): string[] | undefined {
-  const replaced: string[] = []
-  let changed = false
+  const replacedWords: string[] = []
+  let hasReplacement = false
   for (let at = 0; at < words.length; ) {
-    let taken = 0
-    for (let length = Math.min(MAX_SPOKEN_PHRASE_WORDS, words.length - at); length > 1 && taken === 0; length--) {
+    let takenWords = 0
+    for (let length = Math.min(MAX_SPOKEN_PHRASE_WORDS, words.length - at); length > 1 && takenWords === 0; length--) {
       const replacement = spokenPhrases.get(words.slice(at, at + length).join(' '))
       if (!replacement) continue
-      replaced.push(...replacement.split(' '))
-      taken = length
+      replacedWords.push(...replacement.split(' '))
+      takenWords = length
     }
-    if (taken > 0) changed = true
-    else replaced.push(words[at]!)
-    at += taken || 1
+    if (takenWords > 0) hasReplacement = true
+    else replacedWords.push(words[at]!)
+    at += takenWords || 1
   }
-  return changed ? replaced : undefined
+  return hasReplacement ? replacedWords : undefined
 }

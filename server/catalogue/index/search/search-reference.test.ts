@@ -13,27 +13,32 @@ import { runSync } from '../text/time-slicing.ts'
 import { tokenize, wordHash } from '../text/tokens.ts'
 import {
   CERTAIN_PREFIX_LENGTH,
-  EXACT,
-  HOMOPHONE,
-  isWholeWord,
-  ONE_LETTER_PREFIX,
-  ONE_TYPO,
-  OTHER_SCRIPT,
-  PREFIX,
-  SAME_STEM,
-  SUBSTRING,
-  TWO_TYPOS,
-  TYPO_PREFIX,
+  EXACT_AGREEMENT,
+  HOMOPHONE_AGREEMENT,
+  isWholeWordAgreement,
+  ONE_LETTER_PREFIX_AGREEMENT,
+  ONE_TYPO_AGREEMENT,
+  OTHER_SCRIPT_AGREEMENT,
+  PREFIX_AGREEMENT,
+  SAME_STEM_AGREEMENT,
+  SUBSTRING_AGREEMENT,
+  TWO_TYPOS_AGREEMENT,
+  TYPO_PREFIX_AGREEMENT,
 } from './query-words.ts'
 import {
   compressScore,
   exactScore,
   MAX_DOUBTFUL_SCORE,
-  SCATTERED_FACTOR,
+  SCATTERED_WORDS_FACTOR,
   SUB_SKILL_PRIOR_FACTOR,
   WHOLE_LABEL_BONUS,
 } from './scores.ts'
-import { INFLECTED_PREFIX, MAX_FREQUENCY_BONUS, MAX_QUERY_WORDS, MIN_PARTIAL_MATCH } from './search.ts'
+import {
+  INFLECTED_PREFIX_AGREEMENT,
+  MAX_FREQUENCY_BONUS,
+  MAX_QUERY_WORDS,
+  MIN_PARTIAL_MATCH_FRACTION,
+} from './search.ts'
 
 /**
  * A slow and simple implementation of search, compared with the index on random catalogues and queries. It matches every word of
@@ -50,39 +55,39 @@ import { INFLECTED_PREFIX, MAX_FREQUENCY_BONUS, MAX_QUERY_WORDS, MIN_PARTIAL_MAT
  * Queries are skipped if they depend on an approximate lookup of similar words (`isApproximate`); near-words.test.ts covers those.
  */
 
-interface Label {
+interface ReferenceLabel {
   words: string[]
   kind: number
-  /** Letters without fillers. */
+  /** Number of letters without fillers. */
   length: number
 }
 
-interface Skill {
+interface ReferenceSkill {
   entry: SkillEntry
-  labels: Label[]
-  /** In thousandths. */
+  labels: ReferenceLabel[]
+  /** Prior of the skill, in thousandths. */
   prior: number
   importedOnly: boolean
   groupStems: Set<string>
 }
 
-interface Hit {
+interface ReferenceHit {
   number: number
   score: number
 }
 
 const NOTE_IN_BRACKETS = /\s*[([][^)\]]*[)\]]\s*$/
-const letters = (words: readonly string[]) => words.reduce((sum, word) => sum + word.length, 0)
-const isContent = (word: string) => !isFiller(wordHash(word))
+const countLetters = (words: readonly string[]) => words.reduce((sum, word) => sum + word.length, 0)
+const isContentWord = (word: string) => !isFiller(wordHash(word))
 const isAbbreviation = (word: string) => /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-np-tv-z]+)$/.test(word)
 
-function labelsOf({ name, aliases }: SkillEntry): Label[] {
-  const labels: Label[] = []
+function labelsOf({ name, aliases }: SkillEntry): ReferenceLabel[] {
+  const labels: ReferenceLabel[] = []
   const add = (text: string, kind: number) => {
     const words = tokenize(text)
-    const content = words.filter(isContent)
+    const content = words.filter(isContentWord)
     if (words.length > 0 && !labels.some((label) => label.words.join(' ') === words.join(' ')))
-      labels.push({ words, kind, length: letters(content.length > 0 ? content : words) })
+      labels.push({ words, kind, length: countLetters(content.length > 0 ? content : words) })
   }
   add(name, NAME)
   if (NOTE_IN_BRACKETS.test(name)) add(name.replace(NOTE_IN_BRACKETS, ''), BARE_NAME)
@@ -97,48 +102,50 @@ interface QueryTerm {
   required: boolean
   agreements: Map<string, number>
   /** Words that end with a two-letter query word; they count only inside labels. */
-  suffixed: Set<string>
+  wordsWithSuffix: Set<string>
 }
 
-class Reference {
-  private readonly skills: Skill[]
+class ReferenceSearch {
+  private readonly skills: ReferenceSkill[]
   private readonly vocabulary: string[]
-  private hits = new Map<Skill, { step: number; length: number }>()
+  private hits = new Map<ReferenceSkill, { step: number; length: number }>()
   private bestScore = 0
   /** Set if a query depends on an approximate lookup of similar words. */
   isApproximate = false
 
   constructor(entries: SkillEntry[]) {
-    const sorted = [...entries].sort((a, b) => a.number - b.number)
-    const priors = runSync(buildPriors(sorted))
-    this.skills = sorted.map((entry, i) => ({
+    const sortedEntries = [...entries].sort((a, b) => a.number - b.number)
+    const priors = runSync(buildPriors(sortedEntries))
+    this.skills = sortedEntries.map((entry, i) => ({
       entry,
       labels: labelsOf(entry),
       prior: priors[i]!,
       importedOnly: entry.number >= 1_000_000 && !entry.verifiable,
       groupStems: new Set(
         tokenize(entry.sub?.name ?? '')
-          .filter(isContent)
+          .filter(isContentWord)
           .map(stemOf),
       ),
     }))
     this.vocabulary = [...new Set(this.skills.flatMap(({ labels }) => labels.flatMap(({ words }) => words)))]
   }
 
-  search(query: string): { skills: Hit[]; total: number } {
+  search(query: string): { skills: ReferenceHit[]; total: number } {
     this.hits = new Map()
     this.bestScore = 0
     this.isApproximate = false
     const words = [...new Set(tokenize(query))].slice(0, MAX_QUERY_WORDS)
     if (words.length > 0) {
-      this.rank(words, false)
-      const withoutHiring = stripHiringWords(words)
-      if (this.bestScore <= MAX_DOUBTFUL_SCORE && withoutHiring.length < words.length) this.rank(withoutHiring, false)
-      const content = stripRoleWords(withoutHiring)
-      if (this.hits.size === 0 && content.length < words.length) this.rank(content, false)
-      if (this.bestScore <= MAX_DOUBTFUL_SCORE) for (const joined of this.joinings(words)) this.rank(joined, false)
-      if (this.hits.size === 0) for (const split of this.splits(words)) this.rank(split, false)
-      if (this.hits.size === 0) this.rank(words, true)
+      this.rankReading(words, false)
+      const wordsWithoutHiring = stripHiringWords(words)
+      if (this.bestScore <= MAX_DOUBTFUL_SCORE && wordsWithoutHiring.length < words.length)
+        this.rankReading(wordsWithoutHiring, false)
+      const contentWords = stripRoleWords(wordsWithoutHiring)
+      if (this.hits.size === 0 && contentWords.length < words.length) this.rankReading(contentWords, false)
+      if (this.bestScore <= MAX_DOUBTFUL_SCORE)
+        for (const joined of this.joinedReadings(words)) this.rankReading(joined, false)
+      if (this.hits.size === 0) for (const split of this.splitReadings(words)) this.rankReading(split, false)
+      if (this.hits.size === 0) this.rankReading(words, true)
     }
     const skills = [...this.hits]
       .sort(([a, x], [b, y]) => y.step - x.step || x.length - y.length || a.entry.number - b.entry.number)
@@ -146,16 +153,16 @@ class Reference {
     return { skills, total: skills.length }
   }
 
-  /** All readings with two adjacent words joined to a word of the catalogue. */
-  private joinings(words: string[]): string[][] {
+  /** Returns all readings of the query with two adjacent words joined to a word of the catalogue. */
+  private joinedReadings(words: string[]): string[][] {
     return words.slice(1).flatMap((next, i) => {
       const joined = words[i]! + next
       return this.vocabulary.includes(joined) ? [[...words.slice(0, i), joined, ...words.slice(i + 2)]] : []
     })
   }
 
-  /** All readings with a word split into two words of the catalogue of at least two letters. */
-  private splits(words: string[]): string[][] {
+  /** Returns all readings of the query with a word split into two words of the catalogue of at least two letters. */
+  private splitReadings(words: string[]): string[][] {
     return words.flatMap((word, i) =>
       Array.from({ length: Math.max(0, word.length - 3) }, (_, at) => [word.slice(0, at + 2), word.slice(at + 2)])
         .filter((parts) => parts.every((part) => this.vocabulary.includes(part)))
@@ -164,51 +171,55 @@ class Reference {
   }
 
   /** Keeps the better of two scores of a skill: the higher, then the one with the shorter label. */
-  private add(skill: Skill, score: number, labelLength: number): void {
+  private add(skill: ReferenceSkill, score: number, labelLength: number): void {
     const hit = { step: Math.floor(score * 10_000), length: Math.min(1023, labelLength) }
-    const before = this.hits.get(skill)
-    if (!before || hit.step > before.step || (hit.step === before.step && hit.length < before.length))
+    const hitBefore = this.hits.get(skill)
+    if (!hitBefore || hit.step > hitBefore.step || (hit.step === hitBefore.step && hit.length < hitBefore.length))
       this.hits.set(skill, hit)
     this.bestScore = Math.max(this.bestScore, score)
   }
 
-  private rank(words: string[], lenient: boolean): void {
-    const terms = words.map((text, i) => this.expand(text, i === 0, i === words.length - 1, lenient))
-    const required = terms.filter((term) => term.required)
+  private rankReading(words: string[], lenient: boolean): void {
+    const terms = words.map((text, i) => this.expandWord(text, i === 0, i === words.length - 1, lenient))
+    const requiredTerms = terms.filter((term) => term.required)
     if (terms.length === 1) this.rankOneWord(terms[0]!, 1)
-    else if (required.length === 1) {
-      const [term] = required
-      this.rankOneWord(term!, term!.text.length / letters(words))
-      const optional = terms.filter((other) => other !== term)
+    else if (requiredTerms.length === 1) {
+      const [term] = requiredTerms
+      this.rankOneWord(term!, term!.text.length / countLetters(words))
+      const optionalTerms = terms.filter((other) => other !== term)
       for (const skill of this.skills)
-        if (contains(skill, term!) && optional.some((letter) => contains(skill, letter))) this.score(skill, terms)
+        if (contains(skill, term!) && optionalTerms.some((letter) => contains(skill, letter)))
+          this.scoreSkill(skill, terms)
     } else {
-      const rarest = [...terms].sort((a, b) => this.postings(a) - this.postings(b))[0]!
-      for (const skill of this.skills) if (required.length > 0 || contains(skill, rarest)) this.score(skill, terms)
+      const rarest = [...terms].sort((a, b) => this.countPostings(a) - this.countPostings(b))[0]!
+      for (const skill of this.skills)
+        if (requiredTerms.length > 0 || contains(skill, rarest)) this.scoreSkill(skill, terms)
       if (lenient && this.hits.size === 0) this.rankSomeWords(terms)
     }
   }
 
   /** Finds the agreement of each word of the catalogue with a word of the query. */
-  private expand(text: string, isFirst: boolean, isLast: boolean, lenient: boolean): QueryTerm {
+  private expandWord(text: string, isFirst: boolean, isLast: boolean, lenient: boolean): QueryTerm {
     const { vocabulary } = this
     const agreements = new Map<string, number>()
     const mark = (words: string[], agreement: number) => {
       for (const word of words) agreements.set(word, Math.max(agreement, agreements.get(word) ?? 0))
     }
     const isKnown = vocabulary.includes(text)
-    const prefixed = vocabulary.filter((word) => (text.length > 1 || isLast ? word.startsWith(text) : word === text))
-    mark(prefixed, PREFIX)
+    const wordsWithPrefix = vocabulary.filter((word) =>
+      text.length > 1 || isLast ? word.startsWith(text) : word === text,
+    )
+    mark(wordsWithPrefix, PREFIX_AGREEMENT)
     if (isKnown) {
-      mark([text], EXACT)
+      mark([text], EXACT_AGREEMENT)
       mark(
         vocabulary.filter((word) => stemOf(word) === stemOf(text)),
-        SAME_STEM,
+        SAME_STEM_AGREEMENT,
       )
       if (isDevanagari(text))
         mark(
           this.homophones(text).filter((word) => !isDevanagari(word)),
-          OTHER_SCRIPT,
+          OTHER_SCRIPT_AGREEMENT,
         )
     }
     const term = {
@@ -216,22 +227,22 @@ class Reference {
       isFirst,
       required: text.length > 1 || (isFirst && isLast),
       agreements,
-      suffixed: new Set<string>(),
+      wordsWithSuffix: new Set<string>(),
     }
-    if (isLast && !lenient && text.length >= CERTAIN_PREFIX_LENGTH && prefixed.length > 0) return term
+    if (isLast && !lenient && text.length >= CERTAIN_PREFIX_LENGTH && wordsWithPrefix.length > 0) return term
     if (!isKnown || lenient) {
-      mark(this.homophones(text), HOMOPHONE)
-      mark(this.typos(text, 1), ONE_TYPO)
-      mark(this.typos(text, 2), TWO_TYPOS)
+      mark(this.homophones(text), HOMOPHONE_AGREEMENT)
+      mark(this.typos(text, 1), ONE_TYPO_AGREEMENT)
+      mark(this.typos(text, 2), TWO_TYPOS_AGREEMENT)
     }
     if (text.length > 2 && (isFirst || lenient || !isKnown))
       mark(
         vocabulary.filter((word) => word.indexOf(text, 1) > 0),
-        SUBSTRING,
+        SUBSTRING_AGREEMENT,
       )
     else if (text.length === 2 && isFirst && !isLast)
-      term.suffixed = new Set(vocabulary.filter((word) => word.endsWith(text)))
-    if (!isKnown && (lenient || agreements.size === 0)) mark(this.typoPrefixes(text), TYPO_PREFIX)
+      term.wordsWithSuffix = new Set(vocabulary.filter((word) => word.endsWith(text)))
+    if (!isKnown && (lenient || agreements.size === 0)) mark(this.typoPrefixes(text), TYPO_PREFIX_AGREEMENT)
     return term
   }
 
@@ -243,91 +254,98 @@ class Reference {
   }
 
   private typos(text: string, edits: number): string[] {
-    const found = this.vocabulary.filter((word) => {
+    const foundWords = this.vocabulary.filter((word) => {
       const tolerance = typoTolerance(Math.max(word.length, text.length))
       return edits <= tolerance && editDistance(text, word, tolerance) === edits
     })
     // Words of 6 to 8 letters have too few trigrams to find every word two edits away.
-    if (edits === 2 && text.length <= 8 && found.length > 0) this.isApproximate = true
-    return found
+    if (edits === 2 && text.length <= 8 && foundWords.length > 0) this.isApproximate = true
+    return foundWords
   }
 
   private typoPrefixes(text: string): string[] {
     if (typoTolerance(text.length) === 0) return []
-    const found = this.vocabulary.filter((word) => word.length > text.length && prefixEditDistance(text, word, 1) <= 1)
+    const foundWords = this.vocabulary.filter(
+      (word) => word.length > text.length && prefixEditDistance(text, word, 1) <= 1,
+    )
     // Words of 4 or 5 letters have too few trigrams to find every prefix one edit away.
-    if (text.length <= 5 && found.length > 0) this.isApproximate = true
-    return found
+    if (text.length <= 5 && foundWords.length > 0) this.isApproximate = true
+    return foundWords
   }
 
-  /** The number of skills that contain a word of the catalogue. */
-  private skillCount(word: string): number {
+  /** Returns the number of skills that contain a word of the catalogue. */
+  private countSkills(word: string): number {
     return this.skills.filter(({ labels }) => labels.some(({ words }) => words.includes(word))).length
   }
 
-  private postings(term: QueryTerm): number {
-    return [...term.agreements.keys()].reduce((sum, word) => sum + this.skillCount(word), 0)
+  private countPostings(term: QueryTerm): number {
+    return [...term.agreements.keys()].reduce((sum, word) => sum + this.countSkills(word), 0)
   }
 
   private rankOneWord({ text, agreements }: QueryTerm, partOfQuery: number): void {
-    const isKnown = agreements.get(text) === EXACT
-    const isPrefixed = (word: string) => word.startsWith(text) && agreements.get(word)! >= PREFIX
+    const isKnown = agreements.get(text) === EXACT_AGREEMENT
+    const isPrefixed = (word: string) => word.startsWith(text) && agreements.get(word)! >= PREFIX_AGREEMENT
     const rangePostings = [...agreements.keys()]
       .filter(isPrefixed)
-      .reduce((sum, word) => sum + this.skillCount(word), 0)
+      .reduce((sum, word) => sum + this.countSkills(word), 0)
     for (const [word, agreed] of agreements) {
       let agreement = agreed
-      let typed = text.length
-      let isWhole = isWholeWord(agreed)
+      let typedLetters = text.length
+      let isWhole = isWholeWordAgreement(agreed)
       if (word === text) isWhole = true
       else if (isPrefixed(word)) {
         isWhole = isKnown && stemOf(word) === stemOf(text)
-        const frequency = this.skillCount(word) / rangePostings
-        const prefix = text.length > 1 ? PREFIX : ONE_LETTER_PREFIX
-        agreement = isWhole ? INFLECTED_PREFIX : prefix + MAX_FREQUENCY_BONUS * frequency
+        const frequency = this.countSkills(word) / rangePostings
+        const prefix = text.length > 1 ? PREFIX_AGREEMENT : ONE_LETTER_PREFIX_AGREEMENT
+        agreement = isWhole ? INFLECTED_PREFIX_AGREEMENT : prefix + MAX_FREQUENCY_BONUS * frequency
       }
-      if (isWhole) typed = word.length
-      for (const skill of this.skills) this.scoreWord(skill, word, agreement, typed, isWhole, partOfQuery)
+      if (isWhole) typedLetters = word.length
+      for (const skill of this.skills) this.scoreWord(skill, word, agreement, typedLetters, isWhole, partOfQuery)
     }
   }
 
   /** Scores a skill for one word of the catalogue, of which `typed` letters were typed. */
   private scoreWord(
-    skill: Skill,
+    skill: ReferenceSkill,
     word: string,
     agreement: number,
-    typed: number,
+    typedLetters: number,
     isWhole: boolean,
     partOfQuery: number,
   ): void {
-    const best = bestLabel(skill, word)
-    if (!best) return
-    const { begins, ends, isWholeLabel, kind, length, occurrences } = best
-    if (agreement === EXACT && partOfQuery === 1 && isWholeLabel) {
+    const bestOccurrence = bestLabel(skill, word)
+    if (!bestOccurrence) return
+    const { begins, ends, isWholeLabel, kind, length, occurrences } = bestOccurrence
+    if (agreement === EXACT_AGREEMENT && partOfQuery === 1 && isWholeLabel) {
       this.add(skill, exactScore(kind, skill.importedOnly), length)
       return
     }
     let score =
-      labelScore(Math.min(1, typed / length), begins, ends, true, kind === ALIAS) * agreement * 0.01 * partOfQuery
+      labelScore(Math.min(1, typedLetters / length), begins, ends, true, kind === ALIAS) *
+      agreement *
+      0.01 *
+      partOfQuery
     score += (skill.groupStems.has(stemOf(word)) ? SUB_SKILL_PRIOR_FACTOR : 1) * 0.001 * skill.prior
     if (isWhole) score += extraLabelBonus(occurrences - 1)
-    else if (typed > 1 && isWholeLabel) score += WHOLE_LABEL_BONUS
+    else if (typedLetters > 1 && isWholeLabel) score += WHOLE_LABEL_BONUS
     this.add(skill, compressScore(score), length)
   }
 
   /** Scores a skill by the best label that contains all required words, or by words scattered over its labels. */
-  private score(skill: Skill, terms: QueryTerm[]): void {
+  private scoreSkill(skill: ReferenceSkill, terms: QueryTerm[]): void {
     const matches = skill.labels.flatMap((label) => {
-      const found = terms.map((term) => matchTerm(term, label.words))
-      return found.every(({ agreement }, i) => agreement > 0 || !terms[i]!.required) ? [{ label, found }] : []
+      const termMatches = terms.map((term) => matchTerm(term, label.words))
+      return termMatches.every(({ agreement }, i) => agreement > 0 || !terms[i]!.required)
+        ? [{ label, found: termMatches }]
+        : []
     })
-    const exact = matches.find(
+    const exactMatch = matches.find(
       ({ label, found }) =>
         label.words.length === terms.length &&
-        found.every(({ agreement, position }, i) => agreement === EXACT && position === i),
+        found.every(({ agreement, position }, i) => agreement === EXACT_AGREEMENT && position === i),
     )
-    if (exact) {
-      this.add(skill, exactScore(exact.label.kind, skill.importedOnly), exact.label.length)
+    if (exactMatch) {
+      this.add(skill, exactScore(exactMatch.label.kind, skill.importedOnly), exactMatch.label.length)
       return
     }
     let best = 0
@@ -338,10 +356,11 @@ class Reference {
     }
     if (matches.length === 0) {
       const words = skill.labels.flatMap((label) => label.words)
-      const found = terms.map((term) => matchTerm(term, words))
-      if (found.some(({ agreement }, i) => agreement === 0 && terms[i]!.required)) return
+      const termMatches = terms.map((term) => matchTerm(term, words))
+      if (termMatches.some(({ agreement }, i) => agreement === 0 && terms[i]!.required)) return
       best =
-        (SCATTERED_FACTOR * sum(found, ({ agreement }, i) => (terms[i]!.text.length * agreement) / 100)) / total(terms)
+        (SCATTERED_WORDS_FACTOR * sum(termMatches, ({ agreement }, i) => (terms[i]!.text.length * agreement) / 100)) /
+        countTermLetters(terms)
       length = skill.labels[0]!.length
       if (best === 0) return
     }
@@ -359,50 +378,58 @@ class Reference {
         // The index adds up 32-bit numbers.
         agreed = Math.fround(agreed + points)
       }
-      if (agreed / total(terms) >= MIN_PARTIAL_MATCH)
-        this.add(skill, (SCATTERED_FACTOR * MIN_PARTIAL_MATCH * agreed) / total(terms), skill.labels[0]!.length)
+      if (agreed / countTermLetters(terms) >= MIN_PARTIAL_MATCH_FRACTION)
+        this.add(
+          skill,
+          (SCATTERED_WORDS_FACTOR * MIN_PARTIAL_MATCH_FRACTION * agreed) / countTermLetters(terms),
+          skill.labels[0]!.length,
+        )
     }
   }
 }
 
-const total = (terms: QueryTerm[]) => letters(terms.map(({ text }) => text))
+const countTermLetters = (terms: QueryTerm[]) => countLetters(terms.map(({ text }) => text))
 
 function sum<T>(items: T[], value: (item: T, i: number) => number): number {
   return items.reduce((result, item, i) => result + value(item, i), 0)
 }
 
-function contains({ labels }: Skill, { agreements }: QueryTerm): boolean {
+function contains({ labels }: ReferenceSkill, { agreements }: QueryTerm): boolean {
   return labels.some(({ words }) => words.some((word) => agreements.has(word)))
 }
 
-interface Match {
+interface TermMatch {
   agreement: number
   /** Index in the label; -1 without agreement. */
   position: number
 }
 
-/** The best agreement in a label. Among equal ones the first word of a query takes the first, the others the last. */
-function matchTerm({ agreements, suffixed, isFirst }: QueryTerm, words: string[]): Match {
-  const found = words.map((word, position) => ({ agreement: agreements.get(word) ?? 0, position }))
-  for (const match of found)
-    if (suffixed.has(words[match.position]!)) match.agreement = Math.max(SUBSTRING, match.agreement)
-  const agreement = Math.max(0, ...found.map((match) => match.agreement))
-  const best = found.filter((match) => match.agreement === agreement)
-  return agreement === 0 ? { agreement: 0, position: -1 } : isFirst ? best[0]! : best.at(-1)!
+/** Returns the best agreement of a query word in a label. Among equal ones the first word of a query takes the first, the others the last. */
+function matchTerm({ agreements, wordsWithSuffix, isFirst }: QueryTerm, words: string[]): TermMatch {
+  const wordMatches = words.map((word, position) => ({ agreement: agreements.get(word) ?? 0, position }))
+  for (const match of wordMatches)
+    if (wordsWithSuffix.has(words[match.position]!)) match.agreement = Math.max(SUBSTRING_AGREEMENT, match.agreement)
+  const agreement = Math.max(0, ...wordMatches.map((match) => match.agreement))
+  const bestMatches = wordMatches.filter((match) => match.agreement === agreement)
+  return agreement === 0 ? { agreement: 0, position: -1 } : isFirst ? bestMatches[0]! : bestMatches.at(-1)!
 }
 
-function scoreLabel({ words, kind, length }: Label, terms: QueryTerm[], found: Match[]): number {
-  const positions = found.filter(({ agreement }) => agreement > 0).map(({ position }) => position)
-  const ordered = positions.every((position, i) => i === 0 || position > positions[i - 1]!)
-  const last = found.at(-1)!
-  const ends = last.agreement === EXACT && last.position === words.length - 1
-  const agreed = sum(found, ({ agreement }, i) => terms[i]!.text.length * agreement)
-  const coverage = Math.min(1, total(terms) / length)
-  return (labelScore(coverage, found[0]!.position === 0, ends, ordered, kind === ALIAS) * agreed) / total(terms) / 100
+function scoreLabel({ words, kind, length }: ReferenceLabel, terms: QueryTerm[], termMatches: TermMatch[]): number {
+  const positions = termMatches.filter(({ agreement }) => agreement > 0).map(({ position }) => position)
+  const isOrdered = positions.every((position, i) => i === 0 || position > positions[i - 1]!)
+  const lastMatch = termMatches.at(-1)!
+  const endsLabel = lastMatch.agreement === EXACT_AGREEMENT && lastMatch.position === words.length - 1
+  const agreedLetters = sum(termMatches, ({ agreement }, i) => terms[i]!.text.length * agreement)
+  const coverage = Math.min(1, countTermLetters(terms) / length)
+  return (
+    (labelScore(coverage, termMatches[0]!.position === 0, endsLabel, isOrdered, kind === ALIAS) * agreedLetters) /
+    countTermLetters(terms) /
+    100
+  )
 }
 
-/** The label of a skill that is best for a word: the word alone, else the highest label score; and how often the word occurs. */
-function bestLabel({ labels }: Skill, word: string) {
+/** Returns the label of a skill that is best for a word: the word alone, else the highest label score; and how often the word occurs. */
+function bestLabel({ labels }: ReferenceSkill, word: string) {
   const occurrences = labels.flatMap((label) =>
     label.words.flatMap((other, position) => {
       if (other !== word) return []
@@ -414,11 +441,11 @@ function bestLabel({ labels }: Skill, word: string) {
       return { begins, ends, isWholeLabel, kind: label.kind, length, rank: isWholeLabel ? (isAlias ? 2 : 3) : score }
     }),
   )
-  const best = occurrences.reduce<(typeof occurrences)[number] | undefined>(
+  const bestOccurrence = occurrences.reduce<(typeof occurrences)[number] | undefined>(
     (before, next) => (!before || next.rank > before.rank ? next : before),
     undefined,
   )
-  return best && { ...best, occurrences: occurrences.length }
+  return bestOccurrence && { ...bestOccurrence, occurrences: occurrences.length }
 }
 
 /** Words that share prefixes, substrings and stems, or are a typo, homophone or other script of each other. */
@@ -429,18 +456,23 @@ const VOCABULARY =
 
 const syllable = fc.constantFrom('ba', 'kal', 'ran', 'nor', 'pal', 'fer', 'ter', 'eng', 'el')
 const inventedWord = fc.array(syllable, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''))
-const word = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...VOCABULARY) }, { weight: 1, arbitrary: inventedWord })
-const label = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '))
-const name = fc.tuple(label, fc.boolean(), label).map(([text, hasNote, note]) => (hasNote ? `${text} (${note})` : text))
-const skill = fc.record({
-  name: fc.oneof({ weight: 5, arbitrary: label }, { weight: 1, arbitrary: name }),
-  aliases: fc.array(label, { maxLength: 4 }),
+const anyWord = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...VOCABULARY) },
+  { weight: 1, arbitrary: inventedWord },
+)
+const labelText = fc.array(anyWord, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '))
+const nameText = fc
+  .tuple(labelText, fc.boolean(), labelText)
+  .map(([text, hasNote, note]) => (hasNote ? `${text} (${note})` : text))
+const skillFields = fc.record({
+  name: fc.oneof({ weight: 5, arbitrary: labelText }, { weight: 1, arbitrary: nameText }),
+  aliases: fc.array(labelText, { maxLength: 4 }),
   verifiable: fc.boolean(),
   imported: fc.boolean(),
   group: fc.option(fc.nat({ max: 2 }), { nil: undefined }),
 })
-const catalogue = fc
-  .tuple(fc.array(skill, { minLength: 1, maxLength: 15 }), fc.array(label, { minLength: 3, maxLength: 3 }))
+const catalogueEntries = fc
+  .tuple(fc.array(skillFields, { minLength: 1, maxLength: 15 }), fc.array(labelText, { minLength: 3, maxLength: 3 }))
   .map(([skills, groupNames]) =>
     skills.map(({ name, aliases, verifiable, imported, group }, i): SkillEntry => {
       const entry = { number: (imported ? 1_000_000 : 0) + i + 1, name, aliases, verifiable }
@@ -450,7 +482,7 @@ const catalogue = fc
   )
 
 /** A word as typed: complete, a prefix, a substring, or with one edit. */
-const typedWord = fc.tuple(word, fc.nat({ max: 9 }), fc.nat(), fc.nat()).map(([text, edit, a, b]) => {
+const typedWord = fc.tuple(anyWord, fc.nat({ max: 9 }), fc.nat(), fc.nat()).map(([text, edit, a, b]) => {
   const at = a % text.length
   if (edit < 4) return text
   if (edit === 4) return text.slice(0, 1 + at)
@@ -460,25 +492,25 @@ const typedWord = fc.tuple(word, fc.nat({ max: 9 }), fc.nat(), fc.nat()).map(([t
   if (edit === 8) return text.slice(0, at) + (text[at + 1] ?? '') + text[at] + text.slice(at + 2)
   return text.slice(-2)
 })
-const query = fc
+const typedQuery = fc
   .array(typedWord, { minLength: 1, maxLength: 4 })
   .chain((words) => fc.constantFrom(' ', ' ', ' ', '').map((separator) => words.join(separator)))
 
 test('search returns the same skills, scores and order as the reference', () => {
-  let compared = 0
+  let comparedQueries = 0
   fc.assert(
-    fc.property(catalogue, fc.array(query, { minLength: 12, maxLength: 12 }), (entries, queries) => {
+    fc.property(catalogueEntries, fc.array(typedQuery, { minLength: 12, maxLength: 12 }), (entries, queries) => {
       const index = buildSkillIndexSync(entries)
-      const reference = new Reference(entries)
+      const reference = new ReferenceSearch(entries)
       for (const text of queries) {
         const expected = reference.search(text)
         if (reference.isApproximate) continue
-        compared++
+        comparedQueries++
         const { skills, total } = index.search(text, { limit: 100 })
         assert.deepEqual({ skills: skills.map(({ number, score }) => ({ number, score })), total }, expected, text)
       }
     }),
     { numRuns: 100 },
   )
-  assert.ok(compared > 500, `only ${compared} queries were compared`)
+  assert.ok(comparedQueries > 500, `only ${comparedQueries} queries were compared`)
 })

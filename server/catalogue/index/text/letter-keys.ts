@@ -10,9 +10,10 @@ export function trigramHash(word: string, i: number): number {
 }
 
 /** Returns the hash of a word without the letter at `dropped`, or of the whole word if `dropped` is -1. */
-export function deletionHash(word: string, dropped: number): number {
+export function deletionHash(word: string, droppedPosition: number): number {
   let hash = 0
-  for (let i = 0; i < word.length; i++) if (i !== dropped) hash = Math.imul(hash ^ word.charCodeAt(i), 0x9e3779b1)
+  for (let i = 0; i < word.length; i++)
+    if (i !== droppedPosition) hash = Math.imul(hash ^ word.charCodeAt(i), 0x9e3779b1)
   return hash ^ (hash >>> 15)
 }
 

@@ -22,8 +22,8 @@ const VIRAMA = '्'
 const ANUSVARA = 'ं'
 
 export function isDevanagari(word: string): boolean {
-  const first = word.charCodeAt(0)
-  return first >= 0x900 && first < 0x980
+  const firstUnit = word.charCodeAt(0)
+  return firstUnit >= 0x900 && firstUnit < 0x980
 }
 
 /** Transliterates a Devanagari word as far as its phonetic key needs it; returns other words unchanged. */
@@ -40,24 +40,25 @@ function toLatin(word: string): string {
   return latin
 }
 
-const A = 0x61
-const E = 0x65
-const H = 0x68
-const I = 0x69
-const Y = 0x79
-const isVowel = (unit: number) => unit === A || unit === E || unit === I || unit === 0x6f || unit === 0x75
+const LETTER_A = 0x61
+const LETTER_E = 0x65
+const LETTER_H = 0x68
+const LETTER_I = 0x69
+const LETTER_Y = 0x79
+const isVowel = (unit: number) =>
+  unit === LETTER_A || unit === LETTER_E || unit === LETTER_I || unit === 0x6f || unit === 0x75
 
-/** Returns the key of a folded word; empty if the key would be too short to distinguish words. */
+/** Returns the phonetic key of a folded word; empty if the key would be too short to distinguish words. */
 export function phoneticKey(word: string): string {
-  const text = toLatin(word)
+  const latinText = toLatin(word)
   let key = ''
-  let last = 0
-  for (let i = 0; i < text.length; i++) {
-    let unit = text.charCodeAt(i)
-    const next = text.charCodeAt(i + 1)
+  let lastUnit = 0
+  for (let i = 0; i < latinText.length; i++) {
+    let unit = latinText.charCodeAt(i)
+    const nextUnit = latinText.charCodeAt(i + 1)
     switch (unit) {
       case 0x70: // ph
-        if (next === H) unit = 0x66
+        if (nextUnit === LETTER_H) unit = 0x66
         break
       case 0x77: // w
         unit = 0x76
@@ -69,51 +70,53 @@ export function phoneticKey(word: string): string {
         unit = 0x6b
         break
       case 0x63: // c, except in ch
-        if (next === 0x6b) continue
-        if (next !== H && word === text) unit = next === E || next === I || next === Y ? 0x73 : 0x6b
+        if (nextUnit === 0x6b) continue
+        if (nextUnit !== LETTER_H && word === latinText)
+          unit = nextUnit === LETTER_E || nextUnit === LETTER_I || nextUnit === LETTER_Y ? 0x73 : 0x6b
         break
       case 0x6d: // m before p or b
-        if (next === 0x70 || next === 0x62) unit = 0x6e
+        if (nextUnit === 0x70 || nextUnit === 0x62) unit = 0x6e
         break
-      case Y:
-        if (last === I || (i > 0 && isVowel(last) && (isVowel(next) || Number.isNaN(next)))) continue
-        if (i > 0 && !isVowel(last)) unit = I
+      case LETTER_Y:
+        if (lastUnit === LETTER_I || (i > 0 && isVowel(lastUnit) && (isVowel(nextUnit) || Number.isNaN(nextUnit))))
+          continue
+        if (i > 0 && !isVowel(lastUnit)) unit = LETTER_I
         break
-      case A:
-        if (next === I || next === Y) {
-          unit = E
-          i += text.charCodeAt(i + 2) === I ? 2 : 1
-        } else if (next === A) continue
-        else if (key !== '' && i + 1 < text.length) {
-          last = A
+      case LETTER_A:
+        if (nextUnit === LETTER_I || nextUnit === LETTER_Y) {
+          unit = LETTER_E
+          i += latinText.charCodeAt(i + 2) === LETTER_I ? 2 : 1
+        } else if (nextUnit === LETTER_A) continue
+        else if (key !== '' && i + 1 < latinText.length) {
+          lastUnit = LETTER_A
           continue
         }
         break
-      case E:
-        if (next === E || next === A) {
-          unit = I
+      case LETTER_E:
+        if (nextUnit === LETTER_E || nextUnit === LETTER_A) {
+          unit = LETTER_I
           i++
-        } else if (next === 0x72 && i + 2 === text.length && key !== '') continue
-        else if (key === '') unit = I
+        } else if (nextUnit === 0x72 && i + 2 === latinText.length && key !== '') continue
+        else if (key === '') unit = LETTER_I
         break
       case 0x6f: // oo
-        if (next === 0x6f) {
+        if (nextUnit === 0x6f) {
           unit = 0x75
           i++
         }
         break
-      case H:
-        if (i > 0 && !isVowel(last) && last !== 0) continue
+      case LETTER_H:
+        if (i > 0 && !isVowel(lastUnit) && lastUnit !== 0) continue
         break
     }
-    if (unit === last) continue
+    if (unit === lastUnit) continue
     key += String.fromCharCode(unit)
-    last = unit
+    lastUnit = unit
   }
   return key.length < 3 ? '' : key
 }
 
-const INTERCHANGEABLE: [string, string][] = [
+const INTERCHANGEABLE_LETTERS: [string, string][] = [
   ['ee', 'i'],
   ['oo', 'u'],
   ['aa', 'a'],
@@ -126,7 +129,7 @@ const INTERCHANGEABLE: [string, string][] = [
 export function romanisationVariants(word: string): string[] {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return []
   const spellings = new Set<string>()
-  for (const [long, short] of INTERCHANGEABLE) {
+  for (const [long, short] of INTERCHANGEABLE_LETTERS) {
     for (const [from, to] of [
       [long, short],
       [short, long],

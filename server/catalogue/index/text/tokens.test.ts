@@ -55,7 +55,7 @@ test('single letters with dots are one word', () => {
   ])
   const text = 'An A.C. mechanic. He'
   const tokens = new Tokens().read(text)
-  assert.deepEqual(slices(text, tokens), ['An', 'A.C.', 'mechanic', 'He'])
+  assert.deepEqual(sliceWords(text, tokens), ['An', 'A.C.', 'mechanic', 'He'])
   assert.deepEqual(Array.from(tokens.gaps.subarray(0, 4)), [GAP_BREAK, GAP_SPACE, GAP_SPACE, GAP_BREAK])
   assert.equal(tokens.hashes[1], wordHash('ac'))
   assert.equal(tokens.checks[1], checkHash('ac'))
@@ -64,7 +64,7 @@ test('single letters with dots are one word', () => {
 test('an apostrophe belongs to its word, quotation marks do not', () => {
   const text = "the driver's 'licence'"
   const tokens = new Tokens().read(text)
-  assert.deepEqual(slices(text, tokens), ['the', "driver's", 'licence'])
+  assert.deepEqual(sliceWords(text, tokens), ['the', "driver's", 'licence'])
   assert.deepEqual(tokenize(text), ['the', 'drivers', 'licence'])
 })
 
@@ -76,17 +76,17 @@ test('Devanagari keeps its vowel signs and loses nukta, chandrabindu and joiners
 
 test('offsets count UTF-16 units of the original text', () => {
   const text = '👷‍♂️ e\u0301lectricien 🔧वेल्डिंग😀x'
-  assert.deepEqual(slices(text, new Tokens().read(text)), ['e\u0301lectricien', 'वेल्डिंग', 'x'])
+  assert.deepEqual(sliceWords(text, new Tokens().read(text)), ['e\u0301lectricien', 'वेल्डिंग', 'x'])
 })
 
 test('gaps distinguish words of a compound from words of two sentences', () => {
-  const gaps = (text: string) => Array.from(new Tokens().read(text).gaps.subarray(1, 2))
-  assert.deepEqual(gaps('data entry'), [GAP_SPACE])
-  assert.deepEqual(gaps('data-entry'), [GAP_JOINER])
-  assert.deepEqual(gaps('Node.js'), [GAP_JOINER])
-  assert.deepEqual(gaps('R&D'), [GAP_NONE])
+  const gapBeforeSecondWord = (text: string) => Array.from(new Tokens().read(text).gaps.subarray(1, 2))
+  assert.deepEqual(gapBeforeSecondWord('data entry'), [GAP_SPACE])
+  assert.deepEqual(gapBeforeSecondWord('data-entry'), [GAP_JOINER])
+  assert.deepEqual(gapBeforeSecondWord('Node.js'), [GAP_JOINER])
+  assert.deepEqual(gapBeforeSecondWord('R&D'), [GAP_NONE])
   for (const text of ['data, entry', 'data. Entry', 'data - entry', 'data\nentry', 'data (entry)', 'data • entry'])
-    assert.deepEqual(gaps(text), [GAP_BREAK], text)
+    assert.deepEqual(gapBeforeSecondWord(text), [GAP_BREAK], text)
 })
 
 test('the hashes of a word depend only on its folded letters', () => {
@@ -110,6 +110,6 @@ test('one tokenizer reads short and long texts in turn', () => {
   assert.equal(tokens.read('ﬃ'.repeat(5000)).word(0).length, 15_000)
 })
 
-function slices(text: string, tokens: Tokens): string[] {
+function sliceWords(text: string, tokens: Tokens): string[] {
   return Array.from({ length: tokens.count }, (_, i) => text.slice(tokens.starts[i], tokens.ends[i]))
 }

@@ -14,21 +14,21 @@ export const GAP_JOINER = 1
 export const GAP_SPACE = 2
 export const GAP_BREAK = 3
 
-/** Values of the folding table below FIRST_LETTER; 0 ends a word. */
-const SKIP = 1
-const LIGATURE = 2
+/** Special values of the folding table, lower than FIRST_LETTER; 0 ends a word. */
+const SKIPPED_UNIT = 1
+const LIGATURE_UNIT = 2
 const FIRST_LETTER = 16
 
 /** Kinds of characters between words. */
-const SPACE = 1
-const JOINER = 2
-const BREAK = 3
+const SPACE_KIND = 1
+const JOINER_KIND = 2
+const BREAK_KIND = 3
 
 /** Character codes. */
-const PLUS = 0x2b
-const NUMBER_SIGN = 0x23
-const AMPERSAND = 0x26
-const DOT = 0x2e
+const PLUS_CODE = 0x2b
+const NUMBER_SIGN_CODE = 0x23
+const AMPERSAND_CODE = 0x26
+const DOT_CODE = 0x2e
 const SPACE_CODE = 0x20
 
 const LIGATURES = new Map([
@@ -43,34 +43,35 @@ const LIGATURES = new Map([
 // Base letters of letters that Unicode does not decompose.
 const BASE_LETTERS = new Map(Array.from('øoØołlŁlđdĐdßsæaÆaœoŒoıiþtÞtðdÐd'.matchAll(/(.)(.)/g), (m) => [m[1]!, m[2]!]))
 
-const FOLD = foldTable()
-const CHARACTER_KIND = characterKinds()
+const FOLDED_UNITS = buildFoldingTable()
+const CHARACTER_KINDS = buildCharacterKinds()
 
-function foldTable(): Uint16Array {
+function buildFoldingTable(): Uint16Array {
   const table = new Uint16Array(65_536)
   for (let unit = 0; unit < 65_536; unit++) {
     if (unit >= 0x3040 && unit < 0xd800) table[unit] = unit
-    else if (unit < 0xd800 || unit >= 0xf900) table[unit] = folded(unit)
+    else if (unit < 0xd800 || unit >= 0xf900) table[unit] = foldUnit(unit)
   }
-  for (const skipped of [0x27, 0x2019, 0x2bc, 0x93c, 0x200c, 0x200d, 0xad, 0xfe0e, 0xfe0f]) table[skipped] = SKIP
-  for (const unit of LIGATURES.keys()) table[unit] = LIGATURE
+  for (const skipped of [0x27, 0x2019, 0x2bc, 0x93c, 0x200c, 0x200d, 0xad, 0xfe0e, 0xfe0f])
+    table[skipped] = SKIPPED_UNIT
+  for (const unit of LIGATURES.keys()) table[unit] = LIGATURE_UNIT
   table[0x901] = 0x902
   return table
 }
 
-function folded(unit: number): number {
+function foldUnit(unit: number): number {
   const letter = String.fromCharCode(unit)
-  if (unit >= 0x300 && unit < 0x370) return SKIP
+  if (unit >= 0x300 && unit < 0x370) return SKIPPED_UNIT
   if (!/[\p{L}\p{M}\p{N}]/u.test(letter)) return 0
   if (unit >= 0x966 && unit <= 0x96f) return unit - 0x966 + 0x30
   return (BASE_LETTERS.get(letter) ?? letter).normalize('NFKD').toLowerCase().charCodeAt(0)
 }
 
-function characterKinds(): Uint8Array {
-  const table = new Uint8Array(65_536).fill(BREAK)
-  for (const unit of [0x20, 0x09, 0xa0, 0x202f, 0x3000, 0x200b]) table[unit] = SPACE
-  for (let unit = 0x2000; unit <= 0x200a; unit++) table[unit] = SPACE
-  for (const unit of [0x2d, 0x2f, 0x5f, 0x2010, 0x2011, 0x2012, 0x2013]) table[unit] = JOINER
+function buildCharacterKinds(): Uint8Array {
+  const table = new Uint8Array(65_536).fill(BREAK_KIND)
+  for (const unit of [0x20, 0x09, 0xa0, 0x202f, 0x3000, 0x200b]) table[unit] = SPACE_KIND
+  for (let unit = 0x2000; unit <= 0x200a; unit++) table[unit] = SPACE_KIND
+  for (const unit of [0x2d, 0x2f, 0x5f, 0x2010, 0x2011, 0x2012, 0x2013]) table[unit] = JOINER_KIND
   return table
 }
 
@@ -101,93 +102,93 @@ export class Tokens {
   private scan(length: number): number {
     const { units, starts, ends, hashes, checks, gaps, charStarts, chars } = this
     let count = 0
-    let used = 0
+    let charCount = 0
     let at = 0
     let gap = GAP_BREAK
     while (at < length) {
-      let letter = FOLD[units[at]!]!
+      let letter = FOLDED_UNITS[units[at]!]!
       let hash = HASH_SEED
       let check = 0
       if (letter < FIRST_LETTER) {
         const unit = units[at]!
-        if (unit === AMPERSAND) {
+        if (unit === AMPERSAND_CODE) {
           starts[count] = at
           ends[count] = ++at
           gaps[count] = gap
-          chars[used++] = 0x61
-          chars[used++] = 0x6e
-          chars[used++] = 0x64
+          chars[charCount++] = 0x61
+          chars[charCount++] = 0x6e
+          chars[charCount++] = 0x64
           checks[count] = AND_CHECK
           hashes[count++] = AND_HASH
-          charStarts[count] = used
+          charStarts[count] = charCount
           gap = GAP_NONE
           continue
         }
-        const leadingDot = unit === DOT && gap !== GAP_NONE && FOLD[units[at + 1]!]! >= 0x61
-        if (!leadingDot && letter !== LIGATURE) {
-          if (letter !== SKIP) gap = widen(gap, unit, FOLD[units[at + 1]!]!)
+        const isLeadingDot = unit === DOT_CODE && gap !== GAP_NONE && FOLDED_UNITS[units[at + 1]!]! >= 0x61
+        if (!isLeadingDot && letter !== LIGATURE_UNIT) {
+          if (letter !== SKIPPED_UNIT) gap = widenGap(gap, unit, FOLDED_UNITS[units[at + 1]!]!)
           at++
           continue
         }
         starts[count] = at
-        if (leadingDot) {
-          hash = Math.imul(hash ^ DOT, HASH_PRIME)
-          check = Math.imul(check + DOT, CHECK_PRIME)
-          chars[used++] = DOT
-          letter = FOLD[units[++at]!]!
+        if (isLeadingDot) {
+          hash = Math.imul(hash ^ DOT_CODE, HASH_PRIME)
+          check = Math.imul(check + DOT_CODE, CHECK_PRIME)
+          chars[charCount++] = DOT_CODE
+          letter = FOLDED_UNITS[units[++at]!]!
         }
       } else {
         starts[count] = at
       }
-      let skipped = false
+      let hasSkippedUnit = false
       // A zero follows the text and ends the last word.
       for (;;) {
         while (letter >= FIRST_LETTER) {
           hash = Math.imul(hash ^ letter, HASH_PRIME)
           check = Math.imul((check + letter) | 0, CHECK_PRIME)
-          chars[used++] = letter
-          letter = FOLD[units[++at]!]!
+          chars[charCount++] = letter
+          letter = FOLDED_UNITS[units[++at]!]!
         }
         if (letter === 0) break
-        skipped = true
-        if (letter === LIGATURE) {
+        hasSkippedUnit = true
+        if (letter === LIGATURE_UNIT) {
           for (const part of LIGATURES.get(units[at]!)!) {
             hash = Math.imul(hash ^ part.charCodeAt(0), HASH_PRIME)
             check = Math.imul((check + part.charCodeAt(0)) | 0, CHECK_PRIME)
-            chars[used++] = part.charCodeAt(0)
+            chars[charCount++] = part.charCodeAt(0)
           }
         }
-        letter = FOLD[units[++at]!]!
+        letter = FOLDED_UNITS[units[++at]!]!
       }
-      const sign = units[at]!
+      const nextUnit = units[at]!
       // Fast path: most words end with a space.
-      if (sign === SPACE_CODE && !skipped) {
+      if (nextUnit === SPACE_CODE && !hasSkippedUnit) {
         ends[count] = at++
         gaps[count] = gap
         checks[count] = check
         hashes[count++] = hash
-        charStarts[count] = used
+        charStarts[count] = charCount
         gap = GAP_SPACE
         continue
       }
-      if (sign === DOT && at - starts[count]! === 1 && isLatinLetter(units[at - 1]!)) {
-        const stop = endOfDotted(units, at)
+      if (nextUnit === DOT_CODE && at - starts[count]! === 1 && isLatinLetter(units[at - 1]!)) {
+        const stop = endOfDottedAbbreviation(units, at)
         for (; at < stop; at++) {
-          if (units[at] === DOT) continue
-          const next = FOLD[units[at]!]!
-          hash = Math.imul(hash ^ next, HASH_PRIME)
-          check = Math.imul((check + next) | 0, CHECK_PRIME)
-          chars[used++] = next
+          if (units[at] === DOT_CODE) continue
+          const nextLetter = FOLDED_UNITS[units[at]!]!
+          hash = Math.imul(hash ^ nextLetter, HASH_PRIME)
+          check = Math.imul((check + nextLetter) | 0, CHECK_PRIME)
+          chars[charCount++] = nextLetter
         }
       }
       let end = at
-      if ((sign === PLUS || sign === NUMBER_SIGN) && FOLD[units[at - 1]!] !== SKIP) {
-        const stop = units[at + 1] === sign ? at + 2 : at + 1
-        if (FOLD[units[stop]!]! < FIRST_LETTER) {
+      if ((nextUnit === PLUS_CODE || nextUnit === NUMBER_SIGN_CODE) && FOLDED_UNITS[units[at - 1]!] !== SKIPPED_UNIT) {
+        const stop = units[at + 1] === nextUnit ? at + 2 : at + 1
+        if (FOLDED_UNITS[units[stop]!]! < FIRST_LETTER) {
           for (; at < stop; at++) {
-            hash = Math.imul(hash ^ sign, HASH_PRIME)
-            check = Math.imul((check + sign) | 0, CHECK_PRIME)
-            chars[used++] = sign
+            hash = Math.imul(hash ^ nextUnit, HASH_PRIME)
+            check = Math.imul((check + nextUnit) | 0, CHECK_PRIME)
+            chars[charCount++] = nextUnit
           }
           end = at
         }
@@ -198,13 +199,13 @@ export class Tokens {
       gaps[count] = gap
       checks[count] = check
       hashes[count++] = hash
-      charStarts[count] = used
+      charStarts[count] = charCount
       gap = GAP_NONE
     }
     return count
   }
 
-  /** The word as a string. */
+  /** Returns a word as a string. */
   word(index: number): string {
     return String.fromCharCode.apply(
       null,
@@ -271,15 +272,16 @@ export function extendCheckHash(check: number, chars: Uint16Array, from: number,
 }
 
 /** Returns the end of a dotted abbreviation ("A.C.", "C.N.C") whose first dot is at `dot`; `dot` if it is not one. */
-function endOfDotted(units: Uint16Array, dot: number): number {
+function endOfDottedAbbreviation(units: Uint16Array, dot: number): number {
   let at = dot
-  while (units[at] === DOT && isLatinLetter(units[at + 1]!) && FOLD[units[at + 2]!]! < FIRST_LETTER) at += 2
-  return at > dot && units[at] === DOT ? at + 1 : at
+  while (units[at] === DOT_CODE && isLatinLetter(units[at + 1]!) && FOLDED_UNITS[units[at + 2]!]! < FIRST_LETTER)
+    at += 2
+  return at > dot && units[at] === DOT_CODE ? at + 1 : at
 }
 
 function isLatinLetter(unit: number): boolean {
-  const small = unit | 0x20
-  return small >= 0x61 && small <= 0x7a
+  const lowerCaseUnit = unit | 0x20
+  return lowerCaseUnit >= 0x61 && lowerCaseUnit <= 0x7a
 }
 
 function isQuote(unit: number): boolean {
@@ -287,18 +289,18 @@ function isQuote(unit: number): boolean {
 }
 
 /** Adds a character to a gap. A dash between spaces, or a full stop before one, is a break; inside a compound it is a joiner. */
-function widen(gap: number, unit: number, next: number): number {
-  let kind = CHARACTER_KIND[unit]!
-  if (unit === DOT && next >= FIRST_LETTER && gap === GAP_NONE) kind = JOINER
-  if (gap === GAP_NONE) return kind === SPACE ? GAP_SPACE : kind === JOINER ? GAP_JOINER : GAP_BREAK
-  if (gap === GAP_SPACE && kind === SPACE) return GAP_SPACE
+function widenGap(gap: number, unit: number, next: number): number {
+  let kind = CHARACTER_KINDS[unit]!
+  if (unit === DOT_CODE && next >= FIRST_LETTER && gap === GAP_NONE) kind = JOINER_KIND
+  if (gap === GAP_NONE) return kind === SPACE_KIND ? GAP_SPACE : kind === JOINER_KIND ? GAP_JOINER : GAP_BREAK
+  if (gap === GAP_SPACE && kind === SPACE_KIND) return GAP_SPACE
   return GAP_BREAK
 }
 
-const scratch = new Tokens()
+const scratchTokens = new Tokens()
 
 /** Returns the folded words of a short text. */
 export function tokenize(text: string): string[] {
-  scratch.read(text)
-  return Array.from({ length: scratch.count }, (_, i) => scratch.word(i))
+  scratchTokens.read(text)
+  return Array.from({ length: scratchTokens.count }, (_, i) => scratchTokens.word(i))
 }

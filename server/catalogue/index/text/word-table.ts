@@ -9,13 +9,13 @@ export class WordTable {
   private slots = new Int32Array(1024).fill(-1)
   private hashes = new Int32Array(512)
   private starts = new Int32Array(513)
-  private pool = new Uint16Array(4096)
+  private letterPool = new Uint16Array(4096)
 
   /** Returns the number of the word in chars[from..to), or -1. */
   find(hash: number, chars: Uint16Array, from: number, to: number): number {
-    const { slots, hashes, starts, pool } = this
+    const { slots, hashes, starts, letterPool } = this
     const mask = slots.length - 1
-    let slot = spread(hash) & mask
+    let slot = mixHash(hash) & mask
     for (;;) {
       const id = slots[slot]!
       if (id < 0) return -1
@@ -23,7 +23,7 @@ export class WordTable {
         const start = starts[id]!
         if (starts[id + 1]! - start === to - from) {
           let i = from
-          while (i < to && pool[start + i - from] === chars[i]) i++
+          while (i < to && letterPool[start + i - from] === chars[i]) i++
           if (i === to) return id
         }
       }
@@ -37,18 +37,18 @@ export class WordTable {
   }
 
   add(hash: number, chars: Uint16Array, from: number, to: number): number {
-    const existing = this.find(hash, chars, from, to)
-    if (existing >= 0) return existing
+    const existingId = this.find(hash, chars, from, to)
+    if (existingId >= 0) return existingId
     if ((this.size + 1) * 2 > this.slots.length) this.grow()
     const id = this.size++
     const start = this.starts[id]!
     const end = start + to - from
-    if (end > this.pool.length) {
-      const pool = new Uint16Array(Math.max(end, this.pool.length * 2))
-      pool.set(this.pool)
-      this.pool = pool
+    if (end > this.letterPool.length) {
+      const pool = new Uint16Array(Math.max(end, this.letterPool.length * 2))
+      pool.set(this.letterPool)
+      this.letterPool = pool
     }
-    for (let i = from; i < to; i++) this.pool[start + i - from] = chars[i]!
+    for (let i = from; i < to; i++) this.letterPool[start + i - from] = chars[i]!
     this.starts[id + 1] = end
     this.hashes[id] = hash
     this.insertSlot(id)
@@ -60,20 +60,20 @@ export class WordTable {
   }
 
   word(id: number): string {
-    return String.fromCharCode.apply(null, this.pool.subarray(this.starts[id]!, this.starts[id + 1]!) as never)
+    return String.fromCharCode.apply(null, this.letterPool.subarray(this.starts[id]!, this.starts[id + 1]!) as never)
   }
 
   /** Releases unused capacity. */
   trim(): this {
     this.hashes = this.hashes.slice(0, this.size)
     this.starts = this.starts.slice(0, this.size + 1)
-    this.pool = this.pool.slice(0, this.starts[this.size]!)
+    this.letterPool = this.letterPool.slice(0, this.starts[this.size]!)
     return this
   }
 
   private insertSlot(id: number): void {
     const mask = this.slots.length - 1
-    let slot = spread(this.hashes[id]!) & mask
+    let slot = mixHash(this.hashes[id]!) & mask
     while (this.slots[slot]! >= 0) slot = (slot + 1) & mask
     this.slots[slot] = id
   }
@@ -90,15 +90,15 @@ export class WordTable {
   }
 }
 
-const scratch = new Uint16Array(256)
+const scratchUnits = new Uint16Array(256)
 
 function unitsOf(word: string): Uint16Array {
-  const chars = word.length <= scratch.length ? scratch : new Uint16Array(word.length)
+  const chars = word.length <= scratchUnits.length ? scratchUnits : new Uint16Array(word.length)
   for (let i = 0; i < word.length; i++) chars[i] = word.charCodeAt(i)
   return chars
 }
 
 /** FNV mixes only towards the high bits, and the table is indexed by the low ones. */
-function spread(hash: number): number {
+function mixHash(hash: number): number {
   return hash ^ (hash >>> 15)
 }
