@@ -127,7 +127,7 @@ test('invalid arguments produce an error message without a stack trace', async (
     [['key', 'create', '--org', org.org_id, '--mode', 'prod'], /Expected test or live/],
     [
       ['key', 'create', '--org', org.org_id, '--mode', 'test', '--scopes', 'skills:write'],
-      /Unknown: skills:write.*Expected all, or a list of: skills:read/s,
+      /Unknown scopes: skills:write.*Expected "all" or a comma-separated list of: skills:read/s,
     ],
     [['key', 'create', '--org', org.org_id, '--mode', 'test', '--expires', 'tomorrow'], /ISO 8601/],
     [['key', 'create', '--org', org.org_id, '--mode', 'test', '--expires', '2001-01-01T00:00:00Z'], /in the future/],

@@ -12,13 +12,12 @@ export function readData(value: string): string {
   if (value === '-') return readFileSync(0, 'utf8')
   if (!value.startsWith('@')) return value
   const path = value.slice(1)
+  if (path === '') throw new InvalidArgumentError('Expected a file path after @, such as @body.json.')
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new InvalidArgumentError(
-      code === 'ENOENT' ? `File not found: ${path || 'no path after @'}.` : `Reading ${path} failed: ${code}.`,
-    )
+    throw new InvalidArgumentError(code === 'ENOENT' ? `File not found: ${path}.` : `Reading ${path} failed: ${code}.`)
   }
 }
 

@@ -2,12 +2,13 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { Problem } from '../server/api/problem.ts'
 import { ConfigError } from '../server/config.ts'
+import { errorText } from '../server/platform/error-text.ts'
 import { commands } from './commands.ts'
 import { messageWithDetails } from './print.ts'
 
 const program = new Command('attestry')
   .description(
-    'Manages an Attestry deployment. You can run it while the server is running; changes take effect immediately.',
+    'Manages an Attestry deployment. Commands also work while the server is running, and their changes take effect within a second.',
   )
   .version(packageJson.version)
   .option('--json', 'print JSON instead of tables')
@@ -47,7 +48,7 @@ const CONNECTION_LOST_CODES = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', 
 function describeError(error: Error & { code?: string }): string {
   const connectionLost =
     (error.code !== undefined && CONNECTION_LOST_CODES.has(error.code)) || /Connection terminated/.test(error.message)
-  if (!connectionLost) return error.message
+  if (!connectionLost) return errorText(error)
   return `Lost the connection to the database (${error.message}). Unfinished changes were rolled back; run the command again when the database is available.`
 }
 

@@ -7,7 +7,7 @@ import { unstorableReason } from '../server/platform/http/json.ts'
 
 export function parseName(text: string): string {
   if (!text.trim() || [...text].length > 200 || unstorableReason(text))
-    throw new InvalidArgumentError('Expected 1 to 200 characters.')
+    throw new InvalidArgumentError('Expected 1 to 200 characters, at least one of them not a space.')
   return text
 }
 
@@ -22,7 +22,7 @@ export function parseScopes(text: string): Scope[] {
   const unknown = scopeNames.filter((part) => !isScope(part))
   if (unknown.length > 0)
     throw new InvalidArgumentError(
-      `Unknown: ${unknown.join(', ')}. Expected all, or a list of: ${allScopes.join(', ')}.`,
+      `Unknown scopes: ${unknown.join(', ')}. Expected "all" or a comma-separated list of: ${allScopes.join(', ')}.`,
     )
   return [...new Set(scopeNames as Scope[])]
 }

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { readDemoKeys, readServerAddress } from '../server/access/demo.ts'
 import type { Environment } from '../server/config.ts'
+import { parseJsonOrUndefined } from '../server/platform/json.ts'
 
 /** The server that receives signed calls, and the key that signs them. */
 export interface Profile {
@@ -53,7 +54,7 @@ async function readProfileFile(path: string): Promise<Profile | undefined> {
   if (text === undefined) return undefined
   const { mode } = await stat(path)
   if (mode & 0o077) throw new Error(`${path} contains a secret and can be read by other users; run: chmod 600 ${path}`)
-  const { baseUrl, keyId, secret } = JSON.parse(text) as Partial<Profile>
-  if (!baseUrl || !keyId || !secret) throw new Error(`${path} must contain baseUrl, keyId and secret`)
+  const { baseUrl, keyId, secret } = (parseJsonOrUndefined(text) ?? {}) as Partial<Profile>
+  if (!baseUrl || !keyId || !secret) throw new Error(`${path} must be a JSON object with baseUrl, keyId and secret`)
   return { baseUrl, keyId, secret }
 }

@@ -211,7 +211,7 @@ export interface CountedCandidate {
   skills?: {
     skill_id: string
     name: string
-    /** `verified` if the candidate answered at least 60 % of the questions on the skill correctly. `not_asked` until all of them are answered. */
+    /** `not_asked` until the candidate has answered all questions on the skill. Then `verified` if at least 60 % of the answers are correct, otherwise `not_verified`. */
     verdict: 'verified' | 'not_verified' | 'not_asked'
   }[]
   interest?: 'interested' | 'not_interested' | null
@@ -976,7 +976,7 @@ export interface TextsByLanguage {
 export interface VerifiedSkill {
   skill_id: string
   name: string
-  /** `verified` if the candidate answered at least 60 % of the questions on the skill correctly. `not_asked` until all of them are answered. */
+  /** `not_asked` until the candidate has answered all questions on the skill. Then `verified` if at least 60 % of the answers are correct, otherwise `not_verified`. */
   verdict: 'verified' | 'not_verified' | 'not_asked'
   correct: number
   asked: number

@@ -92,7 +92,7 @@ test('an AI endpoint and a model require each other', () => {
     'AI_MODEL is not set: it is required with AI_BASE_URL',
   ])
   assert.deepEqual(errorLinesFor({ AI_API_KEY: 'k' }), [
-    'AI_API_KEY is set without AI_BASE_URL: expected both, or neither',
+    'AI_API_KEY is set without AI_BASE_URL: set AI_BASE_URL too, or remove AI_API_KEY',
   ])
   assert.deepEqual(readConfig({ AI_BASE_URL: 'https://ai.example.com/v1/', AI_MODEL: 'm' }).ai, {
     baseUrl: 'https://ai.example.com/v1',

@@ -54,7 +54,7 @@ export function readConfig(env: Environment, terminal = false): Config {
       'PUBLIC_URL',
       undefined,
       parseHttpUrl,
-      'an http or https URL without a query, such as https://verify.example.com',
+      'an http or https URL without user name, query or fragment, such as https://verify.example.com',
     ),
     dataDir: resolve(env.DATA_DIR || '.attestry'),
     databaseUrl: readSecret(
@@ -63,7 +63,7 @@ export function readConfig(env: Environment, terminal = false): Config {
       'a URL such as postgres://user:password@host:5432/database',
     ),
     redisUrl: readSecret('REDIS_URL', urlParser('redis:', 'rediss:'), 'a URL such as redis://host:6379'),
-    adminKey: readSecret('ADMIN_API_KEY', parseAdminKey, 'at least 8 printable characters without spaces'),
+    adminKey: readSecret('ADMIN_API_KEY', parseAdminKey, '8 to 512 printable ASCII characters without spaces'),
     masterKey: readSecret(
       'MASTER_KEY',
       parseMasterKey,
@@ -74,7 +74,7 @@ export function readConfig(env: Environment, terminal = false): Config {
       'MAIL_FROM',
       'Attestry <no-reply@localhost>',
       parseMailbox,
-      'an email address, or a name followed by an email address in angle brackets',
+      'an email address, or a name and an email address such as Attestry <no-reply@example.com>',
     ),
     ai: readAi(),
     requireHttps: read('REQUIRE_HTTPS', !isLoopback(host), parseYesNo, 'true or false'),
@@ -117,11 +117,11 @@ export function readConfig(env: Environment, terminal = false): Config {
       'AI_BASE_URL',
       undefined,
       parseHttpUrl,
-      'an http or https URL, such as https://api.example.com/v1',
+      'an http or https URL without user name, query or fragment, such as https://api.example.com/v1',
     )
     if (!env.AI_BASE_URL) {
       for (const name of ['AI_API_KEY', 'AI_MODEL']) {
-        if (env[name]) errorLines.push(`${name} is set without AI_BASE_URL: expected both, or neither`)
+        if (env[name]) errorLines.push(`${name} is set without AI_BASE_URL: set AI_BASE_URL too, or remove ${name}`)
       }
       return undefined
     }

@@ -64,7 +64,7 @@ export async function serve(config: Config): Promise<void> {
   draining = true
   context.log.info({ signal }, 'stopping')
   const deadline = setTimeout(() => {
-    context.log.error('requests or jobs in flight did not finish in time, exiting')
+    context.log.error(`requests or jobs in flight did not finish within ${DRAIN_TIMEOUT_MS / 1000} s, exiting`)
     process.exit(1)
   }, DRAIN_TIMEOUT_MS)
   // Close connections as they become idle, rather than wait for the client to close them.

@@ -56,6 +56,9 @@ export function channelsCommand(): Command {
             ['Organisation', org],
           ]),
           ...savedChannel.webhooks.map((hook) => `\nEnter this webhook URL at the provider:\n  ${hook}`),
+          ...(savedChannel.webhooks.some((hook) => hook.startsWith(PLACEHOLDER_URL))
+            ? [`PUBLIC_URL is not set: replace ${PLACEHOLDER_URL} with the public URL of the server.`]
+            : []),
         ].join('\n'),
       )
     })
@@ -121,9 +124,12 @@ async function requireOrganisation(queries: Queries, orgId: string) {
   if (!organisation) throw problem('NOT_FOUND', `Organisation ${orgId} not found.`)
 }
 
+/** Placeholder for the public URL of the server if PUBLIC_URL is not set. */
+const PLACEHOLDER_URL = 'https://your-public-address'
+
 /** Returns the webhook URLs that the operator must enter at the provider. All other URLs are sent to the provider with each message. */
 function webhookUrls(channel: ChannelName, channelId: string, publicUrl: string | undefined): string[] {
-  const hooksUrl = `${(publicUrl ?? 'https://your-public-address').replace(/\/+$/, '')}/hooks`
+  const hooksUrl = `${(publicUrl ?? PLACEHOLDER_URL).replace(/\/+$/, '')}/hooks`
   if (channel === 'whatsapp') return [`${hooksUrl}/whatsapp/${channelId}`]
   return channel === 'sms' ? [`${hooksUrl}/twilio/${channelId}/sms`] : []
 }

@@ -43,7 +43,7 @@ export function creditsCommand(): Command {
       print(
         command,
         { org_id: org, mode, amount, balance },
-        () => `Granted ${amount} ${mode} credits. The balance is now ${balance} ${mode} credits.`,
+        () => `Granted ${formatCredits(amount, mode)}. The balance is now ${formatCredits(balance, mode)}.`,
       )
     })
 
@@ -63,7 +63,11 @@ export function creditsCommand(): Command {
         if (!organisation) throw problem('NOT_FOUND', `Organisation ${org} not found.`)
         return balanceOf(db.queries, { orgId: org, mode })
       })
-      print(command, { org_id: org, mode, balance }, () => `Balance: ${balance} ${mode} credits.`)
+      print(command, { org_id: org, mode, balance }, () => `Balance: ${formatCredits(balance, mode)}.`)
     })
   return credits
+}
+
+function formatCredits(count: number, mode: Mode): string {
+  return `${count} ${mode} ${count === 1 ? 'credit' : 'credits'}`
 }

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import { sql } from 'kysely'
 import { pingRedis } from '../../server/access/rate-limits.ts'
-import { type Config, readConfig } from '../../server/config.ts'
+import { type Config, isLoopback, readConfig } from '../../server/config.ts'
 import { systemClock } from '../../server/platform/clock.ts'
 import { countApisWithSeparateLimits } from '../../server/platform/database/process-heartbeat.ts'
+import { errorText } from '../../server/platform/error-text.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { openStore } from '../../server/store.ts'
 import { examples } from '../examples.ts'
@@ -45,7 +46,7 @@ export function doctorCommand(): Command {
 type AddFinding = (check: string, state: Finding['state'], message: string) => void
 
 async function checkDatabase(config: Config, addFinding: AddFinding) {
-  const location = config.databaseUrl ? 'external' : `embedded in ${config.dataDir}`
+  const location = config.databaseUrl ? 'external (DATABASE_URL)' : `embedded in ${config.dataDir}`
   const log = createLog('silent')
   await using opened = new AsyncDisposableStack()
   try {
@@ -68,10 +69,10 @@ async function checkDatabase(config: Config, addFinding: AddFinding) {
       addFinding(
         'rate limits',
         'warning',
-        `${apiCount} api processes run without REDIS_URL, so each counts rate limits separately`,
+        `${apiCount} api processes run without REDIS_URL, so each counts rate limits separately; set REDIS_URL`,
       )
   } catch (error) {
-    addFinding('database', 'failed', `${location}: ${(error as Error).message}`)
+    addFinding('database', 'failed', `${location}: ${errorText(error)}`)
   }
 }
 
@@ -79,32 +80,40 @@ async function checkRedis({ redisUrl }: Config, addFinding: AddFinding) {
   if (!redisUrl) return addFinding('redis', 'ok', 'not configured; each process counts rate limits separately')
   const error = await pingRedis(redisUrl)
   if (error)
-    addFinding('redis', 'failed', `not reachable: ${error}; until it is, each process counts rate limits separately`)
+    addFinding(
+      'redis',
+      'failed',
+      `not reachable or not usable: ${error}; until it is, each process counts rate limits separately`,
+    )
   else addFinding('redis', 'ok', 'reachable')
 }
 
 async function checkMail({ smtpUrl }: Config, addFinding: AddFinding) {
-  if (!smtpUrl) return addFinding('mail', 'ok', 'not configured')
+  if (!smtpUrl) return addFinding('mail', 'ok', 'not configured; emails are stored, not sent')
   const error = await tryConnect(smtpUrl, { 'smtp:': 587, 'smtps:': 465 })
   if (error) addFinding('mail', 'failed', `the mail server is not reachable: ${error}`)
   else addFinding('mail', 'ok', 'the mail server is reachable')
 }
 
 async function checkAi({ ai }: Config, addFinding: AddFinding) {
-  if (!ai) return addFinding('ai', 'ok', 'not configured')
+  if (!ai) return addFinding('ai', 'ok', 'not configured; the built-in writer writes the questions')
   const error = await tryConnect(ai.baseUrl, { 'http:': 80, 'https:': 443 })
   if (error) addFinding('ai', 'failed', `the endpoint is not reachable: ${error}`)
   else addFinding('ai', 'ok', `the endpoint is reachable; model ${ai.model}`)
 }
 
 function checkExposure(config: Config, addFinding: AddFinding) {
-  if (!config.requireHttps && config.host !== '127.0.0.1' && config.host !== 'localhost' && config.host !== '::1') {
+  if (!config.requireHttps && !isLoopback(config.host)) {
     addFinding(
       'https',
       'warning',
-      `REQUIRE_HTTPS is off although HOST=${config.host} is not a loopback address, so requests are not encrypted`,
+      `REQUIRE_HTTPS is off and HOST=${config.host} is not a loopback address, so unencrypted requests from the network are accepted; set REQUIRE_HTTPS=true`,
     )
   }
   if (config.adminKey && config.adminKey.length < 24)
-    addFinding('admin key', 'warning', 'ADMIN_API_KEY is shorter than 24 characters')
+    addFinding(
+      'admin key',
+      'warning',
+      'ADMIN_API_KEY is shorter than 24 characters; set a longer one (generate it with: openssl rand -base64 32)',
+    )
 }

@@ -30,7 +30,7 @@ export function eventsCommand(): Command {
     .command('list')
     .description('List events, oldest first')
     .addOption(
-      new Option('--acknowledged <which>', 'false: unacknowledged events, true: acknowledged events')
+      new Option('--acknowledged <which>', 'false: unacknowledged events, true: acknowledged events, all: both')
         .choices(['false', 'true', 'all'])
         .default('false'),
     )
@@ -66,7 +66,10 @@ export function eventsCommand(): Command {
   events
     .command('replay')
     .description('Send events to a webhook endpoint again')
-    .argument('[events...]', 'up to 100 event IDs, EV_…; omit them to select by time with --from and --to')
+    .argument(
+      '[events...]',
+      'up to 100 event IDs, EV_…; omit them to select events with --from, --to and --only-failed',
+    )
     .requiredOption('--webhook <webhook>', 'webhook endpoint ID, WH_…')
     .option('--from <time>', 'only events created at or after this ISO 8601 time', parseTime)
     .option('--to <time>', 'only events created before this ISO 8601 time', parseTime)
@@ -79,6 +82,9 @@ export function eventsCommand(): Command {
       ),
     )
     .action(async (ids: string[], { webhook, from, to, onlyFailed, wait }: ReplayOptions, command: Command) => {
+      const selectsByTime = from !== undefined || to !== undefined || onlyFailed === true
+      if (ids.length > 0 === selectsByTime)
+        throw new Error('select events either by their IDs, or with at least one of --from, --to and --only-failed')
       const call = await openPartnerApi({ wait })
       const body =
         ids.length > 0

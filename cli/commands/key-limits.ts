@@ -37,7 +37,7 @@ export function limitsCommand(): Command {
     .option('--per-day <n>', 'calls per day, reset at midnight IST', wholeNumberParser(1, MAX_LIMIT))
     .option(
       '--people-per-day <n>',
-      'maximum number of different people contacted per day',
+      'maximum number of different people enrolled per day, reset at midnight IST',
       wholeNumberParser(1, MAX_LIMIT),
     )
     .option('--reset', 'restore the default limits')
@@ -118,7 +118,7 @@ function describeLimits(keyId: string, mode: Mode, limits: KeyLimits) {
     '',
     table(['CLASS', 'PER SECOND', 'BURST', 'PER MINUTE', 'PER DAY'], rows, ''),
     '',
-    `People contacted per day: ${limits.peoplePerDay}. Different skills read per day: ${limits.skillsPerDay}. Browse pages per hour: ${limits.browsePagesPerHour}.`,
+    `Other limits: ${limits.peoplePerDay} different people enrolled per day, ${limits.skillsPerDay} different skills returned per day, ${limits.browsePagesPerHour} pages of GET /skills per hour.`,
     ...unreachableMinuteLimits.map((name) => {
       const { rate, burst, minute } = limits.buckets[name]
       const maxCalls = Math.floor(rate * 60 + burst)

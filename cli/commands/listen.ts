@@ -70,7 +70,7 @@ async function listen(call: PartnerCall, options: Options & { secret: string }, 
       if (options.ack && acceptedIds.length > 0) await acknowledge(call, acceptedIds, signal)
     } catch (error) {
       if (!(error instanceof ServerUnavailableError)) throw error
-      if (!unavailable) console.error(`${error.message}; retrying.`)
+      if (!unavailable) console.error(`${error.message.replace(/\.$/, '')}; retrying.`)
       unavailable = true
       await setTimeout(retryDelayMs(error), undefined, { signal })
     }
@@ -145,6 +145,6 @@ function parseHttpUrl(text: string): string {
 
 function parseWebhookSecret(text: string): string {
   if (!/^whsec_[A-Za-z0-9+/]{8,}={0,2}$/.test(text))
-    throw new InvalidArgumentError('Expected whsec_ followed by base64.')
+    throw new InvalidArgumentError('Expected whsec_ followed by at least 8 base64 characters.')
   return text
 }

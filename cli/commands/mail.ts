@@ -32,7 +32,7 @@ export function mailCommand(): Command {
             row.created_at,
             row.last_error?.replace(/\s+/g, ' '),
           ]),
-          'No emails yet.',
+          about ? `No emails about ${about}.` : 'No emails yet.',
         ),
       )
     })

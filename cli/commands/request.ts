@@ -47,7 +47,7 @@ The exit code is 0 for a 2xx response and 1 otherwise.`,
     .action(async (method: string, path: string, options: Options) => {
       const profile = await readProfile(process.env)
       if (options.save) console.error(`Saved the key in ${await saveProfile(process.env, profile)}.`)
-      if (!path.startsWith('/')) throw new Error('the path must start with /, such as /shifts')
+      if (!path.startsWith('/')) throw new Error(`the path must start with /, such as /shifts; got ${path}`)
       const client = new AttestryClient(profile)
       const call = () =>
         client.request(method, path, {
@@ -100,6 +100,6 @@ function pickValue(body: unknown, path: string): unknown {
 function parseMethod(text: string) {
   const upper = text.toUpperCase()
   if (!['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'].includes(upper))
-    throw new InvalidArgumentError('Expected GET, POST, PUT or DELETE.')
+    throw new InvalidArgumentError('Expected GET, POST, PUT, PATCH, DELETE or HEAD.')
   return upper
 }

@@ -75,7 +75,7 @@ function describeSummary(summary: ImportSummary, dryRun: boolean, seconds: numbe
         'Merged',
         alignedCount(counts.merged) +
           (counts.merged > 0
-            ? '  (the catalogue already has these names: the IDs and aliases were added to the existing skills)'
+            ? '  (the catalogue already has these names: the existing skills get the IDs and aliases)'
             : ''),
       ],
       ['Unchanged', alignedCount(counts.unchanged)],
@@ -127,6 +127,6 @@ function truncatedTable(head: string[], rows: string[][]): string[] {
   return [
     '',
     table(head, rows.slice(0, MAX_SHOWN_ROWS), ''),
-    ...(omitted > 0 ? [`… and ${omitted} more rows; --json lists all rows`] : []),
+    ...(omitted > 0 ? [`… and ${omitted} more ${omitted === 1 ? 'row' : 'rows'}; --json lists all rows`] : []),
   ]
 }

@@ -93,7 +93,7 @@ export function skillsCommand(): Command {
         command,
         record,
         () =>
-          `Approved: added "${record.name}" as ${record.skill_id}.${otherRequestCount > 0 ? ` Also approved ${otherRequestCount} other ${otherRequestCount === 1 ? 'request' : 'requests'} for this name.` : ''}${aliasedSkill ? ` This name is also an alias of ${aliasedSkill.name} (${skillId(aliasedSkill.number)}); searches find both skills.` : ''}`,
+          `Approved: "${record.name}" is now in the catalogue as ${record.skill_id}.${otherRequestCount > 0 ? ` Also approved ${otherRequestCount} other ${otherRequestCount === 1 ? 'request' : 'requests'} for this name.` : ''}${aliasedSkill ? ` This name is also an alias of ${aliasedSkill.name} (${skillId(aliasedSkill.number)}); searches find both skills.` : ''}`,
       )
     })
 

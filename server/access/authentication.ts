@@ -90,7 +90,7 @@ async function rejectUnauthorized(
   if (waitSeconds > 0) {
     throw problem(
       'RATE_LIMITED',
-      `Too many failed authentications from this address: the limit is 60 per minute. Correctly signed calls still succeed. Try again in ${formatSeconds(waitSeconds)}.`,
+      `Too many failed authentications from this IP address: the limit is 60 per minute. Correctly signed calls still succeed. Try again in ${formatSeconds(waitSeconds)}.`,
       { retryAfter: waitSeconds },
     )
   }

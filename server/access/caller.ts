@@ -37,7 +37,7 @@ export function requireCreatedVia(noun: string, createdVia: string, { via = 'api
   throw problem(
     'FORBIDDEN',
     via === 'api'
-      ? `This ${noun} was created in the playground; it cannot be changed through this API.`
+      ? `This ${noun} was created in the playground; it can be changed only in the console.`
       : `This ${noun} was created through the API; it can be changed only through the API.`,
   )
 }

@@ -151,7 +151,7 @@ export async function rotateKey(
     .where('key_id', '=', keyId)
     .forUpdate()
     .executeTakeFirst()
-  if (!row) throw keyNotFoundProblem(`Key ${keyId}`)
+  if (!row) throw keyNotFoundProblem(`Partner key ${keyId}`)
   if (row.revoked_at) throw problem('CONFLICT', `${keyId} is revoked; create a new key instead.`)
   const secret = newSecret()
   const previousUntil = new Date(clock.now() + graceHours * HOUR)

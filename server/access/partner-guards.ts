@@ -108,7 +108,10 @@ function requireServiceEnabled(context: Context, request: FastifyRequest, reply:
 
 async function rejectDisabledService(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<never> {
   await setRateLimitHeaders(context, request, reply)
-  throw problem('SERVICE_DISABLED', 'The operator has disabled the partner API. Nothing was changed.')
+  throw problem(
+    'SERVICE_DISABLED',
+    'The operator has disabled the partner API for your organisation. Nothing was changed.',
+  )
 }
 
 function requireScope(
@@ -118,7 +121,7 @@ function requireScope(
   { scope }: FastifyContextConfig,
 ) {
   if (scope && !caller.key.scopes.has(scope)) {
-    throw problem('SCOPE_MISSING', `This key does not have the scope ${scope}.`)
+    throw problem('SCOPE_MISSING', `This key does not have the scope ${scope}; use a key that has it.`)
   }
 }
 

@@ -246,7 +246,7 @@ test('an invalid path of a number is rejected with the allowed values', async ()
 
   assert.deepEqual(await statusAndErrors('counted=daily.2026-02-30.enrolled&from=2026-02-20&to=2026-03-05'), [
     400,
-    'query.counted must be a day within the period 2026-02-20 to 2026-03-05',
+    'query.counted must have a day within the period 2026-02-20 to 2026-03-05; got 2026-02-30',
   ])
   assert.equal((await statusAndErrors('counted=daily.2026-03-06.enrolled&to=2026-03-05'))[0], 400)
   assert.deepEqual(await statusAndErrors('counted=daily.2026-03-05.enrolled&to=2026-03-05'), [200])

@@ -51,7 +51,10 @@ export function readCountedNumber(path: string, period: Period): CountedNumber {
   const [, day, name] = matchDailyPath(path)!
   if (!daysOf(period).includes(day!))
     throw invalid([
-      { path: 'query.counted', message: `must be a day within the period ${period.from} to ${period.to}` },
+      {
+        path: 'query.counted',
+        message: `must have a day within the period ${period.from} to ${period.to}; got ${day}`,
+      },
     ])
   return { counter: counterByDailyName.get(name!)!, from: day!, to: day! }
 }

@@ -27,7 +27,10 @@ export function readPeriod(query: { from?: string | undefined; to?: string | und
   if (dayCount < 1) throw invalid([{ path: 'query.from', message: `must not be later than to (${to})` }])
   if (dayCount > MAX_PERIOD_DAYS)
     throw invalid([
-      { path: 'query.from', message: `must be at most ${MAX_PERIOD_DAYS} days before to; got ${dayCount} days` },
+      {
+        path: 'query.from',
+        message: `must start a period of at most ${MAX_PERIOD_DAYS} days that ends with to (${to}); got ${dayCount} days`,
+      },
     ])
   return { from, to }
 }

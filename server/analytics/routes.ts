@@ -104,7 +104,12 @@ export function analyticsRoutes(app: App, { db, clock, vault }: Context): void {
       const period = cursorContent?.period ?? requestedPeriod
       const countedNumber = readCountedNumber(counted, period)
       if (workflow_id !== undefined && !(await findWorkflow(db.queries, caller, workflow_id)))
-        throw invalid([{ path: 'query.workflow_id', message: 'is not a workflow of this organisation and mode' }])
+        throw invalid([
+          {
+            path: 'query.workflow_id',
+            message: 'is not a workflow of this organisation and mode; GET /workflows lists them',
+          },
+        ])
       const subject = await resolveSubject(db.queries, caller, workflow_id, query)
       const rows = await listCountedCandidates(db.queries, caller, subject, countedNumber, {
         after: cursorContent?.position,
@@ -142,7 +147,7 @@ async function resolveSubject(
   const details: Detail[] = []
   const addDetail = (name: string, parent: string) =>
     details.push({ path: `query.${name}_id`, message: `is not a ${name} of this ${parent}` })
-  const parent = workflowId === undefined ? 'organisation' : 'workflow'
+  const parent = workflowId === undefined ? 'organisation and mode' : 'workflow'
   const belongsToWorkflow = (object: { workflow_id: string } | undefined) =>
     object !== undefined && (workflowId === undefined || object.workflow_id === workflowId)
   if (mandate_id !== undefined && !belongsToWorkflow(await findMandate(tx, scope, mandate_id)))

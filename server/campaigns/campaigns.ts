@@ -88,6 +88,13 @@ function parseStartTime(text: string | undefined, now: number): number {
   return Math.max(parseTimestamp(text)!, now)
 }
 
+function notReadyMessage(status: Mandate['status']): string {
+  if (status === 'archived') return 'The mandate is archived; choose another mandate.'
+  if (status === 'failed')
+    return 'Preparing the mandate failed; retry it with POST /mandates/{mandate_id}/retry before you create a campaign.'
+  return `The mandate is ${status}; it must be ready before a campaign can be created. Try again after the time in the Retry-After header.`
+}
+
 /** Creates a campaign for a mandate that is ready. */
 export async function createCampaign(
   tx: Tx,
@@ -103,11 +110,11 @@ export async function createCampaign(
     throw invalid([
       {
         path: 'mandate_id',
-        message: "is not a mandate of the organisation in this key's mode; GET /mandates lists them",
+        message: 'is not a mandate of this organisation and mode; GET /mandates lists them',
       },
     ])
   if (mandate.status !== 'ready')
-    throw problem('CONFLICT', `The mandate is ${mandate.status}; it must be ready before a campaign can be created.`, {
+    throw problem('CONFLICT', notReadyMessage(mandate.status), {
       ...(mandate.status === 'preparing' ? { retryAfter: MAX_PREPARATION_SECONDS } : {}),
     })
   const { rows } = await sql<Campaign>`

@@ -31,8 +31,8 @@ export async function countDailyPeople(
     where key_id = ${keyId} and day = ${day} returning people`.execute(tx)
   const peopleToday = rows[0]!.people
   if (peopleToday <= limit) return
-  const message = `${peopleToday} distinct people since midnight IST exceed this key's limit of ${limit} per day`
-  throw problem('LIMIT_EXCEEDED', `${message}.`, { details: [{ path: 'candidates', message }] })
+  const message = `with this request, ${peopleToday} different people would be enrolled today; the limit is ${limit} per key and day, reset at midnight IST`
+  throw problem('LIMIT_EXCEEDED', `candidates: ${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
 export const deletePastDailyPeopleJob = defineJob<Record<string, never>>('forget-people-of-past-days')

@@ -57,7 +57,8 @@ export async function enrolInCampaign(
   if (campaign.hold === 'archived')
     throw problem('CONFLICT', 'This campaign is archived; candidates can no longer be enrolled.')
   const mandate = await shareLockMandate(tx, caller, campaign.mandate_id)
-  if (mandate!.status === 'archived') throw problem('CONFLICT', 'The mandate of this campaign is archived.')
+  if (mandate!.status === 'archived')
+    throw problem('CONFLICT', 'The mandate of this campaign is archived; candidates can no longer be enrolled.')
   const flow_version = mandate!.status === 'ready' ? mandate!.flow_version : campaign.flow_version
   await requireChannelCredentials(tx, caller, deps, campaign)
   return enrolCandidates(tx, caller, deps, { ...campaign, flow_version }, candidates)
@@ -77,7 +78,7 @@ export async function requireChannelCredentials(
   if (!channels.some((channel) => configuredChannels.has(channel)))
     throw problem(
       'CONFLICT',
-      `The organisation has no credentials for any channel of the workflow: ${channels.join(', ')}.`,
+      `The organisation has no credentials for any channel of the workflow (${channels.join(', ')}). Ask the operator to set one up.`,
     )
 }
 
@@ -244,8 +245,8 @@ function withoutDuplicates(rows: CandidateInput[]): CandidateInput[] {
 function requireCampaignCapacity({ candidates, mode }: Campaign, accepted: number) {
   const limit = MAX_CANDIDATES_PER_CAMPAIGN[mode]
   if (candidates + accepted <= limit) return
-  const message = `${candidates + accepted} candidates exceed the limit of ${limit} per campaign`
-  throw problem('LIMIT_EXCEEDED', `${message}.`, { details: [{ path: 'candidates', message }] })
+  const message = `with this request, the campaign would have ${candidates + accepted} candidates; the limit is ${limit}`
+  throw problem('LIMIT_EXCEEDED', `candidates: ${message}.`, { details: [{ path: 'candidates', message }] })
 }
 
 /** Contact hours do not apply to test numbers. */

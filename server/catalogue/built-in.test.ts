@@ -58,7 +58,7 @@ test('the numbers of built-in skills encode the hierarchy and are lower than tho
   for (const { id, number } of taxonomy.masters) assert.ok(number! < 1000, id)
 })
 
-/** The first name of every released ID. Lines of the file are never changed or removed. */
+/** By released ID: the name with which it was first released. Lines of this file are never changed or removed. */
 const releasedNames = new Map(
   readFileSync(new URL('../../data/skills/released.tsv', import.meta.url), 'utf8')
     .trim()

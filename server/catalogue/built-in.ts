@@ -12,13 +12,14 @@ import { incrementCatalogueVersion, lockCatalogue } from './store.ts'
 import type { Taxonomy } from './taxonomy.ts'
 
 /**
- * A text file of the built-in catalogue. Each file contains one master skill:
+ * A text file of the built-in catalogue. Each file contains one master skill, its sub-skills and their skills. The third field of a
+ * skill is `v` if the skill is verifiable, else `-`:
  *
  *     # Construction and masonry | ms_1
  *     ## Brick and block masonry | ss_101
  *     sk_1001 | Bricklaying | v | Lays bricks in mortar to line, level and plumb. | brick work; raj mistri
  *
- * Numbers are permanent: a skill keeps its ID in every release, and an ID is never reused for another skill.
+ * IDs are permanent. A skill keeps its ID in every release, and an ID is never reused for another skill.
  */
 export interface BuiltInCatalogueFile {
   name: string
@@ -34,7 +35,7 @@ export async function readBuiltInCatalogueFiles(): Promise<BuiltInCatalogueFile[
   )
 }
 
-/** Loads the built-in catalogue into the database, unless the same files are already loaded. */
+/** Loads the built-in catalogue into the database. Does nothing if the files have not changed since they were loaded. */
 export async function loadBuiltInCatalogue(db: Database, clock: Clock, log: Log): Promise<void> {
   const files = await readBuiltInCatalogueFiles()
   const checksum = computeChecksum(files)
@@ -45,7 +46,7 @@ export async function loadBuiltInCatalogue(db: Database, clock: Clock, log: Log)
   if (built_in_checksum === checksum) return
   const taxonomy = parseBuiltInCatalogue(files)
   await db.transaction(async (tx) => {
-    // If several processes start at the same time, the first one loads the files.
+    // If several processes start at the same time, only the first one loads the files.
     if ((await lockCatalogue(tx)).builtInChecksum === checksum) return
     const { changes, summary } = mergeTaxonomy(await readStoredCatalogue(tx), taxonomy)
     if (await writeCatalogueChanges(tx, 'builtin', changes, new Date(clock.now()))) await incrementCatalogueVersion(tx)
@@ -61,6 +62,7 @@ function computeChecksum(files: BuiltInCatalogueFile[]): string {
   return hash.digest('hex')
 }
 
+/** Parses the files. Throws an error with file and line number if a line is invalid, or if an ID or name occurs twice. */
 export function parseBuiltInCatalogue(files: BuiltInCatalogueFile[]): Taxonomy {
   const taxonomy: Taxonomy = { source: 'builtin', masters: [], subSkills: [], skills: [], rejected: [] }
   const firstLocations = new Map<string, string>()

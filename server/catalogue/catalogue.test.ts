@@ -125,7 +125,7 @@ test('a change by another process is loaded', async (t) => {
 test('a skill can be found by ID and name before the catalogue is reloaded', async (t) => {
   const { context, fetch } = await startApp(t)
   const { db, catalogue } = context
-  // Inserted without a notification, as if reloading took very long.
+  // Inserts the skill without a notification, so that the catalogue is not reloaded.
   const skillRow = {
     number: 1_000_007,
     sub_number: 101,

@@ -11,8 +11,8 @@ import { readSkills, type Snapshot, type SnapshotSkill, takeSnapshot } from './s
 export interface Catalogue {
   readonly current: Snapshot
   /**
-   * Loads skills by ID or name, including skills that are newer than `current`: reloading a whole catalogue may take seconds.
-   * Unknown IDs and names are not an error.
+   * Loads skills by ID or name. Reads the skills that are missing in `current` from the database: they may be new, and reloading
+   * the whole catalogue can take seconds. Unknown IDs and names are not an error.
    */
   load(skills: { ids?: string[]; names?: string[] }): Promise<LoadedSkills>
   /** Resolves when `current` includes all changes that were committed before the call. */
@@ -75,7 +75,7 @@ export async function openCatalogue({ db, listener, log }: CatalogueOptions): Pr
     log.info({ version: current.version, skills: current.skills.length, milliseconds }, 'catalogue reloaded')
   }
 
-  /** Adds individually loaded skills to `current`, whose snapshot may have been started before they existed. */
+  /** Adds the individually loaded skills that `current` does not contain yet. Forgets those that it contains. */
   function addRecentSkills(): void {
     for (const [number, skill] of recentSkills) {
       if (current.skill(number) === skill) continue

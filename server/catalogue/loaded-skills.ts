@@ -7,8 +7,8 @@ interface SkillSource<T> {
 }
 
 /**
- * Skills that were loaded from the database. Functions that look up skills by IDs or names from a request take this type. A snapshot is
- * not assignable to it, so that recently added skills are always loaded.
+ * The result of `Catalogue.load`. Functions that look up skills from a request take this type, and not a snapshot. TypeScript does
+ * not accept a snapshot instead, so a caller cannot forget to load skills that are newer than the snapshot.
  */
 export class LoadedSkills<T = SnapshotSkill> {
   readonly #source: SkillSource<T>
@@ -27,7 +27,7 @@ export class LoadedSkills<T = SnapshotSkill> {
     return number === undefined ? undefined : this.#source.skill(number)
   }
 
-  /** Finds a skill by its name, ignoring case and spacing; aliases do not count. */
+  /** Finds a skill by its name, not by an alias. Ignores case and white space. */
   byName(name: string): T | undefined {
     return this.#source.skillByName?.(name)
   }

@@ -1,16 +1,16 @@
-/** Normalises a text for storage: composed characters, single spaces, no leading or trailing spaces. */
+/** Normalises a text for storage: Unicode form NFC, single spaces, no leading or trailing spaces. */
 export function normaliseText(text: string): string {
   return text.normalize('NFC').replace(/\s+/gu, ' ').trim()
 }
 
-/** Returns the key that all spellings of a name share, ignoring case and white space. */
+/** Returns the key of a name, without case and white space. "Java Script" and "javascript" have the same key. */
 export function nameKey(name: string): string {
   return foldCase(name.normalize('NFC').replace(/\s+/gu, ''))
 }
 
 /**
- * Normalises the aliases and removes empty ones, duplicates and the name itself. Spacing is significant, because users may
- * search for "java script".
+ * Normalises the aliases, and removes empty ones, duplicates and the name itself. Aliases that differ only in spaces are not
+ * duplicates, because users may search for "java script".
  */
 export function distinctAliases(name: string, aliases: Iterable<string>): string[] {
   const seenKeys = new Set(['', foldCase(normaliseText(name))])
@@ -25,7 +25,7 @@ export function distinctAliases(name: string, aliases: Iterable<string>): string
   return distinct
 }
 
-/** Converts to upper case first, because some letters have two lower-case forms (ß and ss, ς and σ). */
+/** Removes case. Converts to upper case first, because some capitals have two lower-case forms: SS is ss or ß, Σ is σ or ς. */
 function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase()
 }

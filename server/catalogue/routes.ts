@@ -33,18 +33,18 @@ import { filterSkills, type SearchPosition, searchPage, skillsAfter } from './sk
 import { getRequest, listRequests, requestRecord, requestSkill } from './skill-requests.ts'
 import type { SnapshotSkill } from './snapshot.ts'
 
-/** Time after which the match route lets other requests run. */
+/** After this time, the match route pauses so that the event loop can process other requests. */
 const MAX_BLOCKING_TIME_MS = 10
 
 /** Skill routes of the partner API. */
 export function skillRoutes(app: App, context: Context): void {
   const { vault } = context
-  const readingScope = { scope: 'skills:read' } as const
+  const readScope = { scope: 'skills:read' } as const
 
   app.get(
     '/skills',
     {
-      config: { ...readingScope, limit: 'skillsSearch' },
+      config: { ...readScope, limit: 'skillsSearch' },
       schema: {
         operationId: 'browseSkills',
         tags: ['Skills'],
@@ -63,7 +63,7 @@ export function skillRoutes(app: App, context: Context): void {
       const skills = filterSkills(context.catalogue.current, request.query)
       const { page, hasMore } = skillsAfter(skills, lastNumber, limit)
       const numbers = page.map(({ number }) => number)
-      await countSeenSkills(context, request, numbers)
+      await countReturnedSkills(context, request, numbers)
       const nextCursor = hasMore ? writeCursor(vault, listName, numbers.at(-1)!) : null
       return sendJson(reply, listJson('Skills', page.map(skillRecordJson), nextCursor))
     },
@@ -72,7 +72,7 @@ export function skillRoutes(app: App, context: Context): void {
   app.get(
     '/skills/search',
     {
-      config: { ...readingScope, limit: 'skillsSearch' },
+      config: { ...readScope, limit: 'skillsSearch' },
       schema: {
         operationId: 'searchSkills',
         tags: ['Skills'],
@@ -93,7 +93,7 @@ export function skillRoutes(app: App, context: Context): void {
       const next_cursor = nextPosition ? writeCursor(vault, listName, nextPosition) : null
       const body = listJson('Skills found', items, next_cursor)
       const numbers = results.map(({ skill }) => skill.number)
-      const limitCheck = countSeenSkills(context, request, numbers)
+      const limitCheck = countReturnedSkills(context, request, numbers)
       if (!limitCheck) sendJson(reply, body)
       else
         limitCheck.then(
@@ -106,7 +106,7 @@ export function skillRoutes(app: App, context: Context): void {
   app.get(
     '/skills/:skill_id',
     {
-      config: { ...readingScope, limit: 'skillsLookup' },
+      config: { ...readScope, limit: 'skillsLookup' },
       schema: {
         operationId: 'getSkill',
         tags: ['Skills'],
@@ -125,7 +125,7 @@ export function skillRoutes(app: App, context: Context): void {
   app.post(
     '/skills/lookup',
     {
-      config: { ...readingScope, limit: 'skillsLookup' },
+      config: { ...readScope, limit: 'skillsLookup' },
       schema: {
         operationId: 'lookUpSkills',
         tags: ['Skills'],
@@ -152,7 +152,7 @@ export function skillRoutes(app: App, context: Context): void {
   app.post(
     '/skills/match',
     {
-      config: { ...readingScope, limit: 'skillsMatch' },
+      config: { ...readScope, limit: 'skillsMatch' },
       schema: {
         operationId: 'matchSkills',
         tags: ['Skills'],
@@ -169,7 +169,7 @@ export function skillRoutes(app: App, context: Context): void {
       const matches = []
       let startedAt = performance.now()
       for (const phrase of phrases) {
-        // Fifty long phrases with typos are slow to match, so other requests are served in between.
+        // Matching fifty long phrases with typos is slow, so other requests are processed in between.
         if (performance.now() - startedAt > MAX_BLOCKING_TIME_MS) {
           await setImmediate()
           startedAt = performance.now()
@@ -186,7 +186,7 @@ export function skillRoutes(app: App, context: Context): void {
   app.post(
     '/skills/extract',
     {
-      config: { ...readingScope, limit: 'skillsMatch' },
+      config: { ...readScope, limit: 'skillsMatch' },
       schema: {
         operationId: 'extractSkills',
         tags: ['Skills'],
@@ -298,6 +298,7 @@ function listJson(message: string, items: SerialisedJson[], nextCursor: string |
   return joinJson(`{"success":true,"message":"${message}","data":{"items":`, items, closingJson)
 }
 
+/** Counts a page towards the hourly limit of browse pages. Throws if the limit is exceeded. */
 async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRequest) {
   const error = await limits.limiter.recordPage(caller.keyId, caller.key.limits, clock.now())
   if (!error) return
@@ -308,19 +309,22 @@ async function countBrowsePage({ limits, clock }: Context, { caller }: FastifyRe
   )
 }
 
-/** Counts the skills towards the daily limit. Synchronous if the counts are in memory, which avoids a promise per search. */
-function countSeenSkills(
+/**
+ * Counts the skills towards the daily limit. Throws if the limit is exceeded. Returns a promise only if the counts are not in
+ * memory, because creating a promise for every search is slow.
+ */
+function countReturnedSkills(
   { limits, clock }: Context,
   { caller: { key, keyId } }: FastifyRequest,
   numbers: number[],
 ): undefined | Promise<void> {
   const maxSkills = key.limits.skillsPerDay
   const error = limits.limiter.recordSkills(keyId, key.limits, numbers, clock.now())
-  if (error instanceof Promise) return error.then((resolved) => throwIfCapExceeded(resolved, maxSkills))
-  return throwIfCapExceeded(error, maxSkills)
+  if (error instanceof Promise) return error.then((resolved) => throwIfDailyLimitExceeded(resolved, maxSkills))
+  return throwIfDailyLimitExceeded(error, maxSkills)
 }
 
-function throwIfCapExceeded(error: LimitError | undefined, maxSkills: number): undefined {
+function throwIfDailyLimitExceeded(error: LimitError | undefined, maxSkills: number): undefined {
   if (!error) return
   throw limitProblem(
     error,

@@ -2,13 +2,15 @@ import { isAscii } from 'node:buffer'
 import type { FastifyReply } from 'fastify'
 
 /**
- * JSON in UTF-8, stored as a Latin-1 string with one character per byte. Skills do not change within a snapshot, and serialising
- * them is slower than finding them, so each skill is serialised once, on first use. Such strings can be concatenated and converted
- * to bytes without encoding them again, which text beyond Latin-1 would need on every response.
+ * A JSON object, encoded in UTF-8 and stored as a Latin-1 string with one character per byte.
+ *
+ * Serialising a skill is slower than finding it. Skills do not change within a snapshot, so each skill is serialised once, on first
+ * use. Latin-1 strings are fast to concatenate and to convert to bytes. A normal string with Hindi text would have to be encoded in
+ * UTF-8 for every response.
  */
 export interface SerialisedJson {
   bytes: string
-  /** All bytes are ASCII, so the string can be sent as text. */
+  /** Whether all bytes are ASCII. Then the string is also the text itself and can be sent without a conversion. */
   ascii: boolean
 }
 
@@ -18,12 +20,12 @@ export function serialiseJson(record: object): SerialisedJson {
 }
 
 /**
- * Returns a JSON array of the items between two ASCII texts. An ASCII result stays a string, which Node sends with the headers in one
- * write; a buffer needs a second write.
+ * Returns a JSON array of the items, between the ASCII texts `before` and `after`. Returns a string if the result is ASCII, because
+ * Node sends a string and the headers in one write. A buffer needs a second write.
  */
 export function joinJson(before: string, items: SerialisedJson[], after: string): string | Buffer {
   if (items.length === 0) return `${before}[]${after}`
-  // Adds the surrounding text to the first and last items, to avoid copying the whole text once more.
+  // Adding `before` and `after` to the first and last items avoids another copy of the whole text.
   const parts = items.map(({ bytes }) => bytes)
   parts[0] = `${before}[${parts[0]}`
   parts[parts.length - 1] += `]${after}`

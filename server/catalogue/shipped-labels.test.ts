@@ -20,7 +20,7 @@ const entries = skills.map(({ number, subSkill, ...skill }) => ({
 const index = buildSkillIndexSync(entries)
 const labels = entries.flatMap(({ name, aliases }) => [name, ...aliases])
 
-/** Numbers of the skills that have a label, by the words of the label. Several skills can share an alias. */
+/** By label (folded words, joined by spaces): the numbers of the skills that have it. Several skills can have the same alias. */
 const skillsByLabel = new Map<string, Set<number>>()
 for (const { number, name, aliases } of entries) {
   for (const label of [name, ...aliases]) {
@@ -50,7 +50,7 @@ test('a name with punctuation is one mention', () => {
 })
 
 test('matching a name or alias returns its skill first', () => {
-  // All names and a fifth of the labels, to keep the test short.
+  // Checks all names but only every fifth label, because checking all labels is slow.
   const sampledLabels = [...entries.map(({ name }) => name), ...labels.filter((_, i) => i % 5 === 0)]
   const missedLabels = sampledLabels.filter((label) => {
     const [firstMatch] = index.match(label, 1)
@@ -59,7 +59,7 @@ test('matching a name or alias returns its skill first', () => {
   assert.deepEqual(missedLabels, [])
 })
 
-test('function words match only skills with that name', () => {
+test('function words match only skills with exactly that name or alias', () => {
   for (const phrase of [...stopWords, ...functionWords, 'of the', 'who can', 'be able to', 'the person who will']) {
     const [firstMatch] = index.match(phrase, 1)
     if (firstMatch)

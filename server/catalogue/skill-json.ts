@@ -27,17 +27,19 @@ export function publicSkillRecord({ number, name, sub }: SnapshotSkill) {
   }
 }
 
+/** Returns the serialised record of the partner API, cached in the skill. */
 export function skillRecordJson(skill: SnapshotSkill): SerialisedJson {
   skill.recordJson ??= serialiseJson(skillRecord(skill))
   return skill.recordJson
 }
 
-/** Returns the record with a `score` property. */
+/** Returns the serialised record of the partner API with an additional `score` property. */
 export function scoredRecordJson(skill: SnapshotSkill, score: number): SerialisedJson {
   const { bytes, ascii } = skillRecordJson(skill)
   return { bytes: `${bytes.slice(0, -1)},"score":${score}}`, ascii }
 }
 
+/** Returns the serialised record of the public API, cached in the skill. */
 export function publicSkillJson(skill: SnapshotSkill): SerialisedJson {
   skill.publicJson ??= serialiseJson(publicSkillRecord(skill))
   return skill.publicJson

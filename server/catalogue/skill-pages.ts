@@ -6,7 +6,7 @@ export interface HierarchyFilter {
   sub_skill_id?: string
 }
 
-/** Returns the skills of a master skill, a sub-skill or both, sorted by number; all skills without a filter. */
+/** Returns the skills of the given master skill and sub-skill, sorted by number. Returns all skills if neither is given. */
 export function filterSkills(snapshot: Snapshot, { master_skill_id, sub_skill_id }: HierarchyFilter): SnapshotSkill[] {
   if (master_skill_id === undefined && sub_skill_id === undefined) return snapshot.skills
   const masterNumber = master_skill_id === undefined ? undefined : (masterSkillNumber(master_skill_id) ?? -1)
@@ -18,7 +18,10 @@ export function filterSkills(snapshot: Snapshot, { master_skill_id, sub_skill_id
   )
 }
 
-/** Returns up to `limit` skills with a number above `after` from a list sorted by number, and whether there are more. */
+/**
+ * Returns the first `limit` skills with a number higher than `after`, and whether there are more. `skills` must be sorted by
+ * number.
+ */
 export function skillsAfter(
   skills: SnapshotSkill[],
   after: number,
@@ -34,10 +37,11 @@ export function skillsAfter(
   return { page: skills.slice(low, low + limit), hasMore: low + limit < skills.length }
 }
 
-/** The end of a page of search results. */
+/** Position after a page of search results. The cursor of the next page contains it. */
 export interface SearchPosition {
   /** Version of the catalogue that was searched. */
   version: number
+  /** Number of results up to the end of the page. */
   offset: number
   /** Number of the last skill on the page. */
   last: number
@@ -49,8 +53,8 @@ export interface ScoredSkill {
 }
 
 /**
- * Returns a page of search results. If the catalogue has changed since the previous page, continues after the last skill of that
- * page, so that skills added in between neither repeat nor skip results.
+ * Returns a page of search results. If the catalogue has changed since the previous page, the page starts after the last skill of
+ * the previous page. So skills that were added in the meantime do not cause repeated or skipped results.
  */
 export function searchPage(
   snapshot: Snapshot,
@@ -70,6 +74,7 @@ export function searchPage(
   return { results, next: nextPosition }
 }
 
+/** Returns the offset of the next page in the current version of the catalogue. */
 function offsetAfterPosition(snapshot: Snapshot, query: string, { version, offset, last }: SearchPosition): number {
   if (version === snapshot.version) return offset
   const { skills } = snapshot.index.search(query, { limit: snapshot.skills.length })

@@ -21,7 +21,9 @@ export interface SkillRequest {
   name_key: string
   context: string | null
   status: RequestStatus
-  /** The requested skill: set after approval, or from the start if the catalogue already had the name. */
+  /**
+   * Number of the requested skill. Set when the request is approved, or on creation if the skill already exists (`duplicate`).
+   */
   skill_number: number | null
   created_at: Date
   updated_at: Date
@@ -32,7 +34,10 @@ export interface SkillRequestInput {
   context?: string
 }
 
-/** Requests a skill. Returns the organisation's open request for the same name if there is one, and a duplicate if the skill exists. */
+/**
+ * Creates a request for a skill. If the organisation has an open request for the same name, returns that request. If the skill
+ * already exists, returns a request with the status `duplicate`.
+ */
 export async function requestSkill(
   tx: Tx,
   { orgId, mode }: OrgScope,
@@ -78,8 +83,8 @@ export async function findOpenRequest(tx: Queries, scope: OrgScope, name: string
 }
 
 /**
- * Locks the organisation's open requests for these names and returns their name keys. The requests cannot be decided before
- * the transaction ends, so the decision includes rows that the transaction adds for them.
+ * Locks the organisation's open requests for these names, and returns their name keys. A locked request cannot be approved or
+ * rejected before the transaction ends. So the approval also updates the rows that this transaction adds for the request.
  */
 export async function lockOpenRequestsForShare(tx: Tx, scope: OrgScope, names: string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set()
@@ -169,11 +174,11 @@ export interface ApprovedSkillData {
   nameKey: string
 }
 
-/** Runs in the transaction of an approval, after the skill was added to the catalogue. */
+/** Hook: runs in the transaction of an approval, after the skill was added to the catalogue. */
 export const skillApproved =
   defineHook<[tx: Tx, skill: ApprovedSkillData, clock: Clock]>('skillApproved').handledBy('mandates')
 
-/** Runs for every request that is approved or rejected, in the transaction of the decision. */
+/** Hook: runs for every request that is approved or rejected, in the same transaction. */
 export const skillRequestResolved =
   defineHook<[tx: Tx, request: SkillRequest, clock: Clock]>('skillRequestResolved').handledBy('mandates')
 
@@ -183,7 +188,7 @@ export interface SkillApproval {
   description?: string
 }
 
-/** Adds the skill and approves the requests of all organisations for its name. */
+/** Adds the requested skill to the catalogue, and approves the requests of all organisations for its name. */
 export async function approveRequest(
   tx: Tx,
   clock: Clock,
@@ -214,6 +219,7 @@ export async function rejectRequest(tx: Tx, clock: Clock, id: string): Promise<S
   return request!
 }
 
+/** Sets the outcome of the pending requests that match the filter, and returns them sorted by ID. */
 async function resolveRequests(
   tx: Tx,
   clock: Clock,
@@ -234,7 +240,7 @@ async function runResolvedHooks(tx: Tx, requests: SkillRequest[], clock: Clock) 
   for (const request of requests) await skillRequestResolved.run(tx, request, clock)
 }
 
-/** Locks a request until the transaction ends. Throws if it has already been decided. */
+/** Locks a request until the transaction ends. Throws if it has already been approved or rejected. */
 async function lockPendingRequest(tx: Tx, id: string): Promise<Pick<SkillRequest, 'name' | 'name_key'>> {
   const skillRequest = await tx
     .selectFrom('skill_requests')
@@ -255,8 +261,9 @@ async function lockPendingRequest(tx: Tx, id: string): Promise<Pick<SkillRequest
 }
 
 /**
- * Serialises requests for a name and decisions about it. Without this lock, a request created during the approval of the same
- * name would miss both the skill and the decision, and stay pending forever.
+ * Locks a name, so that creating a request for it and approving or rejecting a request for it cannot run at the same time. Without
+ * this lock, a request that is created during the approval of the same name could stay pending forever: it would not find the
+ * skill, and the approval would not find the request.
  */
 async function lockName(tx: Tx, key: string) {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`skill request ${key}`}, 0))`.execute(tx)

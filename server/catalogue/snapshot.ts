@@ -26,12 +26,12 @@ export interface SnapshotSkill {
   aliases: string[]
   verifiable: boolean
   sub: SubSkill
-  /** Serialised records of the two APIs, cached on first use (skill-json.ts). */
+  /** Serialised records of the partner API and the public API, cached on first use (skill-json.ts). */
   recordJson?: SerialisedJson | undefined
   publicJson?: SerialisedJson | undefined
 }
 
-/** The whole catalogue in one version. Immutable except for `add`; a new version is a new snapshot. */
+/** One version of the whole catalogue. It is immutable except for `add`. A new version of the catalogue is a new snapshot. */
 export interface Snapshot {
   version: number
   /** Skills, sub-skills and master skills, each ordered by number. */
@@ -41,17 +41,19 @@ export interface Snapshot {
   skill(number: number): SnapshotSkill | undefined
   subSkill(number: number): SubSkill | undefined
   master(number: number): MasterSkill | undefined
-  /** Finds a skill by its name, ignoring case and spacing; aliases do not count. */
+  /** Finds a skill by its name, not by an alias. Ignores case and white space. */
   skillByName(name: string): SnapshotSkill | undefined
   index: SkillIndex
-  /** Adds a skill that is newer than the snapshot: it is found by number and name, but not in lists or searches. */
+  /**
+   * Adds a skill that is newer than the snapshot. `skill` and `skillByName` return it, but lists and searches do not include it.
+   */
   add(skill: SnapshotSkill): void
 }
 
 /** Number of rows per query, small enough not to block the event loop. */
 const ROWS_PER_QUERY = 250
 
-/** Reads and indexes the catalogue in slices of a few milliseconds, so that requests are served meanwhile. */
+/** Reads and indexes the catalogue in time slices of a few milliseconds. Between two slices, the server can process requests. */
 export async function takeSnapshot(db: Database): Promise<Snapshot> {
   const content = await db.queries.transaction().setIsolationLevel('repeatable read').execute(readCatalogueContent)
   const skillsByNumber = new Map<number, SnapshotSkill>()
@@ -150,7 +152,7 @@ interface SkillRow {
   sub_number: number
   name: string
   description: string
-  /** One alias per line: splitting is much cheaper than parsing PostgreSQL's array syntax. */
+  /** One alias per line. Splitting lines is much faster than parsing PostgreSQL's array syntax. */
   aliases: string
   verifiable: boolean
 }

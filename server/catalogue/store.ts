@@ -6,7 +6,10 @@ import { subSkillId } from './ids.ts'
 import { distinctAliases, nameKey, normaliseText } from './names.ts'
 import type { Source } from './taxonomy.ts'
 
-/** Locks the catalogue for writing. Writers must take this lock first: names are unique because only one writer at a time checks and adds them. */
+/**
+ * Locks the catalogue for writing until the transaction ends. Every writer must take this lock first. It keeps names unique: only one
+ * writer at a time can check and add a name.
+ */
 export async function lockCatalogue(tx: Tx): Promise<{ version: number; builtInChecksum: string | null }> {
   const row = await tx.selectFrom('catalogue_version').selectAll().forUpdate().executeTakeFirstOrThrow()
   return { version: row.version, builtInChecksum: row.built_in_checksum }
@@ -28,7 +31,10 @@ export interface NewSkill {
   verifiable?: boolean
 }
 
-/** Adds a skill. If one with this name exists, returns it instead, and makes it verifiable if the new one is. */
+/**
+ * Adds a skill. If a skill with this name exists, returns that skill instead; it becomes verifiable if the new skill is
+ * verifiable.
+ */
 export async function addSkill(tx: Tx, clock: Clock, skill: NewSkill): Promise<{ number: number; added: boolean }> {
   await lockCatalogue(tx)
   const { subNumber, source, sourceId, description = '', verifiable = false } = skill
@@ -79,9 +85,9 @@ async function nextSkillNumber(tx: Tx): Promise<number> {
   return rows[0]!.number
 }
 
-/** Reads the existing skills with these numbers. For CLI commands, which have no snapshot. */
+/** Reads the skills with these numbers, by number. Missing skills are left out. For CLI commands, which have no snapshot. */
 export async function findSkills(tx: Queries, numbers: number[]): Promise<Map<number, { verifiable: boolean }>> {
-  // `in ()` is a syntax error; there is no skill 0.
+  // An empty list, `in ()`, is a syntax error in SQL. No skill has the number 0.
   const numbersOrZero = numbers.length > 0 ? numbers : [0]
   const rows = await tx
     .selectFrom('skills')
@@ -91,7 +97,7 @@ export async function findSkills(tx: Queries, numbers: number[]): Promise<Map<nu
   return new Map(rows.map(({ number, verifiable }) => [number, { verifiable }]))
 }
 
-/** Finds skills that have one of these names as an alias: the skill with the lowest number for each name. */
+/** Finds, for each name, the skill that has it as an alias. If there are several, returns the skill with the lowest number. */
 export async function findSkillsByAlias(
   tx: Queries,
   names: string[],

@@ -1,4 +1,6 @@
-/** A taxonomy in the common form that the readers of all file formats return. IDs are those of the source. */
+/**
+ * A taxonomy to import. The readers of all file formats return this type. Its IDs are the IDs of the source, such as ESCO URIs.
+ */
 export interface Taxonomy {
   source: Source
   masters: TaxonomyMaster[]
@@ -23,7 +25,7 @@ export interface TaxonomySubSkill {
   master?: string
   name: string
   number?: number
-  /** Only with `number`: the name of the master skill that the file names for the sub-skill, if any. */
+  /** Name of the master skill of the sub-skill, according to the file. Only present together with `number`, to check it. */
   expectedMaster?: string
 }
 

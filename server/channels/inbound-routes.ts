@@ -70,7 +70,7 @@ export function inboundRoutes(app: App, context: Context, handler: InboundHandle
       } catch (error) {
         failed = true
         log.error(
-          { request_id: request.id, err: error },
+          { request_id: request.id, org: org_id, channel: 'whatsapp', err: error },
           'handling a webhook item failed, waiting for the provider to retry',
         )
       }
@@ -153,7 +153,7 @@ function sendTwiml(reply: FastifyReply, text: string) {
 }
 
 function invalidSignature() {
-  return problem('ACCESS_DENIED', 'The webhook signature is not valid.')
+  return problem('ACCESS_DENIED', 'The webhook signature or verify token is missing or invalid.')
 }
 
 function isSameSecret(actual: unknown, expected: unknown): boolean {

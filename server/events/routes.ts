@@ -81,7 +81,7 @@ export function eventRoutes(app: App, context: Context): void {
     async ({ caller, body }) => {
       const { event_ids, up_to } = body
       if ((event_ids === undefined) === (up_to === undefined)) {
-        throw invalid([{ path: 'body', message: 'must have either event_ids or up_to' }])
+        throw invalid([{ path: 'body', message: 'must have either event_ids or up_to, but not both' }])
       }
       await events.flush(caller)
       const requestedIds = event_ids ?? [up_to!]
@@ -107,7 +107,12 @@ export function eventRoutes(app: App, context: Context): void {
     await events.flush(caller)
     const [event] = await findEvents(db.queries, caller, clock.now(), [after])
     if (!event)
-      throw invalid([{ path: 'query.after', message: `is not the ID of an event of the last ${RETENTION_DAYS} days` }])
+      throw invalid([
+        {
+          path: 'query.after',
+          message: `is not the ID of an event of this organisation and mode in the last ${RETENTION_DAYS} days`,
+        },
+      ])
     return event
   }
 

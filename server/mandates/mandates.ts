@@ -4,7 +4,7 @@ import { invalid } from '../api/invalid.ts'
 import { problem } from '../api/problem.ts'
 import { nameKey } from '../catalogue/names.ts'
 import { lockOpenRequestsForShare } from '../catalogue/skill-requests.ts'
-import { type Clock, HOUR } from '../platform/clock.ts'
+import { type Clock, formatSeconds, HOUR } from '../platform/clock.ts'
 import { notifyAfterCommit, type Tx } from '../platform/database/database.ts'
 import { defineHook } from '../platform/hook.ts'
 import { newId } from '../platform/ids.ts'
@@ -149,9 +149,13 @@ export async function replaceMandate(
   const recentChanges = changes.filter((time) => time.getTime() > now - HOUR)
   if (recentChanges.length >= MAX_CHANGES_PER_HOUR) {
     const retryAfter = Math.max(1, Math.ceil((recentChanges.at(-MAX_CHANGES_PER_HOUR)!.getTime() + HOUR - now) / 1000))
-    throw problem('CONFLICT', `A mandate can be changed at most ${MAX_CHANGES_PER_HOUR} times per hour.`, {
-      retryAfter,
-    })
+    throw problem(
+      'CONFLICT',
+      `A mandate can be changed at most ${MAX_CHANGES_PER_HOUR} times per hour. Try again in ${formatSeconds(retryAfter)}.`,
+      {
+        retryAfter,
+      },
+    )
   }
   const mandate = await updateMandate(tx, id, {
     ...bodyColumns(body, input, workflow.languages, writer, now),

@@ -332,8 +332,8 @@ test('earlier versions of a flow stay available', async () => {
   await prepareMandates(context)
   const titles = [1, 2].map(async (version) => (await getFlow(db.queries, scope, mandate_id, version)).title)
   assert.deepEqual(await Promise.all(titles), ['Electrician', 'Foreman'])
-  await assert.rejects(getFlow(db.queries, scope, mandate_id, 3), /never prepared/)
-  await assert.rejects(getFlow(db.queries, { ...scope, mode: 'test' }, mandate_id, 1), /never prepared/)
+  await assert.rejects(getFlow(db.queries, scope, mandate_id, 3), /has no prepared questions/)
+  await assert.rejects(getFlow(db.queries, { ...scope, mode: 'test' }, mandate_id, 1), /has no prepared questions/)
 })
 
 test('a running server prepares a new mandate when it is notified, without waiting for the next poll', async (t) => {

@@ -170,13 +170,16 @@ export function openPreparer(deps: PreparationDeps): Preparer {
   async function releaseOrFail(claimed: ClaimedMandate, error: unknown) {
     const { mandate, attempts } = claimed
     if (stopping.signal.aborted) return postponePreparation(db, claimed, clock.now(), attempts - 1)
-    log.warn({ err: error, mandate_id: mandate.mandate_id, attempts }, 'preparing a mandate failed')
     const isPermanent =
       error instanceof WriterError
         ? !error.isTransient
         : error instanceof TooFewQuestionsError && writer.kind === 'built-in'
-    if (isPermanent || attempts >= MAX_ATTEMPTS)
-      return db.transaction((tx) => markFailed(tx, clock, claimed, failureMessage(error, attempts)))
+    const isFinal = isPermanent || attempts >= MAX_ATTEMPTS
+    log.warn(
+      { err: error, mandate_id: mandate.mandate_id, attempts },
+      `preparing a mandate failed, ${isFinal ? 'giving up' : 'retrying'}`,
+    )
+    if (isFinal) return db.transaction((tx) => markFailed(tx, clock, claimed, failureMessage(error, attempts)))
     const delay = Math.min(MAX_RETRY_DELAY_MS, SECOND * 2 ** (attempts - 1))
     return postponePreparation(db, claimed, clock.now() + delay, attempts)
   }

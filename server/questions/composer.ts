@@ -36,8 +36,10 @@ const LENGTH_RATIOS: readonly (readonly [shortest: number, longest: number])[] =
   [0.74, 1.35],
   [0.94, 1.38],
 ]
-/** Below this length, small differences are not noticeable. */
-const SHORT_OPTION_LENGTH = 16
+/** For a key of fewer characters than this, distractors are compared by difference in length, not by ratio. */
+const SHORT_KEY_LENGTH = 16
+/** Maximum difference in characters between a short key and a distractor. */
+const MAX_SHORT_KEY_DIFFERENCE = 4
 /** Maximum number of related skills to read; imported catalogues can have thousands. */
 const MAX_NEIGHBOURS = 120
 /** Number of times that each key is used, with new distractors each time. */
@@ -83,7 +85,7 @@ export class Composer {
           this.neighbourhood.relatedTo(ownSubSkill.master.number),
         ]
       : []
-    this.otherTrades = [...relatedTrades, this.neighbourhood.all]
+    this.otherTrades = [...relatedTrades, this.neighbourhood.allSkills]
   }
 
   /**
@@ -142,7 +144,7 @@ export class Composer {
       const key = forms.find((form) => shareNoContentWord(this.nameWords, form))
       const distractorSources = [
         this.tasks(this.tradeSkills, 'other field'),
-        this.tasks(this.neighbourhood.all, 'other trade'),
+        this.tasks(this.neighbourhood.allSkills, 'other trade'),
       ]
       if (key) yield { kind: 'part', difficulty: 2, key, distractorSources }
     }
@@ -153,7 +155,7 @@ export class Composer {
     const distractorSources = [
       this.aliasesIn(this.siblings),
       this.aliasesIn(this.tradeSkills),
-      this.aliasesIn(this.neighbourhood.all),
+      this.aliasesIn(this.neighbourhood.allSkills),
     ]
     for (const key of this.random.shuffled(this.catalogueSkill?.aliases ?? [])) {
       if (isDistinctSynonym(key, this.skill.name)) yield { kind: 'alias', difficulty: 3, key, distractorSources }
@@ -201,7 +203,7 @@ export class Composer {
     }
     const fromOtherTrade = (pickName: (field: SubSkill) => { number: number; name: string }): DistractorSource => {
       return () => {
-        const otherField = this.random.pick(this.neighbourhood.all)!.sub
+        const otherField = this.random.pick(this.neighbourhood.allSkills)!.sub
         if (otherField.master.number === sub.master.number) return undefined
         const { number, name } = pickName(otherField)
         return { number, texts: [capitalise(name)] }
@@ -266,8 +268,8 @@ export class Composer {
     const fitsKey = (text: string) => {
       const textLength = visibleLength(text)
       const isLengthSimilar =
-        keyLength < SHORT_OPTION_LENGTH
-          ? Math.abs(textLength - keyLength) <= 4
+        keyLength < SHORT_KEY_LENGTH
+          ? Math.abs(textLength - keyLength) <= MAX_SHORT_KEY_DIFFERENCE
           : textLength >= keyLength * shortest && textLength <= keyLength * longest
       return isLengthSimilar && grammaticalForm(text) === keyForm
     }

@@ -5,7 +5,7 @@ import { contentWords } from './text.ts'
 
 /** Related skills. Built lazily, once per catalogue snapshot. */
 export interface Neighbourhood {
-  all: readonly SnapshotSkill[]
+  allSkills: readonly SnapshotSkill[]
   /** Returns the skills of a sub-skill. */
   ofSub(number: number): readonly SnapshotSkill[]
   ofMaster(number: number): readonly SnapshotSkill[]
@@ -69,7 +69,7 @@ export function neighbourhoodOf(snapshot: WriterCatalogue['current']): Neighbour
     return relatedTrades
   }
   const neighbourhood: Neighbourhood = {
-    all: snapshot.skills,
+    allSkills: snapshot.skills,
     ofSub: (number) => skillsBySub.get(number) ?? [],
     ofMaster: (number) => skillsByMaster.get(number) ?? [],
     nearestTo: (master) => relatedTo(master).slice(0, MAX_NEAREST_TRADES).flat(),

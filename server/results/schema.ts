@@ -18,7 +18,7 @@ const VerifiedSkill = named(
     name: Type.String(),
     verdict: Type.Enum(['verified', 'not_verified', 'not_asked'], {
       description:
-        '`verified` if the candidate answered at least 60 % of the questions on the skill correctly. `not_asked` until all of them are answered.',
+        '`not_asked` until the candidate has answered all questions on the skill. Then `verified` if at least 60 % of the answers are correct, otherwise `not_verified`.',
     }),
     correct: Type.Integer(),
     asked: Type.Integer(),

@@ -44,5 +44,5 @@ export function isWebAddress(value: unknown): value is string {
 }
 
 export function invalidWebAddressDetail(path: string): Detail {
-  return { path, message: 'must be an http or https URL' }
+  return { path, message: 'must be an http or https URL, such as https://example.com' }
 }

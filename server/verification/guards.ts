@@ -36,6 +36,15 @@ interface SessionCaller {
   token: string | undefined
 }
 
+/** How to authenticate, for error messages. A session key alone is enough only for `key` and `either`. */
+const AUTH_INSTRUCTIONS = {
+  key: 'Send a session key in the x-api-key header.',
+  header: 'Send a session token in the x-session-token header.',
+  body: 'Send a session token as `sessionToken` in the body.',
+  path: 'Send a session token in the path.',
+  either: 'Send a session key in the x-api-key header, or a session token in the x-session-token header.',
+}
+
 const KEY_RATE_LIMIT: Rule = { name: 'session-key', kind: 'tokens', limit: 50, seconds: 1 }
 const TOKEN_RATE_LIMIT: Rule = { name: 'session-token', kind: 'tokens', limit: 5, seconds: 1 }
 const ADDRESS_RATE_LIMIT: Rule = { name: 'verification-address', kind: 'fixed', limit: 60, seconds: 60 }
@@ -80,7 +89,7 @@ async function authenticateSession(
   const key = await readKey(context, request)
   const token = readToken(request, auth)
   if (!key && (auth === 'key' || (token === undefined && headerToken(request) === undefined))) {
-    throw problem('UNAUTHORIZED', 'Send a session key in the x-api-key header, or a session token.')
+    throw problem('UNAUTHORIZED', AUTH_INSTRUCTIONS[auth])
   }
   if (key) await chargeRateLimit(context, key.keyId, KEY_RATE_LIMIT, 'with this key')
   else {
@@ -97,9 +106,7 @@ async function authenticateSession(
   }
   if (token === undefined && auth !== 'key' && auth !== 'either') {
     if (request.rawBody.length > 0) parseJson(request.rawBody) // report an invalid body first
-    const instruction =
-      auth === 'body' ? 'Send `sessionToken` in the body.' : 'Send the session token in the x-session-token header.'
-    throw problem('MISSING_SESSION_TOKEN', instruction)
+    throw problem('MISSING_SESSION_TOKEN', AUTH_INSTRUCTIONS[auth])
   }
   return { scope: key && { orgId: key.orgId, mode: key.mode }, token }
 }
@@ -114,7 +121,10 @@ async function readKey({ keyring, clock }: Pick<Context, 'keyring' | 'clock'>, {
     const partnerKeyHint = String(keyHeader).startsWith('VFN_')
       ? ' This API requires a session key (VSK_…), not a partner key.'
       : ''
-    throw problem('UNAUTHORIZED', `The session key in the x-api-key header is invalid.${partnerKeyHint}`)
+    throw problem(
+      'UNAUTHORIZED',
+      `The session key in the x-api-key header is invalid, expired or revoked.${partnerKeyHint}`,
+    )
   }
   return key
 }

@@ -20,7 +20,7 @@ export function readSessionInput(input: SessionInput): {
   const { externalStudentId, name, email, phone, returnUrl } = input
   const { projects = [], workExperiences = [], certificates = [] } = input
   const details: Detail[] = []
-  if (!isEmail(email)) details.push({ path: 'email', message: 'must be an email address' })
+  if (!isEmail(email)) details.push({ path: 'email', message: 'must be an email address, such as asha@example.com' })
   if (returnUrl !== undefined && !isWebAddress(returnUrl)) details.push(invalidWebAddressDetail('returnUrl'))
   for (const [name, list] of Object.entries({ projects, certificates })) {
     list.forEach(({ url }, index) => {

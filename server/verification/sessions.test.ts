@@ -170,7 +170,7 @@ test('calls need a session key or a session token', async () => {
   const step1 = { sessionToken: token, skills: [{ skillId: BRICKLAYING }] }
   const step2 = { serviceVerificationId: id, verificationMethod: 'human' }
   const reviewer = { serviceVerificationId: id, name: 'R', email: 'r@example.com', company: 'M' }
-  const routes: [string, string, object | undefined, boolean][] = [
+  const routes: [method: string, path: string, body: object | undefined, tokenInHeader: boolean][] = [
     ['POST', '/step1/storeskills/store', step1, false],
     ['POST', '/step2/verification-method', step2, true],
     ['POST', '/step3/store-verification-items/store', { sessionToken: token, projectIds: ['p-1'] }, false],
@@ -181,9 +181,9 @@ test('calls need a session key or a session token', async () => {
     ['GET', '/skills/search?q=brick', undefined, true],
   ]
   const notFoundOutcomes = new Set(['404 SESSION_NOT_FOUND', '404 VERIFICATION_NOT_FOUND'])
-  for (const [method, path, body, inHeader] of routes) {
+  for (const [method, path, body, tokenInHeader] of routes) {
     const bodyInit = body === undefined ? {} : { body }
-    const tokenInit = inHeader ? { token } : {}
+    const tokenInit = tokenInHeader ? { token } : {}
     app.clock.advance(1000)
     assert.notEqual(
       (await call(method, path, { ...bodyInit, ...tokenInit })).status,
@@ -199,7 +199,7 @@ test('calls need a session key or a session token', async () => {
       const response = await call(method, path, { ...bodyInit, ...tokenInit, key: foreignKey })
       assert.ok(notFoundOutcomes.has(outcomeOf(response)), `${path} with a foreign key: ${outcomeOf(response)}`)
     }
-    if (method === 'GET' && !inHeader) continue
+    if (method === 'GET' && !tokenInHeader) continue
     const { sessionToken: _, ...bodyWithoutToken } = (body ?? {}) as { sessionToken?: string }
     const initWithoutToken = body === undefined ? {} : { body: bodyWithoutToken }
     assert.equal(outcomeOf(await call(method, path, initWithoutToken)), '401 UNAUTHORIZED', `${path} with neither`)
@@ -210,9 +210,11 @@ test('calls need a session key or a session token', async () => {
       `${path}, key alone`,
     )
     const unknownToken = 'vst_unknown'
-    const request = inHeader ? { ...bodyInit, token: unknownToken } : { body: { ...body, sessionToken: unknownToken } }
+    const request = tokenInHeader
+      ? { ...bodyInit, token: unknownToken }
+      : { body: { ...body, sessionToken: unknownToken } }
     assert.equal(outcomeOf(await call(method, path, request)), '404 SESSION_NOT_FOUND', `${path}, unknown token`)
-    if (inHeader) {
+    if (tokenInHeader) {
       const bearerRequest = { ...bodyInit, headers: { authorization: `Bearer ${unknownToken}` } }
       assert.equal(outcomeOf(await call(method, path, bearerRequest)), '404 SESSION_NOT_FOUND', `${path}, as Bearer`)
     }

@@ -227,7 +227,7 @@ export function requireUnlocked(session: Session, now: number): void {
   if (!isLocked(session, now)) return
   throw problem(
     'SESSION_LOCKED',
-    'The review was requested or questions were generated: skills, method and items can no longer change.',
+    'The review was requested, or questions were generated or are being generated: skills, method and items cannot be changed.',
   )
 }
 

@@ -46,7 +46,7 @@ export async function requireSourcesAvailable(tx: Tx, session: Session, now: num
     if (skillsOfSource.size > MAX_SKILLS_PER_SOURCE) {
       throw problem(
         'MAX_SKILLS_PER_SOURCE',
-        `A source can have at most ${MAX_SKILLS_PER_SOURCE} skills; with this request it would have ${skillsOfSource.size}.`,
+        `A source can have at most ${MAX_SKILLS_PER_SOURCE} skills; with this request, ${source} would have ${skillsOfSource.size}.`,
       )
     }
   }

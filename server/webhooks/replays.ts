@@ -68,7 +68,12 @@ async function selectByIds(tx: Tx, scope: OrgScope, ids: string[], now: number) 
   const details = ids.flatMap((id, index) =>
     foundIds.has(id)
       ? []
-      : [{ path: `event_ids[${index}]`, message: `is not the ID of an event of the last ${RETENTION_DAYS} days` }],
+      : [
+          {
+            path: `event_ids[${index}]`,
+            message: `is not the ID of an event of this organisation and mode in the last ${RETENTION_DAYS} days`,
+          },
+        ],
   )
   if (details.length > 0) throw invalid(details)
   return sql`select e.day, e.event_id, e.type, e.sequence from events e where ${whereEvents('e', events)}`

@@ -84,7 +84,7 @@ export async function createWebhook(
   if (count >= MAX_WEBHOOKS_PER_MODE) {
     throw problem(
       'LIMIT_EXCEEDED',
-      `The organisation already has ${MAX_WEBHOOKS_PER_MODE} webhook endpoints. Archive one first.`,
+      `The organisation already has ${MAX_WEBHOOKS_PER_MODE} webhook endpoints in ${mode.toUpperCase()} mode. Archive one first.`,
     )
   }
   const now = clock.now()
@@ -203,7 +203,7 @@ export async function testWebhook(tx: Tx, scope: OrgScope, deps: WebhookDeps, id
 
 /** Throws if the webhook is archived or disabled. */
 export function requireActiveWebhook({ status }: Webhook): void {
-  if (status === 'archived') throw problem('CONFLICT', 'This webhook endpoint is archived.')
+  if (status === 'archived') throw problem('CONFLICT', 'This webhook endpoint is archived; create another one.')
   if (status === 'disabled') throw problem('CONFLICT', 'This webhook endpoint is disabled. Enable it first.')
 }
 
@@ -232,7 +232,7 @@ async function lockUnarchivedWebhook(tx: Tx, scope: WriteScope, id: string): Pro
 async function lockWebhook(tx: Tx, scope: WriteScope, id: string): Promise<Webhook> {
   const webhook = await webhooksOf(tx, scope).where('webhook_id', '=', id).forUpdate().executeTakeFirst()
   if (!webhook) throw webhookNotFound(id)
-  requireCreatedVia('endpoint', webhook.created_via, scope)
+  requireCreatedVia('webhook endpoint', webhook.created_via, scope)
   return webhook as Webhook
 }
 

@@ -205,7 +205,12 @@ function validateFollowUpChannels({ channels = ['whatsapp'], follow_ups = [] }: 
   const details = follow_ups.flatMap(({ channel }, index) =>
     channels.includes(channel)
       ? []
-      : [{ path: `follow_ups[${index}].channel`, message: "must be one of the workflow's channels" }],
+      : [
+          {
+            path: `follow_ups[${index}].channel`,
+            message: `must be one of the workflow's channels: ${channels.join(', ')}`,
+          },
+        ],
   )
   if (details.length > 0) throw invalid(details)
 }

@@ -19,8 +19,8 @@ export class BucketView {
   /** Number of the minute window of the call, and the calls counted in it. */
   minute = 0
   minuteCount = 0
-  /** The exhausted meter with the longest wait, if `read` found one. */
-  exceeded: MeterName = 'second'
+  /** The exceeded meter with the longest wait. Valid only if `read` returned a wait. */
+  exceededMeter: MeterName = 'second'
   #shard!: Shard
   #bucket!: Bucket
   #a = 0
@@ -54,15 +54,15 @@ export class BucketView {
 
     let wait = 0
     const missingUnits = this.#debt + UNITS_PER_TOKEN - bucket.capacity
-    this.exceeded = 'second'
+    this.exceededMeter = 'second'
     if (missingUnits > 0) wait = Math.ceil(missingUnits / bucket.refillPerMs) + this.#lastChargeTime - now
     if (this.minuteCount >= bucket.minute && this.minuteEnd - now > wait) {
       wait = this.minuteEnd - now
-      this.exceeded = 'minute'
+      this.exceededMeter = 'minute'
     }
     if (this.#dayCount >= bucket.day && indianDayStart(this.#day + 1) - now > wait) {
       wait = indianDayStart(this.#day + 1) - now
-      this.exceeded = 'day'
+      this.exceededMeter = 'day'
     }
     return wait
   }

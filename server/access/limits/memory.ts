@@ -107,7 +107,7 @@ export class MemoryLimiter implements Limiter {
     if (cooldownMs > 0) return this.#decision('COOLDOWN', cooldownMs, limits, limitClass, now)
     if (wait > 0) {
       const newCooldownMs = this.#stateForChange(key).recordRejection(now)
-      const exceeded = { bucket, meter: this.#viewOf(bucket).exceeded, startsCooldown: newCooldownMs > 0 }
+      const exceeded = { bucket, meter: this.#viewOf(bucket).exceededMeter, startsCooldown: newCooldownMs > 0 }
       return this.#decision('RATE_LIMITED', Math.max(wait, newCooldownMs), limits, limitClass, now, exceeded)
     }
 

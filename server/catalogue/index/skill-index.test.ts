@@ -38,7 +38,7 @@ test('the order in which skills are added does not change the results', () => {
   }
 })
 
-test('among thousands of names with the same prefix only the mentioned one is found', () => {
+test('among many names with the same prefix, only the mentioned name is extracted', () => {
   const index = buildSkillIndexSync(skills)
   for (let i = 0; i < 300; i++) {
     const foundNumbers = index.extract(`weld pump ${i}`).map(({ number }) => number)

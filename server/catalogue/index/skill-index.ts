@@ -12,12 +12,13 @@ import { Search } from './search/search.ts'
 import { runInSlices, runSync, type SlicedTask } from './text/time-slicing.ts'
 
 /**
- * The catalogue in memory, with three operations: find skills by (part of) their name, match a phrase with the skills that it may
- * mean, and extract the skills that a text mentions. An index is immutable: a changed catalogue gets a new index, which is built
- * while the old one is in use.
+ * The index of the catalogue, in memory. It has three operations: search for skills by name or part of a name, match a phrase with
+ * the skills that it may mean, and extract the skills that a text mentions. An index is immutable. When the catalogue changes, a
+ * new index is built while the old one stays in use.
  */
 
 export interface FoundSkill {
+  /** N of `sk_N`. */
   number: number
   name: string
   /** How well the skill matches, from 0 to 1. */
@@ -35,7 +36,7 @@ export interface ExtractedSkill extends FoundSkill {
 export interface SearchPageOptions {
   offset?: number
   limit?: number
-  /** Excludes the skills for which it returns false; called once per skill. */
+  /** Excludes the skills for which it returns false. `number` is N of `sk_N`. */
   filter?: (number: number) => boolean
 }
 
@@ -57,13 +58,16 @@ export class SkillIndex {
     return this.labels.names.length
   }
 
-  /** Finds skills by name or alias, best first, with their total number. The order depends only on the query. */
+  /**
+   * Finds skills by name or alias. Returns one page, best match first, and the total number of hits. The order depends only on
+   * the query.
+   */
   search(
     query: string,
     { offset = 0, limit = 20, filter }: SearchPageOptions = {},
   ): { skills: FoundSkill[]; total: number } {
     const { numbers } = this.labels
-    const entryFilter = filter && ((entry: number) => filter(numbers[entry]!))
+    const entryFilter = filter && ((entryIndex: number) => filter(numbers[entryIndex]!))
     const { hits, total } = this.searcher.search(query, {
       offset,
       limit,
@@ -73,14 +77,17 @@ export class SkillIndex {
     return { skills: hits, total }
   }
 
-  /** Returns the skills that a phrase may mean, likeliest first. A score of 0.8 is right about eight times in ten. */
+  /** Returns the skills that a phrase may mean, most likely first. Of the matches with a score of 0.8, about 80 % are correct. */
   match(phrase: string, limit = 3): MatchedSkill[] {
     return this.matcher
       .match(phrase, limit)
-      .map(({ entry, score, method }) => ({ ...this.toFoundSkill(entry, score), method }))
+      .map(({ entryIndex, score, method }) => ({ ...this.toFoundSkill(entryIndex, score), method }))
   }
 
-  /** Returns the skills that a text mentions, highest score first, each with its mentions; of overlapping mentions the longest. */
+  /**
+   * Returns the skills that a text mentions, highest score first, each with its mentions. If mentions overlap, only the longest
+   * is returned.
+   */
   extract(text: string, limit = 25): ExtractedSkill[] {
     const { numbers, names } = this.labels
     return this.extractor
@@ -88,19 +95,19 @@ export class SkillIndex {
       .map(({ entry, score, mentions }) => ({ number: numbers[entry]!, name: names[entry]!, score, mentions }))
   }
 
-  private readonly toFoundSkill = (entry: number, score: number): FoundSkill => ({
-    number: this.labels.numbers[entry]!,
-    name: this.labels.names[entry]!,
+  private readonly toFoundSkill = (entryIndex: number, score: number): FoundSkill => ({
+    number: this.labels.numbers[entryIndex]!,
+    name: this.labels.names[entryIndex]!,
     score,
   })
 }
 
-/** Builds the index in slices of a few milliseconds, so that the server can respond to requests in the meantime. */
+/** Builds the index in time slices of `sliceMs` milliseconds. Between two slices, the server can process requests. */
 export function buildSkillIndex(entries: readonly SkillEntry[], sliceMs?: number): Promise<SkillIndex> {
   return runInSlices(buildIndex(entries), sliceMs)
 }
 
-/** Builds the index without interruption. */
+/** Builds the index without interruption, for tests and benchmarks. */
 export function buildSkillIndexSync(entries: readonly SkillEntry[]): SkillIndex {
   return runSync(buildIndex(entries))
 }
@@ -111,7 +118,7 @@ const FIRST_IMPORTED_NUMBER = 1_000_000
 function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIndex> {
   const { entries, labels, gaps } = yield* buildLabels(unsortedEntries)
   const priors = yield* buildPriors(entries)
-  const importedOnly = Uint8Array.from(entries, ({ number, verifiable }) =>
+  const isUnverifiableImport = Uint8Array.from(entries, ({ number, verifiable }) =>
     number >= FIRST_IMPORTED_NUMBER && !verifiable ? 1 : 0,
   )
   const postings = yield* buildPostings(labels, entries)
@@ -119,11 +126,11 @@ function* buildIndex(unsortedEntries: readonly SkillEntry[]): SlicedTask<SkillIn
   const paraphrases = yield* buildParaphrases(labels)
   const weights = yield* buildStemWeights(labels, postings)
   const mentionFinder = yield* buildMentionFinder(labels, gaps, postings, nearWords)
-  // Search and match never run at the same time, so they share one ranking.
+  // Search and match are synchronous and never run at the same time, so they can share one ranking.
   const ranking = new Ranking(labels.names.length)
   return new SkillIndex(
     labels,
-    new Search({ labels, postings, nearWords, priors, importedOnly, ranking }),
+    new Search({ labels, postings, nearWords, priors, isUnverifiableImport, ranking }),
     new Matcher(labels, postings, nearWords, paraphrases, weights, ranking, priors),
     new Extractor(labels, mentionFinder, postings),
   )

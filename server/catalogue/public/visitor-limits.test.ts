@@ -38,14 +38,14 @@ let lastAddress = 0
 async function setUp() {
   const app = await startShared()
   const { clock } = app
-  const visitor = () => fetchFrom(app, `198.51.100.${++lastAddress}`)
+  const fetchFromNewAddress = () => fetchFrom(app, `198.51.100.${++lastAddress}`)
   const admin = { headers: { 'x-api-key': ADMIN_KEY } }
-  return { app, clock, visitor, admin }
+  return { app, clock, fetchFromNewAddress, admin }
 }
 
 test('15 searches are allowed in a minute that starts with the first one', async () => {
-  const { clock, visitor } = await setUp()
-  const get = visitor()
+  const { clock, fetchFromNewAddress } = await setUp()
+  const get = fetchFromNewAddress()
   const firstResponse = await get(SEARCH_PATH)
   assert.equal(firstResponse.headers.get('ratelimit-limit'), '15')
   assert.equal(firstResponse.headers.get('ratelimit-remaining'), '14')
@@ -66,8 +66,8 @@ test('15 searches are allowed in a minute that starts with the first one', async
 })
 
 test('30 calls of the skill routes are allowed in five minutes', async () => {
-  const { clock, visitor } = await setUp()
-  const get = visitor()
+  const { clock, fetchFromNewAddress } = await setUp()
+  const get = fetchFromNewAddress()
   await repeatCall(get, '/api/skills?limit=1', 10)
   clock.advance(2 * MINUTE)
   await repeatCall(get, '/api/skills/masters', 10)
@@ -85,8 +85,8 @@ test('30 calls of the skill routes are allowed in five minutes', async () => {
 })
 
 test('100 calls of any kind are allowed in fifteen minutes', async () => {
-  const { clock, visitor, admin } = await setUp()
-  const get = visitor()
+  const { clock, fetchFromNewAddress, admin } = await setUp()
+  const get = fetchFromNewAddress()
   await repeatCall(get, '/api/selected-skills?user_id=x', 40)
   clock.advance(10 * MINUTE)
   await repeatCall(get, '/api/admin/counts', 20, 200, admin)
@@ -105,8 +105,8 @@ test('100 calls of any kind are allowed in fifteen minutes', async () => {
 })
 
 test('every request counts towards the limits, whatever its response, unless it was rate-limited', async () => {
-  const { visitor, admin } = await setUp()
-  const get = visitor()
+  const { fetchFromNewAddress, admin } = await setUp()
+  const get = fetchFromNewAddress()
   await repeatCall(get, '/api/skills/search?keyword=x', 15, 400)
   await assertRejected(get, SEARCH_PATH, 60)
   for (let call = 0; call < 50; call++) await assertRejected(get, SEARCH_PATH, 60)
@@ -126,20 +126,20 @@ test('every request counts towards the limits, whatever its response, unless it 
 })
 
 test('requests with a percent-encoded path count towards the same limit', async () => {
-  const { visitor } = await setUp()
-  const get = visitor()
+  const { fetchFromNewAddress } = await setUp()
+  const get = fetchFromNewAddress()
   await repeatCall(get, '/api/%73kills/search?keyword=welding', 15)
   await assertRejected(get, '/api/skills/s%65arch?keyword=welding', 60)
 })
 
 test('concurrent calls are limited exactly', async () => {
-  const { visitor } = await setUp()
-  const get = visitor()
+  const { fetchFromNewAddress } = await setUp()
+  const get = fetchFromNewAddress()
   const responses = await Promise.all(Array.from({ length: 40 }, () => get(SEARCH_PATH)))
   assert.equal(responses.filter(({ status }) => status === 200).length, 15)
-  const otherVisitor = visitor()
+  const getFromOtherAddress = fetchFromNewAddress()
   const selections = await Promise.all(
-    Array.from({ length: 120 }, () => otherVisitor('/api/selected-skills?user_id=x')),
+    Array.from({ length: 120 }, () => getFromOtherAddress('/api/selected-skills?user_id=x')),
   )
   assert.equal(selections.filter(({ status }) => status === 200).length, 100)
 })
@@ -165,10 +165,10 @@ test('IPv6 callers are limited by /64 network, and IPv4-mapped addresses by IPv4
 })
 
 test('the operator can list rate-limited addresses with the limit and its end time', async () => {
-  const { app, clock, visitor, admin } = await setUp()
+  const { app, clock, fetchFromNewAddress, admin } = await setUp()
   clock.advance(30 * MINUTE)
-  const operator = visitor()
-  const listAddresses = () => operator('/api/admin/rate-limits', admin)
+  const get = fetchFromNewAddress()
+  const listAddresses = () => get('/api/admin/rate-limits', admin)
   assert.deepEqual((await listAddresses()).body, { data: [], page: 1, limit: 20, count: 0 })
   await repeatCall(fetchFrom(app, '192.0.2.50'), SEARCH_PATH, 15)
   await repeatCall(fetchFrom(app, '2001:db8:9:9::1'), '/api/skills/masters', 30)
@@ -185,9 +185,9 @@ test('the operator can list rate-limited addresses with the limit and its end ti
     limit: 20,
     count: 3,
   })
-  const secondPage = await operator('/api/admin/rate-limits?limit=2&page=2', admin)
+  const secondPage = await get('/api/admin/rate-limits?limit=2&page=2', admin)
   assert.deepEqual(secondPage.body.data.length, 1)
-  assert.equal((await operator('/api/admin/rate-limits?limit=2&page=3', admin)).status, 400)
+  assert.equal((await get('/api/admin/rate-limits?limit=2&page=3', admin)).status, 400)
   clock.advance(1 * MINUTE)
   assert.equal((await listAddresses()).body.count, 2)
 })

@@ -96,7 +96,7 @@ export function recordRequestAudit(
 
 function requireHttps({ config }: Pick<Context, 'config'>, { protocol }: FastifyRequest) {
   if (config.requireHttps && protocol.toLowerCase() !== 'https') {
-    throw problem('HTTPS_REQUIRED', 'The console requires HTTPS.')
+    throw problem('HTTPS_REQUIRED', 'The console requires HTTPS. Open its https:// URL.')
   }
 }
 
@@ -148,13 +148,18 @@ function isSameOrigin({ config }: Pick<Context, 'config'>, { headers, protocol, 
 async function resolveOrg(context: Context, request: FastifyRequest) {
   const { org, mode } = request.params as { org?: string; mode?: string }
   if (org === undefined) return
-  if (!/^ORG_[0-9A-Z]{26}$/.test(org)) throw problem('NOT_FOUND', 'This path does not exist.')
+  if (!/^ORG_[0-9A-Z]{26}$/.test(org)) throw pathNotFoundProblem()
   const role = await findRole(context, request.session, org)
   if (role === undefined || (mode !== undefined && mode !== 'test' && mode !== 'live')) {
-    throw problem('NOT_FOUND', 'This path does not exist.')
+    throw pathNotFoundProblem()
   }
   request.orgAccess = { orgId: org, role }
   if (mode !== undefined) request.caller = consoleCaller(context, request, mode)
+}
+
+/** One message for both causes, so that it does not reveal which organisations exist. */
+function pathNotFoundProblem() {
+  return problem('NOT_FOUND', 'This path does not exist, or you have no access to it.')
 }
 
 async function findRole(
@@ -281,7 +286,10 @@ async function requireServiceEnabled(
   if (request.session.email === null) return
   await keyring.refreshIfStale()
   if (keyring.isServiceDisabled(request.orgAccess.orgId)) {
-    throw problem('SERVICE_DISABLED', 'The operator has switched the partner API off. Nothing was changed.')
+    throw problem(
+      'SERVICE_DISABLED',
+      'The operator has disabled the partner API for your organisation. Nothing was changed; the console is read-only until it is enabled.',
+    )
   }
 }
 

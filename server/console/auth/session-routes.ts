@@ -92,10 +92,13 @@ export function sessionRoutes(app: App, context: Context): void {
         if (!link)
           throw problem(
             'UNAUTHORIZED',
-            'This sign-in link was already used or has expired. Request a new link; the operator signs in with the admin key.',
+            'This sign-in link is invalid, has expired or was already used. Request a new link; the operator signs in with the admin key.',
           )
         if (link.email !== null && (await listMemberships(tx, link.email)).length === 0) {
-          throw problem('UNAUTHORIZED', 'You are no longer a member of any organisation.')
+          throw problem(
+            'UNAUTHORIZED',
+            'You are no longer a member of any organisation. Ask an owner of your organisation to add you again.',
+          )
         }
         return signIn(tx, request, reply, link.email, 'link')
       })

@@ -156,7 +156,7 @@ test('verifications are listed by status with their emails, and the review reque
   clock.advance(MINUTE)
   const sixthResendResponse = await user.post(`${path}/resend`)
   assert.equal(sixthResendResponse.status, 429)
-  assert.match(sixthResendResponse.body.error.message, /maximum of 5 emails per day .* in 24 hours/)
+  assert.match(sixthResendResponse.body.error.message, /maximum of 5 reminders per day .* in 24 hours/)
   clock.advance(DAY)
   const nextUser = await signIn(app, owner.email)
   assert.equal((await nextUser.post(`${path}/resend`)).status, 200)

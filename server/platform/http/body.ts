@@ -86,7 +86,7 @@ function receiveBody(
     settle(resolve)
   }
   function onAborted() {
-    settle(() => reject(problem('VALIDATION_FAILED', 'The body ended before its declared length.')))
+    settle(() => reject(problem('VALIDATION_FAILED', 'The connection was closed before the whole body arrived.')))
   }
   function settle(finish: () => void) {
     clearTimeout(timer)

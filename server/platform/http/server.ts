@@ -229,7 +229,8 @@ function headersTooLargeProblem() {
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const api = apiOfPath(request.raw.url ?? '/')
   const knownProblem = error instanceof Problem ? error : unroutableProblem(error as FastifyError, request)
-  if (!knownProblem) request.log.error({ request_id: request.id, err: error }, 'unexpected error')
+  if (!knownProblem)
+    request.log.error({ request_id: request.id, err: error }, 'unexpected error, responding with status 500')
   const { status, code, body } = errorEnvelope(api, knownProblem ?? unexpectedProblem(api))
   request.errorCode = code
   if (knownProblem?.retryAfter !== undefined) reply.header('retry-after', knownProblem.retryAfter)

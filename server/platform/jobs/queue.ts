@@ -92,7 +92,7 @@ const FAILURE_STORED_WITHIN_MS = 500
 
 export async function installQueue(connection: ConnectionSettings, log: Log): Promise<void> {
   const boss = new PgBoss({ ...bossOptions(connection), supervise: false, schedule: false, migrate: true })
-  boss.on('error', (error) => log.warn({ err: error }, 'job queue error'))
+  boss.on('error', (error) => log.warn({ err: error }, 'job queue error during installation'))
   await boss.start()
   await boss.stop({ graceful: false })
 }
@@ -118,7 +118,7 @@ export async function openQueue(options: QueueOptions): Promise<Queue> {
     cronWorkerIntervalSeconds: 15,
   })
   boss.on('error', (error) => {
-    if (!stopController.signal.aborted) log.warn({ err: error }, 'job queue error')
+    if (!stopController.signal.aborted) log.warn({ err: error }, 'job queue error, retrying on the next poll')
   })
   boss.on('warning', (warning) => log.warn({ warning }, 'job queue warning'))
   await boss.start()

@@ -154,7 +154,7 @@ class Orphans {
       if (now - since < ORPHAN_TIMEOUT_MS) continue
       this.#log({
         level: 'warn',
-        message: `Killing process ${pidOf(identity)} of a PostgreSQL whose postmaster was killed.`,
+        message: `Killing the orphaned PostgreSQL process ${pidOf(identity)}: its postmaster is no longer running.`,
       })
       sendSignal(identity, 'SIGKILL')
     }

@@ -144,7 +144,7 @@ async function attemptsExhaustedProblem(tx: Tx, session: Session, now: number): 
   if ((await countFailedAttempts(tx, session, now)) < MAX_FAILED_ATTEMPTS) return undefined
   return problem(
     'ATTEMPTS_EXHAUSTED',
-    `One of the skills has ${MAX_FAILED_ATTEMPTS} failed attempts within 30 days and cannot be assessed now.`,
+    `One of the skills has ${MAX_FAILED_ATTEMPTS} failed attempts within 30 days and cannot be assessed until the oldest of them is 30 days old.`,
   )
 }
 

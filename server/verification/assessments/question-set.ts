@@ -14,10 +14,7 @@ const QUESTIONS_FOR_ONE_SKILL = 5
 const EXTRA_REQUEST_FACTOR = 6
 
 export function generationFailedProblem() {
-  return problem(
-    'GENERATION_FAILED',
-    'The questions could not be generated in time. The session is unchanged. Try again.',
-  )
+  return problem('GENERATION_FAILED', 'The questions could not be generated. The session is unchanged. Try again.')
 }
 
 /** Requests a session's questions from the writer until the deadline (in `performance.now()` time), in the language if available. */
@@ -35,7 +32,10 @@ export async function writeItems(
   } catch (error) {
     // Log only the error's name: its message may quote questions and their keys.
     const reason = error instanceof Error && error.name !== 'Error' ? error.name : 'the writer failed'
-    log.warn({ org: session.scope.orgId, writer: writer.kind, reason }, 'generating questions failed')
+    log.warn(
+      { org: session.scope.orgId, writer: writer.kind, reason },
+      'generating questions failed, the caller has to retry',
+    )
     throw generationFailedProblem()
   } finally {
     abort.abort()

@@ -103,7 +103,7 @@ export async function remindReviewers(deps: ReviewRequestDeps & Pick<Context, 'd
       try {
         if (await db.transaction((tx) => remindReviewer(tx, deps, id))) sentCount++
       } catch (error) {
-        log.warn({ err: error }, 'sending a review reminder failed, retrying on the next run')
+        log.warn({ err: error, verification_id: id }, 'sending a review reminder failed, retrying on the next run')
       }
       lastId = id
     }
@@ -143,7 +143,10 @@ export async function resendRequest(tx: Tx, deps: ReviewRequestDeps, verificatio
   const review = await findReview(tx, verificationId)
   const link = review?.link
   if (session?.status !== 'pending_review' || !link || now >= link.expiresAt) {
-    throw problem('CONFLICT', 'This verification has no pending review, so there is no email to resend.')
+    throw problem(
+      'CONFLICT',
+      'This verification has no pending review, or its review link has expired, so there is no email to resend.',
+    )
   }
   await requireReminderAllowed(tx, now, session)
   const unsealedLink = unsealLink(vault, verificationId, link.sealed)
@@ -168,7 +171,8 @@ async function requireDailyLimit(tx: Tx, now: number, id: string, kind: EmailKin
   const emails = await listEmails(tx, { subjectId: id, kind, limit: max })
   const oldest = emails[max - 1]?.created_at.getTime()
   if (oldest === undefined || now - oldest >= DAY) return
-  throw tooSoonProblem(`The maximum of ${max} emails per day has been sent to the reviewer`, oldest + DAY - now)
+  const noun = kind === 'review_reminder' ? 'reminders' : 'review requests'
+  throw tooSoonProblem(`The maximum of ${max} ${noun} per day has been sent for this verification`, oldest + DAY - now)
 }
 
 function tooSoonProblem(reason: string, waitMs: number) {

@@ -140,10 +140,11 @@ function readReviewer(request: FastifyRequest) {
   requireField(body, 'name', 'MISSING_NAME')
   requireField(body, 'email', 'MISSING_EMAIL')
   requireField(body, 'company', 'MISSING_COMPANY')
-  if (!isEmail(fieldOf(body, 'email'))) throw problem('INVALID_EMAIL', 'email must be an email address.')
+  if (!isEmail(fieldOf(body, 'email')))
+    throw problem('INVALID_EMAIL', 'email must be an email address, such as asha@example.com.')
   const website = fieldOf(body, 'website')
   if (!isMissing(website) && !isWebAddress(website)) {
-    throw problem('INVALID_WEBSITE', 'website must be an http or https URL.')
+    throw problem('INVALID_WEBSITE', 'website must be an http or https URL, such as https://example.com.')
   }
   validateRequest(request, request.routeOptions.config)
   const { name, email, company } = body as ReviewerInput

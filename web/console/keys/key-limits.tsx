@@ -55,7 +55,7 @@ export function KeyLimits({ path }: { path: string }) {
           ),
           {
             key: 'people',
-            label: 'People contacted today (IST)',
+            label: 'People enrolled today (IST)',
             value: (100 * data.people_today) / data.people_per_day,
             tone: data.people_today >= data.people_per_day ? ('bad' as const) : ('good' as const),
             number: `${data.people_today.toLocaleString()} / ${data.people_per_day.toLocaleString()}`,

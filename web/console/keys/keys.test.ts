@@ -69,10 +69,10 @@ test('a key expires at the end of its last day', async (t) => {
   await getDialog(page).waitFor()
   assert.equal(await focusedText(page), 'h2 Create key')
   await page.keyboard.press('Enter') // a held Enter key must not create a key
-  await page.getByLabel('Last day').fill('2026-03-10') // yesterday
+  await page.getByLabel('Last valid day').fill('2026-03-10') // yesterday
   await getDialog(page).getByRole('button', { name: 'Create key' }).click()
   await page.locator('#key-last-day-error').getByText('must be a future time').waitFor()
-  await page.getByLabel('Last day').fill('2026-03-12')
+  await page.getByLabel('Last valid day').fill('2026-03-12')
   await page.locator('#key-last-day-error').waitFor({ state: 'detached' })
   await getDialog(page).getByRole('button', { name: 'Create key' }).click()
   await getDialog(page)

@@ -58,7 +58,7 @@ export default function Requests() {
       </div>
       {list.error && <Notice kind="bad">{list.error.message}</Notice>}
       <Table
-        caption="Calls of the last three days, newest first"
+        caption="Calls in the last three days, newest first"
         rows={list.items}
         keyOf={({ id }) => String(id)}
         loadMore={list.more}

@@ -33,7 +33,7 @@ export default function VerificationPage({ params }: { params: Params }) {
           </button>
         )}
       </div>
-      {sent === 'sent' && <Notice kind="good">The review email was queued again.</Notice>}
+      {sent === 'sent' && <Notice kind="good">The review email will be sent again.</Notice>}
       {sent !== undefined && sent !== 'sent' && <Notice kind="bad">{sent.message}</Notice>}
       <DescriptionList>
         <DescriptionItem name="Student">

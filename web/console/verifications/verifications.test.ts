@@ -20,7 +20,7 @@ test('verifications can be filtered by status, and the review email can be resen
   await page.getByRole('cell', { name: 'Bricklaying' }).waitFor()
   app.clock.advance(120_000)
   await getButton(page, 'Resend the review email').click()
-  await page.getByText('The review email was queued again.').waitFor()
+  await page.getByText('The review email will be sent again.').waitFor()
   await checkPage(page, 'verification')
   await page.getByRole('link', { name: 'review request' }).first().click()
   await page.getByRole('heading', { level: 1, name: /Asha Rao/ }).waitFor()

@@ -11,17 +11,17 @@ import { GAP_BREAK, GAP_JOINER, GAP_NONE, GAP_SPACE, Tokens, tokenize, wordHash 
 import { advertisementPhraseKind } from './advertisement-words.ts'
 
 /**
- * A slow and simple implementation of mention finding, compared with the index on random catalogues and texts. It starts at every
- * word of the text and compares the following words with every pattern of every label; it has no trie, no hashes and no filters.
- * The mentions must be equal: skill, start and end of each. Scores are not compared; extract.test.ts covers them.
+ * Compares the index with a slow and simple reference implementation on random catalogues and texts. From each word of the
+ * text, the reference compares the following words with all patterns. It has no trie, no hashes and no filters. Both must find
+ * the same mentions, with the same skill, start and end. Scores are tested in extract.test.ts.
  *
- * It shares with the index the tokenizer, the stemmer, the inflections and the lexicon. It follows these deliberate
- * approximations: a word is skipped as a linking word only if no label continues with it, and the first word that continues a
- * label is taken without backtracking.
+ * The reference uses the same tokenizer, stemmer, inflections and lexicon as the index. It also makes the same simplifications:
+ * a linking word is skipped only if no label continues with it, and the first word that continues a label is used without
+ * backtracking.
  *
- * The random catalogues use only words for which these rules are complete. Not restated here, and covered by examples in
- * extract.test.ts: Devanagari, misspelt Hindi, split words, numerals, short forms, halves of names with "and", names without their
- * activity, everyday words, letter case, and words of advertisements.
+ * The reference does not implement all rules. These are tested by examples in extract.test.ts: Devanagari, misspelt Hindi,
+ * split words, numerals, short forms, halves of names with "and", names without their activity, everyday words, letter case,
+ * and words of advertisements. The random catalogues contain no words to which these rules apply.
  */
 
 interface SkillEntry {
@@ -37,7 +37,7 @@ interface Label {
   gaps: number[]
 }
 
-/** A label with the sequence of stems that mentions it. */
+/** A sequence of stems that mentions a label. `isVariant` is false for the words of the label itself. */
 interface Pattern {
   stems: string[]
   label: Label
@@ -59,15 +59,15 @@ const MAX_LINKING_WORDS = 2
 class ReferenceExtractor {
   private readonly labels: Label[]
   private readonly patterns = new Map<string, Pattern>()
-  /** The stem of each word that texts may contain. */
+  /** From word forms that are recognised in a text to their stems. */
   private readonly stemsByForm = new Map<string, string>()
-  private readonly rolesByStem = new Map<string, string>()
+  private readonly functionWordKindsByStem = new Map<string, string>()
   private readonly singleWordLabels = new Map<string, Label>()
-  private readonly singleStems = new Set<string>()
-  /** Other labels with the same stems, by the label that owns the pattern. */
+  private readonly singleWordStems = new Set<string>()
+  /** By label of a pattern: other labels with the same stems. */
   private readonly labelsWithSameStems = new Map<Label, Label[]>()
-  /** Positions of the words that follow a punctuation mark, by label. */
-  private readonly signPositions = new Map<Label, Set<number>>()
+  /** By label: the positions of its words that follow punctuation. */
+  private readonly punctuationPositions = new Map<Label, Set<number>>()
   private text = ''
   private words: string[] = []
   private gaps: number[] = []
@@ -86,14 +86,14 @@ class ReferenceExtractor {
     ] as const)
       for (const word of words) {
         this.addForm(word, stemOf(word))
-        this.rolesByStem.set(stemOf(word), role)
+        this.functionWordKindsByStem.set(stemOf(word), role)
       }
     for (const word of vocabulary)
       for (const form of [...inflections(word), ...misspellingsOf(word)]) this.addForm(form, stemOf(word))
     const stems = new Set(vocabulary.map(stemOf))
     for (const label of this.labels) this.addLabel(label, stems)
     for (const label of this.labels) this.addVariants(label)
-    this.fillSingles()
+    this.addSingleWordLabels()
   }
 
   private addForm(form: string, stem: string): void {
@@ -107,7 +107,7 @@ class ReferenceExtractor {
     if (!existing || takesPrecedence) this.patterns.set(key, { stems, label, isVariant })
     if (!existing || isVariant || existing.isVariant) return
     const [owner, other] = takesPrecedence ? [label, existing.label] : [existing.label, label]
-    for (const position of this.signPositions.get(other)!) this.signPositions.get(owner)!.add(position)
+    for (const position of this.punctuationPositions.get(other)!) this.punctuationPositions.get(owner)!.add(position)
     const otherLabels = this.labelsWithSameStems.get(other) ?? []
     this.labelsWithSameStems.delete(other)
     if (owner.number !== other.number) otherLabels.push(other)
@@ -117,9 +117,9 @@ class ReferenceExtractor {
   /** Adds the patterns of a label: its words, and "ecommerce" for "e-commerce". */
   private addLabel(label: Label, stems: Set<string>): void {
     const { words, gaps } = label
-    this.signPositions.set(label, new Set(gaps.flatMap((gap, i) => (i > 0 && gap === GAP_BREAK ? [i] : []))))
+    this.punctuationPositions.set(label, new Set(gaps.flatMap((gap, i) => (i > 0 && gap === GAP_BREAK ? [i] : []))))
     if (words.length > 1) this.addPattern(words.map(stemOf), label, false)
-    else this.singleStems.add(stemOf(words[0]!))
+    else this.singleWordStems.add(stemOf(words[0]!))
     if (!gaps.includes(GAP_JOINER)) return
     const joined: string[] = []
     for (const [i, word] of words.entries())
@@ -131,7 +131,7 @@ class ReferenceExtractor {
       stems.add(stemOf(word))
     }
     if (joined.length > 1) this.addPattern(joined.map(stemOf), label, false)
-    else this.singleStems.add(stemOf(joined[0]!))
+    else this.singleWordStems.add(stemOf(joined[0]!))
   }
 
   /** Adds "forklift operator" and "forklift chalana" for forklift operation, "operation of forklift" and "loading trucks". */
@@ -154,8 +154,11 @@ class ReferenceExtractor {
     }
   }
 
-  /** Collects the labels of a single word: names before aliases, and the words themselves before their other forms. */
-  private fillSingles(): void {
+  /**
+   * Adds the labels of one word. The first label of a form is kept, so words come before their other forms, and names before
+   * aliases.
+   */
+  private addSingleWordLabels(): void {
     const singleWords = this.labels.flatMap((label) => {
       const joined = label.words.length > 1 && label.gaps.slice(1).every((gap) => gap === GAP_JOINER)
       return label.words.length === 1 || joined ? [{ word: label.words.join(''), label }] : []
@@ -182,7 +185,7 @@ class ReferenceExtractor {
     this.foundMentions = []
     for (let from = 0; from < count; from++) this.findMentionsFrom(from)
     return this.withoutOverlaps().map(({ label, isVariant, from, to }) => {
-      const { number } = isVariant ? label : this.labelWithTheseWords(label, from, to)
+      const { number } = isVariant ? label : this.labelWithExactWords(label, from, to)
       return `${number}:${this.starts[from]}-${this.ends[to - 1]}`
     })
   }
@@ -191,11 +194,11 @@ class ReferenceExtractor {
     return at < this.words.length ? this.stemsByForm.get(this.words[at]!) : undefined
   }
 
-  private roleAt(at: number): string | undefined {
-    return this.rolesByStem.get(this.stemAt(at) ?? '')
+  private functionWordKindAt(at: number): string | undefined {
+    return this.functionWordKindsByStem.get(this.stemAt(at) ?? '')
   }
 
-  /** Returns the stem of two words that have a hyphen or no character between them. */
+  /** Returns the stem of the words `at` and `at` + 1 written as one word, if a hyphen or nothing is between them. */
   private joinedStemAt(at: number): string | undefined {
     const gap = this.gaps[at + 1]
     return gap === GAP_JOINER || gap === GAP_NONE
@@ -203,21 +206,22 @@ class ReferenceExtractor {
       : undefined
   }
 
-  /** Whether any pattern begins with these stems and has further stems. */
+  /** Whether a pattern begins with these stems and is longer. */
   private continuesPattern(stems: string[]): boolean {
     const prefix = `${stems.join(' ')} `
     return [...this.patterns.keys()].some((key) => key.startsWith(prefix))
   }
 
+  /** Whether a pattern equals these stems or begins with them. */
   private hasPrefix(stems: string[]): boolean {
     return this.patterns.has(stems.join(' ')) || this.continuesPattern(stems)
   }
 
   private singleWordLabel(word: string, stem: string): Label | undefined {
-    return this.singleStems.has(stem) ? this.singleWordLabels.get(word) : undefined
+    return this.singleWordStems.has(stem) ? this.singleWordLabels.get(word) : undefined
   }
 
-  private add(pattern: Pattern, from: number, to: number): void {
+  private addMention(pattern: Pattern, from: number, to: number): void {
     this.foundMentions.push({ label: pattern.label, isVariant: pattern.isVariant, from, to })
   }
 
@@ -226,12 +230,12 @@ class ReferenceExtractor {
     if (stem !== undefined) {
       const isListSlash = this.gaps[from + 1] === GAP_JOINER && this.text[this.ends[from]!] === '/'
       const isComma = this.gaps[from + 1] !== GAP_SPACE && this.text[this.ends[from]!] === ','
-      const isConjunction = this.roleAt(from + 1) === CONJUNCTION && !isListSlash
+      const isConjunction = this.functionWordKindAt(from + 1) === CONJUNCTION && !isListSlash
       if (isListSlash) this.expandSharedHeadOfList(from, from + 1, [stem])
       this.addLongestLabel(from, from + 1, [stem], this.singleWordLabel(this.words[from]!, stem))
       if (this.continuesPattern([stem]) && (isComma || isConjunction) && this.continuesList(from + 1)) {
         const isExpanded = this.expandSharedHeadOfList(from, from + 1, [stem])
-        if (!isExpanded && this.roleAt(from + 1) === CONJUNCTION) this.expandSharedHead(from, [stem])
+        if (!isExpanded && this.functionWordKindAt(from + 1) === CONJUNCTION) this.expandSharedHeadOfPair(from, [stem])
       }
     }
     const joined = this.joinedStemAt(from)
@@ -244,28 +248,32 @@ class ReferenceExtractor {
       )
   }
 
-  /** Reads words as long as some label continues with them, and adds the longest label. */
+  /** Adds the longest label that begins at `from`. Reads words from `next` on while a pattern continues with them. */
   private addLongestLabel(from: number, next: number, first: string[], single: Label | undefined): void {
     let stems = first
     let at = next
-    let linkCount = 0
-    let takenEnd = next
+    let skippedLinkingWords = 0
+    let matchedEnd = next
     let best: { pattern: Pattern; end: number; parent: string[] } | undefined
     while (this.continuesPattern(stems) && at < this.words.length && this.gaps[at] !== GAP_BREAK) {
       const wordStem = this.stemAt(at)
       const joined = this.joinedStemAt(at)
-      const [takenStem, takenLength] =
+      const [matchedStem, matchedWordCount] =
         wordStem !== undefined && this.hasPrefix([...stems, wordStem])
           ? [wordStem, 1]
           : joined !== undefined && this.hasPrefix([...stems, joined])
             ? [joined, 2]
             : [undefined, 1]
-      if (takenStem === undefined && (this.roleAt(at) !== LINKING_WORD || ++linkCount > MAX_LINKING_WORDS)) break
-      at += takenLength
-      if (takenStem === undefined) continue
-      takenEnd = at
+      if (
+        matchedStem === undefined &&
+        (this.functionWordKindAt(at) !== LINKING_WORD || ++skippedLinkingWords > MAX_LINKING_WORDS)
+      )
+        break
+      at += matchedWordCount
+      if (matchedStem === undefined) continue
+      matchedEnd = at
       const parent = stems
-      stems = [...stems, takenStem]
+      stems = [...stems, matchedStem]
       const pattern = this.patterns.get(stems.join(' '))
       if (pattern) best = { pattern, end: at, parent }
     }
@@ -277,15 +285,15 @@ class ReferenceExtractor {
       }
     }
     const end = best?.end ?? next
-    if (takenEnd === at && end < at && this.continuesPattern(stems) && this.continuesList(at))
+    if (matchedEnd === at && end < at && this.continuesPattern(stems) && this.continuesList(at))
       this.expandSharedHeadOfList(from, at, stems)
     if (best) {
-      this.add(best.pattern, from, best.end)
+      this.addMention(best.pattern, from, best.end)
       this.expandSharedModifier(best.end, best.parent)
     } else if (single) this.foundMentions.push({ label: single, isVariant: false, from, to: next })
   }
 
-  /** Returns the longest label with punctuation marks at the same positions as in the text. */
+  /** Returns the longest label that has punctuation at the same positions as the text. */
   private punctuatedName(from: number, next: number, first: string[]): FoundMention | undefined {
     let stems = first
     const crossedPositions: number[] = []
@@ -302,73 +310,77 @@ class ReferenceExtractor {
       if (
         pattern &&
         !pattern.isVariant &&
-        crossedPositions.every((position) => this.signPositions.get(pattern.label)!.has(position))
+        crossedPositions.every((position) => this.punctuationPositions.get(pattern.label)!.has(position))
       )
         longest = { label: pattern.label, isVariant: false, from, to: at + 1 }
     }
     return longest
   }
 
-  /** Whether a word follows a single comma or slash, or is a conjunction. */
+  /** Whether the word at `at` continues a list: it follows one comma or slash, or it is a conjunction. */
   private continuesList(at: number): boolean {
     if (at >= this.words.length) return false
-    if (this.gaps[at] === GAP_SPACE) return this.roleAt(at) === CONJUNCTION
+    if (this.gaps[at] === GAP_SPACE) return this.functionWordKindAt(at) === CONJUNCTION
     return /^ *[,/] *$/.test(this.text.slice(this.ends[at - 1], this.starts[at]))
   }
 
+  /** Whether the list item before the word at `at` ends there. */
   private endsItem(at: number): boolean {
     return (
       at >= this.words.length ||
       this.gaps[at] === GAP_BREAK ||
       this.gaps[at] === GAP_JOINER ||
-      this.roleAt(at) !== undefined
+      this.functionWordKindAt(at) !== undefined
     )
   }
 
   /** Adds wheel balancing for "wheel alignment, balancing and rotation". */
   private expandSharedModifier(end: number, modifier: string[]): void {
     for (let at = end; this.continuesList(at); at++) {
-      if (this.roleAt(at) === CONJUNCTION) at++
+      if (this.functionWordKindAt(at) === CONJUNCTION) at++
       const stem = this.stemAt(at)
       if (stem === undefined || (this.gaps[at] === GAP_BREAK && at !== end) || !this.endsItem(at + 1)) return
       const pattern = this.patterns.get([...modifier, stem].join(' '))
       if (!pattern || pattern.isVariant) return
       const word = this.words[at]!
-      if (!isRoleWord(wordHash(word)) && !this.singleWordLabel(word, stem)) this.add(pattern, at, at + 1)
+      if (!isRoleWord(wordHash(word)) && !this.singleWordLabel(word, stem)) this.addMention(pattern, at, at + 1)
     }
   }
 
   /** Adds accident investigation for "accident and near miss investigation". */
-  private expandSharedHead(from: number, stems: string[]): void {
+  private expandSharedHeadOfPair(from: number, stems: string[]): void {
     if (this.gaps[from + 1] === GAP_BREAK) return
     for (let at = from + 2; at < this.words.length && at <= from + 5 && this.gaps[at] !== GAP_BREAK; at++) {
       const stem = this.stemAt(at)
       const pattern = at > from + 2 && stem !== undefined ? this.patterns.get([...stems, stem].join(' ')) : undefined
       if (!pattern) continue
-      this.add(pattern, from, from + 1)
+      this.addMention(pattern, from, from + 1)
       return
     }
   }
 
-  /** Adds arc welding for "arc, MIG and TIG welding". Items have one word; the last one may have up to three, which end with the shared head. */
+  /**
+   * Adds arc welding for "arc, MIG and TIG welding". Items have one word. The last one has up to three, which end with the
+   * shared head.
+   */
   private expandSharedHeadOfList(from: number, end: number, stems: string[]): boolean {
     let isLastItem = false
     let itemLength = 0
     for (let at = end; at < this.words.length && at <= end + 8; at++) {
       if (this.continuesList(at)) {
         if (isLastItem || itemLength > 1) return false
-        isLastItem = this.roleAt(at) === CONJUNCTION
+        isLastItem = this.functionWordKindAt(at) === CONJUNCTION
         itemLength = isLastItem ? 0 : 1
       } else if (this.gaps[at] === GAP_BREAK || ++itemLength > 3) return false
       const pattern = itemLength > 1 ? this.patternWithHead(at, stems) : undefined
       if (!pattern) continue
-      this.add(pattern, from, end)
+      this.addMention(pattern, from, end)
       return true
     }
     return false
   }
 
-  /** Returns the label that consists of some stems and the words from `at` to the end of their item. */
+  /** Returns the pattern that consists of the stems `first` and the words from `at` to the end of their list item. */
   private patternWithHead(at: number, first: string[]): Pattern | undefined {
     let stems = first
     for (let next = at; ; next++) {
@@ -381,7 +393,10 @@ class ReferenceExtractor {
     }
   }
 
-  /** Resolves overlaps: keeps the mention with the most words; among these labels before variants, then the longest, then the first. */
+  /**
+   * Removes mentions that overlap a better one. A mention is better if it has more words, then if it is no variant, then if it
+   * has more characters, then if it comes first.
+   */
   private withoutOverlaps(): FoundMention[] {
     const mentionLength = ({ from, to }: FoundMention) => this.ends[to - 1]! - this.starts[from]!
     const sorted = this.foundMentions.toSorted(
@@ -399,8 +414,8 @@ class ReferenceExtractor {
     return keptMentions
   }
 
-  /** If the mention is a separate phrase, chooses among labels with the same stems the one with the words of the text. */
-  private labelWithTheseWords(label: Label, from: number, to: number): Label {
+  /** If the mention is a separate phrase, returns the label with exactly its words among the labels with the same stems. */
+  private labelWithExactWords(label: Label, from: number, to: number): Label {
     const isIsolated = this.gaps[from] === GAP_BREAK && (to === this.words.length || this.gaps[to] === GAP_BREAK)
     const mentionedText = this.words.slice(from, to).join(' ')
     const hasWords = ({ words }: Label) => words.join(' ') === mentionedText
@@ -421,18 +436,18 @@ function labelsOf({ number, name, aliases }: SkillEntry): Label[] {
   return labels.filter(({ words }, i) => labels.findIndex((other) => other.words.join(' ') === words.join(' ')) === i)
 }
 
-/** Words of labels: long enough to be a mention alone, in several forms, some with agent nouns and Hindi words. */
+/** Words of random labels. Each is long enough to be a mention alone. Some have agent nouns ("loader") and Hindi translations. */
 const VOCABULARY =
   'truck trucks motor motors valve boiler gasket turbine loading loaded charging balancing alignment installation installations inspection servicing rotation cyber physical fabric'.split(
     ' ',
   )
-/** Further words of texts: other forms, words for people, Hindi words, and words that no label contains. */
+/** Other words of random texts: inflections, agent nouns, Hindi words, and words that no label contains. */
 const OTHER_WORDS =
   'valves boilers turbines load loader charger balancer installer fitter technician inspector mechanic lagana lagane marammat cyberphysical cyberphysicals motorvalve helper quite heavy xyz'.split(
     ' ',
   )
 const LINKING_WORDS = 'of the ka ki'.split(' ')
-const ROLE_WORDS = 'and or aur for with in'.split(' ')
+const OTHER_FUNCTION_WORDS = 'and or aur for with in'.split(' ')
 
 const vocabularyWord = fc.constantFrom(...VOCABULARY)
 const labelText = fc
@@ -448,15 +463,15 @@ const textWord = fc.oneof(
   { weight: 8, arbitrary: vocabularyWord },
   { weight: 2, arbitrary: fc.constantFrom(...OTHER_WORDS) },
   { weight: 2, arbitrary: fc.constantFrom(...LINKING_WORDS) },
-  { weight: 2, arbitrary: fc.constantFrom(...ROLE_WORDS) },
+  { weight: 2, arbitrary: fc.constantFrom(...OTHER_FUNCTION_WORDS) },
 )
-/** Returns the label unchanged, or with linking words. */
+/** Returns the label, unchanged or with linking words between its words; the number n selects which. */
 function mentionText(label: string, n: number): string {
   return label.replaceAll(' ', [' ', ' ', ' of ', ' of the ', ' ki of the '][Math.floor(n / 3) % 5]!)
 }
 const separator = fc.constantFrom(' ', ' ', ' ', ' ', ' ', ' ', '-', ', ', ', ', '/', '. ', '\n')
 
-test('extract finds the same mentions as the reference', () => {
+test('the index and the reference implementation find the same mentions', () => {
   let mentionCount = 0
   fc.assert(
     fc.property(
@@ -486,7 +501,7 @@ test('extract finds the same mentions as the reference', () => {
   assert.ok(mentionCount > 700, `only ${mentionCount} mentions were compared`)
 })
 
-test('the words of the random catalogues trigger no rule that the reference leaves out', () => {
+test('no rule that the reference does not implement applies to the words of the random catalogues', () => {
   const excluded = new Set([...nameParts['joined words'], ...nameParts.activities, ...everydayWords])
   for (const word of [...VOCABULARY, ...OTHER_WORDS]) {
     assert.ok(VOCABULARY.indexOf(word) < 0 || (word.length > 4 && !excluded.has(word)), word)

@@ -77,7 +77,7 @@ test('plural, verb, hyphen and spelling variants are found', () => {
     assert.deepEqual(mentionsIn(text), [expectedMention], text)
 })
 
-test('a single-word label matches only its own forms', () => {
+test('a label of one word is not found by other words with the same stem', () => {
   assert.deepEqual(mentionsIn('we weld and plumb'), [])
   const solderingIndex = buildSkillIndexSync([
     { number: 1, name: 'Soldering', aliases: [] },
@@ -119,7 +119,7 @@ const siteMentions = (text: string) =>
     .flatMap((skill) => skill.mentions.map((mention) => `${skill.number}:${mention.text}`))
     .sort()
 
-test('a name is found inverted and with linking words', () => {
+test('a name is found with its last word first and with linking words', () => {
   for (const [text, expectedMention] of [
     ['loading of trucks', '3:loading of trucks'],
     ['you load the trucks', '3:load the trucks'],
@@ -131,7 +131,7 @@ test('a name is found inverted and with linking words', () => {
     assert.deepEqual(siteMentions(text), [], text)
 })
 
-test('two names can share a word', () => {
+test('two names joined by "and" can share a word', () => {
   assert.deepEqual(siteMentions('wheel alignment and balancing on a machine'), ['1:wheel alignment', '2:balancing'])
   assert.deepEqual(siteMentions('wheel alignment and balancing sheets'), ['1:wheel alignment'])
   assert.deepEqual(siteMentions('accident and near-miss investigation'), ['5:accident'])
@@ -211,7 +211,7 @@ test('names of activities are found in Hindi', () => {
     assert.equal(tradeIndex.extract(text)[0]?.number, number, text)
 })
 
-test('a name is found with joined or split words, by one of its halves, and by its distinctive word', () => {
+test('a name is found with its words joined or split, by either part of a name with "and", and by its distinctive word', () => {
   const nameIndex = buildSkillIndexSync([
     { number: 1, name: 'Bricklaying', aliases: ['brick work', 'राजमिस्त्री'] },
     { number: 2, name: 'Bookkeeping', aliases: [] },
@@ -273,7 +273,7 @@ test('an abbreviation is not matched without its final s, nor an everyday word i
   assert.equal(smallIndex.extract('three PDIs')[0]!.number, 3)
 })
 
-test('a label is found without its filler words if it names an activity, not if it names an object', () => {
+test('a label with "ka kaam" (work) is found without these words if it names an activity, not if it names an object', () => {
   assert.deepEqual(siteMentions('welding, cutting'), ['6:welding'])
   assert.deepEqual(siteMentions('bijli, pani free'), [])
 })
@@ -359,7 +359,7 @@ test('a negation of something else does not change the score of a skill', () => 
     assert.equal(scoreIn(text, 1), requiredScore, text)
 })
 
-test('a word of several skills scores lower the more skills a text mentions', () => {
+test('the score of a word that several skills contain decreases with the number of mentions in the text', () => {
   const shopIndex = buildSkillIndexSync([
     { number: 1, name: 'POS software', aliases: ['billing'] },
     { number: 2, name: 'Telecom billing', aliases: [] },
@@ -396,7 +396,7 @@ test('words about the application are not skills', () => {
   assert.equal(officeIndex.extract('resume writing')[0]!.number, 1)
 })
 
-test('a skill with at least one mention that is not negated keeps its score', () => {
+test('a negated mention does not lower the score of a skill with another mention', () => {
   assert.ok(scoreIn('no welding on Sundays. Welding needed', 1) >= scoreIn('welding', 1))
 })
 
@@ -412,7 +412,7 @@ test('skills are returned in descending order of their score, up to the limit', 
   assert.ok(scoreIn('welding. welding', 1) > scoreIn('welding', 1))
 })
 
-test('mentions never overlap and quote the text', () => {
+test('mentions never overlap, and their text equals the original text at their offsets', () => {
   const words = skills
     .flatMap(({ name, aliases }) => [name, ...aliases])
     .concat(['and', '👷', '\n', ', ', 'का', 'no', '\ud800', 'e\u0301', 'ﬁ'])
@@ -487,7 +487,7 @@ test('a text that consists of a skill name is a mention of it', () => {
   assert.deepEqual(smallIndex.extract('a server and a payslip'), [])
 })
 
-test('among equally long mentions, the one in the order of its label is kept', () => {
+test('among overlapping mentions with equally many words, a label is preferred to a variant in another word order', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'MIS reporting', aliases: [] },
     { number: 2, name: 'Daily sheets', aliases: ['daily reporting'] },
@@ -498,7 +498,7 @@ test('among equally long mentions, the one in the order of its label is kept', (
   )
 })
 
-test('a name is found with split words, digits, dots, and plurals that are also other words', () => {
+test('a name is found with split words, with digits, with dots, and with a plural that is also another word', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Forklift operation', aliases: ['fork lift'] },
     { number: 2, name: 'Lift operation', aliases: ['lift operator'] },
@@ -520,7 +520,7 @@ test('a name is found with split words, digits, dots, and plurals that are also 
     )
 })
 
-test('an independent list item shares no word with the item before', () => {
+test('a list item that is itself a label or a job role shares no word with the item before', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Hair cutting', aliases: ['hair cut'] },
     { number: 2, name: 'Henna hair application', aliases: ['hair mehndi'] },

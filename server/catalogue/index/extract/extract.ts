@@ -9,9 +9,10 @@ import type { MentionFinder } from './mention-finder.ts'
 import { isNegated } from './negation.ts'
 
 /**
- * Extracts the skills that a text mentions. Every label that is found is a mention. If mentions overlap, the longest one is kept.
- * A word with an everyday meaning counts only if it has the same capitals as the skill. The score of a skill is that of its best mention,
- * raised a little by every further one. `extract-reference.test.ts` states how mentions are found, without an index.
+ * Extracts the skills that a text mentions. A mention is a place in the text where a label is found. If mentions overlap, the
+ * longest one is kept. A word with an everyday meaning, such as "go", is a mention only if it has the same capitals as the
+ * label. The score of a skill is that of its best mention, and each further mention raises it a little.
+ * `extract-reference.test.ts` has a simple implementation without an index.
  */
 
 export interface Mention {
@@ -21,13 +22,14 @@ export interface Mention {
   text: string
 }
 
+/** A skill that the text mentions. `entry` is the index of the skill in the entries. */
 export interface ExtractedEntry {
   entry: number
   score: number
   mentions: Mention[]
 }
 
-/** Factors that reduce the score of a mention, for the reason in the name. */
+/** Factors that reduce the score of a mention. This one is for negated mentions: "no welding". */
 const NEGATED_FACTOR = 0.1
 /** For variants of a label: "loading of trucks" for truck loading. */
 const VARIANT_FACTOR = 0.9
@@ -35,30 +37,32 @@ const VARIANT_FACTOR = 0.9
 const ADVERTISEMENT_WORD_FACTOR = 0.2
 /** For skills of the employer or a colleague: "flex printing shop", "report to the sales manager". */
 const EMPLOYER_OR_COLLEAGUE_FACTOR = 0.4
-/** For languages: "knows Tamil", and, with the lower factor, "Tamil or Hindi". */
+/** For languages: "knows Tamil". */
 const LANGUAGE_FACTOR = 0.75
+/** For alternative languages: "Tamil or Hindi". */
 const ONE_OF_SEVERAL_LANGUAGES_FACTOR = 0.15
 
-/** Score of a single word for a longer label: "overlock" for overlock sewing. */
+/** Score of a mention that is a single word of a longer label: "overlock" for overlock sewing. */
 const SINGLE_WORD_VARIANT_SCORE = 0.6
-/** Each further mention of a skill multiplies the remaining doubt (1 - score) by this factor. */
+/** Each further mention of a skill multiplies the doubt (1 - score) by this factor. */
 const DOUBT_FACTOR_PER_MENTION = 0.8
-/** Skills with a lower score are not raised by further mentions. */
+/** Further mentions do not raise a score below this one. */
 const MIN_SCORE_TO_RAISE = 0.25
-/** A text with this many further mentions usually writes the names of its skills in full. */
+/** From this number of other mentions on, a text counts as dense: such texts usually write the names of skills in full. */
 const MANY_MENTIONS = 8
-/** Number of skills in the catalogue that was used to measure the scores of single words. */
+/** Number of skills of the catalogue in which the scores of single words were measured. */
 const MEASURED_CATALOGUE_SIZE = 3000
-/** Words up to this length do not count as a mention if they are part of a compound. */
+/** A word up to this number of letters is not a mention if a hyphen joins it with another word: "C-form". */
 const MAX_COMPOUND_PART_LENGTH = 4
 
 const everydayWordHashes: ReadonlySet<number> = new Set(Array.from(everydayWords, wordHash))
 
 interface FoundMention {
   label: number
-  /** Index of the first word, and of the word after the last. */
+  /** Index of the first word, and index after the last word. */
   from: number
   to: number
+  /** Offsets in the text, in UTF-16 units. */
   start: number
   end: number
   /** Whether the mention was found through a variant of the label. */
@@ -77,6 +81,7 @@ export class Extractor {
     this.postings = postings
   }
 
+  /** Returns up to `limit` skills that the text mentions, in descending order of score. */
   extract(text: string, limit: number): ExtractedEntry[] {
     const tokens = this.tokens.read(text)
     const foundMentions: FoundMention[] = []
@@ -86,12 +91,12 @@ export class Extractor {
       const end = tokens.ends[to - 1]!
       const isVariant = labelOrVariant >= labelCount
       const label = isVariant ? labelOrVariant - labelCount : labelOrVariant
-      // A text that consists only of the label is a mention of it.
+      // If the text is exactly the label, it is a mention even if the word has an everyday meaning.
       const isWholeText = to - from === tokens.count
       if (
         to - from > 1 ||
-        (isWholeText && this.hasWords(label, tokens, from, to)) ||
-        this.isMentionAlone(label, text, tokens, from)
+        (isWholeText && this.hasExactWords(label, tokens, from, to)) ||
+        this.isSingleWordMention(label, text, tokens, from)
       )
         foundMentions.push({ label, from, to, start, end, isVariant })
     })
@@ -99,15 +104,15 @@ export class Extractor {
     const mentions = resolveOverlaps(foundMentions)
     const mentionDensity = Math.min(1, (mentions.length - 1) / MANY_MENTIONS)
     for (const { label: foundLabel, from, to, start, end, isVariant } of mentions) {
-      const label = isVariant ? foundLabel : this.labelWithTheseWords(foundLabel, tokens, from, to)
-      const isWholeText = to - from === tokens.count && !isVariant && this.hasWords(label, tokens, from, to)
+      const label = isVariant ? foundLabel : this.labelWithExactWords(foundLabel, tokens, from, to)
+      const isWholeText = to - from === tokens.count && !isVariant && this.hasExactWords(label, tokens, from, to)
       const kind = isWholeText ? 0 : advertisementPhraseKind(tokens, from, to)
       if (kind === NEVER_A_SKILL) continue
       const entry = this.labels.entryOfLabel[label]!
       let score =
         isVariant && to - from === 1
           ? SINGLE_WORD_VARIANT_SCORE
-          : this.labelScore(label, mentionDensity) * (isVariant ? VARIANT_FACTOR : 1)
+          : this.mentionScore(label, mentionDensity) * (isVariant ? VARIANT_FACTOR : 1)
       if (isNegated(text, tokens, from, to)) score *= NEGATED_FACTOR
       else if (kind === RARELY_A_SKILL) score *= ADVERTISEMENT_WORD_FACTOR
       else if (isAboutEmployerOrColleague(tokens, from, to)) score *= EMPLOYER_OR_COLLEAGUE_FACTOR
@@ -131,20 +136,21 @@ export class Extractor {
   }
 
   /**
-   * Chooses among labels that differ only in the endings of their words: the one that is written like the mention if the mention
-   * is a separate phrase. Inside a sentence the grammar determines the endings, so the label that was found is kept.
+   * Chooses among labels with the same stems, such as "stress test" and "stress testing". If the mention is a separate phrase,
+   * returns the label with exactly its words. Inside a sentence the grammar determines the endings, so the found label is
+   * returned.
    */
-  private labelWithTheseWords(label: number, tokens: Tokens, from: number, to: number): number {
+  private labelWithExactWords(label: number, tokens: Tokens, from: number, to: number): number {
     const otherLabels = this.finder.labelsWithSameStems.get(label)
     if (!otherLabels || tokens.gaps[from] !== GAP_BREAK || (to < tokens.count && tokens.gaps[to] !== GAP_BREAK))
       return label
-    if (this.hasWords(label, tokens, from, to)) return label
-    for (const other of otherLabels) if (this.hasWords(other, tokens, from, to)) return other
+    if (this.hasExactWords(label, tokens, from, to)) return label
+    for (const other of otherLabels) if (this.hasExactWords(other, tokens, from, to)) return other
     return label
   }
 
-  /** Whether the words of the label are exactly the words `from` up to `to`. */
-  private hasWords(label: number, { hashes }: Tokens, from: number, to: number): boolean {
+  /** Whether the words of the label equal the words `from` up to `to` of the text, with the same endings. */
+  private hasExactWords(label: number, { hashes }: Tokens, from: number, to: number): boolean {
     const { wordStarts, words, vocabulary } = this.labels
     const firstWord = wordStarts[label]!
     if (wordStarts[label + 1]! - firstWord !== to - from) return false
@@ -153,8 +159,8 @@ export class Extractor {
     return true
   }
 
-  /** Whether a single word is a mention of the label. */
-  private isMentionAlone(label: number, text: string, tokens: Tokens, at: number): boolean {
+  /** Whether the word at `at` is a mention of the label. Rejects everyday words, parts of compounds and other abbreviations. */
+  private isSingleWordMention(label: number, text: string, tokens: Tokens, at: number): boolean {
     const { wordStarts, words, vocabulary, letterCases } = this.labels
     const firstWord = wordStarts[label]!
     if (wordStarts[label + 1]! - firstWord !== 1) return true
@@ -164,7 +170,8 @@ export class Extractor {
       return false
     const isEveryday = everydayWordHashes.has(tokens.hashes[at]!) || everydayWords.has(word)
     const hasSameLength = tokens.charStarts[at + 1]! - tokens.charStarts[at]! === word.length
-    // A capital S belongs to an abbreviation: "etc" is not ETCS, PDIS is not PDI. Everyday words count only in the label's form.
+    // An abbreviation may only gain a small plural s: "PDIs" mentions PDI, but "PDIS" does not, and "etc" does not mention
+    // ETCS. An everyday word must have the form of the label.
     if (!hasSameLength && (isEveryday || (letterCases[label] === UPPER_CASE && text[tokens.ends[at]! - 1] !== 's')))
       return false
     if (!isShort && !isEveryday) return true
@@ -172,16 +179,18 @@ export class Extractor {
     if (letterCase === UPPER_CASE) return isShort || letterCases[label] === UPPER_CASE
     if (letterCase !== letterCases[label]) return false
     if (letterCase === LOWER_CASE) return isShort && !isEveryday
-    // At the beginning of a sentence every word has a capital, unless the word is the whole sentence.
+    // The first word of a sentence always has a capital, so its capital counts only if no other word follows: "Go" as a list
+    // item.
     const endsPhrase = at + 1 >= tokens.count || tokens.gaps[at + 1] === GAP_BREAK
     return endsPhrase || !beginsSentence(text, tokens.starts[at]!)
   }
 
   /**
-   * Returns the probability that a mention of this label is a requirement. A single word that other skills contain, too, is less certain,
-   * and even less if the text mentions many skills: a long text names its skills in full and means something else by the word.
+   * Returns the probability that a mention of this label is a requirement. An alias of one word scores lower if other skills
+   * contain the word, too. It scores even lower if the text has many mentions: such a text names its skills in full, and the
+   * word alone often means something else. `mentionDensity` is 0 for one mention and 1 for many.
    */
-  private labelScore(label: number, mentionDensity: number): number {
+  private mentionScore(label: number, mentionDensity: number): number {
     const { wordStarts, words, kinds, names } = this.labels
     const firstWord = wordStarts[label]!
     const isAlias = kinds[label] === ALIAS
@@ -195,7 +204,7 @@ export class Extractor {
   }
 }
 
-/** Returns the mention at these offsets. Includes the closing bracket if the mention has the opening one. */
+/** Returns the mention at these offsets. Includes the closing bracket after it if the mention contains the opening one. */
 function mentionAt(text: string, start: number, end: number): Mention {
   const mentionText = text.slice(start, end)
   if (text[end] !== ')' || mentionText.lastIndexOf('(') <= mentionText.lastIndexOf(')'))
@@ -203,7 +212,10 @@ function mentionAt(text: string, start: number, end: number): Mention {
   return { start, end: end + 1, text: `${mentionText})` }
 }
 
-/** Keeps the overlapping mention with the most words; among these labels before variants, then the longest, then the first. */
+/**
+ * Removes mentions that overlap a better one. A mention is better if it has more words, then if it is no variant of a label,
+ * then if it has more characters, then if it comes first.
+ */
 function resolveOverlaps(foundMentions: FoundMention[]): FoundMention[] {
   let areDisjoint = true
   for (let i = 1; areDisjoint && i < foundMentions.length; i++)
@@ -241,7 +253,7 @@ function resolveOverlaps(foundMentions: FoundMention[]): FoundMention[] {
   return resolved
 }
 
-/** Whether a hyphen joins the word with another: "RS-CIT" is not CIT, nor "C-form" C. */
+/** Whether a hyphen joins the word with another: "RS-CIT" does not mention CIT, and "C-form" does not mention C. */
 function isPartOfCompound(text: string, start: number, end: number): boolean {
   return (
     (text[start - 1] === '-' && /\S/.test(text[start - 2] ?? ' ')) ||

@@ -14,14 +14,15 @@ import { MentionVariants } from './mention-variants.ts'
 const joinedWords = new Set(nameParts['joined words'])
 const wordsForWork = new Set(nameParts['words for work'])
 
-/** Longer labels are sentences, which no text repeats word by word. */
+/** Labels with more words are not searched: they are sentences, which no text repeats word by word. */
 const MAX_LABEL_WORDS = 10
 
-/** Number of labels or words processed between two yields. */
+/** Number of labels, or of words with inflections, processed between two yields. */
 const LABELS_PER_SLICE = 256
 /** Maximum number of trie edges that a label and its variants need. */
 const MAX_EDGES_PER_LABEL = 4 * MAX_LABEL_WORDS
 
+/** Builds the tables of `MentionFinder`. `gaps` has the GAP_ kind before each word of the labels. */
 export function* buildMentionFinder(
   labels: Labels,
   gaps: Uint8Array,
@@ -32,14 +33,15 @@ export function* buildMentionFinder(
   const labelPatterns = new LabelPatterns(labels, gaps, patterns)
   const variants = new MentionVariants(labels, postings, patterns)
   const { words } = labels.vocabulary
-  // The words of the catalogue come first: a form that is itself a word of the catalogue keeps its own stem.
+  // The first stem of a form is kept. Words of the catalogue come first, so a word that is also an inflection of another keeps
+  // its stem.
   for (let from = 0; from < words.length; from += 2048) {
     labelPatterns.addWords(from, Math.min(words.length, from + 2048))
-    variants.readWords(from, Math.min(words.length, from + 2048))
+    variants.prepareWords(from, Math.min(words.length, from + 2048))
     yield
   }
-  labelPatterns.addRoles()
-  yield* labelPatterns.addHindiForms(nearWords)
+  labelPatterns.addFunctionWords()
+  yield* labelPatterns.addHindiWordForms(nearWords)
   for (let from = 0; from < words.length; from += LABELS_PER_SLICE) {
     labelPatterns.addInflections(from, Math.min(words.length, from + LABELS_PER_SLICE))
     yield
@@ -47,7 +49,7 @@ export function* buildMentionFinder(
   const labelCount = labels.kinds.length
   for (const pass of [labelPatterns, variants]) {
     for (let from = 0; from < labelCount; from += LABELS_PER_SLICE) {
-      if (patterns.trie.isFull(LABELS_PER_SLICE * MAX_EDGES_PER_LABEL)) yield* patterns.trie.grow()
+      if (patterns.trie.lacksRoomFor(LABELS_PER_SLICE * MAX_EDGES_PER_LABEL)) yield* patterns.trie.grow()
       pass.addLabels(from, Math.min(labelCount, from + LABELS_PER_SLICE))
       yield
     }
@@ -55,18 +57,21 @@ export function* buildMentionFinder(
   variants.addShortForms()
   const tables = yield* patterns.complete()
   return new MentionFinder(
-    { ...tables, roles: labelPatterns.rolesByNumber(tables.isSingleWordLabel.length) },
+    { ...tables, functionWordKinds: labelPatterns.functionWordKindsByStem(tables.isSingleWordLabel.length) },
     nearWords,
   )
 }
 
-/** Adds the patterns of the labels themselves, and the forms of their words. */
+/** Adds the patterns of the labels and the forms of their words. `MentionVariants` adds other wordings of the labels. */
 class LabelPatterns {
   private readonly labels: Labels
   private readonly gaps: Uint8Array
   private readonly patterns: MentionPatterns
-  private readonly roles = new Map<number, number>()
-  private readonly romanisations = new Map<number, string[]>()
+  /** By stem number: LINKING_WORD, CONJUNCTION or FOLLOWING_WORD. */
+  private readonly functionWordKinds = new Map<number, number>()
+  /** By word number: other Latin spellings of a Hindi word that are not words of the catalogue. */
+  private readonly romanisationsByWord = new Map<number, string[]>()
+  /** The stem numbers of the current label; reused. */
   private readonly pattern: number[] = []
 
   constructor(labels: Labels, gaps: Uint8Array, patterns: MentionPatterns) {
@@ -80,27 +85,30 @@ class LabelPatterns {
     for (let id = from; id < to; id++) this.patterns.forms.add(words[id]!, stems[id]!)
   }
 
-  addRoles(): void {
+  addFunctionWords(): void {
     for (const [role, words] of [
       [LINKING_WORD, nameParts['linking words']],
       [CONJUNCTION, nameParts.conjunctions],
       [FOLLOWING_WORD, nameParts['following words']],
     ] as const)
-      for (const word of words) this.roles.set(this.patterns.addForm(word), role)
+      for (const word of words) this.functionWordKinds.set(this.patterns.addForm(word), role)
   }
 
-  /** Returns the role of each of the first `size` word numbers. */
-  rolesByNumber(size: number): Uint8Array {
+  /** Returns the kind of function word by stem number, for `size` stem numbers; 0 for other words. */
+  functionWordKindsByStem(size: number): Uint8Array {
     const roles = new Uint8Array(size)
-    for (const [number, role] of this.roles) roles[number] = role
+    for (const [number, role] of this.functionWordKinds) roles[number] = role
     return roles
   }
 
-  /** Adds inflections and spellings of Hindi words. A Latin word that sounds like a Devanagari word of the catalogue is Hindi. */
-  *addHindiForms(nearWords: NearWords): SlicedTask<void> {
+  /**
+   * Adds inflections and spellings of Hindi words. A word in Latin letters counts as Hindi if it is a homophone of a Devanagari
+   * word of the catalogue.
+   */
+  *addHindiWordForms(nearWords: NearWords): SlicedTask<void> {
     const { vocabulary } = this.labels
     const { forms } = this.patterns
-    // Devanagari sorts after Latin.
+    // Devanagari words sort after Latin words.
     for (let id = vocabulary.lowerBound('ऀ'); id < vocabulary.words.length; id++) {
       const hindiWord = vocabulary.words[id]!
       if (!isDevanagari(hindiWord)) break
@@ -109,7 +117,7 @@ class LabelPatterns {
         for (const form of romanisedInflections(word)) forms.add(form, vocabulary.stems[other]!)
         const unlistedSpellings = romanisationVariants(word).filter((spelling) => vocabulary.find(spelling) < 0)
         if (unlistedSpellings.length === 0) return
-        this.romanisations.set(other, unlistedSpellings)
+        this.romanisationsByWord.set(other, unlistedSpellings)
         for (const spelling of unlistedSpellings) forms.add(spelling, vocabulary.stems[other]!)
       })
       if (id % 64 === 63) yield
@@ -137,29 +145,32 @@ class LabelPatterns {
       for (let at = firstWord; at < endWord; at++) {
         pattern.push(vocabulary.stems[words[at]!]!)
         if (at > firstWord && gaps[at] === GAP_JOINER) isCompound = true
-        if (at > firstWord && gaps[at] === GAP_BREAK) patterns.addSign(label, at - firstWord)
+        if (at > firstWord && gaps[at] === GAP_BREAK) patterns.addPunctuationPosition(label, at - firstWord)
       }
       if (pattern.length > 1) patterns.addPattern(pattern, label)
       else {
         patterns.addSingleWord(vocabulary.words[words[firstWord]!]!, pattern[0]!, label)
-        for (const spelling of this.romanisations.get(words[firstWord]!) ?? [])
+        for (const spelling of this.romanisationsByWord.get(words[firstWord]!) ?? [])
           patterns.addSingleWord(spelling, pattern[0]!, label)
       }
       if (pattern.length === 2) this.addJoinedWord(label, firstWord)
-      if (pattern.length === 3) this.addActivityWithoutWork(label, firstWord)
+      if (pattern.length === 3) this.addActivityWithoutWorkWord(label, firstWord)
       if (isCompound) this.addWithoutHyphens(label, firstWord, endWord)
     }
   }
 
-  /** Adds welding for "welding ka kaam"; not bijli for "bijli ka kaam", because of "bijli, pani free". */
-  private addActivityWithoutWork(label: number, from: number): void {
+  /**
+   * Adds "welding" as a variant of "welding ka kaam" (welding work). Does not add "bijli" for "bijli ka kaam" (electrical
+   * work): it is not an activity, and "bijli, pani free" means free electricity and water.
+   */
+  private addActivityWithoutWorkWord(label: number, from: number): void {
     const { vocabulary, words } = this.labels
     const word = vocabulary.words[words[from]!]!
     if (word.endsWith('ing') && wordsForWork.has(vocabulary.words[words[from + 2]!]!))
       this.patterns.addSingleWordVariant(word, vocabulary.stems[words[from]!]!, label)
   }
 
-  /** Adds brickwork for "brick work". */
+  /** Adds the joined spelling of a label of two words: "brickwork" for "brick work". */
   private addJoinedWord(label: number, from: number): void {
     const { vocabulary, words } = this.labels
     const lastWord = vocabulary.words[words[from + 1]!]!
@@ -168,7 +179,7 @@ class LabelPatterns {
     this.patterns.addSingleWord(word, this.patterns.addForm(word), label)
   }
 
-  /** Adds ecommerce for "e-commerce". */
+  /** Adds the spelling of a label without its hyphens: "ecommerce" for "e-commerce". */
   private addWithoutHyphens(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
     const { gaps, pattern, patterns } = this

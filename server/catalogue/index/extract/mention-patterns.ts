@@ -8,52 +8,59 @@ import { WordTable } from '../text/word-table.ts'
 import { FormTable, Trie } from './mention-tables.ts'
 import { PunctuatedNames } from './punctuated-names.ts'
 
-/** Initial capacities, from catalogues so far: forms per word, trie edges per word of a label, spellings per single-word label. */
-const FORMS_PER_WORD = 3.5
-const EDGES_PER_LABEL_WORD = 0.8
-const SPELLINGS_PER_SINGLE_WORD = 2
+/**
+ * Estimates for the initial capacities of the tables, from the catalogues indexed so far: forms per word, trie edges per word of
+ * a label, spellings per label of one word.
+ */
+const EXPECTED_FORMS_PER_WORD = 3.5
+const EXPECTED_EDGES_PER_LABEL_WORD = 0.8
+const EXPECTED_SPELLINGS_PER_SINGLE_WORD = 2
 
-interface SingleWord {
+interface SingleWordLabel {
   word: string
   label: number
 }
 
 /**
- * The tables of `MentionFinder` while they are built: patterns (sequences of word numbers) and single words that mean a
- * label. The number of a word is that of its stem in the vocabulary; stems outside the vocabulary have numbers after those. A
- * label found through a variant is stored as its number plus the number of labels.
+ * Builds the tables of `MentionFinder`. A label of several words is stored as a pattern, a sequence of stem numbers in a trie.
+ * A label of one word is stored in a table of words. A stem number is that of the vocabulary; stems outside the vocabulary have
+ * the next numbers. A variant, another wording of a label, is stored as label + number of labels.
  */
 export class MentionPatterns {
   readonly trie: Trie
   readonly forms: FormTable
   private readonly labels: Labels
-  private readonly singleWords: SingleWord[] = []
-  private readonly singleWordVariants: SingleWord[] = []
+  private readonly singleWords: SingleWordLabel[] = []
+  private readonly singleWordVariants: SingleWordLabel[] = []
+  /** Stems that are not in the vocabulary. */
   private readonly extraStems = new WordTable()
+  /** By stem number: the trie node of patterns that begin with it, or 0. */
   private readonly firstNodes = new Int32List()
+  /** By stem number: 1 if a label or variant of one word has this stem. */
   private readonly isSingleWordLabel = new Int32List()
-  /** Labels with the same word numbers, such as "stress test" and "stress testing", by the one that owns the pattern. */
+  /** By label in the trie: labels of other skills with the same pattern, such as "stress testing" for "stress test". */
   private readonly labelsWithSameStems = new Map<number, number[]>()
-  private readonly signPositions: Uint16Array
+  /** By label: a bit set, in which bit i means that punctuation precedes word i of the label. */
+  private readonly punctuationPositions: Uint16Array
 
   constructor(labels: Labels) {
     this.labels = labels
-    this.signPositions = new Uint16Array(labels.kinds.length)
-    this.trie = new Trie(labels.words.length * EDGES_PER_LABEL_WORD)
-    this.forms = new FormTable(labels.vocabulary.words.length * FORMS_PER_WORD)
+    this.punctuationPositions = new Uint16Array(labels.kinds.length)
+    this.trie = new Trie(labels.words.length * EXPECTED_EDGES_PER_LABEL_WORD)
+    this.forms = new FormTable(labels.vocabulary.words.length * EXPECTED_FORMS_PER_WORD)
   }
 
-  /** Returns the number of a word, which need not be in the catalogue. */
-  numberOf(word: string): number {
+  /** Returns the stem number of a word. A stem that is not in the vocabulary gets the next number. */
+  stemNumberOf(word: string): number {
     const { vocabulary } = this.labels
     const stem = stemOf(word)
     const existingStem = vocabulary.findStem(stem)
     return existingStem >= 0 ? existingStem : vocabulary.stemCount + this.extraStems.addWord(stem)
   }
 
-  /** Returns the number of a word and adds the word to the forms that are recognised in a text. */
+  /** Adds the word to the forms that are recognised in a text. Returns its stem number. */
   addForm(word: string): number {
-    const number = this.numberOf(word)
+    const number = this.stemNumberOf(word)
     this.forms.add(word, number)
     return number
   }
@@ -62,27 +69,32 @@ export class MentionPatterns {
     return this.extraStems.size
   }
 
+  /** Adds a word that mentions the label. */
   addSingleWord(word: string, number: number, label: number): void {
     this.singleWords.push({ word, label })
     setItem(this.isSingleWordLabel, number, 1)
   }
 
-  /** Adds a word that means a label unless the word is a label itself. */
+  /** Adds a word as a variant of the label. It is used only if the word is not a label itself. */
   addSingleWordVariant(word: string, number: number, label: number): void {
     this.singleWordVariants.push({ word, label: label + this.labels.kinds.length })
     setItem(this.isSingleWordLabel, number, 1)
   }
 
-  /** Adds a pattern that means a label unless the pattern is a label itself. */
+  /** Adds a pattern as a variant of the label. Has no effect if the pattern already belongs to a label or another variant. */
   addPatternVariant(pattern: readonly number[], label: number): void {
     this.addPattern(pattern, label + this.labels.kinds.length)
   }
 
-  /** Records that a punctuation sign precedes a word of a label. */
-  addSign(label: number, position: number): void {
-    this.signPositions[label]! |= 1 << position
+  /** Records that punctuation precedes the word at this position of a label. */
+  addPunctuationPosition(label: number, position: number): void {
+    this.punctuationPositions[label]! |= 1 << position
   }
 
+  /**
+   * Adds a pattern of at least two stem numbers. If another label has the pattern, the two are recorded as labels with the same
+   * stems.
+   */
   addPattern(pattern: readonly number[], label: number): void {
     const { trie, firstNodes } = this
     const { kinds } = this.labels
@@ -95,7 +107,7 @@ export class MentionPatterns {
     const lastPosition = pattern.length - 1
     for (let i = 1; i < lastPosition; i++) node = trie.ensureNode(trie.ensureEdge(node, pattern[i]!))
     const edge = trie.ensureEdge(node, pattern[lastPosition]!)
-    // A name takes precedence over another skill's alias, and a lower number over a higher one.
+    // A name takes precedence over an alias. Among labels of the same kind, the first one added is kept.
     const existingLabel = trie.labelAt(edge)
     const takesPrecedence = existingLabel >= 0 && label < kinds.length && kinds[label]! < kinds[existingLabel]!
     if (existingLabel < 0 || takesPrecedence) trie.setLabel(edge, label)
@@ -103,9 +115,10 @@ export class MentionPatterns {
       this.mergeLabelsWithSameStems(takesPrecedence ? label : existingLabel, takesPrecedence ? existingLabel : label)
   }
 
+  /** Records `other` and its labels with the same stems under `label`, which is in the trie. */
   private mergeLabelsWithSameStems(label: number, other: number): void {
-    const { labelsWithSameStems, signPositions } = this
-    signPositions[label]! |= signPositions[other]!
+    const { labelsWithSameStems, punctuationPositions } = this
+    punctuationPositions[label]! |= punctuationPositions[other]!
     const { entryOfLabel } = this.labels
     const otherLabels = labelsWithSameStems.get(other) ?? []
     labelsWithSameStems.delete(other)
@@ -114,8 +127,8 @@ export class MentionPatterns {
       labelsWithSameStems.set(label, [...(labelsWithSameStems.get(label) ?? []), ...otherLabels])
   }
 
-  /** Returns the label that owns a pattern of at least two numbers, or -1. */
-  labelOf(pattern: readonly number[]): number {
+  /** Returns the label with this pattern of at least two stem numbers, or -1. Variants do not count. */
+  labelWithPattern(pattern: readonly number[]): number {
     const { trie, firstNodes } = this
     let node = pattern[0]! < firstNodes.size ? firstNodes.items[pattern[0]!]! : 0
     let label = -1
@@ -128,6 +141,7 @@ export class MentionPatterns {
     return label < this.labels.kinds.length ? label : -1
   }
 
+  /** Returns the finished tables. Nothing can be added afterwards. */
   *complete() {
     const singleWordLabels = yield* this.buildSingleWordTable()
     yield* this.trie.complete()
@@ -140,14 +154,17 @@ export class MentionPatterns {
       trie: this.trie,
       labelCount: this.labels.kinds.length,
       labelsWithSameStems: this.labelsWithSameStems,
-      punctuatedNames: new PunctuatedNames(this.signPositions),
+      punctuatedNames: new PunctuatedNames(this.punctuationPositions),
     }
   }
 
-  /** Maps words to single-word labels: names before aliases, and the words themselves before their other forms. */
+  /**
+   * Returns the table from word forms to labels of one word. The first label of a form is kept, so the order is: labels before
+   * their other forms, names before aliases, and variants last.
+   */
   private *buildSingleWordTable(): SlicedTask<FormTable> {
     const { kinds } = this.labels
-    const table = new FormTable(this.singleWords.length * SPELLINGS_PER_SINGLE_WORD)
+    const table = new FormTable(this.singleWords.length * EXPECTED_SPELLINGS_PER_SINGLE_WORD)
     for (const formsOf of [(word: string) => [word], otherForms]) {
       for (let kind = NAME; kind <= ALIAS; kind++) {
         for (let from = 0; from < this.singleWords.length; from += 2048) {

@@ -3,20 +3,21 @@ import type { SlicedTask } from '../text/time-slicing.ts'
 import { checkHash, wordHash } from '../text/tokens.ts'
 
 /**
- * Maps forms of words to numbers. A slot holds a second hash and the number next to each other, so that a lookup is one read;
- * together the two hashes are wide enough to be unique.
+ * Hash table from word forms to numbers of stems or labels. A form is one spelling of a word, such as an inflection. The table
+ * stores no letters. `wordHash` selects the slot, and the slot has the `checkHash` of the form and its number. The two hashes
+ * have 64 bits together, so two forms practically never share both.
  */
 export class FormTable {
   private slots: Int32Array
-  /** All added forms, to be inserted again when the table grows; empty once the table is complete. */
-  private additions = new Int32List()
+  /** Hash, check hash and number of each added form. They are inserted again when the table grows. Empty after `complete`. */
+  private addedForms = new Int32List()
 
-  /** `expected` forms fit without growing, which would block the event loop while the index is built in slices. */
+  /** Reserves room for `expectedForms`: growing is not sliced and would block the event loop while the index is built. */
   constructor(expectedForms: number) {
     this.slots = new Int32Array(2 ** Math.ceil(Math.log2(1024 + expectedForms * 1.5)) * 2).fill(-1)
   }
 
-  /** Returns the number of the word with these two hashes, or -1. */
+  /** Returns the number of the form with these two hashes, or -1. */
   find(hash: number, check: number): number {
     const { slots } = this
     const mask = slots.length - 2
@@ -28,20 +29,21 @@ export class FormTable {
     }
   }
 
-  /** Adds a form, unless it exists. */
+  /** Adds a form. Has no effect if the form has a number already. */
   add(form: string, number: number): void {
     const hash = wordHash(form)
     const check = checkHash(form)
     if (this.find(hash, check) >= 0) return
-    if (this.additions.size > this.slots.length) this.grow()
-    this.additions.push(hash)
-    this.additions.push(check)
-    this.additions.push(number)
+    if (this.addedForms.size > this.slots.length) this.grow()
+    this.addedForms.push(hash)
+    this.addedForms.push(check)
+    this.addedForms.push(number)
     this.insert(hash, check, number)
   }
 
+  /** Releases the memory that is needed only to add forms. */
   complete(): this {
-    this.additions = new Int32List()
+    this.addedForms = new Int32List()
     return this
   }
 
@@ -55,63 +57,67 @@ export class FormTable {
 
   private grow(): void {
     this.slots = new Int32Array(this.slots.length * 2).fill(-1)
-    const { items, size } = this.additions
+    const { items, size } = this.addedForms
     for (let i = 0; i < size; i += 3) this.insert(items[i]!, items[i + 1]!, items[i + 2]!)
   }
 }
 
 /**
- * A trie over word numbers in one flat hash table. An edge is three numbers next to each other: its parent node, its word number
- * and its target, which is a node or, below zero, a label after which nothing follows. Nodes can have a label, too.
+ * Trie (prefix tree) over sequences of stem numbers, with all edges in one flat hash table. An edge has three integers: its
+ * parent node, its stem number and its target. A positive target is a node, which may have a label and further edges. A
+ * negative target is
+ * -1 - label: the sequence ends there. An edge is identified by its slot.
  */
 export class Trie {
+  /** Nodes are numbered from 1; 0 means no node. */
   private nodeCount = 1
   private edgeCount = 0
   private slots: Int32Array
-  /** Scales a hash to the number of slots, which need not be a power of two. */
-  private scale: number
+  /** Factor from an unsigned 32-bit hash to the number of an edge; the capacity need not be a power of two. */
+  private slotsPerHash: number
+  /** By node: the label that ends there plus 1, or 0. */
   private labels = new Int32Array(1024)
-  /** A Bloom filter of the edges: most word pairs have no edge, and the filter fits into the CPU cache. */
+  /** Bloom filter of the edges. Most lookups find no edge, and the filter is small enough for the CPU cache. */
   private readonly bloomFilter = new Int32Array(2 ** 15)
 
-  /** `expected` edges fit without growing. */
-  constructor(expected: number) {
-    const capacity = 16_384 + Math.ceil(expected / MAX_LOAD_FACTOR)
+  /** Reserves room for `expectedEdges`. */
+  constructor(expectedEdges: number) {
+    const capacity = 16_384 + Math.ceil(expectedEdges / MAX_LOAD_FACTOR)
     this.slots = new Int32Array(capacity * 3)
-    this.scale = capacity / TWO_TO_32
+    this.slotsPerHash = capacity / TWO_TO_32
   }
 
-  /** Returns false if there is certainly no such edge. */
-  mayHaveEdge(parent: number, number: number): boolean {
-    const hash = edgeHash(parent, number)
+  /** Returns false if there is certainly no such edge, and true if there may be one. */
+  mayHaveEdge(parent: number, stemNumber: number): boolean {
+    const hash = edgeHash(parent, stemNumber)
     const bits = bloomBits(hash)
     return (this.bloomFilter[(hash >>> 8) & 0x7fff]! & bits) === bits
   }
 
   /** Returns the slot of the edge, or -1. */
-  findEdge(parent: number, number: number): number {
+  findEdge(parent: number, stemNumber: number): number {
     const { slots } = this
-    let slot = this.slotFor(edgeHash(parent, number))
+    let slot = this.slotFor(edgeHash(parent, stemNumber))
     for (;;) {
       const slotParent = slots[slot]!
       if (slotParent === 0) return -1
-      if (slotParent === parent && slots[slot + 1] === number) return slot
+      if (slotParent === parent && slots[slot + 1] === stemNumber) return slot
       slot += 3
       if (slot === slots.length) slot = 0
     }
   }
 
   private slotFor(hash: number): number {
-    return (((hash >>> 0) * this.scale) | 0) * 3
+    return (((hash >>> 0) * this.slotsPerHash) | 0) * 3
   }
 
-  /** Returns the node at the end of an edge, or 0. */
+  /** Returns the target node of an edge, or 0. */
   nodeAt(slot: number): number {
     const target = this.slots[slot + 2]!
     return Math.max(target, 0)
   }
 
-  /** Returns the label that ends with an edge, or -1. */
+  /** Returns the label whose last word is this edge, or -1. */
   labelAt(slot: number): number {
     const target = this.slots[slot + 2]!
     return (target > 0 ? this.labels[target]! : -target) - 1
@@ -132,7 +138,7 @@ export class Trie {
     return this.nodeCount++
   }
 
-  /** Returns the node at the end of an edge; creates it if needed. */
+  /** Returns the target node of an edge. Creates the node if needed. */
   ensureNode(slot: number): number {
     const target = this.slots[slot + 2]!
     if (target > 0) return target
@@ -142,27 +148,27 @@ export class Trie {
     return node
   }
 
-  /** Returns the slot of an edge; creates the edge if needed. */
-  ensureEdge(parent: number, number: number): number {
+  /** Returns the slot of an edge. Creates the edge if needed. */
+  ensureEdge(parent: number, stemNumber: number): number {
     const { slots } = this
-    const hash = edgeHash(parent, number)
+    const hash = edgeHash(parent, stemNumber)
     let slot = this.slotFor(hash)
     for (;;) {
       const slotParent = slots[slot]!
-      if (slotParent === parent && slots[slot + 1] === number) return slot
+      if (slotParent === parent && slots[slot + 1] === stemNumber) return slot
       if (slotParent === 0) break
       slot += 3
       if (slot === slots.length) slot = 0
     }
     slots[slot] = parent
-    slots[slot + 1] = number
+    slots[slot + 1] = stemNumber
     this.bloomFilter[(hash >>> 8) & 0x7fff]! |= bloomBits(hash)
     this.edgeCount++
     return slot
   }
 
-  /** Whether the table might have no room for this many further edges. */
-  isFull(edgesToAdd: number): boolean {
+  /** Whether the table must grow before this many edges are added. */
+  lacksRoomFor(edgesToAdd: number): boolean {
     return this.edgeCount + edgesToAdd > (this.slots.length / 3) * MAX_LOAD_FACTOR
   }
 
@@ -171,7 +177,7 @@ export class Trie {
     yield* this.resize((this.slots.length / 3) * 2)
   }
 
-  /** Shrinks the table to the capacity that lookups need; no edge can be added afterwards. */
+  /** Shrinks the table to its final load factor. No edge can be added afterwards. */
   *complete(): SlicedTask<void> {
     this.labels = this.labels.slice(0, this.nodeCount)
     yield* this.resize(Math.ceil(this.edgeCount / FINAL_LOAD_FACTOR) + 1)
@@ -180,36 +186,37 @@ export class Trie {
   private *resize(capacity: number): SlicedTask<void> {
     const oldSlots = this.slots
     this.slots = new Int32Array(capacity * 3)
-    this.scale = capacity / TWO_TO_32
+    this.slotsPerHash = capacity / TWO_TO_32
     for (let slot = 0; slot < oldSlots.length; slot += 3) {
       if (oldSlots[slot] !== 0) this.insert(oldSlots[slot]!, oldSlots[slot + 1]!, oldSlots[slot + 2]!)
       if (slot % 49_152 === 0) yield
     }
   }
 
-  private insert(parent: number, number: number, target: number): void {
+  private insert(parent: number, stemNumber: number, target: number): void {
     const { slots } = this
-    let slot = this.slotFor(edgeHash(parent, number))
+    let slot = this.slotFor(edgeHash(parent, stemNumber))
     while (slots[slot] !== 0) {
       slot += 3
       if (slot === slots.length) slot = 0
     }
     slots[slot] = parent
-    slots[slot + 1] = number
+    slots[slot + 1] = stemNumber
     slots[slot + 2] = target
   }
 }
 
 const TWO_TO_32 = 4_294_967_296
-/** Load factors of a trie's table while it grows and when it is complete. */
+/** Load factor of the trie's hash table (edges per slot): the maximum while edges are added, and the value after `complete`. */
 const MAX_LOAD_FACTOR = 0.75
 const FINAL_LOAD_FACTOR = 0.8
 
-function edgeHash(parent: number, number: number): number {
-  const hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
+function edgeHash(parent: number, stemNumber: number): number {
+  const hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(stemNumber, 0x85ebca6b)
   return hash ^ (hash >>> 15)
 }
 
+/** Returns the two bits of an edge in its 32-bit item of the Bloom filter. */
 function bloomBits(hash: number): number {
   return (1 << (hash >>> 3)) | (1 << (hash >>> 23))
 }

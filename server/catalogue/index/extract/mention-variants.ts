@@ -6,35 +6,42 @@ import { isDevanagari } from '../text/phonetics.ts'
 import type { MentionPatterns } from './mention-patterns.ts'
 
 /** Maximum number of words of a label that gets variants. */
-const MAX_LABEL_WORDS = 5
+const MAX_LABEL_WORDS_FOR_VARIANTS = 5
 
-/** Whether the last word of a name may come first: freely ("load trucks"), or with "of" ("installation of pumps"). */
+/**
+ * Ways to write the last word of a name first: directly ("load trucks" for truck loading), or with "of" ("installation of
+ * pumps").
+ */
 const INVERTS_FREELY = 1
 const INVERTS_WITH_OF = 2
 const INVERTS_WITH_OF_ENDING = /(tion|sion|ment|ance|repair|service)$/
 
 const activityWords = new Set(nameParts.activities)
 const wordsLeftOutWithActivities = new Set(nameParts['left out with activities'])
-/** Minimum length of a word that is enough to mention the whole name. */
+/** Minimum number of letters of a first word that mentions the whole name alone: "overlock" for overlock sewing. */
 const MIN_DISTINCTIVE_WORD_LENGTH = 5
 
-/** Shorter short forms often mean something else: 6 pm. */
+/**
+ * Minimum number of letters of a short form. Shorter ones often mean something else: "pm" in "6 pm" is not project management.
+ */
 const MIN_SHORT_FORM_LENGTH = 3
 const employerSelfDescriptions = new Set(employerWords['self-descriptions'])
 
+/** Minimum number of letters of a word that is split in two, and of each part. */
 const MIN_SPLIT_WORD_LENGTH = 8
 const MIN_SPLIT_PART_LENGTH = 3
 
-/** Adds other ways to express a label. A pattern that is a label itself stays that label. */
+/** Adds variants: other wordings of a label. A wording that is a label itself keeps mentioning that label. */
 export class MentionVariants {
   private readonly labels: Labels
   private readonly postings: Postings
   private readonly patterns: MentionPatterns
-  /** By word: INVERTS_FREELY, INVERTS_WITH_OF or 0. */
+  /** By word number: INVERTS_FREELY, INVERTS_WITH_OF, or 0 if the word cannot come first. */
   private readonly inversions: Uint8Array
-  private readonly ofNumber: number
-  /** By word: the word numbers that can replace it, such as "fork lift" for forklift. */
+  private readonly ofStemNumber: number
+  /** By word number: the stem numbers that can replace the word, such as those of "fork lift" for "forklift". */
   private readonly replacements = new Map<number, number[]>()
+  /** Whether `stemNumbers` applies the replacements. */
   private useReplacements = false
   private readonly pattern: number[] = []
 
@@ -43,10 +50,11 @@ export class MentionVariants {
     this.postings = postings
     this.patterns = patterns
     this.inversions = new Uint8Array(labels.vocabulary.words.length)
-    this.ofNumber = patterns.numberOf('of')
+    this.ofStemNumber = patterns.stemNumberOf('of')
   }
 
-  readWords(from: number, to: number): void {
+  /** Finds the replacements and inversions of a range of words. Must run for all words before `addLabels`. */
+  prepareWords(from: number, to: number): void {
     const { words } = this.labels.vocabulary
     for (let id = from; id < to; id++) {
       const word = words[id]!
@@ -66,10 +74,10 @@ export class MentionVariants {
     for (let label = fromLabel; label < toLabel; label++) {
       const firstWord = wordStarts[label]!
       const endWord = wordStarts[label + 1]!
-      if (endWord - firstWord > MAX_LABEL_WORDS) continue
+      if (endWord - firstWord > MAX_LABEL_WORDS_FOR_VARIANTS) continue
       if (endWord - firstWord === 1) this.addSplitWord(label, firstWord)
       else {
-        this.addWithoutActivity(label, firstWord, endWord)
+        this.addNameWithoutActivityWord(label, firstWord, endWord)
         this.addHalvesOfName(label, firstWord, endWord)
         this.addAgentNouns(label, firstWord, endWord)
         this.addInvertedName(label, firstWord, endWord)
@@ -80,7 +88,10 @@ export class MentionVariants {
     }
   }
 
-  /** Returns the word numbers of a numeral in digits, or of a word split into two words of the catalogue. */
+  /**
+   * Returns the stem number of a numeral in digits ("2" for "two"), or the two stem numbers of a word that is split ("fork
+   * lift").
+   */
   private replacementFor(word: string): number[] | undefined {
     const digits = numerals.get(word)
     if (digits) return [this.patterns.addForm(digits)]
@@ -88,11 +99,11 @@ export class MentionVariants {
     const { vocabulary } = this.labels
     for (let cut = MIN_SPLIT_PART_LENGTH; cut <= word.length - MIN_SPLIT_PART_LENGTH; cut++)
       if (vocabulary.find(word.slice(0, cut)) >= 0 && vocabulary.find(word.slice(cut)) >= 0)
-        return [this.patterns.numberOf(word.slice(0, cut)), this.patterns.numberOf(word.slice(cut))]
+        return [this.patterns.stemNumberOf(word.slice(0, cut)), this.patterns.stemNumberOf(word.slice(cut))]
     return undefined
   }
 
-  /** Adds "team player" for "work in teams", if that is a label. */
+  /** Adds the short forms of the lexicon whose long form is a label: "team player" for "work in teams". */
   addShortForms(): void {
     for (const [shortForm, longForm] of shortForms) {
       if (
@@ -103,7 +114,9 @@ export class MentionVariants {
         continue
       const longWords = longForm.split(' ')
       const label =
-        longWords.length > 1 ? this.patterns.labelOf(longWords.map((word) => this.patterns.numberOf(word))) : -1
+        longWords.length > 1
+          ? this.patterns.labelWithPattern(longWords.map((word) => this.patterns.stemNumberOf(word)))
+          : -1
       if (label < 0) continue
       const words = shortForm.split(' ')
       const pattern = words.map((word) => this.patterns.addForm(word))
@@ -123,12 +136,12 @@ export class MentionVariants {
       if (vocabulary.find(rightPart) < 0 || (isHindi && !/^[अ-ह]/.test(rightPart))) continue
       const leftPart = word.slice(0, cut)
       if (isHindi || vocabulary.find(leftPart) >= 0)
-        this.patterns.addPatternVariant([this.patterns.addForm(leftPart), this.patterns.numberOf(rightPart)], label)
+        this.patterns.addPatternVariant([this.patterns.addForm(leftPart), this.patterns.stemNumberOf(rightPart)], label)
     }
   }
 
   /** Adds "tower crane" for tower crane operation, and "overlock" for overlock sewing if no other skill has that word. */
-  private addWithoutActivity(label: number, from: number, to: number): void {
+  private addNameWithoutActivityWord(label: number, from: number, to: number): void {
     const { vocabulary, words, kinds } = this.labels
     if (kinds[label] === ALIAS || !activityWords.has(vocabulary.words[words[to - 1]!]!)) return
     if (to - from > 2 && !stopWords.has(vocabulary.words[words[to - 2]!]!))
@@ -146,17 +159,20 @@ export class MentionVariants {
   private addHalvesOfName(label: number, from: number, to: number): void {
     const { vocabulary, words, kinds } = this.labels
     if (kinds[label] !== NAME || this.inversions[words[to - 1]!] === 0) return
-    let and = from + 1
-    while (and < to && vocabulary.words[words[and]!] !== 'and') and++
-    if (and >= to - 1) return
-    const pattern = this.stemNumbers(from, and)
+    let andPosition = from + 1
+    while (andPosition < to && vocabulary.words[words[andPosition]!] !== 'and') andPosition++
+    if (andPosition >= to - 1) return
+    const pattern = this.stemNumbers(from, andPosition)
     // "tap" needs the "installation" of the other half, "die cutting" is complete.
-    if (this.inversions[words[and - 1]!] === 0) pattern.push(vocabulary.stems[words[to - 1]!]!)
+    if (this.inversions[words[andPosition - 1]!] === 0) pattern.push(vocabulary.stems[words[to - 1]!]!)
     if (pattern.length > 1) this.patterns.addPatternVariant(pattern, label)
-    if (to - and > 2) this.patterns.addPatternVariant(this.stemNumbers(and + 1, to), label)
+    if (to - andPosition > 2) this.patterns.addPatternVariant(this.stemNumbers(andPosition + 1, to), label)
   }
 
-  /** Adds "two wheeler mechanics" if "mechanics" is a word of its own because of fluid mechanics. */
+  /**
+   * Adds "two wheeler mechanics" for two wheeler mechanic if the catalogue contains "mechanics", for example in "fluid
+   * mechanics". Then the plural has another stem than "mechanic".
+   */
   private addPlural(label: number, from: number, to: number): void {
     const { vocabulary, words } = this.labels
     const lastWord = vocabulary.words[words[to - 1]!]!
@@ -209,12 +225,12 @@ export class MentionVariants {
     const lastWord = words[to - 1]!
     if (this.inversions[lastWord] === 0) return
     const pattern = this.stemNumbers(from, to - 1)
-    if (this.inversions[lastWord] === INVERTS_WITH_OF) pattern.unshift(this.ofNumber)
+    if (this.inversions[lastWord] === INVERTS_WITH_OF) pattern.unshift(this.ofStemNumber)
     pattern.unshift(vocabulary.stems[lastWord]!)
     this.patterns.addPatternVariant(pattern, label)
   }
 
-  /** Returns the word numbers of a range of label words, in an array that is reused. */
+  /** Returns the stem numbers of the label words `from` up to `to`, in an array that is reused by the next call. */
   private stemNumbers(from: number, to: number): number[] {
     const { vocabulary, words } = this.labels
     this.pattern.length = 0

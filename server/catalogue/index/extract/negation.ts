@@ -2,25 +2,30 @@ import { negationWords } from '../lexicon/lexicon.ts'
 import { GAP_BREAK, type Tokens } from '../text/tokens.ts'
 import { WordClasses } from './word-classes.ts'
 
-/** Maximum number of words that are read before and after a mention. */
+/** Maximum number of words of the clause that are read before and after a mention. */
 const MAX_WORDS_BEFORE = 6
 const MAX_WORDS_AFTER = 7
-/** "welding is not in scope": a negation this close needs no requirement word. */
+/** Distances are in words after the mention. A negation this close needs no requirement word: "welding is not in scope". */
 const MAX_NEGATION_DISTANCE = 3
-/** For work that is done by others: "welding ka kaam alag thekedar karega", "welding is outsourced". */
+/** Distance to words that mean that others do the work: "welding is outsourced", "welding ka kaam alag thekedar karega". */
 const MAX_DONE_ELSEWHERE_DISTANCE = 4
+/** Distance from "alag" (separate) to its verb: "alag thekedar karega" (a separate contractor will do it). */
 const MAX_HINDI_VERB_DISTANCE = 4
+/** Distance from a verb to "by": "looked after by". */
 const MAX_BY_DISTANCE = 3
-/** Maximum number of words of a list that are read to find its heading. */
+/** Maximum number of words before a mention that are read to find the heading of its list. */
 const MAX_LIST_WORDS = 24
 
+/** Kinds of punctuation: after a heading ("Not required:"), and between the items of a list. */
 const HEADING_SIGN = 1
 const LIST_SIGN = 2
+/** By character code: HEADING_SIGN, LIST_SIGN or 0. */
 const SIGN_KINDS = new Uint8Array(0x2100)
 for (const sign of ':-–—') SIGN_KINDS[sign.charCodeAt(0)] = HEADING_SIGN
 for (const sign of ',;/()&+•') SIGN_KINDS[sign.charCodeAt(0)] = LIST_SIGN
 const SPACE = 0x20
 
+/** Word classes, one bit for each list of `negation-words.txt`, which explains the lists. */
 const NEGATION = 1 << 0
 const HINDI_NEGATION = 1 << 1
 const ANY_NEGATION = NEGATION | HINDI_NEGATION
@@ -77,8 +82,9 @@ const wordClasses = new WordClasses([
 ])
 
 /**
- * Whether a text states that a skill is not required: "no experience in welding needed", "welding is not required", "welding
- * nahi chahiye", "welding is handled by our vendor". Reads only the clause around the mention, words `from` up to `to`.
+ * Whether the text states that a mentioned skill is not required: "no experience in welding needed", "welding is not required",
+ * "welding nahi chahiye", "welding is handled by our vendor". The mention is the words `from` up to `to`. Reads only the clause
+ * around it, and the heading of its list.
  */
 export function isNegated(text: string, tokens: Tokens, from: number, to: number): boolean {
   return (
@@ -103,7 +109,10 @@ function isInNegatedList(text: string, { hashes, gaps, starts, ends }: Tokens, f
   return false
 }
 
-/** Whether a note follows the mention: "plumbing: not necessary", "plumbing (not needed)", "plumbing - nahi chahiye". */
+/**
+ * Whether a note that negates the mention follows it: "plumbing: not necessary", "plumbing (not needed)", "plumbing - nahi
+ * chahiye".
+ */
 function hasNegatingNote(text: string, { hashes, gaps, starts, ends, count }: Tokens, to: number): boolean {
   return (
     to + 1 < count &&
@@ -114,7 +123,10 @@ function hasNegatingNote(text: string, { hashes, gaps, starts, ends, count }: To
   )
 }
 
-/** Returns the kind of the signs between two words: HEADING_SIGN, LIST_SIGN, or 0 for none, others or both. */
+/**
+ * Returns the kind of the punctuation from offset `from` to `to`: HEADING_SIGN or LIST_SIGN if all of it has this kind,
+ * otherwise 0.
+ */
 function signBetween(text: string, from: number, to: number): number {
   let kind = 0
   for (let at = from; at < to; at++) {
@@ -127,7 +139,7 @@ function signBetween(text: string, from: number, to: number): number {
   return kind
 }
 
-/** Whether two words mean "not required": also "nahi chahiye", "zaroori nahi". */
+/** Whether the words with these two hashes mean "not required". Includes "nahi chahiye" and "zaroori nahi". */
 function isNotRequired(first: number, second: number): boolean {
   return (
     (hasClass(first, ANY_NEGATION) && hasClass(second, REQUIREMENT_WORD)) ||
@@ -135,50 +147,56 @@ function isNotRequired(first: number, second: number): boolean {
   )
 }
 
+/** Whether the word with this hash has one of the classes in `bits`. */
 function hasClass(hash: number, bits: number): boolean {
-  return (wordClasses.of(hash) & bits) !== 0
+  return (wordClasses.classesOf(hash) & bits) !== 0
 }
 
+/** Whether words before the mention negate it: "no experience in welding", "a separate person for welding". */
 function isNegatedBefore(
   text: string,
   { hashes, gaps, starts, ends, count }: Tokens,
   from: number,
   to: number,
 ): boolean {
-  // "no cooking, washing or ironing": an "or" next to the mention makes it part of a list, which commas do not end.
+  // In "no cooking, washing or ironing" the negation applies to the whole list. An "or" next to the mention shows that it is in
+  // such a list, so a comma does not end the search.
   const isListed =
     (from > 0 && hasClass(hashes[from - 1]!, OR_WORD)) ||
     (to < count && gaps[to] !== GAP_BREAK && hasClass(hashes[to]!, OR_WORD))
   let hasSeenFor = false
   for (let at = from - 1; at >= 0 && at >= from - MAX_WORDS_BEFORE; at--) {
     if (gaps[at + 1] === GAP_BREAK && !(isListed && text.slice(ends[at], starts[at + 1]).trim() === ',')) return false
-    const bits = wordClasses.of(hashes[at]!)
+    const bits = wordClasses.classesOf(hashes[at]!)
     if (bits === 0) continue
     if (bits & BUT_WORD) return false
-    // Hindi negations follow the verb: "helper nahi welder chahiye" asks for a welder.
+    // Hindi negations are not checked here, because they negate the word before them: "helper nahi welder chahiye" asks for a
+    // welder.
     if (bits & NEGATION) return at + 1 === from || !hasClass(hashes[at + 1]!, CANCELLING_WORD)
-    // "there is a separate person for painting"
+    // "There is a separate person for painting."
     if (hasSeenFor && bits & ANOTHER_PERSON) return true
     if (bits & FOR_WORD) hasSeenFor = true
   }
   return false
 }
 
+/** Whether words after the mention, in the same clause, negate it: "welding is not required". */
 function isNegatedAfter(text: string, tokens: Tokens, to: number): boolean {
   const { hashes } = tokens
   const clauseEnd = endOfClause(text, tokens, to)
   let isNegatedSoFar = false
   for (let at = to; at < clauseEnd; at++) {
-    const bits = wordClasses.of(hashes[at]!)
+    const bits = wordClasses.classesOf(hashes[at]!)
     if (bits === 0) continue
     if (bits & RELATIVE_PRONOUN) return false
-    const nextBits = at + 1 < clauseEnd ? wordClasses.of(hashes[at + 1]!) : 0
-    // "a plus but not necessary" withdraws the requirement, "but no smoking" is about something else.
+    const nextBits = at + 1 < clauseEnd ? wordClasses.classesOf(hashes[at + 1]!) : 0
+    // After "but", a negation applies to the skill only with a requirement word: "a plus but not necessary", unlike "but no
+    // smoking".
     if (bits & BUT_WORD)
       return (
         (nextBits & ANY_NEGATION) !== 0 && isFollowedBy(hashes, at + 1, Math.min(clauseEnd, at + 4), REQUIREMENT_WORD)
       )
-    // A Hindi negation may follow: "welding zaroori nahi".
+    // The negation is before the requirement word ("not required") or directly after it ("zaroori nahi").
     if (bits & REQUIREMENT_WORD) return isNegatedSoFar || (nextBits & ANY_NEGATION) !== 0
     if (bits & ANY_NEGATION && !(bits & FORWARD_NEGATION) && !(nextBits & CANCELLING_WORD)) {
       // "CNC walon ke liye jagah nahi": a Hindi negation at the end of a clause negates all of it.
@@ -191,10 +209,10 @@ function isNegatedAfter(text: string, tokens: Tokens, to: number): boolean {
   return false
 }
 
-/** Whether the word at `at`, shortly after a mention, means that others do the work. */
+/** Whether the words from `at` on, shortly after a mention, mean that others do the work: "is by the vendor", "goes outside". */
 function isDoneByOthers(hashes: Int32Array, at: number, end: number): boolean {
-  const bits = wordClasses.of(hashes[at]!)
-  const nextBits = at + 1 < end ? wordClasses.of(hashes[at + 1]!) : 0
+  const bits = wordClasses.classesOf(hashes[at]!)
+  const nextBits = at + 1 < end ? wordClasses.classesOf(hashes[at + 1]!) : 0
   if (bits & DONE_ELSEWHERE) return true
   if (bits & BY_WORD) return (nextBits & CONTRACTOR) !== 0
   if (bits & FORM_OF_TO_BE)
@@ -211,15 +229,16 @@ function isDoneByOthers(hashes: Int32Array, at: number, end: number): boolean {
   )
 }
 
-/** Whether a word of these classes follows the word at `at`, before `end`. */
+/** Whether a word with one of these classes follows the word at `at`, before the index `end`. */
 function isFollowedBy(hashes: Int32Array, at: number, end: number, bits: number): boolean {
   for (let nextWord = at + 1; nextWord < end; nextWord++) if (hasClass(hashes[nextWord]!, bits)) return true
   return false
 }
 
 /**
- * Returns the end of the clause after a mention, or of the part that is read. A bracket does not end the clause: "design
- * software (PVsyst) is not needed". A bracket that negates its own content does: "electrician (no plumbing)".
+ * Returns the index after the last word of the clause that follows a mention, at most MAX_WORDS_AFTER words away. A bracket
+ * does not end the clause: "design software (PVsyst) is not needed". A bracket that begins with a negation of its own content
+ * ends it: "electrician (no plumbing)".
  */
 function endOfClause(text: string, { starts, ends, gaps, hashes, count }: Tokens, to: number): number {
   let at = to
@@ -239,6 +258,7 @@ function endOfClause(text: string, { starts, ends, gaps, hashes, count }: Tokens
   return at
 }
 
+/** Whether the characters from offset `from` to `to` are brackets and spaces, possibly after the dot of an abbreviation. */
 function hasOnlyBracket(text: string, from: number, to: number): boolean {
   let hasBracket = false
   for (let at = from; at < to; at++) {

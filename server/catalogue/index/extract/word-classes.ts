@@ -1,11 +1,11 @@
 import { wordHash } from '../text/tokens.ts'
 
 /**
- * The classes of a word, by its hash: one bit for every list that contains the word. Negation checks every word around a
- * mention, and most words are in no list, so a lookup is one read of a small hash table.
+ * Maps the hash of a word to its classes, a bit set with one bit for each word list that contains the word. `isNegated` looks up
+ * every word around a mention, and most words are in no list. A lookup in this small hash table is faster than one set per list.
  */
 export class WordClasses {
-  /** Hash and bits next to each other; a slot without bits is free. */
+  /** Hash table with two integers per slot: the hash of a word and its classes. A slot without classes is free. */
   private readonly slots: Int32Array
 
   constructor(lists: readonly (readonly [bit: number, words: readonly string[]])[]) {
@@ -21,8 +21,8 @@ export class WordClasses {
     }
   }
 
-  /** Returns the bits of a word; 0 if it is in no list. */
-  of(hash: number): number {
+  /** Returns the classes of the word with this hash; 0 if it is in no list. */
+  classesOf(hash: number): number {
     const { slots } = this
     let slot = this.slotOf(hash)
     for (;;) {

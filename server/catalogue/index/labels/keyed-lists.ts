@@ -1,32 +1,39 @@
 import type { SlicedTask } from '../text/time-slicing.ts'
 
-/** An item of a list contains a word number in its low bits and a position in the word in its high bits. */
+/** An item packs two numbers: the word number in the low 24 bits, and the position of the key in that word in the high 8 bits. */
 export const WORD_NUMBER_BITS = 24
 export const WORD_NUMBER_MASK = 0xffffff
 
-/** Words by key (an inverted index in flat arrays): the items of key k are items[starts[k]] up to items[starts[k + 1]]. */
+/**
+ * Lists of words by key, such as all words with the trigram "eld". A key is a hash; keys with the same low bits share a list, so
+ * callers must check each word. The items of key k are items[starts[k]] up to, but not including, items[starts[k + 1]].
+ */
 export class KeyedLists {
   readonly starts: Int32Array
   readonly items: Int32Array
-  readonly mask: number
+  readonly keyMask: number
 
   constructor(starts: Int32Array, items: Int32Array) {
     this.starts = starts
     this.items = items
-    this.mask = starts.length - 2
+    this.keyMask = starts.length - 2
   }
 
-  size(key: number): number {
+  listLength(key: number): number {
     return this.starts[key + 1]! - this.starts[key]!
   }
 }
 
-/** Returns a power of two at which most keys have a list of their own. */
+/** Returns the number of lists for this many items: a power of two that is high enough for most keys to share no list. */
 export function keyCountFor(itemCount: number): number {
   return 2 ** Math.max(8, Math.ceil(Math.log2(itemCount + 1)))
 }
 
-/** Builds lists of words by key: each word is listed under the keys that `keys` emits for it, with a position. */
+/**
+ * Builds the lists in two passes: the first counts the items of each list, the second stores them. `emitKeys` is called for each
+ * word in both passes. It calls `emit` for each key of the word, with the position of the key in the word. `keyCount` is a power
+ * of two.
+ */
 export function* buildKeyedLists(
   words: readonly string[],
   keyCount: number,
@@ -45,10 +52,10 @@ export function* buildKeyedLists(
     yield
   }
   for (let key = 0; key < keyCount; key++) starts[key + 1]! += starts[key]!
-  const nextPositions = starts.slice()
+  const nextItemIndexes = starts.slice()
   const items = new Int32Array(starts[keyCount]!)
   const storeItem = (key: number, position: number) => {
-    items[nextPositions[key & (keyCount - 1)]!++] = (position << WORD_NUMBER_BITS) | currentWord
+    items[nextItemIndexes[key & (keyCount - 1)]!++] = (position << WORD_NUMBER_BITS) | currentWord
   }
   currentWord = 0
   while (currentWord < words.length) {

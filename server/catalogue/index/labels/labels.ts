@@ -13,18 +13,20 @@ export interface SkillEntry {
   aliases: readonly string[]
   /** Whether people can be tested on the skill, which raises its prior. */
   verifiable?: boolean
-  /** The sub-skill that contains the skill. */
-  sub?: SkillGroup
+  /** The sub-skill to which the skill belongs. */
+  sub?: SubSkillEntry
 }
 
-export interface SkillGroup {
+/** A group of skills in a master skill. */
+export interface SubSkillEntry {
   number: number
   name: string
   master: { number: number }
 }
 
-/** Kinds of labels: the name of a skill, the name without a note in brackets ("Java" of "Java (computer programming)"), an alias. */
+/** Kinds of labels; a lower kind takes precedence. */
 export const NAME = 0
+/** The name without its note in brackets: "Java" for "Java (computer programming)". */
 export const BARE_NAME = 1
 export const ALIAS = 2
 
@@ -33,36 +35,43 @@ export const LOWER_CASE = 0
 const MIXED_CASE = 1
 export const UPPER_CASE = 2
 
-/** Every name and alias as a list of word numbers, by skill number, in flat arrays. */
+/**
+ * The labels (names and aliases) of all skills, as lists of word numbers in flat arrays. Skills are sorted by number and
+ * identified by their index in that order, the entry. Labels are numbered in the order of their skills.
+ */
 export interface Labels {
   vocabulary: Vocabulary
-  /** The number and name of each skill. */
+  /** By entry: N of `sk_N`. */
   numbers: Int32Array
+  /** By entry. */
   names: readonly string[]
-  /** The labels of skill e are labelStarts[e] up to labelStarts[e + 1]; the first is its name. */
+  /** The labels of entry e are labelStarts[e] up to, but not including, labelStarts[e + 1]. The first is the name. */
   labelStarts: Int32Array
   entryOfLabel: Int32Array
+  /** By label: NAME, BARE_NAME or ALIAS. */
   kinds: Uint8Array
-  /** Letter cases of labels of a single word. */
+  /** By label: LOWER_CASE, MIXED_CASE or UPPER_CASE for a single word, LOWER_CASE for several words. */
   letterCases: Uint8Array
-  /** Number of letters of each label, without fillers and spaces. */
-  lengths: Uint16Array
-  /** The words of label l are words[wordStarts[l]] up to words[wordStarts[l + 1]]. */
+  /** By label: the number of letters without filler words and spaces; all letters if the label has only filler words. */
+  letterCounts: Uint16Array
+  /** The words of label l are words[wordStarts[l]] up to, but not including, words[wordStarts[l + 1]]. */
   wordStarts: Int32Array
   words: Int32Array
 }
 
 const NOTE_IN_BRACKETS = /\s*[([][^)\]]*[)\]]\s*$/
-const MAX_STORED_LABEL_LENGTH = 65_535
+/** The highest number that an item of `letterCounts` can hold. */
+const MAX_STORED_LETTER_COUNT = 65_535
 
 export interface BuiltLabels {
   /** Sorted by number. */
   entries: readonly SkillEntry[]
   labels: Labels
-  /** The gap before each of the labels' words, as in `Tokens`. */
+  /** By index in `labels.words`: the GAP_ kind before the word, as in `Tokens`. */
   gaps: Uint8Array
 }
 
+/** Tokenizes all names and aliases. Leaves out a label with the same words as an earlier label of the same skill. */
 export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask<BuiltLabels> {
   const entries = isSorted(unsortedEntries) ? unsortedEntries : [...unsortedEntries].sort((a, b) => a.number - b.number)
   yield
@@ -72,7 +81,7 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
   const wordStarts = new Int32List()
   const entryOfLabel = new Int32List()
   const kinds = new Int32List()
-  const lengths = new Int32List()
+  const letterCounts = new Int32List()
   const gaps = new Int32List()
   const letterCases = new Int32List()
   const isFillerWord = new Int32List()
@@ -91,11 +100,12 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
       if (isFillerWord.items[word] === 0) contentLength += tokens.charStarts[i + 1]! - tokens.charStarts[i]!
       words.push(word)
     }
+    // If an earlier label of the skill has the same words, the words are removed again.
     for (let label = labelStarts[entry]!; label < entryOfLabel.size; label++) {
       const otherFirstWord = wordStarts.items[label]!
       if (
         wordStarts.items[label + 1]! - otherFirstWord !== tokens.count ||
-        !sameWords(words, otherFirstWord, firstWord, tokens.count)
+        !hasSameWords(words, otherFirstWord, firstWord, tokens.count)
       )
         continue
       words.size = firstWord
@@ -106,10 +116,10 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
     entryOfLabel.push(entry)
     kinds.push(kind)
     letterCases.push(tokens.count === 1 ? letterCaseOf(text) : LOWER_CASE)
-    lengths.push(Math.min(MAX_STORED_LABEL_LENGTH, contentLength || tokens.charStarts[tokens.count]!))
+    letterCounts.push(Math.min(MAX_STORED_LETTER_COUNT, contentLength || tokens.charStarts[tokens.count]!))
   }
 
-  // V8 does not optimise loops inside generators, so the loops are in functions of their own.
+  // V8 does not optimise loops inside generators, so the inner loops are in separate functions.
   const addEntries = (from: number, to: number) => {
     for (let entry = from; entry < to; entry++) {
       const { name, aliases } = entries[entry]!
@@ -125,7 +135,7 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
   }
   const { vocabulary, ranks } = yield* buildVocabulary(wordTable)
   for (let from = 0; from < words.size; from += 65_536) {
-    renumber(words.items, from, Math.min(words.size, from + 65_536), ranks)
+    renumberWords(words.items, from, Math.min(words.size, from + 65_536), ranks)
     yield
   }
   const numbers = new Int32Array(entries.length)
@@ -143,20 +153,22 @@ export function* buildLabels(unsortedEntries: readonly SkillEntry[]): SlicedTask
     entryOfLabel: entryOfLabel.toArray(),
     kinds: new Uint8Array(kinds.toArray()),
     letterCases: new Uint8Array(letterCases.toArray()),
-    lengths: new Uint16Array(lengths.toArray()),
+    letterCounts: new Uint16Array(letterCounts.toArray()),
     wordStarts: wordStarts.toArray(),
     words: words.toArray(),
   }
   return { entries, labels, gaps: new Uint8Array(gaps.toArray()) }
 }
 
+/** Returns LOWER_CASE for a text without capitals, UPPER_CASE for one without small letters, otherwise MIXED_CASE. */
 export function letterCaseOf(text: string): number {
   if (text === text.toLowerCase()) return LOWER_CASE
   return text === text.toUpperCase() ? UPPER_CASE : MIXED_CASE
 }
 
-function renumber(items: Int32Array, from: number, to: number, numbers: Int32Array): void {
-  for (let i = from; i < to; i++) items[i] = numbers[items[i]!]!
+/** Replaces the numbers of the word table by word numbers in sorted order. */
+function renumberWords(words: Int32Array, from: number, to: number, ranks: Int32Array): void {
+  for (let i = from; i < to; i++) words[i] = ranks[words[i]!]!
 }
 
 function isSorted(entries: readonly SkillEntry[]): boolean {
@@ -164,7 +176,8 @@ function isSorted(entries: readonly SkillEntry[]): boolean {
   return true
 }
 
-function sameWords(words: Int32List, a: number, b: number, count: number): boolean {
+/** Whether the `count` words from index `a` are equal to those from index `b`. */
+function hasSameWords(words: Int32List, a: number, b: number, count: number): boolean {
   for (let i = 0; i < count; i++) if (words.items[a + i] !== words.items[b + i]) return false
   return true
 }

@@ -14,25 +14,27 @@ function buildNearWordsOf(words: string[]) {
   return { vocabulary, nearWords: runSync(buildNearWords(vocabulary)) }
 }
 
-/** Similar words of two or more syllables. */
+/** Random words of two to five syllables. They have few different syllables, so many of them are similar. */
 const syllable = fc.constantFrom('ba', 'kal', 'ran', 'nor', 'pal', 'fer', 'ter', 'eng', 'el', 'ul')
 const syllables = fc.array(syllable, { minLength: 2, maxLength: 5 }).map((parts) => parts.join(''))
 const { vocabulary, nearWords } = buildNearWordsOf(fc.sample(syllables, { numRuns: 3000, seed: 7 }))
 const { words } = vocabulary
 
-function foundWords(visit: (addId: (id: number) => void) => void): string[] {
+function foundWords(search: (addId: (id: number) => void) => void): string[] {
   const ids = new Set<number>()
-  visit((id) => ids.add(id))
+  search((id) => ids.add(id))
   return [...ids].map((id) => words[id]!).sort()
 }
 
-/** Returns the word with a letter deleted, doubled, replaced or swapped with the next. */
+/**
+ * Returns the word with the letter at `at` deleted, doubled, replaced or swapped with the next; `edit` is 0 to 3 in this order.
+ */
 const misspellWord = (word: string, at: number, edit: number) => {
   const [before, after] = [word.slice(0, at), word.slice(at)]
   return before + [after.slice(1), after[0] + after, `x${after.slice(1)}`, after[1]! + after[0] + after.slice(2)][edit]!
 }
 
-test('a word with two typos finds all words within the tolerance', () => {
+test('findTypos finds all words within the typo tolerance of a long word with two typos', () => {
   const position = fc.nat({ max: 7 })
   const edit = fc.nat({ max: 3 })
   fc.assert(
@@ -44,7 +46,7 @@ test('a word with two typos finds all words within the tolerance', () => {
         return editDistance(typedWord, word, limit) <= limit
       })
       assert.deepEqual(
-        foundWords((put) => nearWords.findTypos(typedWord, put)),
+        foundWords((addId) => nearWords.findTypos(typedWord, addId)),
         wordsWithinTolerance,
       )
     }),
@@ -52,14 +54,14 @@ test('a word with two typos finds all words within the tolerance', () => {
   )
 })
 
-test('short words are found with one typo, and longer words with two typos only on request', () => {
+test('findTypos finds short words at edit distance 1, and words of 8 letters at distance 2 only with searchLongerWords', () => {
   const smallVocabulary = buildNearWordsOf(['weld', 'welds', 'plumber', 'welding', 'carpenter', 'bending'])
-  const findTyposOf = (word: string, withLonger?: boolean) => {
+  const findTyposOf = (word: string, searchLongerWords?: boolean) => {
     const foundTypos: string[] = []
     smallVocabulary.nearWords.findTypos(
       word,
       (id, edits) => foundTypos.push(`${smallVocabulary.vocabulary.words[id]} ${edits}`),
-      withLonger,
+      searchLongerWords,
     )
     return foundTypos.sort()
   }
@@ -70,7 +72,7 @@ test('short words are found with one typo, and longer words with two typos only 
   assert.deepEqual(findTyposOf('capnter'), ['carpenter 2'])
 })
 
-test('a substring finds the words that contain it, other than at their beginning', () => {
+test('findContaining finds the words that contain a substring after their first letter', () => {
   fc.assert(
     fc.property(
       fc.nat({ max: words.length - 1 }),
@@ -80,7 +82,7 @@ test('a substring finds the words that contain it, other than at their beginning
         const substring = words[id]!.slice(at, at + length)
         fc.pre(substring.length >= 3)
         assert.deepEqual(
-          foundWords((put) => nearWords.findContaining(substring, put)),
+          foundWords((addId) => nearWords.findContaining(substring, addId)),
           words.filter((word) => word.indexOf(substring, 1) > 0),
         )
       },
@@ -89,10 +91,10 @@ test('a substring finds the words that contain it, other than at their beginning
   )
 })
 
-test('a two-letter suffix finds the words that end with it', () => {
+test('findEndingWith finds the words that end with a two-letter suffix', () => {
   for (const suffix of ['er', 'an', 'ng', 'zz'])
     assert.deepEqual(
-      foundWords((put) => nearWords.findEndingWith(suffix, put)),
+      foundWords((addId) => nearWords.findEndingWith(suffix, addId)),
       words.filter((word) => word.endsWith(suffix)),
     )
 })

@@ -11,34 +11,39 @@ import { wordHash } from '../text/tokens.ts'
 import { buildKeyedLists, type KeyedLists, keyCountFor, WORD_NUMBER_BITS, WORD_NUMBER_MASK } from './keyed-lists.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-/** Matches abbreviations that are spoken letter by letter: khaana does not sound like CCNA. */
+/**
+ * Matches abbreviations that are spoken letter by letter: words without vowels, and words that begin with a doubled consonant.
+ * They have no homophones: "khaana" has the phonetic key of CCNA but does not sound like it.
+ */
 const ABBREVIATION_SPOKEN_BY_LETTER = /^(?:([bcdfghj-np-tv-z])\1.{0,3}|[b-df-hj-np-tv-z]+)$/
 
 /**
- * Finds words of the catalogue that are similar to a given one: that contain it, that differ from it by typos, or that sound
- * like it.
+ * Finds words of the vocabulary that are similar to a given word: words that contain it, words within a small edit distance
+ * (typos), and homophones.
  *
- * - Trigrams (with marks for the beginning and end of a word) lead to the words that contain them, and to their position there.
- *   A word inside another shares all its trigrams. A typo destroys at most one of the trigrams that do not touch each other, so
- *   a word two typos away still has one of any three such trigrams, at most two positions away. The three with the shortest
- *   lists are read.
- * - Short words have too few trigrams. They are listed by the word itself and by the word without each of its letters
- *   (deletions): words that differ by one typo share a deletion.
- * - Every candidate from these lists is then compared letter by letter, so a hash collision costs only time.
+ * - Long words are found by trigrams (n-grams of three letters, with a mark at the beginning and end of the word). A list for each
+ *   trigram has the words that contain it, and its position. With a letter between any two trigrams, one typo changes at most one
+ *   of them. So if a word has two typos, at least one of any three such trigrams is unchanged, at most two positions away. The
+ *   three trigrams with the shortest lists are used.
+ * - Short words have too few trigrams. They are listed by deletions: the word itself, and the word without each of its letters.
+ *   Words that differ by one typo share a deletion: "weld" and "wold" share "wld".
+ * - Each candidate is then compared letter by letter, so a hash collision never returns a wrong word.
  */
 export class NearWords {
   private readonly vocabulary: Vocabulary
   private readonly trigrams: KeyedLists
   private readonly deletions: KeyedLists
   private readonly homophones: KeyedLists
-  /** The letter signature of each word. */
+  /** By word number: the bit set of its letters (see `letterSignature`), which excludes most candidates quickly. */
   private readonly signatures: Int32Array
+  /** By word number: the number of letters, at most 255. */
   private readonly lengths: Uint8Array
-  /** The last two letters of each word. */
+  /** By word number: the last two letters, packed by `lastTwoLetters`. */
   readonly suffixes: Uint16Array
-  private readonly editBound = new EditDistanceLowerBound()
-  private readonly lastSeenRound: Int32Array
-  private round = 0
+  private readonly editLowerBound = new EditDistanceLowerBound()
+  /** By word number: the last search that checked the word, so that no word is checked twice in one search. */
+  private readonly lastSearchOfWord: Int32Array
+  private currentSearch = 0
 
   constructor(
     vocabulary: Vocabulary,
@@ -54,80 +59,80 @@ export class NearWords {
     this.suffixes = suffixes
     this.lengths = new Uint8Array(vocabulary.words.length)
     for (let id = 0; id < this.lengths.length; id++) this.lengths[id] = Math.min(255, vocabulary.words[id]!.length)
-    this.lastSeenRound = new Int32Array(vocabulary.words.length)
+    this.lastSearchOfWord = new Int32Array(vocabulary.words.length)
   }
 
-  /** Finds the words that contain the given one, other than at their beginning. */
+  /** Finds the words that contain the given one after their first letter. Reads the list of its rarest trigram. */
   findContaining(word: string, onFound: (id: number) => void): void {
     const { words } = this.vocabulary
     if (word.length < TRIGRAM_LENGTH) return
     let rarestKey = 0
-    let position = 0
+    let middlePosition = 0
     let fewestItems = Number.POSITIVE_INFINITY
     for (let i = 0; i + TRIGRAM_LENGTH <= word.length; i++) {
-      const key = trigramHash(word, i) & this.trigrams.mask
-      const size = this.trigrams.size(key)
+      const key = trigramHash(word, i) & this.trigrams.keyMask
+      const size = this.trigrams.listLength(key)
       if (size < fewestItems) {
         fewestItems = size
         rarestKey = key
-        position = i + 1
+        middlePosition = i + 1
       }
     }
     const { starts, items } = this.trigrams
     const listEnd = starts[rarestKey + 1]!
     for (let at = starts[rarestKey]!; at < listEnd; at++) {
       const item = items[at]!
-      const start = (item >>> WORD_NUMBER_BITS) - position
+      const start = (item >>> WORD_NUMBER_BITS) - middlePosition
       if (start > 0 && words[item & WORD_NUMBER_MASK]!.startsWith(word, start)) onFound(item & WORD_NUMBER_MASK)
     }
   }
 
-  /** Finds the words that end with the given two letters. */
-  findEndingWith(word: string, onFound: (id: number) => void): void {
+  /** Finds the words that end with a suffix of two letters: a trigram with the mark for the end of the word. */
+  findEndingWith(suffix: string, onFound: (id: number) => void): void {
     const { words } = this.vocabulary
-    const { starts, items, mask } = this.trigrams
-    const list = trigramHash(word, 0) & mask
+    const { starts, items, keyMask } = this.trigrams
+    const list = trigramHash(suffix, 0) & keyMask
     for (let at = starts[list]!; at < starts[list + 1]!; at++) {
       const id = items[at]! & WORD_NUMBER_MASK
-      if (words[id]!.endsWith(word)) onFound(id)
+      if (words[id]!.endsWith(suffix)) onFound(id)
     }
   }
 
   /**
-   * Finds the words within the typo tolerance, with the number of edits; not the word itself. The tolerance is that of the
-   * longer of the two words, because the typo may be a missing letter. For a word of 6 or 7 letters, `withLonger` also finds
-   * longer words two edits away if no closer one exists.
+   * Finds the other words within the typo tolerance, with their edit distance. The tolerance is that of the longer of the two
+   * words, because the typo may be a missing letter. If a word of 6 or 7 letters has no word at distance 1, `searchLongerWords`
+   * also finds words of at least 8 letters at distance 2: "carpenter" for "carpntr".
    */
-  findTypos(word: string, onFound: (id: number, edits: number) => void, withLonger = true): void {
+  findTypos(word: string, onFound: (id: number, edits: number) => void, searchLongerWords = true): void {
     const { length } = word
-    this.round++
-    this.editBound.setWord(word)
+    this.currentSearch++
+    this.editLowerBound.setWord(word)
     let count = 0
-    if (length === 3) this.checkDeletions(deletionHash(word, -1), word, onFound)
+    if (length === 3) this.checkWordsWithDeletion(deletionHash(word, -1), word, onFound)
     if (length > 3 && length < MIN_TRIGRAM_WORD_LENGTH)
       for (let dropped = -1; dropped < length; dropped++)
-        count += this.checkDeletions(deletionHash(word, dropped), word, onFound)
-    if (length >= MIN_TRIGRAM_WORD_LENGTH || (withLonger && length > MIN_TRIGRAM_WORD_LENGTH - 3 && count === 0))
+        count += this.checkWordsWithDeletion(deletionHash(word, dropped), word, onFound)
+    if (length >= MIN_TRIGRAM_WORD_LENGTH || (searchLongerWords && length > MIN_TRIGRAM_WORD_LENGTH - 3 && count === 0))
       for (const position of this.chooseTrigrams(word, MAX_EDITS, length - 1))
-        this.checkTrigrams(position, word, onFound)
+        this.checkWordsWithTrigram(position, word, onFound)
   }
 
-  /** Finds longer words with a prefix that is one typo away from the given word. */
+  /** Finds longer words with a prefix at edit distance 1 from the given word, or 0: "carpenter" for "carpnt". */
   findTypoPrefixes(word: string, onFound: (id: number) => void): void {
     const { words } = this.vocabulary
-    const limit = Math.min(1, typoTolerance(word.length))
-    if (limit === 0) return
-    this.round++
-    const { starts, items, mask } = this.trigrams
+    const maxEdits = Math.min(1, typoTolerance(word.length))
+    if (maxEdits === 0) return
+    this.currentSearch++
+    const { starts, items, keyMask } = this.trigrams
     for (const position of this.chooseTrigrams(word, 1, word.length - 2)) {
-      const list = trigramHash(word, position - 1) & mask
+      const list = trigramHash(word, position - 1) & keyMask
       const end = starts[list + 1]!
       for (let at = starts[list]!; at < end; at++) {
         const id = items[at]! & WORD_NUMBER_MASK
         const shift = (items[at]! >>> WORD_NUMBER_BITS) - position
-        if (shift > limit || -shift > limit || this.lastSeenRound[id] === this.round) continue
-        this.lastSeenRound[id] = this.round
-        if (words[id]!.length > word.length && prefixEditDistance(word, words[id]!, limit) <= limit) onFound(id)
+        if (shift > maxEdits || -shift > maxEdits || this.lastSearchOfWord[id] === this.currentSearch) continue
+        this.lastSearchOfWord[id] = this.currentSearch
+        if (words[id]!.length > word.length && prefixEditDistance(word, words[id]!, maxEdits) <= maxEdits) onFound(id)
       }
     }
   }
@@ -137,8 +142,8 @@ export class NearWords {
     const key = phoneticKey(word)
     if (!key) return
     const { words } = this.vocabulary
-    const { starts, items, mask } = this.homophones
-    const list = wordHash(key) & mask
+    const { starts, items, keyMask } = this.homophones
+    const list = wordHash(key) & keyMask
     for (let at = starts[list]!; at < starts[list + 1]!; at++) {
       const otherWord = words[items[at]!]!
       if (otherWord !== word && phoneticKey(otherWord) === key && !ABBREVIATION_SPOKEN_BY_LETTER.test(otherWord))
@@ -146,10 +151,10 @@ export class NearWords {
     }
   }
 
-  /** Checks the words that share a deletion and returns how many match. */
-  private checkDeletions(hash: number, word: string, onFound: (id: number, edits: number) => void): number {
-    const { starts, items, mask } = this.deletions
-    const list = hash & mask
+  /** Calls `onFound` for the words with this deletion that are within the typo tolerance. Returns their number. */
+  private checkWordsWithDeletion(hash: number, word: string, onFound: (id: number, edits: number) => void): number {
+    const { starts, items, keyMask } = this.deletions
+    const list = hash & keyMask
     const end = starts[list + 1]!
     const signature = letterSignature(word)
     const { length } = word
@@ -157,18 +162,21 @@ export class NearWords {
     for (let at = starts[list]!; at < end; at++) {
       const id = items[at]!
       const otherLength = this.lengths[id]!
-      const limit = typoTolerance(otherLength > length ? otherLength : length)
-      if (otherLength - length > limit || length - otherLength > limit) continue
-      if (this.check(id, word, signature, limit, onFound)) count++
+      const maxEdits = typoTolerance(otherLength > length ? otherLength : length)
+      if (otherLength - length > maxEdits || length - otherLength > maxEdits) continue
+      if (this.checkWord(id, word, signature, maxEdits, onFound)) count++
     }
     return count
   }
 
-  /** Checks the words that contain the trigram at about the same position. */
-  private checkTrigrams(position: number, word: string, onFound: (id: number, edits: number) => void): void {
+  /**
+   * Calls `onFound` for the words within the typo tolerance that contain the trigram of `word` around `position`, at most two
+   * positions away.
+   */
+  private checkWordsWithTrigram(position: number, word: string, onFound: (id: number, edits: number) => void): void {
     const { lengths } = this
-    const { starts, items, mask } = this.trigrams
-    const list = trigramHash(word, position - 1) & mask
+    const { starts, items, keyMask } = this.trigrams
+    const list = trigramHash(word, position - 1) & keyMask
     const end = starts[list + 1]!
     const signature = letterSignature(word)
     const { length } = word
@@ -178,45 +186,53 @@ export class NearWords {
       if (shift > MAX_EDITS || shift < -MAX_EDITS) continue
       const id = item & WORD_NUMBER_MASK
       const otherLength = lengths[id]!
+      // Each letter more or less before or after the trigram needs one edit.
       const shiftAfter = otherLength - length - shift
-      const limit = typoTolerance(otherLength > length ? otherLength : length)
-      if ((shift < 0 ? -shift : shift) + (shiftAfter < 0 ? -shiftAfter : shiftAfter) > limit) continue
-      this.check(id, word, signature, limit, onFound)
+      const maxEdits = typoTolerance(otherLength > length ? otherLength : length)
+      if ((shift < 0 ? -shift : shift) + (shiftAfter < 0 ? -shiftAfter : shiftAfter) > maxEdits) continue
+      this.checkWord(id, word, signature, maxEdits, onFound)
     }
   }
 
-  private check(
+  /**
+   * Calls `onFound` and returns true if the edit distance is from 1 to `maxEdits` and the word was not checked in this search.
+   * Runs the fastest tests first.
+   */
+  private checkWord(
     id: number,
     word: string,
     signature: number,
-    limit: number,
+    maxEdits: number,
     onFound: (id: number, edits: number) => void,
   ): boolean {
-    if (this.lastSeenRound[id] === this.round) return false
-    this.lastSeenRound[id] = this.round
-    if (popCount(this.signatures[id]! ^ signature) > 2 * limit) return false
+    if (this.lastSearchOfWord[id] === this.currentSearch) return false
+    this.lastSearchOfWord[id] = this.currentSearch
+    if (popCount(this.signatures[id]! ^ signature) > 2 * maxEdits) return false
     const otherWord = this.vocabulary.words[id]!
-    if (this.editBound.to(otherWord) > limit) return false
-    const edits = editDistance(word, otherWord, limit)
-    if (edits > limit || edits === 0) return false
+    if (this.editLowerBound.to(otherWord) > maxEdits) return false
+    const edits = editDistance(word, otherWord, maxEdits)
+    if (edits > maxEdits || edits === 0) return false
     onFound(id, edits)
     return true
   }
 
   /**
-   * Chooses one trigram more than there may be typos, with a letter between any two, so that at least one of them is intact;
-   * among all such choices the one with the shortest lists. Returns positions up to `end`; all of them if the word is too short.
+   * Chooses `maxTypos` + 1 trigrams with a letter between any two, so that at least one has no typo. Of all such sets it
+   * chooses the one with the fewest items in its lists. Returns the positions of the middle letters, from 0 to `lastPosition`.
+   * Returns all positions if the word is too short for such a set.
    */
-  private chooseTrigrams(word: string, maxTypos: number, end: number): number[] {
+  private chooseTrigrams(word: string, maxTypos: number, lastPosition: number): number[] {
     const { trigrams } = this
-    const trigramCount = end + 1
+    const trigramCount = lastPosition + 1
     const listSizes = new Array<number>(trigramCount)
-    for (let i = 0; i < trigramCount; i++) listSizes[i] = trigrams.size(trigramHash(word, i - 1) & trigrams.mask)
-    // Shorter words use adjacent trigrams, although swapping two letters across their boundary destroys both.
+    for (let i = 0; i < trigramCount; i++)
+      listSizes[i] = trigrams.listLength(trigramHash(word, i - 1) & trigrams.keyMask)
+    // Shorter words use adjacent trigrams. They miss a typo that swaps two letters across the boundary, which changes both
+    // trigrams.
     const distance = maxTypos * MIN_TRIGRAM_DISTANCE < trigramCount ? MIN_TRIGRAM_DISTANCE : TRIGRAM_LENGTH
     if (maxTypos * distance >= trigramCount) return Array.from(listSizes.keys())
-    // Dynamic programming: nextCosts[i] is the least cost of the trigrams chosen so far among the first i + 1, lastChosen[i] the position
-    // of the last of them.
+    // Dynamic programming. Round `chosen` finds the cheapest set of chosen + 1 trigrams among the first i + 1 positions. The
+    // cost of the set is nextCosts[i], and the position of its last trigram is lastChosen[i].
     let leastCosts = new Array<number>(trigramCount).fill(0)
     const lastPositions: number[][] = []
     for (let chosen = 0; chosen <= maxTypos; chosen++) {
@@ -244,14 +260,17 @@ export class NearWords {
 }
 
 const TRIGRAM_LENGTH = 3
-/** Trigrams at this distance have a letter between them, so that no typo, not even a swap, destroys both. */
+/** Trigrams at this distance have a letter between them, so that no typo, not even a swap of two letters, changes both. */
 const MIN_TRIGRAM_DISTANCE = 4
+/** The highest edit distance that is searched; the maximum of `typoTolerance`. */
 const MAX_EDITS = 2
 
-/** Stored instead of a hash for a word without a phonetic key. */
+/** Stored in place of the hash of a phonetic key if the word has none. */
 const NO_PHONETIC_KEY = 0
 
-/** Minimum length of a word to tolerate two edits; such words have enough trigrams. */
+/**
+ * Words with at least this many letters are found by trigrams, at distance 1 and 2. Shorter words are found by deletions first.
+ */
 const MIN_TRIGRAM_WORD_LENGTH = 8
 
 export function* buildNearWords(vocabulary: Vocabulary): SlicedTask<NearWords> {

@@ -11,16 +11,16 @@ function priorsOf(entries: Omit<SkillEntry, 'number' | 'name'>[]): number[] {
   return [...runSync(buildPriors(entries.map((entry, i) => ({ number: i + 1, name: 'Skill', ...entry }))))]
 }
 
-test('the prior of a skill without a group depends on whether people can be tested on it', () => {
+test('the prior of a skill without a sub-skill depends only on whether it is verifiable', () => {
   assert.deepEqual(priorsOf([{ aliases: [] }, { aliases: ['a', 'b'], verifiable: true }]), [0, 40])
 })
 
-test('earlier skills in a group and earlier groups in a master skill have a higher prior', () => {
-  const [first, second, third, otherGroup] = priorsOf(
+test('earlier skills of a sub-skill and earlier sub-skills of a master skill have a higher prior', () => {
+  const [first, second, third, firstOfSecondSubSkill] = priorsOf(
     [1, 1, 1, 2].map((number) => ({ aliases: [], sub: subSkillFixture(number) })),
   )
   assert.ok(first! > second! && second! > third!)
-  assert.ok(first! > otherGroup!)
+  assert.ok(first! > firstOfSecondSubSkill!)
   const priorsInTwoMasters = priorsOf([
     { aliases: [], sub: subSkillFixture(1) },
     { aliases: [], sub: subSkillFixture(2, 'Group', 2) },
@@ -28,7 +28,7 @@ test('earlier skills in a group and earlier groups in a master skill have a high
   assert.equal(priorsInTwoMasters[0], priorsInTwoMasters[1])
 })
 
-test('a skill with more aliases than its neighbours has a higher prior', () => {
+test('a skill with more aliases than the average of its sub-skill has a higher prior', () => {
   const aliasList = (count: number) => Array.from({ length: count }, (_, i) => `name ${i}`)
   const [firstPrior, , lastPrior] = priorsOf(
     [8, 8, 8].map((count) => ({ aliases: aliasList(count), sub: subSkillFixture(1) })),
@@ -49,7 +49,7 @@ test('no prior exceeds MAX_PRIOR', () => {
   assert.equal(highest, MAX_PRIOR)
 })
 
-test('among equal matches the higher prior comes first, and counts more in a sub-skill named by the query', () => {
+test('among equal matches the higher prior comes first, and counts more if the query is in the name of the sub-skill', () => {
   const skills = (group: string) =>
     ['Deep cleaning', 'Tank cleaning', 'Tank washing'].map((name, i) => ({
       number: i + 1,

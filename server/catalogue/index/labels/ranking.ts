@@ -7,35 +7,45 @@ export interface SearchHit {
 
 const toHit = (entry: number, score: number): SearchHit => ({ entry, score })
 
-/** A rank combines a score and a length in one integer: scores are rounded down to 1 / SCORE_STEPS, lengths limited to LENGTH_STEPS. */
+/**
+ * A packed score is one integer that orders hits by score and then by length of the label: steps of the score * LENGTH_STEPS +
+ * (LENGTH_STEPS - 1 - length). Scores are rounded down to steps of 1 / SCORE_STEPS. Lengths are in letters, below LENGTH_STEPS.
+ */
 const SCORE_STEPS = 10_000
 const LENGTH_STEPS = 1024
+/** Maximum number of skills: a sort key holds a packed score and a skill in the 53 bits of an exact integer. */
 const MAX_ENTRY_COUNT = 2 ** 26
 
+/** Number of ranges of scores in which hits are counted to select a later page. */
 const BUCKET_COUNT = 256
 
-/** Pages that end within the first hits up to this number are selected by insertion instead of by sorting. */
+/** A page that ends within this many hits is selected by insertion, a later page by buckets. */
 const MAX_INSERTION_HITS = 64
 
 /**
- * The skills found so far, each with its best score. Equal scores are ordered by the shorter label, then by the lower number. A
- * page is selected without sorting all hits: the first pages by insertion, later ones by counting scores in buckets and sorting only
- * the buckets that can reach the page.
+ * The skills found for a query, each with its best score. Equal scores are ordered by the shorter label, then by the lower
+ * skill number. A page is selected without sorting all hits. The first pages are selected by insertion. For later pages, hits
+ * are counted in buckets by score, and only the buckets down to the end of the page are sorted.
+ *
+ * It also collects candidates, the skills that are still to be scored. One instance is reused for all queries, so that a query
+ * does not allocate arrays of the size of the catalogue.
  */
 export class Ranking {
   size = 0
   bestScore = 0
+  /** The skills that have a hit, in the order in which they were found. */
   private readonly foundEntries: Int32Array
-  /** Score and length of the label in one number, higher for shorter labels; 0 for a skill that is not found. */
-  private readonly ranks: Int32Array
-  /** The skills collected in the current pass. */
+  /** By skill: the packed score of its best hit, or 0 if it has no hit. */
+  private readonly packedScores: Int32Array
+  /** The skills collected in the current pass, or the skills that have points; the first `candidateCount` items. */
   readonly candidates: Int32Array
   candidateCount = 0
-  /** By skill: the last pass in which it was collected or got points. */
+  /** By skill: the last pass that collected it or gave it points, so that a pass counts each skill once. */
   private readonly lastPass: Int32Array
+  /** By skill: the sum of its points over the words of the query. */
   private readonly points: Float32Array
   private pass = 0
-  /** The pass in which a candidate must have been collected before, or -1. */
+  /** The pass whose candidates the current pass may collect, or -1 for all skills. */
   private requiredPass = 0
   private readonly bucketCounts = new Int32Array(BUCKET_COUNT)
   private readonly topKeys = new Float64Array(MAX_INSERTION_HITS)
@@ -43,27 +53,31 @@ export class Ranking {
 
   constructor(entryCount: number) {
     this.foundEntries = new Int32Array(entryCount)
-    this.ranks = new Int32Array(entryCount)
+    this.packedScores = new Int32Array(entryCount)
     this.candidates = new Int32Array(entryCount)
     this.lastPass = new Int32Array(entryCount)
     this.points = new Float32Array(entryCount)
   }
 
+  /** Removes all hits. Only skills that pass the filter become hits of the next query. */
   reset(filter?: (entry: number) => boolean): void {
-    for (let i = 0; i < this.size; i++) this.ranks[this.foundEntries[i]!] = 0
+    for (let i = 0; i < this.size; i++) this.packedScores[this.foundEntries[i]!] = 0
     this.size = 0
     this.bestScore = 0
     this.filter = filter
   }
 
-  /** Starts a new list of candidates: from all skills, or only from the candidates of the pass before (an intersection). */
+  /**
+   * Starts a new list of candidates. If `fromAll` is false, only candidates of the previous pass can be collected again, which
+   * intersects the two lists.
+   */
   startPass(fromAll: boolean): void {
     this.requiredPass = fromAll ? -1 : this.pass
     this.pass++
     this.candidateCount = 0
   }
 
-  /** Adds the skills of a range of postings to the candidates of this pass. */
+  /** Adds the skills of the postings `from` up to `to` to the candidates of this pass. */
   collect(entries: Int32Array, from: number, to: number): void {
     const { lastPass, candidates, pass, requiredPass } = this
     let count = this.candidateCount
@@ -78,12 +92,12 @@ export class Ranking {
     this.candidateCount = count
   }
 
-  /** Starts to count points for the next word of the query. */
-  nextPointsWord(): void {
+  /** Starts the points of the next word of the query. Each skill gets points once per word. */
+  startNextQueryWord(): void {
     this.pass++
   }
 
-  /** Gives points to the skills of a range of postings that have none for this word yet. */
+  /** Adds points to the skills of the postings `from` up to `to` that have no points for this word yet. */
   addPoints(entries: Int32Array, from: number, to: number, points: number): void {
     const { lastPass, candidates, points: sums, pass } = this
     for (let at = from; at < to; at++) {
@@ -105,16 +119,17 @@ export class Ranking {
     this.candidateCount = 0
   }
 
-  /** Adds a hit, or replaces the skill's hit if this one is better. */
+  /** Adds a hit, or replaces the skill's hit if this one is better. `length` is the number of letters of the matched label. */
   add(entry: number, score: number, length: number): void {
-    const rank = ((score * SCORE_STEPS) | 0) * LENGTH_STEPS + (length < LENGTH_STEPS ? LENGTH_STEPS - 1 - length : 0)
-    const rankBefore = this.ranks[entry]!
-    if (rank <= rankBefore) return
-    if (rankBefore === 0) {
+    const packedScore =
+      ((score * SCORE_STEPS) | 0) * LENGTH_STEPS + (length < LENGTH_STEPS ? LENGTH_STEPS - 1 - length : 0)
+    const packedScoreBefore = this.packedScores[entry]!
+    if (packedScore <= packedScoreBefore) return
+    if (packedScoreBefore === 0) {
       if (this.filter && !this.filter(entry)) return
       this.foundEntries[this.size++] = entry
     }
-    this.ranks[entry] = rank
+    this.packedScores[entry] = packedScore
     if (score > this.bestScore) this.bestScore = score
   }
 
@@ -126,23 +141,23 @@ export class Ranking {
   mapPage<T>(offset: number, limit: number, convert: (entry: number, score: number) => T): T[] {
     const pageEnd = Math.min(this.size, offset + limit)
     if (pageEnd <= offset) return []
-    const keys = pageEnd <= MAX_INSERTION_HITS ? this.insertTop(pageEnd) : this.sortTop(pageEnd)
+    const keys = pageEnd <= MAX_INSERTION_HITS ? this.selectByInsertion(pageEnd) : this.selectByBuckets(pageEnd)
     const hits: T[] = []
     for (let i = offset; i < pageEnd; i++) {
       const entry = MAX_ENTRY_COUNT - 1 - (-keys[i]! % MAX_ENTRY_COUNT)
-      hits.push(convert(entry, Math.floor(this.ranks[entry]! / LENGTH_STEPS) / SCORE_STEPS))
+      hits.push(convert(entry, Math.floor(this.packedScores[entry]! / LENGTH_STEPS) / SCORE_STEPS))
     }
     return hits
   }
 
-  /** Returns the sort keys of the best hits, best (lowest) first, by insertion into a short list. */
-  private insertTop(limit: number): Float64Array {
-    const { foundEntries, ranks, size, topKeys } = this
+  /** Returns the sort keys of the `limit` best hits, lowest (best) first, by insertion into a sorted list. */
+  private selectByInsertion(limit: number): Float64Array {
+    const { foundEntries, packedScores, size, topKeys } = this
     let count = 0
     let worstKey = 0
     for (let i = 0; i < size; i++) {
       const entry = foundEntries[i]!
-      const key = sortKey(ranks[entry]!, entry)
+      const key = sortKey(packedScores[entry]!, entry)
       if (count === limit && key > worstKey) continue
       let at = count < limit ? count++ : limit - 1
       for (; at > 0 && topKeys[at - 1]! > key; at--) topKeys[at] = topKeys[at - 1]!
@@ -152,10 +167,13 @@ export class Ranking {
     return topKeys
   }
 
-  /** Returns the sort keys of at least `limit` best hits, best (lowest) first. */
-  private sortTop(limit: number): Float64Array {
-    const { foundEntries, ranks, bucketCounts, size } = this
-    const bucketOf = (entry: number) => ((ranks[entry]! / LENGTH_STEPS) * ((BUCKET_COUNT - 1) / SCORE_STEPS)) | 0
+  /**
+   * Returns the sort keys of at least the `limit` best hits, lowest (best) first: all hits of the highest buckets with that
+   * many hits.
+   */
+  private selectByBuckets(limit: number): Float64Array {
+    const { foundEntries, packedScores, bucketCounts, size } = this
+    const bucketOf = (entry: number) => ((packedScores[entry]! / LENGTH_STEPS) * ((BUCKET_COUNT - 1) / SCORE_STEPS)) | 0
     bucketCounts.fill(0)
     for (let i = 0; i < size; i++) bucketCounts[bucketOf(foundEntries[i]!)]!++
     let lowestBucket = BUCKET_COUNT
@@ -165,12 +183,13 @@ export class Ranking {
     let count = 0
     for (let i = 0; i < size; i++) {
       const entry = foundEntries[i]!
-      if (bucketOf(entry) >= lowestBucket) keys[count++] = sortKey(ranks[entry]!, entry)
+      if (bucketOf(entry) >= lowestBucket) keys[count++] = sortKey(packedScores[entry]!, entry)
     }
     return keys.sort()
   }
 }
 
-function sortKey(rank: number, entry: number): number {
-  return -(rank * MAX_ENTRY_COUNT + (MAX_ENTRY_COUNT - 1 - entry))
+/** Returns a number that is lower for a better hit and contains the skill. */
+function sortKey(packedScore: number, entry: number): number {
+  return -(packedScore * MAX_ENTRY_COUNT + (MAX_ENTRY_COUNT - 1 - entry))
 }

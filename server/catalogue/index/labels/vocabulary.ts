@@ -3,17 +3,18 @@ import type { SlicedTask } from '../text/time-slicing.ts'
 import { WordTable } from '../text/word-table.ts'
 
 /**
- * The distinct words of a catalogue in sorted order, so that the words with a common prefix are one range of numbers, and the
- * stems that conflate their inflections.
+ * The distinct words of all labels, and their stems. Words are numbered in sorted order, so the words with a common prefix are
+ * one range of numbers. Inflections of a word share a stem: "weld" and "welding".
  */
 export class Vocabulary {
   readonly words: string[]
-  /** The stem of every word; the words of stem s are stemWords[stemStarts[s]] up to stemWords[stemStarts[s + 1]]. */
+  /** By word number: the number of its stem. */
   readonly stems: Int32Array
+  /** The words of stem s are stemWords[stemStarts[s]] up to, but not including, stemWords[stemStarts[s + 1]]. */
   readonly stemStarts: Int32Array
   readonly stemWords: Int32Array
   private readonly table: WordTable
-  /** Position in sorted order of each word of the table. */
+  /** By number in `table`, where words are in the order of addition: the word number in sorted order. */
   private readonly ranks: Int32Array
   private readonly stemTable: WordTable
 
@@ -34,13 +35,13 @@ export class Vocabulary {
     this.stemWords = groups.items
   }
 
-  /** Returns the number of the word, or -1. */
+  /** Returns the number of the word, or -1 if no label contains it. */
   find(word: string): number {
     const id = this.table.findWord(word)
     return id < 0 ? -1 : this.ranks[id]!
   }
 
-  /** Returns the number of the stem, or -1. */
+  /** Returns the number of the stem, or -1 if no word has it. */
   findStem(stem: string): number {
     return this.stemTable.findWord(stem)
   }
@@ -53,7 +54,7 @@ export class Vocabulary {
     return this.stemTable.size
   }
 
-  /** Returns the first word that does not sort before the given one. */
+  /** Returns the number of the first word that is equal to the given one or sorts after it. */
   lowerBound(word: string): number {
     let low = 0
     let high = this.words.length
@@ -65,7 +66,10 @@ export class Vocabulary {
     return low
   }
 
-  /** Returns the end of the range of words that begin with the prefix; `from` is the lower bound of the prefix. */
+  /**
+   * Returns the number after the last word that begins with the prefix. `from` is the lower bound of the prefix. Doubles the step
+   * and then halves it (exponential search), because most prefixes have few words.
+   */
   prefixEnd(prefix: string, from: number): number {
     let low = from
     let step = 1
@@ -80,7 +84,7 @@ export class Vocabulary {
   }
 }
 
-/** Sorts the words of the table; `ranks` has the position in sorted order of each number of the table. */
+/** Builds the vocabulary from the words of the table. `ranks` maps the numbers of the table to word numbers in sorted order. */
 export function* buildVocabulary(table: WordTable): SlicedTask<{ vocabulary: Vocabulary; ranks: Int32Array }> {
   table.trim()
   const buckets = new Map<number, number[]>()
@@ -88,7 +92,7 @@ export function* buildVocabulary(table: WordTable): SlicedTask<{ vocabulary: Voc
   for (let id = 0; id < table.size; id++) {
     const word = table.word(id)
     unsorted.push(word)
-    // Buckets by the first two letters are small enough to be sorted without yielding.
+    // Words with the same first two letters form a bucket. A bucket is small enough to be sorted without yielding.
     const key = word.charCodeAt(0) * 65_536 + (word.length > 1 ? word.charCodeAt(1) : 0)
     const bucket = buckets.get(key)
     if (bucket) bucket.push(id)
@@ -112,15 +116,18 @@ export function* buildVocabulary(table: WordTable): SlicedTask<{ vocabulary: Voc
     if (id % 2048 === 2047) yield
   }
   stemTable.trim()
-  const groups = groupBy(stems, stemTable.size)
+  const groups = groupPositionsByKey(stems, stemTable.size)
   return { vocabulary: new Vocabulary(words, table, ranks, stemTable, stems, groups), ranks }
 }
 
-/** Groups the positions by key into one flat list; the positions of key k are items[starts[k]] up to items[starts[k + 1]]. */
-function groupBy(keys: ArrayLike<number>, size: number): { starts: Int32Array; items: Int32Array } {
-  const starts = new Int32Array(size + 1)
+/**
+ * Groups the positions in `keys` by key. The positions of key k are items[starts[k]] up to, but not including, items[starts[k +
+ * 1]].
+ */
+function groupPositionsByKey(keys: ArrayLike<number>, keyCount: number): { starts: Int32Array; items: Int32Array } {
+  const starts = new Int32Array(keyCount + 1)
   for (let i = 0; i < keys.length; i++) starts[keys[i]! + 1]!++
-  for (let key = 0; key < size; key++) starts[key + 1]! += starts[key]!
+  for (let key = 0; key < keyCount; key++) starts[key + 1]! += starts[key]!
   const nextPositions = starts.slice()
   const items = new Int32Array(keys.length)
   for (let i = 0; i < keys.length; i++) items[nextPositions[keys[i]!]!++] = i

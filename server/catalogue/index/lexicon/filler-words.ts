@@ -4,7 +4,10 @@ import { fillerWords, hiringWords, roleWords } from './lexicon.ts'
 const fillerHashes: ReadonlySet<number> = new Set(Array.from(fillerWords, wordHash))
 const roleHashes: ReadonlySet<number> = new Set(Array.from(roleWords, wordHash))
 
-/** Whether the word with this hash completes a name without saying which skill it is. */
+/**
+ * Whether the word with this hash is a filler: it is part of many skill names and identifies none of them, as "kaam" (work) in
+ * "bijli ka kaam".
+ */
 export function isFiller(hash: number): boolean {
   return fillerHashes.has(hash)
 }
@@ -14,13 +17,16 @@ export function isRoleWord(hash: number): boolean {
   return roleHashes.has(hash)
 }
 
-/** Returns the words of a query without fillers and role words; all of them if nothing else is left. */
+/** Removes fillers and role words from a query. Returns the query unchanged if it has no other words. */
 export function stripRoleWords(words: string[]): string[] {
   const contentWords = words.filter((word) => !fillerWords.has(word) && !roleWords.has(word))
   return contentWords.length > 0 ? contentWords : words
 }
 
-/** Returns the words of a query without hiring words and the number of people wanted; all of them if nothing else is left. */
+/**
+ * Removes hiring words, and the number of people, from a query: "2 welder chahiye" becomes "welder". Returns the query unchanged
+ * if it has no other words.
+ */
 export function stripHiringWords(words: string[]): string[] {
   const contentWords = words.filter((word) => !hiringWords.has(word))
   if (contentWords.length === 0 || contentWords.length === words.length) return words

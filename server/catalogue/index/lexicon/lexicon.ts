@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { type MappingLimits, parseListsWithHeadings, parseMapping, parseWordGroups, parseWordList } from './parse.ts'
 
 /**
- * The word lists of `data/lexicon/`, read when the process starts. The files explain what each list is for. An invalid line stops
- * the process with its file and line number.
+ * The word lists of `data/lexicon/`, read when the process starts. The comments in these files explain each list. If a line is
+ * invalid, the process does not start, and the error contains the file and line number.
  */
 
 const LEXICON_FOLDER = new URL('../../../../data/lexicon/', import.meta.url)
@@ -11,6 +11,7 @@ const LEXICON_FOLDER = new URL('../../../../data/lexicon/', import.meta.url)
 const readLexiconFile = (file: string): string => readFileSync(new URL(file, LEXICON_FOLDER), 'utf8')
 const setOf = (words: Iterable<string>): ReadonlySet<string> => new Set(words)
 
+/** Loads a file of lists with headings. `maxWords` is the maximum number of words of an entry, by heading. */
 function loadLists<Heading extends string>(
   file: string,
   maxWords: Readonly<Record<Heading, number>>,
@@ -18,6 +19,7 @@ function loadLists<Heading extends string>(
   return parseListsWithHeadings(file, readLexiconFile(file), maxWords)
 }
 
+/** Loads a file with lines of `key = value; value`. */
 function loadMapping(file: string, limits: MappingLimits): ReadonlyMap<string, readonly string[]> {
   return parseMapping(file, readLexiconFile(file), limits)
 }
@@ -37,38 +39,57 @@ const stopWordLists = loadLists('stop-words.txt', {
   praise: 1,
   'generic words': 1,
 })
+/** Words without a meaning of their own: "the", "of". */
 export const stopWords = setOf(stopWordLists['stop words'])
+/** Other grammatical words: "can", "who". */
 export const functionWords = setOf(stopWordLists['function words'])
+/** Words that are ignored only if a phrase has no other words: "up", "job". */
 export const particles = setOf(stopWordLists.particles)
+/** Words of praise around a skill: "strong", "excellent". */
 export const praiseWords = setOf(stopWordLists.praise)
+/** Words in the names of many skills: "process", "technique". */
 export const genericWords = setOf(stopWordLists['generic words'])
 
 const fillerWordLists = loadLists('filler-words.txt', { fillers: 1, 'role words': 1, 'hiring words': 1 })
+/** Words that are part of a name but do not identify the skill: "kaam" (work), "mistri". */
 export const fillerWords = setOf(fillerWordLists.fillers)
+/** Words that people add when they look for a person with a skill: "operator", "experience". */
 export const roleWords = setOf(fillerWordLists['role words'])
+/** Words of a person who is hiring: "required", "chahiye" (needed). */
 export const hiringWords = setOf(fillerWordLists['hiring words'])
 
 const applicantWordLists = loadLists('applicant-words.txt', { always: 1, pairs: 2, alone: 1 })
+/** Words that describe the applicant, in every phrase: "honest", "fresher". */
 export const applicantWords = setOf(applicantWordLists.always)
+/** Pairs of words that describe the applicant, in every phrase: "full time". */
 export const applicantWordPairs = setOf(applicantWordLists.pairs)
+/** Words that describe the applicant only if the phrase has no other words: "relocate". */
 export const applicantWordsAlone = setOf(applicantWordLists.alone)
 
+/** Skill names that are also common English words: "go", "rest". */
 export const everydayWords = setOf(parseWordList('everyday-words.txt', readLexiconFile('everyday-words.txt')))
+/** Groups of words with the same meaning: truck, lorry. */
 export const synonymGroups: readonly (readonly string[])[] = parseWordGroups(
   'thesaurus.txt',
   readLexiconFile('thesaurus.txt'),
 )
 
-/** Maximum number of words per entry in these files; longer phrases are not looked up. */
+/** Maximum number of words of a key or entry in these files. Longer phrases are never looked up. */
 export const MAX_SHORT_FORM_WORDS = 3
 export const MAX_SPOKEN_PHRASE_WORDS = 3
 export const MAX_ADVERTISEMENT_PHRASE_WORDS = 5
 
+/** Long forms of abbreviations: hvac = heating ventilation air conditioning. */
 export const shortForms = loadPairs('short-forms.txt', MAX_SHORT_FORM_WORDS, 8)
+/** Terms of the catalogue for everyday phrases. */
 export const spokenPhrases = loadPairs('spoken-phrases.txt', MAX_SPOKEN_PHRASE_WORDS, 8)
+/** Common misspellings of a word: fitting = fiting. */
 export const misspellings = loadMapping('misspellings.txt', SINGLE_WORD_LIMITS)
+/** American spellings of British words that no rule derives. */
 export const americanSpellings = loadPairs('american-spellings.txt', 1, 1)
+/** Words for the person who does an activity, if no rule derives them. */
 export const agentNouns = loadMapping('agent-nouns.txt', SINGLE_WORD_LIMITS)
+/** Hindi words for an English activity. */
 export const hindiActivities = loadMapping('hindi-activities.txt', SINGLE_WORD_LIMITS)
 export const numerals = loadPairs('numerals.txt', 1, 1)
 
@@ -78,9 +99,13 @@ const stemExceptions = loadLists('stem-exceptions.txt', {
   'not a plural': 1,
   'never spelt with z': 1,
 })
+/** Words in -ing that name a thing, not an activity: "building". */
 export const nounsInIng = setOf(stemExceptions['nouns in -ing'])
+/** Words that only look derived from another word: "witness" is not derived from "wit". */
 export const underivedWords = setOf(stemExceptions['underived words'])
-export const wordsThatAreNotPlurals = setOf(stemExceptions['not a plural'])
+/** Words that end in s but are not plurals. */
+export const nonPlurals = setOf(stemExceptions['not a plural'])
+/** Parts of words that keep their s in American spelling: "exercise", unlike "organise". */
 export const wordsNeverSpeltWithZ: readonly string[] = stemExceptions['never spelt with z']
 
 export const advertisementWords = loadLists('advertisement-words.txt', {

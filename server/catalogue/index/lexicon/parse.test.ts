@@ -9,7 +9,7 @@ test('comments and empty lines are ignored, and entries may span several lines',
   assert.deepEqual(parseWordList('x.txt', '# words\n\ngo; less\r\n  rest\n'), ['go', 'less', 'rest'])
 })
 
-test('entries are folded like the texts that they are compared with', () => {
+test('entries lose case, accents and Devanagari signs, like the texts that they are compared with', () => {
   assert.deepEqual(parseWordList('x.txt', 'Crème; कन्नड़; पाँच'), ['creme', 'कन्नड', 'पांच'])
   assert.deepEqual(
     [...parseMapping('x.txt', 'R&D = Research and Development', { maxKeyWords: 3, maxValueWords: 3, maxValues: 1 })],
@@ -17,7 +17,7 @@ test('entries are folded like the texts that they are compared with', () => {
   )
 })
 
-test('lists have headings', () => {
+test('each heading starts a list', () => {
   assert.deepEqual(
     parseListsWithHeadings('x.txt', '[always]\nhonest; loyal\n\n[pairs]\nfull time\n', { always: 1, pairs: 2 }),
     {

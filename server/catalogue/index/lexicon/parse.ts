@@ -1,11 +1,12 @@
 import { tokenize } from '../text/tokens.ts'
 
 /**
- * Parsers for the word lists in `data/lexicon/`. Every entry is folded like the text it is compared with (case, accents, nukta),
- * so the files may use ordinary spelling. Invalid lines are collected and reported together, with file and line number.
+ * Parsers for the word lists in `data/lexicon/`. Entries are folded by the tokenizer: they lose case, accents and the Devanagari
+ * sign nukta, like the texts that they are compared with. So the files can use normal spelling. One error reports all invalid
+ * lines, with file and line number.
  */
 
-/** Parses lists of entries under `[heading]` lines. `maxWords` has the headings of the file and the length of their entries. */
+/** Parses lists of entries under `[heading]` lines. `maxWords` is the maximum number of words of an entry, by heading. */
 export function parseListsWithHeadings<Heading extends string>(
   file: string,
   text: string,
@@ -58,7 +59,7 @@ export function parseWordGroups(file: string, text: string): string[][] {
   return groups
 }
 
-/** Maximum numbers of words and values in a line of a mapping. */
+/** Limits of a line of a mapping: words of its key, words of each value, and number of values. */
 export interface MappingLimits {
   maxKeyWords: number
   maxValueWords: number
@@ -91,7 +92,10 @@ export function parseMapping(
   return mapping
 }
 
-/** Parses `entry; entry`; `seen` has the entries so far with their line numbers. */
+/**
+ * Parses `entry; entry`. `linesByEntry` contains the line number of every earlier entry, to report duplicates; new entries are
+ * added.
+ */
 function parseEntries(
   text: string,
   lineNumber: number,
@@ -100,7 +104,7 @@ function parseEntries(
   linesByEntry: Map<string, number>,
 ): string[] {
   const entries: string[] = []
-  // Most lines are folded already, and testing for that is much faster than the tokenizer.
+  // The tokenizer would not change most lines, and this test is much faster than the tokenizer.
   const isFolded = !/[^a-z0-9; ]| {2}/.test(text)
   for (const part of text.split(';')) {
     const entry = isFolded ? part.trim() : tokenize(part).join(' ')
@@ -120,7 +124,7 @@ function parseEntries(
   return entries
 }
 
-/** Returns the lines that are neither empty nor a comment. */
+/** Returns the lines that are neither empty nor a comment, with their line numbers. */
 function contentLines(text: string): { number: number; line: string }[] {
   return text
     .split('\n')

@@ -9,7 +9,7 @@ test('toSingular returns the singular form in American spelling', () => {
     assert.equal(toSingular(word!), singular)
 })
 
-test('the forms of a word share its stem', () => {
+test('all inflections of a word have the same stem', () => {
   for (const line of [
     'weld welds welded welding',
     'manage manages managed managing',
@@ -20,7 +20,7 @@ test('the forms of a word share its stem', () => {
     assert.equal(new Set(line.split(' ').map(stemOf)).size, 1, line)
 })
 
-test('derived words share the root of the word', () => {
+test('derived words have the same root (develop, development)', () => {
   for (const line of ['develop development', 'install installation', 'instruct instruction instructor'])
     assert.equal(new Set(line.split(' ').map((word) => rootOf(stemOf(word)))).size, 1, line)
 })
@@ -30,7 +30,7 @@ test('words in other scripts are not stemmed', () => {
   assert.deepEqual(inflections('वेल्डिंग'), [])
 })
 
-test('the inflections of a word have its stem', () => {
+test('inflections returns words with the same stem', () => {
   for (const word of ['weld', 'battery', 'organize', 'color', 'plan', 'box'])
     for (const form of inflections(word)) assert.equal(stemOf(form), stemOf(word), form)
 })

@@ -1,31 +1,32 @@
-import {
-  americanSpellings,
-  nounsInIng,
-  underivedWords,
-  wordsNeverSpeltWithZ,
-  wordsThatAreNotPlurals,
-} from './lexicon.ts'
+import { americanSpellings, nonPlurals, nounsInIng, underivedWords, wordsNeverSpeltWithZ } from './lexicon.ts'
 
 /**
- * Stemming in two strengths. `stemOf` conflates the inflections of a word (machine, machines; weld, welding, welded) and the
- * two English spellings. `rootOf` also conflates derived words (develop, development, developer); it makes more mistakes, so
- * callers give it less weight.
+ * The English stemmer. It has two levels:
+ *
+ * - `stemOf` returns the same stem for all inflections of a word (weld, welds, welding, welded) and for its British and American
+ *   spellings (organise, organize).
+ * - `rootOf` returns the same root for derived words, too (develop, development, developer). It is wrong more often, so a match
+ *   by root counts less than a match by stem.
+ *
+ * Words in other scripts are returned unchanged.
  */
 
 const DOUBLED_CONSONANT = /([bdfgmnprt])\1$/
 
-/** Returns the singular of a word in American spelling. */
+/** Returns the singular of a word, in American spelling: color for colours. */
 export function toSingular(word: string): string {
   if (word.length <= 3 || !isLatin(word)) return word
   return toAmerican(removePlural(word))
 }
 
+/** Returns the stem of a word: weld for welding. A stem is a key and not always a word: machin for machines. */
 export function stemOf(word: string): string {
   if (word.length <= 3 || !isLatin(word)) return word
-  return stemOfSingular(toAmerican(removePlural(word)))
+  return stemSingular(toAmerican(removePlural(word)))
 }
 
-function stemOfSingular(singular: string): string {
+/** Returns the stem of a word that is already singular and in American spelling. */
+function stemSingular(singular: string): string {
   if (nounsInIng.has(singular)) return singular
   let stem = singular
   const endingLength = stem.endsWith('ing') ? 3 : stem.endsWith('ed') && !stem.endsWith('eed') ? 2 : 0
@@ -39,6 +40,7 @@ function stemOfSingular(singular: string): string {
   return stem
 }
 
+/** Endings of derived words, with their replacements. The first ending that matches is used. */
 const DERIVATIONAL_ENDINGS: [RegExp, string][] = [
   [/isation$|ization$/, 'iz'],
   [/iser$|izer$/, 'iz'],
@@ -61,7 +63,7 @@ const DERIVATIONAL_ENDINGS: [RegExp, string][] = [
   [/i$/, ''],
 ]
 
-/** The endings by their last letter, which excludes most of them. */
+/** The endings by the character code of their last letter, so that `rootOf` tries only a few of them. */
 const ENDINGS_BY_LAST_LETTER = new Map<number, [RegExp, string][]>()
 for (const ending of DERIVATIONAL_ENDINGS) {
   for (const letter of new Set(Array.from(ending[0].source.matchAll(/(.)\$/g), (found) => found[1]!.charCodeAt(0))))
@@ -69,7 +71,7 @@ for (const ending of DERIVATIONAL_ENDINGS) {
 }
 const NO_ENDINGS: [RegExp, string][] = []
 
-/** Returns the root of a stem. */
+/** Returns the root of a stem: develop for development. */
 export function rootOf(stem: string): string {
   if (stem.length <= 4 || !isLatin(stem) || underivedWords.has(stem)) return stem
   if (nounsInIng.has(stem)) return rootOf(stem.slice(0, -3))
@@ -85,7 +87,7 @@ export function rootOf(stem: string): string {
 }
 
 function removePlural(word: string): string {
-  if (!word.endsWith('s') || wordsThatAreNotPlurals.has(word)) return word
+  if (!word.endsWith('s') || nonPlurals.has(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
   if (/(x|ss|sh|ch|zz)es$/.test(word)) return word.slice(0, -2)
   if (/(ss|us|is|ics)$/.test(word)) return word
@@ -109,27 +111,28 @@ function toAmerican(word: string): string {
   return simplifyVowels(word)
 }
 
-/** Last letters of words that may have an American and a British spelling. */
+/** Character codes of the last letters of the endings that `toAmerican` replaces. Other words are returned early. */
 const LAST_LETTERS_WITH_VARIANTS = new Set(Array.from('sedrgn', (letter) => letter.charCodeAt(0)))
 
+/** Replaces ae by e in the words that differ between British and American spelling: pediatric for paediatric. */
 function simplifyVowels(word: string): string {
   if (!word.includes('ae')) return word
   return word.replace(/(paed|aesth|haem|gynaec)/, (part) => part.replace('ae', 'e'))
 }
 
-/** Returns the singular and plural of a word, each in both spellings. */
+/** Returns the singular and plural of a word, each in American and British spelling. */
 export function spellingVariants(word: string): string[] {
   if (word.length <= 2 || !/^[a-z]+$/.test(word)) return []
   const singular = toSingular(word)
   return inBothSpellings([singular, pluralOf(singular)])
 }
 
-/** Returns words with the same stem: singular, plural and -ing form (repair, repairs, repairing), each in both spellings. */
+/** Returns the singular, plural and -ing form of a word (repair, repairs, repairing), each in American and British spelling. */
 export function inflections(word: string): string[] {
   if (word.length <= 3) return spellingVariants(word)
   if (!/^[a-z]+$/.test(word)) return []
   const singular = toSingular(word)
-  const stem = stemOfSingular(singular)
+  const stem = stemSingular(singular)
   const verb = stem.endsWith('i') ? `${stem.slice(0, -1)}y` : stem
   const forms = [singular, pluralOf(singular), `${verb}ing`]
   if (/[^aeiou][aeiou][bdgmnprt]$/.test(verb)) forms.push(`${verb}${verb.at(-1)}ing`)
@@ -137,13 +140,14 @@ export function inflections(word: string): string[] {
   return inBothSpellings(forms)
 }
 
-/** Excludes most words before the British endings are tried one by one. */
+/** Matches words that may have an American ending. One test of this pattern is faster than trying every ending. */
 const AMERICAN_ENDING = new RegExp(
   `(${['iz(e|ing|ed|er|ation)|yz(e|ing|ed|er)|or|[tb]er|og|am|el(ing|ed|er)', ...americanSpellings.values()].join(
     '|',
   )})$`,
 )
 
+/** Adds the British spelling of each American word to `forms`, with its plural. */
 function inBothSpellings(forms: string[]): string[] {
   for (let i = forms.length - 1; i >= 0; i--) {
     const form = forms[i]!
@@ -157,6 +161,7 @@ function inBothSpellings(forms: string[]): string[] {
   return forms
 }
 
+/** Pairs of an American and a British ending. */
 const BRITISH_ENDINGS: [string, string][] = [
   ['ize', 'ise'],
   ['izing', 'ising'],

@@ -1,18 +1,23 @@
 import { agentNouns, hindiActivities, misspellings } from './lexicon.ts'
 
 /**
- * Forms that a word of a name may take in a text, in addition to those of `stems.ts`: the inflections of Hindi words in both
- * scripts, and the person who does an activity.
+ * Forms in which a word of a skill name can occur in a text, in addition to those of `stems.ts`: inflections of Hindi words (in
+ * Devanagari and Latin script), and nouns for the person who does an activity.
  */
 
-/** Endings of Hindi words with the endings that replace them, the longer ones first: verbs, then nouns. */
+/**
+ * Endings of Hindi words, each with the endings of the other inflections. The first ending that matches is used: verbs, then
+ * nouns.
+ */
 const HINDI_ENDINGS: [string, string[]][] = [
   ['ना', ['ने', 'नी']],
   ['ने', ['ना', 'नी']],
   ['ी', ['ियां', 'ियों']],
   ['ा', ['े', 'ों']],
 ]
+/** Matches a Devanagari word whose last sign is a consonant. */
 const ENDS_WITH_CONSONANT = /[क-ह]$/
+/** The same for Hindi words in Latin script. */
 const ROMANISED_ENDINGS: [string, string[]][] = [
   ['na', ['ne', 'ni', 'nee']],
   ['ne', ['na', 'ni']],
@@ -29,7 +34,10 @@ export function hindiInflections(word: string): string[] {
   return ENDS_WITH_CONSONANT.test(word) ? [`${word}ें`, `${word}ों`] : []
 }
 
-/** Returns the inflections of a word that is known to be romanised Hindi: lagane for lagana, gaadiyan for gaadi. */
+/**
+ * Returns the inflections of a Hindi word in Latin script: lagane for lagana, gaadiyan for gaadi. Call it only for words that are
+ * known to be Hindi.
+ */
 export function romanisedInflections(word: string): string[] {
   if (word.length < 5) return []
   for (const [ending, otherEndings] of ROMANISED_ENDINGS)

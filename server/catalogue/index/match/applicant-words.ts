@@ -1,11 +1,11 @@
 import { applicantWordPairs, applicantWords, applicantWordsAlone } from '../lexicon/lexicon.ts'
 
-/** Whether a word by itself describes the applicant, or is a number, and so names no skill. */
+/** Whether a word does not name a skill if the phrase has nothing else: it describes the applicant ("fresher") or is a number. */
 export function isApplicantWord(word: string): boolean {
   return applicantWords.has(word) || applicantWordsAlone.has(word) || /^\d+k?$/.test(word)
 }
 
-/** Returns the words of a phrase without those that only describe the applicant. */
+/** Removes the words and pairs of words that describe the applicant: "hardworking electrician" becomes "electrician". */
 export function stripApplicantWords(words: string[]): string[] {
   return words.filter(
     (word, i) =>

@@ -37,8 +37,8 @@ test('a match of other word forms, orders and spellings has the method fuzzy', (
     ['राज मिस्त्री', 7],
     ['raaj mistry', 7],
   ] as const) {
-    const candidate = bestMatch(phrase)!
-    assert.deepEqual([candidate.number, candidate.method], [number, 'fuzzy'], phrase)
+    const firstMatch = bestMatch(phrase)!
+    assert.deepEqual([firstMatch.number, firstMatch.method], [number, 'fuzzy'], phrase)
   }
 })
 
@@ -49,12 +49,12 @@ test('a match of synonyms has the method semantic', () => {
     ['mend engines', 8],
     ['lead employees', 2],
   ] as const) {
-    const candidate = bestMatch(phrase)!
-    assert.deepEqual([candidate.number, candidate.method], [number, 'semantic'], phrase)
+    const firstMatch = bestMatch(phrase)!
+    assert.deepEqual([firstMatch.number, firstMatch.method], [number, 'semantic'], phrase)
   }
 })
 
-test('a word that shares only its root with a label finds it', () => {
+test('a word matches a label word with the same root (listener, listen)', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Listen actively', aliases: [] },
     { number: 2, name: 'Fastener assembly', aliases: [] },
@@ -65,7 +65,7 @@ test('a word that shares only its root with a label finds it', () => {
   )
 })
 
-test('a noun in -ing is not the verb', () => {
+test('a noun in -ing does not match the verb (building, build)', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Inspect buildings', aliases: [] },
     { number: 2, name: 'Build dashboards', aliases: [] },
@@ -84,18 +84,18 @@ test('a short form is expanded if it makes up most of the phrase', () => {
 })
 
 test('synonyms are learned from the aliases of the catalogue', () => {
-  // Pots and tiles are both glazed and enamelled, so plates may be enamelled, too.
+  // Two skills have labels that differ only in glaze and enamel, so these two words are synonyms.
   const learningIndex = buildSkillIndexSync([
     { number: 1, name: 'Glaze pots', aliases: ['enamel pots'] },
     { number: 2, name: 'Glaze tiles', aliases: ['enamel tiles'] },
     { number: 3, name: 'Glaze plates', aliases: [] },
     { number: 4, name: 'Serve plates', aliases: [] },
   ])
-  const candidate = learningIndex.match('enamel plates', 1)[0]!
-  assert.deepEqual([candidate.number, candidate.method], [3, 'semantic'])
+  const firstMatch = learningIndex.match('enamel plates', 1)[0]!
+  assert.deepEqual([firstMatch.number, firstMatch.method], [3, 'semantic'])
 })
 
-test('praise around a skill is ignored', () => {
+test('words of praise around a skill hardly change the match', () => {
   assert.equal(bestMatch('strong experience in welding')!.number, 9)
   assert.equal(bestMatch('excellent knowledge of JavaScript')!.number, 4)
   assert.ok(bestMatch('good experience welding')!.score > bestMatch('purple umbrella welding')!.score)
@@ -103,37 +103,37 @@ test('praise around a skill is ignored', () => {
 
 test('scores are between 0 and 1 and in descending order', () => {
   for (const phrase of ['welding', 'manage', 'raj mistri', 'manage staff budgets', 'c']) {
-    const candidates = index.match(phrase, 10)
-    assert.ok(candidates.length > 0, phrase)
-    for (let i = 0; i < candidates.length; i++) {
-      assert.ok(candidates[i]!.score > 0 && candidates[i]!.score < 1)
-      if (i > 0) assert.ok(candidates[i]!.score <= candidates[i - 1]!.score)
+    const matches = index.match(phrase, 10)
+    assert.ok(matches.length > 0, phrase)
+    for (let i = 0; i < matches.length; i++) {
+      assert.ok(matches[i]!.score > 0 && matches[i]!.score < 1)
+      if (i > 0) assert.ok(matches[i]!.score <= matches[i - 1]!.score)
     }
   }
 })
 
-test('an exact name scores above an alias, an alias above a guess', () => {
+test('an exact name scores above an exact alias, and an exact alias above a similar name', () => {
   assert.ok(bestMatch('welding')!.score > 0.85)
   assert.ok(bestMatch('welding')!.score > bestMatch('ECMAScript')!.score)
   assert.ok(bestMatch('ECMAScript')!.score > bestMatch('supervise inventory')!.score)
 })
 
-test('an alias of two skills scores below an alias of one skill', () => {
+test('an alias that two skills share scores below an alias of one skill', () => {
   assert.ok(bestMatch('raj mistri')!.score < bestMatch('ECMAScript')!.score)
 })
 
-test('the number of candidates is limited', () => {
+test('match returns at most `limit` skills', () => {
   for (const limit of [1, 3, 10]) assert.ok(index.match('manage', limit).length <= limit)
 })
 
-test('a phrase of unknown words or stop words has no candidates', () => {
+test('a phrase of unknown words or stop words has no matches', () => {
   assert.deepEqual(index.match('zzzz qqqq', 3), [])
   assert.deepEqual(index.match('', 3), [])
   assert.deepEqual(index.match('👍👍', 3), [])
   assert.deepEqual(index.match('of the and', 3), [])
 })
 
-test('a function word is not another form or spelling of a skill', () => {
+test('a function word does not match a similar word (can and Canning, may and Maya)', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Canning', aliases: [] },
     { number: 2, name: 'Autodesk Maya', aliases: ['Maya'] },
@@ -143,7 +143,7 @@ test('a function word is not another form or spelling of a skill', () => {
   ])
   for (const phrase of ['can', 'may', 'who can', 'good', 'have'])
     assert.deepEqual(smallIndex.match(phrase, 3), [], phrase)
-  // A skill with such a name is found by its exact name.
+  // A skill whose name is a function word is found by its exact name.
   assert.deepEqual([smallIndex.match('did', 1)[0]!.number, smallIndex.match('did', 1)[0]!.method], [5, 'exact'])
   assert.equal(smallIndex.match('water can delivery', 1)[0]!.method, 'exact')
   assert.equal(smallIndex.match('someone who can drive a truck', 1)[0]!.number, 3)
@@ -161,7 +161,7 @@ test('an exact alias ranks before a similar name', () => {
   )
 })
 
-test('words about the applicant are not skills and do not change the candidates of a skill', () => {
+test('words about the applicant match no skill and do not change the matches of other words', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Hardness testing', aliases: [] },
     { number: 2, name: 'Wood joinery', aliases: ['joiner'] },

@@ -6,49 +6,65 @@ import { MAX_SHORT_FORM_WORDS, shortForms, stopWords } from '../lexicon/lexicon.
 import type { SlicedTask } from '../text/time-slicing.ts'
 import { tokenize } from '../text/tokens.ts'
 import { stripApplicantWords } from './applicant-words.ts'
-import { calibratedScore, type MatchMethod, type Similarity } from './calibration.ts'
+import { type MatchMethod, matchProbability, type Similarity } from './calibration.ts'
 import type { Paraphrases } from './paraphrases.ts'
 import { IS_SYNONYM, isStopPhrase, PhraseWord, SIMILARITY_MASK, stemWeight } from './phrase-words.ts'
 import { replaceSpokenPhrases } from './spoken-phrases.ts'
 
 /**
- * Matches a phrase with the skills that it may mean. A phrase and a label are compared word by word: the same stem counts in
- * full, a typo or a paraphrase for less, and every word is weighted by its rarity in the catalogue. Their overlap is the
- * geometric mean of the matched part of both sides. The similarity of a skill is the overlap of its best label and part of the
- * overlap of its name. The score is the probability that a candidate this similar is right (calibration.ts).
+ * Matches a phrase, such as "managing the staff", with the skills that it may mean.
+ *
+ * 1. Preselection: posting lists give the skills that share the most words with the phrase.
+ * 2. Comparison: each label of these skills is compared with the phrase, word by word. The same stem counts as 100 %, a typo or a
+ *    synonym as less. Each word is weighted by its inverse document frequency: a rare word counts more. The overlap of a phrase
+ *    and a label is the geometric mean of the matched fraction of the phrase and the matched fraction of the label.
+ * 3. Ranking: skills are sorted by the overlap of their best label, plus a fraction of the overlap of their name, plus bonuses.
+ * 4. Calibration: the score of a match is the probability that it is correct (calibration.ts).
  */
 
-export interface MatchCandidate {
-  entry: number
+export interface MatchedEntry {
+  /** Index of the skill in the sorted entries (labels.ts). */
+  entryIndex: number
   score: number
   method: MatchMethod
 }
 
 const MAX_PHRASE_WORDS = 16
+/** Maximum number of respelt variants, and of reworded variants, of a phrase. */
 const MAX_PHRASE_VARIANTS = 3
-/** A short form is written out only if at most this many other words are in the phrase. */
+/** A short form, such as HVAC, is expanded only if the phrase has at most this many other words. */
 const MAX_WORDS_AROUND_SHORT_FORM = 5
-/** Limits of the two steps: postings read to find candidates, and candidates compared word by word. */
+/** Maximum number of postings that the preselection reads. */
 const MAX_POSTINGS_READ = 20_000
+/** Maximum number of preselected skills that are compared word by word. */
 const MAX_COMPARED_SKILLS = 192
+/** A skill is a match only if the overlap of its best label is at least this. */
 const MIN_LABEL_OVERLAP = 0.3
 
+/** Added to the total of a skill if its best label is its name, and not an alias. */
 const NAME_BONUS = 0.06
+/** This fraction of the overlap of the name is added to the total of a skill. */
 const NAME_OVERLAP_FACTOR = 0.3
+/** Added to the total of a skill if the phrase equals its name, or one of its aliases. */
 const EXACT_NAME_BONUS = 0.3
 const EXACT_ALIAS_BONUS = 0.15
-/** Factor for a phrase that was respelt or reworded. */
-const VARIANT_FACTOR = 0.95
-/** Weight of one thousandth of the prior, which ranks general skills first among equally similar ones. */
+/** The total of a skill is multiplied by this if it matches a respelt or reworded variant of the phrase. */
+const CHANGED_PHRASE_FACTOR = 0.95
+/** Added to the total for each thousandth of the prior, so that general skills rank first among equally similar ones. */
 const PRIOR_WEIGHT = 0.0009
-/** Weight of a stop word at the beginning or end of a label, where it links nothing: "AT welding". */
+/**
+ * Weight of a stop word at the beginning or end of a label; elsewhere it weighs 0. At the beginning or end it does not link two
+ * words, so it is probably part of the name: "AT" in "AT welding".
+ */
 const EDGE_STOP_WORD_WEIGHT = 2
 
-/** Variants of a phrase: as written, with words joined or split, with other words of the same meaning. */
+/** Kinds of variants of a phrase. */
 const AS_WRITTEN_VARIANT = 0
+/** With words joined or split: "javascript" for "java script". */
 const RESPELT_VARIANT = 1
+/** With a short form expanded, or a spoken phrase replaced. */
 const REWORDED_VARIANT = 2
-/** A phrase of stop words, which matches only a label that is equal to it. */
+/** The phrase as written, compared only with labels that are equal to it. Used for stop words and words about the applicant. */
 const EXACT_ONLY_VARIANT = 3
 
 export class Matcher {
@@ -58,14 +74,19 @@ export class Matcher {
   private readonly paraphrases: Paraphrases
   private readonly ranking: Ranking
   private readonly priors: Uint8Array
+  /** By stem number: the weight of the stem (see `stemWeight`). */
   private readonly stemWeights: Float32Array
-  /** By skill: the part of the phrase's weight that it contains, and the last round in which it was counted. */
+  /** By entry index: the fraction of the phrase's weight that the skill contains. All zero between two phrases. */
   private readonly weightSums: Float32Array
+  /** By entry index: the last round in which the skill was counted. So each word of a phrase counts once per skill. */
   private readonly lastRound: Int32Array
+  /** Entry indexes of the skills that contain a word of the phrase. */
   private readonly foundEntries: Int32Array
+  /** Number of words that were looked up so far, in all phrases. */
   private round = 0
   private readonly wordPool: PhraseWord[] = []
-  private readonly bestMarks = new Uint8Array(MAX_PHRASE_WORDS)
+  /** By word of the phrase: its best packed similarity (phrase-words.ts) with a word of the label that was compared last. */
+  private readonly bestSimilarities = new Uint8Array(MAX_PHRASE_WORDS)
   /** Whether the label that was compared last matches through a synonym. */
   private usedSynonym = false
 
@@ -90,30 +111,30 @@ export class Matcher {
     this.stemWeights = stemWeights
   }
 
-  match(phrase: string, limit: number): MatchCandidate[] {
+  match(phrase: string, limit: number): MatchedEntry[] {
     const writtenWords = tokenize(phrase).slice(0, MAX_PHRASE_WORDS)
     const words = stripApplicantWords(writtenWords)
     const similarities = new Map<number, Similarity>()
-    const isStopPhraseOnly = isStopPhrase(words)
-    if (isStopPhraseOnly || words.length < writtenWords.length)
+    const hasOnlyStopWords = isStopPhrase(words)
+    if (hasOnlyStopWords || words.length < writtenWords.length)
       this.compareVariant(writtenWords, EXACT_ONLY_VARIANT, similarities)
-    if (!isStopPhraseOnly) {
+    if (!hasOnlyStopWords) {
       this.compareVariant(words, AS_WRITTEN_VARIANT, similarities)
-      for (const variant of this.respelledVariants(words)) this.compareVariant(variant, RESPELT_VARIANT, similarities)
+      for (const variant of this.respeltVariants(words)) this.compareVariant(variant, RESPELT_VARIANT, similarities)
       for (const variant of rewordedVariants(words)) this.compareVariant(variant, REWORDED_VARIANT, similarities)
     }
     const ranked = [...similarities]
       .sort(([a, x], [b, y]) => Number(isExact(y)) - Number(isExact(x)) || y.total - x.total || a - b)
       .slice(0, Math.max(limit, 2))
     let maxScore = 1
-    return ranked.slice(0, limit).map(([entry, similarity], i) => {
-      maxScore = Math.min(maxScore, calibratedScore(similarity, ranked[i === 0 ? 1 : 0]?.[1], i))
-      return { entry, method: similarity.method, score: Math.round(maxScore * 10_000) / 10_000 }
+    return ranked.slice(0, limit).map(([entryIndex, similarity], i) => {
+      maxScore = Math.min(maxScore, matchProbability(similarity, ranked[i === 0 ? 1 : 0]?.[1], i))
+      return { entryIndex, method: similarity.method, score: Math.round(maxScore * 10_000) / 10_000 }
     })
   }
 
-  /** Returns variants with two words joined or one word split: "java script" for JavaScript, "rajmistri" for raj mistri. */
-  private respelledVariants(words: string[]): string[][] {
+  /** Returns variants with two words joined ("javascript" for "java script") or one word split ("raj mistri" for "rajmistri"). */
+  private respeltVariants(words: string[]): string[][] {
     const { vocabulary } = this.labels
     const variants: string[][] = []
     for (let i = 0; i < words.length; i++) {
@@ -131,30 +152,33 @@ export class Matcher {
     return variants.slice(0, MAX_PHRASE_VARIANTS)
   }
 
-  /** Updates `best` with the skills that are more similar to this variant than to those before. */
+  /** Compares a variant with the preselected skills, and stores in `similarities` the highest similarity of each skill. */
   private compareVariant(words: string[], variant: number, similarities: Map<number, Similarity>): void {
     const contentWords = words.filter((word) => !stopWords.has(word))
     const comparedWords = [...new Set(contentWords.length ? contentWords : words)]
     const phrase = comparedWords.map((word, i) => {
       this.wordPool[i] ??= new PhraseWord(this.labels.vocabulary.stemCount)
-      this.wordPool[i].lookUp(word, this.labels, this.paraphrases, this.nearWords, this.stemWeights)
+      this.wordPool[i].findSimilarStems(word, this.labels, this.paraphrases, this.nearWords, this.stemWeights)
       return this.wordPool[i]
     })
-    const ids = words.map((word) => this.labels.vocabulary.find(word))
-    for (const entry of this.findCandidates(phrase)) {
-      const similarity = this.similarityOf(entry, phrase, ids, variant)
-      const similarityBefore = similarities.get(entry)
+    const wordNumbers = words.map((word) => this.labels.vocabulary.find(word))
+    for (const entryIndex of this.preselectEntries(phrase)) {
+      const similarity = this.similarityOf(entryIndex, phrase, wordNumbers, variant)
+      const similarityBefore = similarities.get(entryIndex)
       if (
         similarity &&
         (!similarityBefore || (similarity.total > similarityBefore.total && !isExact(similarityBefore)))
       )
-        similarities.set(entry, similarity)
+        similarities.set(entryIndex, similarity)
     }
     for (const word of phrase) word.clear()
   }
 
-  /** Returns the skills that contain most of the phrase's weight, found through its rarest words first. */
-  private findCandidates(phrase: PhraseWord[]): number[] {
+  /**
+   * Returns the entry indexes of the skills that contain the largest part of the phrase's weight. Looks up the rarest words
+   * first.
+   */
+  private preselectEntries(phrase: PhraseWord[]): number[] {
     const { vocabulary } = this.labels
     const { starts, entries, bestLabels } = this.postings
     const { weightSums, lastRound, foundEntries, ranking } = this
@@ -172,47 +196,55 @@ export class Matcher {
       for (const { stem, similarity } of word.similarStems) {
         const wordGain = (Math.max(word.weight, 0.01) * similarity) / 100 / totalWeight
         for (let i = vocabulary.stemStarts[stem]!; i < vocabulary.stemStarts[stem + 1]!; i++) {
-          const id = vocabulary.stemWords[i]!
-          const letters = vocabulary.words[id]!.length
-          for (let at = starts[id]!; at < starts[id + 1]!; at++) {
-            const entry = entries[at]!
-            if (lastRound[entry] === this.round) continue
-            lastRound[entry] = this.round
-            if (weightSums[entry] === 0) foundEntries[foundCount++] = entry
-            weightSums[entry]! += wordGain * (0.7 + (0.3 * letters) / (bestLabels[at]! & LENGTH_MASK))
+          const wordNumber = vocabulary.stemWords[i]!
+          const letters = vocabulary.words[wordNumber]!.length
+          for (let at = starts[wordNumber]!; at < starts[wordNumber + 1]!; at++) {
+            const entryIndex = entries[at]!
+            if (lastRound[entryIndex] === this.round) continue
+            lastRound[entryIndex] = this.round
+            if (weightSums[entryIndex] === 0) foundEntries[foundCount++] = entryIndex
+            // In a short label, the word counts more.
+            weightSums[entryIndex]! += wordGain * (0.7 + (0.3 * letters) / (bestLabels[at]! & LENGTH_MASK))
           }
         }
       }
     }
     ranking.reset()
     for (let i = 0; i < foundCount; i++) {
-      const entry = foundEntries[i]!
-      ranking.add(entry, Math.min(1, weightSums[entry]!), 0)
-      weightSums[entry] = 0
+      const entryIndex = foundEntries[i]!
+      ranking.add(entryIndex, Math.min(1, weightSums[entryIndex]!), 0)
+      weightSums[entryIndex] = 0
     }
     return ranking.page(0, MAX_COMPARED_SKILLS).map((hit) => hit.entry)
   }
 
+  /** Returns the number of postings of all words with the stem. */
   private countPostings(stem: number): number {
     const { vocabulary } = this.labels
     let count = 0
     for (let i = vocabulary.stemStarts[stem]!; i < vocabulary.stemStarts[stem + 1]!; i++) {
-      const id = vocabulary.stemWords[i]!
-      count += this.postings.starts[id + 1]! - this.postings.starts[id]!
+      const wordNumber = vocabulary.stemWords[i]!
+      count += this.postings.starts[wordNumber + 1]! - this.postings.starts[wordNumber]!
     }
     return count
   }
 
-  private similarityOf(entry: number, phrase: PhraseWord[], ids: number[], variant: number): Similarity | undefined {
+  /** Returns the similarity of a skill to a variant of the phrase; undefined if the overlap is too small for a match. */
+  private similarityOf(
+    entryIndex: number,
+    phrase: PhraseWord[],
+    wordNumbers: number[],
+    variant: number,
+  ): Similarity | undefined {
     const { labelStarts, kinds } = this.labels
     let bestTotal = 0
     let bestOverlap = 0
     let nameOverlap = 0
     let method: MatchMethod = 'fuzzy'
-    for (let label = labelStarts[entry]!; label < labelStarts[entry + 1]!; label++) {
+    for (let label = labelStarts[entryIndex]!; label < labelStarts[entryIndex + 1]!; label++) {
       const isAlias = kinds[label] === ALIAS
       const isExactLabel =
-        (variant === AS_WRITTEN_VARIANT || variant === EXACT_ONLY_VARIANT) && this.hasWords(label, ids)
+        (variant === AS_WRITTEN_VARIANT || variant === EXACT_ONLY_VARIANT) && this.labelEquals(label, wordNumbers)
       const overlap = isExactLabel ? 1 : this.overlapOf(label, phrase)
       if (!isAlias && overlap > nameOverlap) nameOverlap = overlap
       if (variant === EXACT_ONLY_VARIANT && !isExactLabel) continue
@@ -232,36 +264,41 @@ export class Matcher {
     if (bestOverlap < MIN_LABEL_OVERLAP) return undefined
     return {
       total:
-        (bestTotal + NAME_OVERLAP_FACTOR * nameOverlap + PRIOR_WEIGHT * this.priors[entry]!) *
-        (variant === RESPELT_VARIANT || variant === REWORDED_VARIANT ? VARIANT_FACTOR : 1),
+        (bestTotal + NAME_OVERLAP_FACTOR * nameOverlap + PRIOR_WEIGHT * this.priors[entryIndex]!) *
+        (variant === RESPELT_VARIANT || variant === REWORDED_VARIANT ? CHANGED_PHRASE_FACTOR : 1),
       overlap: bestOverlap,
       nameOverlap,
       method,
     }
   }
 
-  /** Returns the geometric mean of the part of the phrase that is in the label and the part of the label that is in the phrase. */
+  /**
+   * Returns the overlap of a phrase and a label, from 0 to 1: the geometric mean of the fraction of the phrase that is in the label
+   * and the fraction of the label that is in the phrase. Sets `usedSynonym`.
+   */
   private overlapOf(label: number, phrase: PhraseWord[]): number {
     const { wordStarts, words, vocabulary } = this.labels
-    const { stemWeights, bestMarks } = this
-    for (let i = 0; i < phrase.length; i++) bestMarks[i] = 0
+    const { stemWeights, bestSimilarities } = this
+    for (let i = 0; i < phrase.length; i++) bestSimilarities[i] = 0
     let labelWeight = 0
     let labelMatched = 0
     for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
       const stem = vocabulary.stems[words[at]!]!
       for (let i = 0; i < phrase.length; i++) {
-        const mark = phrase[i]!.marks[stem]!
-        if ((mark & SIMILARITY_MASK) > (bestMarks[i]! & SIMILARITY_MASK)) bestMarks[i] = mark
+        const packedSimilarity = phrase[i]!.packedSimilarities[stem]!
+        if ((packedSimilarity & SIMILARITY_MASK) > (bestSimilarities[i]! & SIMILARITY_MASK))
+          bestSimilarities[i] = packedSimilarity
       }
     }
     for (let at = wordStarts[label]!; at < wordStarts[label + 1]!; at++) {
       const stem = vocabulary.stems[words[at]!]!
       let best = 0
       for (let i = 0; i < phrase.length; i++) {
-        const mark = phrase[i]!.marks[stem]!
-        // A phrase of the one word "welding" matches the "welding" of "braze welding", not also its synonym "braze".
-        if (phrase.length === 1 && mark & IS_SYNONYM && !(bestMarks[i]! & IS_SYNONYM)) continue
-        if ((mark & SIMILARITY_MASK) > best) best = mark & SIMILARITY_MASK
+        const packedSimilarity = phrase[i]!.packedSimilarities[stem]!
+        // A phrase of one word matches a synonym only if the label does not contain the word itself. In the label "braze
+        // welding", the phrase "welding" matches "welding", but not also its synonym "braze".
+        if (phrase.length === 1 && packedSimilarity & IS_SYNONYM && !(bestSimilarities[i]! & IS_SYNONYM)) continue
+        if ((packedSimilarity & SIMILARITY_MASK) > best) best = packedSimilarity & SIMILARITY_MASK
       }
       const isEdge = stemWeights[stem] === 0 && (at === wordStarts[label] || at + 1 === wordStarts[label + 1])
       const weight = isEdge ? EDGE_STOP_WORD_WEIGHT : stemWeights[stem]!
@@ -273,27 +310,28 @@ export class Matcher {
     this.usedSynonym = false
     for (let i = 0; i < phrase.length; i++) {
       phraseWeight += phrase[i]!.weight
-      phraseMatched += phrase[i]!.weight * (bestMarks[i]! & SIMILARITY_MASK)
-      if (bestMarks[i]! & IS_SYNONYM) this.usedSynonym = true
+      phraseMatched += phrase[i]!.weight * (bestSimilarities[i]! & SIMILARITY_MASK)
+      if (bestSimilarities[i]! & IS_SYNONYM) this.usedSynonym = true
     }
     if (phraseWeight === 0 || labelWeight === 0) return phraseMatched > 0 || labelMatched > 0 ? 1 : 0
     return Math.sqrt((phraseMatched / phraseWeight) * (labelMatched / labelWeight)) / 100
   }
 
-  private hasWords(label: number, ids: number[]): boolean {
+  /** Whether the label has exactly these words, in this order. */
+  private labelEquals(label: number, wordNumbers: number[]): boolean {
     const { wordStarts, words } = this.labels
     const firstWord = wordStarts[label]!
-    if (wordStarts[label + 1]! - firstWord !== ids.length) return false
-    return ids.every((id, i) => words[firstWord + i] === id)
+    if (wordStarts[label + 1]! - firstWord !== wordNumbers.length) return false
+    return wordNumbers.every((wordNumber, i) => words[firstWord + i] === wordNumber)
   }
 }
 
-/** Whether the phrase is a name or alias of the skill; no similar name ranks above it. */
+/** Whether the phrase equals the name or an alias of the skill. Such a match ranks above all others. */
 function isExact({ method }: Similarity): boolean {
   return method === 'exact' || method === 'alias'
 }
 
-/** Returns variants with spoken phrases replaced, or a short form written out. */
+/** Returns variants with all spoken phrases replaced, or with one short form expanded. */
 function rewordedVariants(words: string[]): string[][] {
   const replacedWords = replaceSpokenPhrases(words)
   const variants: string[][] = replacedWords ? [replacedWords] : []
@@ -307,15 +345,15 @@ function rewordedVariants(words: string[]): string[][] {
   return variants.slice(0, MAX_PHRASE_VARIANTS)
 }
 
-/** Returns the weight of every stem of the catalogue. */
+/** Returns the weight of every stem of the catalogue, by stem number. */
 export function* buildStemWeights(labels: Labels, postings: Postings): SlicedTask<Float32Array> {
   const { vocabulary } = labels
   const stemWeights = new Float32Array(vocabulary.stemCount)
   for (let stem = 0; stem < stemWeights.length; stem++) {
     let skillCount = 0
     for (let i = vocabulary.stemStarts[stem]!; i < vocabulary.stemStarts[stem + 1]!; i++) {
-      const id = vocabulary.stemWords[i]!
-      skillCount += postings.starts[id + 1]! - postings.starts[id]!
+      const wordNumber = vocabulary.stemWords[i]!
+      skillCount += postings.starts[wordNumber + 1]! - postings.starts[wordNumber]!
     }
     stemWeights[stem] = stemWeight(vocabulary.stem(stem), skillCount, labels.names.length)
     if (stem % 2048 === 2047) yield

@@ -5,69 +5,85 @@ import { stemOf } from '../lexicon/stems.ts'
 import { isApplicantWord } from './applicant-words.ts'
 import type { Paraphrases, SimilarStem } from './paraphrases.ts'
 
-/** Parts of a mark: the similarity in hundredths, and a flag for a synonym as opposed to another form of the word. */
+/** Parts of a packed similarity. The low seven bits are the similarity in percent. */
 export const SIMILARITY_MASK = 0x7f
+/** Flag: the stem is a synonym of the word, not another form of it. */
 export const IS_SYNONYM = 0x80
 
-/** Similarities in hundredths. */
-const SAME_STEM_SIMILARITY = 100
-const HOMOPHONE_SIMILARITY = 84
-const ONE_TYPO_SIMILARITY = 80
-const FURTHER_TYPO_PENALTY = 10
+/** Similarities of a word of the phrase and a stem of the catalogue. Homophones are words that sound alike. */
+const SAME_STEM_SIMILARITY_PERCENT = 100
+const HOMOPHONE_SIMILARITY_PERCENT = 84
+const ONE_TYPO_SIMILARITY_PERCENT = 80
+/** Subtracted for each typo after the first. */
+const EXTRA_TYPO_PENALTY_PERCENT = 10
 
-/** Factors of the weight of words that say little about the skill: "excellent", "work", "can". */
-const PRAISE_FACTOR = 0.25
-const GENERIC_FACTOR = 0.6
-const FUNCTION_WORD_FACTOR = 0.05
+/**
+ * The weight of a word that hardly identifies a skill is multiplied by its factor: praise ("excellent"), generic ("process"),
+ * function ("can").
+ */
+const PRAISE_WEIGHT_FACTOR = 0.25
+const GENERIC_WORD_WEIGHT_FACTOR = 0.6
+const FUNCTION_WORD_WEIGHT_FACTOR = 0.05
 
 const praiseStems = new Set(Array.from(praiseWords, stemOf))
 const genericStems = new Set(Array.from(genericWords, stemOf))
 const stopStems = new Set(Array.from(stopWords, stemOf))
 
-/** A word of a phrase with the stems of the catalogue that it may stand for. */
+/** A word of a phrase with the similar stems of the catalogue. */
 export class PhraseWord {
-  /** Inverse document frequency: rare words weigh more. */
+  /** Weight of the word, from its inverse document frequency: a rare word has a higher weight. */
   weight = 0
   similarStems: SimilarStem[] = []
-  /** By stem: similarity in hundredths, and IS_SYNONYM. */
-  readonly marks: Uint8Array
+  /** By stem number: the similarity in percent, combined with IS_SYNONYM. 0 if the stem is not similar. */
+  readonly packedSimilarities: Uint8Array
 
   constructor(stemCount: number) {
-    this.marks = new Uint8Array(stemCount)
+    this.packedSimilarities = new Uint8Array(stemCount)
   }
 
-  lookUp(word: string, labels: Labels, paraphrases: Paraphrases, nearWords: NearWords, weights: Float32Array): void {
+  /** Sets the word and finds the similar stems of the catalogue. `weights` are the weights of all stems, by stem number. */
+  findSimilarStems(
+    word: string,
+    labels: Labels,
+    paraphrases: Paraphrases,
+    nearWords: NearWords,
+    weights: Float32Array,
+  ): void {
     const { vocabulary } = labels
     this.clear()
     const stem = stemOf(word)
     const stemNumber = vocabulary.findStem(stem)
     if (functionWords.has(word)) {
-      // A function word matches only itself, in no other form or spelling.
-      if (vocabulary.find(word) >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY, false)
-      this.weight = FUNCTION_WORD_FACTOR * stemWeight(stem, 0, labels.names.length)
+      // A function word matches only the same word, not another form or spelling: "can" does not match "canning".
+      if (vocabulary.find(word) >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
+      this.weight = FUNCTION_WORD_WEIGHT_FACTOR * stemWeight(stem, 0, labels.names.length)
       return
     }
-    if (stemNumber >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY, false)
+    if (stemNumber >= 0) this.add(stemNumber, SAME_STEM_SIMILARITY_PERCENT, false)
     for (const { stem: other, similarity, isSynonym } of paraphrases.similarStemsOf(stem))
       this.add(other, similarity, isSynonym)
     if (stemNumber < 0) {
-      nearWords.findHomophones(word, (near) => this.add(vocabulary.stems[near]!, HOMOPHONE_SIMILARITY, false))
+      nearWords.findHomophones(word, (near) => this.add(vocabulary.stems[near]!, HOMOPHONE_SIMILARITY_PERCENT, false))
       if (this.similarStems.length === 0)
         nearWords.findTypos(word, (near, edits) =>
-          this.add(vocabulary.stems[near]!, ONE_TYPO_SIMILARITY - FURTHER_TYPO_PENALTY * (edits - 1), false),
+          this.add(
+            vocabulary.stems[near]!,
+            ONE_TYPO_SIMILARITY_PERCENT - EXTRA_TYPO_PENALTY_PERCENT * (edits - 1),
+            false,
+          ),
         )
     }
     this.weight = stemNumber >= 0 ? weights[stemNumber]! : stemWeight(stem, 0, labels.names.length)
   }
 
   clear(): void {
-    for (const { stem } of this.similarStems) this.marks[stem] = 0
+    for (const { stem } of this.similarStems) this.packedSimilarities[stem] = 0
     this.similarStems = []
   }
 
   private add(stem: number, similarity: number, isSynonym: boolean): void {
-    if (this.marks[stem]) return
-    this.marks[stem] = isSynonym ? similarity | IS_SYNONYM : similarity
+    if (this.packedSimilarities[stem]) return
+    this.packedSimilarities[stem] = isSynonym ? similarity | IS_SYNONYM : similarity
     this.similarStems.push({ stem, similarity, isSynonym })
   }
 }
@@ -84,9 +100,16 @@ export function isStopPhrase(words: readonly string[]): boolean {
   )
 }
 
-/** Returns the weight of a stem that occurs in `skills` of `total` skills. */
+/**
+ * Returns the inverse document frequency of a stem that `skillCount` of `totalSkills` skills contain. Lower for words that hardly
+ * identify a skill.
+ */
 export function stemWeight(stem: string, skillCount: number, totalSkills: number): number {
   if (stopStems.has(stem)) return 0
   const weight = Math.log(1 + totalSkills / (1 + skillCount))
-  return praiseStems.has(stem) ? weight * PRAISE_FACTOR : genericStems.has(stem) ? weight * GENERIC_FACTOR : weight
+  return praiseStems.has(stem)
+    ? weight * PRAISE_WEIGHT_FACTOR
+    : genericStems.has(stem)
+      ? weight * GENERIC_WORD_WEIGHT_FACTOR
+      : weight
 }

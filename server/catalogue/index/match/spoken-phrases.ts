@@ -1,6 +1,9 @@
 import { MAX_SPOKEN_PHRASE_WORDS, spokenPhrases } from '../lexicon/lexicon.ts'
 
-/** Replaces spoken phrases by the words of the catalogue; undefined if there are none. */
+/**
+ * Replaces everyday phrases by the terms of the catalogue (spoken-phrases.txt). Returns undefined if the words contain no such
+ * phrase.
+ */
 export function replaceSpokenPhrases(words: readonly string[]): string[] | undefined {
   const replacedWords: string[] = []
   let hasReplacement = false

@@ -4,21 +4,25 @@ import type { Vocabulary } from '../labels/vocabulary.ts'
 import { lastTwoLetters } from '../text/letter-keys.ts'
 import { isDevanagari } from '../text/phonetics.ts'
 
-/** How well a word of the catalogue agrees with a word of the query, in hundredths. */
+/**
+ * Agreement: how well a catalogue word matches a query word, in percent. 100 is the same word; 0 is no match. Homophones are
+ * words that sound alike, such as "bijli" and "bijlee".
+ */
 export const EXACT_AGREEMENT = 100
 export const SAME_STEM_AGREEMENT = 88
-/** The same word in Latin script, for a query word in Devanagari. */
+/** The query word is in Devanagari; the catalogue word is the same word in Latin script. */
 export const OTHER_SCRIPT_AGREEMENT = 93
 export const PREFIX_AGREEMENT = 92
-/** A word that begins with the only letter of the query. */
+/** The query is a single letter; the catalogue word begins with it. */
 export const ONE_LETTER_PREFIX_AGREEMENT = 85
 export const HOMOPHONE_AGREEMENT = 86
 export const ONE_TYPO_AGREEMENT = 80
 export const SUBSTRING_AGREEMENT = 72
 export const TWO_TYPOS_AGREEMENT = 66
+/** The catalogue word begins with the query word, but for one typo: "electrician" for "elactr". */
 export const TYPO_PREFIX_AGREEMENT = 58
 
-/** Whether the query's word agrees with the whole word of the catalogue, and not only with a part of it. */
+/** Whether an agreement means that the query word matches the whole catalogue word, and not only a prefix or substring of it. */
 export function isWholeWordAgreement(agreement: number): boolean {
   return (
     agreement === SAME_STEM_AGREEMENT ||
@@ -29,52 +33,56 @@ export function isWholeWordAgreement(agreement: number): boolean {
   )
 }
 
+/** Minimum number of letters of a prefix, except for the last query word, which the user may still be typing. */
 const MIN_PREFIX_LENGTH = 2
-/** A prefix of this many letters is not treated as a typo of another word. */
-export const CERTAIN_PREFIX_LENGTH = 7
+/** If the last query word has at least this many letters and is a prefix of a catalogue word, typos are not considered. */
+export const MIN_CERTAIN_PREFIX_LENGTH = 7
 const MAX_SIMILAR_WORDS = 4000
 
 /**
- * A word of a query with the words of the catalogue that it may stand for: the range of words that begin with it, and single
- * similar words. Agreements are stored by word number, so that reading one is a single array access.
+ * A query word with the catalogue words that the user may mean: all words that begin with it, and similar words. Catalogue words
+ * are identified by their numbers in the sorted vocabulary, so the words with a prefix are a range of numbers.
  */
 export class QueryWord {
   text = ''
-  /** The number of the word itself, or -1. */
+  /** Number of the catalogue word that equals the query word; -1 if there is none. */
   exactWord = -1
-  /** The range of words that begin with it. */
+  /** Range of the catalogue words that begin with the query word. The end is exclusive. */
   prefixStart = 0
   prefixEnd = 0
+  /** Numbers of the similar catalogue words: same stem, homophone, typo or substring. */
   similarWords: number[] = []
-  /** 0 for a single letter next to other words: it raises a score but is not required to match. */
+  /** 1 if a skill must match the word. 0 for a single letter next to other words: a match only raises the score. */
   required = 1
   postingCount = 0
-  /** Agreement and position of the best word in the label that was matched last; 0 and -1 if none agrees. */
+  /** Results of `matchLabel`: agreement of the best word of the label, and its position there. 0 and -1 if no word agrees. */
   agreement = 0
   position = 0
   private isFirst = false
-  /** The two letters that a word must end with to agree; 0 if suffixes are not considered. */
-  private requiredSuffix = 0
-  private readonly marks: Uint8Array
-  private readonly markHomophone = (id: number) => this.mark(id, HOMOPHONE_AGREEMENT)
-  private readonly markTypo = (id: number, edits: number) =>
-    this.mark(id, edits === 1 ? ONE_TYPO_AGREEMENT : TWO_TYPOS_AGREEMENT)
-  private readonly markSubstring = (id: number) => this.mark(id, SUBSTRING_AGREEMENT)
-  private readonly markTypoPrefix = (id: number) => this.mark(id, TYPO_PREFIX_AGREEMENT)
+  /** The query word as a suffix: its two letters, packed by `lastTwoLetters`. 0 if suffixes do not match. */
+  private suffixLetters = 0
+  /** By word number: the agreement of each similar word. An array, because reading it must be fast. */
+  private readonly agreements: Uint8Array
+  private readonly addHomophone = (wordNumber: number) => this.addSimilarWord(wordNumber, HOMOPHONE_AGREEMENT)
+  private readonly addTypo = (wordNumber: number, edits: number) =>
+    this.addSimilarWord(wordNumber, edits === 1 ? ONE_TYPO_AGREEMENT : TWO_TYPOS_AGREEMENT)
+  private readonly addWordWithSubstring = (wordNumber: number) => this.addSimilarWord(wordNumber, SUBSTRING_AGREEMENT)
+  private readonly addTypoPrefix = (wordNumber: number) => this.addSimilarWord(wordNumber, TYPO_PREFIX_AGREEMENT)
   private readonly vocabulary: Vocabulary
   private readonly nearWords: NearWords
 
   constructor(vocabulary: Vocabulary, nearWords: NearWords) {
     this.vocabulary = vocabulary
     this.nearWords = nearWords
-    this.marks = new Uint8Array(vocabulary.words.length)
+    this.agreements = new Uint8Array(vocabulary.words.length)
   }
 
   /**
-   * Looks the word up. Only the first word of a query may be a two-letter suffix, and only the last may be a single letter of a
-   * longer word. `lenient` also accepts typos and homophones of a word that the catalogue contains.
+   * Sets the query word and finds the similar catalogue words. Only the first query word can match as a two-letter suffix. Only
+   * the last query word can match as a one-letter prefix. If `isLenient` is set, typos and homophones are also found for a word
+   * that is in the catalogue.
    */
-  lookUp(text: string, isFirst: boolean, isLast: boolean, isLenient: boolean): void {
+  findSimilarWords(text: string, isFirst: boolean, isLast: boolean, isLenient: boolean): void {
     this.clear()
     const { vocabulary, nearWords } = this
     this.text = text
@@ -89,60 +97,64 @@ export class QueryWord {
     if (this.exactWord >= 0) {
       const stem = vocabulary.stems[this.exactWord]!
       for (let at = vocabulary.stemStarts[stem]!; at < vocabulary.stemStarts[stem + 1]!; at++)
-        this.mark(vocabulary.stemWords[at]!, SAME_STEM_AGREEMENT)
+        this.addSimilarWord(vocabulary.stemWords[at]!, SAME_STEM_AGREEMENT)
       if (isDevanagari(text))
-        nearWords.findHomophones(text, (id, other) => {
-          if (!isDevanagari(other)) this.mark(id, OTHER_SCRIPT_AGREEMENT)
+        nearWords.findHomophones(text, (wordNumber, other) => {
+          if (!isDevanagari(other)) this.addSimilarWord(wordNumber, OTHER_SCRIPT_AGREEMENT)
         })
     }
-    if (isLast && !isLenient && text.length >= CERTAIN_PREFIX_LENGTH && this.prefixEnd > this.prefixStart) return
+    if (isLast && !isLenient && text.length >= MIN_CERTAIN_PREFIX_LENGTH && this.prefixEnd > this.prefixStart) return
     if (this.exactWord < 0 || isLenient) {
-      nearWords.findHomophones(text, this.markHomophone)
-      nearWords.findTypos(text, this.markTypo, isLenient || this.prefixStart === this.prefixEnd)
+      nearWords.findHomophones(text, this.addHomophone)
+      nearWords.findTypos(text, this.addTypo, isLenient || this.prefixStart === this.prefixEnd)
     }
     if (text.length > 2 && (isFirst || isLenient || this.exactWord < 0))
-      nearWords.findContaining(text, this.markSubstring)
-    else if (text.length === 2 && isFirst && !isLast) this.requiredSuffix = lastTwoLetters(text)
+      nearWords.findContaining(text, this.addWordWithSubstring)
+    else if (text.length === 2 && isFirst && !isLast) this.suffixLetters = lastTwoLetters(text)
     if (this.exactWord < 0 && (isLenient || (this.prefixStart === this.prefixEnd && this.similarWords.length === 0)))
-      nearWords.findTypoPrefixes(text, this.markTypoPrefix)
-  }
-
-  /** Looks up the words that end with its two letters, so that their postings can be used instead of checking every label. */
-  expandSuffix(): void {
-    if (this.requiredSuffix === 0) return
-    this.requiredSuffix = 0
-    this.nearWords.findEndingWith(this.text, this.markSubstring)
-  }
-
-  /** Returns how well a word of the catalogue agrees; 0 if it does not. */
-  agreementWith(word: number): number {
-    if (word === this.exactWord) return EXACT_AGREEMENT
-    if (word >= this.prefixStart && word < this.prefixEnd) return Math.max(PREFIX_AGREEMENT, this.marks[word]!)
-    return this.marks[word]!
+      nearWords.findTypoPrefixes(text, this.addTypoPrefix)
   }
 
   /**
-   * Finds the best-agreeing word in a range of label words; returns false if the word is required and none agrees. Among equal
-   * agreements the first word of a query takes the first, the others the last: the "b" of "balance b" is that of "Balance beams".
+   * Adds the catalogue words that end with the two-letter query word. After that, posting lists replace the check of every label.
+   */
+  expandSuffix(): void {
+    if (this.suffixLetters === 0) return
+    this.suffixLetters = 0
+    this.nearWords.findEndingWith(this.text, this.addWordWithSubstring)
+  }
+
+  /** Returns the agreement of a catalogue word, in percent; 0 if it does not agree. */
+  agreementWith(word: number): number {
+    if (word === this.exactWord) return EXACT_AGREEMENT
+    if (word >= this.prefixStart && word < this.prefixEnd) return Math.max(PREFIX_AGREEMENT, this.agreements[word]!)
+    return this.agreements[word]!
+  }
+
+  /**
+   * Finds the word of a label with the best agreement. Returns false if no word agrees and the query word is required.
+   *
+   * If several label words have the same agreement, the first query word takes the first of them, and the other query words take
+   * the last. So in the label "Balance beams", the "b" of the query "balance b" matches "beams".
    */
   matchLabel(words: Int32Array, from: number, to: number): boolean {
-    const { exactWord, prefixStart: rangeStart, prefixEnd: rangeEnd, marks, requiredSuffix } = this
+    const { exactWord, prefixStart, prefixEnd, agreements, suffixLetters } = this
     let bestAgreement = 0
     this.position = -1
     for (let at = from; at < to; at++) {
       const word = words[at]!
-      let agreement = marks[word]!
+      let agreement = agreements[word]!
       if (word === exactWord) agreement = EXACT_AGREEMENT
-      else if (agreement < PREFIX_AGREEMENT && word >= rangeStart && word < rangeEnd) agreement = PREFIX_AGREEMENT
+      else if (agreement < PREFIX_AGREEMENT && word >= prefixStart && word < prefixEnd) agreement = PREFIX_AGREEMENT
       if (agreement > bestAgreement || (agreement === bestAgreement && agreement > 0 && !this.isFirst)) {
         bestAgreement = agreement
         this.position = at - from
       }
     }
-    if (requiredSuffix !== 0 && bestAgreement < SUBSTRING_AGREEMENT) {
+    if (suffixLetters !== 0 && bestAgreement < SUBSTRING_AGREEMENT) {
       const { suffixes } = this.nearWords
       for (let at = from; at < to; at++) {
-        if (suffixes[words[at]!] !== requiredSuffix) continue
+        if (suffixes[words[at]!] !== suffixLetters) continue
         bestAgreement = SUBSTRING_AGREEMENT
         this.position = at - from
         break
@@ -152,36 +164,38 @@ export class QueryWord {
     return bestAgreement > 0 || this.required === 0
   }
 
-  /** Returns the word itself and the similar words, best agreement first; words that only begin with it are in the range. */
+  /** Returns the exact word and the similar words, best agreement first. Words that only have the prefix are not included. */
   similarWordsByAgreement(): number[] {
-    const ids = this.exactWord < 0 ? this.similarWords : [this.exactWord, ...this.similarWords]
-    return [...ids].sort((a, b) => this.agreementWith(b) - this.agreementWith(a) || a - b)
+    const wordNumbers = this.exactWord < 0 ? this.similarWords : [this.exactWord, ...this.similarWords]
+    return [...wordNumbers].sort((a, b) => this.agreementWith(b) - this.agreementWith(a) || a - b)
   }
 
-  /** Returns the number of postings of all words that agree; infinite if suffixes are not expanded. */
+  /**
+   * Returns the number of postings of all words that agree. Infinite for a suffix that is not expanded, because it is unknown.
+   */
   countPostings(postings: Postings): number {
-    if (this.requiredSuffix !== 0) return Number.POSITIVE_INFINITY
+    if (this.suffixLetters !== 0) return Number.POSITIVE_INFINITY
     let count = postings.starts[this.prefixEnd]! - postings.starts[this.prefixStart]!
-    for (const id of this.similarWords) count += postings.starts[id + 1]! - postings.starts[id]!
+    for (const wordNumber of this.similarWords) count += postings.starts[wordNumber + 1]! - postings.starts[wordNumber]!
     return count
   }
 
   clear(): void {
-    for (const id of this.similarWords) this.marks[id] = 0
+    for (const wordNumber of this.similarWords) this.agreements[wordNumber] = 0
     this.similarWords.length = 0
-    this.requiredSuffix = 0
+    this.suffixLetters = 0
   }
 
-  private mark(id: number, agreement: number): void {
-    if (id === this.exactWord) return
-    const agreementBefore = this.marks[id]!
+  private addSimilarWord(wordNumber: number, agreement: number): void {
+    if (wordNumber === this.exactWord) return
+    const agreementBefore = this.agreements[wordNumber]!
     if (agreementBefore >= agreement) return
-    const hasPrefix = id >= this.prefixStart && id < this.prefixEnd
+    const hasPrefix = wordNumber >= this.prefixStart && wordNumber < this.prefixEnd
     if (hasPrefix && agreement <= PREFIX_AGREEMENT) return
     if (agreementBefore === 0) {
       if (this.similarWords.length >= MAX_SIMILAR_WORDS) return
-      this.similarWords.push(id)
+      this.similarWords.push(wordNumber)
     }
-    this.marks[id] = agreement
+    this.agreements[wordNumber] = agreement
   }
 }

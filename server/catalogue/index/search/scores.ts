@@ -3,48 +3,57 @@ import { ALIAS, NAME } from '../labels/labels.ts'
 import { MAX_PRIOR } from '../labels/prior.ts'
 import { EXACT_AGREEMENT, type QueryWord } from './query-words.ts'
 
-/** Scoring of a skill for a query: the score of its best label, a bonus for further labels, and its prior. */
+/**
+ * Scores of skills for a query, from 0 to 1. The raw score of a skill is the score of its best label, plus a bonus if several labels
+ * match, plus its prior. A bare name is a name without its note in brackets: "Java" for "Java (computer programming)".
+ */
 
 const EXACT_NAME_SCORE = 1
 const EXACT_BARE_NAME_SCORE = 0.985
 const EXACT_ALIAS_SCORE = 0.97
 const MAX_INEXACT_SCORE = 0.96
 /**
- * Score of an alias of an imported skill that is not verifiable. Lower, because taxonomies have thousands of such aliases:
- * "welding" is an alias of joining metals.
+ * Score of an exact alias or bare name of an imported skill that is not verifiable. It is lower because taxonomies have thousands
+ * of imprecise aliases: "welding" is an alias of "Join metals".
  */
 const EXACT_IMPORTED_ALIAS_SCORE = 0.85
 
-/** Bonus for a word that begins as typed and is a whole label: completing it gives the exact name. */
+/** Bonus if the query is part of a word that is a whole label: "phot" for the skill "Photography". */
 export const WHOLE_LABEL_BONUS = 0.03
-/** Factor of the prior if the word is in the name of the skill's sub-skill. */
+/** The prior is multiplied by this if the name of the skill's sub-skill contains the query word. */
 export const SUB_SKILL_PRIOR_FACTOR = 1.5
 
-/** Factor for words that are spread over several labels of a skill, none of which contains all of them. */
+/** The score is multiplied by this if no single label contains all query words, but the labels of the skill together do. */
 export const SCATTERED_WORDS_FACTOR = 0.55
-/** Matches up to this score consist of scattered words or substrings, so another reading of the query may be better. */
+/**
+ * If the best score is not higher than this, the hits are doubtful: the query words are scattered over several labels or are
+ * substrings. Variants of the query are then tried, too.
+ */
 export const MAX_DOUBTFUL_SCORE = 0.8
 
-/** Scores above this are compressed, so that a label score with all bonuses stays below an exact name. */
-const MIN_COMPRESSED_SCORE = 0.8
+/**
+ * Raw scores from this threshold to MAX_RAW_SCORE are mapped to the range from the threshold to MAX_INEXACT_SCORE. So an inexact
+ * match with all bonuses still scores below an exact name or alias.
+ */
+const COMPRESSION_THRESHOLD = 0.8
 const MAX_RAW_SCORE = 1 + MAX_EXTRA_LABEL_BONUS + WHOLE_LABEL_BONUS + (SUB_SKILL_PRIOR_FACTOR * MAX_PRIOR) / 1000
-const COMPRESSION_FACTOR = (MAX_INEXACT_SCORE - MIN_COMPRESSED_SCORE) / (MAX_RAW_SCORE - MIN_COMPRESSED_SCORE)
+const COMPRESSION_FACTOR = (MAX_INEXACT_SCORE - COMPRESSION_THRESHOLD) / (MAX_RAW_SCORE - COMPRESSION_THRESHOLD)
 
-/** Returns the score of a label that equals the query word by word. */
-export function exactScore(kind: number, importedOnly: boolean): number {
+/** Returns the score of a label that has exactly the words of the query. `kind` is NAME, BARE_NAME or ALIAS. */
+export function exactMatchScore(kind: number, isUnverifiableImport: boolean): number {
   if (kind === NAME) return EXACT_NAME_SCORE
-  if (importedOnly) return EXACT_IMPORTED_ALIAS_SCORE
+  if (isUnverifiableImport) return EXACT_IMPORTED_ALIAS_SCORE
   return kind === ALIAS ? EXACT_ALIAS_SCORE : EXACT_BARE_NAME_SCORE
 }
 
-/** Returns the final score of an inexact match; keeps the order of the raw scores. */
+/** Converts the raw score of an inexact match to its final score. A higher raw score has a higher final score. */
 export function compressScore(rawScore: number): number {
-  return rawScore <= MIN_COMPRESSED_SCORE
+  return rawScore <= COMPRESSION_THRESHOLD
     ? rawScore
-    : MIN_COMPRESSED_SCORE + (rawScore - MIN_COMPRESSED_SCORE) * COMPRESSION_FACTOR
+    : COMPRESSION_THRESHOLD + (rawScore - COMPRESSION_THRESHOLD) * COMPRESSION_FACTOR
 }
 
-/** Whether the label that was matched last equals the query. */
+/** Whether the label has exactly the words of the query, in the same order. Uses the results of the last `matchLabel` calls. */
 export function isExactMatch(words: QueryWord[], labelWordCount: number): boolean {
   if (words.length !== labelWordCount) return false
   for (let i = 0; i < words.length; i++)
@@ -52,38 +61,41 @@ export function isExactMatch(words: QueryWord[], labelWordCount: number): boolea
   return true
 }
 
-/** Returns the raw score of the label that was matched last and contains all words. */
+/**
+ * Returns the raw score of a label that contains all required words. Uses the results of the last `matchLabel` calls. `length` is
+ * the number of letters of the label without fillers.
+ */
 export function matchedLabelScore(words: QueryWord[], labelWordCount: number, length: number, kind: number): number {
   let letterCount = 0
-  let agreed = 0
-  let ordered = true
+  let agreedLetters = 0
+  let isOrdered = true
   let lastPosition = -1
   for (let i = 0; i < words.length; i++) {
     const { text, agreement, position } = words[i]!
     letterCount += text.length
-    agreed += text.length * agreement
+    agreedLetters += text.length * agreement
     if (agreement === 0) continue
-    if (position <= lastPosition) ordered = false
+    if (position <= lastPosition) isOrdered = false
     lastPosition = position
   }
   const beginsLabel = words[0]!.position === 0
   const lastWord = words[words.length - 1]!
   const endsLabel = lastWord.agreement === EXACT_AGREEMENT && lastWord.position === labelWordCount - 1
   return (
-    (labelScore(Math.min(1, letterCount / length), beginsLabel, endsLabel, ordered, kind === ALIAS) * agreed) /
+    (labelScore(Math.min(1, letterCount / length), beginsLabel, endsLabel, isOrdered, kind === ALIAS) * agreedLetters) /
     letterCount /
     100
   )
 }
 
-/** Returns the raw score of words that were matched in several labels; 0 if a required word is missing. */
+/** Returns the raw score of query words that were found in different labels of a skill; 0 if a required word is missing. */
 export function scatteredScore(words: QueryWord[]): number {
   let letterCount = 0
-  let agreed = 0
+  let agreedLetters = 0
   for (const { text, agreement, required } of words) {
     if (agreement === 0 && required) return 0
     letterCount += text.length
-    agreed += (text.length * agreement) / 100
+    agreedLetters += (text.length * agreement) / 100
   }
-  return (SCATTERED_WORDS_FACTOR * agreed) / letterCount
+  return (SCATTERED_WORDS_FACTOR * agreedLetters) / letterCount
 }

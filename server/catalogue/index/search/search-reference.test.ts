@@ -12,10 +12,10 @@ import { isDevanagari, phoneticKey } from '../text/phonetics.ts'
 import { runSync } from '../text/time-slicing.ts'
 import { tokenize, wordHash } from '../text/tokens.ts'
 import {
-  CERTAIN_PREFIX_LENGTH,
   EXACT_AGREEMENT,
   HOMOPHONE_AGREEMENT,
   isWholeWordAgreement,
+  MIN_CERTAIN_PREFIX_LENGTH,
   ONE_LETTER_PREFIX_AGREEMENT,
   ONE_TYPO_AGREEMENT,
   OTHER_SCRIPT_AGREEMENT,
@@ -27,7 +27,7 @@ import {
 } from './query-words.ts'
 import {
   compressScore,
-  exactScore,
+  exactMatchScore,
   MAX_DOUBTFUL_SCORE,
   SCATTERED_WORDS_FACTOR,
   SUB_SKILL_PRIOR_FACTOR,
@@ -41,18 +41,21 @@ import {
 } from './search.ts'
 
 /**
- * A slow and simple implementation of search, compared with the index on random catalogues and queries. It matches every word of
- * the query with every word of the catalogue, and every label of every skill with the query; it has no posting lists, no
- * trigrams, no bit tricks and no candidates. Results must be equal: skills, scores, order and total.
+ * A slow and simple reference implementation of search. The test compares it with the index on random catalogues and queries. Both
+ * must return the same skills, scores, order and total.
  *
- * It shares with the index the constants, the pure scoring functions (label-score.ts, scores.ts), the tokenizer, the stemmer, the
- * phonetic key and the edit distance, all of which have tests of their own. It follows these deliberate approximations:
+ * The reference compares every query word with every catalogue word, and every label of every skill with the query. It has no
+ * posting lists, no trigrams, no packed bits and no preselection of skills. It uses the same constants, scoring functions
+ * (label-score.ts, scores.ts), tokenizer, stemmer, phonetic keys and edit distance as the index. These have their own tests.
  *
- * - A one-word query scores, per skill and word of the catalogue, only the label that is best for that word (`bestLabel`).
- * - A two-letter word counts as a suffix only as the first word, and only next to another word of two or more letters.
- * - A query of single letters requires the one with the fewest postings.
+ * Some rules of the index exist only to make it fast. The reference follows them, too:
  *
- * Queries are skipped if they depend on an approximate lookup of similar words (`isApproximate`); near-words.test.ts covers those.
+ * - A query of one word scores only one label per skill and catalogue word: the best label for that word (`bestLabel`).
+ * - A two-letter query word matches as a suffix only if it is the first word and another word has two or more letters.
+ * - In a query of single letters, a skill must match the letter with the fewest postings.
+ *
+ * The index does not find all similar words of short words. Queries that depend on them are skipped (`isApproximate`);
+ * near-words.test.ts covers them.
  */
 
 interface ReferenceLabel {
@@ -67,8 +70,10 @@ interface ReferenceSkill {
   labels: ReferenceLabel[]
   /** Prior of the skill, in thousandths. */
   prior: number
-  importedOnly: boolean
-  groupStems: Set<string>
+  /** Whether the skill was imported and is not verifiable. */
+  isUnverifiableImport: boolean
+  /** Stems of the name of the skill's sub-skill. */
+  subSkillStems: Set<string>
 }
 
 interface ReferenceHit {
@@ -95,22 +100,23 @@ function labelsOf({ name, aliases }: SkillEntry): ReferenceLabel[] {
   return labels
 }
 
-/** How a word of the query agrees with each word of the catalogue. */
+/** A query word with its agreement with each catalogue word, in percent. */
 interface QueryTerm {
   text: string
   isFirst: boolean
   required: boolean
   agreements: Map<string, number>
-  /** Words that end with a two-letter query word; they count only inside labels. */
+  /** Catalogue words that end with the two-letter query word. Used only to compare labels, not to count postings. */
   wordsWithSuffix: Set<string>
 }
 
 class ReferenceSearch {
   private readonly skills: ReferenceSkill[]
   private readonly vocabulary: string[]
+  /** Best hit of each skill. `step` is the score in ten-thousandths; `length` is the number of letters of the label. */
   private hits = new Map<ReferenceSkill, { step: number; length: number }>()
   private bestScore = 0
-  /** Set if a query depends on an approximate lookup of similar words. */
+  /** Set if the last query has similar words that the index may not find. */
   isApproximate = false
 
   constructor(entries: SkillEntry[]) {
@@ -120,8 +126,8 @@ class ReferenceSearch {
       entry,
       labels: labelsOf(entry),
       prior: priors[i]!,
-      importedOnly: entry.number >= 1_000_000 && !entry.verifiable,
-      groupStems: new Set(
+      isUnverifiableImport: entry.number >= 1_000_000 && !entry.verifiable,
+      subSkillStems: new Set(
         tokenize(entry.sub?.name ?? '')
           .filter(isContentWord)
           .map(stemOf),
@@ -136,16 +142,16 @@ class ReferenceSearch {
     this.isApproximate = false
     const words = [...new Set(tokenize(query))].slice(0, MAX_QUERY_WORDS)
     if (words.length > 0) {
-      this.rankReading(words, false)
+      this.rankVariant(words, false)
       const wordsWithoutHiring = stripHiringWords(words)
       if (this.bestScore <= MAX_DOUBTFUL_SCORE && wordsWithoutHiring.length < words.length)
-        this.rankReading(wordsWithoutHiring, false)
+        this.rankVariant(wordsWithoutHiring, false)
       const contentWords = stripRoleWords(wordsWithoutHiring)
-      if (this.hits.size === 0 && contentWords.length < words.length) this.rankReading(contentWords, false)
+      if (this.hits.size === 0 && contentWords.length < words.length) this.rankVariant(contentWords, false)
       if (this.bestScore <= MAX_DOUBTFUL_SCORE)
-        for (const joined of this.joinedReadings(words)) this.rankReading(joined, false)
-      if (this.hits.size === 0) for (const split of this.splitReadings(words)) this.rankReading(split, false)
-      if (this.hits.size === 0) this.rankReading(words, true)
+        for (const joined of this.joinedVariants(words)) this.rankVariant(joined, false)
+      if (this.hits.size === 0) for (const split of this.splitVariants(words)) this.rankVariant(split, false)
+      if (this.hits.size === 0) this.rankVariant(words, true)
     }
     const skills = [...this.hits]
       .sort(([a, x], [b, y]) => y.step - x.step || x.length - y.length || a.entry.number - b.entry.number)
@@ -153,16 +159,16 @@ class ReferenceSearch {
     return { skills, total: skills.length }
   }
 
-  /** Returns all readings of the query with two adjacent words joined to a word of the catalogue. */
-  private joinedReadings(words: string[]): string[][] {
+  /** Returns the variants of the query in which two adjacent words are joined to one catalogue word. */
+  private joinedVariants(words: string[]): string[][] {
     return words.slice(1).flatMap((next, i) => {
       const joined = words[i]! + next
       return this.vocabulary.includes(joined) ? [[...words.slice(0, i), joined, ...words.slice(i + 2)]] : []
     })
   }
 
-  /** Returns all readings of the query with a word split into two words of the catalogue of at least two letters. */
-  private splitReadings(words: string[]): string[][] {
+  /** Returns the variants of the query in which a word is split into two catalogue words of at least two letters. */
+  private splitVariants(words: string[]): string[][] {
     return words.flatMap((word, i) =>
       Array.from({ length: Math.max(0, word.length - 3) }, (_, at) => [word.slice(0, at + 2), word.slice(at + 2)])
         .filter((parts) => parts.every((part) => this.vocabulary.includes(part)))
@@ -170,7 +176,9 @@ class ReferenceSearch {
     )
   }
 
-  /** Keeps the better of two scores of a skill: the higher, then the one with the shorter label. */
+  /**
+   * Adds a hit. If the skill already has one, keeps the hit with the higher score or, for equal scores, with the shorter label.
+   */
   private add(skill: ReferenceSkill, score: number, labelLength: number): void {
     const hit = { step: Math.floor(score * 10_000), length: Math.min(1023, labelLength) }
     const hitBefore = this.hits.get(skill)
@@ -179,7 +187,7 @@ class ReferenceSearch {
     this.bestScore = Math.max(this.bestScore, score)
   }
 
-  private rankReading(words: string[], lenient: boolean): void {
+  private rankVariant(words: string[], lenient: boolean): void {
     const terms = words.map((text, i) => this.expandWord(text, i === 0, i === words.length - 1, lenient))
     const requiredTerms = terms.filter((term) => term.required)
     if (terms.length === 1) this.rankOneWord(terms[0]!, 1)
@@ -198,7 +206,7 @@ class ReferenceSearch {
     }
   }
 
-  /** Finds the agreement of each word of the catalogue with a word of the query. */
+  /** Returns a query word with its agreement with each catalogue word. */
   private expandWord(text: string, isFirst: boolean, isLast: boolean, lenient: boolean): QueryTerm {
     const { vocabulary } = this
     const agreements = new Map<string, number>()
@@ -229,7 +237,7 @@ class ReferenceSearch {
       agreements,
       wordsWithSuffix: new Set<string>(),
     }
-    if (isLast && !lenient && text.length >= CERTAIN_PREFIX_LENGTH && wordsWithPrefix.length > 0) return term
+    if (isLast && !lenient && text.length >= MIN_CERTAIN_PREFIX_LENGTH && wordsWithPrefix.length > 0) return term
     if (!isKnown || lenient) {
       mark(this.homophones(text), HOMOPHONE_AGREEMENT)
       mark(this.typos(text, 1), ONE_TYPO_AGREEMENT)
@@ -258,7 +266,7 @@ class ReferenceSearch {
       const tolerance = typoTolerance(Math.max(word.length, text.length))
       return edits <= tolerance && editDistance(text, word, tolerance) === edits
     })
-    // Words of 6 to 8 letters have too few trigrams to find every word two edits away.
+    // Words of up to 8 letters have too few trigrams to find every word with an edit distance of 2.
     if (edits === 2 && text.length <= 8 && foundWords.length > 0) this.isApproximate = true
     return foundWords
   }
@@ -268,7 +276,7 @@ class ReferenceSearch {
     const foundWords = this.vocabulary.filter(
       (word) => word.length > text.length && prefixEditDistance(text, word, 1) <= 1,
     )
-    // Words of 4 or 5 letters have too few trigrams to find every prefix one edit away.
+    // Words of up to 5 letters have too few trigrams to find every prefix with an edit distance of 1.
     if (text.length <= 5 && foundWords.length > 0) this.isApproximate = true
     return foundWords
   }
@@ -282,56 +290,56 @@ class ReferenceSearch {
     return [...term.agreements.keys()].reduce((sum, word) => sum + this.countSkills(word), 0)
   }
 
-  private rankOneWord({ text, agreements }: QueryTerm, partOfQuery: number): void {
+  private rankOneWord({ text, agreements }: QueryTerm, queryFraction: number): void {
     const isKnown = agreements.get(text) === EXACT_AGREEMENT
     const isPrefixed = (word: string) => word.startsWith(text) && agreements.get(word)! >= PREFIX_AGREEMENT
-    const rangePostings = [...agreements.keys()]
+    const prefixPostings = [...agreements.keys()]
       .filter(isPrefixed)
       .reduce((sum, word) => sum + this.countSkills(word), 0)
     for (const [word, agreed] of agreements) {
       let agreement = agreed
       let typedLetters = text.length
-      let isWhole = isWholeWordAgreement(agreed)
-      if (word === text) isWhole = true
+      let isWholeWord = isWholeWordAgreement(agreed)
+      if (word === text) isWholeWord = true
       else if (isPrefixed(word)) {
-        isWhole = isKnown && stemOf(word) === stemOf(text)
-        const frequency = this.countSkills(word) / rangePostings
+        isWholeWord = isKnown && stemOf(word) === stemOf(text)
+        const frequency = this.countSkills(word) / prefixPostings
         const prefix = text.length > 1 ? PREFIX_AGREEMENT : ONE_LETTER_PREFIX_AGREEMENT
-        agreement = isWhole ? INFLECTED_PREFIX_AGREEMENT : prefix + MAX_FREQUENCY_BONUS * frequency
+        agreement = isWholeWord ? INFLECTED_PREFIX_AGREEMENT : prefix + MAX_FREQUENCY_BONUS * frequency
       }
-      if (isWhole) typedLetters = word.length
-      for (const skill of this.skills) this.scoreWord(skill, word, agreement, typedLetters, isWhole, partOfQuery)
+      if (isWholeWord) typedLetters = word.length
+      for (const skill of this.skills) this.scoreWord(skill, word, agreement, typedLetters, isWholeWord, queryFraction)
     }
   }
 
-  /** Scores a skill for one word of the catalogue, of which `typed` letters were typed. */
+  /** Scores a skill for one catalogue word. `typedLetters` is the number of its letters that were typed. */
   private scoreWord(
     skill: ReferenceSkill,
     word: string,
     agreement: number,
     typedLetters: number,
-    isWhole: boolean,
-    partOfQuery: number,
+    isWholeWord: boolean,
+    queryFraction: number,
   ): void {
     const bestOccurrence = bestLabel(skill, word)
     if (!bestOccurrence) return
     const { begins, ends, isWholeLabel, kind, length, occurrences } = bestOccurrence
-    if (agreement === EXACT_AGREEMENT && partOfQuery === 1 && isWholeLabel) {
-      this.add(skill, exactScore(kind, skill.importedOnly), length)
+    if (agreement === EXACT_AGREEMENT && queryFraction === 1 && isWholeLabel) {
+      this.add(skill, exactMatchScore(kind, skill.isUnverifiableImport), length)
       return
     }
     let score =
       labelScore(Math.min(1, typedLetters / length), begins, ends, true, kind === ALIAS) *
       agreement *
       0.01 *
-      partOfQuery
-    score += (skill.groupStems.has(stemOf(word)) ? SUB_SKILL_PRIOR_FACTOR : 1) * 0.001 * skill.prior
-    if (isWhole) score += extraLabelBonus(occurrences - 1)
+      queryFraction
+    score += (skill.subSkillStems.has(stemOf(word)) ? SUB_SKILL_PRIOR_FACTOR : 1) * 0.001 * skill.prior
+    if (isWholeWord) score += extraLabelBonus(occurrences - 1)
     else if (typedLetters > 1 && isWholeLabel) score += WHOLE_LABEL_BONUS
     this.add(skill, compressScore(score), length)
   }
 
-  /** Scores a skill by the best label that contains all required words, or by words scattered over its labels. */
+  /** Scores a skill by its best label that contains all required words. If there is none, scores all its labels together. */
   private scoreSkill(skill: ReferenceSkill, terms: QueryTerm[]): void {
     const matches = skill.labels.flatMap((label) => {
       const termMatches = terms.map((term) => matchTerm(term, label.words))
@@ -345,7 +353,7 @@ class ReferenceSearch {
         found.every(({ agreement, position }, i) => agreement === EXACT_AGREEMENT && position === i),
     )
     if (exactMatch) {
-      this.add(skill, exactScore(exactMatch.label.kind, skill.importedOnly), exactMatch.label.length)
+      this.add(skill, exactMatchScore(exactMatch.label.kind, skill.isUnverifiableImport), exactMatch.label.length)
       return
     }
     let best = 0
@@ -368,14 +376,14 @@ class ReferenceSearch {
     this.add(skill, compressScore(best + (bonus + (0.001 * skill.prior) / terms.length)), length)
   }
 
-  /** Scores the skills that contain at least half of the query, by letters, in any of their labels. */
+  /** Scores the skills whose labels together contain at least half of the query's letters. */
   private rankSomeWords(terms: QueryTerm[]): void {
     for (const skill of this.skills) {
       let agreed = 0
       for (const term of terms) {
         const agreements = skill.labels.flatMap(({ words }) => words.map((word) => term.agreements.get(word) ?? 0))
         const points = (term.text.length * Math.max(0, ...agreements)) / 100
-        // The index adds up 32-bit numbers.
+        // The index adds up 32-bit floating-point numbers, so the sum is rounded in the same way.
         agreed = Math.fround(agreed + points)
       }
       if (agreed / countTermLetters(terms) >= MIN_PARTIAL_MATCH_FRACTION)
@@ -400,11 +408,14 @@ function contains({ labels }: ReferenceSkill, { agreements }: QueryTerm): boolea
 
 interface TermMatch {
   agreement: number
-  /** Index in the label; -1 without agreement. */
+  /** Index of the matching word in the label; -1 if no word matches. */
   position: number
 }
 
-/** Returns the best agreement of a query word in a label. Among equal ones the first word of a query takes the first, the others the last. */
+/**
+ * Returns the best agreement of a query word with the words of a label, and its position. If several words have the same agreement,
+ * the first query word takes the first of them, and the other query words take the last.
+ */
 function matchTerm({ agreements, wordsWithSuffix, isFirst }: QueryTerm, words: string[]): TermMatch {
   const wordMatches = words.map((word, position) => ({ agreement: agreements.get(word) ?? 0, position }))
   for (const match of wordMatches)
@@ -428,7 +439,10 @@ function scoreLabel({ words, kind, length }: ReferenceLabel, terms: QueryTerm[],
   )
 }
 
-/** Returns the label of a skill that is best for a word: the word alone, else the highest label score; and how often the word occurs. */
+/**
+ * Returns the best label of a skill for a catalogue word, and how often the word occurs in all labels. A label that consists only of
+ * the word is best; otherwise the label with the highest score.
+ */
 function bestLabel({ labels }: ReferenceSkill, word: string) {
   const occurrences = labels.flatMap((label) =>
     label.words.flatMap((other, position) => {
@@ -448,7 +462,10 @@ function bestLabel({ labels }: ReferenceSkill, word: string) {
   return bestOccurrence && { ...bestOccurrence, occurrences: occurrences.length }
 }
 
-/** Words that share prefixes, substrings and stems, or are a typo, homophone or other script of each other. */
+/**
+ * Words of the random catalogues. Many have a common prefix, substring or stem, or are typos, homophones or transliterations of
+ * each other.
+ */
 const VOCABULARY =
   'a b c weld welds welding welder wheel arc pump pumps pumping paint painting painter pint bricklaying brick laying mason masonry carpentry carpenter data base database entry entries java javascript script bijli bijlee बिजली mistri मिस्त्री ka kaam का काम operator helper chahiye required near forklift fork lift lifting ac ccna khana 2 c++ colour color inspection inspect inspector electric electrician electricity'.split(
     ' ',
@@ -481,7 +498,7 @@ const catalogueEntries = fc
     }),
   )
 
-/** A word as typed: complete, a prefix, a substring, or with one edit. */
+/** A random word as a user types it: complete, a prefix, a substring, a suffix, or with one typo. */
 const typedWord = fc.tuple(anyWord, fc.nat({ max: 9 }), fc.nat(), fc.nat()).map(([text, edit, a, b]) => {
   const at = a % text.length
   if (edit < 4) return text
@@ -496,7 +513,7 @@ const typedQuery = fc
   .array(typedWord, { minLength: 1, maxLength: 4 })
   .chain((words) => fc.constantFrom(' ', ' ', ' ', '').map((separator) => words.join(separator)))
 
-test('search returns the same skills, scores and order as the reference', () => {
+test('search returns the same skills, scores and order as the reference implementation', () => {
   let comparedQueries = 0
   fc.assert(
     fc.property(catalogueEntries, fc.array(typedQuery, { minLength: 12, maxLength: 12 }), (entries, queries) => {

@@ -24,7 +24,7 @@ const index = buildSkillIndexSync(skills)
 
 const foundNames = (query: string, limit = 5) => index.search(query, { limit }).skills.map(({ name }) => name)
 
-test('an alias of an imported skill ranks below skills that people can be tested on', () => {
+test('an exact alias of an unverifiable imported skill ranks below a verifiable skill', () => {
   const importedSkills = [
     { number: 1_000_001, name: 'Join metals', aliases: ['arc work'] },
     { number: 1_000_002, name: 'Forge (software)', aliases: [] },
@@ -50,7 +50,7 @@ test('the exact name ranks first, then the exact alias, then prefixes', () => {
   assert.deepEqual(foundNames('weld')[0], 'Welding')
 })
 
-test('case and spacing of a query do not matter', () => {
+test('case and white space of a query are ignored', () => {
   assert.equal(index.search('  WELDING   machine  maintenance ').skills[0]!.score, 1)
 })
 
@@ -59,7 +59,7 @@ test('prefixes of words find the skill', () => {
   assert.equal(foundNames('weld mach main')[0], 'Welding machine maintenance')
 })
 
-test('each word of a query matches a different word', () => {
+test('the words of a query match different words of a label', () => {
   const smallIndex = buildSkillIndexSync(
     ['Balance disks', 'Balance beams', 'Beams'].map((name, i) => ({ number: i + 1, name, aliases: [] })),
   )
@@ -96,7 +96,7 @@ test('aliases find the skill in both scripts and in all spellings', () => {
   assert.equal(foundNames('वेल्डिंग machine')[0], 'Welding machine maintenance')
 })
 
-test('fillers do not count towards the length of a name', () => {
+test('filler words do not count towards the length of a label', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Load calculation', aliases: ['bijli load'] },
     { number: 2, name: 'House wiring', aliases: ['bijli ka kaam'] },
@@ -112,7 +112,7 @@ test('role words of a query are ignored if no label contains them', () => {
   assert.ok(index.search('forklift chalak').skills[0]!.score > 0.8)
 })
 
-test('among skills that contain a word, the one that is about it ranks first', () => {
+test('a skill ranks higher if more labels contain the word, if it has the same form of the word, or if it is verifiable', () => {
   const buildIndexOf = (...entries: { name: string; aliases: string[]; verifiable?: boolean }[]) =>
     buildSkillIndexSync(entries.map((skill, i) => ({ number: i + 1, ...skill })))
   const [fencingSkill, panelSkill] = [
@@ -135,7 +135,7 @@ test('among skills that contain a word, the one that is about it ranks first', (
   assert.equal(testedIndex.search('pump one').skills[0]!.name, 'Pump one')
 })
 
-test('a prefix ranks the most frequent word, or a word that is a whole name, first', () => {
+test('for a prefix, the most frequent word ranks first, or a word that is a whole label', () => {
   const smallIndex = buildSkillIndexSync([
     { number: 1, name: 'Secure coding', aliases: [] },
     { number: 2, name: 'Security guarding', aliases: [] },
@@ -166,7 +166,7 @@ test('the -ing form of a word ranks as high as the word itself', () => {
   assert.equal(smallIndex.search('paint').total, 3)
 })
 
-test('only an exact name has the score of an exact name', () => {
+test('only an exact name has a score of 1', () => {
   const subSkill = { number: 1, name: 'Pumps', master: { number: 1 } }
   const pumpIndex = buildSkillIndexSync([
     { number: 1, name: 'Pump', aliases: [] },
@@ -267,14 +267,14 @@ test('other searches in between do not change the result of a query', () => {
   assert.deepEqual(largeIndex.search('repair pump', { limit: 50 }), resultBefore)
 })
 
-test('a letter that a label does not contain has no position in it', () => {
+test('a query letter without a match does not reuse a position of an earlier query', () => {
   const entries = [{ number: 1, name: 'Roofing', aliases: ['java brick', 'a'] }]
   const [freshIndex, usedIndex] = [buildSkillIndexSync(entries), buildSkillIndexSync(entries)]
   for (const query of ['java brick', 'brick java', 'a']) usedIndex.search(query)
   assert.deepEqual(usedIndex.search('a brick'), freshIndex.search('a brick'))
 })
 
-test('a partial match counts the best agreement of each word', () => {
+test('a partial match counts the best-matching label word for each query word', () => {
   const smallIndex = buildSkillIndexSync([{ number: 1, name: 'Roofing', aliases: ['engba', 'baeng bijli ba'] }])
   assert.equal(smallIndex.search('bijli eng layixng').total, 1)
 })

@@ -10,7 +10,7 @@ import {
   IS_WHOLE_LABEL,
   LENGTH_MASK,
   type Postings,
-  postingBonus,
+  postingExtraLabelBonus,
 } from '../labels/postings.ts'
 import type { Ranking } from '../labels/ranking.ts'
 import { stripHiringWords, stripRoleWords } from '../lexicon/filler-words.ts'
@@ -24,7 +24,7 @@ import {
 } from './query-words.ts'
 import {
   compressScore,
-  exactScore,
+  exactMatchScore,
   isExactMatch,
   MAX_DOUBTFUL_SCORE,
   matchedLabelScore,
@@ -35,36 +35,48 @@ import {
 } from './scores.ts'
 
 /**
- * Search by name. Each word of the query is expanded to the words of the catalogue that it may stand for (query-words.ts). The
- * postings of the rarest words give the candidates, and every label of a candidate is matched against all words. A query of one
- * word needs only its postings (postings.ts). If no skill contains all words, other readings of the query are tried: without
- * role words, with words joined or split, with typos in known words, and finally with words missing.
+ * Search for skills by name or alias.
  *
- * The score of a skill combines the agreement of the words, the score of the label (scores.ts), and the prior of the skill
- * (prior.ts), which counts more the shorter the query is. It depends only on the query and the skill, so pages never overlap.
- * `search-reference.test.ts` states the same rules without an index.
+ * 1. Query expansion: for each query word, find the catalogue words that the user may mean (query-words.ts).
+ * 2. Candidate skills: intersect the posting lists of the rarest words.
+ * 3. Scoring: compare every label of each candidate skill with all query words. A query of one word skips this step, because its
+ *    postings contain everything that its score needs (postings.ts).
+ *
+ * If this finds no skill, or only doubtful ones, variants of the query are tried: without hiring words, without role words, with
+ * two words joined, with a word split, with typos in known words, and finally with missing words.
+ *
+ * A score consists of the agreement of the words (query-words.ts), the score of the label (scores.ts) and the prior of the skill
+ * (prior.ts). The prior has more weight in a shorter query. A score depends only on the query and the skill, so pages of results
+ * never overlap. `search-reference.test.ts` implements the same rules without an index.
  */
 
 export interface SearchOptions<T> {
   offset: number
   limit: number
-  filter?: ((entry: number) => boolean) | undefined
-  /** Converts a hit; `entry` is the index of the skill in the entries. */
-  convert: (entry: number, score: number) => T
+  /** Excludes the skills for which it returns false. `entryIndex` is the skill's index in the sorted entries (labels.ts). */
+  filter?: ((entryIndex: number) => boolean) | undefined
+  /** Converts a hit to an item of the result page. */
+  convert: (entryIndex: number, score: number) => T
 }
 
 export const MAX_QUERY_WORDS = 12
-/** Matches a query that needs no tokenizer. */
+/** Matches a query of one word in lower-case Latin letters. The tokenizer would return it unchanged, so it is skipped. */
 const PLAIN_WORD = /^[a-z]+$/
-/** Agreement of a word with the same stem that begins with the query's word: "painting" for "paint". */
+/** Agreement, in percent, of a word that begins with the query word and has the same stem: "painting" for "paint". */
 export const INFLECTED_PREFIX_AGREEMENT = 95
-/** Among the words with the typed prefix, a word gains up to this much by its share of their postings. */
+/**
+ * Maximum bonus, in percentage points of agreement, for a frequent word with the typed prefix. The bonus is proportional to the
+ * word's share of the postings of all words with that prefix.
+ */
 export const MAX_FREQUENCY_BONUS = 6
-/** The part of a query, by letters, that must match if words may be missing. */
+/** Minimum fraction of the query's letters that a skill must match if words may be missing. */
 export const MIN_PARTIAL_MATCH_FRACTION = 0.5
-/** Reading a posting is this many times cheaper than scoring a skill. */
-const POSTINGS_PER_SCORED_SKILL = 40
-/** With more candidates than this, it is cheaper to expand a two-letter suffix to the words that have it. */
+/** Cost of scoring one skill: as much time as reading this many postings. */
+const SCORING_COST_IN_POSTINGS = 40
+/**
+ * If the rarest word has more postings than this, a two-letter suffix is expanded to the words that end with it. With fewer
+ * postings, it is cheaper to check the suffix in every label.
+ */
 const MIN_POSTINGS_TO_EXPAND_SUFFIX = 100
 
 /** The data structures that a search reads. */
@@ -72,10 +84,10 @@ export interface SearchData {
   labels: Labels
   postings: Postings
   nearWords: NearWords
-  /** The prior of each skill, in thousandths. */
+  /** By entry index: the prior of the skill, in thousandths. */
   priors: Uint8Array
-  /** 1 for a skill of an imported taxonomy that is not verifiable. */
-  importedOnly: Uint8Array
+  /** By entry index: 1 if the skill was imported and is not verifiable, else 0. */
+  isUnverifiableImport: Uint8Array
   ranking: Ranking
 }
 
@@ -83,16 +95,17 @@ export class Search {
   private readonly labels: Labels
   private readonly postings: Postings
   private readonly priors: Uint8Array
-  private readonly importedOnly: Uint8Array
+  private readonly isUnverifiableImport: Uint8Array
+  /** Query words that are reused by the next query. Creating one allocates an array as long as the vocabulary. */
   private readonly wordPool: QueryWord[] = []
   private readonly ranking: Ranking
   private readonly createQueryWord: () => QueryWord
 
-  constructor({ labels, postings, nearWords, priors, importedOnly, ranking }: SearchData) {
+  constructor({ labels, postings, nearWords, priors, isUnverifiableImport, ranking }: SearchData) {
     this.labels = labels
     this.postings = postings
     this.priors = priors
-    this.importedOnly = importedOnly
+    this.isUnverifiableImport = isUnverifiableImport
     this.ranking = ranking
     this.createQueryWord = () => new QueryWord(labels.vocabulary, nearWords)
   }
@@ -102,28 +115,31 @@ export class Search {
     const { ranking } = this
     ranking.reset(filter)
     if (words.length > 0) {
-      this.rankReading(words, false)
+      this.rankVariant(words, false)
       const wordsWithoutHiring = stripHiringWords(words)
       if (ranking.bestScore <= MAX_DOUBTFUL_SCORE && wordsWithoutHiring.length < words.length)
-        this.rankReading(wordsWithoutHiring, false)
+        this.rankVariant(wordsWithoutHiring, false)
       const contentWords = stripRoleWords(wordsWithoutHiring)
-      if (ranking.size === 0 && contentWords.length < words.length) this.rankReading(contentWords, false)
+      if (ranking.size === 0 && contentWords.length < words.length) this.rankVariant(contentWords, false)
       if (ranking.bestScore <= MAX_DOUBTFUL_SCORE) this.rankJoined(words)
       if (ranking.size === 0) this.rankSplit(words)
-      if (ranking.size === 0) this.rankReading(words, true)
+      if (ranking.size === 0) this.rankVariant(words, true)
     }
     return { hits: ranking.mapPage(offset, limit, convert), total: ranking.size }
   }
 
-  /** Ranks one reading of the query. `lenient` allows typos in known words and, if no skill contains all words, missing words. */
-  private rankReading(words: string[], lenient: boolean): void {
+  /**
+   * Ranks the skills for one variant of the query. If `lenient` is set, a word of the catalogue may also be a typo of another
+   * word, and words may be missing if no skill contains all of them.
+   */
+  private rankVariant(words: string[], lenient: boolean): void {
     const queryWords: QueryWord[] = []
     let requiredWord: QueryWord | undefined
     let requiredCount = 0
     for (let i = 0; i < words.length; i++) {
       this.wordPool[i] ??= this.createQueryWord()
       const word = this.wordPool[i]!
-      word.lookUp(words[i]!, i === 0, i === words.length - 1, lenient)
+      word.findSimilarWords(words[i]!, i === 0, i === words.length - 1, lenient)
       queryWords.push(word)
       if (!word.required) continue
       requiredWord = word
@@ -149,16 +165,16 @@ export class Search {
     for (const word of queryWords) word.clear()
   }
 
-  /** Ranks the query with two words joined: "data base" for database. */
+  /** Ranks the variants of the query with two adjacent words joined: "database" for the query "data base". */
   private rankJoined(words: string[]): void {
     for (let i = 0; i + 1 < words.length; i++) {
       const joinedWord = words[i]! + words[i + 1]!
       if (this.labels.vocabulary.find(joinedWord) >= 0)
-        this.rankReading([...words.slice(0, i), joinedWord, ...words.slice(i + 2)], false)
+        this.rankVariant([...words.slice(0, i), joinedWord, ...words.slice(i + 2)], false)
     }
   }
 
-  /** Ranks the query with a word split in two: "weldingmachine" for welding machine. */
+  /** Ranks the variants of the query with one word split: "welding machine" for the query "weldingmachine". */
   private rankSplit(words: string[]): void {
     const { vocabulary } = this.labels
     for (let i = 0; i < words.length; i++) {
@@ -166,12 +182,15 @@ export class Search {
       for (let cut = 2; cut <= word.length - 2; cut++) {
         const [left, right] = [word.slice(0, cut), word.slice(cut)]
         if (vocabulary.find(left) >= 0 && vocabulary.find(right) >= 0)
-          this.rankReading([...words.slice(0, i), left, right, ...words.slice(i + 1)].slice(0, MAX_QUERY_WORDS), false)
+          this.rankVariant([...words.slice(0, i), left, right, ...words.slice(i + 1)].slice(0, MAX_QUERY_WORDS), false)
       }
     }
   }
 
-  /** Ranks the skills of a word, and higher if they also match the single letters next to it: "inspect b". */
+  /**
+   * Ranks a query of one word and single letters, such as "inspect b". Every skill that contains the word is a hit. A skill that
+   * also contains a word for a letter ("Inspect bridges") gets a higher score.
+   */
   private rankOneWordAndLetters(word: QueryWord, words: QueryWord[]): void {
     const { ranking } = this
     const letterCount = words.reduce((sum, { text }) => sum + text.length, 0)
@@ -181,7 +200,7 @@ export class Search {
       0,
     )
     ranking.startPass(true)
-    if (letterPostingCount < word.countPostings(this.postings) * POSTINGS_PER_SCORED_SKILL) {
+    if (letterPostingCount < word.countPostings(this.postings) * SCORING_COST_IN_POSTINGS) {
       for (const other of words) if (other !== word) this.collectCandidates(other)
       ranking.startPass(false)
     }
@@ -190,66 +209,87 @@ export class Search {
     for (let i = 0; i < candidateCount; i++) this.scoreSkill(ranking.candidates[i]!, words, words)
   }
 
-  /** Ranks the skills of a word; `partOfQuery` is its share of the letters of the query, from 0 to 1. */
-  private rankOneWord(word: QueryWord, partOfQuery: number): void {
+  /** Ranks the skills that contain the word. `queryFraction` is the word's share of the letters of the query, from 0 to 1. */
+  private rankOneWord(word: QueryWord, queryFraction: number): void {
     const { text, exactWord, prefixStart, prefixEnd, similarWords } = word
     const { starts } = this.postings
     const { words, stems } = this.labels.vocabulary
     const stem = exactWord < 0 ? -1 : stems[exactWord]
-    const rangePostingCount = starts[prefixEnd]! - starts[prefixStart]!
+    const prefixPostingCount = starts[prefixEnd]! - starts[prefixStart]!
     const prefixAgreement = text.length > 1 ? PREFIX_AGREEMENT : ONE_LETTER_PREFIX_AGREEMENT
-    for (let id = prefixStart; id < prefixEnd; id++) {
-      if (id === exactWord) this.rankPostings(id, EXACT_AGREEMENT, text.length, true, partOfQuery)
-      else if (stems[id] === stem)
-        this.rankPostings(id, INFLECTED_PREFIX_AGREEMENT, words[id]!.length, true, partOfQuery)
+    for (let wordNumber = prefixStart; wordNumber < prefixEnd; wordNumber++) {
+      if (wordNumber === exactWord) this.rankPostings(wordNumber, EXACT_AGREEMENT, text.length, true, queryFraction)
+      else if (stems[wordNumber] === stem)
+        this.rankPostings(wordNumber, INFLECTED_PREFIX_AGREEMENT, words[wordNumber]!.length, true, queryFraction)
       else {
-        const frequency = (starts[id + 1]! - starts[id]!) / rangePostingCount
-        this.rankPostings(id, prefixAgreement + MAX_FREQUENCY_BONUS * frequency, text.length, false, partOfQuery)
+        const frequency = (starts[wordNumber + 1]! - starts[wordNumber]!) / prefixPostingCount
+        this.rankPostings(
+          wordNumber,
+          prefixAgreement + MAX_FREQUENCY_BONUS * frequency,
+          text.length,
+          false,
+          queryFraction,
+        )
       }
     }
-    for (const id of similarWords) {
-      // A misspelt word counts with all its letters, a substring only with the typed ones.
-      const agreement = word.agreementWith(id)
-      const isWhole = isWholeWordAgreement(agreement)
-      this.rankPostings(id, agreement, isWhole ? words[id]!.length : text.length, isWhole, partOfQuery)
+    for (const wordNumber of similarWords) {
+      // If the query word is a typo, the whole catalogue word counts as typed. If it is a substring, only its letters count.
+      const agreement = word.agreementWith(wordNumber)
+      const isWholeWord = isWholeWordAgreement(agreement)
+      this.rankPostings(
+        wordNumber,
+        agreement,
+        isWholeWord ? words[wordNumber]!.length : text.length,
+        isWholeWord,
+        queryFraction,
+      )
     }
   }
 
-  /** Ranks the skills of a word of the catalogue, of which `letters` letters were typed. */
-  private rankPostings(word: number, agreement: number, letters: number, isWhole: boolean, partOfQuery: number): void {
+  /** Ranks the skills in the posting list of a catalogue word. `typedLetters` is the number of its letters that were typed. */
+  private rankPostings(
+    word: number,
+    agreement: number,
+    typedLetters: number,
+    isWholeWord: boolean,
+    queryFraction: number,
+  ): void {
     const { starts, entries, bestLabels } = this.postings
-    const { ranking, priors, importedOnly } = this
+    const { ranking, priors, isUnverifiableImport } = this
     const postingsEnd = starts[word + 1]!
     for (let at = starts[word]!; at < postingsEnd; at++) {
-      const entry = entries[at]!
+      const entryIndex = entries[at]!
       const label = bestLabels[at]!
       const length = label & LENGTH_MASK
       const isAlias = label >= IS_ALIAS
-      if (agreement === EXACT_AGREEMENT && partOfQuery === 1 && label & IS_WHOLE_LABEL) {
+      if (agreement === EXACT_AGREEMENT && queryFraction === 1 && label & IS_WHOLE_LABEL) {
         const kind = isAlias ? ALIAS : label & IS_BARE_NAME ? BARE_NAME : NAME
-        ranking.add(entry, exactScore(kind, importedOnly[entry] === 1), length)
+        ranking.add(entryIndex, exactMatchScore(kind, isUnverifiableImport[entryIndex] === 1), length)
         continue
       }
-      const coverage = letters < length ? letters / length : 1
+      const coverage = typedLetters < length ? typedLetters / length : 1
       let score =
         labelScore(coverage, (label & BEGINS_LABEL) !== 0, (label & ENDS_LABEL) !== 0, true, isAlias) *
         agreement *
         0.01 *
-        partOfQuery
-      score += (label & IS_IN_SUB_SKILL_NAME ? SUB_SKILL_PRIOR_FACTOR : 1) * 0.001 * priors[entry]!
-      if (isWhole) score += postingBonus(label)
-      else if (letters > 1 && label & IS_WHOLE_LABEL) score += WHOLE_LABEL_BONUS
-      ranking.add(entry, compressScore(score), length)
+        queryFraction
+      score += (label & IS_IN_SUB_SKILL_NAME ? SUB_SKILL_PRIOR_FACTOR : 1) * 0.001 * priors[entryIndex]!
+      if (isWholeWord) score += postingExtraLabelBonus(label)
+      else if (typedLetters > 1 && label & IS_WHOLE_LABEL) score += WHOLE_LABEL_BONUS
+      ranking.add(entryIndex, compressScore(score), length)
     }
   }
 
-  /** Ranks the skills that contain all words: each word in turn reduces the candidates of the words before it. */
+  /**
+   * Ranks the skills that contain all words. Intersects posting lists, the shortest first, until scoring the remaining skills is
+   * cheaper than reading the next list.
+   */
   private rankAllWords(rarestFirst: QueryWord[], words: QueryWord[]): void {
     const { ranking } = this
     let candidateCount = 0
     for (let i = 0; i < rarestFirst.length; i++) {
       const word = rarestFirst[i]!
-      if (i > 0 && (!word.required || word.postingCount > candidateCount * POSTINGS_PER_SCORED_SKILL)) break
+      if (i > 0 && (!word.required || word.postingCount > candidateCount * SCORING_COST_IN_POSTINGS)) break
       ranking.startPass(i === 0)
       this.collectCandidates(word)
       candidateCount = ranking.candidateCount
@@ -258,42 +298,51 @@ export class Search {
     for (let i = 0; i < candidateCount; i++) this.scoreSkill(ranking.candidates[i]!, rarestFirst, words)
   }
 
-  /** Ranks the skills that contain at least half of the query in any of their labels, from the postings alone. */
+  /** Ranks the skills whose labels together contain at least half of the query's letters. Reads only posting lists, no labels. */
   private rankSomeWords(words: QueryWord[]): void {
     const { ranking, postings, labels } = this
     const { starts, entries } = postings
     const letterCount = words.reduce((sum, word) => sum + word.text.length, 0)
     ranking.startPass(true)
     for (const word of words) {
-      ranking.nextPointsWord()
+      ranking.startNextQueryWord()
       const addPoints = (from: number, to: number, agreement: number) =>
         ranking.addPoints(entries, starts[from]!, starts[to]!, (word.text.length * agreement) / 100)
-      // Only the first points of a skill count, so better agreements come first.
+      // A skill gets points only once per query word, so the words with the best agreement are processed first.
       const similarWords = word.similarWordsByAgreement()
-      const wordsBetterThanPrefix = similarWords.filter((id) => word.agreementWith(id) > PREFIX_AGREEMENT)
-      for (const id of wordsBetterThanPrefix) addPoints(id, id + 1, word.agreementWith(id))
+      const wordsBetterThanPrefix = similarWords.filter(
+        (wordNumber) => word.agreementWith(wordNumber) > PREFIX_AGREEMENT,
+      )
+      for (const wordNumber of wordsBetterThanPrefix)
+        addPoints(wordNumber, wordNumber + 1, word.agreementWith(wordNumber))
       addPoints(word.prefixStart, word.prefixEnd, PREFIX_AGREEMENT)
-      for (const id of similarWords.slice(wordsBetterThanPrefix.length)) addPoints(id, id + 1, word.agreementWith(id))
+      for (const wordNumber of similarWords.slice(wordsBetterThanPrefix.length))
+        addPoints(wordNumber, wordNumber + 1, word.agreementWith(wordNumber))
     }
-    ranking.drainPoints((entry, agreed) => {
-      if (agreed / letterCount < MIN_PARTIAL_MATCH_FRACTION) return
-      const nameLength = labels.lengths[labels.labelStarts[entry]!]!
-      ranking.add(entry, (SCATTERED_WORDS_FACTOR * MIN_PARTIAL_MATCH_FRACTION * agreed) / letterCount, nameLength)
+    ranking.drainPoints((entryIndex, agreedLetters) => {
+      if (agreedLetters / letterCount < MIN_PARTIAL_MATCH_FRACTION) return
+      const nameLength = labels.letterCounts[labels.labelStarts[entryIndex]!]!
+      ranking.add(
+        entryIndex,
+        (SCATTERED_WORDS_FACTOR * MIN_PARTIAL_MATCH_FRACTION * agreedLetters) / letterCount,
+        nameLength,
+      )
     })
   }
 
-  /** Adds the skills of a word to the candidates of the current pass. */
+  /** Adds the skills that contain the word, or a similar one, to the candidate skills of the current pass. */
   private collectCandidates(word: QueryWord): void {
     const { starts, entries } = this.postings
     this.ranking.collect(entries, starts[word.prefixStart]!, starts[word.prefixEnd]!)
-    for (const id of word.similarWords) this.ranking.collect(entries, starts[id]!, starts[id + 1]!)
+    for (const wordNumber of word.similarWords)
+      this.ranking.collect(entries, starts[wordNumber]!, starts[wordNumber + 1]!)
   }
 
-  /** Matches every label of a skill against all words of the query and ranks the skill by the best one. */
-  private scoreSkill(entry: number, rarestFirst: QueryWord[], words: QueryWord[]): void {
-    const { labelStarts, wordStarts, words: labelWords, lengths, kinds } = this.labels
-    const firstLabel = labelStarts[entry]!
-    const endLabel = labelStarts[entry + 1]!
+  /** Compares every label of a skill with all query words, and ranks the skill by its best label. */
+  private scoreSkill(entryIndex: number, rarestFirst: QueryWord[], words: QueryWord[]): void {
+    const { labelStarts, wordStarts, words: labelWords, letterCounts, kinds } = this.labels
+    const firstLabel = labelStarts[entryIndex]!
+    const endLabel = labelStarts[entryIndex + 1]!
     let bestScore = 0
     let labelLength = 0
     let matchingLabels = 0
@@ -305,28 +354,34 @@ export class Search {
         matches = rarestFirst[i]!.matchLabel(labelWords, firstWord, endWord)
       if (!matches) continue
       if (isExactMatch(words, endWord - firstWord)) {
-        // The name is the first label, so it takes precedence over aliases.
-        this.ranking.add(entry, exactScore(kinds[label]!, this.importedOnly[entry] === 1), lengths[label]!)
+        // The first label is the name, so an exact name takes precedence over an exact alias.
+        this.ranking.add(
+          entryIndex,
+          exactMatchScore(kinds[label]!, this.isUnverifiableImport[entryIndex] === 1),
+          letterCounts[label]!,
+        )
         return
       }
       matchingLabels++
-      const score = matchedLabelScore(words, endWord - firstWord, lengths[label]!, kinds[label]!)
+      const score = matchedLabelScore(words, endWord - firstWord, letterCounts[label]!, kinds[label]!)
       if (score <= bestScore) continue
       bestScore = score
-      labelLength = lengths[label]!
+      labelLength = letterCounts[label]!
     }
     if (matchingLabels === 0) {
+      // No label contains all words, so the words are looked up in all labels together.
       for (const word of words) word.matchLabel(labelWords, wordStarts[firstLabel]!, wordStarts[endLabel]!)
       bestScore = scatteredScore(words)
       if (bestScore === 0) return
-      labelLength = lengths[firstLabel]!
+      labelLength = letterCounts[firstLabel]!
     }
     const bonus = matchingLabels > 1 ? extraLabelBonus(matchingLabels - 1) : 0
-    const prior = (0.001 * this.priors[entry]!) / words.length
-    this.ranking.add(entry, compressScore(bestScore + (bonus + prior)), labelLength)
+    const prior = (0.001 * this.priors[entryIndex]!) / words.length
+    this.ranking.add(entryIndex, compressScore(bestScore + (bonus + prior)), labelLength)
   }
 }
 
+/** Returns the different words, at most MAX_QUERY_WORDS. */
 function distinctWords(words: string[]): string[] {
   return (words.length < 2 ? words : [...new Set(words)]).slice(0, MAX_QUERY_WORDS)
 }

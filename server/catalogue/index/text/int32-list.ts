@@ -1,5 +1,6 @@
 /** A growable list of 32-bit integers in one typed array. */
 export class Int32List {
+  /** The values are the first `size` items; the others are spare capacity. */
   items = new Int32Array(1024)
   size = 0
 

@@ -1,6 +1,8 @@
-/** Numbers derived from the letters of a word, for finding and excluding similar words quickly. */
+/**
+ * Hashes and bit sets of the letters of a word. They find similar words, and exclude different ones, without comparing letters.
+ */
 
-/** Returns the hash of the three letters around position i + 1; positions outside the word count as a boundary mark. */
+/** Returns the hash of the trigram from position i to i + 2. A position before or after the word counts as a boundary mark. */
 export function trigramHash(word: string, i: number): number {
   const first = i < 0 ? 1 : word.charCodeAt(i)
   const second = word.charCodeAt(i + 1)
@@ -9,7 +11,7 @@ export function trigramHash(word: string, i: number): number {
   return hash ^ (hash >>> 15)
 }
 
-/** Returns the hash of a word without the letter at `dropped`, or of the whole word if `dropped` is -1. */
+/** Returns the hash of a word without the letter at `droppedPosition`, or of the whole word if it is -1. */
 export function deletionHash(word: string, droppedPosition: number): number {
   let hash = 0
   for (let i = 0; i < word.length; i++)
@@ -17,16 +19,19 @@ export function deletionHash(word: string, droppedPosition: number): number {
   return hash ^ (hash >>> 15)
 }
 
-/** Packs the low bytes of the last two letters into one number; 0 for a single letter. */
+/** Packs the low bytes of the last two letters into one 16-bit number. Returns 0 for a word of one letter. */
 export function lastTwoLetters(word: string): number {
   const { length } = word
   return length < 2 ? 0 : ((word.charCodeAt(length - 2) & 255) << 8) | (word.charCodeAt(length - 1) & 255)
 }
 
-/** Bits that no letter from a to z uses, for repeated letters. */
+/** Bits for repeated letters. The letters a to z use the bits 1 to 26, so these bits are free. */
 const REPEAT_BITS = [0, 27, 28, 29, 30, 31]
 
-/** Returns a bit set of the letters of a word and of its repeated letters: k edits change at most 2k bits. */
+/**
+ * Returns a bit set of the letters that occur in a word, and of those that occur more than once. One edit changes at most two
+ * bits. So if the bit sets of two words differ in more than 2k bits, their edit distance is more than k.
+ */
 export function letterSignature(word: string): number {
   let letters = 0
   let repeats = 0
@@ -39,7 +44,7 @@ export function letterSignature(word: string): number {
   return letters | repeats
 }
 
-/** Counts the bits that are set. */
+/** Returns the number of bits that are set in a 32-bit integer. */
 export function popCount(value: number): number {
   let v = value - ((value >>> 1) & 0x55555555)
   v = (v & 0x33333333) + ((v >>> 2) & 0x33333333)

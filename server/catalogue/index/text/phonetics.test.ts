@@ -17,7 +17,7 @@ const SPELLINGS_BY_WORD = [
   'khana khaana खाना',
 ]
 
-test('all spellings of a word share one phonetic key, in both scripts', () => {
+test('all spellings of a Hindi word, in Latin letters and in Devanagari, have the same phonetic key', () => {
   for (const line of SPELLINGS_BY_WORD) assert.equal(new Set(line.split(' ').map(phoneticKey)).size, 1, line)
 })
 
@@ -27,11 +27,11 @@ test('different words have different phonetic keys', () => {
   assert.notEqual(phoneticKey('farm'), phoneticKey('form'))
 })
 
-test('a word whose phonetic key would be too short has no key', () => {
+test('the phonetic key is empty if it would have fewer than three letters', () => {
   for (const word of ['', 'a', 'ai', 'का', 'w']) assert.equal(phoneticKey(word), '')
 })
 
-test('a romanised Hindi word has spelling variants', () => {
+test('a romanised Hindi word has spelling variants, a word with other characters has none', () => {
   const spellings = romanisationVariants('bijli')
   for (const spelling of ['bijlee', 'beejli', 'bijly']) assert.ok(spellings.includes(spelling), spelling)
   assert.deepEqual(romanisationVariants('c++'), [])

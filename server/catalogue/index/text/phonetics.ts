@@ -1,10 +1,12 @@
 /**
- * Phonetic keys for Hindi in both scripts: the spellings of a word share one key (bijli, bijlee, bijali and बिजली; darzi and
- * darji; mistri and mistry; silai and silaai). Devanagari is transliterated letter by letter; then both scripts lose the
- * distinctions that romanised Hindi does not make: vowel length, e or i at the beginning, aspiration, the inherent a, v and w,
- * z and j, ph and f, sh and s.
+ * Phonetic keys (as in Soundex) for Hindi, in Devanagari and in Latin letters. All spellings of a word have the same key: bijli,
+ * bijlee, bijali and बिजली; darzi and darji; mistri and mistry; silai and silaai.
+ *
+ * Devanagari is first transliterated letter by letter. Then the key leaves out the differences between spellings of romanised
+ * Hindi: vowel length, e or i at the beginning, aspiration, the inherent a, v and w, z and j, ph and f, sh and s.
  */
 
+/** Latin letters for Devanagari letters, as far as the phonetic key needs them. */
 const CONSONANTS = new Map<string, string>()
 const VOWELS = new Map<string, string>()
 const VOWEL_SIGNS = new Map<string, string>()
@@ -18,7 +20,9 @@ for (const pair of 'अ a आ a इ i ई i उ u ऊ u ऋ ri ए e ऐ ai ऍ 
 for (const pair of 'ा A ि i ी i ु u ू u ृ ri े e ै ai ॅ e ो o ौ au ॉ o'.matchAll(/(\S) (\S+)/g))
   VOWEL_SIGNS.set(pair[1]!, pair[2]!.toLowerCase())
 
+/** The sign that removes the inherent a of a consonant. */
 const VIRAMA = '्'
+/** The sign for a nasal sound. */
 const ANUSVARA = 'ं'
 
 export function isDevanagari(word: string): boolean {
@@ -26,7 +30,7 @@ export function isDevanagari(word: string): boolean {
   return firstUnit >= 0x900 && firstUnit < 0x980
 }
 
-/** Transliterates a Devanagari word as far as its phonetic key needs it; returns other words unchanged. */
+/** Transliterates a Devanagari word as far as its phonetic key needs it. Returns other words unchanged. */
 function toLatin(word: string): string {
   if (!isDevanagari(word)) return word
   let latin = ''
@@ -48,7 +52,10 @@ const LETTER_Y = 0x79
 const isVowel = (unit: number) =>
   unit === LETTER_A || unit === LETTER_E || unit === LETTER_I || unit === 0x6f || unit === 0x75
 
-/** Returns the phonetic key of a folded word; empty if the key would be too short to distinguish words. */
+/**
+ * Returns the phonetic key of a folded word. Returns an empty string if the key has fewer than three letters: it would fit too
+ * many words.
+ */
 export function phoneticKey(word: string): string {
   const latinText = toLatin(word)
   let key = ''
@@ -57,32 +64,32 @@ export function phoneticKey(word: string): string {
     let unit = latinText.charCodeAt(i)
     const nextUnit = latinText.charCodeAt(i + 1)
     switch (unit) {
-      case 0x70: // ph
+      case 0x70: // ph becomes f
         if (nextUnit === LETTER_H) unit = 0x66
         break
-      case 0x77: // w
+      case 0x77: // w becomes v
         unit = 0x76
         break
-      case 0x7a: // z
+      case 0x7a: // z becomes j
         unit = 0x6a
         break
-      case 0x71: // q
+      case 0x71: // q becomes k
         unit = 0x6b
         break
-      case 0x63: // c, except in ch
+      case 0x63: // In a word in Latin letters, c becomes s before e, i and y, otherwise k. It remains in ch and is left out in ck.
         if (nextUnit === 0x6b) continue
         if (nextUnit !== LETTER_H && word === latinText)
           unit = nextUnit === LETTER_E || nextUnit === LETTER_I || nextUnit === LETTER_Y ? 0x73 : 0x6b
         break
-      case 0x6d: // m before p or b
+      case 0x6d: // m before p or b becomes n
         if (nextUnit === 0x70 || nextUnit === 0x62) unit = 0x6e
         break
-      case LETTER_Y:
+      case LETTER_Y: // y is left out after i, between vowels, and at the end after a vowel; after a consonant it becomes i
         if (lastUnit === LETTER_I || (i > 0 && isVowel(lastUnit) && (isVowel(nextUnit) || Number.isNaN(nextUnit))))
           continue
         if (i > 0 && !isVowel(lastUnit)) unit = LETTER_I
         break
-      case LETTER_A:
+      case LETTER_A: // ai and ay become e, aa becomes a, and a inside the word is left out
         if (nextUnit === LETTER_I || nextUnit === LETTER_Y) {
           unit = LETTER_E
           i += latinText.charCodeAt(i + 2) === LETTER_I ? 2 : 1
@@ -92,20 +99,20 @@ export function phoneticKey(word: string): string {
           continue
         }
         break
-      case LETTER_E:
+      case LETTER_E: // ee, ea and e at the beginning become i, and -er at the end becomes r
         if (nextUnit === LETTER_E || nextUnit === LETTER_A) {
           unit = LETTER_I
           i++
         } else if (nextUnit === 0x72 && i + 2 === latinText.length && key !== '') continue
         else if (key === '') unit = LETTER_I
         break
-      case 0x6f: // oo
+      case 0x6f: // oo becomes u
         if (nextUnit === 0x6f) {
           unit = 0x75
           i++
         }
         break
-      case LETTER_H:
+      case LETTER_H: // aspiration: h after a consonant is left out
         if (i > 0 && !isVowel(lastUnit) && lastUnit !== 0) continue
         break
     }
@@ -116,7 +123,8 @@ export function phoneticKey(word: string): string {
   return key.length < 3 ? '' : key
 }
 
-const INTERCHANGEABLE_LETTERS: [string, string][] = [
+/** Pairs of spellings of the same sound in romanised Hindi. */
+const INTERCHANGEABLE_SPELLINGS: [string, string][] = [
   ['ee', 'i'],
   ['oo', 'u'],
   ['aa', 'a'],
@@ -125,17 +133,17 @@ const INTERCHANGEABLE_LETTERS: [string, string][] = [
   ['ph', 'f'],
 ]
 
-/** Returns other Latin spellings of a Hindi word that differ in one place: bijlee, beejli and bijly for bijli. */
+/** Returns other Latin spellings of a Hindi word, each changed at one position: bijlee, beejli and bijly for bijli. */
 export function romanisationVariants(word: string): string[] {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return []
   const spellings = new Set<string>()
-  for (const [long, short] of INTERCHANGEABLE_LETTERS) {
+  for (const [long, short] of INTERCHANGEABLE_SPELLINGS) {
     for (const [from, to] of [
       [long, short],
       [short, long],
     ] as const) {
       for (let at = word.indexOf(from); at >= 0; at = word.indexOf(from, at + 1)) {
-        // Each a of aa is part of the long vowel.
+        // A single a is not replaced inside aa, the spelling of the long vowel.
         if (from.length === 1 && (word[at - 1] === from || word[at + 1] === from)) continue
         spellings.add(word.slice(0, at) + to + word.slice(at + from.length))
       }

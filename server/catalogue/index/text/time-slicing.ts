@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Work that can be interrupted: it yields every millisecond or two and returns its result. */
+/** A long computation that can be interrupted. It yields after each millisecond or two of work, and returns its result. */
 export type SlicedTask<T> = Generator<undefined, T>
 
 /** Runs the task without interruption. */
@@ -11,7 +11,7 @@ export function runSync<T>(task: SlicedTask<T>): T {
   }
 }
 
-/** Runs the task in slices of a few milliseconds and returns to the event loop in between, so that it delays no request. */
+/** Runs the task in slices of about `sliceMs` milliseconds. Between two slices the event loop can process requests. */
 export async function runInSlices<T>(task: SlicedTask<T>, sliceMs = 4): Promise<T> {
   for (;;) {
     const sliceEnd = performance.now() + sliceMs

@@ -1,25 +1,33 @@
 /**
- * The tokenizer. Labels, queries and whole advertisements use the same one, so that indexed words and looked-up words always
- * agree.
+ * The tokenizer: splits a text into folded words. Labels, queries and job advertisements use the same tokenizer, so that a word
+ * of a text equals the indexed word.
  *
- * Every UTF-16 unit is folded by a table: letters lose case, width and Latin accents, Devanagari loses signs that people often
- * leave out (nukta, chandrabindu, joiners). A word is a run of letters, marks and digits; `+` and `#` may end it (C++, C#), a
- * dot may begin it (.NET), single letters with dots are one word (A.C. is AC), and `&` is the word "and". Offsets refer to the
+ * Folding is a table lookup for each UTF-16 unit. Letters lose case, width and Latin accents. Devanagari loses signs that people
+ * often leave out (nukta, joiners), and chandrabindu becomes anusvara.
+ *
+ * A word is a run of letters, marks and digits, with these exceptions: `+` and `#` may end a word (C++, C#), a dot may begin it
+ * (.NET), single letters with dots are one word (A.C. is "ac"), and `&` is the word "and". Offsets are in UTF-16 units of the
  * original text.
  */
 
-/** The characters between a word and the previous one: none, a hyphen or slash, spaces, or anything that ends a phrase. */
+/** Gap before a word, the characters between it and the previous word: none, as between the words of "R&D". */
 export const GAP_NONE = 0
+/** One hyphen, slash, underscore or dot inside a compound: "data-entry", "Node.js". */
 export const GAP_JOINER = 1
 export const GAP_SPACE = 2
+/** Anything that ends a phrase: other punctuation, a new line, or the beginning of the text. */
 export const GAP_BREAK = 3
 
-/** Special values of the folding table, lower than FIRST_LETTER; 0 ends a word. */
+/**
+ * Values of the folding table that are not letters: 0 ends a word, SKIPPED_UNIT is left out of it, LIGATURE_UNIT folds to
+ * several letters.
+ */
 const SKIPPED_UNIT = 1
 const LIGATURE_UNIT = 2
+/** Values from here on are folded letters or digits. */
 const FIRST_LETTER = 16
 
-/** Kinds of characters between words. */
+/** Kinds of characters between words, which `widenGap` combines to a gap. */
 const SPACE_KIND = 1
 const JOINER_KIND = 2
 const BREAK_KIND = 3
@@ -40,34 +48,39 @@ const LIGATURES = new Map([
   [0xfb05, 'st'],
   [0xfb06, 'st'],
 ])
-// Base letters of letters that Unicode does not decompose.
+// Pairs of a letter that Unicode does not decompose and its base letter: ø and o.
 const BASE_LETTERS = new Map(Array.from('øoØołlŁlđdĐdßsæaÆaœoŒoıiþtÞtðdÐd'.matchAll(/(.)(.)/g), (m) => [m[1]!, m[2]!]))
 
 const FOLDED_UNITS = buildFoldingTable()
-const CHARACTER_KINDS = buildCharacterKinds()
+const SEPARATOR_KINDS = buildSeparatorKinds()
 
+/** Returns the folded letter of each UTF-16 unit. Ideographs and Hangul are kept; surrogates, and so emoji, end a word. */
 function buildFoldingTable(): Uint16Array {
   const table = new Uint16Array(65_536)
   for (let unit = 0; unit < 65_536; unit++) {
     if (unit >= 0x3040 && unit < 0xd800) table[unit] = unit
     else if (unit < 0xd800 || unit >= 0xf900) table[unit] = foldUnit(unit)
   }
+  // Apostrophes, nukta, zero-width joiners, the soft hyphen and variation selectors.
   for (const skipped of [0x27, 0x2019, 0x2bc, 0x93c, 0x200c, 0x200d, 0xad, 0xfe0e, 0xfe0f])
     table[skipped] = SKIPPED_UNIT
   for (const unit of LIGATURES.keys()) table[unit] = LIGATURE_UNIT
+  // Chandrabindu becomes anusvara.
   table[0x901] = 0x902
   return table
 }
 
 function foldUnit(unit: number): number {
   const letter = String.fromCharCode(unit)
+  // Combining accents.
   if (unit >= 0x300 && unit < 0x370) return SKIPPED_UNIT
   if (!/[\p{L}\p{M}\p{N}]/u.test(letter)) return 0
+  // Devanagari digits.
   if (unit >= 0x966 && unit <= 0x96f) return unit - 0x966 + 0x30
   return (BASE_LETTERS.get(letter) ?? letter).normalize('NFKD').toLowerCase().charCodeAt(0)
 }
 
-function buildCharacterKinds(): Uint8Array {
+function buildSeparatorKinds(): Uint8Array {
   const table = new Uint8Array(65_536).fill(BREAK_KIND)
   for (const unit of [0x20, 0x09, 0xa0, 0x202f, 0x3000, 0x200b]) table[unit] = SPACE_KIND
   for (let unit = 0x2000; unit <= 0x200a; unit++) table[unit] = SPACE_KIND
@@ -75,23 +88,26 @@ function buildCharacterKinds(): Uint8Array {
   return table
 }
 
-/** The words of one text, in flat arrays that are reused for the next text. */
+/** The words of one text, in flat arrays that are reused for the next text. The arrays are longer than `count`. */
 export class Tokens {
   count = 0
-  /** Offsets of each word in the text. */
+  /** By word: its start and end in the text, in UTF-16 units. */
   starts = new Int32Array(0)
   ends = new Int32Array(0)
+  /** By word: the `wordHash` of its folded units. */
   hashes = new Int32Array(0)
-  /** A second hash of each word, for tables that store no letters. */
-  checks = new Int32Array(0)
-  /** The GAP_ kind before each word. */
+  /** By word: the `checkHash`. Tables that store no letters compare it to detect colliding hashes. */
+  checkHashes = new Int32Array(0)
+  /** By word: the GAP_ kind before it. */
   gaps = new Uint8Array(0)
-  /** The folded units of word i are chars[charStarts[i]] up to chars[charStarts[i + 1]]. */
+  /** The folded units of word i are chars[charStarts[i]] up to, but not including, chars[charStarts[i + 1]]. */
   charStarts = new Int32Array(0)
   chars = new Uint16Array(0)
-  private raw = Buffer.alloc(0)
+  /** The UTF-16 units of the text; `unitBytes` is the same memory as bytes. */
+  private unitBytes = Buffer.alloc(0)
   private units = new Uint16Array(0)
 
+  /** Replaces the words by those of this text. */
   read(text: string): this {
     this.load(text)
     this.charStarts[0] = 0
@@ -99,8 +115,12 @@ export class Tokens {
     return this
   }
 
+  /**
+   * Splits the first `length` units into words and returns their number. It is one long loop because it runs over every text:
+   * the hashes and folded units of a word are computed while its end is searched.
+   */
   private scan(length: number): number {
-    const { units, starts, ends, hashes, checks, gaps, charStarts, chars } = this
+    const { units, starts, ends, hashes, checkHashes, gaps, charStarts, chars } = this
     let count = 0
     let charCount = 0
     let at = 0
@@ -115,10 +135,11 @@ export class Tokens {
           starts[count] = at
           ends[count] = ++at
           gaps[count] = gap
+          // The letters of "and".
           chars[charCount++] = 0x61
           chars[charCount++] = 0x6e
           chars[charCount++] = 0x64
-          checks[count] = AND_CHECK
+          checkHashes[count] = AND_CHECK_HASH
           hashes[count++] = AND_HASH
           charStarts[count] = charCount
           gap = GAP_NONE
@@ -133,7 +154,7 @@ export class Tokens {
         starts[count] = at
         if (isLeadingDot) {
           hash = Math.imul(hash ^ DOT_CODE, HASH_PRIME)
-          check = Math.imul(check + DOT_CODE, CHECK_PRIME)
+          check = Math.imul(check + DOT_CODE, CHECK_HASH_PRIME)
           chars[charCount++] = DOT_CODE
           letter = FOLDED_UNITS[units[++at]!]!
         }
@@ -141,11 +162,11 @@ export class Tokens {
         starts[count] = at
       }
       let hasSkippedUnit = false
-      // A zero follows the text and ends the last word.
+      // Zeros follow the text, so the last word ends there.
       for (;;) {
         while (letter >= FIRST_LETTER) {
           hash = Math.imul(hash ^ letter, HASH_PRIME)
-          check = Math.imul((check + letter) | 0, CHECK_PRIME)
+          check = Math.imul((check + letter) | 0, CHECK_HASH_PRIME)
           chars[charCount++] = letter
           letter = FOLDED_UNITS[units[++at]!]!
         }
@@ -154,7 +175,7 @@ export class Tokens {
         if (letter === LIGATURE_UNIT) {
           for (const part of LIGATURES.get(units[at]!)!) {
             hash = Math.imul(hash ^ part.charCodeAt(0), HASH_PRIME)
-            check = Math.imul((check + part.charCodeAt(0)) | 0, CHECK_PRIME)
+            check = Math.imul((check + part.charCodeAt(0)) | 0, CHECK_HASH_PRIME)
             chars[charCount++] = part.charCodeAt(0)
           }
         }
@@ -165,19 +186,19 @@ export class Tokens {
       if (nextUnit === SPACE_CODE && !hasSkippedUnit) {
         ends[count] = at++
         gaps[count] = gap
-        checks[count] = check
+        checkHashes[count] = check
         hashes[count++] = hash
         charStarts[count] = charCount
         gap = GAP_SPACE
         continue
       }
       if (nextUnit === DOT_CODE && at - starts[count]! === 1 && isLatinLetter(units[at - 1]!)) {
-        const stop = endOfDottedAbbreviation(units, at)
+        const stop = dottedAbbreviationEnd(units, at)
         for (; at < stop; at++) {
           if (units[at] === DOT_CODE) continue
           const nextLetter = FOLDED_UNITS[units[at]!]!
           hash = Math.imul(hash ^ nextLetter, HASH_PRIME)
-          check = Math.imul((check + nextLetter) | 0, CHECK_PRIME)
+          check = Math.imul((check + nextLetter) | 0, CHECK_HASH_PRIME)
           chars[charCount++] = nextLetter
         }
       }
@@ -187,17 +208,17 @@ export class Tokens {
         if (FOLDED_UNITS[units[stop]!]! < FIRST_LETTER) {
           for (; at < stop; at++) {
             hash = Math.imul(hash ^ nextUnit, HASH_PRIME)
-            check = Math.imul((check + nextUnit) | 0, CHECK_PRIME)
+            check = Math.imul((check + nextUnit) | 0, CHECK_HASH_PRIME)
             chars[charCount++] = nextUnit
           }
           end = at
         }
       }
-      // A closing quotation mark is not part of the word, an apostrophe inside is.
+      // A closing quotation mark is not part of the word, unlike an apostrophe inside it.
       while (isQuote(units[end - 1]!)) end--
       ends[count] = end
       gaps[count] = gap
-      checks[count] = check
+      checkHashes[count] = check
       hashes[count++] = hash
       charStarts[count] = charCount
       gap = GAP_NONE
@@ -205,7 +226,7 @@ export class Tokens {
     return count
   }
 
-  /** Returns a word as a string. */
+  /** Returns the folded word as a string. */
   word(index: number): string {
     return String.fromCharCode.apply(
       null,
@@ -213,24 +234,27 @@ export class Tokens {
     )
   }
 
-  /** Copies the text into a typed array, which is faster to read than a string, and makes room for its words. */
+  /**
+   * Copies the text into a typed array, which is faster to read than a string. Enlarges the arrays if the text is longer than
+   * before.
+   */
   private load(text: string): void {
     const length = text.length
     if (this.units.length <= length + 2) {
       const size = Math.max(length + 3, this.units.length * 2)
-      this.raw = Buffer.alloc(size * 2)
-      this.units = new Uint16Array(this.raw.buffer, this.raw.byteOffset, size)
+      this.unitBytes = Buffer.alloc(size * 2)
+      this.units = new Uint16Array(this.unitBytes.buffer, this.unitBytes.byteOffset, size)
       this.starts = new Int32Array(size)
       this.ends = new Int32Array(size)
       this.hashes = new Int32Array(size)
-      this.checks = new Int32Array(size)
+      this.checkHashes = new Int32Array(size)
       this.gaps = new Uint8Array(size)
       this.charStarts = new Int32Array(size + 1)
-      // A unit folds to at most three units.
+      // A ligature folds to at most three units, and so does `&`.
       this.chars = new Uint16Array(size * 3)
     }
     // For short texts a loop is faster than a native call.
-    if (length > MAX_SHORT_TEXT_UNITS) this.raw.write(text, 'utf16le')
+    if (length > MAX_SHORT_TEXT_UNITS) this.unitBytes.write(text, 'utf16le')
     else for (let at = 0; at < length; at++) this.units[at] = text.charCodeAt(at)
     this.units[length] = 0
     this.units[length + 1] = 0
@@ -238,41 +262,47 @@ export class Tokens {
   }
 }
 
+/** Texts up to this length, in UTF-16 units, are copied by a loop. */
 const MAX_SHORT_TEXT_UNITS = 40
 
+/** Constants of the 32-bit FNV-1a hash. */
 const HASH_SEED = 0x811c9dc5 | 0
 const HASH_PRIME = 0x01000193
-const CHECK_PRIME = 0x9e3779b1
+/** Multiplier of the check hash. */
+const CHECK_HASH_PRIME = 0x9e3779b1
 const AND_HASH = wordHash('and')
-const AND_CHECK = checkHash('and')
+const AND_CHECK_HASH = checkHash('and')
 
-/** Returns the hash that `Tokens` computes for a folded word. */
+/** Returns the hash of a folded word, as in `Tokens.hashes`. */
 export function wordHash(word: string): number {
   let hash = HASH_SEED
   for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), HASH_PRIME)
   return hash
 }
 
-/** Returns the second hash that `Tokens` computes for a folded word. */
+/** Returns the check hash of a folded word, as in `Tokens.checkHashes`. It is independent of `wordHash`. */
 export function checkHash(word: string): number {
   let check = 0
-  for (let i = 0; i < word.length; i++) check = Math.imul((check + word.charCodeAt(i)) | 0, CHECK_PRIME)
+  for (let i = 0; i < word.length; i++) check = Math.imul((check + word.charCodeAt(i)) | 0, CHECK_HASH_PRIME)
   return check
 }
 
-/** Continues the hash of a word over more folded units. */
+/** Returns the hash of a word that is followed by the units chars[from] up to `to`, from the hash of the word. */
 export function extendWordHash(hash: number, chars: Uint16Array, from: number, to: number): number {
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ chars[i]!, HASH_PRIME)
   return hash
 }
 
+/** Returns the check hash of a word that is followed by the units chars[from] up to `to`, from the check hash of the word. */
 export function extendCheckHash(check: number, chars: Uint16Array, from: number, to: number): number {
-  for (let i = from; i < to; i++) check = Math.imul((check + chars[i]!) | 0, CHECK_PRIME)
+  for (let i = from; i < to; i++) check = Math.imul((check + chars[i]!) | 0, CHECK_HASH_PRIME)
   return check
 }
 
-/** Returns the end of a dotted abbreviation ("A.C.", "C.N.C") whose first dot is at `dot`; `dot` if it is not one. */
-function endOfDottedAbbreviation(units: Uint16Array, dot: number): number {
+/**
+ * Returns the offset after a dotted abbreviation ("A.C.", "C.N.C") whose first dot is at `dot`. Returns `dot` if there is none.
+ */
+function dottedAbbreviationEnd(units: Uint16Array, dot: number): number {
   let at = dot
   while (units[at] === DOT_CODE && isLatinLetter(units[at + 1]!) && FOLDED_UNITS[units[at + 2]!]! < FIRST_LETTER)
     at += 2
@@ -288,10 +318,13 @@ function isQuote(unit: number): boolean {
   return unit === 0x27 || unit === 0x2019 || unit === 0x2bc
 }
 
-/** Adds a character to a gap. A dash between spaces, or a full stop before one, is a break; inside a compound it is a joiner. */
-function widenGap(gap: number, unit: number, next: number): number {
-  let kind = CHARACTER_KINDS[unit]!
-  if (unit === DOT_CODE && next >= FIRST_LETTER && gap === GAP_NONE) kind = JOINER_KIND
+/**
+ * Returns the gap after one more character, `unit`. A single hyphen or dot between two letters is a joiner. A dash between
+ * spaces, or a full stop before a space, is a break. `nextLetter` is the folded value of the unit after it.
+ */
+function widenGap(gap: number, unit: number, nextLetter: number): number {
+  let kind = SEPARATOR_KINDS[unit]!
+  if (unit === DOT_CODE && nextLetter >= FIRST_LETTER && gap === GAP_NONE) kind = JOINER_KIND
   if (gap === GAP_NONE) return kind === SPACE_KIND ? GAP_SPACE : kind === JOINER_KIND ? GAP_JOINER : GAP_BREAK
   if (gap === GAP_SPACE && kind === SPACE_KIND) return GAP_SPACE
   return GAP_BREAK

@@ -1,17 +1,23 @@
 import { wordHash } from './tokens.ts'
 
 /**
- * Numbers words in the order in which they are added. Uses open addressing with the hashes that `Tokens` computes, and stores all
- * letters in one array: a lookup creates no string, and colliding hashes never return a wrong word.
+ * Set of words that numbers them in the order in which they are added, from 0. It is a hash table with open addressing and the
+ * hashes of `wordHash`. The letters of all words are in one array, so a lookup compares letters without creating a string.
  */
 export class WordTable {
   size = 0
+  /** By slot of the hash table: a word number, or -1 if the slot is free. */
   private slots = new Int32Array(1024).fill(-1)
+  /** By word number: its hash. */
   private hashes = new Int32Array(512)
+  /** The letters of word w are letterPool[starts[w]] up to, but not including, letterPool[starts[w + 1]]. */
   private starts = new Int32Array(513)
   private letterPool = new Uint16Array(4096)
 
-  /** Returns the number of the word in chars[from..to), or -1. */
+  /**
+   * Returns the number of the word whose folded units are chars[from] up to, but not including, chars[to]; -1 if it is not in
+   * the table.
+   */
   find(hash: number, chars: Uint16Array, from: number, to: number): number {
     const { slots, hashes, starts, letterPool } = this
     const mask = slots.length - 1
@@ -31,11 +37,13 @@ export class WordTable {
     }
   }
 
+  /** Returns the number of the word, or -1. */
   findWord(word: string): number {
     const chars = unitsOf(word)
     return this.find(wordHash(word), chars, 0, word.length)
   }
 
+  /** Adds the word if it is not in the table. Returns its number. */
   add(hash: number, chars: Uint16Array, from: number, to: number): number {
     const existingId = this.find(hash, chars, from, to)
     if (existingId >= 0) return existingId
@@ -63,7 +71,7 @@ export class WordTable {
     return String.fromCharCode.apply(null, this.letterPool.subarray(this.starts[id]!, this.starts[id + 1]!) as never)
   }
 
-  /** Releases unused capacity. */
+  /** Releases unused capacity. No word can be added afterwards. */
   trim(): this {
     this.hashes = this.hashes.slice(0, this.size)
     this.starts = this.starts.slice(0, this.size + 1)
@@ -92,13 +100,17 @@ export class WordTable {
 
 const scratchUnits = new Uint16Array(256)
 
+/** Returns the UTF-16 units of a word, in an array that is reused for short words. */
 function unitsOf(word: string): Uint16Array {
   const chars = word.length <= scratchUnits.length ? scratchUnits : new Uint16Array(word.length)
   for (let i = 0; i < word.length; i++) chars[i] = word.charCodeAt(i)
   return chars
 }
 
-/** FNV mixes only towards the high bits, and the table is indexed by the low ones. */
+/**
+ * Mixes the high bits of a hash into the low ones, which index the table. The low bits of an FNV hash alone are distributed
+ * badly.
+ */
 function mixHash(hash: number): number {
   return hash ^ (hash >>> 15)
 }
