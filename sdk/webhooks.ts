@@ -36,7 +36,7 @@ export async function verifyWebhook<T = unknown>(
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
   const message = encoder.encode(`${id}.${timestamp}.${text}`)
   const key = await hmacKey(secret, 'verify')
-  // For a day after a rotation, deliveries carry a signature of both the old and the new secret; one valid signature is enough.
+  // For a day after a rotation, deliveries carry two signatures, one for each secret; one valid one is enough.
   for (const signature of signatures.split(' ')) {
     const [version, encoded] = signature.split(',')
     const bytes = version === 'v1' && encoded ? fromBase64(encoded) : undefined

@@ -45,6 +45,11 @@ export async function serve(config: Config): Promise<void> {
     await closeContext()
     throw listenError(error, config)
   })
+  // Before the banner: a supervisor may stop the server as soon as it has read the address.
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+  // The channel closes when the launcher that started this process is killed.
+  if (process.channel) process.on('disconnect', () => stop('disconnect'))
   const { port } = app.server.address() as AddressInfo
   const localUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   context.config.publicUrl ??= localUrl
@@ -56,10 +61,6 @@ export async function serve(config: Config): Promise<void> {
 
   collectGarbageWhenIdle()
 
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
-  // The channel closes when the launcher that started this process is killed.
-  if (process.channel) process.on('disconnect', () => stop('disconnect'))
   const signal = await stopped
   draining = true
   context.log.info({ signal }, 'stopping')

@@ -13,7 +13,9 @@ export function masterKeyCommand(): Command {
 
   masterKey
     .command('rotate')
-    .description('Rotate the master key (running servers are not interrupted; they load the new key when they restart)')
+    .description(
+      'Rotate the master key without interrupting running servers. If MASTER_KEY is set, set it to the printed key, restart every process, and run "master-key finish"',
+    )
     .addHelpText(...examples('master-key rotate'))
     .action(async (_options: object, command: Command) => {
       const newKey = randomBytes(32)

@@ -3,7 +3,7 @@
  */
 export interface Taxonomy {
   source: Source
-  masters: TaxonomyMaster[]
+  masters: TaxonomyMasterSkill[]
   subSkills: TaxonomySubSkill[]
   skills: TaxonomySkill[]
   /** Rows that the reader could not convert to skills. */
@@ -12,7 +12,7 @@ export interface Taxonomy {
 
 export type Source = 'builtin' | 'esco' | 'onet' | 'lightcast' | 'csv' | 'request'
 
-export interface TaxonomyMaster {
+export interface TaxonomyMasterSkill {
   id: string
   name: string
   /** Fixed for built-in master skills; others get the next free number. */

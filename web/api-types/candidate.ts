@@ -7,7 +7,7 @@ export interface CandidatePageError {
 }
 
 export interface CandidatePrompt {
-  /** The step that a reply to this prompt must name. */
+  /** Number of this step. A reply to this prompt must contain it as `step`. */
   step: number
   kind: 'notice' | 'yes_no' | 'choices' | 'words'
   text: string

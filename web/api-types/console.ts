@@ -164,7 +164,7 @@ export interface ConversationMessage {
 }
 
 export interface ConversationPrompt {
-  /** The step that a reply to this prompt must name. */
+  /** Number of this step. A reply to this prompt must contain it as `step`. */
   step: number
   kind: 'notice' | 'yes_no' | 'choices' | 'words'
   text: string
@@ -336,7 +336,14 @@ export interface MemberList {
 
 export type MemberRole = 'viewer' | 'recruiter' | 'owner'
 
-export interface OperatedOrganisation {
+export interface Organisation {
+  org_id: string
+  name: string
+  service_off: boolean
+  created_at: string
+}
+
+export interface OrganisationForOperator {
   org_id: string
   name: string
   service_off: boolean
@@ -349,35 +356,10 @@ export interface OperatedOrganisation {
   keys: number
 }
 
-export interface OperatedOrganisationList {
-  items: OperatedOrganisation[]
+export interface OrganisationForOperatorList {
+  items: OrganisationForOperator[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
-}
-
-export interface OperatedSkillRequest {
-  request_id: string
-  name: string
-  status: SkillRequestStatus
-  skill_id: string | null
-  created_at: string
-  org_id: string
-  mode: Mode
-  context: string | null
-  org_name: string
-}
-
-export interface OperatedSkillRequestList {
-  items: OperatedSkillRequest[]
-  /** Send it as `cursor` to get the next page. Null on the last page. */
-  next_cursor: string | null
-}
-
-export interface Organisation {
-  org_id: string
-  name: string
-  service_off: boolean
-  created_at: string
 }
 
 export interface OrganisationSummary {
@@ -572,6 +554,24 @@ export interface SimulatorPhone {
 
 export interface SimulatorPhoneList {
   items: SimulatorPhone[]
+  /** Send it as `cursor` to get the next page. Null on the last page. */
+  next_cursor: string | null
+}
+
+export interface SkillRequestForOperator {
+  request_id: string
+  name: string
+  status: SkillRequestStatus
+  skill_id: string | null
+  created_at: string
+  org_id: string
+  mode: Mode
+  context: string | null
+  org_name: string
+}
+
+export interface SkillRequestForOperatorList {
+  items: SkillRequestForOperator[]
   /** Send it as `cursor` to get the next page. Null on the last page. */
   next_cursor: string | null
 }

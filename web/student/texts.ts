@@ -8,7 +8,7 @@ const en = {
   back: 'Back',
   saving: 'Saving…',
   skillsTitle: 'Which skills do you want verified?',
-  skillsHint: 'Choose up to 10 skills that you really use. Each skill is checked.',
+  skillsHint: 'Choose up to 10 skills that you really use. Each one will be verified.',
   search: 'Search for a skill',
   searchPlaceholder: 'For example welding, tiling, Excel…',
   searching: 'Searching…',

@@ -112,7 +112,7 @@ export interface CallerDecision {
   rejectedBy: string | undefined
   /** Whole seconds until the call can succeed; 0 if it is allowed. */
   retryAfter: number
-  /** State of each rule, in the order of the rules that were passed. */
+  /** State of each rule, in the order of the `rules` argument. */
   states: RuleState[]
 }
 

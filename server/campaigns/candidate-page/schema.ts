@@ -33,7 +33,7 @@ const ConversationChoice = named('ConversationChoice', Type.Object({ value: text
 export const ConversationPrompt = named(
   'ConversationPrompt',
   Type.Object({
-    step: Type.Integer({ description: 'The step that a reply to this prompt must name.' }),
+    step: Type.Integer({ description: 'Number of this step. A reply to this prompt must contain it as `step`.' }),
     kind: Type.Enum(['notice', 'yes_no', 'choices', 'words']),
     text,
     choices: Type.Array(ConversationChoice),

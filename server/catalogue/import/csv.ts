@@ -1,6 +1,6 @@
 import { subSkillNumber } from '../ids.ts'
 import { nameKey, normaliseText } from '../names.ts'
-import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
+import type { Taxonomy, TaxonomyMasterSkill, TaxonomySubSkill } from '../taxonomy.ts'
 import { CSV, type DelimitedRow, readRows } from './delimited.ts'
 
 /**
@@ -9,7 +9,7 @@ import { CSV, type DelimitedRow, readRows } from './delimited.ts'
  * name, sub-skills also by ID (`ss_N`); missing ones are created.
  */
 export async function readCsv(path: string): Promise<Taxonomy> {
-  const masters = new Map<string, TaxonomyMaster>()
+  const masters = new Map<string, TaxonomyMasterSkill>()
   const subSkills = new Map<string, TaxonomySubSkill>()
   const taxonomy: Taxonomy = { source: 'csv', masters: [], subSkills: [], skills: [], rejected: [] }
   for (const row of await readRows(path, CSV, ['id', 'name', 'sub_skill'], OPTIONAL_COLUMNS)) {
@@ -56,7 +56,7 @@ const VERIFIABLE_VALUES = new Map([
   ...['false', 'no', '0', '-'].map((text) => [text, false] as const),
 ])
 
-function readHierarchy(row: DelimitedRow): { master?: TaxonomyMaster; sub: TaxonomySubSkill } | undefined {
+function readHierarchy(row: DelimitedRow): { master?: TaxonomyMasterSkill; sub: TaxonomySubSkill } | undefined {
   const subSkillText = normaliseText(row.cell('sub_skill'))
   const subNumber = subSkillNumber(subSkillText)
   const masterName = normaliseText(row.cell('master_skill'))

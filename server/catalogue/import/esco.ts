@@ -1,5 +1,5 @@
 import { normaliseText } from '../names.ts'
-import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
+import type { Taxonomy, TaxonomyMasterSkill, TaxonomySubSkill } from '../taxonomy.ts'
 import { CSV, type DelimitedRow, readRows } from './delimited.ts'
 import { findFiles } from './find-files.ts'
 
@@ -18,7 +18,7 @@ export async function readEsco(folder: string): Promise<Taxonomy> {
   const parentsByUri = await readParents(files['broaderRelationsSkillPillar_en.csv'])
   const rows = await readRows(files['skills_en.csv'], CSV, ['conceptUri', 'preferredLabel', 'altLabels', 'description'])
 
-  const masters = new Map<string, TaxonomyMaster>()
+  const masters = new Map<string, TaxonomyMasterSkill>()
   const subSkills = new Map<string, TaxonomySubSkill>()
   const taxonomy: Taxonomy = { source: 'esco', masters: [], subSkills: [], skills: [], rejected: [] }
   for (const row of rows) {

@@ -1,6 +1,6 @@
 import { subSkillId } from '../ids.ts'
 import { nameKey } from '../names.ts'
-import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
+import type { Taxonomy, TaxonomyMasterSkill, TaxonomySubSkill } from '../taxonomy.ts'
 import type { StoredCatalogue } from './stored-catalogue.ts'
 
 export interface MasterSkillPlan {
@@ -104,7 +104,7 @@ export class Hierarchy {
     if (!this.plansByName.has(key)) this.plansByName.set(key, plan)
   }
 
-  private planMaster({ id, name, number }: TaxonomyMaster): MasterSkillPlan {
+  private planMaster({ id, name, number }: TaxonomyMasterSkill): MasterSkillPlan {
     const plan =
       (this.matchByName && this.plansByName.get(`master ${nameKey(name)}`)) || this.plansBySourceId.get(`master ${id}`)
     if (!plan) return { number, isNew: true, id, name }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
+import type { Taxonomy, TaxonomyMasterSkill, TaxonomySubSkill } from '../taxonomy.ts'
 
 interface NamedObject {
   id?: unknown
@@ -22,7 +22,7 @@ export async function readLightcast(path: string): Promise<Taxonomy> {
   const fileName = basename(path)
   const lightcastSkills = findSkills(parseJson(await readText(path), fileName))
   if (!lightcastSkills) throw new Error(`${fileName}: expected { "data": [ { "id": …, "name": … } ] }`)
-  const masters = new Map<string, TaxonomyMaster>()
+  const masters = new Map<string, TaxonomyMasterSkill>()
   const subSkills = new Map<string, TaxonomySubSkill>()
   const taxonomy: Taxonomy = { source: 'lightcast', masters: [], subSkills: [], skills: [], rejected: [] }
   lightcastSkills.forEach((skill, index) => {
@@ -55,7 +55,7 @@ export async function readLightcast(path: string): Promise<Taxonomy> {
   return taxonomy
 }
 
-function readCategory(category: NamedObject | null | undefined): TaxonomyMaster {
+function readCategory(category: NamedObject | null | undefined): TaxonomyMasterSkill {
   const name = stringOrEmpty(category?.name).trim()
   return name ? { id: String(category!.id ?? name), name } : { id: 'none', name: 'Other skills' }
 }

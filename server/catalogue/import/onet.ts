@@ -1,4 +1,4 @@
-import type { Taxonomy, TaxonomyMaster, TaxonomySubSkill } from '../taxonomy.ts'
+import type { Taxonomy, TaxonomyMasterSkill, TaxonomySubSkill } from '../taxonomy.ts'
 import { readRows, TAB_SEPARATED } from './delimited.ts'
 import { findFiles } from './find-files.ts'
 
@@ -32,7 +32,7 @@ interface Commodity {
 }
 
 class OnetReader {
-  private readonly masters = new Map<string, TaxonomyMaster>()
+  private readonly masters = new Map<string, TaxonomyMasterSkill>()
   private readonly subSkills = new Map<string, TaxonomySubSkill>()
   private readonly commodities = new Map<string, Commodity>()
   private readonly result: Taxonomy = { source: 'onet', masters: [], subSkills: [], skills: [], rejected: [] }

@@ -20,8 +20,8 @@ import { closed, successResponse } from '../schema.ts'
 import {
   ApprovedSkill,
   CatalogueSummary,
-  OperatedSkillRequest,
   RejectedSkillRequest,
+  SkillRequestForOperator,
   SubSkillChoice,
 } from './schema.ts'
 
@@ -41,7 +41,7 @@ export function catalogueRoutes(app: App, context: Context): void {
           ...PageQuery.properties,
           status: Type.Enum([...requestStatuses, 'all'], { default: 'pending' }),
         }),
-        response: { 200: success(listOf(OperatedSkillRequest)) },
+        response: { 200: success(listOf(SkillRequestForOperator)) },
       },
     },
     async ({ query: { status, ...page } }) => {

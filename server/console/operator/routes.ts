@@ -10,7 +10,7 @@ import { recordRequestAudit } from '../auth/guards.ts'
 import { paginate } from '../paginate.ts'
 import { AuditEntry, closed, successResponse } from '../schema.ts'
 import { organisationTotals, searchOrganisations } from './organisations.ts'
-import { GrantedCredits, OperatedOrganisation, OrganisationRecord, ServiceSwitch } from './schema.ts'
+import { GrantedCredits, OrganisationForOperator, OrganisationRecord, ServiceSwitch } from './schema.ts'
 
 const OrgParams = Type.Object({ org_id: Type.String({ pattern: '^ORG_[A-Z0-9]{10,40}$' }) })
 const SwitchBody = Type.Object({ on: Type.Boolean() }, closed)
@@ -29,7 +29,7 @@ export function operatorRoutes(app: App, context: Context): void {
           ...PageQuery.properties,
           q: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
         }),
-        response: { 200: success(listOf(OperatedOrganisation)) },
+        response: { 200: success(listOf(OrganisationForOperator)) },
       },
     },
     async ({ query: { q, ...page } }) => {

@@ -14,8 +14,8 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 
 export const OrganisationRecord = named('Organisation', Type.Object(organisationFields))
 
-export const OperatedOrganisation = named(
-  'OperatedOrganisation',
+export const OrganisationForOperator = named(
+  'OrganisationForOperator',
   Type.Object({
     ...organisationFields,
     credits: Type.Object({ test: count, live: count }),
@@ -116,8 +116,8 @@ export const EmailDetails = named(
 const skillRequestFieldsForOperator = { ...skillRequestFields, org_id: text, mode: ModeSchema, context: orNull(text) }
 
 export const RejectedSkillRequest = named('RejectedSkillRequest', Type.Object(skillRequestFieldsForOperator))
-export const OperatedSkillRequest = named(
-  'OperatedSkillRequest',
+export const SkillRequestForOperator = named(
+  'SkillRequestForOperator',
   Type.Object({ ...skillRequestFieldsForOperator, org_name: text }),
 )
 export const ApprovedSkill = named(

@@ -6,7 +6,7 @@ type ValidationError = TLocalizedValidationError
  * For a value that matches no member of a union, keeps only the errors of the closest member (the one with the fewest invalid
  * properties). The errors of the other members would be misleading.
  */
-export function keepClosestBranch(errors: ValidationError[]): ValidationError[] {
+export function keepErrorsOfClosestMember(errors: ValidationError[]): ValidationError[] {
   const droppedErrors = new Set<ValidationError>()
   const rewordedErrors = new Map<ValidationError, ValidationError>()
   for (const [union, errorsByBranch] of groupByBranch(errors)) {

@@ -6,7 +6,7 @@ import type { Detail } from '../../api/problem.ts'
 import { closestName } from './did-you-mean.ts'
 import { findErrors } from './error-limits.ts'
 import { collectUnstorableTexts } from './json.ts'
-import { keepClosestBranch } from './union-errors.ts'
+import { keepErrorsOfClosestMember } from './union-errors.ts'
 
 type RequestPart = 'params' | 'querystring' | 'body'
 
@@ -118,7 +118,7 @@ function parseParameter(text: string, type: string | undefined): unknown {
 /** Converts the errors of TypeBox into one detail each, with the path of the invalid property. */
 function toDetails(schema: TSchema, errors: TLocalizedValidationError[], prefix: string, value: unknown): Detail[] {
   const details = new Map<string, Detail>()
-  const relevantErrors = keepClosestBranch(errors)
+  const relevantErrors = keepErrorsOfClosestMember(errors)
   // If a schema restricts additional properties, TypeBox reports an invalid one both as invalid and as unknown.
   const invalidPaths = new Set(
     relevantErrors.filter(({ keyword }) => keyword !== 'boolean').map(({ instancePath }) => instancePath),

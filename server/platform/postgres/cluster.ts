@@ -111,7 +111,7 @@ function deleteFolder(folder: string): void {
   }
 }
 
-/** Prepares ownership and settings for a start. The caller must have made sure that no process of the cluster is running. */
+/** Sets the owner of the data files and writes the settings file. The caller must have made sure that no process of the cluster is running. */
 export function prepareStart(paths: ClusterPaths, launch: Launcher): void {
   const { owner } = launch
   if (owner && clusterOwner(paths)?.uid !== owner.uid) {

@@ -38,7 +38,7 @@ export interface GeneratedAssessment {
 
 /**
  * Returns the session's questions and generates them if needed. Generation takes up to 90 seconds and runs outside any
- * transaction: this call claims the session, and concurrent calls wait for its questions.
+ * transaction. The first call claims the session; concurrent calls wait until it has stored the questions.
  */
 export async function generateAssessment(
   context: Pick<Context, 'db' | 'clock' | 'writer' | 'catalogue' | 'log'>,

@@ -46,7 +46,9 @@ function Empty() {
   return (
     <div class="empty card">
       <h2>No candidates were enrolled in this period</h2>
-      <p class="soft">Charts appear when a campaign enrols its first candidate.</p>
+      <p class="soft">
+        Choose another period or filter, or start a campaign. Charts appear as soon as candidates are enrolled.
+      </p>
       {context.can('recruiter') && (
         <Link to={context.pagePath(context.mode === 'test' ? '/first-campaign' : '/campaigns/new')}>
           {context.mode === 'test' ? 'Run a first campaign with ten test candidates' : 'Start a campaign'}

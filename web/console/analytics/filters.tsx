@@ -56,7 +56,7 @@ export function AnalyticsFilters({ filters, period, error }: Props) {
   )
   const campaigns = useData<CampaignList>(workflow_id ? context.apiPath('/campaigns?limit=100') : undefined)
   const nameOf = useCampaignNames(campaigns.data?.items)
-  useImpliedWorkflow(filters)
+  useAddImpliedWorkflow(filters)
   const workflowMandates = new Set(mandates.data?.items.map((mandate) => mandate.mandate_id))
   const shownCampaigns = (campaigns.data?.items ?? []).filter((campaign) =>
     mandate_id ? campaign.mandate_id === mandate_id : workflowMandates.has(campaign.mandate_id),
@@ -158,8 +158,8 @@ function DayField({ name, parameter, value, error }: DayProps) {
   )
 }
 
-/** Finds the workflow if the address contains only a campaign or a mandate, because the API filters by workflow. */
-function useImpliedWorkflow({ workflow_id, mandate_id, campaign_id }: Filters) {
+/** Adds the workflow to an address with only a campaign or a mandate: the page lists the choices of one workflow. */
+function useAddImpliedWorkflow({ workflow_id, mandate_id, campaign_id }: Filters) {
   const context = useOrgContext()
   const campaign = useData<Campaign>(
     campaign_id && !workflow_id && !mandate_id ? context.apiPath(`/campaigns/${campaign_id}`) : undefined,

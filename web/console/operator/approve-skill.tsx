@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type {
   ApprovedSkill,
-  OperatedSkillRequest,
+  SkillRequestForOperator,
   SubSkillChoice,
   SubSkillChoiceList,
 } from '../../api-types/console.ts'
@@ -13,7 +13,7 @@ import { SearchBox } from '../shared/search-box.tsx'
 import { type ApiError, api } from '../shell/api.ts'
 
 interface Props {
-  request: OperatedSkillRequest
+  request: SkillRequestForOperator
   onClose: () => void
   onApproved: (text: string) => void
 }

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import type { GrantedCredits, OperatedOrganisation } from '../../api-types/console.ts'
+import type { GrantedCredits, OrganisationForOperator } from '../../api-types/console.ts'
 import type { CreditEntry, Mode } from '../../api-types/partner.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -11,7 +11,7 @@ import { type ApiError, api } from '../shell/api.ts'
 import { useList } from '../shell/loading.ts'
 
 interface Props {
-  org: OperatedOrganisation
+  org: OrganisationForOperator
   onClose: () => void
   onGranted: () => void
 }

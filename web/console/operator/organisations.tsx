@@ -1,5 +1,5 @@
 import { useContext, useState } from 'preact/hooks'
-import type { OperatedOrganisation, ServiceSwitch } from '../../api-types/console.ts'
+import type { OrganisationForOperator, ServiceSwitch } from '../../api-types/console.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
@@ -15,14 +15,14 @@ import { RefreshContext } from '../shell/session.ts'
 import { Credits } from './credits.tsx'
 
 type OpenDialog =
-  | { kind: 'credits' | 'service'; org: OperatedOrganisation }
+  | { kind: 'credits' | 'service'; org: OrganisationForOperator }
   | { kind: 'new' }
   | { kind: 'whole service' }
 
 export default function OperatorOrganisations() {
   const { query } = useAddress()
   const search = query.get('q') ?? ''
-  const list = useList<OperatedOrganisation>(
+  const list = useList<OrganisationForOperator>(
     `/operator/orgs${search.trim() ? `?q=${encodeURIComponent(search.trim())}` : ''}`,
   )
   const service = useData<ServiceSwitch>('/operator/service')
@@ -42,7 +42,7 @@ export default function OperatorOrganisations() {
       <div class={`notice ${isServiceOn ? 'good' : 'bad'} row between`}>
         <span class={service.data ? '' : 'waiting'}>
           {isServiceOn
-            ? 'The partner API is on for all organisations that are not switched off.'
+            ? 'The partner API is on, except for organisations that are switched off below.'
             : 'The partner API is switched off for everyone: every call returns 503.'}
         </span>
         <button type="button" disabled={!service.data} onClick={() => setDialog({ kind: 'whole service' })}>

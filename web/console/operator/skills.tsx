@@ -1,4 +1,4 @@
-import type { CatalogueSummary, OperatedSkillRequest } from '../../api-types/console.ts'
+import type { CatalogueSummary, SkillRequestForOperator } from '../../api-types/console.ts'
 import './skills.css'
 import '../shared/forms.css'
 import { useEffect, useState } from 'preact/hooks'
@@ -13,7 +13,7 @@ import { Link, setQuery, useAddress } from '../shell/router.tsx'
 import { ApproveSkill } from './approve-skill.tsx'
 import { Imports } from './imports.tsx'
 
-type OpenDialog = { kind: 'approve' | 'reject'; request: OperatedSkillRequest }
+type OpenDialog = { kind: 'approve' | 'reject'; request: SkillRequestForOperator }
 
 /** Skill requests, catalogue totals and imports. */
 export default function OperatorSkills() {
@@ -60,7 +60,7 @@ function CatalogueFigures({ data }: { data: CatalogueSummary | undefined }) {
 function Requests({ onListed, onDecided }: { onListed: () => void; onDecided: () => void }) {
   const { query } = useAddress()
   const status = query.get('status') ?? 'pending'
-  const list = useList<OperatedSkillRequest>(`/operator/skill-requests?status=${status}`)
+  const list = useList<SkillRequestForOperator>(`/operator/skill-requests?status=${status}`)
   const [dialog, setDialog] = useState<OpenDialog>()
   const [notice, setNotice] = useState('')
   const isListed = list.items !== undefined || list.error !== undefined

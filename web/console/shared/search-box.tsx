@@ -19,13 +19,13 @@ interface Props<T> {
 const DEBOUNCE_MS = 180
 
 /** ARIA attributes that connect the input with its list. Preact's types allow this role only together with a datalist. */
-function comboBoxAttributes(id: string, expanded: boolean, at: number): object {
+function comboBoxAttributes(id: string, expanded: boolean, highlightedIndex: number): object {
   return {
     role: 'combobox',
     'aria-expanded': expanded,
     'aria-controls': `${id}-options`,
     'aria-autocomplete': 'list',
-    'aria-activedescendant': at >= 0 ? `${id}-option-${at}` : undefined,
+    'aria-activedescendant': highlightedIndex >= 0 ? `${id}-option-${highlightedIndex}` : undefined,
   }
 }
 
@@ -34,7 +34,7 @@ export function SearchBox<T>(props: Props<T>) {
   const { id, label, hint, placeholder, minLength = 2, find, keyOf, show, onChoose, footer } = props
   const [text, setText] = useState('')
   const [found, setFound] = useState<{ query: string; items: T[] }>()
-  const [at, setAt] = useState(-1)
+  const [highlightedIndex, setHighlightedIndex] = useState(-1)
   const [focusCount, setFocusCount] = useState(0)
   const latestQuery = useRef('')
   const input = useRef<HTMLInputElement>(null)
@@ -42,7 +42,7 @@ export function SearchBox<T>(props: Props<T>) {
   useEffect(() => {
     const query = text.trim()
     latestQuery.current = query
-    setAt(-1)
+    setHighlightedIndex(-1)
     if ([...query].length < minLength) {
       setFound(undefined)
       return
@@ -58,8 +58,9 @@ export function SearchBox<T>(props: Props<T>) {
   const noResults = found && items.length === 0 ? 'No results.' : null
   const footerContent = found && footer ? footer(found.query, items, () => setText('')) : noResults
   useEffect(() => {
-    if (at >= 0) document.getElementById(`${id}-option-${at}`)?.scrollIntoView({ block: 'nearest' })
-  }, [at])
+    if (highlightedIndex >= 0)
+      document.getElementById(`${id}-option-${highlightedIndex}`)?.scrollIntoView({ block: 'nearest' })
+  }, [highlightedIndex])
   return (
     <div class="search-box" onFocusOut={closeList}>
       <label for={id}>{label}</label>
@@ -70,7 +71,7 @@ export function SearchBox<T>(props: Props<T>) {
         autoComplete="off"
         placeholder={placeholder}
         aria-describedby={hint ? `${id}-hint` : undefined}
-        {...comboBoxAttributes(id, items.length > 0, at)}
+        {...comboBoxAttributes(id, items.length > 0, highlightedIndex)}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={handleKey}
@@ -96,7 +97,7 @@ export function SearchBox<T>(props: Props<T>) {
               id={`${id}-option-${index}`}
               role="option"
               tabIndex={-1}
-              aria-selected={index === at}
+              aria-selected={index === highlightedIndex}
               class="option"
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => select(item)}
@@ -126,11 +127,11 @@ export function SearchBox<T>(props: Props<T>) {
   }
 
   function handleKey(event: KeyboardEvent) {
-    if (event.key === 'ArrowDown') setAt(Math.min(at + 1, items.length - 1))
-    else if (event.key === 'ArrowUp') setAt(Math.max(at - 1, -1))
+    if (event.key === 'ArrowDown') setHighlightedIndex(Math.min(highlightedIndex + 1, items.length - 1))
+    else if (event.key === 'ArrowUp') setHighlightedIndex(Math.max(highlightedIndex - 1, -1))
     else if (event.key === 'Escape') setText('')
     else if (event.key === 'Enter') {
-      const item = items[Math.max(at, 0)]
+      const item = items[Math.max(highlightedIndex, 0)]
       if (item) select(item)
     } else return
     event.preventDefault()

@@ -36,7 +36,7 @@ export function FirstResults({ campaignId }: { campaignId: string }) {
       <p role="status">
         {allFinished
           ? 'The ten test candidates have finished.'
-          : `${finishedCount} of ten test candidates have finished. For test numbers, waiting times of hours are shortened to one second.`}
+          : `${finishedCount} of ten test candidates have finished. Test candidates do not wait for hours: every follow-up and deadline comes after one second.`}
       </p>
       <div class="table-wrap">
         <table class="table first-table">

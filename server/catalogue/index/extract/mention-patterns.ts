@@ -23,8 +23,9 @@ interface SingleWordLabel {
 
 /**
  * Builds the tables of `MentionFinder`. A label of several words is stored as a pattern, a sequence of stem numbers in a trie.
- * A label of one word is stored in a table of words. A stem number is that of the vocabulary; stems outside the vocabulary have
- * the next numbers. A variant, another wording of a label, is stored as label + number of labels.
+ * A label of one word is stored in a table of words. Stems of the vocabulary keep their number there; other stems
+ * are numbered from the end of the vocabulary upwards. A variant, another wording of a label, is stored with the number of its
+ * label plus the number of labels.
  */
 export class MentionPatterns {
   readonly trie: Trie
