@@ -2,7 +2,7 @@ import type { PageLanguage } from '../languages.ts'
 
 const en = {
   hello: (name: string) => `Hello ${name}`,
-  steps: { skills: 'Skills', method: 'Method', items: 'Experience', reviewer: 'Reviewer', assessment: 'Questions' },
+  steps: { skills: 'Skills', method: 'Method', items: 'Evidence', reviewer: 'Reviewer', assessment: 'Questions' },
   stepOf: (step: number, of: number, name: string) => `Step ${step} of ${of}: ${name}`,
   next: 'Continue',
   back: 'Back',
@@ -10,7 +10,7 @@ const en = {
   skillsTitle: 'Which skills do you want verified?',
   skillsHint: 'Choose up to 10 skills that you really use. Each one will be verified.',
   search: 'Search for a skill',
-  searchPlaceholder: 'For example welding, tiling, Excel…',
+  searchPlaceholder: 'For example welding or Excel',
   searching: 'Searching…',
   nothingFound: 'No skill found. Try another word.',
   skillsFound: (count: number) => (count === 1 ? '1 skill found' : `${count} skills found`),
