@@ -4,7 +4,7 @@ import type { Queries, Tx } from '../platform/database/database.ts'
 import { newId } from '../platform/ids.ts'
 
 export interface NewAuditEntry {
-  /** Who made the change: `operator`, an email address, or `cli:` and the name of the system account. */
+  /** The person or program that made the change: `operator`, an email address, or `cli:` and the name of the system account. */
   who: string
   orgId?: string | undefined
   mode?: Mode | undefined

@@ -37,7 +37,7 @@ export interface NewMessage {
   inCall?: boolean
 }
 
-/** What happened to a message: the simulator, the page and calls deliver immediately; others are queued for their provider. */
+/** Outcome of a message: the simulator, the page and calls deliver immediately; others are queued for their provider. */
 export type QueueOutcome = 'queued' | 'delivered' | 'failed'
 
 /** Stores outgoing messages and delivers those that need no provider. */
