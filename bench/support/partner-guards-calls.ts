@@ -51,7 +51,7 @@ const signature = `v1=${createHmac('sha256', secret).update(stringToSign).digest
 const reply = { header() {} } as unknown as FastifyReply
 
 // The checks that run before these guards need a socket; the checks after them need a route.
-const GUARD_NAMES = ['authenticate', 'requireService', 'chargeLimits', 'requireScope']
+const GUARD_NAMES = ['authenticate', 'requireServiceEnabled', 'chargeLimits', 'requireScope']
 const guards = partnerChecks.filter(({ name }) => GUARD_NAMES.includes(name))
 if (guards.length !== GUARD_NAMES.length)
   throw new Error(`partner-guards.ts no longer has the checks ${GUARD_NAMES.join(', ')}`)
