@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { AttestryClient } from '../../sdk/index.ts'
 import type { Database } from '../../server/platform/database/database.ts'
 import { aMandate, startApp } from '../support/app.ts'
@@ -82,10 +83,11 @@ async function waitForPreparation(db: Database) {
 async function checkAll(db: Database, acknowledgedChanges: Map<string, { version: number; title: string }>) {
   const mandates = await db.queries.selectFrom('mandates').selectAll().execute()
   const flows = await db.queries.selectFrom('mandate_flows').select(['mandate_id', 'flow_version', 'flow']).execute()
-  const events = [
-    ...(await db.queries.selectFrom('events').select(['type', 'data']).execute()),
-    ...(await db.queries.selectFrom('event_outbox').select(['type', 'data']).execute()),
-  ].filter(({ type }) => type.startsWith('mandate.'))
+  // One statement sees one state of both tables: the running server moves events from the outbox to the ledger.
+  const { rows: events } = await sql<{ type: string; data: string }>`
+    select type, data from events where type like 'mandate.%'
+    union all
+    select type, data from event_outbox where type like 'mandate.%'`.execute(db.queries)
   const listVersions = (mandate: { mandate_id: string; flow_version: number }) =>
     Array.from({ length: mandate.flow_version }, (_, index) => `${mandate.mandate_id} ${index + 1}`)
   const expectedVersions = mandates.flatMap(listVersions).sort()
